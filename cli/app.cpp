@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/app.hpp"
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/inside.hpp"
+#include "cli/output/report.hpp"
+#include "core/base/text.hpp"
+
+#include "version.hpp"
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+namespace dts::cli {
+namespace {
+
+void add_verbs(CLI::App& app, Invocation& invocation) {
+  add_submit(app, invocation);
+  add_run(app, invocation);
+  add_status(app, invocation);
+  add_logs(app, invocation);
+  add_cancel(app, invocation);
+  add_requeue(app, invocation);
+  add_cluster(app, invocation);
+}
+
+// The verb that was used, as deep as it goes ("cluster up").
+const CLI::App* chosen(const CLI::App& app) {
+  const auto verbs = app.get_subcommands();
+  return verbs.empty() ? &app : chosen(*verbs.front());
+}
+
+Error unknown_word(const CLI::App& app, const std::string& word) {
+  const CLI::App* verb = chosen(app);
+  std::vector<std::string> known;
+  if (word.rfind('-', 0) == 0) {
+    for (const CLI::Option* option : verb->get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    const std::string name = word.substr(0, word.find('='));
+    const auto similar = nearest(name, known);
+    return {Errc::usage,
+            fmt::format("unknown option `{}`", name),
+            similar ? fmt::format("a similar option exists: `{}`", *similar)
+                    : fmt::format("see `{} --help`", "dtsubmit " + verb->get_name())};
+  }
+  for (const CLI::App* one : verb->get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(one->get_name());
+  const auto similar = nearest(word, known);
+  if (similar)
+    return {Errc::usage,
+            fmt::format("unknown command `{}`", word),
+            fmt::format("a similar command exists: `{}`", *similar)};
+  return {Errc::usage,
+          fmt::format("unexpected argument `{}`", word),
+          "the program to run goes after `--`: dtsubmit --nodes 2 -- python3 train.py"};
+}
+
+// `submit` is the default verb: dtsubmit --nodes 2 -- program.
+std::vector<std::string> with_verb(std::vector<std::string> words) {
+  const std::vector<std::string> general{"-h", "--help", "--version"};
+  if (words.empty() || std::find(general.begin(), general.end(), words.front()) != general.end())
+    return words;
+  if (words.front().rfind('-', 0) == 0) words.insert(words.begin(), "submit");
+  return words;
+}
+
+Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation) {
+  CLI::App app(
+      "Takes a distributed training job from a login node through Slurm and back, with nothing "
+      "lost.",
+      "dtsubmit");
+  app.set_version_flag("--version", std::string("dtsubmit ") + k_version);
+  app.require_subcommand(0, 1);
+  app.footer(
+      "dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py   submits (the verb `submit` may "
+      "be left out)\n"
+      "dtsubmit COMMAND --help   tells more");
+  add_verbs(app, invocation);
+  try {
+    std::reverse(words.begin(), words.end());  // CLI11 takes them last first
+    app.parse(words);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ExtrasError&) {
+    const auto extras = app.remaining(true);
+    // The unknown option itself, not the value that was meant for it.
+    const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& word) {
+      return word.rfind('-', 0) == 0;
+    });
+    return tl::unexpected<Error>(unknown_word(app,
+                                              option != extras.end() ? *option
+                                              : extras.empty()       ? "?"
+                                                                     : extras.front()));
+  } catch (const CLI::ParseError& error) {
+    std::string message = error.what();
+    if (!message.empty())
+      message.front() =
+          static_cast<char>(std::tolower(static_cast<unsigned char>(message.front())));
+    return fail(Errc::usage,
+                message,
+                fmt::format("see `dtsubmit {} --help`",
+                            chosen(app)->get_name() == "dtsubmit" ? "" : chosen(app)->get_name()));
+  }
+  if (!invocation.action) {
+    fmt::print("{}", app.help());
+    return 0;
+  }
+  return invocation.action();
+}
+
+Result<int> dispatch(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  Invocation invocation;
+  const auto separator = std::find(words.begin(), words.end(), "--");
+  const bool has_command = separator != words.end();
+  if (has_command) invocation.command.assign(separator + 1, words.end());
+  words.erase(separator, words.end());
+  // What runs inside a job starts once per rank: it does not wait for the whole command line.
+  if (!words.empty() && is_inside_verb(words.front()))
+    return run_inside_verb(words, invocation.command);
+  if (words.empty()) words = {has_command ? "submit" : "--help"};
+  return parse_and_act(with_verb(std::move(words)), invocation);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  ::signal(SIGPIPE, SIG_DFL);
+  try {
+    auto result = dispatch(argc, argv);
+    // Half a script on a full disk must not look like a whole one.
+    if (std::fflush(stdout) != 0 && result) result = fail_errno("cannot write to standard output");
+    if (result) return *result;
+    report(result.error());
+    return exit_code(result.error().code);
+  } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) {
+      report(Error{Errc::io, std::string("cannot write to standard output: ") + error.what(), ""});
+      return exit_code(Errc::io);
+    }
+    report(Error{Errc::internal,
+                 fmt::format("a bug in dtsubmit {}: {}", k_version, error.what()),
+                 "please report it with the command you typed"});
+    return exit_code(Errc::internal);
+  }
+}
+
+}  // namespace dts::cli

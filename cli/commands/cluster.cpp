@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit cluster up|down|status: a private, real Slurm on this machine.
+#include "core/cluster/cluster.hpp"
+
+#include "cli/commands/command.hpp"
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <memory>
+
+namespace dts::cli {
+namespace {
+
+struct Options {
+  cluster::ClusterSpec spec;
+  bool all = false;
+  bool json = false;
+};
+
+Result<std::string> folder_of(const cluster::ClusterSpec& spec) {
+  if (!spec.folder.empty()) return absolute_path(spec.folder);
+  DTS_TRY(
+      cluster::validate(spec));  // a name such as `..` must not leave the folder of the clusters
+  DTS_ASSIGN(const std::string parent, cluster::clusters_folder());
+  return parent + "/" + spec.name;
+}
+
+Result<int> run_up(const Options& options) {
+  DTS_ASSIGN(const cluster::UpResult result, cluster::up(options.spec));
+  for (const std::string& warning : result.warnings)
+    fmt::print(stderr, "dtsubmit: warning: {}\n", warning);
+  fmt::print("export SLURM_CONF={}\n", shell_quote(result.conf));
+  return 0;
+}
+
+Result<int> run_down(const Options& options) {
+  if (!options.all) {
+    DTS_ASSIGN(const std::string folder, folder_of(options.spec));
+    DTS_TRY(cluster::down(folder));
+    return 0;
+  }
+  DTS_ASSIGN(const auto names, cluster::cluster_names());
+  Result<int> result = 0;
+  for (const std::string& name : names) {  // one that fails must not keep the others up
+    cluster::ClusterSpec spec;
+    spec.name = name;
+    DTS_ASSIGN(const std::string folder, folder_of(spec));
+    if (auto ended = cluster::down(folder); !ended)
+      result = tl::unexpected<Error>(std::move(ended).error());
+  }
+  return result;
+}
+
+void print_json(const cluster::ClusterStatus& status) {
+  nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
+  for (const cluster::NodeStatus& node : status.nodes) {
+    nlohmann::ordered_json entry = {{"name", node.name},
+                                    {"state", node.state},
+                                    {"address", node.address},
+                                    {"port", node.port},
+                                    {"jobs", node.jobs},
+                                    {"uptime_s", nullptr}};
+    if (node.uptime) entry["uptime_s"] = node.uptime->count();
+    nodes.push_back(std::move(entry));
+  }
+  const nlohmann::ordered_json document = {
+      {"schema", "dtsubmit/cluster/1"},
+      {"name", status.name},
+      {"running", status.running},
+      {"folder", status.folder},
+      {"slurm_conf", status.conf},
+      {"proctrack", status.proctrack},
+      {"host_names", status.host_names},
+      {"controller", {{"address", status.controller_address}, {"port", status.controller_port}}},
+      {"jobs", {{"running", status.jobs_running}, {"pending", status.jobs_pending}}},
+      {"nodes", std::move(nodes)}};
+  fmt::print("{}\n", document.dump(2));
+}
+
+std::string uptime_text(const cluster::NodeStatus& node) {
+  if (!node.uptime) return "-";
+  const auto seconds = node.uptime->count();
+  return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+void print_table(const cluster::ClusterStatus& status) {
+  fmt::print("cluster {} {}, proctrack {}, {} jobs running, {} pending\n",
+             status.name,
+             status.running ? "is up" : "is not whole",
+             status.proctrack,
+             status.jobs_running,
+             status.jobs_pending);
+  fmt::print("{:<10} {:<12} {:<16} {:>5} {:>10}\n", "NODE", "STATE", "ADDRESS", "JOBS", "UPTIME");
+  for (const cluster::NodeStatus& node : status.nodes)
+    fmt::print("{:<10} {:<12} {:<16} {:>5} {:>10}\n",
+               node.name,
+               node.state,
+               node.address,
+               node.jobs,
+               uptime_text(node));
+}
+
+Result<int> run_status(const Options& options) {
+  DTS_ASSIGN(const std::string folder, folder_of(options.spec));
+  auto status = cluster::status(folder);
+  if (!status && status.error().code == Errc::not_found && !exists(folder))
+    return fail(Errc::not_found,
+                fmt::format("there is no cluster {}", options.spec.name),
+                "start it: dtsubmit cluster up");
+  if (!status) return tl::unexpected<Error>(std::move(status).error());
+  options.json ? print_json(*status) : print_table(*status);
+  return 0;
+}
+
+void add_place(CLI::App& verb, cluster::ClusterSpec& spec) {
+  verb.add_option("--name", spec.name, "name of the cluster")->capture_default_str();
+  verb.add_option(
+      "--folder", spec.folder, "its folder instead of ~/.local/state/dtsubmit/clusters/NAME");
+}
+
+void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
+  verb.add_option("--nodes", spec.nodes, "number of nodes")->capture_default_str();
+  verb.add_option("--gpus-per-node", spec.gpus_per_node, "pretended GPUs")->capture_default_str();
+  verb.add_option(
+      "--cpus-per-node", spec.cpus_per_node, "claimed CPUs; default: the GPUs, at least 4");
+  verb.add_option("--sockets", spec.sockets, "claimed sockets")->capture_default_str();
+  verb.add_option("--grace", spec.grace, "seconds between preemption and kill in partition low")
+      ->capture_default_str();
+  const auto set_proctrack = [&spec](const std::string& kind) {
+    spec.proctrack = kind == "cgroup" ? cluster::Proctrack::cgroup : cluster::Proctrack::linuxproc;
+  };
+  verb.add_option_function<std::string>(
+          "--proctrack", set_proctrack, "linuxproc, or cgroup as root; default linuxproc")
+      ->check(CLI::IsMember({"linuxproc", "cgroup"}))
+      ->type_name("KIND");
+  verb.add_option("--conf", spec.extra, "KEY=VALUE, a line of slurm.conf; repeatable")
+      ->type_size(1)
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_cluster(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("cluster", "a private, real Slurm on this machine");
+  verb->require_subcommand(1);
+  CLI::App* up = verb->add_subcommand("up", "start it; eval \"$(dtsubmit cluster up)\" selects it");
+  add_place(*up, options->spec);
+  add_shape(*up, options->spec);
+  up->callback(
+      [options, &invocation] { invocation.action = [options] { return run_up(*options); }; });
+  CLI::App* down = verb->add_subcommand("down", "end it with all its jobs and remove its folder");
+  add_place(*down, options->spec);
+  down->add_flag("--all", options->all, "every cluster of yours that has no --folder of its own");
+  down->callback(
+      [options, &invocation] { invocation.action = [options] { return run_down(*options); }; });
+  CLI::App* status = verb->add_subcommand("status", "its nodes and jobs");
+  add_place(*status, options->spec);
+  status->add_flag("--json", options->json, "one JSON document, schema dtsubmit/cluster/1");
+  status->callback(
+      [options, &invocation] { invocation.action = [options] { return run_status(*options); }; });
+}
+
+}  // namespace dts::cli

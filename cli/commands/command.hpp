@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verb of the command line is: a CLI11 subcommand plus what to do once it was parsed.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace dts::cli {
+
+// What to run after parsing; the value is the process's exit code.
+using Action = std::function<Result<int>()>;
+
+// Set by app.cpp before parsing, read by actions.
+struct Invocation {
+  std::vector<std::string> command;  // everything after `--`
+  Action action;                     // set by the verb that was chosen
+};
+
+// Each adds its subcommand to `app`; its final callback sets `invocation.action`.
+void add_submit(CLI::App& app, Invocation& invocation);
+void add_run(CLI::App& app, Invocation& invocation);
+void add_cluster(CLI::App& app, Invocation& invocation);
+void add_status(CLI::App& app, Invocation& invocation);
+void add_logs(CLI::App& app, Invocation& invocation);
+void add_cancel(CLI::App& app, Invocation& invocation);
+void add_requeue(CLI::App& app, Invocation& invocation);
+
+}  // namespace dts::cli

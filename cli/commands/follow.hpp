@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for a submitted job.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/run/run_directory.hpp"
+#include "core/sched/scheduler.hpp"
+
+namespace dts::cli {
+
+// Follows the run until it is decided, telling of each change on standard error. The value is the
+// job's own exit code, 128 + signal if it was killed. The ledger is read every half second; the
+// scheduler is asked at most every 30 s once the job runs.
+[[nodiscard]] Result<int> follow_job(sched::Scheduler& scheduler,
+                                     const run::RunDirectory& run,
+                                     sched::JobId job);
+
+}  // namespace dts::cli

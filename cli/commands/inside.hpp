@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs that dtsubmit itself uses inside a job: agent, rank, orted, sentinel. Not for people.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+[[nodiscard]] bool is_inside_verb(const std::string& word);
+
+// `words`: the verb and its options; `command`: what followed `--`.
+[[nodiscard]] Result<int> run_inside_verb(const std::vector<std::string>& words,
+                                          const std::vector<std::string>& command);
+
+}  // namespace dts::cli

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/job_options.hpp"
+
+#include "core/base/diagnostics.hpp"
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
+#include "core/base/units.hpp"
+#include "core/spec/validate.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <limits>
+#include <optional>
+
+namespace dts::cli {
+namespace {
+
+// Parses what was typed for one option, if anything, and keeps the problem if there is one.
+class Reader {
+ public:
+  template <class Parse, class Value>
+  void read(const char* option, const std::string& text, Parse parse, Value& value) {
+    if (text.empty()) return;
+    auto parsed = parse(text);
+    if (parsed)
+      value = *parsed;
+    else
+      problems.push_back({option, parsed.error().message, parsed.error().hint, "", 0});
+  }
+
+  Diagnostics problems;
+};
+
+Result<unsigned> parse_count(const std::string& text) {
+  const auto number = parse_number(text);
+  if (!number || *number > std::numeric_limits<unsigned>::max())
+    return fail(Errc::invalid, fmt::format("`{}` is not a number", text));
+  return static_cast<unsigned>(*number);
+}
+
+Result<std::chrono::seconds> parse_seconds(const std::string& text) {
+  const auto number = parse_number(text);
+  if (!number || *number > 65535)
+    return fail(Errc::invalid, fmt::format("`{}` is not a number of seconds", text), "0 to 65535");
+  return std::chrono::seconds(*number);
+}
+
+Result<int> parse_signal(const std::string& text) {
+  const std::string name = text.rfind("SIG", 0) == 0 ? text.substr(3) : text;
+  for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2})
+    if (name == ::sigabbrev_np(signal)) return signal;
+  return fail(
+      Errc::invalid, fmt::format("`{}` is not a stop signal", text), "one of TERM, USR1, USR2");
+}
+
+}  // namespace
+
+void add_job_options(CLI::App& verb, JobOptions& o) {
+  const char* group = "Job";
+  verb.add_option("-N,--nodes", o.nodes, "nodes [1]")->group(group)->type_name("N");
+  verb.add_option("--gpus-per-node", o.gpus_per_node, "GPUs on each node; one rank for each")
+      ->group(group)
+      ->type_name("N");
+  verb.add_option(
+          "--ntasks-per-node", o.ntasks_per_node, "ranks on each node [one per GPU, else 1]")
+      ->group(group)
+      ->type_name("N");
+  verb.add_option("-c,--cpus-per-task", o.cpus_per_task, "cores for each rank [the node's share]")
+      ->group(group)
+      ->type_name("N");
+  verb.add_option("-J,--job-name", o.spec.job_name, "name of the job and its run [the program's]")
+      ->group(group)
+      ->type_name("NAME");
+  verb.add_option(
+          "--stop-signal", o.stop_signal, "sent to each program to make it save and exit 85 [TERM]")
+      ->group(group)
+      ->type_name("SIG");
+  verb.add_option("--runs", o.runs, "folder of run directories [runs]")
+      ->group(group)
+      ->type_name("DIR")
+      ->envname("DTSUBMIT_RUNS");
+}
+
+void add_scheduler_options(CLI::App& verb, JobOptions& o) {
+  const char* group = "Slurm";
+  verb.add_option("-p,--partition", o.spec.partition, "partition [the site's default]")
+      ->group(group)
+      ->type_name("NAME");
+  verb.add_option("-t,--time", o.time, "time limit, e.g. 90, 1:30:00, 2-12")
+      ->group(group)
+      ->type_name("TIME");
+  verb.add_option("--mem", o.memory, "memory on each node, e.g. 16G; 0 is all")
+      ->group(group)
+      ->type_name("SIZE");
+  verb.add_option("-A,--account", o.spec.account, "account to charge")
+      ->group(group)
+      ->type_name("NAME");
+  verb.add_option("-q,--qos", o.spec.qos, "quality of service")->group(group)->type_name("NAME");
+  verb.add_flag("--requeue", o.spec.requeue, "come back after a preemption or time limit [yes]")
+      ->group(group);
+  verb.add_flag("--no-requeue", o.no_requeue, "do not; wins over --requeue")->group(group);
+  verb.add_option("--signal-margin",
+                  o.signal_margin,
+                  "stop and save this many seconds before the time limit [120]")
+      ->group(group)
+      ->type_name("SEC");
+}
+
+Result<spec::JobSpec> make_spec(const JobOptions& options,
+                                const std::vector<std::string>& command) {
+  spec::JobSpec spec = options.spec;
+  spec.command = command;
+  spec.requeue = !options.no_requeue;
+  Reader reader;
+  reader.read("--nodes", options.nodes, parse_count, spec.nodes);
+  reader.read("--gpus-per-node", options.gpus_per_node, parse_count, spec.gpus_per_node);
+  reader.read("--ntasks-per-node", options.ntasks_per_node, parse_count, spec.ntasks_per_node);
+  reader.read("--cpus-per-task", options.cpus_per_task, parse_count, spec.cpus_per_task);
+  reader.read("--time", options.time, parse_time_limit, spec.time);
+  reader.read("--mem", options.memory, parse_memory_mib, spec.memory_mib);
+  reader.read("--signal-margin", options.signal_margin, parse_seconds, spec.signal_margin);
+  reader.read("--stop-signal", options.stop_signal, parse_signal, spec.stop_signal);
+  if (spec.job_name.empty())
+    spec.job_name = command.empty() ? "dttrain" : spec::default_job_name(command);
+  const Diagnostics invalid = spec::validate(spec);
+  reader.problems.insert(reader.problems.end(), invalid.begin(), invalid.end());
+  if (!reader.problems.empty()) return tl::unexpected<Error>(to_error(reader.problems));
+  return spec;
+}
+
+std::string trainer_path() {
+  const std::string self = program_path();
+  return self.substr(0, self.rfind('/')) + "/dttrain";
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that describe a job, shared by `submit` and `run`.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/spec/job_spec.hpp"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace dts::cli {
+
+struct JobOptions {
+  spec::JobSpec spec;
+  // As typed; parsed by make_spec(), so that all mistakes are reported together.
+  std::string nodes, gpus_per_node, ntasks_per_node, cpus_per_task, time, memory, signal_margin,
+      stop_signal;
+  bool no_requeue = false;
+  std::string runs;  // folder of run directories
+};
+
+// Options that hold with and without a scheduler, then those for a scheduler.
+void add_job_options(CLI::App& verb, JobOptions& options);
+void add_scheduler_options(CLI::App& verb, JobOptions& options);
+
+// The spec that the options and `command` say; Errc::invalid with every problem at once.
+[[nodiscard]] Result<spec::JobSpec> make_spec(const JobOptions& options,
+                                              const std::vector<std::string>& command);
+
+// The bundled trainer beside our own program.
+[[nodiscard]] std::string trainer_path();
+
+}  // namespace dts::cli

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/prepare.hpp"
+
+#include "cli/commands/job_options.hpp"
+#include "core/base/files.hpp"
+#include "core/base/hostlist.hpp"
+#include "core/base/units.hpp"
+#include "core/launch/net.hpp"
+#include "core/plan/json.hpp"
+#include "core/run/ledger.hpp"
+#include "core/script/sbatch.hpp"
+#include "core/spec/json.hpp"
+
+#include "version.hpp"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <chrono>
+
+namespace dts::cli {
+namespace {
+
+std::string provenance(const Prepared& prepared) {
+  const nlohmann::ordered_json record{{"schema", "dtsubmit/provenance/1"},
+                                      {"version", k_version},
+                                      {"created", format_utc(std::chrono::system_clock::now())},
+                                      {"host", launch::host_name()},
+                                      {"user", ::getuid()},
+                                      {"folder", absolute_path(".")},
+                                      {"dtsubmit", program_path()},
+                                      {"command", prepared.plan.command}};
+  return record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Result<Prepared> prepare(spec::JobSpec spec,
+                         const plan::ClusterView& cluster,
+                         const std::string& runs,
+                         bool with_script) {
+  Prepared prepared;
+  auto plan = plan::make_plan(spec, cluster, trainer_path());
+  if (!plan) return tl::unexpected<Error>(to_error(plan.error()));
+  prepared.plan = std::move(*plan);
+  if (spec.command.empty() && !exists(trainer_path()))
+    return fail(Errc::not_found,
+                "the bundled trainer is not at " + trainer_path(),
+                "build it, or name a program after `--`");
+  prepared.run_name = run::run_name(spec.job_name, std::chrono::system_clock::now());
+  prepared.runs = absolute_path(runs.empty() ? "runs" : runs);
+  prepared.spec = std::move(spec);
+  if (with_script) {
+    script::ScriptContext context;
+    context.run_dir = prepared.directory().path;
+    context.dtsubmit = program_path();
+    context.version = k_version;
+    DTS_ASSIGN(prepared.script, script::render_sbatch(prepared.spec, prepared.plan, context));
+  }
+  return prepared;
+}
+
+Result<run::RunDirectory> write_run(const Prepared& prepared) {
+  run::Files files;
+  files.spec = spec::to_json(prepared.spec);
+  files.plan = plan::to_json(prepared.plan);
+  files.script = prepared.script;
+  files.provenance = provenance(prepared);
+  run::Event created;
+  created.event = "created";
+  created.time = format_utc(std::chrono::system_clock::now());
+  files.ledger = run::to_line(created) + "\n";
+  return run::create_run_directory(prepared.runs, prepared.run_name, files);
+}
+
+std::vector<std::string> scrubbed_environment() {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    // SLURM_CONF says where the scheduler is; the job needs it as much as we do.
+    if (name == "SLURM_CONF" || !plan::is_leaky_variable(name)) environment.push_back(text);
+  }
+  return environment;
+}
+
+Result<plan::ClusterView> view_of(sched::Scheduler& scheduler) {
+  plan::ClusterView view;
+  DTS_ASSIGN(const auto nodes, scheduler.nodes());
+  for (const sched::NodeInfo& node : nodes)
+    view.nodes.push_back({node.name, node.cpus, node.gpus, node.memory_mib});
+  DTS_ASSIGN(const auto partitions, scheduler.partitions());
+  for (const sched::PartitionInfo& partition : partitions) {
+    plan::ClusterView::Partition seen;
+    seen.name = partition.name;
+    seen.is_default = partition.is_default;
+    if (!partition.nodes.empty()) {
+      DTS_ASSIGN(seen.nodes, expand_hostlist(partition.nodes));
+    }
+    seen.max_time = partition.max_time_seconds < 0
+                        ? std::chrono::seconds::max()
+                        : std::chrono::seconds(partition.max_time_seconds);
+    view.partitions.push_back(std::move(seen));
+  }
+  return view;
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a spec to a run directory: what `submit` and `run` do alike before anything is started.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/plan/plan.hpp"
+#include "core/run/run_directory.hpp"
+#include "core/sched/scheduler.hpp"
+#include "core/spec/job_spec.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+struct Prepared {
+  spec::JobSpec spec;
+  plan::Plan plan;
+  std::string run_name;
+  std::string runs;    // absolute folder of the run directories
+  std::string script;  // empty without a scheduler
+
+  [[nodiscard]] run::RunDirectory directory() const { return {runs + "/" + run_name}; }
+};
+
+// `cluster` may be empty (unknown). Nothing is written. Errc::invalid with every problem at once.
+[[nodiscard]] Result<Prepared> prepare(spec::JobSpec spec,
+                                       const plan::ClusterView& cluster,
+                                       const std::string& runs,
+                                       bool with_script);
+
+// Writes the run directory, not yet durable (see create_run_directory()).
+[[nodiscard]] Result<run::RunDirectory> write_run(const Prepared& prepared);
+
+// Our environment without what must not leak into a job.
+[[nodiscard]] std::vector<std::string> scrubbed_environment();
+
+[[nodiscard]] Result<plan::ClusterView> view_of(sched::Scheduler& scheduler);
+
+}  // namespace dts::cli

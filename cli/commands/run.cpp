@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit run: the same job on this machine, through mpirun and the same agent, without a
+// scheduler.
+#include "cli/commands/command.hpp"
+#include "cli/commands/job_options.hpp"
+#include "cli/commands/prepare.hpp"
+#include "core/base/files.hpp"
+#include "core/launch/agent.hpp"
+#include "core/run/find.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace dts::cli {
+namespace {
+
+struct RunOptions {
+  JobOptions job;
+  std::string again;
+};
+
+// A session inside a Slurm job would make mpirun look for that job's nodes.
+void scrub_own_environment() {
+  std::vector<std::string> leaky;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    if (plan::is_leaky_variable(name)) leaky.push_back(name);
+  }
+  for (const std::string& name : leaky) ::unsetenv(name.c_str());
+}
+
+Result<run::RunDirectory> new_run(const RunOptions& options,
+                                  const std::vector<std::string>& command) {
+  DTS_ASSIGN(spec::JobSpec spec, make_spec(options.job, command));
+  if (spec.nodes != 1)
+    return fail(Errc::invalid,
+                fmt::format("--nodes: `run` uses this machine only, not {} nodes", spec.nodes),
+                "leave --nodes out, or `dtsubmit submit`");
+  DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), {}, options.job.runs, false));
+  DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
+  DTS_TRY(run::sync_run_directory(run));
+  return run;
+}
+
+Result<int> act(const RunOptions& options, const std::vector<std::string>& command) {
+  scrub_own_environment();
+  auto run =
+      options.again.empty()
+          ? new_run(options, command)
+          : run::find_run(options.job.runs.empty() ? "runs" : options.job.runs, options.again);
+  if (!run) return tl::unexpected<Error>(std::move(run).error());
+  fmt::print(stderr, "run directory {}\n", run->path);
+  return launch::run_agent({run->path, true, program_path()});
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* verb = app.add_subcommand("run", "run the same job on this machine, without Slurm");
+  verb->footer(
+      "Rank 0's output is shown; every rank's is in the run directory. Ctrl-C saves and stops "
+      "(exit 130).");
+  add_job_options(*verb, options->job);
+  verb->add_option(
+          "--continue", options->again, "go on with an earlier run: its folder, name, or `last`")
+      ->type_name("RUN");
+  verb->callback([options, &invocation] {
+    invocation.action = [options, &invocation] { return act(*options, invocation.command); };
+  });
+}
+
+}  // namespace dts::cli

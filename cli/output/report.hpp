@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// How errors reach a person.
+#pragma once
+
+#include "core/base/result.hpp"
+
+namespace dts::cli {
+
+// "dtsubmit: error: MESSAGE" and "  help: HINT" on standard error. Colour only on a terminal and
+// without NO_COLOR (no-color.org).
+void report(const Error& error);
+
+}  // namespace dts::cli

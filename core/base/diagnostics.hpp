@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Problems of an input, collected so that all of them are reported at once.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts {
+
+struct Diagnostic {
+  std::string where;        // "--nodes", "job.json:7:18"; may be empty
+  std::string message;      // one sentence, lower case, no period
+  std::string hint = {};    // what to do; may be empty
+  std::string source = {};  // the offending line, for the caret; may be empty
+  int column = 0;           // 1-based position of the caret in `source`; 0 without one
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+// "where: error: message", the source line with a caret, "  help: hint": as printed to a person.
+[[nodiscard]] std::string to_text(const Diagnostic& diagnostic);
+
+// All of them in one Error of kind `code`; must not be empty.
+[[nodiscard]] Error to_error(const Diagnostics& diagnostics, Errc code = Errc::invalid);
+
+}  // namespace dts

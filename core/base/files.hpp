@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are whole or absent: every write is temp + fsync + rename + fsync of the folder.
+// Functions are thread-safe as long as no two write the same path at once.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts {
+
+// The whole file. Errc::not_found if absent, Errc::invalid if larger than `limit` bytes.
+[[nodiscard]] Result<std::string> read_file(const std::string& path,
+                                            std::uint64_t limit = std::uint64_t{1} << 30);
+
+enum class Durability {
+  synced,    // survives a power cut when the call returns
+  deferred,  // atomic for readers, but the caller syncs later (sync_folder_tree)
+};
+
+// Atomically replaces `path` by a new file of mode `mode`. On failure the old file is untouched and
+// no temporary file is left.
+[[nodiscard]] Result<void> write_file(const std::string& path,
+                                      std::string_view content,
+                                      unsigned mode = 0600,
+                                      Durability durability = Durability::synced);
+
+// Appends `line` and a newline with one write(2) and fsync. Creates the file with `mode`.
+[[nodiscard]] Result<void> append_line(const std::string& path,
+                                       std::string_view line,
+                                       unsigned mode = 0600);
+
+// Creates the folder and its parents; an existing folder is fine.
+[[nodiscard]] Result<void> make_folders(const std::string& path, unsigned mode = 0700);
+
+// fsync of a folder, so that renames in it are durable (rename(2) alone is not).
+[[nodiscard]] Result<void> sync_folder(const std::string& path);
+
+// fsync of every file directly in `path` and of the folder itself.
+[[nodiscard]] Result<void> sync_folder_tree(const std::string& path);
+
+// Names in a folder, sorted, without "." and "..". Empty if the folder is absent.
+[[nodiscard]] std::vector<std::string> list_folder(const std::string& path);
+
+[[nodiscard]] bool exists(const std::string& path);
+
+// Removes a file or a whole folder; an absent one is fine.
+[[nodiscard]] Result<void> remove_all(const std::string& path);
+
+// Absolute path of the running program's file.
+[[nodiscard]] std::string program_path();
+
+[[nodiscard]] std::string absolute_path(const std::string& path);
+
+}  // namespace dts

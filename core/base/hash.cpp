@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/hash.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+#include <cstdlib>
+#include <vector>
+
+namespace dts {
+
+std::uint64_t hash64(const void* data, std::size_t bytes, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(data, bytes, seed);
+}
+
+std::string to_hex(std::uint64_t value) {
+  return fmt::format("{:016x}", value);
+}
+
+std::string random_hex(std::size_t bytes) {
+  std::vector<unsigned char> block(bytes);
+  // Requests of up to 256 bytes are never cut short once the pool is ready (getrandom(2)).
+  if (bytes > 256 || ::getrandom(block.data(), bytes, 0) != static_cast<ssize_t>(bytes))
+    std::abort();
+  std::string text;
+  for (const unsigned char byte : block) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+}  // namespace dts

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/hostlist.hpp"
+
+#include "core/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts {
+namespace {
+
+constexpr std::size_t k_most_hosts = 100'000;
+
+tl::unexpected<Error> bad_list(std::string_view list, std::size_t column, std::string_view why) {
+  return fail(Errc::invalid, fmt::format("host list `{}`, column {}: {}", list, column + 1, why));
+}
+
+bool is_host_name(std::string_view name) {
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  if (name.empty() || !plain(name.front()) || !plain(name.back())) return false;
+  return std::all_of(name.begin(), name.end(), [&](char c) {
+    return plain(c) || c == '.' || c == '_' || c == '-';
+  });
+}
+
+// "0-3,07" -> the numbers as text, zero-padded as the first of a range is; false when malformed.
+bool expand_ranges(std::string_view inside, std::vector<std::string>& numbers) {
+  for (const std::string& range : split(inside, ',')) {
+    const std::size_t dash = range.find('-');
+    const std::string low = range.substr(0, dash);
+    const std::string high = dash == std::string::npos ? low : range.substr(dash + 1);
+    const auto first = parse_number(low), last = parse_number(high);
+    if (!first || !last || *first > *last || *last - *first >= k_most_hosts) return false;
+    for (std::uint64_t n = *first; n <= *last; ++n) {
+      if (numbers.size() >= k_most_hosts) return false;
+      numbers.push_back(fmt::format("{:0{}}", n, low.size()));
+    }
+  }
+  return true;
+}
+
+// The end of the item that starts at `start`: the next comma outside brackets.
+std::size_t item_end(std::string_view list, std::size_t start) {
+  bool inside = false;
+  for (std::size_t i = start; i < list.size(); ++i) {
+    if (list[i] == '[') inside = true;
+    if (list[i] == ']') inside = false;
+    if (list[i] == ',' && !inside) return i;
+  }
+  return list.size();
+}
+
+// Appends the hosts of list[start, end).
+Result<void> expand_item(std::string_view list,
+                         std::size_t start,
+                         std::size_t end,
+                         std::vector<std::string>& hosts) {
+  std::vector<std::string> names{""};
+  for (std::size_t i = start; i < end;) {
+    if (list[i] != '[') {
+      for (std::string& name : names) name += list[i];
+      ++i;
+      continue;
+    }
+    const std::size_t close = list.find(']', i);
+    if (close == std::string_view::npos || close > end) return bad_list(list, i, "`[` without `]`");
+    std::vector<std::string> numbers, product;
+    if (!expand_ranges(list.substr(i + 1, close - i - 1), numbers))
+      return bad_list(list, i + 1, "not a range of numbers");
+    if (names.size() * numbers.size() + hosts.size() > k_most_hosts)
+      return bad_list(list, i, "too many hosts");
+    for (const std::string& name : names)
+      for (const std::string& number : numbers) product.push_back(name + number);
+    names = std::move(product);
+    i = close + 1;
+  }
+  for (std::string& name : names) {
+    if (!is_host_name(name))
+      return bad_list(list, start, fmt::format("`{}` is not a host name", name));
+    hosts.push_back(std::move(name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_hostlist(std::string_view list) {
+  std::vector<std::string> hosts;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t end = item_end(list, start);
+    DTS_TRY(expand_item(list, start, end, hosts));
+    if (hosts.size() > k_most_hosts) return bad_list(list, start, "too many hosts");
+    start = end + 1;
+  }
+  return hosts;
+}
+
+Result<std::vector<unsigned>> expand_counts(std::string_view text) {
+  std::vector<unsigned> counts;
+  for (const std::string& item : split(text, ',')) {
+    const std::size_t times = item.find("(x");
+    const auto value = parse_number(std::string_view(item).substr(0, times));
+    auto repeat = std::optional<std::uint64_t>(1);
+    if (times != std::string::npos)
+      repeat = item.back() == ')'
+                   ? parse_number(std::string_view(item).substr(times + 2, item.size() - times - 3))
+                   : std::nullopt;
+    if (!value || *value > 1'000'000 || !repeat || *repeat == 0 ||
+        counts.size() + *repeat > k_most_hosts)
+      return fail(Errc::invalid, fmt::format("`{}` is not a list of counts such as 8(x2),4", text));
+    counts.insert(counts.end(), *repeat, static_cast<unsigned>(*value));
+  }
+  return counts;
+}
+
+}  // namespace dts

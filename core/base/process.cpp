@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/process.hpp"
+
+#include "core/base/text.hpp"
+#include "core/base/unique_fd.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+namespace dts {
+namespace {
+
+void reset_signals(const std::vector<int>& blocked) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : blocked) sigaddset(&set, signal);
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &set, nullptr);
+}
+
+bool redirect(int from, int to) {
+  if (from < 0 || from == to) return true;
+  return ::dup2(from, to) >= 0;
+}
+
+// Runs in the child. Only returns on failure, with errno set.
+void become(
+    const Command& command, const char* file, char* const* argv, char* const* env, pid_t parent) {
+  reset_signals(command.blocked_signals);
+  if (command.own_group && ::setpgid(0, 0) != 0) return;
+  if (command.parent_death_signal) {
+    ::prctl(PR_SET_PDEATHSIG, *command.parent_death_signal);
+    if (::getppid() != parent) ::_exit(128 + *command.parent_death_signal);  // died before prctl
+  }
+  if (command.unshare_flags != 0 && ::unshare(static_cast<int>(command.unshare_flags)) != 0) return;
+  const int null = command.stdin_fd < 0 ? ::open("/dev/null", O_RDONLY) : command.stdin_fd;
+  if (!redirect(null, 0) || !redirect(command.stdout_fd, 1) || !redirect(command.stderr_fd, 2))
+    return;
+  if (!command.folder.empty() && ::chdir(command.folder.c_str()) != 0) return;
+  if (command.in_child && command.in_child() != 0) return;
+  ::execve(file, argv, env);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  result.reserve(words.size() + 1);
+  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+
+  bool open() {
+    int fds[2];
+    if (::pipe2(fds, O_CLOEXEC) != 0) return false;
+    read_end.reset(fds[0]);
+    write_end.reset(fds[1]);
+    return true;
+  }
+};
+
+// Appends what is there; false at the end of the stream.
+bool drain(int fd, std::string& into) {
+  char block[65536];
+  const ssize_t n = ::read(fd, block, sizeof block);
+  if (n > 0) into.append(block, static_cast<std::size_t>(n));
+  return n > 0 || (n < 0 && errno == EINTR);
+}
+
+}  // namespace
+
+std::vector<std::string> environment_with(
+    const std::vector<std::pair<std::string, std::string>>& additions) {
+  std::set<std::string> replaced;
+  for (const auto& [name, value] : additions) replaced.insert(name);
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (replaced.count(text.substr(0, text.find('='))) == 0) environment.push_back(text);
+  }
+  for (const auto& [name, value] : additions) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+Result<pid_t> start_process(const Command& command) {
+  const auto file = find_program(command.argv.at(0));
+  if (!file)
+    return fail(
+        Errc::not_found, "no program `" + command.argv[0] + "`", "is it installed and in PATH?");
+  std::vector<char*> argv = pointers(command.argv);
+  std::vector<char*> env_storage;
+  char* const* env = environ;
+  if (command.env) {
+    env_storage = pointers(*command.env);
+    env = env_storage.data();
+  }
+  Pipe report;  // closes on exec; carries errno when something before it failed
+  if (!report.open()) return fail_errno("cannot make a pipe");
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno("cannot start " + *file);
+  if (pid == 0) {
+    become(command, file->c_str(), argv.data(), env, parent);
+    const int number = errno;
+    if (::write(report.write_end.get(), &number, sizeof number) < 0) ::_exit(126);
+    ::_exit(127);
+  }
+  report.write_end.reset();
+  int number = 0;
+  ssize_t n;
+  do n = ::read(report.read_end.get(), &number, sizeof number);
+  while (n < 0 && errno == EINTR);
+  if (n == static_cast<ssize_t>(sizeof number)) {
+    ::waitpid(pid, nullptr, 0);
+    errno = number;
+    return fail_errno("cannot start " + *file);
+  }
+  return pid;
+}
+
+int exit_code_of_wait_status(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Result<Output> run_process(Command command, std::chrono::milliseconds limit) {
+  Pipe out, err;
+  if (!out.open() || !err.open()) return fail_errno("cannot make a pipe");
+  command.stdout_fd = out.write_end.get();
+  command.stderr_fd = err.write_end.get();
+  command.own_group = true;
+  DTS_ASSIGN(const pid_t pid, start_process(command));
+  out.write_end.reset();
+  err.write_end.reset();
+  Output output;
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  bool timed_out = false;
+  pollfd fds[2] = {{out.read_end.get(), POLLIN, 0}, {err.read_end.get(), POLLIN, 0}};
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) {
+      timed_out = true;
+      ::kill(-pid, SIGKILL);
+      break;
+    }
+    if (::poll(fds, 2, static_cast<int>(left.count())) < 0 && errno != EINTR) break;
+    if (fds[0].revents != 0 && !drain(fds[0].fd, output.out)) fds[0].fd = -1;
+    if (fds[1].revents != 0 && !drain(fds[1].fd, output.err)) fds[1].fd = -1;
+  }
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (timed_out) return fail(Errc::io, "`" + join(command.argv, " ") + "` timed out");
+  output.exit_code = exit_code_of_wait_status(status);
+  return output;
+}
+
+std::optional<std::string> find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos)
+    return ::access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
+    std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dts

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/result.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace dts {
+
+int exit_code(Errc code) {
+  switch (code) {
+    case Errc::usage:
+      return 2;
+    case Errc::invalid:
+      return 3;
+    case Errc::unreachable:
+      return 4;
+    case Errc::rejected:
+      return 5;
+    case Errc::not_found:
+      return 6;
+    case Errc::io:
+      return 74;
+    case Errc::internal:
+      return 70;
+    case Errc::interrupted:
+      return 130;
+  }
+  return 70;
+}
+
+tl::unexpected<Error> fail_errno(const std::string& message, std::string hint) {
+  const int number = errno;
+  if (hint.empty() && (number == ENOSPC || number == EDQUOT))
+    hint = "free space there or choose another folder";
+  return fail(number == ENOENT ? Errc::not_found : Errc::io,
+              message + ": " + std::strerror(number),
+              std::move(hint));
+}
+
+}  // namespace dts

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors are values: Result<T> is either a T or one Error that says what is wrong and what to do
+// next.
+#pragma once
+
+#include <tl/expected.hpp>
+
+#include <string>
+#include <utility>
+
+namespace dts {
+
+// What kind of failure, which also decides the process's exit code (design.md section 5).
+enum class Errc {
+  usage,        // 2: the command line
+  invalid,      // 3: a spec, a config, a file's content, a failed check
+  unreachable,  // 4: the scheduler does not answer
+  rejected,     // 5: the scheduler says no
+  not_found,    // 6: no such job, run, file
+  io,           // 74 (EX_IOERR of sysexits(3)): disk full, no permission
+  internal,     // 70 (EX_SOFTWARE): a bug of ours
+  interrupted,  // 130
+};
+
+struct Error {
+  Errc code = Errc::internal;
+  std::string message;  // one sentence, lower case, no period: what is wrong and where
+  std::string hint;     // what to do next; may be empty
+
+  // `message` prefixed by what was being done, e.g. "while reading x.json: ...".
+  [[nodiscard]] Error during(const std::string& what) && {
+    message = what + ": " + message;
+    return std::move(*this);
+  }
+};
+
+[[nodiscard]] int exit_code(Errc code);
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+// An Error ready to be returned from any function that returns a Result.
+[[nodiscard]] inline tl::unexpected<Error> fail(Errc code,
+                                                std::string message,
+                                                std::string hint = {}) {
+  return tl::unexpected<Error>(Error{code, std::move(message), std::move(hint)});
+}
+
+// "message: strerror(errno)" with Errc::io (or not_found for ENOENT); reads errno on entry.
+[[nodiscard]] tl::unexpected<Error> fail_errno(const std::string& message, std::string hint = {});
+
+}  // namespace dts
+
+// DTS_TRY(expr): returns the error of a Result<void> expression from the calling function.
+// DTS_ASSIGN(decl, expr): the same, else binds the value, e.g. DTS_ASSIGN(auto text,
+// read_file(path));
+#define DTS_CONCAT_(a, b) a##b
+#define DTS_CONCAT(a, b) DTS_CONCAT_(a, b)
+#define DTS_TRY(...)                                                         \
+  do {                                                                       \
+    if (auto dts_result_ = (__VA_ARGS__); !dts_result_)                      \
+      return ::tl::unexpected<::dts::Error>(std::move(dts_result_).error()); \
+  } while (false)
+#define DTS_ASSIGN_(tmp, decl, ...)                                        \
+  auto tmp = (__VA_ARGS__);                                                \
+  if (!tmp) return ::tl::unexpected<::dts::Error>(std::move(tmp).error()); \
+  decl = std::move(tmp).value()
+#define DTS_ASSIGN(decl, ...) DTS_ASSIGN_(DTS_CONCAT(dts_assign_, __LINE__), decl, __VA_ARGS__)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small pure functions on text. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts {
+
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
+[[nodiscard]] std::string_view trim(std::string_view text);
+[[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+// The whole of `text` as a decimal number; nullopt for anything else (sign, blank, overflow,
+// empty).
+[[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
+
+// One word of POSIX shell (IEEE Std 1003.1-2017, 2.2.2): always in single quotes unless plainly
+// safe.
+[[nodiscard]] std::string shell_quote(std::string_view word);
+
+// True for ^[A-Za-z0-9][A-Za-z0-9._-]*$, the names we allow in paths and Slurm's file patterns.
+[[nodiscard]] bool is_safe_name(std::string_view name);
+
+// True when no byte is a control character (0-31, 127).
+[[nodiscard]] bool is_printable(std::string_view text);
+
+// Damerau-Levenshtein distance (optimal string alignment).
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The candidate nearest to `word` if it is near enough to be a slip of the pen.
+[[nodiscard]] std::optional<std::string> nearest(std::string_view word,
+                                                 const std::vector<std::string>& candidates);
+
+}  // namespace dts

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slurm's spellings of time and memory (sbatch(1), options --time and --mem). Pure.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dts {
+
+// "M", "M:S", "H:M:S", "D-H", "D-H:M", "D-H:M:S"; "UNLIMITED"/"INFINITE" give seconds::max().
+[[nodiscard]] Result<std::chrono::seconds> parse_time_limit(std::string_view text);
+
+// "[D-]HH:MM:SS", or "UNLIMITED".
+[[nodiscard]] std::string format_time_limit(std::chrono::seconds limit);
+
+// "N[K|M|G|T]" with M as the default unit, as --mem reads it; the result is in MiB (rounded up).
+[[nodiscard]] Result<std::uint64_t> parse_memory_mib(std::string_view text);
+
+// ISO 8601 in UTC to the second, e.g. "2026-11-21T01:02:03Z".
+[[nodiscard]] std::string format_utc(std::chrono::system_clock::time_point time);
+
+}  // namespace dts

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cluster/daemons.hpp"
+
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+#include "core/base/unique_fd.hpp"
+#include "core/cluster/processes.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace dts::cluster {
+namespace {
+
+struct Need {
+  const char* program;
+  const char* package;
+};
+
+constexpr std::array<Need, 4> k_needs = {{{"slurmctld", "slurmctld"},
+                                          {"slurmd", "slurmd"},
+                                          {"sinfo", "slurm-client"},
+                                          {"squeue", "slurm-client"}}};
+
+std::string locate(const std::string& program) {
+  if (const auto file = find_program(program)) return *file;
+  for (const char* folder : {"/usr/sbin/", "/usr/local/sbin/", "/sbin/"})
+    if (::access((folder + program).c_str(), X_OK) == 0) return folder + program;
+  return {};
+}
+
+// What the child does to itself. Everything it needs was made before the fork: no allocation there.
+struct Identity {
+  std::string host_name;  // empty: none of its own
+  bool user_namespace = false;
+  std::string uid_map = fmt::format("{0} {0} 1", ::geteuid());
+  std::string gid_map = fmt::format("{0} {0} 1", ::getegid());
+
+  [[nodiscard]] unsigned unshare_flags() const {
+    if (host_name.empty()) return 0;
+    return CLONE_NEWUTS | (user_namespace ? static_cast<unsigned>(CLONE_NEWUSER) : 0U);
+  }
+};
+
+bool put(const char* path, std::string_view text) {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool whole = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  ::close(fd);
+  return whole;
+}
+
+// user_namespaces(7): the user stays who he is; setgroups must be given up before gid_map may be
+// written.
+int become(const Identity& identity) {
+  ::setsid();
+  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (identity.host_name.empty()) return 0;
+  if (identity.user_namespace &&
+      (!put("/proc/self/uid_map", identity.uid_map) || !put("/proc/self/setgroups", "deny") ||
+       !put("/proc/self/gid_map", identity.gid_map)))
+    return 1;
+  return ::sethostname(identity.host_name.data(), identity.host_name.size());
+}
+
+Identity identity_of(const std::string& host_name) {
+  Identity identity;
+  identity.host_name = host_name;
+  identity.user_namespace = ::geteuid() != 0;
+  return identity;
+}
+
+Result<Daemon> start(Command command,
+                     const Layout& layout,
+                     const std::string& name,
+                     const std::string& host_name) {
+  const std::string& folder = layout.spec.folder;
+  const std::string out = fmt::format("{}/log/{}.out", folder, name);
+  const UniqueFd log(::open(out.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!log.valid()) return fail_errno("cannot create " + out);
+  command.env = clean_environment(folder);
+  command.env->push_back(std::string(k_mark) + "=" + folder);
+  command.folder = folder;
+  command.stdout_fd = command.stderr_fd = log.get();
+  const Identity identity = identity_of(layout.own_host_names ? host_name : "");
+  command.unshare_flags = identity.unshare_flags();
+  command.in_child = [&identity] { return become(identity); };
+  DTS_ASSIGN(const pid_t pid, start_process(command));
+  return Daemon{name, pid};
+}
+
+}  // namespace
+
+Result<Programs> find_programs() {
+  std::vector<std::string> files;
+  std::string missing;
+  std::string packages;
+  for (const Need& need : k_needs) {
+    files.push_back(locate(need.program));
+    if (!files.back().empty()) continue;
+    missing += (missing.empty() ? "" : ", ") + std::string(need.program);
+    if (packages.find(need.package) == std::string::npos)
+      packages += " " + std::string(need.package);
+  }
+  if (!missing.empty())
+    return fail(Errc::not_found,
+                "a private Slurm needs programs that are not installed: " + missing,
+                "install them: apt-get install --no-install-recommends" + packages);
+  return Programs{files[0], files[1], files[2], files[3]};
+}
+
+bool can_own_host_name() {
+  const Identity identity = identity_of("n0");
+  Command command;
+  command.argv = {"true"};
+  command.unshare_flags = identity.unshare_flags();
+  command.in_child = [&identity] { return become(identity); };
+  const auto pid = start_process(command);
+  if (!pid) return false;
+  ::waitpid(*pid, nullptr, 0);
+  return true;
+}
+
+Result<Daemon> start_controller(const Programs& programs, const Layout& layout) {
+  Command command;
+  command.argv = {programs.slurmctld, "-D", "-f", conf_path(layout.spec.folder)};
+  return start(std::move(command), layout, "slurmctld", layout.endpoints.controller_address());
+}
+
+Result<Daemon> start_node(const Programs& programs, const Layout& layout, unsigned node) {
+  const std::string name = node_name(layout, node);
+  Command command;
+  command.argv = {programs.slurmd, "-D", "-N", name, "-f", conf_path(layout.spec.folder)};
+  return start(std::move(command), layout, name, layout.endpoints.node_address(node));
+}
+
+Result<void> name_host(const Daemon& daemon) {
+  const auto open_namespace = [&daemon](const char* kind) {
+    return UniqueFd(
+        ::open(fmt::format("/proc/{}/ns/{}", daemon.pid, kind).c_str(), O_RDONLY | O_CLOEXEC));
+  };
+  const UniqueFd user = open_namespace("user");
+  const UniqueFd uts = open_namespace("uts");
+  const bool is_root =
+      ::geteuid() == 0;  // who may enter as he is, and may not enter his own user namespace
+  Command command;
+  command.argv = {"true"};
+  command.in_child = [&] {
+    if (!is_root && ::setns(user.get(), CLONE_NEWUSER) != 0) return -1;
+    if (::setns(uts.get(), CLONE_NEWUTS) != 0) return -1;
+    return ::sethostname(daemon.name.data(), daemon.name.size());
+  };
+  DTS_ASSIGN(const pid_t pid, start_process(command));
+  ::waitpid(pid, nullptr, 0);
+  return {};
+}
+
+std::vector<std::string> clean_environment(const std::string& folder) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    bool foreign = true;
+    for (const std::string_view prefix :
+         {"SLURM", "SBATCH_", "SINFO_", "SQUEUE_", "SRUN_", "SALLOC_", "DTSUBMIT_"})
+      foreign = foreign && text.substr(0, prefix.size()) != prefix;
+    if (foreign) result.emplace_back(text);
+  }
+  result.push_back("SLURM_CONF=" + conf_path(folder));
+  return result;
+}
+
+}  // namespace dts::cluster

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting Slurm's daemons so that they outlive us and are strangers to our terminal.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/cluster/config.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace dts::cluster {
+
+// Paths of the programs we start.
+struct Programs {
+  std::string slurmctld;
+  std::string slurmd;
+  std::string sinfo;
+  std::string squeue;
+};
+
+// Looks in PATH, then in the folders for administrators, which a plain user's PATH lacks on Debian.
+// Errc::not_found, naming the Debian packages to install.
+[[nodiscard]] Result<Programs> find_programs();
+
+// True where this user may give a process a host name of its own (a UTS namespace, for a plain user
+// inside a user namespace). Found by doing it once.
+[[nodiscard]] bool can_own_host_name();
+
+struct Daemon {
+  std::string name;  // "slurmctld" or the node's name; its log is FOLDER/log/NAME.log
+  pid_t pid = 0;     // a child of the caller
+};
+
+// In the foreground of a session of their own, standard streams away from ours, no file of ours
+// open. Where `own_host_names`, their host name is their address: see render_start_conf.
+[[nodiscard]] Result<Daemon> start_controller(const Programs& programs, const Layout& layout);
+[[nodiscard]] Result<Daemon> start_node(const Programs& programs,
+                                        const Layout& layout,
+                                        unsigned node);
+
+// Gives the namespace of a running daemon of ours its final host name: the daemon's own name.
+[[nodiscard]] Result<void> name_host(const Daemon& daemon);
+
+// Our environment without anything Slurm reads, plus SLURM_CONF: for daemons and for sinfo and
+// squeue.
+[[nodiscard]] std::vector<std::string> clean_environment(const std::string& folder);
+
+}  // namespace dts::cluster

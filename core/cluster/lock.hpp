@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// One caller at a time works on a cluster's folder. The lock is on the folder itself, so it leaves
+// no file.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+
+#include <chrono>
+#include <string>
+
+namespace dts::cluster {
+
+enum class IfAbsent { create, leave };
+
+// Holds flock(2) on the folder while the value lives; not inherited by programs. An invalid fd, no
+// error, means that the folder is absent (IfAbsent::leave). Errc::io when somebody else holds it
+// for `limit`; Errc::invalid when the folder belongs to another user.
+[[nodiscard]] Result<UniqueFd> lock_folder(const std::string& folder,
+                                           IfAbsent if_absent,
+                                           std::chrono::milliseconds limit);
+
+}  // namespace dts::cluster

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cluster/processes.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
+#include "core/cluster/config.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <thread>
+
+namespace dts::cluster {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view k_null("\0", 1);
+
+struct Process {
+  pid_t parent = 0;
+  std::string name;           // of the program, at most 15 bytes
+  std::uint64_t started = 0;  // clock ticks after boot
+};
+
+std::string proc_path(pid_t pid, const char* file) {
+  return fmt::format("/proc/{}/{}", pid, file);
+}
+
+// proc(5), /proc/PID/stat: "pid (name) state ppid ..."; the name may hold blanks and parentheses.
+bool parse_stat(const std::string& text, Process& process) {
+  const auto open = text.find('(');
+  const auto close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size())
+    return false;
+  process.name = text.substr(open + 1, close - open - 1);
+  const std::vector<std::string> fields = split(std::string_view(text).substr(close + 2), ' ');
+  if (fields.size() < 20 || fields[0] == "Z" || fields[0] == "X") return false;
+  process.parent = static_cast<pid_t>(parse_number(fields[1]).value_or(0));
+  process.started = parse_number(fields[19]).value_or(0);
+  return true;
+}
+
+std::map<pid_t, Process> living_processes() {
+  std::map<pid_t, Process> result;
+  for (const std::string& name : list_folder("/proc")) {
+    const auto pid = parse_number(name);
+    if (!pid) continue;
+    const auto id = static_cast<pid_t>(*pid);
+    Process process;
+    const auto text = read_file(proc_path(id, "stat"));
+    if (text && parse_stat(*text, process)) result.emplace(id, std::move(process));
+  }
+  return result;
+}
+
+// True where `block` ("A=1\0B=2\0") has exactly `entry`, or an entry that starts with it if it ends
+// in '='.
+bool has_entry(const std::string& block, const std::string& entry) {
+  const std::string inner =
+      std::string(k_null) + entry + (entry.back() == '=' ? "" : std::string(k_null));
+  return (std::string(k_null) + block).find(inner) != std::string::npos;
+}
+
+bool has_file_below(pid_t pid, const std::string& folder) {
+  std::error_code error;
+  for (const std::string& name : list_folder(proc_path(pid, "fd"))) {
+    const std::string target = fs::read_symlink(proc_path(pid, "fd/") + name, error).string();
+    if (!error && target.compare(0, folder.size() + 1, folder + "/") == 0) return true;
+  }
+  return false;
+}
+
+// "slurmctld", the name after -N of a slurmd, or nothing.
+std::string daemon_name(pid_t pid, const std::string& program) {
+  if (program == "slurmctld") return program;
+  const auto line =
+      program == "slurmd" ? read_file(proc_path(pid, "cmdline")) : fail(Errc::not_found, "");
+  if (!line) return {};
+  const std::vector<std::string> words = split(*line, '\0');
+  for (std::size_t i = 0; i + 1 < words.size(); ++i)
+    if (words[i] == "-N") return words[i + 1];
+  return {};
+}
+
+ino_t uts_namespace(const std::string& process) {
+  struct stat info {};
+
+  return ::stat(("/proc/" + process + "/ns/uts").c_str(), &info) == 0 ? info.st_ino : 0;
+}
+
+bool is_client(const std::string& program) {
+  return program == "srun" || program == "salloc" || program == "sbatch" || program == "sattach";
+}
+
+class Search {
+ public:
+  Search(const std::string& folder, bool own_host_names)
+      : folder_(folder), own_host_names_(own_host_names), processes_(living_processes()) {
+    for (const auto& [pid, process] : processes_) check(pid, process);
+    if (own_host_names_) add_namespaces();
+    add_descendants();
+    found_.erase(::getpid());
+  }
+
+  [[nodiscard]] std::vector<Member> members() const {
+    const auto uptime = read_file("/proc/uptime");
+    const double seconds = uptime ? std::strtod(uptime->c_str(), nullptr) : 0;
+    const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+    std::vector<Member> result;
+    for (const auto& [pid, daemon] : found_) {
+      const double age = seconds - static_cast<double>(processes_.at(pid).started) / ticks;
+      result.push_back({pid, daemon, std::chrono::seconds(static_cast<long>(age > 0 ? age : 0))});
+    }
+    return result;
+  }
+
+ private:
+  void check(pid_t pid, const Process& process) {
+    const auto environment = read_file(proc_path(pid, "environ"));
+    const std::string block = environment.value_or("");
+    const bool started_by_us = has_entry(block, std::string(k_mark) + "=" + folder_);
+    const bool in_job = has_entry(block, "SLURM_CONF=" + conf_path(folder_)) &&
+                        (has_entry(block, "SLURMD_NODENAME=") || is_client(process.name));
+    // slurmstepd writes its title over its environment.
+    const bool stepd =
+        process.name.compare(0, 10, "slurmstepd") == 0 && has_file_below(pid, folder_);
+    if (!started_by_us && !in_job && !stepd) return;
+    found_[pid] = started_by_us ? daemon_name(pid, process.name) : "";
+    if (own_host_names_ && (started_by_us || stepd))
+      namespaces_.insert(uts_namespace(std::to_string(pid)));
+  }
+
+  void add_namespaces() {
+    namespaces_.erase(0);
+    namespaces_.erase(uts_namespace("self"));
+    namespaces_.erase(uts_namespace("1"));
+    if (namespaces_.empty()) return;
+    for (const auto& [pid, process] : processes_)
+      if (namespaces_.count(uts_namespace(std::to_string(pid))) > 0) found_.try_emplace(pid);
+  }
+
+  void add_descendants() {
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const auto& [pid, process] : processes_)
+        if (found_.count(process.parent) > 0) grown |= found_.try_emplace(pid).second;
+    }
+  }
+
+  const std::string& folder_;
+  bool own_host_names_;
+  std::map<pid_t, Process> processes_;
+  std::map<pid_t, std::string> found_;
+  std::set<ino_t> namespaces_;
+};
+
+std::string describe(const std::vector<Member>& members) {
+  std::vector<std::string> pids;
+  pids.reserve(members.size());
+  for (const Member& member : members) pids.push_back(std::to_string(member.pid));
+  return join(pids, ", ");
+}
+
+}  // namespace
+
+std::vector<Member> find_members(const std::string& folder, bool own_host_names) {
+  return Search(folder, own_host_names).members();
+}
+
+Result<void> end_members(const std::string& folder,
+                         bool own_host_names,
+                         std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (true) {
+    const std::vector<Member> members = find_members(folder, own_host_names);
+    if (members.empty()) return {};
+    for (const Member& member : members) {
+      ::kill(member.pid, SIGKILL);
+      ::waitpid(member.pid, nullptr, WNOHANG);  // ours if started a moment ago
+    }
+    if (std::chrono::steady_clock::now() > deadline)
+      return fail(
+          Errc::io,
+          fmt::format("processes {} of the cluster in {} do not end", describe(members), folder),
+          "they hang in the kernel or belong to another user");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace dts::cluster

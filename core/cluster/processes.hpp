@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which processes of this machine belong to a cluster. Told by what only its processes have, never
+// by a pid file: a pid may have been given to somebody else since.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts::cluster {
+
+// Set in the environment of the daemons only (and of slurmstepd, which they start).
+constexpr const char* k_mark = "DTSUBMIT_CLUSTER";
+
+struct Member {
+  pid_t pid = 0;
+  std::string daemon;  // "slurmctld", the node's name for a slurmd; empty for everything else
+  std::chrono::seconds age{0};  // since its start
+};
+
+// Every process of the cluster in `folder`, by these marks: the daemons' k_mark; slurmstepd with a
+// file open below `folder`; SLURM_CONF of this cluster in a task or batch script (SLURMD_NODENAME)
+// or in a waiting client (srun, salloc, sbatch --wait, sattach); a UTS namespace of a daemon where
+// `own_host_names`; a descendant of any of them. The calling process is never one.
+// Other users' processes are seen by root only. Thread-safe.
+[[nodiscard]] std::vector<Member> find_members(const std::string& folder, bool own_host_names);
+
+// SIGKILL to every member, again and again until none is left. Errc::io, naming them, after
+// `limit`.
+[[nodiscard]] Result<void> end_members(const std::string& folder,
+                                       bool own_host_names,
+                                       std::chrono::milliseconds limit);
+
+}  // namespace dts::cluster

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the controller of a cluster says, by Slurm's own command-line tools.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/cluster/daemons.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts::cluster {
+
+struct NodeState {
+  std::string name;
+  std::string state;  // sinfo(1), %T: "idle", "mixed", "down*", ...
+};
+
+struct QueuedJob {
+  std::string state;               // squeue(1), %T: "RUNNING", "PENDING", ...
+  std::vector<std::string> nodes;  // empty while pending
+};
+
+// True when something accepts connections where the controller should be.
+[[nodiscard]] bool controller_listens(const Endpoints& endpoints);
+
+// Errc::unreachable when there is no answer within `limit`.
+[[nodiscard]] Result<std::vector<NodeState>> node_states(const Programs& programs,
+                                                         const std::string& folder,
+                                                         std::chrono::milliseconds limit);
+[[nodiscard]] Result<std::vector<QueuedJob>> queued_jobs(const Programs& programs,
+                                                         const std::string& folder,
+                                                         std::chrono::milliseconds limit);
+
+}  // namespace dts::cluster

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cluster/start.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
+#include "core/cluster/autogroup.hpp"
+#include "core/cluster/cgroups.hpp"
+#include "core/cluster/processes.hpp"
+#include "core/cluster/query.hpp"
+#include "core/cluster/record.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace dts::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto k_start_limit = 20s;
+constexpr auto k_answer_limit = 5s;
+constexpr auto k_end_limit = 10s;
+constexpr unsigned k_attempts = 16;  // to find free ports
+
+Result<void> write_files(const Layout& layout) {
+  const std::string& folder = layout.spec.folder;
+  DTS_TRY(write_record(layout));
+  for (const char* name : {"state", "run", "log", "gpu", "spool", "tmp"})
+    DTS_TRY(make_folders(folder + "/" + name));
+  for (const std::string& node : node_names(layout))
+    for (const char* parent : {"spool", "tmp"})
+      DTS_TRY(make_folders(fmt::format("{}/{}/{}", folder, parent, node)));
+  for (unsigned gpu = 0; gpu < layout.spec.gpus_per_node; ++gpu)
+    if (::symlink("/dev/null", gpu_path(folder, gpu).c_str()) != 0)
+      return fail_errno("cannot create " + gpu_path(folder, gpu));
+  const std::string gres = render_gres_conf(layout);
+  const std::string cgroup = render_cgroup_conf(layout);
+  if (!gres.empty()) DTS_TRY(write_file(folder + "/gres.conf", gres, 0600, Durability::deferred));
+  if (!cgroup.empty())
+    DTS_TRY(write_file(folder + "/cgroup.conf", cgroup, 0600, Durability::deferred));
+  return write_file(conf_path(folder),
+                    layout.own_host_names ? render_start_conf(layout) : render_slurm_conf(layout),
+                    0600,
+                    Durability::deferred);
+}
+
+// The last lines of what a daemon said.
+std::string log_tail(const std::string& folder, const std::string& daemon) {
+  constexpr std::size_t k_lines = 12;
+  for (const char* kind : {".log", ".out"}) {
+    const auto text = read_file(fmt::format("{}/log/{}{}", folder, daemon, kind));
+    if (!text || trim(*text).empty()) continue;
+    std::vector<std::string> lines = split(trim(*text), '\n');
+    if (lines.size() > k_lines) lines.erase(lines.begin(), lines.end() - k_lines);
+    return join(lines, "\n");
+  }
+  return "(no log)";
+}
+
+tl::unexpected<Error> fail_daemon(const Layout& layout,
+                                  const std::string& daemon,
+                                  const std::string& what) {
+  const std::string& folder = layout.spec.folder;
+  return fail(Errc::io,
+              fmt::format("{} {}; the end of its log:\n{}", daemon, what, log_tail(folder, daemon)),
+              fmt::format("all logs are in {}/log", folder));
+}
+
+Result<void> check_alive(const Layout& layout, const std::vector<Daemon>& daemons) {
+  for (const Daemon& daemon : daemons)
+    if (::waitpid(daemon.pid, nullptr, WNOHANG) != 0)
+      return fail_daemon(layout, daemon.name, "ended at once");
+  return {};
+}
+
+Result<void> wait_for_controller(const Layout& layout,
+                                 const std::vector<Daemon>& daemons,
+                                 Clock::time_point deadline) {
+  while (!controller_listens(layout.endpoints)) {
+    DTS_TRY(check_alive(layout, daemons));
+    if (Clock::now() > deadline) return fail_daemon(layout, "slurmctld", "does not answer");
+    std::this_thread::sleep_for(5ms);
+  }
+  return {};
+}
+
+// The first node that is not idle, as "n1 is unknown"; "slurmctld ..." without an answer; empty
+// when all are.
+std::string first_late(const Programs& programs, const Layout& layout) {
+  const auto states = node_states(programs, layout.spec.folder, k_answer_limit);
+  if (!states || states->size() != layout.spec.nodes) return "slurmctld does not answer";
+  for (const NodeState& node : *states)
+    if (node.state != "idle") return fmt::format("{} is {}", node.name, node.state);
+  return {};
+}
+
+Result<void> wait_for_nodes(const Programs& programs,
+                            const Layout& layout,
+                            const std::vector<Daemon>& daemons,
+                            Clock::time_point deadline) {
+  while (true) {
+    DTS_TRY(check_alive(layout, daemons));
+    const std::string late = first_late(programs, layout);
+    if (late.empty()) return {};
+    if (Clock::now() > deadline) {
+      const auto blank = late.find(' ');
+      return fail_daemon(
+          layout, late.substr(0, blank), late.substr(blank + 1) + " and not idle in time");
+    }
+    std::this_thread::sleep_for(10ms);
+  }
+}
+
+Result<void> start_at(const Programs& programs, const Layout& layout) {
+  const auto deadline = Clock::now() + k_start_limit;
+  DTS_TRY(write_files(layout));
+  std::vector<Daemon> daemons;
+  DTS_ASSIGN(Daemon controller, start_controller(programs, layout));
+  daemons.push_back(std::move(controller));
+  DTS_TRY(wait_for_controller(layout, daemons, deadline));
+  for (unsigned node = 0; node < layout.spec.nodes; ++node) {
+    DTS_ASSIGN(Daemon daemon, start_node(programs, layout, node));
+    daemons.push_back(std::move(daemon));
+  }
+  DTS_TRY(wait_for_nodes(programs, layout, daemons, deadline));
+  if (!layout.own_host_names) return {};
+  for (std::size_t node = 1; node < daemons.size(); ++node) DTS_TRY(name_host(daemons[node]));
+  return write_file(
+      conf_path(layout.spec.folder), render_slurm_conf(layout), 0600, Durability::deferred);
+}
+
+}  // namespace
+
+std::vector<std::string> node_names(const Layout& layout) {
+  std::vector<std::string> names;
+  for (unsigned node = 0; node < layout.spec.nodes; ++node)
+    names.push_back(node_name(layout, node));
+  return names;
+}
+
+std::string boot_id() {
+  return std::string(trim(read_file("/proc/sys/kernel/random/boot_id").value_or("")));
+}
+
+Result<void> clear(const Layout& layout) {
+  DTS_TRY(end_members(layout.spec.folder, layout.own_host_names, k_end_limit));
+  // Groups do not survive a reboot: those of our nodes would be another cluster's by now.
+  if (layout.spec.proctrack == Proctrack::cgroup && layout.boot == boot_id())
+    DTS_TRY(remove_groups(node_names(layout), k_end_limit));
+  restore_autogroups(layout.spec.folder);
+  std::vector<std::string> entries = list_folder(layout.spec.folder);
+  // The record goes last: it is what tells the next call that the rest is ours.
+  std::stable_partition(
+      entries.begin(), entries.end(), [](const std::string& e) { return e != "cluster.json"; });
+  for (const std::string& entry : entries) DTS_TRY(remove_all(layout.spec.folder + "/" + entry));
+  return {};
+}
+
+// Tries one set of ports after the other; somebody may take one between the probe and the start.
+Result<void> start(const Programs& programs, Layout& layout) {
+  const unsigned ephemeral = lowest_ephemeral_port();
+  for (unsigned attempt = 0; attempt < k_attempts; ++attempt) {
+    layout.endpoints = propose_endpoints(layout.spec.folder, attempt, ephemeral);
+    DTS_TRY(check_resolvable(layout.endpoints));
+    if (!are_free(layout.endpoints, layout.spec.nodes)) continue;
+    auto started = start_at(programs, layout);
+    if (started) return {};
+    DTS_TRY(end_members(layout.spec.folder, layout.own_host_names, k_end_limit));
+    if (started.error().message.find("Address already in use") == std::string::npos) return started;
+    DTS_TRY(clear(layout));
+  }
+  return fail(Errc::io,
+              fmt::format("no free ports for a cluster after {} attempts", k_attempts),
+              "end some clusters: `dtsubmit cluster down --all`");
+}
+
+}  // namespace dts::cluster

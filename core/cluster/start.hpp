@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a layout to a running cluster.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/cluster/config.hpp"
+#include "core/cluster/daemons.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::cluster {
+
+[[nodiscard]] std::vector<std::string> node_names(const Layout& layout);
+
+// Different after every start of the machine.
+[[nodiscard]] std::string boot_id();
+
+// Ends what is left of a cluster and empties its folder, which stays (it may be locked).
+[[nodiscard]] Result<void> clear(const Layout& layout);
+
+// Chooses free endpoints (set in `layout`), writes all files into the empty folder, starts the
+// daemons and waits until every node is idle. On failure no process is left, but the folder is, for
+// its logs: Errc::io with the end of the right one. Takes 20 s at most, then gives up.
+[[nodiscard]] Result<void> start(const Programs& programs, Layout& layout);
+
+}  // namespace dts::cluster

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/log.hpp"
+#include "core/base/text.hpp"
+#include "core/launch/allocation.hpp"
+#include "core/launch/attempt_runner.hpp"
+#include "core/launch/classify.hpp"
+#include "core/launch/identity.hpp"
+#include "core/launch/net.hpp"
+#include "core/launch/signals.hpp"
+#include "core/plan/json.hpp"
+#include "core/plugin/scheduler.hpp"
+#include "core/run/history.hpp"
+#include "core/run/ledger.hpp"
+#include "core/run/log_follower.hpp"
+#include "core/spec/json.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <memory>
+#include <optional>
+
+namespace dts::launch {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds k_requeue_answer{150};  // JobWatch tries for 120
+constexpr seconds k_end_by_scheduler{90};
+constexpr unsigned k_port_candidates = 64;
+
+class Agent {
+ public:
+  Agent(const AgentOptions& options,
+        spec::JobSpec spec,
+        plan::Plan plan,
+        Allocation allocation,
+        UniqueFd signals)
+      : options_(options),
+        run_{options.run_directory},
+        spec_(std::move(spec)),
+        plan_(std::move(plan)),
+        allocation_(std::move(allocation)),
+        signals_(std::move(signals)) {}
+
+  Result<int> run();
+
+  void restore_terminal() const { ::dup2(terminal_.get(), STDERR_FILENO); }
+
+ private:
+  [[nodiscard]] Result<void> begin_attempt();
+  [[nodiscard]] Result<run::Outcome> run_attempt(AttemptRunner& runner);
+  [[nodiscard]] RunnerSettings runner_settings();
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> common_environment() const;
+  void on_started(const Attempt& attempt);
+  [[nodiscard]] Result<int> requeue(const run::Outcome& outcome);
+  void wait_for_the_end();
+  [[nodiscard]] Result<void> note(run::Event event);
+  void join_beginning();
+
+  const AgentOptions& options_;
+  run::RunDirectory run_;
+  spec::JobSpec spec_;
+  plan::Plan plan_;
+  Allocation allocation_;
+  UniqueFd signals_;
+  UniqueFd terminal_;  // standard error as it was; attempts log into their own folder
+  std::unique_ptr<JobWatch> watch_;
+  std::optional<run::LogFollower> follower_;  // rank 0's log, for `dtsubmit run`
+  unsigned number_ = 0;
+  bool told_to_end_ = false;
+  std::future<Result<void>> beginning_;  // the attempt's first records on their way to the disk
+  Result<void> begun_;                   // how that went
+};
+
+Result<void> Agent::note(run::Event event) {
+  event.attempt = number_;
+  event.job = allocation_.job;
+  return run::append_event(run_.ledger(), std::move(event));
+}
+
+Result<void> Agent::begin_attempt() {
+  const std::string lease =
+      fmt::format("{{\"job\": {}, \"restart_count\": {}, \"node\": \"{}\", \"pid\": {}}}\n",
+                  allocation_.job,
+                  allocation_.restart_count,
+                  allocation_.node,
+                  ::getpid());
+  DTS_ASSIGN(number_, run::take_attempt(run_, lease));
+  // Whoever had the attempt before us and left no word of its end is gone, or is fenced off from
+  // now on.
+  DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
+  if (const auto lost = run::unfinished_attempt(events); lost && *lost < number_) {
+    run::Event ended{.event = "attempt_ended",
+                     .attempt = *lost,
+                     .cause = run::to_string(run::Cause::agent_lost)};
+    ended.detail = "its agent left no word: killed, or its node was lost";
+    DTS_TRY(run::append_event(run_.ledger(), std::move(ended)));
+  }
+  const std::string log_path = run_.attempt(number_) + "/agent.log";
+  const UniqueFd file(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0)
+    return fail_errno("cannot open " + log_path);
+  log("attempt {} of {}: job {}, {} ranks on {} nodes ({})",
+      number_,
+      run_.path,
+      allocation_.job,
+      plan_.world_size,
+      plan_.nodes,
+      fmt::join(allocation_.nodes, ","));
+  run::Event started{.event = "attempt_started", .nodes = allocation_.nodes};
+  started.checkpoint = run::newest_checkpoint(run_);
+  // The disk works while the launcher starts; nothing is committed before on_started() has joined.
+  beginning_ = std::async(std::launch::async, [this, event = std::move(started)]() -> Result<void> {
+    DTS_TRY(run::sync_attempt(run_, number_));
+    return note(event);
+  });
+  return {};
+}
+
+void Agent::join_beginning() {
+  if (beginning_.valid()) begun_ = beginning_.get();
+}
+
+std::vector<std::pair<std::string, std::string>> Agent::common_environment() const {
+  return {{"DTSUBMIT_RUN_DIR", run_.path},
+          {"DTSUBMIT_ATTEMPT", std::to_string(number_)},
+          {"DTSUBMIT_CHECKPOINT_DIR", run_.checkpoints()},
+          {"PYTHONUNBUFFERED", "1"}};
+}
+
+RunnerSettings Agent::runner_settings() {
+  RunnerSettings settings;
+  settings.attempt.plan = plan_;
+  settings.attempt.number = number_;
+  settings.attempt.token = random_hex(16);
+  const auto [low, high] = ephemeral_ports();
+  settings.attempt.ports =
+      plan::master_port_candidates(run_.path, number_, low, high, k_port_candidates);
+  settings.attempt.environment = common_environment();
+  settings.attempt.folder = run_.attempt(number_);
+  settings.attempt.stop_signal = spec_.stop_signal;
+  settings.attempt.agent_node = allocation_.node;
+  settings.run = run_;
+  settings.dtsubmit = options_.dtsubmit;
+  settings.local = options_.local;
+  settings.sentinel = !options_.local && plan_.nodes == 1;
+  settings.signals = signals_.get();
+  settings.watch = watch_.get();
+  settings.on_started = [this](const Attempt& attempt) { on_started(attempt); };
+  if (options_.local) {
+    follower_.emplace(run_.rank_log(number_, 0));
+    settings.on_idle = [this] { follower_->copy_to(STDOUT_FILENO); };
+  }
+  return settings;
+}
+
+void Agent::on_started(const Attempt& attempt) {
+  join_beginning();
+  const auto& rendezvous = attempt.rendezvous();
+  log("all {} ranks run; MASTER_ADDR={} MASTER_PORT={}",
+      plan_.world_size,
+      rendezvous.master_addr,
+      rendezvous.master_port);
+  const auto written =
+      write_file(run_.attempt(number_) + "/placement.json", plan::to_json(attempt.placements()));
+  if (!written) log("{}", written.error().message);
+  run::Event event{.event = "ranks_started"};
+  event.detail = fmt::format("{} ranks, master {} port {}",
+                             plan_.world_size,
+                             rendezvous.master_addr,
+                             rendezvous.master_port);
+  if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
+}
+
+Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
+  auto ended_by = runner.run();
+  join_beginning();
+  DTS_TRY(begun_);
+  if (!ended_by) {
+    // It could not even begin (no mpirun): that is an end too, or the ledger would say that it
+    // runs.
+    run::Event failed{.event = "attempt_ended",
+                      .cause = run::to_string(run::Cause::launch_failed),
+                      .exit_code = exit_code(ended_by.error().code)};
+    failed.detail = ended_by.error().message;
+    DTS_TRY(note(std::move(failed)));
+    log("attempt {} could not begin: {}", number_, ended_by.error().message);
+    return tl::unexpected<Error>(std::move(ended_by).error());
+  }
+  run::Outcome outcome = std::move(*ended_by);
+  if (follower_) follower_->copy_to(STDOUT_FILENO);
+  if (runner.job()) outcome.cause = classify(outcome.cause, *runner.job());
+  if (runner.interrupted() && outcome.cause == run::Cause::stopped)
+    outcome.exit_code = exit_code(Errc::interrupted);
+  log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
+  run::Event ended{.event = "attempt_ended",
+                   .cause = run::to_string(outcome.cause),
+                   .exit_code = outcome.exit_code};
+  ended.detail = outcome.detail;
+  ended.checkpoint = run::newest_checkpoint(run_);
+  const auto noted = note(std::move(ended));
+  runner.clean_up();
+  DTS_TRY(noted);
+  told_to_end_ = runner.told_to_end();
+  return outcome;
+}
+
+// The job must stay alive until the scheduler ends it: a batch script that exits during a
+// preemption's grace time is never requeued by Slurm 22.05 to 23.11.
+void Agent::wait_for_the_end() {
+  const auto until = std::chrono::steady_clock::now() + k_end_by_scheduler;
+  while (!told_to_end_ && std::chrono::steady_clock::now() < until) {
+    pollfd waiting{signals_.get(), POLLIN, 0};
+    ::poll(&waiting, 1, 1000);
+    while (const auto signal = read_signal(signals_.get()))
+      told_to_end_ = told_to_end_ || *signal == SIGTERM;
+  }
+}
+
+Result<int> Agent::requeue(const run::Outcome& outcome) {
+  watch_->requeue();
+  const auto until = std::chrono::steady_clock::now() + k_requeue_answer;
+  while (std::chrono::steady_clock::now() < until) {
+    pollfd waiting{watch_->event_fd(), POLLIN, 0};
+    ::poll(&waiting, 1, 1000);
+    watch_->drain_event();
+    const auto answer = watch_->take_requeued();
+    if (!answer) continue;
+    if (!*answer) {
+      log("requeue: {}", answer->error().message);
+      run::Event event{.event = "decided",
+                       .exit_code = outcome.exit_code,
+                       .decision = run::to_string(run::Action::stop)};
+      event.detail = "the scheduler refused to requeue: " + answer->error().message;
+      DTS_TRY(note(std::move(event)));
+      return outcome.exit_code;
+    }
+    DTS_TRY(note(run::Event{.event = "requeued"}));
+    wait_for_the_end();
+    return 0;
+  }
+  return fail(Errc::unreachable,
+              "the scheduler did not answer the request to requeue",
+              "continue with `dtsubmit requeue`");
+}
+
+Result<int> Agent::run() {
+  terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (!options_.local)
+    watch_ = std::make_unique<JobWatch>([] { return plugin::load_scheduler(); }, allocation_.job);
+  while (true) {
+    DTS_TRY(begin_attempt());
+    AttemptRunner runner(runner_settings());
+    DTS_ASSIGN(const run::Outcome outcome, run_attempt(runner));
+    DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
+    run::Circumstances now = run::count_failures(events);
+    now.in_scheduler = !options_.local;
+    now.may_requeue = spec_.requeue;
+    now.already_requeued = runner.job() && is_requeued(*runner.job());
+    const run::Decision decision = run::decide(outcome, now);
+    log("decision: {}: {}", run::to_string(decision.action), decision.why);
+    run::Event decided{.event = "decided",
+                       .exit_code = decision.exit_code,
+                       .decision = run::to_string(decision.action)};
+    decided.detail = decision.why;
+    DTS_TRY(note(std::move(decided)));
+    restore_terminal();
+    log("attempt {}: {} ({}); {}: {}",
+        number_,
+        run::to_string(outcome.cause),
+        outcome.detail,
+        run::to_string(decision.action),
+        decision.why);
+    switch (decision.action) {
+      case run::Action::done:
+      case run::Action::stop:
+        return decision.exit_code;
+      case run::Action::restart:
+        continue;
+      case run::Action::requeue:
+        return requeue(outcome);
+      case run::Action::wait:
+        wait_for_the_end();
+        return 0;
+    }
+  }
+}
+
+}  // namespace
+
+Result<int> run_agent(const AgentOptions& options) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  DTS_ASSIGN(UniqueFd signals,
+             take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
+  const run::RunDirectory run{options.run_directory};
+  DTS_ASSIGN(const std::string spec_text, read_file(run.spec()));
+  DTS_ASSIGN(spec::JobSpec spec, spec::from_json(spec_text, run.spec()));
+  DTS_ASSIGN(const std::string plan_text, read_file(run.plan()));
+  DTS_ASSIGN(plan::Plan plan, plan::plan_from_json(plan_text));
+  DTS_ASSIGN(Allocation allocation,
+             options.local ? local_allocation() : slurm_allocation(getenv_lookup));
+  if (!options.local) DTS_TRY(check_allocation(allocation, plan));
+  Agent agent(options, std::move(spec), std::move(plan), std::move(allocation), std::move(signals));
+  auto code = agent.run();
+  agent.restore_terminal();  // an error is for the person or slurm-<job>.log, not only for the
+                             // attempt's log
+  return code;
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scheduler really gave this job, read from the batch script's environment (sbatch(1),
+// OUTPUT ENVIRONMENT VARIABLES).
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/launch/identity.hpp"
+#include "core/plan/plan.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+struct Allocation {
+  std::uint32_t job = 0;       // 0: no scheduler
+  unsigned restart_count = 0;  // for people; it is no attempt number
+  std::string node;            // where the agent runs
+  std::vector<std::string> nodes;
+  std::vector<unsigned> tasks_per_node;
+};
+
+// Errc::invalid where a variable is missing or malformed.
+[[nodiscard]] Result<Allocation> slurm_allocation(const Lookup& lookup);
+[[nodiscard]] Result<Allocation> local_allocation();
+
+// Errc::invalid where the allocation is not what was planned: another number of nodes or of tasks.
+[[nodiscard]] Result<void> check_allocation(const Allocation& allocation, const plan::Plan& plan);
+
+// The kernel's range for outgoing connections (ip(7), ip_local_port_range).
+[[nodiscard]] std::pair<unsigned, unsigned> ephemeral_ports();
+
+}  // namespace dts::launch

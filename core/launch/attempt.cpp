@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt.hpp"
+
+#include "core/base/hash.hpp"
+#include "core/topo/json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+constexpr int k_checkpointed =
+    85;  // "saved, run me again", HTCondor's convention (design.md section 5)
+constexpr int k_no_restart = 93;
+constexpr std::chrono::seconds k_rendezvous_limit{20};
+constexpr std::chrono::seconds k_kill_limit{5};
+constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
+
+run::Cause cause_of_exit(int code) {
+  if (code == k_no_restart) return run::Cause::no_restart;
+  return code >= 128 ? run::Cause::rank_killed : run::Cause::user_exit;
+}
+
+std::string describe_exit(int code) {
+  if (code < 128) return fmt::format("exited {}", code);
+  const char* name = ::sigabbrev_np(code - 128);
+  return name != nullptr ? fmt::format("was killed by SIG{}", name)
+                         : fmt::format("was killed by signal {}", code - 128);
+}
+
+}  // namespace
+
+Attempt::Attempt(AttemptSettings settings, Time now)
+    : settings_(std::move(settings)), phase_limit_(now + settings_.launch_limit) {}
+
+std::string Attempt::where(unsigned rank) const {
+  return fmt::format("rank {} on {}", rank, ranks_.at(rank).hello.rank.node);
+}
+
+std::string Attempt::nonce() const {
+  return to_hex(hash64(settings_.token));
+}
+
+std::vector<unsigned> Attempt::missing() const {
+  std::vector<unsigned> absent;
+  for (unsigned rank = 0; rank < settings_.plan.world_size; ++rank)
+    if (ranks_.count(rank) == 0) absent.push_back(rank);
+  return absent;
+}
+
+void Attempt::on_message(Peer peer, FromRank message, const std::string& reached_at, Time now) {
+  if (auto* hello = std::get_if<Hello>(&message))
+    return on(peer, std::move(*hello), reached_at, now);
+  const auto known = rank_of_.find(peer);
+  if (known == rank_of_.end()) {
+    refused_.push_back(peer);  // speaks before it said who it is
+    return;
+  }
+  const unsigned rank = known->second;
+  if (const auto* m = std::get_if<Listening>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<Reached>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<Started>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<Exited>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<Signalled>(&message)) {
+    if (!signalled_) signalled_.emplace(rank, m->signal);
+  } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    end(run::Cause::launch_failed, 1, fmt::format("{}: {}", where(rank), failed->message), now);
+  }
+}
+
+void Attempt::on(Peer peer, Hello&& hello, const std::string& reached_at, Time now) {
+  if (hello.token != settings_.token || phase_ == Phase::ending || rank_of_.count(peer) != 0) {
+    refused_.push_back(peer);
+    return;
+  }
+  const unsigned rank = hello.rank.rank;
+  if (hello.rank.world_size != settings_.plan.world_size) {
+    refused_.push_back(peer);
+    return end(run::Cause::wrong_ranks,
+               3,
+               fmt::format("rank {} on {} thinks the world has {} ranks, planned are {}: the "
+                           "launcher's variables did not reach it",
+                           rank,
+                           hello.rank.node,
+                           hello.rank.world_size,
+                           settings_.plan.world_size),
+               now);
+  }
+  if (phase_ != Phase::gathering || ranks_.count(rank) != 0 || rank >= settings_.plan.world_size) {
+    refused_.push_back(peer);
+    const std::string other = ranks_.count(rank) != 0 ? where(rank) : "none";
+    return end(
+        run::Cause::wrong_ranks,
+        3,
+        fmt::format("rank {} on {} said hello, but that rank is taken or out of range (held by {})",
+                    rank,
+                    hello.rank.node,
+                    other),
+        now);
+  }
+  rank_of_[peer] = rank;
+  ranks_[rank] = Rank{peer, std::move(hello), reached_at, false, std::nullopt, false};
+  if (ranks_.size() == settings_.plan.world_size) begin_rendezvous(now);
+}
+
+void Attempt::begin_rendezvous(Time now) {
+  std::vector<plan::RankHello> hellos;
+  for (const auto& [rank, state] : ranks_) hellos.push_back(state.hello.rank);
+  if (const auto verified = plan::verify_ranks(hellos, settings_.plan); !verified)
+    return end(run::Cause::wrong_ranks, 3, verified.error().message, now);
+  std::map<std::string, topo::NodeTopology> topologies;
+  for (const auto& [rank, state] : ranks_) {
+    if (state.hello.topology.empty()) continue;
+    auto topology = topo::from_json(state.hello.topology);
+    if (!topology)
+      return end(run::Cause::launch_failed, 1, where(rank) + ": " + topology.error().message, now);
+    topologies[state.hello.rank.node] = std::move(*topology);
+  }
+  for (const auto& [rank, state] : ranks_)
+    if (topologies.count(state.hello.rank.node) == 0)
+      return end(run::Cause::wrong_ranks,
+                 3,
+                 fmt::format("no rank on {} has local rank 0", state.hello.rank.node),
+                 now);
+  placements_ = plan::place_ranks(hellos, settings_.plan, topologies);
+  phase_ = Phase::listening;
+  phase_limit_ = now + k_rendezvous_limit;
+  send(0, Listen{settings_.ports, nonce()});
+}
+
+void Attempt::on(unsigned rank, const Listening& message, Time now) {
+  if (phase_ != Phase::listening || rank != 0) return;
+  if (message.port == 0)
+    return end(
+        run::Cause::launch_failed,
+        1,
+        fmt::format(
+            "{}: none of {} ports tried for MASTER_PORT is free", where(0), settings_.ports.size()),
+        now);
+  rendezvous_.master_port = message.port;
+  begin_probes();
+  if (probers_.empty()) {
+    rendezvous_.master_addr = "127.0.0.1";  // a world of one talks to itself
+    start_ranks(now);
+  }
+}
+
+std::vector<std::string> Attempt::address_candidates() const {
+  const Rank& first = ranks_.at(0);
+  std::vector<std::string> candidates;
+  const auto add = [&](const std::string& address) {
+    if (!address.empty() &&
+        std::find(candidates.begin(), candidates.end(), address) == candidates.end())
+      candidates.push_back(address);
+  };
+  const auto named = node_addresses_.find(first.hello.rank.node);
+  if (named != node_addresses_.end()) add(named->second);
+  // Where rank 0 shares the agent's node, its peers have already shown which address they reach.
+  if (first.hello.rank.node == settings_.agent_node)
+    for (const unsigned prober : probers_) add(ranks_.at(prober).reached_at);
+  for (const std::string& address : first.hello.addresses) add(address);
+  return candidates;
+}
+
+void Attempt::begin_probes() {
+  // One rank of every other node; on a single node, any other rank.
+  std::map<std::string, unsigned> representative;
+  for (const auto& [rank, state] : ranks_)
+    if (state.hello.rank.node != ranks_.at(0).hello.rank.node)
+      representative.emplace(state.hello.rank.node, rank);
+  if (representative.empty() && ranks_.size() > 1)
+    representative.emplace("", std::next(ranks_.begin())->first);
+  for (const auto& [node, rank] : representative) probers_.push_back(rank);
+  phase_ = Phase::probing;
+  const Probe probe{address_candidates(), rendezvous_.master_port, nonce()};
+  for (const unsigned rank : probers_) send(rank, probe);
+}
+
+void Attempt::on(unsigned rank, const Reached& message, Time now) {
+  if (phase_ != Phase::probing) return;
+  reached_[rank] = message.addresses;
+  if (reached_.size() < probers_.size()) return;
+  const std::vector<std::string> candidates = address_candidates();
+  for (const std::string& candidate : candidates) {
+    const bool by_all = std::all_of(reached_.begin(), reached_.end(), [&](const auto& one) {
+      return std::find(one.second.begin(), one.second.end(), candidate) != one.second.end();
+    });
+    if (!by_all) continue;
+    rendezvous_.master_addr = candidate;
+    return start_ranks(now);
+  }
+  end(run::Cause::launch_failed,
+      1,
+      fmt::format("no address of {} is reached by every other node on port {}: tried {}",
+                  ranks_.at(0).hello.rank.node,
+                  rendezvous_.master_port,
+                  fmt::join(candidates, ", ")),
+      now);
+}
+
+void Attempt::start_ranks(Time now) {
+  phase_ = Phase::starting;
+  phase_limit_ = now + settings_.launch_limit;
+  for (const plan::Placement& placement : placements_) {
+    Go go;
+    go.cpus = placement.cpus;
+    go.environment = plan::rank_environment(placement, placements_, rendezvous_);
+    go.environment.insert(
+        go.environment.end(), settings_.environment.begin(), settings_.environment.end());
+    go.log = fmt::format("{}/rank-{}.log", settings_.folder, placement.rank);
+    send(placement.rank, std::move(go));
+  }
+}
+
+void Attempt::on(unsigned rank, const Started& message, Time now) {
+  if (phase_ != Phase::starting) return;
+  ranks_.at(rank).started = true;
+  const plan::Placement& planned = placements_.at(rank);
+  if (!planned.cpus.empty() && message.cpus != planned.cpus)
+    return end(run::Cause::launch_failed,
+               3,
+               fmt::format("{} is bound to cores {} instead of {}",
+                           where(rank),
+                           fmt::join(message.cpus, ","),
+                           fmt::join(planned.cpus, ",")),
+               now);
+  if (std::all_of(
+          ranks_.begin(), ranks_.end(), [](const auto& one) { return one.second.started; })) {
+    phase_ = Phase::running;
+    started_news_ = true;
+  }
+}
+
+void Attempt::on(unsigned rank, const Exited& message, Time now) {
+  Rank& state = ranks_.at(rank);
+  if (state.exit_code) return;
+  state.exit_code = message.code;
+  // The others have to follow soon: one that waits for a rank that is gone would wait for ever.
+  if (message.code == k_checkpointed || (message.code != 0 && stop_cause_))
+    kill_at_ = std::min(kill_at_, now + k_last_saves);
+  if (message.code == k_checkpointed) {
+    if (!first_saved_) first_saved_ = rank;
+  } else if (message.code == k_no_restart || (message.code != 0 && !stop_cause_)) {
+    end(cause_of_exit(message.code),
+        message.code,
+        fmt::format("{} {}", where(rank), describe_exit(message.code)),
+        now);
+  }
+  finish_if_all_ended();
+}
+
+void Attempt::on_lost(Peer peer, Time now) {
+  const auto known = rank_of_.find(peer);
+  if (known == rank_of_.end()) return;
+  const unsigned rank = known->second;
+  rank_of_.erase(known);  // the number may come back as another connection's
+  Rank& state = ranks_.at(rank);
+  state.gone = true;
+  if (!state.exit_code) {
+    state.exit_code = 128 + SIGKILL;
+    end(run::Cause::rank_killed, *state.exit_code, where(rank) + ": its process vanished", now);
+  }
+  finish_if_all_ended();
+}
+
+void Attempt::on_launcher_exit(int code, Time now) {
+  if (phase_ == Phase::gathering)
+    end(run::Cause::launch_failed,
+        code != 0 ? code : 1,
+        fmt::format("the launcher ended with code {} before ranks {} said hello",
+                    code,
+                    fmt::join(missing(), ",")),
+        now);
+  else if (!outcome_)
+    end(run::Cause::launcher_died,
+        code != 0 ? code : 1,
+        fmt::format("the launcher {} before its ranks", describe_exit(code)),
+        now);
+}
+
+void Attempt::on_tick(Time now) {
+  if (outcome_) return;
+  if (now >= give_up_at_) {
+    for (auto& [rank, state] : ranks_) {
+      state.gone = true;
+      if (!state.exit_code) state.exit_code = 128 + SIGKILL;
+    }
+    return finish_if_all_ended();
+  }
+  if (phase_ == Phase::ending) return;
+  if (now >= kill_at_ && !stop_cause_)
+    return end(run::Cause::rank_killed,
+               128 + SIGKILL,
+               fmt::format("{} saved and exited 85, but others were still running {} s later",
+                           where(first_saved_.value_or(0)),
+                           k_last_saves.count()),
+               now);
+  if (now >= kill_at_) return kill_all(now);
+  if (phase_ == Phase::running || now < phase_limit_) return;
+  switch (phase_) {
+    case Phase::gathering:
+      return end(run::Cause::launch_failed,
+                 1,
+                 fmt::format("ranks {} did not say hello within {} s",
+                             fmt::join(missing(), ","),
+                             settings_.launch_limit.count()),
+                 now);
+    case Phase::starting:
+      return end(run::Cause::launch_failed, 1, "not every rank started its program in time", now);
+    default:
+      return end(run::Cause::launch_failed,
+                 1,
+                 fmt::format("no rendezvous within {} s", k_rendezvous_limit.count()),
+                 now);
+  }
+}
+
+void Attempt::on_stop(run::Cause cause, Time kill_at, const std::string& detail, Time now) {
+  kill_at_ = std::min(kill_at_, kill_at);
+  if (stop_cause_ || phase_ == Phase::ending) return;
+  stop_cause_ = cause;
+  stop_detail_ = detail;
+  if (phase_ != Phase::running && phase_ != Phase::starting)
+    return kill_all(now);  // no program runs yet
+  for (const auto& [rank, state] : ranks_)
+    if (!state.exit_code) send(rank, Stop{settings_.stop_signal});
+}
+
+void Attempt::end(run::Cause cause, int exit_code, std::string detail, Time now) {
+  if (!failure_) failure_ = run::Outcome{cause, exit_code, std::move(detail)};
+  kill_all(now);
+}
+
+void Attempt::kill_all(Time now) {
+  if (phase_ == Phase::ending) return;
+  phase_ = Phase::ending;
+  give_up_at_ = now + k_kill_limit;
+  for (const auto& [rank, state] : ranks_)
+    if (!state.exit_code && !state.gone) send(rank, Kill{});
+  if (ranks_.empty()) finish_if_all_ended();
+}
+
+void Attempt::finish_if_all_ended() {
+  if (outcome_) return;
+  if (phase_ != Phase::ending && ranks_.size() < settings_.plan.world_size) return;
+  bool all_zero = true, all_saved = true;
+  for (const auto& [rank, state] : ranks_) {
+    if (!state.exit_code) return;
+    all_zero = all_zero && *state.exit_code == 0;
+    all_saved = all_saved && (*state.exit_code == k_checkpointed || *state.exit_code == 0);
+  }
+  phase_ = Phase::ending;
+  if (!ranks_.empty() && all_zero && !failure_)
+    outcome_ = run::Outcome{run::Cause::completed, 0, "every rank exited 0"};
+  else if (failure_ && failure_->cause == run::Cause::no_restart)
+    outcome_ = failure_;
+  else if (stop_cause_)
+    outcome_ =
+        run::Outcome{*stop_cause_,
+                     k_checkpointed,
+                     stop_detail_ + (all_saved && !ranks_.empty() ? "; every rank saved"
+                                                                  : "; not every rank saved")};
+  else if (failure_)
+    outcome_ = failure_;
+  else
+    outcome_ = run::Outcome{
+        run::Cause::checkpointed, k_checkpointed, "every rank saved and asked to be run again"};
+  for (const auto& [rank, state] : ranks_)
+    if (!state.gone) send(rank, Bye{});
+}
+
+std::vector<std::pair<Attempt::Peer, ToRank>> Attempt::take_messages() {
+  return std::exchange(messages_, {});
+}
+
+std::vector<Attempt::Peer> Attempt::take_refused() {
+  return std::exchange(refused_, {});
+}
+
+bool Attempt::take_started() {
+  return std::exchange(started_news_, false);
+}
+
+std::optional<std::pair<unsigned, int>> Attempt::take_signalled() {
+  return std::exchange(signalled_, std::nullopt);
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// One launch of all ranks, from the first hello to the last exit, as a state machine without I/O:
+// events go in, messages and the outcome come out. The agent moves the bytes. Not thread-safe.
+#pragma once
+
+#include "core/launch/protocol.hpp"
+#include "core/run/decision.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+using Time = std::chrono::steady_clock::time_point;
+
+struct AttemptSettings {
+  plan::Plan plan;
+  unsigned number = 1;
+  std::string token;            // hellos without it are turned away
+  std::vector<unsigned> ports;  // candidates for MASTER_PORT, in order
+  std::vector<std::pair<std::string, std::string>>
+      environment;     // DTSUBMIT_*, the same for all ranks
+  std::string folder;  // attempt-<k>, for rank-<r>.log
+  int stop_signal = 15;
+  std::string agent_node;
+  std::chrono::seconds launch_limit{120};  // for all hellos, and then for all starts
+};
+
+class Attempt {
+ public:
+  using Peer = int;  // the agent's number for a connection
+
+  Attempt(AttemptSettings settings, Time now);
+
+  // --- events ---
+  // `reached_at`: the agent's address that this peer connected to.
+  void on_message(Peer peer, FromRank message, const std::string& reached_at, Time now);
+  void on_lost(Peer peer, Time now);
+  void on_launcher_exit(int code, Time now);
+  void on_tick(Time now);
+  // Every rank is to save and exit 85; whoever still runs at `kill_at` is killed. Later calls only
+  // move kill_at forward in time (earlier deadline) and do not send a second signal.
+  void on_stop(run::Cause cause, Time kill_at, const std::string& detail, Time now);
+
+  // The scheduler's addresses by node name; may come at any time before the rendezvous, or not at
+  // all.
+  void set_node_addresses(std::map<std::string, std::string> addresses) {
+    node_addresses_ = std::move(addresses);
+  }
+
+  // --- results ---
+  // Messages to send, in order; empties the queue.
+  [[nodiscard]] std::vector<std::pair<Peer, ToRank>> take_messages();
+  // Connections to close (bad token); empties the list.
+  [[nodiscard]] std::vector<Peer> take_refused();
+  // True once after all ranks have started: placements() and rendezvous() are final.
+  [[nodiscard]] bool take_started();
+  // A signal a rank process got from outside; reported once.
+  [[nodiscard]] std::optional<std::pair<unsigned, int>> take_signalled();
+
+  // Set when nothing of the attempt is left but perhaps the launcher.
+  [[nodiscard]] const std::optional<run::Outcome>& outcome() const { return outcome_; }
+
+  [[nodiscard]] bool stopping() const { return stop_cause_.has_value(); }
+
+  [[nodiscard]] const std::vector<plan::Placement>& placements() const { return placements_; }
+
+  [[nodiscard]] const plan::Rendezvous& rendezvous() const { return rendezvous_; }
+
+ private:
+  enum class Phase { gathering, listening, probing, starting, running, ending };
+
+  struct Rank {
+    Peer peer = -1;
+    Hello hello;
+    std::string reached_at;
+    bool started = false;
+    std::optional<int> exit_code;
+    bool gone = false;  // its connection is closed
+  };
+
+  void on(Peer peer, Hello&& hello, const std::string& reached_at, Time now);
+  void on(unsigned rank, const Listening& message, Time now);
+  void on(unsigned rank, const Reached& message, Time now);
+  void on(unsigned rank, const Started& message, Time now);
+  void on(unsigned rank, const Exited& message, Time now);
+
+  void begin_rendezvous(Time now);
+  void begin_probes();
+  void start_ranks(Time now);
+  void end(run::Cause cause, int exit_code, std::string detail, Time now);
+  void kill_all(Time now);
+  void finish_if_all_ended();
+
+  void send(unsigned rank, ToRank message) {
+    messages_.emplace_back(ranks_.at(rank).peer, std::move(message));
+  }
+
+  [[nodiscard]] std::vector<unsigned> missing() const;
+  [[nodiscard]] std::vector<std::string> address_candidates() const;
+  [[nodiscard]] std::string where(unsigned rank) const;  // "rank 3 on n1"
+  [[nodiscard]] std::string nonce() const;  // proves to a prober that it reached this job's rank 0
+
+  AttemptSettings settings_;
+  Phase phase_ = Phase::gathering;
+  Time phase_limit_;
+  std::map<unsigned, Rank> ranks_;  // by rank
+  std::map<Peer, unsigned> rank_of_;
+  std::map<std::string, std::string> node_addresses_;
+  std::map<unsigned, std::vector<std::string>> reached_;  // by probing rank
+  std::vector<unsigned> probers_;
+  std::vector<plan::Placement> placements_;
+  plan::Rendezvous rendezvous_;
+  std::optional<run::Cause> stop_cause_;
+  std::string stop_detail_;
+  Time kill_at_ = Time::max();
+  Time give_up_at_ = Time::max();  // killed ranks that do not answer are left to the launcher's end
+  std::optional<unsigned> first_saved_;  // the first rank that exited 85
+  bool started_news_ = false;
+  std::optional<std::pair<unsigned, int>> signalled_;
+  std::optional<run::Outcome> failure_;  // the first reason to end, if any
+  std::optional<run::Outcome> outcome_;
+  std::vector<std::pair<Peer, ToRank>> messages_;
+  std::vector<Peer> refused_;
+};
+
+}  // namespace dts::launch

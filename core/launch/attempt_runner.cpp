@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt_runner.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/log.hpp"
+#include "core/base/process.hpp"
+#include "core/launch/launcher.hpp"
+#include "core/launch/net.hpp"
+#include "core/launch/program.hpp"
+#include "core/launch/signals.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace dts::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t k_longest_first_line = std::size_t{1} << 20;  // a hello with its topology
+constexpr seconds k_hello_limit{10};          // a peer that says nothing is dropped
+constexpr std::size_t k_most_strangers = 64;  // connections without a valid hello
+constexpr seconds k_launcher_patience{3};
+constexpr seconds k_orphan_patience{5};
+constexpr seconds k_facts_patience{3};
+constexpr seconds k_answer_patience{5};
+constexpr seconds k_fence_check{5};
+constexpr seconds k_before_deadline{2};  // our kill comes before the scheduler's
+
+}  // namespace
+
+AttemptRunner::AttemptRunner(RunnerSettings settings)
+    : settings_(std::move(settings)),
+      attempt_(settings_.attempt, Clock::now()),
+      not_ours_(children()),
+      next_fence_check_(Clock::now()) {}
+
+AttemptRunner::~AttemptRunner() {
+  if (launcher_ > 0) ::kill(-launcher_, SIGKILL);
+  if (sentinel_ > 0) ::kill(-sentinel_, SIGKILL);
+}
+
+Result<run::Outcome> AttemptRunner::run() {
+  DTS_TRY(open_channel());
+  DTS_TRY(start_launcher());
+  // The scheduler's addresses are usually here long before the first rank is.
+  facts_known_ = settings_.watch == nullptr;
+  const auto facts_by = Clock::now() + k_facts_patience;
+  while (!facts_known_ && Clock::now() < facts_by) poll_once(milliseconds(20));
+  while (!attempt_.outcome())
+    poll_once(attempt_.stopping() ? milliseconds(100) : milliseconds(250));
+  deliver();
+  confirm_cause();
+  return *attempt_.outcome();
+}
+
+Result<void> AttemptRunner::open_channel() {
+  DTS_ASSIGN(listener_, listen_on(0));
+  ChannelFile channel;
+  channel.token = settings_.attempt.token;
+  channel.node = settings_.attempt.agent_node;
+  channel.port = local_port(listener_.get());
+  channel.addresses = interface_addresses();
+  channel.addresses.push_back(host_name());
+  return write_file(settings_.run.attempt(settings_.attempt.number) + "/channel.json",
+                    to_text(channel),
+                    0600,
+                    Durability::deferred);  // worthless after a power cut
+}
+
+Result<void> AttemptRunner::start_launcher() {
+  std::vector<std::string> rank_command{settings_.dtsubmit,
+                                        "rank",
+                                        "--run",
+                                        settings_.run.path,
+                                        "--attempt",
+                                        std::to_string(settings_.attempt.number),
+                                        "--"};
+  const auto& program = settings_.attempt.plan.command;
+  rank_command.insert(rank_command.end(), program.begin(), program.end());
+  LauncherCommand launcher = mpirun_command(
+      settings_.attempt.plan, settings_.local, ::geteuid() == 0, settings_.dtsubmit, rank_command);
+  for (auto& variable : step_environment()) launcher.environment.push_back(std::move(variable));
+  Command command;
+  command.argv = launcher.argv;
+  command.env = environment_with(launcher.environment);
+  // Slurm sends SIGTERM to everything in sight. mpirun would tear its ranks' world down while they
+  // save.
+  command.blocked_signals = {SIGTERM};
+  command.stdout_fd = STDERR_FILENO;  // its few words belong to the agent's log
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  auto started = start_process(command);
+  if (!started) {
+    Error error = std::move(started).error();
+    if (error.code == Errc::not_found)
+      error.hint = "install Open MPI (openmpi-bin) on the nodes, or load its module";
+    return tl::unexpected<Error>(std::move(error));
+  }
+  launcher_ = *started;
+  return {};
+}
+
+void AttemptRunner::start_sentinel() {
+  Command command;
+  command.argv = sentinel_command(settings_.dtsubmit);
+  command.env = environment_with(step_environment());
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  const auto started = start_process(command);
+  if (started)
+    sentinel_ = *started;
+  else
+    log("no sentinel step: {}; a preemption is noticed by polling only", started.error().message);
+}
+
+// How processes of ours in other steps find the channel.
+std::vector<std::pair<std::string, std::string>> AttemptRunner::step_environment() const {
+  return {{"DTSUBMIT_RUN_DIR", settings_.run.path},
+          {"DTSUBMIT_ATTEMPT", std::to_string(settings_.attempt.number)}};
+}
+
+void AttemptRunner::poll_once(milliseconds limit) {
+  std::vector<pollfd> fds{
+      {settings_.signals, POLLIN, 0},
+      {listener_.get(), POLLIN, 0},
+      {settings_.watch != nullptr ? settings_.watch->event_fd() : -1, POLLIN, 0}};
+  for (const auto& [fd, peer] : peers_)
+    fds.push_back(
+        {fd, static_cast<short>(peer.line.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0});
+  if (::poll(fds.data(), fds.size(), static_cast<int>(limit.count())) < 0 && errno != EINTR) return;
+  if (fds[0].revents != 0)
+    while (const auto signal = read_signal(settings_.signals)) on_signal(*signal);
+  if (fds[2].revents != 0) on_watch();
+  for (std::size_t i = 3; i < fds.size(); ++i) {
+    const auto peer = peers_.find(fds[i].fd);
+    if (peer == peers_.end() || fds[i].revents == 0) continue;
+    if ((fds[i].revents & POLLOUT) != 0 && !peer->second.line.flush()) {
+      drop(fds[i].fd);
+      continue;
+    }
+    if ((fds[i].revents & ~POLLOUT) != 0) read_peer(fds[i].fd);
+  }
+  if (fds[1].revents != 0) accept_peer();
+  tick();
+  deliver();
+}
+
+void AttemptRunner::accept_peer() {
+  UniqueFd fd = accept_from(listener_.get());
+  if (!fd.valid()) return;
+  const auto strangers = std::count_if(
+      peers_.begin(), peers_.end(), [](const auto& one) { return !one.second.authenticated; });
+  if (static_cast<std::size_t>(strangers) >= k_most_strangers + settings_.attempt.plan.world_size)
+    return;
+  const int peer = fd.get();
+  std::string reached_at = local_address(peer);
+  peers_.emplace(peer,
+                 Connection{LineConnection(std::move(fd), k_longest_first_line),
+                            std::move(reached_at),
+                            false,
+                            Clock::now()});
+}
+
+void AttemptRunner::read_peer(int peer) {
+  Connection& connection = peers_.at(peer);
+  const bool alive = connection.line.receive();
+  while (const auto line = connection.line.next_line()) {
+    auto message = parse_from_rank(*line);
+    if (!message) {
+      log("refused a line from {}: {}", peer_address(peer), message.error().message);
+      return drop(peer);
+    }
+    if (const auto* notice = std::get_if<Notice>(&*message)) {
+      if (notice->token == settings_.attempt.token) on_notice(*notice);
+      return drop(peer);
+    }
+    if (const auto* hello = std::get_if<Hello>(&*message))
+      connection.authenticated =
+          connection.authenticated || hello->token == settings_.attempt.token;
+    attempt_.on_message(peer, std::move(*message), connection.reached_at, Clock::now());
+    for (const int refused : attempt_.take_refused()) {
+      log("turned away a connection from {}", peer_address(refused));
+      drop(refused);
+      if (refused == peer) return;
+    }
+  }
+  if (!alive) drop(peer);
+}
+
+void AttemptRunner::drop(int peer) {
+  attempt_.on_lost(peer, Clock::now());
+  peers_.erase(peer);
+}
+
+void AttemptRunner::on_signal(int signal) {
+  const Time now = Clock::now();
+  switch (signal) {
+    case SIGCHLD:
+      return on_children();
+    case SIGCONT:
+      return;
+    case SIGUSR1:
+      log("the time limit is near: asking every rank to save");
+      attempt_.on_stop(run::Cause::time_limit, Time::max(), "the time limit is near", now);
+      break;
+    case SIGINT:
+      if (interrupted_) attempt_.on_stop(run::Cause::stopped, now, "interrupted twice", now);
+      interrupted_ = true;
+      [[fallthrough]];
+    default: {
+      told_to_end_ = told_to_end_ || signal == SIGTERM;
+      log("signal {}: asking every rank to save, {} s at most", signal, kill_wait_seconds_);
+      const seconds left = std::max(seconds(2), seconds(kill_wait_seconds_) - k_before_deadline);
+      attempt_.on_stop(run::Cause::stopped,
+                       settings_.local ? Time::max() : now + left,
+                       fmt::format("signal {}", signal),
+                       now);
+    }
+  }
+  if (settings_.watch != nullptr) settings_.watch->ask();
+}
+
+void AttemptRunner::on_children() {
+  int status = 0;
+  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == launcher_) {
+      launcher_ = 0;
+      attempt_.on_launcher_exit(exit_code_of_wait_status(status), Clock::now());
+    } else if (pid == sentinel_) {
+      sentinel_ = 0;
+    }
+  }
+}
+
+// Slurm signals the job's steps, not its batch script, when a preemption's grace time begins.
+void AttemptRunner::on_notice(const Notice& notice) {
+  if (attempt_.outcome()) return;
+  log("the step on {} got signal {}: asking every rank to save", notice.node, notice.signal);
+  attempt_.on_stop(run::Cause::stopped,
+                   Time::max(),
+                   fmt::format("signal {} to the job's steps", notice.signal),
+                   Clock::now());
+  if (settings_.watch != nullptr) settings_.watch->ask();
+}
+
+void AttemptRunner::on_watch() {
+  settings_.watch->drain_event();
+  if (const auto trouble = settings_.watch->take_trouble()) log("scheduler: {}", trouble->message);
+  if (auto facts = settings_.watch->take_facts()) {
+    kill_wait_seconds_ = facts->kill_wait_seconds;
+    attempt_.set_node_addresses(std::move(facts->addresses));
+    facts_known_ = true;
+  }
+  if (auto job = settings_.watch->take_job()) {
+    job_ = std::move(job);
+    // A grace period began, heard of or not: the deadline moved without a signal to us.
+    if (job_->preempt_time == 0) return;
+    const seconds left(std::max<std::int64_t>(1, job_->end_time - std::time(nullptr)));
+    if (!attempt_.stopping()) log("preemption: {} s left", left.count());
+    attempt_.on_stop(run::Cause::preempted,
+                     Clock::now() + std::max(seconds(1), left - k_before_deadline),
+                     "preempted",
+                     Clock::now());
+  }
+}
+
+void AttemptRunner::tick() {
+  const Time now = Clock::now();
+  attempt_.on_tick(now);
+  if (const auto signalled = attempt_.take_signalled(); signalled && !attempt_.outcome()) {
+    log("rank {} got signal {} from outside: asking every rank to save",
+        signalled->first,
+        signalled->second);
+    attempt_.on_stop(run::Cause::stopped,
+                     Time::max(),
+                     fmt::format("signal {} at rank {}", signalled->second, signalled->first),
+                     now);
+    if (settings_.watch != nullptr) settings_.watch->ask();
+  }
+  if (attempt_.take_started()) {
+    if (settings_.on_started) settings_.on_started(attempt_);
+    if (settings_.sentinel) start_sentinel();  // after the ranks: it must not delay them
+  }
+  std::vector<int> silent;
+  for (const auto& [fd, peer] : peers_)
+    if (!peer.authenticated && now - peer.since > k_hello_limit) silent.push_back(fd);
+  for (const int fd : silent) drop(fd);
+  if (now >= next_fence_check_) {
+    next_fence_check_ = now + k_fence_check;
+    if (exists(settings_.run.attempt(settings_.attempt.number + 1) + "/epoch"))
+      attempt_.on_stop(run::Cause::fenced, now, "a newer attempt has begun", now);
+  }
+  if (settings_.on_idle) settings_.on_idle();
+}
+
+void AttemptRunner::deliver() {
+  for (const auto& [peer, message] : attempt_.take_messages()) {
+    const auto connection = peers_.find(peer);
+    if (connection != peers_.end()) connection->second.line.send(to_line(message));
+  }
+}
+
+void AttemptRunner::clean_up() {
+  const Time until = Clock::now() + k_launcher_patience;
+  while (launcher_ > 0 && Clock::now() < until) poll_once(milliseconds(50));
+  if (launcher_ > 0) {
+    ::kill(-launcher_, SIGKILL);
+    ::waitpid(launcher_, nullptr, 0);
+    launcher_ = 0;
+  }
+  if (sentinel_ > 0) {
+    ::kill(-sentinel_, SIGKILL);
+    ::waitpid(sentinel_, nullptr, 0);
+    sentinel_ = 0;
+  }
+  // What a killed rank process or mpirun left behind came to us; it must not work beside the next
+  // attempt. SIGTERM first: an srun that hears it ends its step on the other nodes, one that is
+  // killed leaves it, and a step that still holds its cores lets no other begin.
+  signal_children(SIGTERM, not_ours_);
+  const Time orphans_until = Clock::now() + k_orphan_patience;
+  while (signal_children(0, not_ours_) && Clock::now() < orphans_until) poll_once(milliseconds(20));
+  kill_children(not_ours_);
+}
+
+// The record that tells preemption, cancel and requeue apart may be older than the end: ask once
+// more.
+void AttemptRunner::confirm_cause() {
+  if (settings_.watch == nullptr || attempt_.outcome()->cause == run::Cause::completed) return;
+  job_.reset();
+  settings_.watch->ask();
+  const Time until = Clock::now() + k_answer_patience;
+  while (!job_ && Clock::now() < until) poll_once(milliseconds(50));
+}
+
+}  // namespace dts::launch

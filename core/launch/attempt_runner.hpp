@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one Attempt for real: listens, starts the launcher, moves messages, turns signals, the
+// scheduler's answers and the clock into the attempt's events. One thread.
+#pragma once
+
+#include "core/launch/attempt.hpp"
+#include "core/launch/job_watch.hpp"
+#include "core/launch/line_connection.hpp"
+#include "core/launch/protocol.hpp"
+#include "core/run/run_directory.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+struct RunnerSettings {
+  AttemptSettings attempt;
+  run::RunDirectory run;
+  std::string dtsubmit;                            // our own program's path
+  bool local = false;                              // no scheduler: this machine only
+  bool sentinel = false;                           // start the step that hears the grace signal
+  int signals = -1;                                // signalfd, see take_signals()
+  JobWatch* watch = nullptr;                       // may be null; not owned
+  std::function<void(const Attempt&)> on_started;  // all ranks run
+  std::function<void()> on_idle;                   // at least every second
+};
+
+class AttemptRunner {
+ public:
+  explicit AttemptRunner(RunnerSettings settings);
+  ~AttemptRunner();
+  AttemptRunner(const AttemptRunner&) = delete;
+  AttemptRunner& operator=(const AttemptRunner&) = delete;
+
+  // Blocks until every rank has ended and the cause is known. Errors only where it could not even
+  // begin. The launcher may still live: its end can take longer than the scheduler gives a job that
+  // it kills, and the outcome must be on record before.
+  [[nodiscard]] Result<run::Outcome> run();
+
+  // Ends the launcher and whatever it left: afterwards no process of the attempt is on this node.
+  void clean_up();
+
+  // True if the batch script has been told to end (SIGTERM): the scheduler will kill it soon.
+  [[nodiscard]] bool told_to_end() const { return told_to_end_; }
+
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+
+  // The newest record of the job, if one came.
+  [[nodiscard]] const std::optional<sched::JobInfo>& job() const { return job_; }
+
+ private:
+  struct Connection {
+    LineConnection line;
+    std::string reached_at;
+    bool authenticated = false;
+    Time since;
+  };
+
+  [[nodiscard]] Result<void> open_channel();
+  [[nodiscard]] Result<void> start_launcher();
+  void start_sentinel();
+  void poll_once(std::chrono::milliseconds limit);
+  void accept_peer();
+  void read_peer(int peer);
+  void drop(int peer);
+  void on_signal(int signal);
+  void on_children();
+  void on_notice(const Notice& notice);
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> step_environment() const;
+  void on_watch();
+  void deliver();
+  void tick();
+  void confirm_cause();
+
+  RunnerSettings settings_;
+  Attempt attempt_;
+  UniqueFd listener_;
+  std::map<int, Connection> peers_;  // by file descriptor
+  std::vector<pid_t> not_ours_;      // children from before: of the script that exec'ed us
+  pid_t launcher_ = 0;
+  pid_t sentinel_ = 0;
+  std::optional<sched::JobInfo> job_;
+  unsigned kill_wait_seconds_ = 30;
+  bool facts_known_ = false;
+  bool told_to_end_ = false;
+  bool interrupted_ = false;
+  Time next_fence_check_;
+};
+
+}  // namespace dts::launch

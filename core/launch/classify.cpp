@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/classify.hpp"
+
+namespace dts::launch {
+
+//  cause            state       completing  restart_count  preempt_time
+//  scancel          CANCELLED   yes         +0             0
+//  time limit       TIMEOUT     yes         +0             0
+//  requeue by hand  PENDING     yes         +1             0
+//  node failure     PENDING     yes or no   +1             0
+//  preempted        PENDING     yes         +1             set
+//  grace began      RUNNING     no          +0             set
+run::Cause classify(run::Cause observed, const sched::JobInfo& job) {
+  switch (observed) {
+    // What the program itself said of its end stands, whatever the scheduler did meanwhile.
+    case run::Cause::completed:
+    case run::Cause::no_restart:
+    case run::Cause::fenced:
+    case run::Cause::wrong_ranks:
+      return observed;
+    default:
+      break;
+  }
+  if (job.state == sched::JobState::cancelled) return run::Cause::cancelled;
+  if (job.preempt_time != 0) return run::Cause::preempted;
+  if (job.state == sched::JobState::timed_out) return run::Cause::time_limit;
+  if (is_requeued(job) || job.state == sched::JobState::node_failed) return run::Cause::requeued;
+  return observed;
+}
+
+bool is_requeued(const sched::JobInfo& job) {
+  return job.state == sched::JobState::pending;
+}
+
+}  // namespace dts::launch

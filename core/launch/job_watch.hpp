@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler seen from inside a job. Its calls can block for 15 s while the controller is down,
+// so they run on a thread of their own; answers arrive as events. One RPC per question, and one
+// every 30 s by itself to notice a deadline that moved without a signal reaching anyone.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/sched/scheduler.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dts::launch {
+
+class JobWatch {
+ public:
+  using Connect = std::function<Result<std::unique_ptr<sched::Scheduler>>()>;
+
+  // `connect` runs on the thread. The thread is never joined: a process must be able to end while
+  // the controller does not answer.
+  JobWatch(Connect connect, sched::JobId job);
+
+  // Readable when there is something to take.
+  [[nodiscard]] int event_fd() const;
+
+  void ask();      // for the job's record, soon
+  void requeue();  // retried while the controller is unreachable, for 2 minutes
+
+  struct Facts {
+    std::map<std::string, std::string> addresses;  // NodeAddr by node name
+    unsigned kill_wait_seconds = 30;
+  };
+
+  // Each hands an answer over once. Thread-safe.
+  [[nodiscard]] std::optional<Facts> take_facts();
+  [[nodiscard]] std::optional<sched::JobInfo> take_job();
+  [[nodiscard]] std::optional<Result<void>> take_requeued();
+  // Why there is no scheduler, if there is none.
+  [[nodiscard]] std::optional<Error> take_trouble();
+
+  void drain_event();
+
+ private:
+  struct Shared;
+  static void work(const std::shared_ptr<Shared>& shared, const Connect& connect);
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line that starts `dtsubmit rank` once per rank. Pure.
+#pragma once
+
+#include "core/plan/plan.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+struct LauncherCommand {
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> environment;  // on top of the agent's
+};
+
+// mpirun(1) of Open MPI 4.1: ppr:N:node places exactly N ranks a node (-np alone would fill the
+// first node), binding is left to `dtsubmit rank`, which knows the GPUs. `local`: this machine
+// only; else mpirun's daemons on other nodes run below `dtsubmit orted`, which shields them (see
+// step_daemon.hpp).
+[[nodiscard]] LauncherCommand mpirun_command(const plan::Plan& plan,
+                                             bool local,
+                                             bool as_root,
+                                             const std::string& dtsubmit,
+                                             const std::vector<std::string>& rank_command);
+
+// A step of one process that does nothing but hear the SIGTERM that starts a preemption's grace
+// time: Slurm sends that to steps only, and a job on one node under mpirun has none.
+[[nodiscard]] std::vector<std::string> sentinel_command(const std::string& dtsubmit);
+
+}  // namespace dts::launch

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP as the control channel and the rendezvous need it: IPv4 and IPv6, addresses as text.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+// A listening socket on all interfaces (both families where the host has IPv6). `port` 0: any.
+[[nodiscard]] Result<UniqueFd> listen_on(unsigned port);
+
+// The port a socket is bound to.
+[[nodiscard]] unsigned local_port(int fd);
+
+// Accepts one connection, close-on-exec; not valid() when none was waiting.
+[[nodiscard]] UniqueFd accept_from(int listener);
+
+// Connects to `host` (name or address), trying each of its addresses. Errc::unreachable.
+[[nodiscard]] Result<UniqueFd> connect_to(const std::string& host,
+                                          unsigned port,
+                                          std::chrono::milliseconds limit);
+
+// The first of `hosts` that answers.
+[[nodiscard]] Result<UniqueFd> connect_to_any(const std::vector<std::string>& hosts,
+                                              unsigned port,
+                                              std::chrono::milliseconds limit);
+
+// Numeric address of this end and of the other end of a connection ("::ffff:" removed).
+[[nodiscard]] std::string local_address(int fd);
+[[nodiscard]] std::string peer_address(int fd);
+
+// Addresses of the interfaces that are up, loopback ones last; link-local IPv6 is left out because
+// it means nothing without an interface.
+[[nodiscard]] std::vector<std::string> interface_addresses();
+
+[[nodiscard]] std::string host_name();
+
+}  // namespace dts::launch

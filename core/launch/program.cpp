@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/program.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+#include "core/base/unique_fd.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+namespace dts::launch {
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  const auto text = read_file(fmt::format("/proc/self/task/{}/children", ::getpid()));
+  for (const std::string& word : split(text ? *text : "", ' '))
+    if (const auto pid = parse_number(trim(word))) found.push_back(static_cast<pid_t>(*pid));
+  return found;
+}
+
+bool signal_children(int number, const std::vector<pid_t>& spared) {
+  bool any = false;
+  for (const pid_t pid : children()) {
+    if (std::find(spared.begin(), spared.end(), pid) != spared.end()) continue;
+    any = ::kill(pid, number) == 0 || any;
+  }
+  return any;
+}
+
+void kill_children(const std::vector<pid_t>& spared) {
+  // Each round kills one generation: what a killed process leaves becomes our child in its turn.
+  for (int round = 0; round < 100; ++round) {
+    bool any = false;
+    for (const pid_t pid : children()) {
+      if (std::find(spared.begin(), spared.end(), pid) != spared.end()) continue;
+      any = true;
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+    if (!any) return;
+  }
+}
+
+Result<void> Program::start(const std::vector<std::string>& argv,
+                            const std::vector<std::pair<std::string, std::string>>& environment,
+                            const std::string& log) {
+  const UniqueFd file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid()) return fail_errno("cannot open " + log);
+  Command command;
+  command.argv = argv;
+  command.env = environment_with(environment);
+  command.stdout_fd = file.get();
+  command.stderr_fd = file.get();
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  DTS_ASSIGN(pid_, start_process(command));
+  return {};
+}
+
+void Program::signal(int number) {
+  if (pid_ > 0) ::kill(pid_, number);
+}
+
+void Program::kill() {
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+}
+
+std::optional<int> Program::reap() {
+  std::optional<int> code;
+  int status = 0;
+  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
+    if (pid == pid_) code = exit_code_of_wait_status(status);
+  if (code) {
+    ::kill(-pid_, SIGKILL);
+    pid_ = 0;
+    kill_children({});
+  }
+  return code;
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's program: started, signalled, reaped, and cleaned up after. The caller must be a child
+// subreaper (prctl(2)), so that what the program leaves behind becomes its child. Not thread-safe.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+// The children of the calling process's main thread, where a subreaper gets its orphans.
+[[nodiscard]] std::vector<pid_t> children();
+
+// Sends `number` (0: nothing, as kill(2) says) to each child of ours that is not in `spared`; true
+// if there was one.
+bool signal_children(int number, const std::vector<pid_t>& spared);
+
+// Kills and buries every child but `spared`, and all that thereby become children.
+void kill_children(const std::vector<pid_t>& spared);
+
+class Program {
+ public:
+  // Runs `argv` in its own process group with `environment` on top of ours and both streams
+  // appended to `log`. It dies with us (PR_SET_PDEATHSIG).
+  [[nodiscard]] Result<void> start(
+      const std::vector<std::string>& argv,
+      const std::vector<std::pair<std::string, std::string>>& environment,
+      const std::string& log);
+
+  [[nodiscard]] bool running() const { return pid_ > 0; }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  // To the program itself only: its workers are its own affair, and many die of a SIGTERM that
+  // their parent would have handled for them.
+  void signal(int number);
+
+  // SIGKILL to its whole process group.
+  void kill();
+
+  // Collects ended children. The program's exit code (or 128 + signal) once it has ended; then
+  // everything it left behind has been killed.
+  [[nodiscard]] std::optional<int> reap();
+
+ private:
+  pid_t pid_ = 0;
+};
+
+}  // namespace dts::launch

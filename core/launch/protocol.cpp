@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/protocol.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace dts::launch {
+namespace {
+
+using nlohmann::json;
+
+template <class... Cases>
+struct Overload : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overload(Cases...) -> Overload<Cases...>;
+
+// Reads fields of `text` with `build`; whatever json throws becomes one Error.
+template <class Build>
+auto parse(std::string_view text, const char* what, Build build)
+    -> Result<decltype(build(json()))> {
+  try {
+    const json object = json::parse(text);
+    if (!object.is_object()) return fail(Errc::invalid, fmt::format("{}: not a JSON object", what));
+    return build(object);
+  } catch (const json::exception& error) {
+    return fail(Errc::invalid, fmt::format("{}: {}", what, error.what()));
+  }
+}
+
+[[noreturn]] void unknown_type(const std::string& type) {
+  throw json::other_error::create(501, "unknown type `" + type + "`", nullptr);
+}
+
+// json converts any number to any other: -1 to 4294967295, 2^32 to 0, 3.7 to 3. Here each is an
+// error.
+template <class Int>
+Int whole(const json& value, const char* name, Int most = std::numeric_limits<Int>::max()) {
+  constexpr auto k_least = static_cast<std::int64_t>(std::numeric_limits<Int>::min());
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
+                        : value.is_number_integer() && value.get<std::int64_t>() < 0 &&
+                              value.get<std::int64_t>() >= k_least;
+  if (!fits)
+    throw json::other_error::create(
+        501, fmt::format("`{}` is not a whole number in range", name), nullptr);
+  return value.get<Int>();
+}
+
+unsigned count(const json& j, const char* name) {
+  return whole<unsigned>(j.at(name), name);
+}
+
+int number(const json& j, const char* name) {
+  return whole<int>(j.at(name), name);
+}
+
+unsigned port(const json& j) {
+  return whole<unsigned>(j.at("port"), "port", 65535);
+}
+
+std::vector<unsigned> counts(const json& j, const char* name) {
+  const auto& list = j.at(name).get_ref<const json::array_t&>();
+  std::vector<unsigned> values;
+  for (const json& value : list) values.push_back(whole<unsigned>(value, name));
+  return values;
+}
+
+Hello hello_from(const json& j) {
+  Hello hello;
+  hello.token = j.at("token").get<std::string>();
+  hello.rank.rank = count(j, "rank");
+  hello.rank.world_size = count(j, "world_size");
+  hello.rank.local_rank = count(j, "local_rank");
+  hello.rank.node = j.at("node").get<std::string>();
+  hello.rank.gpu_ids = j.at("gpu_ids").get<std::vector<std::string>>();
+  hello.host = j.at("host").get<std::string>();
+  hello.pid = number(j, "pid");
+  hello.addresses = j.at("addresses").get<std::vector<std::string>>();
+  hello.topology = j.value("topology", "");
+  return hello;
+}
+
+Go go_from(const json& j) {
+  Go go;
+  go.cpus = counts(j, "cpus");
+  go.environment = j.at("environment").get<std::vector<std::pair<std::string, std::string>>>();
+  go.log = j.at("log").get<std::string>();
+  return go;
+}
+
+json hello_to(const Hello& m) {
+  json j{{"type", "hello"},
+         {"token", m.token},
+         {"rank", m.rank.rank},
+         {"world_size", m.rank.world_size},
+         {"local_rank", m.rank.local_rank},
+         {"node", m.rank.node},
+         {"gpu_ids", m.rank.gpu_ids},
+         {"host", m.host},
+         {"pid", m.pid},
+         {"addresses", m.addresses}};
+  if (!m.topology.empty()) j["topology"] = m.topology;
+  return j;
+}
+
+// Names and output may hold any bytes; invalid UTF-8 must not throw here.
+std::string dump(const json& j) {
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_line(const FromRank& message) {
+  return dump(std::visit(
+      Overload{
+          [](const Hello& m) { return hello_to(m); },
+          [](const Listening& m) {
+            return json{{"type", "listening"}, {"port", m.port}};
+          },
+          [](const Reached& m) {
+            return json{{"type", "reached"}, {"addresses", m.addresses}};
+          },
+          [](const Started& m) {
+            return json{{"type", "started"}, {"pid", m.pid}, {"cpus", m.cpus}};
+          },
+          [](const Signalled& m) {
+            return json{{"type", "signalled"}, {"signal", m.signal}};
+          },
+          [](const Exited& m) {
+            return json{{"type", "exited"}, {"code", m.code}};
+          },
+          [](const Failed& m) {
+            return json{{"type", "failed"}, {"message", m.message}};
+          },
+          [](const Notice& m) {
+            return json{
+                {"type", "notice"}, {"token", m.token}, {"node", m.node}, {"signal", m.signal}};
+          },
+      },
+      message));
+}
+
+std::string to_line(const ToRank& message) {
+  return dump(std::visit(
+      Overload{
+          [](const Listen& m) {
+            return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
+          },
+          [](const Probe& m) {
+            return json{{"type", "probe"},
+                        {"addresses", m.addresses},
+                        {"port", m.port},
+                        {"nonce", m.nonce}};
+          },
+          [](const Go& m) {
+            return json{
+                {"type", "go"}, {"cpus", m.cpus}, {"environment", m.environment}, {"log", m.log}};
+          },
+          [](const Stop& m) {
+            return json{{"type", "stop"}, {"signal", m.signal}};
+          },
+          [](const Kill&) {
+            return json{{"type", "kill"}};
+          },
+          [](const Bye&) {
+            return json{{"type", "bye"}};
+          },
+      },
+      message));
+}
+
+Result<FromRank> parse_from_rank(std::string_view line) {
+  return parse(line, "control channel", [](const json& j) -> FromRank {
+    const auto type = j.at("type").get<std::string>();
+    if (type == "hello") return hello_from(j);
+    if (type == "listening") return Listening{port(j)};
+    if (type == "reached") return Reached{j.at("addresses").get<std::vector<std::string>>()};
+    if (type == "started") return Started{number(j, "pid"), counts(j, "cpus")};
+    if (type == "signalled") return Signalled{number(j, "signal")};
+    if (type == "exited") return Exited{whole<int>(j.at("code"), "code", 255)};
+    if (type == "failed") return Failed{j.at("message").get<std::string>()};
+    if (type == "notice")
+      return Notice{
+          j.at("token").get<std::string>(), j.at("node").get<std::string>(), number(j, "signal")};
+    unknown_type(type);
+  });
+}
+
+Result<ToRank> parse_to_rank(std::string_view line) {
+  return parse(line, "control channel", [](const json& j) -> ToRank {
+    const auto type = j.at("type").get<std::string>();
+    if (type == "listen") return Listen{counts(j, "ports"), j.at("nonce").get<std::string>()};
+    if (type == "probe")
+      return Probe{j.at("addresses").get<std::vector<std::string>>(),
+                   port(j),
+                   j.at("nonce").get<std::string>()};
+    if (type == "go") return go_from(j);
+    if (type == "stop") return Stop{number(j, "signal")};
+    if (type == "kill") return Kill{};
+    if (type == "bye") return Bye{};
+    unknown_type(type);
+  });
+}
+
+std::string to_text(const ChannelFile& channel) {
+  return dump(json{{"token", channel.token},
+                   {"node", channel.node},
+                   {"addresses", channel.addresses},
+                   {"port", channel.port}});
+}
+
+Result<ChannelFile> parse_channel_file(std::string_view text) {
+  return parse(text, "channel.json", [](const json& j) {
+    return ChannelFile{j.at("token").get<std::string>(),
+                       j.at("node").get<std::string>(),
+                       j.at("addresses").get<std::vector<std::string>>(),
+                       port(j)};
+  });
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control channel's messages: one JSON object a line, between each `rank` and the `agent`.
+// Pure.
+//
+//   rank  -> agent   hello, listening, reached, started, signalled, exited, failed
+//   step  -> agent   notice, from a process that is no rank but hears the step's signals
+//   agent -> rank    listen, probe, go, stop, kill, bye
+//
+// Everything from the other side is checked on arrival: an unknown type, a missing or mistyped
+// field and text that is not JSON are Errc::invalid, never an exception.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/plan/plan.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace dts::launch {
+
+// A line longer than this ends the connection; the largest message is a hello with a topology.
+inline constexpr std::size_t k_longest_line = std::size_t{4} << 20;
+
+struct Hello {
+  std::string token;
+  plan::RankHello rank;
+  std::string host;
+  int pid = 0;
+  std::vector<std::string> addresses;  // of this host's interfaces, loopback last
+  std::string topology;                // topo::to_json(); only local rank 0 sends it
+};
+
+struct Listening {
+  unsigned port = 0;
+};  // rank 0 holds this port; 0: none was free
+
+struct Reached {
+  std::vector<std::string> addresses;
+};  // those of the probe that led to rank 0
+
+struct Started {
+  int pid = 0;
+  std::vector<unsigned> cpus;
+};  // read back after binding
+
+struct Signalled {
+  int signal = 0;
+};  // the rank process got a signal from outside
+
+struct Exited {
+  int code = 0;
+};  // exit code, or 128 + signal
+
+struct Failed {
+  std::string message;
+};  // could not bind or start the program
+
+struct Notice {
+  std::string token;
+  std::string node;
+  int signal = 0;
+};
+
+using FromRank =
+    std::variant<Hello, Listening, Reached, Started, Signalled, Exited, Failed, Notice>;
+
+struct Listen {
+  std::vector<unsigned> ports;
+  std::string nonce;
+};
+
+struct Probe {
+  std::vector<std::string> addresses;
+  unsigned port = 0;
+  std::string nonce;
+};
+
+struct Go {
+  std::vector<unsigned> cpus;                                    // OS indices of PUs
+  std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
+  std::string log;                                               // file for both streams
+};
+
+struct Stop {
+  int signal = 15;
+};
+
+struct Kill {};
+
+struct Bye {};
+
+using ToRank = std::variant<Listen, Probe, Go, Stop, Kill, Bye>;
+
+// Without the newline.
+[[nodiscard]] std::string to_line(const FromRank& message);
+[[nodiscard]] std::string to_line(const ToRank& message);
+[[nodiscard]] Result<FromRank> parse_from_rank(std::string_view line);
+[[nodiscard]] Result<ToRank> parse_to_rank(std::string_view line);
+
+// attempt-<k>/channel.json, mode 0600: how ranks find the agent.
+struct ChannelFile {
+  std::string token;
+  std::string node;                    // the agent's own node name
+  std::vector<std::string> addresses;  // to try in order
+  unsigned port = 0;
+};
+
+[[nodiscard]] std::string to_text(const ChannelFile& channel);
+[[nodiscard]] Result<ChannelFile> parse_channel_file(std::string_view text);
+
+}  // namespace dts::launch

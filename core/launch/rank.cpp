@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/rank.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/log.hpp"
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+#include "core/launch/binding.hpp"
+#include "core/launch/identity.hpp"
+#include "core/launch/line_connection.hpp"
+#include "core/launch/net.hpp"
+#include "core/launch/program.hpp"
+#include "core/launch/protocol.hpp"
+#include "core/launch/signals.hpp"
+#include "core/run/run_directory.hpp"
+#include "core/topo/json.hpp"
+#include "core/topo/load.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <future>
+#include <optional>
+
+namespace dts::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the agent is gone
+constexpr std::chrono::seconds k_bye_limit{30};
+constexpr milliseconds k_connect_limit{2000};
+
+Result<Hello> make_hello(const ChannelFile& channel) {
+  DTS_ASSIGN(const Identity identity, identify(getenv_lookup));
+  Hello hello;
+  hello.token = channel.token;
+  hello.host = host_name();
+  hello.rank = {identity.rank,
+                identity.world_size,
+                identity.local_rank,
+                node_name(getenv_lookup, hello.host),
+                {}};
+  if (const auto gpus = getenv_lookup("CUDA_VISIBLE_DEVICES"); gpus && !gpus->empty())
+    hello.rank.gpu_ids = split(*gpus, ',');
+  hello.pid = ::getpid();
+  hello.addresses = interface_addresses();
+  if (identity.local_rank == 0) {
+    DTS_ASSIGN(const topo::NodeTopology topology, topo::load_live());
+    hello.topology = topo::to_json(topology);
+  }
+  return hello;
+}
+
+// True if `address` leads to the socket that rank 0 holds: it answers with the nonce.
+bool leads_to_rank0(const std::string& address, unsigned port, const std::string& nonce) {
+  const auto fd = connect_to(address, port, milliseconds(1000));
+  if (!fd) return false;
+  const timeval limit{1, 0};
+  ::setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  std::string answer(nonce.size(), '\0');
+  return ::recv(fd->get(), answer.data(), answer.size(), MSG_WAITALL) ==
+             static_cast<ssize_t>(nonce.size()) &&
+         answer == nonce;
+}
+
+class RankProcess {
+ public:
+  RankProcess(const RankOptions& options, UniqueFd socket, UniqueFd signals)
+      : options_(options),
+        agent_(std::move(socket), k_longest_line),
+        signals_(std::move(signals)) {}
+
+  void say(const FromRank& message) { agent_.send(to_line(message)); }
+
+  int run();
+
+ private:
+  void handle(const Listen& message);
+  void handle(const Probe& message);
+  void handle(const Go& message);
+  void handle(const Stop& message);
+  void handle(const Kill&);
+
+  void handle(const Bye&) { over_ = true; }
+
+  void on_agent_lost();
+  void on_signals();
+  void answer_probe();
+  void report_exit(int code);
+  void read_agent();
+
+  const RankOptions& options_;
+  LineConnection agent_;
+  UniqueFd signals_;
+  UniqueFd rendezvous_;  // held until the program starts
+  std::string nonce_;
+  Program program_;
+  bool agent_alive_ = true;
+  bool reported_ = false;
+  bool over_ = false;
+  Clock::time_point deadline_ =
+      Clock::time_point::max();  // then the program is killed, or we leave
+};
+
+void RankProcess::handle(const Listen& message) {
+  nonce_ = message.nonce;
+  for (const unsigned port : message.ports) {
+    auto socket = listen_on(port);
+    if (!socket) continue;
+    rendezvous_ = std::move(*socket);
+    return say(Listening{port});
+  }
+  say(Listening{0});
+}
+
+void RankProcess::answer_probe() {
+  const UniqueFd peer = accept_from(rendezvous_.get());
+  // The nonce is short and the socket's buffer empty: this cannot block.
+  if (peer.valid()) ::send(peer.get(), nonce_.data(), nonce_.size(), MSG_NOSIGNAL);
+}
+
+void RankProcess::handle(const Probe& message) {
+  std::vector<std::future<bool>> answers;
+  answers.reserve(message.addresses.size());
+  for (const std::string& address : message.addresses)
+    answers.push_back(
+        std::async(std::launch::async, leads_to_rank0, address, message.port, message.nonce));
+  Reached reached;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (answers[i].get()) reached.addresses.push_back(message.addresses[i]);
+  say(reached);
+}
+
+void RankProcess::handle(const Go& message) {
+  rendezvous_.reset();
+  if (const auto bound = bind_to(message.cpus); !bound) return say(Failed{bound.error().message});
+  const auto started = program_.start(options_.command, message.environment, message.log);
+  if (!started) return say(Failed{started.error().message});
+  say(Started{program_.pid(), current_binding()});
+}
+
+void RankProcess::handle(const Stop& message) {
+  program_.signal(message.signal);
+}
+
+void RankProcess::handle(const Kill&) {
+  program_.kill();
+  if (!program_.running()) report_exit(128 + SIGKILL);
+}
+
+void RankProcess::report_exit(int code) {
+  if (reported_) return;
+  reported_ = true;
+  say(Exited{code});
+  deadline_ = Clock::now() + k_bye_limit;
+  if (!agent_alive_) over_ = true;
+}
+
+void RankProcess::on_agent_lost() {
+  agent_alive_ = false;
+  if (!program_.running()) {
+    over_ = true;
+    return;
+  }
+  log("the agent is gone: asking the program to save, {} s at most", k_orphan_save_limit.count());
+  program_.signal(SIGTERM);
+  deadline_ = Clock::now() + k_orphan_save_limit;
+}
+
+void RankProcess::on_signals() {
+  while (const auto signal = read_signal(signals_.get())) {
+    if (*signal == SIGCHLD) {
+      if (const auto code = program_.reap()) report_exit(*code);
+    } else if (*signal != SIGCONT) {
+      say(Signalled{*signal});
+    }
+  }
+}
+
+void RankProcess::read_agent() {
+  const bool alive = agent_.receive();
+  while (const auto line = agent_.next_line()) {
+    const auto message = parse_to_rank(*line);
+    if (message)
+      std::visit([this](const auto& m) { handle(m); }, *message);
+    else
+      log("{}", message.error().message);
+  }
+  if (!alive) on_agent_lost();
+}
+
+int RankProcess::run() {
+  while (!over_) {
+    std::array<pollfd, 3> fds{
+        {{signals_.get(), POLLIN, 0},
+         {agent_alive_ ? agent_.fd() : -1,
+          static_cast<short>(agent_.wants_to_write() ? POLLIN | POLLOUT : POLLIN),
+          0},
+         {rendezvous_.get(), POLLIN, 0}}};
+    int wait = -1;
+    if (deadline_ != Clock::time_point::max()) {
+      const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now()).count();
+      if (left <= 0) {
+        if (!program_.running()) break;
+        program_.kill();
+        deadline_ = Clock::now() + k_bye_limit;
+        continue;
+      }
+      wait = static_cast<int>(left);
+    }
+    if (::poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR) break;
+    if ((fds[1].revents & POLLOUT) != 0 && !agent_.flush()) on_agent_lost();
+    if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && agent_alive_) read_agent();
+    if (fds[2].revents != 0 && rendezvous_.valid()) answer_probe();
+    if (fds[0].revents != 0) on_signals();
+  }
+  return agent_alive_ ? 0 : 1;
+}
+
+}  // namespace
+
+Result<int> run_rank(const RankOptions& options) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  DTS_ASSIGN(UniqueFd signals,
+             take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
+  const run::RunDirectory run{options.run_directory};
+  DTS_ASSIGN(const std::string text, read_file(run.attempt(options.attempt) + "/channel.json"));
+  DTS_ASSIGN(const ChannelFile channel, parse_channel_file(text));
+  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
+  DTS_ASSIGN(const Hello hello, make_hello(channel));
+  RankProcess process(options, std::move(socket), std::move(signals));
+  process.say(hello);
+  return process.run();
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals as events: blocked, and read from a signalfd(2), which loses none (a shell's traps do).
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
+
+#include <initializer_list>
+#include <optional>
+
+namespace dts::launch {
+
+// Blocks `signals` for the process (call before any thread starts) and returns a non-blocking
+// signalfd for them. SIGPIPE is ignored from then on.
+[[nodiscard]] Result<UniqueFd> take_signals(std::initializer_list<int> signals);
+
+// The next signal; nullopt when none is waiting.
+[[nodiscard]] std::optional<int> read_signal(int fd);
+
+}  // namespace dts::launch

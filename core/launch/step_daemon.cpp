@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/step_daemon.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/log.hpp"
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+#include "core/launch/identity.hpp"
+#include "core/launch/line_connection.hpp"
+#include "core/launch/net.hpp"
+#include "core/launch/protocol.hpp"
+#include "core/launch/signals.hpp"
+#include "core/run/run_directory.hpp"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::milliseconds k_connect_limit{2000};
+
+Result<void> tell_agent(int signal) {
+  const auto folder = getenv_lookup("DTSUBMIT_RUN_DIR");
+  const auto attempt = parse_number(getenv_lookup("DTSUBMIT_ATTEMPT").value_or(""));
+  if (!folder || !attempt)
+    return fail(Errc::invalid, "DTSUBMIT_RUN_DIR and DTSUBMIT_ATTEMPT are not set");
+  const run::RunDirectory run{*folder};
+  DTS_ASSIGN(const std::string text,
+             read_file(run.attempt(static_cast<unsigned>(*attempt)) + "/channel.json"));
+  DTS_ASSIGN(const ChannelFile channel, parse_channel_file(text));
+  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
+  LineConnection agent(std::move(socket), 1024);
+  agent.send(
+      to_line(FromRank(Notice{channel.token, node_name(getenv_lookup, host_name()), signal})));
+  return {};
+}
+
+void pass_on(int signal) {
+  if (const auto told = tell_agent(signal); !told)
+    log("signal {} reached this step, but the agent was not told: {}",
+        signal,
+        told.error().message);
+}
+
+}  // namespace
+
+Result<int> run_orted(const std::vector<std::string>& arguments) {
+  DTS_ASSIGN(const UniqueFd signals,
+             take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGCONT, SIGCHLD}));
+  Command command;
+  command.argv = {"orted"};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.blocked_signals = {SIGTERM};
+  command.parent_death_signal = SIGKILL;
+  DTS_ASSIGN(const pid_t orted, start_process(command));
+  pollfd waiting{signals.get(), POLLIN, 0};
+  while (true) {
+    ::poll(&waiting, 1, -1);
+    const auto signal = read_signal(signals.get());
+    if (!signal || *signal == SIGCONT) continue;
+    if (*signal != SIGCHLD) {
+      pass_on(*signal);
+      continue;
+    }
+    int status = 0;
+    if (::waitpid(orted, &status, WNOHANG) == orted) return exit_code_of_wait_status(status);
+  }
+}
+
+Result<int> run_sentinel() {
+  DTS_ASSIGN(const UniqueFd signals, take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP}));
+  pollfd waiting{signals.get(), POLLIN, 0};
+  while (true) {
+    ::poll(&waiting, 1, -1);
+    if (const auto signal = read_signal(signals.get())) {
+      pass_on(*signal);
+      return 0;
+    }
+  }
+}
+
+}  // namespace dts::launch

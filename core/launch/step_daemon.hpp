@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes of ours that are direct children of slurmstepd and so hear what is sent to their step:
+// under proctrack/cgroup nobody below them does. They tell the agent, through the run directory's
+// channel.json (DTSUBMIT_RUN_DIR and DTSUBMIT_ATTEMPT name it).
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+// `dtsubmit orted ARGUMENTS`: runs Open MPI's orted with SIGTERM blocked, so that the PMIx server
+// its ranks depend on outlives the signal that asks them to save, and passes its exit code on.
+[[nodiscard]] Result<int> run_orted(const std::vector<std::string>& arguments);
+
+// `dtsubmit sentinel`: only listens; ends with the first signal.
+[[nodiscard]] Result<int> run_sentinel();
+
+}  // namespace dts::launch

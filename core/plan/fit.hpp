@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a cluster can run a layout, and what of it the layout depends on.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/plan/plan.hpp"
+
+#include <optional>
+
+namespace dts::plan {
+
+// The nodes a job may land on, after partition, GPUs and memory.
+struct Fit {
+  std::string partition;                 // its name; empty: unknown
+  bool known = false;                    // false: nothing is known of the nodes
+  unsigned fewest_cpus = 0;              // of the nodes that are large enough; 0: unknown
+  std::vector<ClusterView::Node> nodes;  // those with enough GPUs and memory
+};
+
+// Appends what cannot run there to `problems`.
+[[nodiscard]] Fit fit_nodes(const spec::JobSpec& spec,
+                            const ClusterView& cluster,
+                            Diagnostics& problems);
+
+// Appends a problem where fewer than spec.nodes nodes have room for `tasks` x `cpus_per_task`.
+void check_cpus(const spec::JobSpec& spec,
+                const Fit& fit,
+                unsigned tasks,
+                unsigned cpus_per_task,
+                Diagnostics& problems);
+
+}  // namespace dts::plan

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace dts::plan {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr const char* k_plan_schema = "dtsubmit/plan/1";
+constexpr const char* k_placement_schema = "dtsubmit/placement/1";
+constexpr std::size_t k_most_bytes = std::size_t{16} << 20;
+
+// Texts were checked to be UTF-8 by make_plan(); `replace` only keeps a later mistake from
+// throwing.
+std::string dump(const ordered_json& value, int indent) {
+  return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+bool read(const json& object, const char* key, unsigned& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_unsigned()) return false;
+  const auto number = found->get<std::uint64_t>();
+  value = static_cast<unsigned>(number);
+  return number <= std::numeric_limits<unsigned>::max();
+}
+
+bool read(const json& object, const char* key, std::string& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) return false;
+  value = found->get<std::string>();
+  return true;
+}
+
+bool read(const json& object, const char* key, std::vector<std::string>& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return false;
+  for (const json& word : *found) {
+    if (!word.is_string()) return false;
+    value.push_back(word.get<std::string>());
+  }
+  return true;
+}
+
+bool read_reasons(const json& object, std::vector<Reason>& reasons) {
+  const auto found = object.find("reasons");
+  if (found == object.end() || !found->is_array()) return false;
+  for (const json& item : *found) {
+    Reason& reason = reasons.emplace_back();
+    if (!item.is_object() || !read(item, "what", reason.what) || !read(item, "why", reason.why))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  ordered_json reasons = ordered_json::array();
+  for (const Reason& reason : plan.reasons)
+    reasons.push_back({{"what", reason.what}, {"why", reason.why}});
+  return dump({{"schema", k_plan_schema},
+               {"job_name", plan.job_name},
+               {"nodes", plan.nodes},
+               {"ntasks_per_node", plan.ntasks_per_node},
+               {"gpus_per_node", plan.gpus_per_node},
+               {"cpus_per_task", plan.cpus_per_task},
+               {"world_size", plan.world_size},
+               {"signal_margin", plan.signal_margin.count()},
+               {"command", plan.command},
+               {"reasons", std::move(reasons)}},
+              2) +
+         "\n";
+}
+
+Result<Plan> plan_from_json(std::string_view text) {
+  const auto bad = [](std::string_view what) {
+    return fail(
+        Errc::invalid, fmt::format("the plan is damaged: {}", what), "submit the job again");
+  };
+  if (text.size() > k_most_bytes) return bad("too large");
+  const json value = json::parse(text, nullptr, false);
+  if (!value.is_object()) return bad("not a JSON object");
+  std::string schema;
+  if (!read(value, "schema", schema) || schema != k_plan_schema)
+    return bad(fmt::format("its schema is not {}", k_plan_schema));
+  Plan plan;
+  unsigned margin = 0;
+  if (!read(value, "job_name", plan.job_name)) return bad("job_name");
+  if (!read(value, "nodes", plan.nodes)) return bad("nodes");
+  if (!read(value, "ntasks_per_node", plan.ntasks_per_node)) return bad("ntasks_per_node");
+  if (!read(value, "gpus_per_node", plan.gpus_per_node)) return bad("gpus_per_node");
+  if (!read(value, "cpus_per_task", plan.cpus_per_task)) return bad("cpus_per_task");
+  if (!read(value, "world_size", plan.world_size)) return bad("world_size");
+  if (!read(value, "signal_margin", margin)) return bad("signal_margin");
+  if (!read(value, "command", plan.command) || plan.command.empty()) return bad("command");
+  if (!read_reasons(value, plan.reasons)) return bad("reasons");
+  plan.signal_margin = std::chrono::seconds(margin);
+  if (plan.world_size == 0 || plan.world_size != std::uint64_t{plan.nodes} * plan.ntasks_per_node)
+    return bad("world_size is not nodes x ntasks_per_node");
+  return plan;
+}
+
+std::string to_json(const std::vector<Placement>& placements) {
+  std::string text = fmt::format("{{\n  \"schema\": \"{}\",\n  \"ranks\": [", k_placement_schema);
+  for (const Placement& p : placements) {
+    text += &p == placements.data() ? "\n    " : ",\n    ";
+    text += dump({{"rank", p.rank},
+                  {"local_rank", p.local_rank},
+                  {"local_world_size", p.local_world_size},
+                  {"node_rank", p.node_rank},
+                  {"node", p.node},
+                  {"cores", p.cores},
+                  {"cpus", p.cpus},
+                  {"gpus", p.gpus}},
+                 -1);
+  }
+  return text + "\n  ]\n}\n";
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// make_plan(): how many ranks, how wide, and why.
+#include "core/base/units.hpp"
+#include "core/plan/fit.hpp"
+#include "core/plan/plan.hpp"
+#include "core/spec/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace dts::plan {
+namespace {
+
+constexpr std::uint64_t k_most_ranks = 1'000'000;
+constexpr unsigned k_default_shards = 16;  // of the bundled trainer; its --shards must be >= ranks
+
+void decide(Plan& plan, std::string_view what, const std::string& value, std::string why) {
+  plan.reasons.push_back({fmt::format("{} = {}", what, value), std::move(why)});
+}
+
+void decide(Plan& plan, std::string_view what, unsigned value, std::string why) {
+  decide(plan, what, std::to_string(value), std::move(why));
+}
+
+void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
+  constexpr const char* k_what = "ntasks-per-node";
+  if (spec.ntasks_per_node) {
+    plan.ntasks_per_node = *spec.ntasks_per_node;
+    return decide(plan, k_what, plan.ntasks_per_node, "as asked");
+  }
+  if (plan.gpus_per_node > 0) {
+    plan.ntasks_per_node = plan.gpus_per_node;
+    return decide(plan, k_what, plan.ntasks_per_node, "one rank per GPU");
+  }
+  if (spec.cpus_per_task.value_or(0) > 0 && fit.fewest_cpus >= *spec.cpus_per_task) {
+    plan.ntasks_per_node = fit.fewest_cpus / *spec.cpus_per_task;
+    return decide(plan,
+                  k_what,
+                  plan.ntasks_per_node,
+                  fmt::format("{} CPUs a node / {} a rank", fit.fewest_cpus, *spec.cpus_per_task));
+  }
+  decide(plan, k_what, plan.ntasks_per_node, "no GPUs asked: one rank a node");
+}
+
+void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
+  constexpr const char* k_what = "cpus-per-task";
+  if (spec.cpus_per_task) {
+    plan.cpus_per_task = *spec.cpus_per_task;
+    return decide(plan, k_what, plan.cpus_per_task, "as asked");
+  }
+  if (fit.fewest_cpus == 0)
+    return decide(plan, k_what, plan.cpus_per_task, "the nodes' CPUs are not known");
+  plan.cpus_per_task = std::max(1U, fit.fewest_cpus / std::max(1U, plan.ntasks_per_node));
+  decide(plan,
+         k_what,
+         plan.cpus_per_task,
+         fmt::format("{} CPUs a node / {} ranks", fit.fewest_cpus, plan.ntasks_per_node));
+}
+
+// Slurm may send the signal up to 60 s early (sbatch(1), --signal): a margin within a minute of the
+// limit would fire right at the start.
+void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
+  constexpr const char* k_what = "signal-margin";
+  constexpr std::int64_t k_early = 60, k_working = 30;
+  const std::int64_t margin = spec.signal_margin.count();
+  plan.signal_margin = spec.signal_margin;
+  const bool unlimited = !spec.time || *spec.time == std::chrono::seconds::max();
+  if (unlimited || margin == 0 || margin + k_early < spec.time->count())
+    return decide(plan,
+                  k_what,
+                  fmt::format("{} s", margin),
+                  margin == 0 ? "no warning before the time limit"
+                  : unlimited ? "no time limit asked: counts from the one the site sets, if any"
+                              : "stop this long before the time limit");
+  const std::int64_t limit = spec.time->count();
+  if (spec.signal_margin != spec::JobSpec{}.signal_margin) {
+    problems.push_back(
+        {"--signal-margin",
+         fmt::format(
+             "{} s + {} s (Slurm may signal that early) is not less than the time limit of {} s",
+             margin,
+             k_early,
+             limit),
+         limit > k_early + 1
+             ? fmt::format("use at most {}, or a longer --time", limit - k_early - 1)
+             : "use a longer --time"});
+    return;
+  }
+  plan.signal_margin = std::chrono::seconds(std::max<std::int64_t>(0, limit - k_early - k_working));
+  decide(plan,
+         k_what,
+         fmt::format("{} s", plan.signal_margin.count()),
+         fmt::format("lowered from {} s: Slurm may signal {} s early and the limit is {}",
+                     margin,
+                     k_early,
+                     format_time_limit(*spec.time)));
+}
+
+void choose_command(Plan& plan, const spec::JobSpec& spec, const std::string& trainer) {
+  plan.command = spec.command;
+  if (!plan.command.empty()) return;
+  plan.command = {trainer};
+  if (plan.world_size > k_default_shards) {
+    plan.command.push_back("--shards");
+    plan.command.push_back(std::to_string(std::bit_ceil(plan.world_size)));
+  }
+  decide(plan, "command", trainer, "no command given: the bundled trainer");
+}
+
+void check_ranks(const Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
+  if (plan.gpus_per_node > 0 && plan.ntasks_per_node > plan.gpus_per_node)
+    problems.push_back({"--ntasks-per-node",
+                        fmt::format("{} ranks a node for {} GPUs: {} would have none",
+                                    plan.ntasks_per_node,
+                                    plan.gpus_per_node,
+                                    plan.ntasks_per_node - plan.gpus_per_node),
+                        fmt::format("use --ntasks-per-node {} (the default)", plan.gpus_per_node)});
+  const std::uint64_t ranks = std::uint64_t{spec.nodes} * plan.ntasks_per_node;
+  if (ranks > k_most_ranks)
+    problems.push_back(
+        {"--nodes", fmt::format("{} ranks in all, more than {}", ranks, k_most_ranks)});
+}
+
+}  // namespace
+
+tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
+                                          const ClusterView& cluster,
+                                          const std::string& trainer) {
+  Diagnostics problems = spec::validate(spec);
+  const Fit fit = fit_nodes(spec, cluster, problems);
+  Plan plan;
+  plan.nodes = spec.nodes;
+  plan.gpus_per_node = spec.gpus_per_node.value_or(0);
+  plan.job_name = spec.job_name.empty() ? spec::default_job_name(spec.command) : spec.job_name;
+  decide(
+      plan, "job-name", plan.job_name, spec.job_name.empty() ? "the program's name" : "as asked");
+  decide(plan, "nodes", plan.nodes, "as asked");
+  decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? "as asked" : "none asked");
+  choose_tasks(plan, spec, fit);
+  choose_cpus(plan, spec, fit);
+  check_ranks(plan, spec, problems);
+  check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
+  choose_margin(plan, spec, problems);
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  plan.world_size = plan.nodes * plan.ntasks_per_node;
+  decide(plan,
+         "world-size",
+         plan.world_size,
+         fmt::format("{} nodes x {} ranks", plan.nodes, plan.ntasks_per_node));
+  choose_command(plan, spec, trainer);
+  return plan;
+}
+
+}  // namespace dts::plan

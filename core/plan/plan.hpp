@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of a job before it is submitted, and again, for real, inside it. Pure: no I/O, no
+// clock.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/spec/job_spec.hpp"
+#include "core/topo/topology.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dts::plan {
+
+// What is known of the cluster before submission; empty vectors mean "unknown".
+struct ClusterView {
+  struct Node {
+    std::string name;
+    unsigned cpus = 0;
+    unsigned gpus = 0;
+    std::uint64_t memory_mib = 0;
+  };
+
+  struct Partition {
+    std::string name;
+    bool is_default = false;
+    std::vector<std::string> nodes;
+    std::chrono::seconds max_time{0};  // 0: unknown; seconds::max(): none
+  };
+
+  std::vector<Node> nodes;
+  std::vector<Partition> partitions;
+};
+
+// A decision and why, for `dtsubmit plan` and --dry-run.
+struct Reason {
+  std::string what;  // "ntasks-per-node = 8"
+  std::string why;   // "one rank per GPU"
+};
+
+struct Plan {
+  std::string job_name;  // the spec's, else made from the program's name; always is_safe_name()
+  unsigned nodes = 1;
+  unsigned ntasks_per_node = 1;
+  unsigned gpus_per_node = 0;
+  unsigned cpus_per_task = 1;
+  unsigned world_size = 1;
+  // How long before the time limit Slurm warns the agent (--signal). The spec's, unless that is the
+  // default and too long for the limit. 0: no warning.
+  std::chrono::seconds signal_margin{0};
+  std::vector<std::string> command;  // the program's argv, never empty
+  std::vector<Reason> reasons;
+};
+
+// Layout of `spec`; every problem at once. With `cluster` known, what cannot run is refused:
+// partition absent, more nodes, GPUs or cores per node than there are.
+// `trainer` is the bundled trainer's path, used where the spec has no command.
+[[nodiscard]] tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
+                                                        const ClusterView& cluster,
+                                                        const std::string& trainer);
+
+// --- inside the job -----------------------------------------------------------------------------
+
+// What each rank says of itself; the agent collects one per rank.
+struct RankHello {
+  unsigned rank = 0;
+  unsigned world_size = 1;
+  unsigned local_rank = 0;           // as the launcher gave it
+  std::string node;                  // SLURMD_NODENAME, else the host name
+  std::vector<std::string> gpu_ids;  // CUDA_VISIBLE_DEVICES it inherited, split; empty: not set
+};
+
+struct Placement {
+  unsigned rank = 0;
+  unsigned local_rank = 0;
+  unsigned local_world_size = 1;
+  unsigned node_rank = 0;
+  std::string node;
+  unsigned cores = 1;          // physical cores behind `cpus`; at least 1
+  std::vector<unsigned> cpus;  // OS indices of PUs, ascending; empty: topology unknown, do not bind
+  std::vector<std::string> gpus;  // value(s) for CUDA_VISIBLE_DEVICES; empty: none asked
+};
+
+// Refuses (Errc::invalid, each problem named) a set of ranks that is not 0..W-1 with one W,
+// duplicate ranks, a node with more ranks than planned (Slurm's 15 + 1 packing), and a node with
+// more ranks than GPUs where GPUs were asked for.
+[[nodiscard]] Result<void> verify_ranks(const std::vector<RankHello>& hellos, const Plan& plan);
+
+// One placement per rank, in rank order. `topologies` by node name. With C cores and n ranks on a
+// node, local rank i gets the floor(C/n) cores from i*floor(C/n) in logical order, all hardware
+// threads of each; with C < n it shares core floor(i*C/n). Of the node's G GPUs in PCI order it
+// gets the run [i*G/n, (i+1)*G/n): one each where n = G. Node ranks follow each node's lowest rank;
+// local ranks the launcher's order. Precondition: verify_ranks() passed. A node without a topology
+// is not bound.
+[[nodiscard]] std::vector<Placement> place_ranks(
+    const std::vector<RankHello>& hellos,
+    const Plan& plan,
+    const std::map<std::string, topo::NodeTopology>& topologies);
+
+struct Rendezvous {
+  std::string master_addr;
+  unsigned master_port = 0;
+};
+
+// The variables a rank's program gets on top of its own environment (design.md section 5), in the
+// order they are set. Does not contain DTSUBMIT_*: those name files and belong to launch.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> rank_environment(
+    const Placement& placement, const std::vector<Placement>& all, const Rendezvous& rendezvous);
+
+// True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,
+// SRUN_*, OMPI_*, PMIX_*, PMI_*, PRTE_* and the rank variables themselves. Not SLURM_CONF: it says
+// which cluster, not which job.
+[[nodiscard]] bool is_leaky_variable(std::string_view name);
+
+// Ports to try for MASTER_PORT, in order: outside [ephemeral_low, ephemeral_high] and above 1023,
+// a permutation salted by run and attempt. At most `count`.
+[[nodiscard]] std::vector<unsigned> master_port_candidates(const std::string& run,
+                                                           unsigned attempt,
+                                                           unsigned ephemeral_low,
+                                                           unsigned ephemeral_high,
+                                                           unsigned count);
+
+}  // namespace dts::plan

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading a plug-in, and the JSON envelope of its replies.
+#include "core/plugin/host.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+
+namespace dts::plugin {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* k_path_variable = "DTSUBMIT_PLUGIN_PATH";
+
+Errc code_of(const std::string& word) {
+  if (word == "rejected") return Errc::rejected;
+  if (word == "unreachable") return Errc::unreachable;
+  if (word == "not_found") return Errc::not_found;
+  if (word == "invalid") return Errc::invalid;
+  return Errc::internal;
+}
+
+// dlopen's words for a missing dependency: "libslurm.so.38: cannot open shared object file: ...".
+tl::unexpected<Error> load_failure(const std::string& path, const std::string& words) {
+  const std::string missing = words.substr(0, words.find(':'));
+  const bool dependency = words.find("cannot open shared object file") != std::string::npos &&
+                          words.compare(0, path.size(), path) != 0;
+  if (!dependency)
+    return fail(Errc::invalid, fmt::format("cannot load the plug-in {}: {}", path, words));
+  if (missing.compare(0, 11, "libslurm.so") == 0)
+    return fail(Errc::unreachable,
+                fmt::format("Slurm's library is not here: {} needs {}", path, missing),
+                "install Slurm's client library of that version (Debian 12: libslurm38), or set "
+                "LD_LIBRARY_PATH to the folder that has it");
+  return fail(Errc::unreachable,
+              fmt::format("the plug-in {} needs the library {}, which is not here", path, missing),
+              "install it, or set LD_LIBRARY_PATH to the folder that has it");
+}
+
+Result<void> check_table(const dtsubmit_plugin* table,
+                         const std::string& path,
+                         const std::string& name,
+                         Kind kind) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(Errc::invalid,
+                fmt::format("the plug-in {} {}", path, why),
+                "build it against this dtsubmit's dtsubmit_plugin.h");
+  };
+  if (table == nullptr) return refuse("describes no plug-in");
+  if (table->abi_version != DTSUBMIT_PLUGIN_ABI)
+    return refuse(fmt::format(
+        "has ABI version {}, this program speaks {}", table->abi_version, DTSUBMIT_PLUGIN_ABI));
+  if (table->struct_size < sizeof(dtsubmit_plugin))
+    return refuse(fmt::format("has a table of {} bytes, at least {} are needed",
+                              table->struct_size,
+                              sizeof(dtsubmit_plugin)));
+  if (table->kind != static_cast<std::uint32_t>(kind))
+    return refuse(fmt::format("is of kind {}, not a {}", table->kind, to_string(kind)));
+  if (table->name == nullptr || table->version == nullptr || table->description == nullptr ||
+      table->call == nullptr || table->release == nullptr)
+    return refuse("leaves a member of its table empty");
+  if (name != table->name) return refuse(fmt::format("calls itself '{}'", table->name));
+  return {};
+}
+
+}  // namespace
+
+const char* to_string(Kind kind) {
+  switch (kind) {
+    case Kind::scheduler:
+      return "scheduler";
+    case Kind::launcher:
+      return "launcher";
+    case Kind::hook:
+      return "hook";
+  }
+  return "unknown";
+}
+
+Result<std::string> Plugin::call(const std::string& operation, const std::string& request) const {
+  char* text = table_->call(operation.c_str(), request.c_str());
+  if (text == nullptr)
+    return fail(Errc::internal,
+                fmt::format("the plug-in {} gave no reply to '{}'", path_, operation));
+  const json reply = json::parse(text, nullptr, false);
+  table_->release(text);
+  if (reply.is_object() && reply.contains("result")) return reply["result"].dump();
+  if (reply.is_object() && reply.contains("error") && reply["error"].is_object()) {
+    const auto member = [&](const char* key) {
+      const auto found = reply["error"].find(key);
+      return found != reply["error"].end() && found->is_string() ? found->get<std::string>()
+                                                                 : std::string();
+    };
+    return fail(code_of(member("code")), member("message"), member("hint"));
+  }
+  return fail(
+      Errc::internal,
+      fmt::format("the plug-in {} gave a reply to '{}' that is not JSON with result or error",
+                  path_,
+                  operation));
+}
+
+std::vector<std::string> plugin_folders() {
+  std::vector<std::string> folders;
+  if (const char* path = std::getenv(k_path_variable))
+    for (const std::string& folder : split(path, ':'))
+      if (!folder.empty() && folder.front() == '/') folders.push_back(folder);
+  const std::string program = program_path();
+  const std::string bin = program.substr(0, program.rfind('/'));
+  folders.push_back(bin.substr(0, bin.rfind('/')) + "/lib/dtsubmit");
+  return folders;
+}
+
+Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
+                                                       const std::string& name,
+                                                       Kind kind) {
+  // The resolved path has no symbolic link and only parents that nobody else can change, so what
+  // was checked is what is loaded, and debuggers see a real file name (unlike /proc/self/fd/N,
+  // which glibc would also take for the same library once the descriptor's number is reused).
+  DTS_ASSIGN(const std::string real, check_plugin_file(path));
+  void* handle = dlopen(real.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* words = dlerror();
+    return load_failure(real, words == nullptr ? "unknown error" : words);
+  }
+  void* symbol = dlsym(handle, DTSUBMIT_PLUGIN_SYMBOL);
+  if (symbol == nullptr) {
+    dlclose(handle);
+    return fail(Errc::invalid,
+                fmt::format("{} is not a dtsubmit plug-in: no {}", real, DTSUBMIT_PLUGIN_SYMBOL));
+  }
+  dtsubmit_plugin_entry entry = nullptr;
+  static_assert(sizeof entry == sizeof symbol);
+  std::memcpy(&entry, &symbol, sizeof entry);  // POSIX: dlsym's pointer is the function's
+  const dtsubmit_plugin* table = entry();
+  if (auto good = check_table(table, real, name, kind); !good) {
+    dlclose(handle);
+    return tl::unexpected<Error>(std::move(good).error());
+  }
+  return std::make_shared<const Plugin>(real, *table);
+}
+
+Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name, Kind kind) {
+  if (!is_safe_name(name))
+    return fail(Errc::invalid, fmt::format("'{}' is not a plug-in's name", name));
+  const std::vector<std::string> folders = plugin_folders();
+  for (const std::string& folder : folders) {
+    const std::string path = fmt::format("{}/dtsubmit-{}.so", folder, name);
+    if (exists(path)) return load_plugin_file(path, name, kind);
+  }
+  return fail(
+      Errc::not_found,
+      fmt::format("no plug-in '{}' (dtsubmit-{}.so) in {}", name, name, join(folders, ", ")),
+      fmt::format("install it, or name its folder in {}", k_path_variable));
+}
+
+}  // namespace dts::plugin

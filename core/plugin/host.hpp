@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds, checks and loads plug-ins (dtsubmit_plugin.h), and calls them.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/plugin/dtsubmit_plugin.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dts::plugin {
+
+enum class Kind : std::uint32_t {
+  scheduler = DTSUBMIT_PLUGIN_SCHEDULER,
+  launcher = DTSUBMIT_PLUGIN_LAUNCHER,
+  hook = DTSUBMIT_PLUGIN_HOOK,
+};
+
+[[nodiscard]] const char* to_string(Kind kind);
+
+// A loaded plug-in. It stays loaded for the life of the process, since libraries behind it may have
+// started threads or registered exit handlers. Thread-safe.
+class Plugin {
+ public:
+  Plugin(std::string path, const dtsubmit_plugin& table) : path_(std::move(path)), table_(&table) {}
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  [[nodiscard]] const char* name() const { return table_->name; }
+
+  [[nodiscard]] const char* version() const { return table_->version; }
+
+  [[nodiscard]] const char* description() const { return table_->description; }
+
+  // The JSON text of "result" in the plug-in's reply. Its "error" becomes ours, code for code; a
+  // reply that is neither is Errc::internal and names the plug-in.
+  [[nodiscard]] Result<std::string> call(const std::string& operation,
+                                         const std::string& request) const;
+
+ private:
+  std::string path_;
+  const dtsubmit_plugin* table_;
+};
+
+// Where plug-ins are looked for, in order: $DTSUBMIT_PLUGIN_PATH (colon-separated; relative and
+// empty entries are ignored, so that the current folder never counts), then lib/dtsubmit beside the
+// program's bin folder, which is right for a build tree and for an installation.
+[[nodiscard]] std::vector<std::string> plugin_folders();
+
+// Refuses (Errc::invalid) a plug-in file that anybody but root and us could have written or could
+// replace: not a regular file, not owned by root or us, writable by group or others, or below a
+// folder that is (a sticky one, such as /tmp, is allowed: others cannot replace our files there).
+// Returns the path with every symbolic link resolved: that is the one to load.
+[[nodiscard]] Result<std::string> check_plugin_file(const std::string& path);
+
+// Loads the file and checks ABI version, struct size, kind and name. Errc::invalid for a file that
+// is not such a plug-in, Errc::unreachable where a library it needs is not on this machine.
+[[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
+                                                                     const std::string& name,
+                                                                     Kind kind);
+
+// The first dtsubmit-NAME.so of plugin_folders(). Errc::not_found, naming the folders, without one.
+[[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name, Kind kind);
+
+}  // namespace dts::plugin

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduler calls as JSON to a plug-in and back. The JSON is described in dtsubmit-plugins(7).
+#include "core/plugin/scheduler.hpp"
+
+#include "core/plugin/host.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace dts::plugin {
+namespace {
+
+using nlohmann::json;
+
+// A reply's object; what is absent or of another type reads as the default of `T`.
+class Reader {
+ public:
+  explicit Reader(const json& object) : object_(object) {}
+
+  template <class T>
+  void read(const char* key, T& into) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    if constexpr (std::is_same_v<T, bool>) {
+      if (found->is_boolean()) into = found->template get<T>();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (found->is_string()) into = found->template get<T>();
+    } else {
+      if (found->is_number_integer()) into = found->template get<T>();
+    }
+  }
+
+ private:
+  const json& object_;
+};
+
+void put(json& object, const char* key, const std::string& value) {
+  if (!value.empty()) object[key] = value;
+}
+
+json minutes_of(std::chrono::seconds limit) {
+  if (limit == std::chrono::seconds::max()) return "unlimited";
+  return std::chrono::ceil<std::chrono::minutes>(limit).count();
+}
+
+json to_json(const sched::Submission& job) {
+  json object = {{"script", job.script},
+                 {"environment", job.environment},
+                 {"append_output", job.append_output},
+                 {"nodes", job.nodes},
+                 {"ntasks_per_node", job.ntasks_per_node}};
+  put(object, "script_path", job.script_path);
+  put(object, "work_folder", job.work_folder);
+  put(object, "job_name", job.job_name);
+  put(object, "partition", job.partition);
+  put(object, "account", job.account);
+  put(object, "qos", job.qos);
+  put(object, "comment", job.comment);
+  put(object, "dependency", job.dependency);
+  put(object, "exclude_nodes", job.exclude_nodes);
+  put(object, "output", job.output);
+  if (job.cpus_per_task) object["cpus_per_task"] = *job.cpus_per_task;
+  if (job.gpus_per_node > 0) object["gpus_per_node"] = job.gpus_per_node;
+  if (job.memory_mib) object["memory_mib"] = *job.memory_mib;
+  if (job.time_limit) object["time_limit_minutes"] = minutes_of(*job.time_limit);
+  if (job.requeue) object["requeue"] = *job.requeue;
+  if (job.warn_signal > 0) {
+    object["warn_signal"] = job.warn_signal;
+    object["warn_seconds"] = job.warn_seconds;
+  }
+  return object;
+}
+
+sched::JobInfo job_from(const json& object) {
+  sched::JobInfo job;
+  const Reader reader(object);
+  std::string state;
+  reader.read("id", job.id);
+  reader.read("state", state);
+  job.state = sched::job_state_of(state);
+  reader.read("completing", job.completing);
+  reader.read("reason", job.reason);
+  reader.read("nodes", job.nodes);
+  reader.read("restart_count", job.restart_count);
+  reader.read("requeue", job.requeue);
+  reader.read("start_time", job.start_time);
+  reader.read("end_time", job.end_time);
+  reader.read("preempt_time", job.preempt_time);
+  reader.read("exit_code", job.exit_code);
+  reader.read("exit_signal", job.exit_signal);
+  return job;
+}
+
+sched::NodeInfo node_from(const json& object) {
+  sched::NodeInfo node;
+  const Reader reader(object);
+  reader.read("name", node.name);
+  reader.read("address", node.address);
+  reader.read("state", node.state);
+  reader.read("cpus", node.cpus);
+  reader.read("gpus", node.gpus);
+  reader.read("memory_mib", node.memory_mib);
+  return node;
+}
+
+sched::PartitionInfo partition_from(const json& object) {
+  sched::PartitionInfo partition;
+  const Reader reader(object);
+  reader.read("name", partition.name);
+  reader.read("is_default", partition.is_default);
+  reader.read("up", partition.up);
+  reader.read("nodes", partition.nodes);
+  reader.read("max_time_seconds", partition.max_time_seconds);
+  reader.read("grace_seconds", partition.grace_seconds);
+  reader.read("preempt_mode", partition.preempt_mode);
+  return partition;
+}
+
+sched::ConfigInfo config_from(const json& object) {
+  sched::ConfigInfo config;
+  const Reader reader(object);
+  reader.read("version", config.version);
+  reader.read("cluster_name", config.cluster_name);
+  reader.read("requeue_exit", config.requeue_exit);
+  reader.read("requeue_exit_hold", config.requeue_exit_hold);
+  reader.read("proctrack", config.proctrack);
+  reader.read("kill_wait_seconds", config.kill_wait_seconds);
+  return config;
+}
+
+// nullopt where a string in `value` is not UTF-8.
+std::optional<std::string> try_dump(const json& value) {
+  try {
+    return value.dump();
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+// Paths and environment variables are bytes, JSON is UTF-8: a string that is not goes as {"hex":
+// ...}.
+json with_hex(const json& value) {
+  if (value.is_string() && !try_dump(value)) {
+    std::string hex;
+    for (const unsigned char byte : value.get_ref<const std::string&>())
+      hex += fmt::format("{:02x}", byte);
+    return {{"hex", hex}};
+  }
+  json copy = value;
+  if (copy.is_structured())
+    for (json& item : copy) item = with_hex(item);
+  return copy;
+}
+
+std::string dump(const json& request) {
+  if (auto text = try_dump(request)) return *std::move(text);
+  return with_hex(request).dump();
+}
+
+class PluginScheduler final : public sched::Scheduler {
+ public:
+  explicit PluginScheduler(std::shared_ptr<const Plugin> plugin) : plugin_(std::move(plugin)) {}
+
+  Result<sched::JobId> submit(const sched::Submission& submission) override {
+    DTS_ASSIGN(const json reply, call("submit", to_json(submission)));
+    sched::JobId id = 0;
+    Reader(reply).read("id", id);
+    if (id == 0) return fail(Errc::internal, "the scheduler plug-in gave no job id");
+    return id;
+  }
+
+  Result<sched::JobInfo> job(sched::JobId id) override {
+    DTS_ASSIGN(const json reply, call("job", {{"id", id}}));
+    return job_from(reply);
+  }
+
+  Result<std::vector<sched::NodeInfo>> nodes() override { return list("nodes", node_from); }
+
+  Result<std::vector<sched::PartitionInfo>> partitions() override {
+    return list("partitions", partition_from);
+  }
+
+  Result<sched::ConfigInfo> config() override {
+    DTS_ASSIGN(const json reply, call("config", json::object()));
+    return config_from(reply);
+  }
+
+  Result<void> cancel(sched::JobId id) override { return act("cancel", {{"id", id}}); }
+
+  Result<void> requeue(sched::JobId id) override { return act("requeue", {{"id", id}}); }
+
+  Result<void> signal_batch(sched::JobId id, int signal) override {
+    return act("signal_batch", {{"id", id}, {"signal", signal}});
+  }
+
+ private:
+  [[nodiscard]] Result<json> call(const char* operation, const json& request) const {
+    DTS_ASSIGN(const std::string reply, plugin_->call(operation, dump(request)));
+    return json::parse(reply, nullptr, false);
+  }
+
+  [[nodiscard]] Result<void> act(const char* operation, const json& request) const {
+    DTS_TRY(call(operation, request));
+    return {};
+  }
+
+  template <class T>
+  [[nodiscard]] Result<std::vector<T>> list(const char* operation, T (*from)(const json&)) const {
+    DTS_ASSIGN(const json reply, call(operation, json::object()));
+    std::vector<T> items;
+    for (const json& item : reply) items.push_back(from(item));
+    return items;
+  }
+
+  std::shared_ptr<const Plugin> plugin_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<sched::Scheduler>> load_scheduler(const std::string& name, bool probe) {
+  DTS_ASSIGN(auto plugin, load_plugin(name, Kind::scheduler));
+  DTS_TRY(plugin->call("open", json{{"probe", probe}}.dump()));
+  return std::make_unique<PluginScheduler>(std::move(plugin));
+}
+
+}  // namespace dts::plugin

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/cause.hpp"
+
+#include <array>
+#include <utility>
+
+namespace dts::run {
+namespace {
+
+constexpr std::array<std::pair<Cause, const char*>, 15> k_names{{
+    {Cause::completed, "completed"},
+    {Cause::preempted, "preempted"},
+    {Cause::time_limit, "time_limit"},
+    {Cause::cancelled, "cancelled"},
+    {Cause::requeued, "requeued"},
+    {Cause::stopped, "stopped"},
+    {Cause::checkpointed, "checkpointed"},
+    {Cause::no_restart, "no_restart"},
+    {Cause::rank_killed, "rank_killed"},
+    {Cause::user_exit, "user_exit"},
+    {Cause::launcher_died, "launcher_died"},
+    {Cause::launch_failed, "launch_failed"},
+    {Cause::wrong_ranks, "wrong_ranks"},
+    {Cause::fenced, "fenced"},
+    {Cause::agent_lost, "agent_lost"},
+}};
+
+}  // namespace
+
+const char* to_string(Cause cause) {
+  for (const auto& [value, name] : k_names)
+    if (value == cause) return name;
+  return "unknown";
+}
+
+std::optional<Cause> cause_from(std::string_view text) {
+  for (const auto& [value, name] : k_names)
+    if (text == name) return value;
+  return std::nullopt;
+}
+
+}  // namespace dts::run

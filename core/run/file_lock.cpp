@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/file_lock.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+namespace dts::run {
+namespace {
+
+constexpr std::chrono::seconds k_patience{5};
+constexpr std::chrono::milliseconds k_look{2};
+
+}  // namespace
+
+UniqueFd lock_file(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd.valid()) return fd;
+  const auto give_up = std::chrono::steady_clock::now() + k_patience;
+
+  struct flock lock {};
+
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  while (::fcntl(fd.get(), F_OFD_SETLK, &lock) != 0) {
+    const bool held = errno == EAGAIN || errno == EACCES || errno == EINTR;
+    if (!held || std::chrono::steady_clock::now() > give_up) return UniqueFd();
+    std::this_thread::sleep_for(k_look);
+  }
+  return fd;
+}
+
+}  // namespace dts::run

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/ledger.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/units.hpp"
+#include "core/run/file_lock.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <chrono>
+#include <limits>
+
+namespace dts::run {
+
+using json = nlohmann::ordered_json;
+
+std::string to_line(const Event& event) {
+  json j{{"time", event.time}, {"event", event.event}};
+  if (event.attempt != 0) j["attempt"] = event.attempt;
+  if (event.job != 0) j["job"] = event.job;
+  if (!event.cause.empty()) j["cause"] = event.cause;
+  if (event.exit_code >= 0) j["exit_code"] = event.exit_code;
+  if (!event.decision.empty()) j["decision"] = event.decision;
+  if (!event.detail.empty()) j["detail"] = event.detail;
+  if (!event.nodes.empty()) j["nodes"] = event.nodes;
+  if (!event.checkpoint.empty()) j["checkpoint"] = event.checkpoint;
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+namespace {
+
+// A crash in the middle of an append (a power cut, a lost node) leaves half a record. A new one
+// behind it would make a line that nobody can read, and so a run that never starts again.
+Result<void> cut_half_record(int fd, const std::string& ledger) {
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  off_t whole = size;
+  for (char last = 0; whole > 0 && ::pread(fd, &last, 1, whole - 1) == 1 && last != '\n';) --whole;
+  if (whole != size && ::ftruncate(fd, whole) != 0)
+    return fail_errno("cannot cut half a record from " + ledger);
+  return {};
+}
+
+}  // namespace
+
+Result<void> append_event(const std::string& ledger, Event event) {
+  const UniqueFd lock = lock_file(ledger);
+  if (lock.valid()) DTS_TRY(cut_half_record(lock.get(), ledger));
+  if (event.time.empty()) event.time = format_utc(std::chrono::system_clock::now());
+  return append_line(ledger, to_line(event));
+}
+
+namespace {
+
+// json converts -1 to 4294967295 and 1.5 to 1; here both are errors.
+unsigned count(const json& j, const char* name) {
+  const auto found = j.find(name);
+  if (found == j.end()) return 0;
+  if (!found->is_number_unsigned() ||
+      found->get<std::uint64_t>() > std::numeric_limits<unsigned>::max())
+    throw json::other_error::create(
+        501, fmt::format("`{}` is not a whole number in range", name), nullptr);
+  return found->get<unsigned>();
+}
+
+}  // namespace
+
+Result<std::vector<Event>> parse_ledger(const std::string& text, const std::string& name) {
+  std::vector<Event> events;
+  std::size_t number = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = text.find('\n', start);
+    if (end == std::string::npos) break;  // half a record
+    ++number;
+    try {
+      const json j = json::parse(text.substr(start, end - start));
+      Event event;
+      event.time = j.at("time").get<std::string>();
+      event.event = j.at("event").get<std::string>();
+      event.attempt = count(j, "attempt");
+      event.job = count(j, "job");
+      event.cause = j.value("cause", "");
+      event.exit_code = j.value("exit_code", -1);
+      event.decision = j.value("decision", "");
+      event.detail = j.value("detail", "");
+      event.nodes = j.value("nodes", std::vector<std::string>{});
+      event.checkpoint = j.value("checkpoint", "");
+      events.push_back(std::move(event));
+    } catch (const json::exception& error) {
+      return fail(Errc::invalid,
+                  fmt::format("{}:{}: not a ledger event: {}", name, number, error.what()));
+    }
+    start = end + 1;
+  }
+  return events;
+}
+
+Result<std::vector<Event>> read_ledger(const std::string& ledger) {
+  DTS_ASSIGN(const std::string text, read_file(ledger));
+  return parse_ledger(text, ledger);
+}
+
+}  // namespace dts::run

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// ledger.jsonl: what happened to a run, one JSON object a line, only ever appended to.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dts::run {
+
+struct Event {
+  std::string time{};                // ISO 8601 UTC
+  std::string event{};               // created, submitted, resumed, attempt_started, ranks_started,
+                                     // stop_requested, attempt_ended, decided, requeued
+  unsigned attempt = 0;              // 0: before the first
+  std::uint32_t job = 0;             // scheduler's id; 0: none
+  std::string cause{};               // of stop_requested and attempt_ended
+  int exit_code = -1;                // of attempt_ended and decided; -1: none
+  std::string decision{};            // of decided
+  std::string detail{};              // for people
+  std::vector<std::string> nodes{};  // of attempt_started
+  std::string checkpoint{};          // the newest one, at attempt_started and attempt_ended
+};
+
+[[nodiscard]] std::string to_line(const Event& event);
+
+// Appends with one write(2) and fsync; `event.time` is set to now where empty. Half a record that a
+// crash left at the end is cut off first.
+[[nodiscard]] Result<void> append_event(const std::string& ledger, Event event);
+
+// Every whole line. A last line without its newline (a crash in the middle of an append) is left
+// out; a line that is not an event is Errc::invalid with its number.
+[[nodiscard]] Result<std::vector<Event>> read_ledger(const std::string& ledger);
+[[nodiscard]] Result<std::vector<Event>> parse_ledger(const std::string& text,
+                                                      const std::string& name);
+
+}  // namespace dts::run

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The story of a run, told from its ledger and its metrics. Pure.
+#pragma once
+
+#include "core/run/ledger.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dts::run {
+
+struct AttemptSummary {
+  unsigned number = 0;
+  std::uint32_t job = 0;
+  std::vector<std::string> nodes;
+  std::string started;  // ISO 8601 UTC
+  std::string ended;    // empty: running, or its agent vanished
+  std::string cause;    // of its end, else of its stop request
+  std::string decision;
+  std::string detail;
+  int exit_code = -1;
+  std::int64_t first_step = -1;  // completed steps when it began; -1: unknown
+  std::int64_t last_step = -1;   // completed steps when it ended
+  std::int64_t steps_lost = 0;   // done in this attempt but not resumed from by the next
+};
+
+struct RunSummary {
+  std::uint32_t job = 0;  // the newest
+  std::vector<AttemptSummary> attempts;
+  bool done = false;
+  double accuracy = -1;         // of the "done" metric; negative: none
+  std::string digest;           // of the last step
+  std::int64_t steps_lost = 0;  // over all attempts
+};
+
+// `metrics` is the text of metrics.jsonl (may be empty); lines that are not ours are skipped: the
+// file belongs to the program.
+[[nodiscard]] RunSummary summarise(const std::vector<Event>& events, const std::string& metrics);
+
+}  // namespace dts::run

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler as we see it: our own types, no header of any scheduler.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::sched {
+
+using JobId = std::uint32_t;
+
+enum class JobState {
+  pending,
+  running,
+  suspended,
+  completed,
+  cancelled,
+  failed,
+  timed_out,
+  node_failed,
+  preempted,
+  out_of_memory,
+  unknown,
+};
+
+// "pending", "timed_out", ...: the enumerator's name, which is also its form in JSON.
+[[nodiscard]] const char* to_string(JobState state);
+// The inverse of to_string; `unknown` for any other word.
+[[nodiscard]] JobState job_state_of(std::string_view word);
+// True where the job has ended: it will not run again unless somebody requeues it.
+[[nodiscard]] bool is_terminal(JobState state);
+
+// One job as the controller sees it now. Times are Unix seconds, 0 where unset.
+struct JobInfo {
+  JobId id = 0;
+  JobState state = JobState::unknown;
+  bool completing = false;  // its processes of this or the last run are still being ended
+  std::string reason;       // why it is pending or failed, Slurm's word ("Resources")
+  std::string nodes;        // host list; empty while pending
+  std::uint32_t restart_count = 0;
+  bool requeue = false;
+  std::int64_t start_time = 0;
+  std::int64_t end_time = 0;      // the moving deadline while running
+  std::int64_t preempt_time = 0;  // set once preemption began
+  int exit_code = 0;              // the batch script's exit code
+  int exit_signal = 0;            // the signal that ended it
+};
+
+struct NodeInfo {
+  std::string name;
+  std::string address;  // NodeAddr: what other nodes can connect to
+  std::string state;    // "idle", "allocated", "down", ...
+  std::uint32_t cpus = 0;
+  std::uint32_t gpus = 0;
+  std::uint64_t memory_mib = 0;
+};
+
+struct PartitionInfo {
+  std::string name;
+  bool is_default = false;
+  bool up = true;
+  std::string nodes;                  // host list
+  std::int64_t max_time_seconds = 0;  // -1: unlimited
+  std::int64_t grace_seconds = 0;
+  std::string preempt_mode;  // "REQUEUE", "CANCEL", "OFF", ...
+};
+
+struct ConfigInfo {
+  std::string version;  // "22.05.8"
+  std::string cluster_name;
+  std::string requeue_exit;  // RequeueExit, a list of codes
+  std::string requeue_exit_hold;
+  std::string proctrack;  // "proctrack/cgroup"
+  std::uint32_t kill_wait_seconds = 0;
+};
+
+// A batch job. The fields say the same as the script's #SBATCH lines, but the scheduler reads the
+// fields: nothing of the request is parsed a second time. Empty or absent means "not asked", so
+// that the scheduler's own default holds.
+struct Submission {
+  std::string script;       // the whole text of the batch script
+  std::string script_path;  // where that text lies; shown to people as the job's command
+  std::vector<std::string> environment;  // "NAME=value", already scrubbed
+  std::string work_folder;               // absolute
+  std::string job_name;
+  std::string partition;
+  std::string account;
+  std::string qos;
+  std::string comment;
+  std::string dependency;     // "afterok:12"
+  std::string exclude_nodes;  // host list
+  std::string output;         // file pattern, "%j" is the job id; also takes standard error
+  bool append_output = true;  // so that a requeued job does not truncate what it wrote before
+  std::uint32_t nodes = 1;
+  std::uint32_t ntasks_per_node = 1;
+  std::optional<std::uint32_t> cpus_per_task;
+  std::uint32_t gpus_per_node = 0;
+  std::optional<std::uint64_t> memory_mib;  // per node; 0 is all of it
+  std::optional<std::chrono::seconds>
+      time_limit;  // rounded up to minutes; seconds::max(): unlimited
+  std::optional<bool> requeue;
+  int warn_signal = 0;             // sent to the batch script only (--signal=B:); 0: none
+  std::uint32_t warn_seconds = 0;  // at least this long before the time limit
+};
+
+// Thread-safe unless a subclass says otherwise. Calls block for the scheduler's answer, at most
+// some 15 s where the controller is down; never call them where a signal must be answered (use a
+// thread). Errors: unreachable, rejected (the scheduler's words verbatim in the message),
+// not_found.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  [[nodiscard]] virtual Result<JobId> submit(const Submission& submission) = 0;
+  [[nodiscard]] virtual Result<JobInfo> job(JobId id) = 0;
+  [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;
+  [[nodiscard]] virtual Result<std::vector<PartitionInfo>> partitions() = 0;
+  [[nodiscard]] virtual Result<ConfigInfo> config() = 0;
+  // SIGTERM, then SIGKILL after KillWait; a pending job is removed. A job that has ended already is
+  // fine.
+  [[nodiscard]] virtual Result<void> cancel(JobId id) = 0;
+  // Back into the queue under the same id. `rejected` where the job may not be requeued.
+  // A job that is already waiting is fine.
+  [[nodiscard]] virtual Result<void> requeue(JobId id) = 0;
+  // Sends `signal` to the batch script only.
+  [[nodiscard]] virtual Result<void> signal_batch(JobId id, int signal) = 0;
+};
+
+}  // namespace dts::sched

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user asked for. Plain data; absent means "not asked, let plan decide".
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::spec {
+
+struct JobSpec {
+  std::string job_name;                   // safe name, see is_safe_name(); default: the program's
+  unsigned nodes = 1;                     // >= 1
+  std::optional<unsigned> gpus_per_node;  // 0 is allowed and means none
+  std::optional<unsigned> ntasks_per_node;
+  std::optional<unsigned> cpus_per_task;
+  std::string partition;  // empty: the site's default
+  std::string account;
+  std::string qos;
+  std::optional<std::chrono::seconds> time;  // seconds::max() is UNLIMITED
+  std::optional<std::uint64_t> memory_mib;   // per node; 0 is all of it (--mem=0)
+  bool requeue = true;
+  // Stop this long before the time limit; 0: no warning signal.
+  std::chrono::seconds signal_margin{120};
+  int stop_signal = 15;              // sent once to every program to make it save and exit 85
+  std::vector<std::string> command;  // argv of the program; empty: the bundled trainer
+};
+
+}  // namespace dts::spec

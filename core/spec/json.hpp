@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// spec.json, which job files will share. Pure, thread-safe.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/spec/job_spec.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace dts::spec {
+
+// Indented, ends in a newline, keys in the order of the struct, "schema": "dtsubmit/spec/1"; absent
+// values are left out. `time` is in Slurm's spelling, `signal_margin` in seconds.
+[[nodiscard]] std::string to_json(const JobSpec& spec);
+
+// The inverse. Keys not given keep their default. Errc::invalid with every problem at once: text
+// that is not JSON (FILE:LINE:COLUMN and a caret), an unknown or repeated key (with the nearest
+// known one), a wrong type or a value out of range (JSON pointer, RFC 6901), more than 1 MiB,
+// nesting deeper than 16. `file` is only for the messages. Call validate() on the result.
+[[nodiscard]] Result<JobSpec> from_json(std::string_view text, const std::string& file);
+
+}  // namespace dts::spec

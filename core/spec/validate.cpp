@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/validate.hpp"
+
+#include "core/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+
+namespace dts::spec {
+namespace {
+
+constexpr unsigned k_most = 65'535;                  // fits Slurm's 16-bit counts
+constexpr std::size_t k_longest_text = 1'024;        // Slurm's limit for names (job_mgr.c)
+constexpr std::size_t k_longest_argument = 131'072;  // MAX_ARG_STRLEN of execve(2)
+
+// True for well-formed UTF-8 (RFC 3629) without NUL: what JSON files can hold.
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
+    const unsigned first = byte(i);
+    const std::size_t length = first < 0x80       ? 1
+                               : first >> 5 == 6  ? 2
+                               : first >> 4 == 14 ? 3
+                               : first >> 3 == 30 ? 4
+                                                  : 0;
+    if (first == 0 || length == 0 || i + length > text.size()) return false;
+    unsigned code = length == 1 ? first : first & (0x7fU >> length);
+    for (std::size_t k = i + 1; k < i + length; ++k) {
+      if (byte(k) >> 6 != 2) return false;
+      code = code << 6 | (byte(k) & 0x3fU);
+    }
+    constexpr unsigned k_smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (code < k_smallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+      return false;
+    i += length;
+  }
+  return true;
+}
+
+void check_count(Diagnostics& problems,
+                 const char* option,
+                 std::optional<unsigned> value,
+                 unsigned least) {
+  if (!value) return;
+  if (*value < least)
+    problems.push_back({option, fmt::format("at least {}, not {}", least, *value)});
+  if (*value > k_most)
+    problems.push_back({option, fmt::format("at most {}, not {}", k_most, *value)});
+}
+
+void check_text(Diagnostics& problems, const char* option, const std::string& text) {
+  if (!is_printable(text) || !is_utf8(text))
+    problems.push_back({option, "contains a byte that is no printable UTF-8 character"});
+  else if (text.size() > k_longest_text)
+    problems.push_back(
+        {option,
+         fmt::format("is {} bytes long, Slurm takes at most {}", text.size(), k_longest_text)});
+}
+
+void check_command(Diagnostics& problems, const std::vector<std::string>& command) {
+  if (!command.empty() && command[0].empty())
+    problems.push_back(
+        {"command", "the program's name is empty", "write it after --, e.g. -- python3 train.py"});
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (!is_utf8(command[i]))
+      problems.push_back(
+          {"command", fmt::format("argument {} is not UTF-8", i), "rename the file it names"});
+    if (command[i].size() > k_longest_argument)
+      problems.push_back({"command",
+                          fmt::format("argument {} is {} bytes long, the kernel takes {}",
+                                      i,
+                                      command[i].size(),
+                                      k_longest_argument),
+                          "put it in a file"});
+  }
+}
+
+bool is_interpreter(std::string_view name) {
+  for (const std::string_view known :
+       {"python", "bash", "sh", "perl", "julia", "Rscript", "env", "torchrun"})
+    if (name.substr(0, known.size()) == known)
+      return name.find_first_not_of("0123456789.", known.size()) == std::string_view::npos;
+  return false;
+}
+
+std::string file_name(std::string_view path) {
+  const std::size_t slash = path.find_last_of('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+}  // namespace
+
+Diagnostics validate(const JobSpec& spec) {
+  Diagnostics problems;
+  if (!spec.job_name.empty() && !is_safe_name(spec.job_name))
+    problems.push_back(
+        {"--job-name",
+         "must start with a letter or digit and go on with letters, digits, `.`, `_` or `-`",
+         "it becomes a folder's name"});
+  else if (spec.job_name.size() > 200)
+    problems.push_back(
+        {"--job-name", "is longer than 200 characters", "it becomes a folder's name"});
+  check_count(problems, "--nodes", spec.nodes, 1);
+  check_count(problems, "--gpus-per-node", spec.gpus_per_node, 0);
+  check_count(problems, "--ntasks-per-node", spec.ntasks_per_node, 1);
+  check_count(problems, "--cpus-per-task", spec.cpus_per_task, 1);
+  check_text(problems, "--partition", spec.partition);
+  check_text(problems, "--account", spec.account);
+  check_text(problems, "--qos", spec.qos);
+  if (spec.time && spec.time->count() < 1)
+    problems.push_back({"--time", "a time limit of zero", "ask for at least one minute"});
+  // job_desc_msg_t.warn_time has 16 bits.
+  if (spec.signal_margin.count() < 0 || spec.signal_margin.count() > k_most)
+    problems.push_back({"--signal-margin", fmt::format("must be 0 to {} seconds", k_most)});
+  if (spec.stop_signal != SIGTERM && spec.stop_signal != SIGUSR1 && spec.stop_signal != SIGUSR2)
+    problems.push_back({"--stop-signal", "must be TERM, USR1 or USR2"});
+  check_command(problems, spec.command);
+  return problems;
+}
+
+std::string default_job_name(const std::vector<std::string>& command) {
+  std::string name = command.empty() ? "dttrain" : file_name(command[0]);
+  if (is_interpreter(name))
+    for (std::size_t i = 1; i < command.size(); ++i)
+      if (!command[i].empty() && command[i][0] != '-') {
+        name = file_name(command[i]);
+        break;
+      }
+  if (const std::size_t dot = name.find_last_of('.'); dot != std::string::npos && dot > 0)
+    name.resize(dot);
+  std::string safe;
+  for (const char c : name)
+    if (is_safe_name(safe + c)) safe += c;
+  if (safe.size() > 64) safe.resize(64);
+  return safe.empty() ? "job" : safe;
+}
+
+}  // namespace dts::spec

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be wrong with a JobSpec in itself, before any cluster is asked. Pure, thread-safe.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/spec/job_spec.hpp"
+
+namespace dts::spec {
+
+// Every problem, in the order of the fields; empty when there is none. `where` is the option's name
+// ("--nodes"), or "command". After it passed, every text of the spec is printable UTF-8 (arguments
+// of the command may hold tabs and newlines) and every count is at least 1 and at most 65,535.
+[[nodiscard]] Diagnostics validate(const JobSpec& spec);
+
+// A safe name for a job that has none: the program's file name without folder and ending; for an
+// interpreter (python3 train.py) the first operand's. "job" where nothing is left.
+[[nodiscard]] std::string default_job_name(const std::vector<std::string>& command);
+
+}  // namespace dts::spec

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader trusts nothing: what it reads came over the network.
+#include "core/topo/json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace dts::topo {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t k_most_bytes = std::size_t{1} << 20;
+constexpr std::size_t k_most_cores = 65'536;
+constexpr std::size_t k_most_threads = 1'024;
+
+tl::unexpected<Error> bad(const std::string& where) {
+  return fail(Errc::invalid, "topology: " + where + " is not as expected");
+}
+
+bool is_index(const json& value) {
+  return value.is_number_unsigned() &&
+         value.get<std::uint64_t>() <= std::numeric_limits<unsigned>::max();
+}
+
+// An array [index, index, index, [index, ...]] as a core; false for anything else.
+bool read_core(const json& value, Core& core) {
+  if (!value.is_array() || value.size() != 4 || !value[3].is_array()) return false;
+  if (!is_index(value[0]) || !is_index(value[1]) || !is_index(value[2])) return false;
+  if (value[3].empty() || value[3].size() > k_most_threads) return false;
+  core = {value[0].get<unsigned>(), value[1].get<unsigned>(), value[2].get<unsigned>(), {}};
+  for (const json& pu : value[3]) {
+    if (!is_index(pu) || (!core.pus.empty() && pu.get<unsigned>() <= core.pus.back())) return false;
+    core.pus.push_back(pu.get<unsigned>());
+  }
+  return true;
+}
+
+bool read_gpu(const json& value, Gpu& gpu) {
+  if (!value.is_array() || value.size() != 2 || !value[0].is_string() || !is_index(value[1]))
+    return false;
+  gpu = {value[0].get<std::string>(), value[1].get<unsigned>()};
+  return gpu.pci.size() <= 32 &&
+         gpu.pci.find_first_not_of("0123456789abcdef:.") == std::string::npos;
+}
+
+}  // namespace
+
+std::string to_json(const NodeTopology& topology) {
+  json cores = json::array();
+  for (const Core& core : topology.cores)
+    cores.push_back({core.package, core.numa, core.l3, core.pus});
+  json gpus = json::array();
+  for (const Gpu& gpu : topology.gpus) gpus.push_back(json::array({gpu.pci, gpu.numa}));
+  return json{{"cores", std::move(cores)}, {"gpus", std::move(gpus)}}.dump();
+}
+
+Result<NodeTopology> from_json(std::string_view text) {
+  if (text.size() > k_most_bytes) return bad("its size");
+  const json value = json::parse(text, nullptr, false);
+  if (!value.is_object() || value.size() != 2) return bad("the object");
+  const auto cores = value.find("cores"), gpus = value.find("gpus");
+  if (cores == value.end() || !cores->is_array() || cores->size() > k_most_cores)
+    return bad("/cores");
+  if (gpus == value.end() || !gpus->is_array() || gpus->size() > k_most_cores) return bad("/gpus");
+  NodeTopology topology;
+  for (std::size_t i = 0; i < cores->size(); ++i)
+    if (!read_core((*cores)[i], topology.cores.emplace_back()))
+      return bad(fmt::format("/cores/{}", i));
+  for (std::size_t i = 0; i < gpus->size(); ++i)
+    if (!read_gpu((*gpus)[i], topology.gpus.emplace_back())) return bad(fmt::format("/gpus/{}", i));
+  return topology;
+}
+
+}  // namespace dts::topo

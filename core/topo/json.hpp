@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// NodeTopology as one line of JSON: local rank 0 sends it to the agent. Pure, thread-safe.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/topo/topology.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace dts::topo {
+
+// {"cores":[[package,numa,l3,[pu,...]],...],"gpus":[["0000:3b:00.0",numa],...]}, without a newline.
+[[nodiscard]] std::string to_json(const NodeTopology& topology);
+
+// The inverse; Errc::invalid, naming the place, for anything to_json() does not write, and for more
+// than 1 MiB, 65,536 cores or 1,024 hardware threads a core.
+[[nodiscard]] Result<NodeTopology> from_json(std::string_view text);
+
+}  // namespace dts::topo

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a node's topology with hwloc: of this machine, of a file, of a description.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/topo/topology.hpp"
+
+#include <string>
+
+namespace dts::topo {
+
+// This machine as the calling thread may use it: cores allowed by the cgroup cpuset and by
+// sched_getaffinity(2). GPUs and their NUMA nodes are those of the whole machine, so that a partial
+// cpuset never hides a GPU. hwloc's own variables (HWLOC_XMLFILE, ...) apply. The first call may
+// set environment variables: call it before starting threads.
+[[nodiscard]] Result<NodeTopology> load_live();
+
+// A file written by `lstopo --of xml` (hwloc 2). Errc::not_found, or Errc::invalid where it is not
+// one.
+[[nodiscard]] Result<NodeTopology> load_xml(const std::string& path);
+
+// hwloc's synthetic description, e.g. "package:2 numa:2 core:8 pu:2".
+[[nodiscard]] Result<NodeTopology> load_synthetic(const std::string& text);
+
+}  // namespace dts::topo

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Labelled images in the IDX format of MNIST and Fashion-MNIST (http://yann.lecun.com/exdb/mnist/,
+// "FILE FORMATS"), gzip-compressed. Pure but for reading the files.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::train {
+
+inline constexpr int k_side = 28;
+inline constexpr std::size_t k_pixels = std::size_t{k_side} * k_side;
+inline constexpr int k_classes = 10;
+
+// A view of images [count][28][28] and their labels.
+struct Samples {
+  const std::uint8_t* images = nullptr;
+  const std::uint8_t* labels = nullptr;
+  std::size_t count = 0;
+};
+
+// The content of one IDX file of unsigned bytes, as a view of the parsed text.
+struct Idx {
+  std::vector<std::size_t> extents;
+  std::span<const std::uint8_t> values;
+};
+
+// Errc::invalid for another magic number or type, more than 4 dimensions, or a body whose length is
+// not exactly the product of the extents. Nothing is allocated from sizes the file claims.
+[[nodiscard]] Result<Idx> parse_idx(std::string_view bytes);
+
+// The inflated content of a gzip file. Errc::invalid where it is truncated, damaged or inflates to
+// more than `limit` bytes; Errc::not_found or io where it cannot be read.
+[[nodiscard]] Result<std::string> read_gzip(const std::string& path, std::size_t limit);
+
+// Reads "<prefix>-images-idx3-ubyte.gz" and "<prefix>-labels-idx1-ubyte.gz" of `folder` and hands
+// images and labels to the caller's storage: images first, then labels, `count` of each.
+struct RawSamples {
+  std::string images;  // inflated files
+  std::string labels;
+  Samples view;  // into the two; valid while this object is not moved
+};
+
+// Checks that images are 28x28, that there are as many labels as images, at least one, and all
+// below ten.
+[[nodiscard]] Result<void> read_samples(const std::string& folder,
+                                        const std::string& prefix,
+                                        RawSamples& out);
+
+}  // namespace dts::train

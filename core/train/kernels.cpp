@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the kernels for this processor.
+#include "core/train/kernels.hpp"
+
+#include "core/train/kernel_table.hpp"
+
+namespace dts::train {
+namespace {
+
+const KernelTable& choose() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    return avx512::table();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::table();
+#endif
+  return portable::table();
+}
+
+const KernelTable& chosen() {
+  static const KernelTable& table = choose();
+  return table;
+}
+
+}  // namespace
+
+void add_into(float* into, const float* from, std::size_t count) {
+  chosen().add_into(into, from, count);
+}
+
+void sgd(float* weights,
+         float* momentum,
+         const float* gradients,
+         std::size_t count,
+         float lr,
+         float beta) {
+  chosen().sgd(weights, momentum, gradients, count, lr, beta);
+}
+
+void conv3x3_first_forward(const Images& shape,
+                           const float* padded,
+                           const float* weights,
+                           float* out) {
+  chosen().conv3x3_first_forward(shape, padded, weights, out);
+}
+
+void conv3x3_first_backward(const Images& shape,
+                            const float* padded,
+                            const float* d_out,
+                            float* d_weights) {
+  chosen().conv3x3_first_backward(shape, padded, d_out, d_weights);
+}
+
+void channel_statistics(const Images& shape, const float* x, float* mean, float* variance) {
+  chosen().channel_statistics(shape, x, mean, variance);
+}
+
+void bn_relu_pool_forward(const Images& shape, const float* x, const BatchNorm& bn, float* out) {
+  chosen().bn_relu_pool_forward(shape, x, bn, out);
+}
+
+void bn_relu_pool_backward(const Images& shape,
+                           const float* x,
+                           const BatchNorm& bn,
+                           const float* d_out,
+                           float* d_x,
+                           float* d_gamma,
+                           float* d_beta) {
+  chosen().bn_relu_pool_backward(shape, x, bn, d_out, d_x, d_gamma, d_beta);
+}
+
+void relu_backward(const float* y, float* d, std::size_t count) {
+  chosen().relu_backward(y, d, count);
+}
+
+void sum_rows(const float* matrix, int rows, int columns, float* sums) {
+  chosen().sum_rows(matrix, rows, columns, sums);
+}
+
+void normalise_image(
+    const std::uint8_t* pixels, int height, int width, float mean, float deviation, float* padded) {
+  chosen().normalise_image(pixels, height, width, mean, deviation, padded);
+}
+
+}  // namespace dts::train

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trainer's own single-threaded kernels: what oneDNN lacks or is slow at.
+//
+// Images are in blocks of 16 channels, [n][c / 16][h][w][16] (oneDNN's nChw16c), so that one vector
+// holds 16 channels of a pixel. Results depend on the instruction set (the widest of AVX-512, AVX2
+// and SSE2 is chosen at run time), never on the thread that runs them. Thread-safe on disjoint
+// outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dts::train {
+
+inline constexpr int k_lanes = 16;
+
+// into[i] += from[i].
+void add_into(float* into, const float* from, std::size_t count);
+
+// Momentum SGD as in PyTorch: m = momentum * m + g; w -= lr * m.
+void sgd(float* weights,
+         float* momentum,
+         const float* gradients,
+         std::size_t count,
+         float lr,
+         float beta);
+
+// The size of a batch of images in blocked layout.
+struct Images {
+  int batch = 0;
+  int channels = 0;  // a multiple of 16
+  int height = 0;
+  int width = 0;
+
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(batch) * static_cast<std::size_t>(channels) *
+           static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
+  }
+};
+
+// 3x3 convolution, one channel to 16, stride 1, padding 1. `padded` is [batch][height + 2][width +
+// 2] with zero borders; `weights` is [16][3][3]; `out` has the shape `shape` with 16 channels.
+void conv3x3_first_forward(const Images& shape,
+                           const float* padded,
+                           const float* weights,
+                           float* out);
+
+// `d_weights` [16][3][3] is overwritten by the gradient.
+void conv3x3_first_backward(const Images& shape,
+                            const float* padded,
+                            const float* d_out,
+                            float* d_weights);
+
+// Mean and biased variance over batch, height and width; both [channels].
+void channel_statistics(const Images& shape, const float* x, float* mean, float* variance);
+
+// Batch normalisation's parameters and statistics, each [channels].
+struct BatchNorm {
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  const float* mean = nullptr;
+  const float* variance = nullptr;
+};
+
+inline constexpr float k_bn_epsilon = 1e-5F;  // PyTorch's default
+
+// 2x2 maximum of relu(batch norm(x)); `shape` is that of x, with even height and width.
+void bn_relu_pool_forward(const Images& shape, const float* x, const BatchNorm& bn, float* out);
+
+// Gradients through the statistics of this very batch. Overwrites d_x (shape of x), d_gamma, d_beta
+// ([channels]). Where several of the four are the maximum, the first gets the gradient.
+void bn_relu_pool_backward(const Images& shape,
+                           const float* x,
+                           const BatchNorm& bn,
+                           const float* d_out,
+                           float* d_x,
+                           float* d_gamma,
+                           float* d_beta);
+
+// d[i] = 0 where y[i] <= 0.
+void relu_backward(const float* y, float* d, std::size_t count);
+
+// sums[c] = sum over rows of matrix[row][c], in row order.
+void sum_rows(const float* matrix, int rows, int columns, float* sums);
+
+// out[n][h + 1][w + 1] = (pixel / 255 - mean) / deviation for one image; the border is left alone.
+void normalise_image(
+    const std::uint8_t* pixels, int height, int width, float mean, float deviation, float* padded);
+
+}  // namespace dts::train

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// dttrain: the bundled trainer.
+#include "core/base/files.hpp"
+#include "core/train/checkpoint.hpp"
+#include "core/train/report.hpp"
+#include "core/train/stop.hpp"
+#include "core/train/trainer.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+using dts::train::Options;
+
+int complain(const dts::Error& error) {
+  dts::train::print_error(error, -1);
+  return dts::exit_code(error.code);
+}
+
+// Of the cores this process may run on, the share that falls to it among the ranks of its node.
+std::uint64_t own_cores(int ranks_on_node) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<std::uint64_t>(std::max(1, CPU_COUNT(&set) / std::max(1, ranks_on_node)));
+}
+
+int export_initial(const Options& options) {
+  const dts::train::Layout layout = dts::train::cnn2_layout();
+  dts::train::State state(layout);
+  dts::train::initial_weights(layout, options.seed, state.weights.data());
+  dts::train::initial_statistics(layout, state.running.data());
+  const auto written =
+      dts::write_file(options.export_weights, dts::train::encode_state(layout, state));
+  return written ? 0 : complain(written.error());
+}
+
+int run(Options options) {
+  dts::train::catch_stop_signals();  // before MPI and threads: a stop during start-up is not lost
+  dts::train::Comm comm;
+  if (options.threads == 0) options.threads = own_cores(comm.node_size());
+  options.threads = std::min(options.threads, options.shards);
+  return dts::train::train(comm, options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto options = dts::train::parse_options(
+      {argv + 1, argv + argc}, [](const char* name) { return std::getenv(name); });
+  if (!options) return complain(options.error());
+  if (options->help) {
+    std::fputs(dts::train::usage().c_str(), stdout);
+    return 0;
+  }
+  return options->export_weights.empty() ? run(*options) : export_initial(*options);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one binary tree over virtual shards along which everything is summed (design.md section 5).
+//
+// The tree over [0, V) is recursive halving: the children of [lo, hi) are [lo, mid) and [mid, hi)
+// with mid = lo + (hi - lo + 1) / 2. It depends on V alone, so sums along it do not depend on who
+// computed which shard. All functions are pure.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace dts::train {
+
+// A half-open run of shards [lo, hi); as a node of the tree, the sum over them.
+struct Span {
+  int lo = 0;
+  int hi = 0;
+
+  [[nodiscard]] int size() const { return hi - lo; }
+
+  auto operator<=>(const Span&) const = default;
+};
+
+[[nodiscard]] Span left_child(Span node);
+[[nodiscard]] Span right_child(Span node);
+
+// The part of `whole` that the `index`-th of `parts` owners gets: contiguous, sizes differ by at
+// most one.
+[[nodiscard]] Span part_of(Span whole, int parts, int index);
+
+// The fewest nodes of the tree over [0, shards) that together are exactly `run`, left to right.
+[[nodiscard]] std::vector<Span> maximal_nodes(int shards, Span run);
+
+// Sums of nodes, by node. The arrays belong to the caller.
+using Partials = std::map<Span, float*>;
+
+// Adds up the partials below `node` in tree order, elements [begin, end) only, in place: the result
+// overwrites those elements of the leftmost partial, whose array is returned. nullptr when a shard
+// of `node` is missing. Different element ranges may be combined by different threads at once.
+[[nodiscard]] float* combine(Span node,
+                             const Partials& partials,
+                             std::size_t begin,
+                             std::size_t end);
+
+}  // namespace dts::train

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# The main job, end to end, on this machine: a real (private) Slurm of 2 nodes x 8 pretended GPUs, a
+# training job of 16 ranks, a preemption by a job of higher priority, the return, and the proof that
+# nothing was lost: the weights are those of a run that nobody disturbed.
+#   examples/quickstart/run.sh [--proctrack cgroup]     (cgroup: as root)
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+proctrack=linuxproc
+if [ "${1:-}" = --proctrack ]; then proctrack=$2; fi
+
+# DTSUBMIT_BUILD: an existing build folder to use instead of making one.
+build=${DTSUBMIT_BUILD:-$root/build/release}
+if [ -z "${DTSUBMIT_BUILD:-}" ]; then
+  "$root/tests/tools/install_packages.sh"
+  echo "building (once, some minutes) ..." >&2
+  if ! { cmake -S "$root" --preset release -DBUILD_TESTING=OFF && cmake --build "$build" -j "$(nproc)"; } >"$root/build.log" 2>&1; then
+    cat "$root/build.log"; echo "error: the build failed" >&2; exit 1
+  fi
+  rm -f "$root/build.log"
+fi
+PATH=$build/bin:$PATH
+
+name=quickstart-$$
+work=$(mktemp -d)
+trap 'dtsubmit cluster down --name "$name"; rm -rf "$work"' EXIT
+cd "$work"
+
+show() { printf '$ %s\n' "$*"; "$@"; }
+
+printf '$ eval "$(dtsubmit cluster up --nodes 2 --gpus-per-node 8 --grace 20)"\n'
+eval "$(dtsubmit cluster up --name "$name" --nodes 2 --gpus-per-node 8 --grace 20 --proctrack "$proctrack")"
+
+# Without a program after `--` the bundled trainer runs; a pause in each step leaves time to preempt it.
+show dtsubmit --nodes 2 --gpus-per-node 8 --partition low -- dttrain --step-delay 20
+
+run=$(echo runs/dttrain-*)
+until grep -q '"step":40,' "$run/metrics.jsonl" 2>/dev/null; do sleep 0.2; done
+printf '# step 40: a job of higher priority takes both nodes\n'
+show sbatch --partition high --nodes 2 --gpus-per-node 8 --output /dev/null --wrap 'sleep 2'
+show dtsubmit logs -f last
+
+printf '# the same training, undisturbed, on 3 ranks of one machine\n'
+show dtsubmit run --ntasks-per-node 3 --runs undisturbed
+
+show dtsubmit status last
+digest() { dtsubmit status last --json "$@" | sed -n 's/.*"digest": "\(.*\)".*/\1/p' | tail -n 1; }
+disturbed=$(digest) undisturbed=$(digest --runs undisturbed)
+if [ "$disturbed" = "$undisturbed" ]; then
+  echo "undisturbed $undisturbed: equal to the bit"
+else
+  echo "error: the undisturbed run ended with digest $undisturbed" >&2
+  exit 1
+fi

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders about one job: cancel, requeue, signal.
+#include "plugins/slurm/operations.hpp"
+
+#include <nlohmann/json.hpp>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include <csignal>
+#include <initializer_list>
+
+namespace slurm_plugin {
+namespace {
+
+// The outcome of an order whose libslurm call gave `status`; `fine` are error numbers that mean the
+// job is already as wanted.
+Outcome<json> outcome_of(int status, std::uint32_t id, std::initializer_list<int> fine) {
+  if (status == SLURM_SUCCESS) return json::object();
+  // slurm_requeue returns the number itself, the others -1 with errno.
+  const int number = status > 0 ? status : slurm_get_errno();
+  for (const int known : fine)
+    if (number == known) return json::object();
+  return failed_slurm(number, "job " + std::to_string(id));
+}
+
+}  // namespace
+
+Outcome<json> cancel(const json& request) {
+  const auto id = request.at("id").get<std::uint32_t>();
+  return outcome_of(slurm_kill_job(id, SIGKILL, 0), id, {ESLURM_ALREADY_DONE});
+}
+
+Outcome<json> requeue(const json& request) {
+  const auto id = request.at("id").get<std::uint32_t>();
+  return outcome_of(slurm_requeue(id, 0), id, {ESLURM_JOB_PENDING});
+}
+
+Outcome<json> signal_batch(const json& request) {
+  const auto id = request.at("id").get<std::uint32_t>();
+  const auto signal = request.at("signal").get<std::uint16_t>();
+  return outcome_of(slurm_kill_job(id, signal, KILL_JOB_BATCH), id, {});
+}
+
+}  // namespace slurm_plugin

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of a scheduler plug-in (dtsubmit-plugins(7)): JSON request in, JSON result out.
+// All are thread-safe once open_library() succeeded; a request of the wrong shape throws
+// nlohmann::json::exception, which plugin.cpp turns into "invalid".
+#pragma once
+
+#include "plugins/slurm/failure.hpp"
+
+namespace slurm_plugin {
+
+[[nodiscard]] Outcome<json> submit(const json& request);
+[[nodiscard]] Outcome<json> job(const json& request);
+[[nodiscard]] Outcome<json> nodes(const json& request);
+[[nodiscard]] Outcome<json> partitions(const json& request);
+[[nodiscard]] Outcome<json> config(const json& request);
+[[nodiscard]] Outcome<json> version(const json& request);
+[[nodiscard]] Outcome<json> cancel(const json& request);
+[[nodiscard]] Outcome<json> requeue(const json& request);
+[[nodiscard]] Outcome<json> signal_batch(const json& request);
+
+}  // namespace slurm_plugin

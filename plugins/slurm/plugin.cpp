@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plug-in's one symbol: finds the operation, and turns its outcome into the reply's JSON.
+#include "core/plugin/dtsubmit_plugin.h"
+#include "plugins/slurm/library.hpp"
+#include "plugins/slurm/operations.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string_view>
+
+namespace slurm_plugin {
+namespace {
+
+struct Operation {
+  std::string_view name;
+  Outcome<json> (*run)(const json& request);
+};
+
+constexpr Operation k_operations[] = {
+    {"submit", submit},
+    {"job", job},
+    {"nodes", nodes},
+    {"partitions", partitions},
+    {"config", config},
+    {"version", version},
+    {"cancel", cancel},
+    {"requeue", requeue},
+    {"signal_batch", signal_batch},
+};
+
+Outcome<json> run(std::string_view name, const json& request) {
+  if (!request.is_object()) return failed("invalid", "the request is not a JSON object");
+  const bool open_only = name == "open";
+  if (auto opened = open_library(open_only && request.value("probe", false)); !opened)
+    return tl::unexpected<Failure>(std::move(opened).error());
+  if (open_only) return json::object();
+  for (const Operation& operation : k_operations)
+    if (operation.name == name) return operation.run(request);
+  return failed("invalid", "unknown operation '" + std::string(name) + "'");
+}
+
+Outcome<json> run_without_throwing(const char* name, const char* request) {
+  try {
+    return run(name, json::parse(request));
+  } catch (const json::exception& error) {
+    return failed("invalid", std::string("request '") + name + "': " + error.what());
+  } catch (const std::exception& error) {
+    return failed("internal", std::string("operation '") + name + "': " + error.what());
+  }
+}
+
+std::string reply_text(const Outcome<json>& outcome) {
+  json reply;
+  if (outcome)
+    reply["result"] = *outcome;
+  else
+    reply["error"] = {{"code", outcome.error().code},
+                      {"message", outcome.error().message},
+                      {"hint", outcome.error().hint}};
+  // Comments and paths may be in any encoding: what is not UTF-8 becomes U+FFFD.
+  return reply.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+char* call(const char* operation, const char* request) {
+  try {
+    const std::string text = reply_text(run_without_throwing(operation, request));
+    return strdup(text.c_str());
+  } catch (...) {
+    return nullptr;  // out of memory: the one thing left that throws
+  }
+}
+
+void release(char* reply) {
+  std::free(reply);
+}
+
+constexpr dtsubmit_plugin k_plugin = {
+    DTSUBMIT_PLUGIN_ABI,
+    sizeof(dtsubmit_plugin),
+    DTSUBMIT_PLUGIN_SCHEDULER,
+    0,
+    "slurm",
+    "0.1.0",
+    "Slurm through libslurm",
+    call,
+    release,
+};
+
+}  // namespace
+}  // namespace slurm_plugin
+
+DTSUBMIT_PLUGIN_EXPORT const dtsubmit_plugin* dtsubmit_plugin_v1() {
+  return &slurm_plugin::k_plugin;
+}

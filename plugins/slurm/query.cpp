@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to the controller: one RPC each. Slurm's "no value" numbers end here.
+#include "plugins/slurm/operations.hpp"
+#include "plugins/slurm/words.hpp"
+
+#include <nlohmann/json.hpp>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <sys/wait.h>
+
+#include <memory>
+
+namespace slurm_plugin {
+namespace {
+
+// SHOW_LOCAL: without it libslurm asks for the federation first, a second RPC.
+constexpr std::uint16_t k_show = SHOW_ALL | SHOW_LOCAL;
+
+// Owns what a slurm_load_* call filled in.
+template <class T, void (*Free)(T*)>
+struct Freer {
+  void operator()(T* message) const { Free(message); }
+};
+template <class T, void (*Free)(T*)>
+using Message = std::unique_ptr<T, Freer<T, Free>>;
+
+std::string text(const char* value) {
+  return value == nullptr ? std::string() : value;
+}
+
+json job_json(const slurm_job_info_t& info) {
+  const int status = info.exit_code == NO_VAL ? 0 : static_cast<int>(info.exit_code);
+  return {
+      {"id", info.job_id},
+      {"state", job_state_word(info.job_state)},
+      {"completing", (info.job_state & JOB_COMPLETING) != 0},
+      {"reason", reason_word(info.state_reason)},
+      {"nodes", text(info.nodes)},
+      {"restart_count", info.restart_cnt == NO_VAL16 ? 0 : info.restart_cnt},
+      {"requeue", info.requeue == 1},
+      {"start_time", info.start_time},
+      {"end_time", info.end_time},
+      {"preempt_time", info.preempt_time},
+      {"exit_code", WIFEXITED(status) ? WEXITSTATUS(status) : 0},
+      {"exit_signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0},
+  };
+}
+
+json node_json(const node_info_t& info) {
+  return {{"name", text(info.name)},
+          {"address", text(info.node_addr)},
+          {"state", node_state_word(info.node_state)},
+          {"cpus", info.cpus},
+          {"gpus", count_gpus(info.gres)},
+          {"memory_mib", info.real_memory}};
+}
+
+json partition_json(const partition_info_t& info) {
+  const bool unlimited = info.max_time == INFINITE || info.max_time == NO_VAL;
+  return {{"name", text(info.name)},
+          {"is_default", (info.flags & PART_FLAG_DEFAULT) != 0},
+          {"up", info.state_up == PARTITION_UP},
+          {"nodes", text(info.nodes)},
+          {"max_time_seconds", unlimited ? std::int64_t{-1} : std::int64_t{info.max_time} * 60},
+          {"grace_seconds", info.grace_time == NO_VAL ? 0 : info.grace_time},
+          {"preempt_mode", preempt_mode_word(info.preempt_mode)}};
+}
+
+}  // namespace
+
+Outcome<json> job(const json& request) {
+  const auto id = request.at("id").get<std::uint32_t>();
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_job(&raw, id, k_show) != SLURM_SUCCESS)
+    return failed_slurm("job " + std::to_string(id));
+  const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
+  for (std::uint32_t i = 0; i < message->record_count; ++i)
+    if (message->job_array[i].job_id == id) return job_json(message->job_array[i]);
+  return failed_slurm(ESLURM_INVALID_JOB_ID, "job " + std::to_string(id));
+}
+
+Outcome<json> nodes(const json&) {
+  node_info_msg_t* raw = nullptr;
+  if (slurm_load_node(0, &raw, k_show | SHOW_MIXED) != SLURM_SUCCESS) return failed_slurm();
+  const Message<node_info_msg_t, slurm_free_node_info_msg> message(raw);
+  json list = json::array();
+  for (std::uint32_t i = 0; i < message->record_count; ++i)
+    if (message->node_array[i].name != nullptr) list.push_back(node_json(message->node_array[i]));
+  return list;
+}
+
+Outcome<json> partitions(const json&) {
+  partition_info_msg_t* raw = nullptr;
+  if (slurm_load_partitions(0, &raw, k_show) != SLURM_SUCCESS) return failed_slurm();
+  const Message<partition_info_msg_t, slurm_free_partition_info_msg> message(raw);
+  json list = json::array();
+  for (std::uint32_t i = 0; i < message->record_count; ++i)
+    list.push_back(partition_json(message->partition_array[i]));
+  return list;
+}
+
+Outcome<json> config(const json&) {
+  slurm_conf_t* raw = nullptr;
+  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return failed_slurm();
+  const Message<slurm_conf_t, slurm_free_ctl_conf> conf(raw);
+  return json{{"version", text(conf->version)},
+              {"cluster_name", text(conf->cluster_name)},
+              {"requeue_exit", text(conf->requeue_exit)},
+              {"requeue_exit_hold", text(conf->requeue_exit_hold)},
+              {"proctrack", text(conf->proctrack_type)},
+              {"kill_wait_seconds", conf->kill_wait}};
+}
+
+Outcome<json> version(const json&) {
+  return json{{"built_with", version_word(SLURM_VERSION_NUMBER)},
+              {"library", version_word(slurm_api_version())}};
+}
+
+}  // namespace slurm_plugin

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Submission: every field of the job description that sbatch would fill, and the variables sbatch
+// adds to the environment. tests/contract compares both with a real sbatch's.
+#include "plugins/slurm/client_environment.hpp"
+#include "plugins/slurm/operations.hpp"
+
+#include <nlohmann/json.hpp>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <vector>
+
+namespace slurm_plugin {
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+// A text of the request: a string, or {"hex": ...} where the bytes are not UTF-8.
+std::string bytes_of(const json& value) {
+  if (!value.is_object()) return value.get<std::string>();
+  const std::string hex = value.at("hex").get<std::string>();
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(hex_digit(hex[i]) * 16 + hex_digit(hex[i + 1]));
+  return bytes;
+}
+
+// The job description and the storage its pointers lead to.
+class Description {
+ public:
+  explicit Description(const json& request) : request_(request) {
+    slurm_init_job_desc_msg(&message_);
+    // Where sbatch starts from other values than the library.
+    message_.contiguous = 0;
+    message_.mail_type = 0;
+    message_.mem_bind_type = 0;
+    message_.task_dist = SLURM_DIST_UNKNOWN;
+    texts_.reserve(k_most_texts);
+    fill_identity();
+    fill_size();
+    fill_limits();
+    fill_files();
+    fill_environment();
+  }
+
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+
+  [[nodiscard]] job_desc_msg_t& message() { return message_; }
+
+ private:
+  static constexpr std::size_t k_most_texts = 32;  // more than there are calls of keep()
+
+  char* keep(std::string text) { return texts_.emplace_back(std::move(text)).data(); }
+
+  // The member's text, or nullptr where the request does not have it.
+  char* text(const char* key) {
+    const auto found = request_.find(key);
+    return found == request_.end() ? nullptr : keep(bytes_of(*found));
+  }
+
+  template <class T>
+  [[nodiscard]] T number(const char* key, T otherwise) const {
+    return request_.value(key, otherwise);
+  }
+
+  void fill_identity() {
+    message_.user_id = getuid();
+    message_.group_id = getgid();
+    message_.name = text("job_name");
+    message_.partition = text("partition");
+    message_.account = text("account");
+    message_.qos = text("qos");
+    message_.comment = text("comment");
+    message_.dependency = text("dependency");
+    message_.exc_nodes = text("exclude_nodes");
+    message_.submit_line =
+        keep("dtsubmit");  // the real line may hold secrets, and is kept for ever
+  }
+
+  void fill_size() {
+    const auto node_count = number<std::uint32_t>("nodes", 1);
+    const auto per_node = number<std::uint16_t>("ntasks_per_node", 1);
+    const auto cpus = number<std::uint16_t>("cpus_per_task", 0);
+    const auto gpus = number<std::uint32_t>("gpus_per_node", 0);
+    message_.min_nodes = message_.max_nodes = node_count;
+    message_.ntasks_per_node = per_node;
+    message_.num_tasks = node_count * per_node;
+    message_.bitflags |= JOB_NTASKS_SET;
+    message_.min_cpus = message_.num_tasks * (cpus == 0 ? 1U : cpus);
+    if (cpus > 0) {
+      message_.cpus_per_task = cpus;
+      message_.pn_min_cpus = cpus;
+      message_.bitflags |= JOB_CPUS_SET;
+    }
+    if (gpus > 0) message_.tres_per_node = keep("gres:gpu:" + std::to_string(gpus));
+    if (const auto memory = request_.find("memory_mib"); memory != request_.end())
+      message_.pn_min_memory = memory->get<std::uint64_t>();
+  }
+
+  void fill_limits() {
+    if (const auto limit = request_.find("time_limit_minutes"); limit != request_.end())
+      message_.time_limit = limit->is_string() ? INFINITE : limit->get<std::uint32_t>();
+    if (const auto requeue = request_.find("requeue"); requeue != request_.end())
+      message_.requeue = requeue->get<bool>() ? 1 : 0;
+    if (const auto signal = number<std::uint16_t>("warn_signal", 0); signal > 0) {
+      message_.warn_signal = signal;
+      message_.warn_time = number<std::uint16_t>("warn_seconds", 0);
+      message_.warn_flags = KILL_JOB_BATCH;
+    }
+  }
+
+  void fill_files() {
+    message_.script = text("script");
+    message_.work_dir = text("work_folder");
+    message_.std_in = keep("/dev/null");
+    message_.std_out = text("output");
+    message_.open_mode = number("append_output", true) ? OPEN_MODE_APPEND : OPEN_MODE_TRUNCATE;
+    argv_.push_back(request_.contains("script_path") ? text("script_path") : keep("dtsubmit"));
+    message_.argv = argv_.data();
+    message_.argc = static_cast<std::uint32_t>(argv_.size());
+  }
+
+  void fill_environment() {
+    if (const auto given = request_.find("environment"); given != request_.end())
+      for (const json& entry : *given) environment_.push_back(bytes_of(entry));
+    add_client_variables(message_, environment_);
+    for (std::string& entry : environment_) environment_pointers_.push_back(entry.data());
+    message_.env_size = static_cast<std::uint32_t>(environment_pointers_.size());
+    environment_pointers_.push_back(nullptr);
+    message_.environment = environment_pointers_.data();
+  }
+
+  const json& request_;
+  job_desc_msg_t message_{};
+  std::vector<std::string> texts_;
+  std::vector<std::string> environment_;
+  std::vector<char*> environment_pointers_;
+  std::vector<char*> argv_;
+};
+
+// After an answer that did not come, the job may exist all the same.
+tl::unexpected<Failure> submit_failure() {
+  const int number = slurm_get_errno();
+  const bool sent = number == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT ||
+                    number == SLURM_COMMUNICATIONS_RECEIVE_ERROR ||
+                    number == SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR ||
+                    number == SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH;
+  auto failure = failed_slurm(number, "");
+  if (sent)
+    failure.value().hint =
+        "the controller may have taken the job: look at `squeue --me` before you submit it again";
+  return failure;
+}
+
+}  // namespace
+
+Outcome<json> submit(const json& request) {
+  Description description(request);
+  submit_response_msg_t* raw = nullptr;
+  if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS)
+    return submit_failure();
+  json result = {{"id", raw->job_id}};
+  if (raw->job_submit_user_msg != nullptr) result["message"] = raw->job_submit_user_msg;
+  slurm_free_submit_response_response_msg(raw);
+  return result;
+}
+
+}  // namespace slurm_plugin

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words for Slurm's numbers. libslurm has such functions but its public header does not declare
+// them, so the tables are ours. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace slurm_plugin {
+
+// sched::to_string's word for the base state of a job ("timed_out"), flags ignored.
+[[nodiscard]] const char* job_state_word(std::uint32_t state);
+
+// Slurm's own word for enum job_state_reason ("Resources"), as squeue prints it; "Reason42" for a
+// number of a later release.
+[[nodiscard]] std::string reason_word(unsigned reason);
+
+// What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", ...
+[[nodiscard]] std::string node_state_word(std::uint32_t state);
+
+// "REQUEUE", "CANCEL", "SUSPEND,GANG", "OFF".
+[[nodiscard]] std::string preempt_mode_word(unsigned mode);
+
+// "22.05.8" of slurm_version.h's packed number.
+[[nodiscard]] std::string version_word(long number);
+
+// The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2": the sum over all types. 0 for nullptr.
+[[nodiscard]] unsigned count_gpus(const char* gres);
+
+}  // namespace slurm_plugin

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Time from the start of the agent to the main of the last of 16 ranks, against bare mpirun, in the same
+allocation form: `dtsubmit run` and mpirun on this machine, interleaved. The program writes when it began.
+
+  launch.py DTSUBMIT [ROUNDS=15]"""
+import glob
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+RANKS = 16
+
+
+def last_start(place):
+    starts = [float(open(f).read()) for f in glob.glob(place + "/start-*")]
+    assert len(starts) == RANKS, starts
+    for f in glob.glob(place + "/start-*"):
+        os.unlink(f)
+    return max(starts)
+
+
+def main():
+    dtsubmit, rounds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 15
+    place = tempfile.mkdtemp(prefix="dts-bench-")
+    program = ["sh", "-c", f'date +%s.%N > {place}/start-$OMPI_COMM_WORLD_RANK']
+    mpirun = ["mpirun", "--np", str(RANKS), "--bind-to", "none", "--oversubscribe", "--host", f"localhost:{RANKS}"] + program
+    ours = [dtsubmit, "run", "--ntasks-per-node", str(RANKS), "--runs", place + "/runs", "--"] + program
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", HWLOC_COMPONENTS="-gl,-opencl")
+    times = {"dtsubmit": [], "mpirun": []}
+    try:
+        for round_number in range(rounds + 1):
+            for name, words in (("dtsubmit", ours), ("mpirun", mpirun)):
+                began = time.time()
+                subprocess.run(words, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                if round_number > 0:  # the first one warms the caches
+                    times[name].append((last_start(place) - began) * 1e3)
+                else:
+                    last_start(place)
+        print(f"machine   {platform.processor() or platform.machine()}, {os.cpu_count()} cores; {RANKS} ranks, {rounds} rounds, interleaved")
+        for name, values in times.items():
+            print(f"{name:9} median {statistics.median(values):7.1f} ms   minimum {min(values):7.1f} ms")
+        ratio = statistics.median(times["dtsubmit"]) / statistics.median(times["mpirun"])
+        print(f"ratio     median {ratio:7.2f}   (goal 1.3)")
+    finally:
+        shutil.rmtree(place)
+
+
+if __name__ == "__main__":
+    main() if len(sys.argv) > 1 else sys.exit(__doc__)

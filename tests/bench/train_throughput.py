@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training throughput of dttrain against PyTorch on the same model, batch and data.
+
+Usage: train_throughput.py DTTRAIN [--windows N] [--batch B]
+
+Ours and theirs run in turn, a process each a window, and only steps after the first few are timed: medians,
+and their ratio. PyTorch's input is in memory and already normalised; ours reads bytes and normalises."""
+
+import argparse
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "integration"))
+from trainer_support import Trainer, environment, events, skip  # noqa: E402
+
+STEPS = 40
+WARM = 10  # steps not timed
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        name = next(line.split(":")[1].strip() for line in info if line.startswith("model name"))
+    return f"{name}, {os.cpu_count()} cores"
+
+
+def ours(trainer, ranks, threads, batch, name):
+    """Images a second: the median over steps of all ranks together."""
+    run = trainer.path(name)
+    trainer.run(ranks if ranks > 1 else 0, ["--steps", STEPS, "--batch", batch, "--run-dir", run], threads)
+    steps = events(run, "step")[WARM:]
+    return batch / statistics.median(step["seconds"] for step in steps)
+
+
+def theirs_worker(rank, ranks, threads, batch, port):
+    import torch
+    import trainer_cnn2
+    torch.set_num_threads(threads)
+    torch.manual_seed(1)
+    model = trainer_cnn2.Cnn2()
+    if ranks > 1:
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+        torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks)
+        model = torch.nn.parallel.DistributedDataParallel(model)
+    images, labels = trainer_cnn2.load("t10k")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    share = batch // ranks
+    seconds = []
+    for step in range(STEPS):
+        start = time.perf_counter()
+        chosen = torch.randint(len(images), (share,))
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(images[chosen]), labels[chosen]).backward()
+        optimizer.step()
+        seconds.append(time.perf_counter() - start)
+    print(batch / statistics.median(seconds[WARM:]))
+
+
+def theirs(ranks, threads, batch):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, os.path.abspath(__file__), "--worker"]
+    workers = [subprocess.Popen(command + [str(v) for v in (rank, ranks, threads, batch, port)], text=True,
+                                stdout=subprocess.PIPE, env=environment(threads)) for rank in range(ranks)]
+    rates = [float(worker.communicate(timeout=600)[0]) for worker in workers]
+    return min(rates)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--windows", type=int, default=10)
+    parser.add_argument("--batch", type=int, default=128)
+    options = parser.parse_args()
+    try:
+        import torch
+    except ImportError as error:
+        skip(f"no PyTorch to compare with: {error}")
+    print(f"{processor()}; cnn2, batch {options.batch}, fp32; PyTorch {torch.__version__}; "
+          f"medians of {options.windows} interleaved windows of {STEPS - WARM} steps; load {os.getloadavg()[0]:.1f}")
+    print(f"{'layout':<22}{'dttrain':>12}{'PyTorch':>12}{'ratio':>8}")
+    with Trainer(options.program) as trainer:
+        for ranks, threads in ((1, 2), (2, 1)):
+            pairs = [(ours(trainer, ranks, threads, options.batch, f"{ranks}x{threads}-{i}"),
+                      theirs(ranks, threads, options.batch)) for i in range(options.windows)]
+            us, them = (statistics.median(column) for column in zip(*pairs))
+            print(f"{f'{ranks} ranks x {threads} threads':<22}{us:>8.0f}/s{them:>10.0f}/s{us / them:>8.2f}", flush=True)
+        sixteen = [ours(trainer, 16, 1, options.batch, f"16x1-{i}") for i in range(3)]
+        print(f"{'16 ranks x 1 thread':<22}{statistics.median(sixteen):>8.0f}/s")
+
+
+if __name__ == "__main__":
+    if "--worker" in sys.argv:
+        theirs_worker(*map(int, sys.argv[2:7]))
+    else:
+        main()

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help texts, slips of the pen, and a standard output that takes nothing.
+#include "tests/cli/session.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+
+namespace {
+
+using namespace dts;
+using namespace dts::tests;
+
+// What is typed, and what the help must say to it.
+struct Slip {
+  Words words;
+  const char* says;
+  const char* helps;
+};
+
+}  // namespace
+
+TEST_CASE("help of the program and of every verb is as it was") {
+  const Session session;
+  for (const char* verb : {"", "submit", "run", "status", "logs", "cancel", "requeue"}) {
+    CAPTURE(verb);
+    const Words words = *verb == '\0' ? Words{"--help"} : Words{verb, "--help"};
+    const Output output = session.dtsubmit(words);
+    CHECK(output.exit_code == 0);
+    CHECK(output.err.empty());
+    check_golden(*verb == '\0' ? "help.txt" : "help-" + std::string(verb) + ".txt", output.out);
+    CHECK(std::count(output.out.begin(), output.out.end(), '\n') <= 45);  // one screen
+  }
+}
+
+TEST_CASE("no word at all, -h and --help are the same; --version is one line") {
+  const Session session;
+  const std::string help = session.dtsubmit({"--help"}).out;
+  CHECK(session.dtsubmit({}).out == help);
+  CHECK(session.dtsubmit({"-h"}).out == help);
+  const Output version = session.dtsubmit({"--version"});
+  CHECK(version.exit_code == 0);
+  CHECK(version.out.find("dtsubmit ") == 0);
+  CHECK(std::count(version.out.begin(), version.out.end(), '\n') == 1);
+}
+
+TEST_CASE("a slip of the pen is a usage error that names what was meant") {
+  const Session session;
+  for (const Slip& slip : std::vector<Slip>{
+           {{"--nodse", "2", "--", "x"}, "unknown option `--nodse`", "`--nodes`"},
+           {{"--nodse=2", "--", "x"}, "unknown option `--nodse`", "`--nodes`"},
+           {{"submit", "--partiton", "gpu", "--", "x"},
+            "unknown option `--partiton`",
+            "`--partition`"},
+           {{"run", "--gpu-per-node", "2", "--", "x"},
+            "unknown option `--gpu-per-node`",
+            "`--gpus-per-node`"},
+           {{"status", "--jsno"}, "unknown option `--jsno`", "`--json`"},
+           {{"logs", "--folow"}, "unknown option `--folow`", "`--follow`"},
+           {{"logs", "--zzzzzzzzzz"}, "unknown option `--zzzzzzzzzz`", "dtsubmit logs --help"},
+           {{"run", "--partition", "gpu", "--", "x"}, "unknown option `--partition`", "help"},
+           {{"sumbit"}, "unknown command `sumbit`", "`submit`"},
+           {{"stauts"}, "unknown command `stauts`", "`status`"},
+           {{"reqeue", "7"}, "unknown command `reqeue`", "`requeue`"},
+           {{"frobnicate"}, "unexpected argument `frobnicate`", "after `--`"},
+           {{"python3"}, "unexpected argument `python3`", "after `--`"},
+           {{"submit", "train.py"}, "unexpected argument `train.py`", "after `--`"},
+           {{"--nodes", "2", "train.py"}, "unexpected argument `train.py`", "after `--`"},
+           {{"--nodes"}, "--nodes", "dtsubmit submit --help"},
+           {{"cancel"}, "job is required", "dtsubmit cancel --help"},
+           {{"requeue"}, "job is required", "dtsubmit requeue --help"},
+           {{"logs", "--rank", "three"}, "--rank", "dtsubmit logs --help"},
+           {{"logs", "--rank", "-1"}, "--rank", "dtsubmit logs --help"},
+           {{"agent"}, "needs --run", ""},
+           {{"rank", "--run", "x"}, "needs --attempt", ""},
+           {{"rank", "--run"}, "pairs", ""},
+       }) {
+    CAPTURE(doctest::String(slip.words.front().c_str()));
+    CAPTURE(slip.says);
+    const Output output = session.dtsubmit(slip.words);
+    CHECK(output.exit_code == 2);
+    CHECK(output.out.empty());
+    CAPTURE(output.err);
+    CHECK(contains(output.err, slip.says));
+    CHECK(contains(output.err, slip.helps));
+  }
+}
+
+TEST_CASE("a standard output that takes nothing is an error, not half a script") {
+  Session session;
+  session.in_child = [] {
+    return ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO) < 0 ? 1 : 0;
+  };
+  for (const Words& words : std::vector<Words>{
+           {"--help"}, {"--dry-run", "--", "true"}, {"--dry-run", "--json", "--", "true"}}) {
+    const Output output = session.dtsubmit(words);
+    CHECK(output.exit_code == 74);
+    CHECK(contains(output.err, "cannot write to standard output"));
+  }
+}
+
+TEST_CASE("colour goes to terminals only") {
+  CHECK_FALSE(contains(Session().dtsubmit({"sumbit"}).err, "\033"));
+}

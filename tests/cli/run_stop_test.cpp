@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit run that is stopped, interrupted or killed while it works, and what can be seen of its
+// secrets meanwhile.
+#include "core/base/text.hpp"
+#include "tests/cli/session.hpp"
+
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace {
+
+using namespace dts;
+using namespace dts::tests;
+
+// Two ranks that say that they run, and on SIGTERM save and exit 85.
+const char* const k_saves =
+    "import os, signal, sys, time\n"
+    "if os.environ['DTSUBMIT_ATTEMPT'] != '1': sys.exit(0)\n"
+    "def save(*_):\n"
+    "  open(os.environ['DTSUBMIT_RUN_DIR'] + '/saved-' + os.environ['RANK'], 'w').close()\n"
+    "  os._exit(85)\n"
+    "signal.signal(signal.SIGTERM, save)\n"
+    "open(os.environ['DTSUBMIT_RUN_DIR'] + '/ready-' + os.environ['RANK'], 'w').close()\n"
+    "while True: time.sleep(1)\n";
+
+const char* const k_never_stops =
+    "import os, signal, time\n"
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    "open(os.environ['DTSUBMIT_RUN_DIR'] + '/ready-' + os.environ['RANK'], 'w').close()\n"
+    "while True: time.sleep(1)\n";
+
+// A run of two ranks in the background, until its programs run.
+class Running : public Session {
+ public:
+  explicit Running(const char* script)
+      : pid_(begin(
+            {"run", "--job-name", "t", "--ntasks-per-node", "2", "--", "python3", "-c", script})) {
+    REQUIRE_MESSAGE(wait_until([&] { return has("ready-0") && has("ready-1"); }),
+                    read_file(file("err")).value_or(""));
+  }
+
+  ~Running() {
+    for (const pid_t pid : survivors()) ::kill(pid, SIGKILL);
+  }
+
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  [[nodiscard]] bool has(const std::string& name) const {
+    const auto runs = run::list_runs(file("runs"));
+    return !runs.empty() && exists(runs.back().path + "/" + name);
+  }
+
+  void signal(int number) const { ::kill(pid_, number); }
+
+  // Its exit code, or -1 after 60 s.
+  int end() const {
+    int status = 0;
+    const bool ended = wait_until([&] { return ::waitpid(pid_, &status, WNOHANG) == pid_; });
+    return ended ? exit_code_of_wait_status(status) : -1;
+  }
+
+  [[nodiscard]] bool nothing_is_left() const {
+    return wait_until([&] { return survivors().empty(); });
+  }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+}  // namespace
+
+TEST_CASE("SIGTERM makes every rank save; the run stops with 85 and can be continued") {
+  if (!Session::has_mpirun()) return;
+  const Running run(k_saves);
+  run.signal(SIGTERM);
+  CHECK(run.end() == 85);
+  CHECK(run.has("saved-0"));
+  CHECK(run.has("saved-1"));
+  CHECK(
+      run.story() ==
+      Words{
+          "created", "attempt_started", "ranks_started", "attempt_ended:stopped", "decided:stop"});
+  const auto events = run::read_ledger(run.newest_run().ledger());
+  CHECK(contains(events->at(3).detail, "every rank saved"));
+  CHECK(run.nothing_is_left());
+}
+
+TEST_CASE("Ctrl-C saves too, and is exit code 130") {
+  if (!Session::has_mpirun()) return;
+  const Running run(k_saves);
+  run.signal(SIGINT);
+  CHECK(run.end() == 130);
+  CHECK(run.has("saved-0"));
+  CHECK(run.has("saved-1"));
+  CHECK(run.nothing_is_left());
+}
+
+TEST_CASE("a second Ctrl-C does not wait for a program that will not stop") {
+  if (!Session::has_mpirun()) return;
+  const Running run(k_never_stops);
+  run.signal(SIGINT);
+  ::usleep(500'000);
+  CHECK_FALSE(run.survivors().empty());
+  run.signal(SIGINT);
+  CHECK(run.end() == 130);
+  CHECK(run.nothing_is_left());
+}
+
+TEST_CASE("kill -9 of dtsubmit itself: the ranks save or are killed, and nothing is left") {
+  if (!Session::has_mpirun()) return;
+  const Running run(k_saves);
+  run.signal(SIGKILL);
+  CHECK(run.end() == 137);
+  CHECK(run.nothing_is_left());
+  // The next attempt says what became of the one before.
+  CHECK(run.dtsubmit({"run", "--continue", "last"}).exit_code == 0);
+  const Words story = run.story();
+  CHECK(std::find(story.begin(), story.end(), "attempt_ended:agent_lost") != story.end());
+}
+
+TEST_CASE(
+    "a rank process that is killed leaves no worker that could write beside the next attempt") {
+  if (!Session::has_mpirun()) return;
+  const Running run(
+      "import os, subprocess, sys, time\n"
+      "if os.environ['DTSUBMIT_ATTEMPT'] != '1': sys.exit(0)\n"
+      "subprocess.Popen(['sleep', '300'], start_new_session=True)\n"
+      "folder = os.environ['DTSUBMIT_RUN_DIR']\n"
+      "open(folder + '/rank-process-' + os.environ['RANK'], 'w').write(str(os.getppid()))\n"
+      "open(folder + '/ready-' + os.environ['RANK'], 'w').close()\n"
+      "time.sleep(300)\n");
+  const auto rank = parse_number(read_file(run.newest_run().path + "/rank-process-1").value());
+  REQUIRE(rank);
+  REQUIRE(::kill(static_cast<pid_t>(*rank), SIGKILL) == 0);
+  CHECK(run.end() == 0);
+  CHECK(run.story().at(3) == "attempt_ended:rank_killed");
+  CHECK(run.survivors().empty());
+}
+
+TEST_CASE("mpirun that is killed ends the attempt as a crash; the next one runs") {
+  if (!Session::has_mpirun()) return;
+  const Running run(k_saves);
+  bool killed = false;
+  for (const pid_t pid : run.survivors())
+    if (read_file("/proc/" + std::to_string(pid) + "/comm").value_or("") == "mpirun\n")
+      killed = ::kill(pid, SIGKILL) == 0;
+  REQUIRE(killed);
+  CHECK(run.end() == 0);
+  CHECK(run.story().at(3) == "attempt_ended:launcher_died");
+  CHECK(run.survivors().empty());
+}
+
+TEST_CASE("a child of the shell that became dtsubmit is not ours to kill") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Output output =
+      session.shell("sleep 60 >/dev/null 2>&1 & echo $! >mate; exec \"$DTSUBMIT\" run -- true");
+  CHECK(output.exit_code == 0);
+  const auto mate = parse_number(trim(read_file(session.file("mate")).value()));
+  REQUIRE(mate);
+  CHECK(session.survivors() == std::vector<pid_t>{static_cast<pid_t>(*mate)});
+  ::kill(static_cast<pid_t>(*mate), SIGKILL);
+}
+
+TEST_CASE("the channel's token is in no command line and in a file for the owner only") {
+  if (!Session::has_mpirun()) return;
+  const Running run(k_saves);
+  const std::string channel = run.newest_run().attempt(1) + "/channel.json";
+
+  struct stat info {};
+
+  REQUIRE(::stat(channel.c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0600);
+  const auto document = nlohmann::json::parse(read_file(channel).value(), nullptr, false);
+  REQUIRE(document.is_object());
+  const std::string token = document["token"];
+  REQUIRE(token.size() == 32);
+  unsigned seen = 0;
+  for (const pid_t pid : run.survivors()) {
+    const std::string folder = "/proc/" + std::to_string(pid);
+    CHECK_FALSE(contains(read_file(folder + "/cmdline").value_or(""), token));
+    CHECK_FALSE(contains(read_file(folder + "/environ").value_or(""), token));
+    ++seen;
+  }
+  CHECK(seen >= 6);  // dtsubmit, mpirun, two ranks, two programs
+  for (const std::string& name :
+       {std::string("agent.log"), std::string("rank-0.log"), std::string("placement.json")})
+    CHECK_FALSE(contains(read_file(run.newest_run().attempt(1) + "/" + name).value_or(""), token));
+  CHECK_FALSE(contains(read_file(run.newest_run().ledger()).value(), token));
+  run.signal(SIGTERM);
+  CHECK(run.end() == 85);
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit run with a real mpirun: what the ranks are told, what comes back, and what is left
+// behind.
+#include "core/base/text.hpp"
+#include "tests/cli/session.hpp"
+#include "tests/support/small_disk.hpp"
+
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+
+namespace {
+
+using namespace dts;
+using namespace dts::tests;
+using nlohmann::json;
+
+// Prints the words and the variables it got as one line of JSON.
+const char* const k_tell =
+    "import json, os, sys; print(json.dumps({'argv': sys.argv[1:], 'env': dict(os.environ)}))";
+
+Words python(const char* script, const Words& words = {}) {
+  Words all{"--", "python3", "-c", script};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+Words run_of(unsigned ranks, const Words& program) {
+  Words all{"run", "--job-name", "t", "--ntasks-per-node", std::to_string(ranks)};
+  all.insert(all.end(), program.begin(), program.end());
+  return all;
+}
+
+std::string log_of(const Session& session, unsigned attempt, unsigned rank) {
+  return read_file(session.newest_run().rank_log(attempt, rank)).value_or("");
+}
+
+// The first line of the error, for a test that failed on a busy machine to be understood.
+void check_exit(const Output& output, int expected) {
+  CAPTURE(output.err);
+  CHECK(output.exit_code == expected);
+}
+
+}  // namespace
+
+TEST_CASE("four ranks are told their places, rank 0 is shown, every rank has its log") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Output output = session.dtsubmit(run_of(4, python(k_tell)));
+  check_exit(output, 0);
+  CHECK(output.out == log_of(session, 1, 0));
+  std::set<std::string> addresses, ports;
+  for (unsigned rank = 0; rank < 4; ++rank) {
+    CAPTURE(rank);
+    const json told = json::parse(log_of(session, 1, rank), nullptr, false);
+    REQUIRE(told.is_object());
+    const auto variable = [&](const char* name) { return told["env"].value(name, "(none)"); };
+    CHECK(variable("RANK") == std::to_string(rank));
+    CHECK(variable("LOCAL_RANK") == std::to_string(rank));
+    CHECK(variable("WORLD_SIZE") == "4");
+    CHECK(variable("LOCAL_WORLD_SIZE") == "4");
+    CHECK(variable("NODE_RANK") == "0");
+    CHECK(variable("GROUP_RANK") == "0");
+    CHECK(variable("OMP_NUM_THREADS") != "(none)");
+    CHECK(variable("DTSUBMIT_RUN_DIR") == session.newest_run().path);
+    CHECK(variable("DTSUBMIT_ATTEMPT") == "1");
+    CHECK(variable("DTSUBMIT_CHECKPOINT_DIR") == session.newest_run().checkpoints());
+    addresses.insert(variable("MASTER_ADDR"));
+    ports.insert(variable("MASTER_PORT"));
+  }
+  CHECK(addresses.size() == 1);
+  REQUIRE(ports.size() == 1);
+  const auto port = parse_number(*ports.begin());
+  REQUIRE(port);
+  CHECK((*port < 32768 || *port > 60999));  // the kernel's default; a test machine has no other
+  CHECK(session.story() == Words{"created",
+                                 "attempt_started",
+                                 "ranks_started",
+                                 "attempt_ended:completed",
+                                 "decided:done"});
+  CHECK(session.survivors().empty());
+}
+
+TEST_CASE("words with blanks, quotes, newlines and other alphabets arrive unchanged") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Words words{"a b",
+                    "it's",
+                    "\"q\"",
+                    "$(touch hacked)",
+                    "`x`",
+                    "a\nb",
+                    "\xc3\xa9\xe2\x82\xac",
+                    "",
+                    "-x",
+                    "--np",
+                    "*",
+                    "\\",
+                    "%j",
+                    "--"};
+  check_exit(session.dtsubmit(run_of(1, python(k_tell, words))), 0);
+  const json told = json::parse(log_of(session, 1, 0), nullptr, false);
+  REQUIRE(told.is_object());
+  CHECK(told["argv"] == words);
+}
+
+TEST_CASE("variables of a job around us do not reach the ranks, others do") {
+  if (!Session::has_mpirun()) return;
+  Session session;
+  session.environment["RANK"] = "7";
+  session.environment["SLURM_JOB_ID"] = "4711";
+  session.environment["SLURM_NODELIST"] = "elsewhere";
+  session.environment["OMPI_COMM_WORLD_RANK"] = "9";
+  session.environment["MASTER_PORT"] = "1";
+  session.environment["MY_OWN"] = "kept";
+  check_exit(session.dtsubmit(run_of(1, python(k_tell))), 0);
+  const json told = json::parse(log_of(session, 1, 0), nullptr, false);
+  CHECK(told["env"].value("RANK", "") == "0");
+  CHECK(told["env"].value("MY_OWN", "") == "kept");
+  CHECK_FALSE(told["env"].contains("SLURM_JOB_ID"));
+  CHECK_FALSE(told["env"].contains("SLURM_NODELIST"));
+}
+
+TEST_CASE(
+    "the program's own exit code is passed on, and a program that fails by itself is not retried") {
+  if (!Session::has_mpirun()) return;
+  for (const int code : {1, 42, 93}) {
+    CAPTURE(code);
+    const Session session;
+    check_exit(
+        session.dtsubmit(run_of(
+            2,
+            python(
+                ("import os, sys, time; time.sleep(30 * (os.environ['RANK'] == '0')); sys.exit(" +
+                 std::to_string(code) + ")")
+                    .c_str()))),
+        code);
+    CHECK(session.story().back() == "decided:stop");
+    CHECK(latest_attempt(session.newest_run()) == 1);
+    CHECK(session.survivors().empty());
+  }
+}
+
+TEST_CASE(
+    "a killed rank ends the rest within seconds; it is tried again, then not, and the ledger tells "
+    "why") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const auto before = std::chrono::steady_clock::now();
+  const Output output =
+      session.dtsubmit(run_of(2,
+                              python("import os, signal, time\nif os.environ['RANK'] == '1': "
+                                     "os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(300)")));
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(60));
+  check_exit(output, 137);
+  CHECK(session.story() == Words{"created",
+                                 "attempt_started",
+                                 "ranks_started",
+                                 "attempt_ended:rank_killed",
+                                 "decided:restart",
+                                 "attempt_started",
+                                 "ranks_started",
+                                 "attempt_ended:rank_killed",
+                                 "decided:stop"});
+  const auto events = run::read_ledger(session.newest_run().ledger());
+  CHECK(contains(events->at(3).detail, "rank 1"));
+  CHECK(contains(events->at(3).detail, "SIGKILL"));
+  CHECK(contains(events->back().detail, "2 crashes in a row without a new checkpoint"));
+  CHECK(contains(output.err, "rank 1"));
+  CHECK(session.survivors().empty());
+}
+
+TEST_CASE("a program that asks to be run again is, in the same run directory") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  check_exit(
+      session.dtsubmit(run_of(
+          2,
+          python("import os, sys; sys.exit(85 if os.environ['DTSUBMIT_ATTEMPT'] < '3' else 0)"))),
+      0);
+  CHECK(latest_attempt(session.newest_run()) == 3);
+  CHECK(read_file(session.newest_run().checkpoints() + "/fence").value() == "3\n");
+}
+
+TEST_CASE("a finished or stopped run goes on with --continue, as the next attempt") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  check_exit(session.dtsubmit(
+                 run_of(1,
+                        python("import os, sys; print('attempt', os.environ['DTSUBMIT_ATTEMPT']); "
+                               "sys.exit(1 if os.environ['DTSUBMIT_ATTEMPT'] == '1' else 0)"))),
+             1);
+  const Output again = session.dtsubmit({"run", "--continue", "last"});
+  check_exit(again, 0);
+  CHECK(again.out == "attempt 2\n");
+}
+
+TEST_CASE("a program that is not there is a launch failure that names it") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Output output = session.dtsubmit(run_of(2, {"--", "no-such-program"}));
+  CHECK(output.exit_code != 0);
+  CHECK(contains(output.err, "no-such-program"));
+  CHECK(session.story().back() == "decided:stop");
+}
+
+TEST_CASE(
+    "without mpirun it is said which package to install, on the terminal, and the ledger has an "
+    "end") {
+  Session session;
+  session.environment["PATH"] = session.path;
+  const Output output = session.dtsubmit(run_of(1, {"--", "/bin/true"}));
+  CHECK(output.exit_code == 6);
+  CHECK(contains(output.err, "mpirun"));
+  CHECK(contains(output.err, "openmpi-bin"));
+  CHECK(session.story() == Words{"created", "attempt_started", "attempt_ended:launch_failed"});
+}
+
+TEST_CASE("orphans of the program that left its session are killed with it") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  check_exit(session.dtsubmit(
+                 run_of(2, {"--", "sh", "-c", "setsid sh -c 'sleep 300 & exit' & wait; exit 0"})),
+             0);
+  CHECK(session.survivors().empty());
+}
+
+TEST_CASE("run is for this machine: more nodes are refused before anything is written") {
+  const Session session;
+  const Output output = session.dtsubmit({"run", "--nodes", "2", "--", "true"});
+  CHECK(output.exit_code == 3);
+  CHECK(contains(output.err, "--nodes"));
+  CHECK_FALSE(exists(session.file("runs")));
+}
+
+TEST_CASE("a folder of runs that cannot be written is exit code 74, and nothing is left") {
+  const Session session;
+  REQUIRE(write_file(session.file("file"), ""));
+  for (const char* runs : {"/dev/null/runs", "file/runs", "file", "/proc/runs"}) {
+    CAPTURE(std::string(runs));
+    const Output output = session.dtsubmit({"run", "--runs", runs, "--", "true"});
+    CHECK((output.exit_code == 74 || output.exit_code == 6));  // /proc says ENOENT
+    CHECK(contains(output.err, "folder"));
+  }
+  CHECK(list_folder(session.path) == Words{"file"});
+}
+
+TEST_CASE("a full disk is exit code 74 with a word on what to do, and no run directory") {
+  Session session;
+  REQUIRE(make_folders(session.file("disk")));
+  const std::string disk = session.file("disk");
+  // The file system is seen by that process only, so what it holds at the end is told by that
+  // process.
+  const bool possible = in_child([&] { return mount_small_disk(disk, 4) ? 0 : 1; }) == 0;
+  if (!possible) {
+    MESSAGE("skipped: no mount namespace for this user");
+    return;
+  }
+  session.in_child = [&] { return mount_small_disk(disk, 4) ? 0 : 1; };
+  const Output output = session.dtsubmit({"run", "--runs", "disk", "--", "true"});
+  CHECK(output.exit_code == 74);
+  CHECK(contains(output.err, "No space left"));
+  CHECK(contains(output.err, "help:"));
+}

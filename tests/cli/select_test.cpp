@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// status, logs, cancel and requeue on run directories that are made by hand: which run is meant,
+// what is said of it, and every way in which it is not there.
+#include "tests/cli/session.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using namespace dts;
+using namespace dts::tests;
+
+// A run that was preempted once and then completed.
+struct Finished : Session {
+  std::string name = "cnn2-20260102T030405-abcdef";
+
+  Finished() {
+    environment["SLURM_CONF"] = "/nonexistent/slurm.conf";
+    run::Files files{"{}", "{}", "", "{}", ""};
+    const auto run = run::create_run_directory(file("runs"), name, files);
+    REQUIRE(run);
+    const auto note = [&](run::Event event) {
+      event.time = "2026-01-02T03:04:05Z";
+      REQUIRE(run::append_event(run->ledger(), event));
+    };
+    note({.event = "created"});
+    note({.event = "submitted", .job = 41});
+    note({.event = "attempt_started", .attempt = 1, .job = 41, .nodes = {"n1", "n2"}});
+    note({.event = "attempt_ended",
+          .attempt = 1,
+          .job = 41,
+          .cause = "preempted",
+          .exit_code = 85,
+          .detail = "preempted; every rank saved"});
+    note({.event = "decided", .attempt = 1, .job = 41, .exit_code = 0, .decision = "requeue"});
+    note({.event = "attempt_started", .attempt = 2, .job = 41, .nodes = {"n3", "n4"}});
+    note({.event = "attempt_ended", .attempt = 2, .job = 41, .cause = "completed", .exit_code = 0});
+    note({.event = "decided", .attempt = 2, .job = 41, .exit_code = 0, .decision = "done"});
+    REQUIRE(write_file(
+        run->metrics(),
+        "{\"event\":\"start\",\"attempt\":1,\"step\":0}\n"
+        "{\"event\":\"step\",\"attempt\":1,\"step\":60,\"digest\":\"0123456789abcdef\"}\n"
+        "{\"event\":\"start\",\"attempt\":2,\"step\":50}\n"
+        "{\"event\":\"done\",\"attempt\":2,\"step\":100,\"accuracy\":0.9012,\"digest\":"
+        "\"fedcba9876543210\"}\n"));
+    for (unsigned attempt = 1; attempt <= 2; ++attempt) {
+      REQUIRE(make_folders(run->attempt(attempt)));
+      REQUIRE(write_file(run->attempt(attempt) + "/epoch", ""));
+      REQUIRE(write_file(run->attempt(attempt) + "/agent.log",
+                         "agent " + std::to_string(attempt) + "\n"));
+      for (unsigned rank = 0; rank < 2; ++rank)
+        REQUIRE(
+            write_file(run->rank_log(attempt, rank),
+                       "rank " + std::to_string(rank) + " of " + std::to_string(attempt) + "\n"));
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the status of a run is a table of its attempts, as it was") {
+  const Finished session;
+  const Output output = session.dtsubmit({"status"});
+  CHECK(output.exit_code == 0);
+  CHECK(output.err.empty());
+  check_golden("status.txt", session.normal(output.out));
+}
+
+TEST_CASE("the status in JSON has every number of the table") {
+  const Finished session;
+  const Output output = session.dtsubmit({"status", "41", "--json"});
+  const auto document = nlohmann::json::parse(output.out, nullptr, false);
+  REQUIRE(document.is_object());
+  CHECK(document["schema"] == "dtsubmit/status/1");
+  CHECK(document["job"] == 41);
+  CHECK(document["done"] == true);
+  CHECK(document["steps_lost"] == 10);
+  CHECK(document["accuracy"] == doctest::Approx(0.9012));
+  CHECK(document["digest"] == "fedcba9876543210");
+  REQUIRE(document["attempts"].size() == 2);
+  CHECK(document["attempts"][0]["cause"] == "preempted");
+  CHECK(document["attempts"][0]["nodes"] == Words{"n1", "n2"});
+  CHECK(document["attempts"][1]["first_step"] == 50);
+}
+
+TEST_CASE("a run is meant by job id, name, folder or `last`, from any folder") {
+  Finished session;
+  const std::string folder = session.file("runs/" + session.name);
+  for (const std::string& what : {std::string("41"),
+                                  session.name,
+                                  folder,
+                                  folder + "/",
+                                  "runs/" + session.name,
+                                  std::string("last")})
+    CHECK(session.dtsubmit({"status", what}).exit_code == 0);
+  session.environment["DTSUBMIT_RUNS"] = session.file("runs");
+  CHECK(session.dtsubmit({"status"}).exit_code == 0);
+  CHECK(session.dtsubmit({"status", "--runs", "elsewhere"}).exit_code == 6);
+}
+
+TEST_CASE("logs are of the newest attempt and rank 0, or of those asked for") {
+  const Finished session;
+  CHECK(session.dtsubmit({"logs"}).out == "rank 0 of 2\n");
+  CHECK(session.dtsubmit({"logs", "41", "--rank", "1"}).out == "rank 1 of 2\n");
+  CHECK(session.dtsubmit({"logs", "--rank", "1", "--attempt", "1"}).out == "rank 1 of 1\n");
+  CHECK(session.dtsubmit({"logs", "--agent"}).out == "agent 2\n");
+}
+
+TEST_CASE("following the logs of a run that is over shows them and ends") {
+  const Finished session;
+  const Output output = session.dtsubmit({"logs", "-f"});
+  CHECK(output.exit_code == 0);
+  CHECK(output.out == "rank 0 of 2\n");
+}
+
+TEST_CASE("what is not there is exit code 6, with a hint") {
+  const Finished session;
+  for (const Words& words : std::vector<Words>{{"status", "42"},
+                                               {"status", "nobody"},
+                                               {"status", "/nonexistent"},
+                                               {"status", "."},
+                                               {"status", "--runs", "/nonexistent"},
+                                               {"logs", "42"},
+                                               {"logs", "--rank", "2"},
+                                               {"logs", "--attempt", "3"},
+                                               {"cancel", "42"},
+                                               {"requeue", "42"},
+                                               {"run", "--continue", "nobody"}}) {
+    CAPTURE(words.back());
+    const Output output = session.dtsubmit(words);
+    CHECK(output.exit_code == 6);
+    CHECK(output.out.empty());
+    CHECK(contains(output.err, "dtsubmit: error:"));
+    CHECK(contains(output.err, "help:"));
+  }
+}
+
+TEST_CASE("cancel and requeue need the scheduler: without one they say so and write nothing") {
+  const Finished session;
+  const std::string ledger = read_file(session.newest_run().ledger()).value();
+  for (const char* verb : {"cancel", "requeue"}) {
+    const Output output = session.dtsubmit({verb, "41"});
+    CHECK(output.exit_code == 4);
+    CHECK(contains(output.err, "dtsubmit: error:"));
+  }
+  CHECK(read_file(session.newest_run().ledger()).value() == ledger);
+}
+
+TEST_CASE("a damaged ledger is exit code 3 with the file and the line") {
+  const Finished session;
+  const std::string ledger = session.newest_run().ledger();
+  REQUIRE(write_file(ledger, read_file(ledger).value() + "nonsense\n"));
+  const Output output = session.dtsubmit({"status"});
+  CHECK(output.exit_code == 3);
+  CHECK(contains(output.err, "ledger.jsonl:9:"));
+}
+
+TEST_CASE("half a last line, as a crash leaves it, does not hide the run") {
+  const Finished session;
+  const std::string ledger = session.newest_run().ledger();
+  REQUIRE(write_file(ledger, read_file(ledger).value() + "{\"time\":\"20"));
+  CHECK(session.dtsubmit({"status"}).exit_code == 0);
+}

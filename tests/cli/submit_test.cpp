@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit submit without a Slurm: dry runs, and every refusal with its exit code.
+#include "tests/cli/session.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using namespace dts;
+using namespace dts::tests;
+
+const Words k_job{
+    "--nodes", "2", "--gpus-per-node", "8", "--time", "90", "--mem", "16G", "--partition", "gpu"};
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const Words k_program{"--", "python3", "my train.py", "--lr", "0.1", "it's", "$HOME"};
+
+}  // namespace
+
+TEST_CASE("a dry run prints plan and script as they were, and writes nothing") {
+  const Session session;
+  const Output output = session.dtsubmit(with(with(k_job, {"--dry-run"}), k_program));
+  CHECK(output.exit_code == 0);
+  CHECK(output.err.empty());
+  check_golden("dry-run.txt", session.normal(output.out));
+  CHECK(list_folder(session.path).empty());
+}
+
+TEST_CASE("a dry run in JSON is one document, as it was") {
+  const Session session;
+  const Output output = session.dtsubmit(with(with(k_job, {"--dry-run", "--json"}), k_program));
+  CHECK(output.exit_code == 0);
+  const auto document = nlohmann::json::parse(output.out, nullptr, false);
+  REQUIRE(document.is_object());
+  CHECK(document["schema"] == "dtsubmit/dry-run/1");
+  CHECK(document["plan"]["world_size"] == 16);
+  CHECK(document["plan"]["command"] == Words(k_program.begin() + 1, k_program.end()));
+  check_golden("dry-run.json", session.normal(output.out));
+}
+
+TEST_CASE("a dry run needs no Slurm, no PATH and no home") {
+  Session session;
+  session.environment.erase("PATH");
+  session.environment.erase("HOME");
+  session.environment["SLURM_CONF"] = "/nonexistent/slurm.conf";
+  CHECK(session.dtsubmit({"--dry-run", "--", "true"}).exit_code == 0);
+}
+
+TEST_CASE("the word submit may be left out, also with a program alone") {
+  const Session session;
+  const std::string script =
+      session.normal(session.dtsubmit({"submit", "--dry-run", "--", "true"}).out);
+  CHECK(session.normal(session.dtsubmit({"--dry-run", "--", "true"}).out) == script);
+  Session without_slurm;
+  without_slurm.environment["SLURM_CONF"] = "/nonexistent/slurm.conf";
+  CHECK(without_slurm.dtsubmit({"--", "true"}).exit_code == 4);
+}
+
+TEST_CASE("--no-requeue wins over --requeue") {
+  const Session session;
+  CHECK(contains(session.dtsubmit({"--dry-run", "--requeue", "--", "true"}).out,
+                 "#SBATCH --requeue"));
+  CHECK(contains(session.dtsubmit({"--dry-run", "--no-requeue", "--requeue", "--", "true"}).out,
+                 "#SBATCH --no-requeue"));
+}
+
+TEST_CASE("all problems of a job are told at once, each with its option") {
+  const Session session;
+  const Output output = session.dtsubmit({"--nodes",
+                                          "0",
+                                          "--gpus-per-node",
+                                          "eight",
+                                          "--ntasks-per-node",
+                                          "-1",
+                                          "--cpus-per-task",
+                                          "1.5",
+                                          "--time",
+                                          "soon",
+                                          "--mem",
+                                          "lots",
+                                          "--signal-margin",
+                                          "never",
+                                          "--stop-signal",
+                                          "KILL",
+                                          "--job-name",
+                                          "../x",
+                                          "--",
+                                          "true"});
+  CHECK(output.exit_code == 3);
+  CHECK(contains(output.err, "9 problems"));
+  for (const char* option : {"--nodes:",
+                             "--gpus-per-node:",
+                             "--ntasks-per-node:",
+                             "--cpus-per-task:",
+                             "--time:",
+                             "--mem:",
+                             "--signal-margin:",
+                             "--stop-signal:",
+                             "--job-name:"})
+    CHECK(contains(output.err, option));
+}
+
+TEST_CASE("numbers that are too large or odd are refused, not wrapped around") {
+  const Session session;
+  for (const Words& words : std::vector<Words>{{"--nodes", "4294967297"},
+                                               {"--nodes", "65536"},
+                                               {"--nodes", "1e3"},
+                                               {"--nodes", "+1"},
+                                               {"--nodes", " 1"},
+                                               {"--nodes", "0x10"},
+                                               {"--ntasks-per-node", "0"},
+                                               {"--cpus-per-task", "0"},
+                                               {"--signal-margin", "65536"},
+                                               {"--time", "0"},
+                                               {"--mem", "99999999999999999999G"}}) {
+    CAPTURE(words[1]);
+    const Output output = session.dtsubmit(with(words, {"--dry-run", "--", "true"}));
+    CHECK(output.exit_code == 3);
+    CHECK(contains(output.err, words[0]));
+  }
+}
+
+TEST_CASE(
+    "names that could leave their folder, end a line or mean something to Slurm are refused") {
+  const Session session;
+  for (const char* name : {"../../x",
+                           "/etc/x",
+                           "a/b",
+                           "..",
+                           ".hidden",
+                           "-x",
+                           "a\nb",
+                           "%j",
+                           "a%b",
+                           "a b",
+                           "\xff",
+                           "\xc3\xa9",
+                           "a\"b",
+                           "a'b",
+                           "$(x)"}) {
+    CAPTURE(std::string(name));
+    const Output output =
+        session.dtsubmit({"--dry-run", "--job-name=" + std::string(name), "--", "true"});
+    CHECK(output.exit_code == 3);
+    CHECK(contains(output.err, "--job-name"));
+    CHECK(output.out.empty());
+  }
+  for (const char* option : {"--partition", "--account", "--qos"}) {
+    const Output output =
+        session.dtsubmit({"--dry-run", option, "a\n#SBATCH --exclusive", "--", "true"});
+    CHECK(output.exit_code == 3);
+    CHECK(contains(output.err, option));
+  }
+}
+
+TEST_CASE("a hostile word of the program does not get out of the plan into the script") {
+  const Session session;
+  const Output output = session.dtsubmit({"--dry-run",
+                                          "--",
+                                          "true",
+                                          "'; touch hacked; '",
+                                          "$(touch hacked)",
+                                          "a\n#SBATCH --exclusive"});
+  CHECK(output.exit_code == 0);
+  CHECK_FALSE(contains(output.out, "#SBATCH --exclusive"));
+  CHECK_FALSE(contains(output.out, "hacked"));
+}
+
+TEST_CASE("without a Slurm configuration the scheduler is unreachable, and it is said what to do") {
+  for (const char* conf : {"/nonexistent/slurm.conf", "/dev/null", "/tmp", ""}) {
+    CAPTURE(std::string(conf));
+    Session session;
+    session.environment["SLURM_CONF"] = conf;
+    const Output output = session.dtsubmit({"--", "true"});
+    CHECK(output.exit_code == 4);
+    CHECK(output.out.empty());
+    CHECK(contains(output.err, "dtsubmit: error:"));
+    CHECK(contains(output.err, "help:"));
+    CHECK_FALSE(exists(session.file("runs")));  // nothing half-written
+  }
+  if (exists("/etc/slurm/slurm.conf")) return;
+  const Output output = Session().dtsubmit({"--", "true"});
+  CHECK(output.exit_code == 4);
+  CHECK(contains(output.err, "dtsubmit: error:"));
+}
+
+TEST_CASE("a controller that is not there is unreachable, in seconds") {
+  Session session;
+  REQUIRE(write_file(session.file("slurm.conf"),
+                     "ClusterName=x\nSlurmctldHost=localhost\nSlurmctldPort=1\nMessageTimeout="
+                     "5\nNodeName=localhost\n"
+                     "PartitionName=p Nodes=ALL\nAuthType=auth/munge\n"));
+  session.environment["SLURM_CONF"] = session.file("slurm.conf");
+  const Output output = session.dtsubmit({"--", "true"});
+  CHECK(output.exit_code == 4);
+  CHECK(contains(output.err, "dtsubmit: error:"));
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The libslurm plug-in where there is no controller: its tables, and configurations it must
+// survive.
+#include "core/base/files.hpp"
+#include "core/base/process.hpp"
+#include "core/plugin/scheduler.hpp"
+#include "plugins/slurm/failure.hpp"
+#include "plugins/slurm/words.hpp"
+
+#include <doctest/doctest.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+// In libslurm, but not in its public header: here only to compare with.
+extern "C" char* slurm_job_reason_string(enum job_state_reason reason);
+
+using namespace slurm_plugin;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+std::string code_for(int number) {
+  return failed_slurm(number, "").value().code;
+}
+
+// Loads the scheduler with a slurm.conf of that text; every one of them is broken.
+dts::Error error_with(const std::string& text, bool probe = false) {
+  const std::string path = "/tmp/dts-slurm-conf-" + std::to_string(getpid());
+  REQUIRE(dts::write_file(path, text).has_value());
+  setenv("SLURM_CONF", path.c_str(), 1);
+  const auto scheduler = dts::plugin::load_scheduler("slurm", probe);
+  unlink(path.c_str());
+  REQUIRE_FALSE(scheduler.has_value());
+  CHECK(scheduler.error().code == dts::Errc::unreachable);
+  return scheduler.error();
+}
+
+}  // namespace
+
+TEST_CASE("GPUs are counted over all types, whatever the sockets say") {
+  CHECK(count_gpus(nullptr) == 0);
+  CHECK(count_gpus("") == 0);
+  CHECK(count_gpus("gpu") == 1);
+  CHECK(count_gpus("gpu:8") == 8);
+  CHECK(count_gpus("gpu:a100:8") == 8);
+  CHECK(count_gpus("gpu:a100:8(S:0-1)") == 8);
+  CHECK(count_gpus("gpu:a100:4(S:0,1),nic:mlx:2,gpu:v100:2(S:1)") == 6);
+  CHECK(count_gpus("gpufs:3") == 0);
+}
+
+TEST_CASE("every reason has the word that libslurm itself would print") {
+  for (unsigned reason = WAIT_NO_REASON; reason <= WAIT_RESV_DELETED; ++reason)
+    CHECK(reason_word(reason) == slurm_job_reason_string(static_cast<job_state_reason>(reason)));
+  CHECK(reason_word(5000) == "Reason5000");
+}
+
+TEST_CASE("flags on top of a job's state do not hide it") {
+  CHECK(job_state_word(JOB_PENDING | JOB_COMPLETING) == std::string("pending"));
+  CHECK(job_state_word(JOB_RUNNING | JOB_SIGNALING) == std::string("running"));
+  CHECK(job_state_word(JOB_TIMEOUT | JOB_COMPLETING) == std::string("timed_out"));
+  CHECK(job_state_word(JOB_OOM) == std::string("out_of_memory"));
+  CHECK(job_state_word(200) == std::string("unknown"));
+}
+
+TEST_CASE("a node's state is the word that sinfo would print") {
+  CHECK(node_state_word(NODE_STATE_IDLE) == "idle");
+  CHECK(node_state_word(NODE_STATE_IDLE | NODE_STATE_DRAIN) == "drained");
+  CHECK(node_state_word(NODE_STATE_MIXED | NODE_STATE_DRAIN) == "draining");
+  CHECK(node_state_word(NODE_STATE_DOWN | NODE_STATE_NO_RESPOND) == "down*");
+}
+
+TEST_CASE("preemption modes and versions have Slurm's spelling") {
+  CHECK(preempt_mode_word(PREEMPT_MODE_REQUEUE) == "REQUEUE");
+  CHECK(preempt_mode_word(PREEMPT_MODE_SUSPEND | PREEMPT_MODE_GANG) == "SUSPEND,GANG");
+  CHECK(preempt_mode_word(PREEMPT_MODE_OFF) == "OFF");
+  CHECK(version_word(SLURM_VERSION_NUM(22, 5, 8)) == "22.05.8");
+}
+
+TEST_CASE("error numbers fall into rejected, unreachable and not found, with Slurm's words") {
+  CHECK(code_for(SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR) == "unreachable");
+  CHECK(code_for(SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT) == "unreachable");
+  CHECK(code_for(ECONNREFUSED) == "unreachable");
+  CHECK(code_for(ESLURM_AUTH_CRED_INVALID) == "unreachable");
+  CHECK(code_for(ESLURM_INVALID_JOB_ID) == "not_found");
+  CHECK(code_for(ESLURM_INVALID_PARTITION_NAME) == "rejected");
+  CHECK(code_for(ESLURM_CONTAINER_NOT_CONFIGURED) == "rejected");
+  CHECK(failed_slurm(ESLURM_INVALID_QOS, "").value().message == slurm_strerror(ESLURM_INVALID_QOS));
+}
+
+TEST_CASE("a configuration that libslurm would die of is an error that names it") {
+  setenv("SLURM_CONF", "/nonexistent/slurm.conf", 1);
+  const auto absent = dts::plugin::load_scheduler();
+  REQUIRE_FALSE(absent.has_value());
+  CHECK(absent.error().code == dts::Errc::unreachable);
+  CHECK(has(absent.error().message, "/nonexistent/slurm.conf"));
+  CHECK(has(absent.error().hint, "dtsubmit cluster up"));
+  CHECK(has(error_with("").message, "no ClusterName"));
+  CHECK(has(error_with("ClusterName=x\n").message, "no SlurmctldHost"));
+  CHECK(has(error_with("ClusterName=x\nSlurmctldHost=h\nInclude /nonexistent/y\n").message,
+            "/nonexistent/y"));
+}
+
+TEST_CASE("with a probe, any other broken configuration is an error with libslurm's words") {
+  const std::string base = "ClusterName=x\nSlurmctldHost=localhost\n";
+  CHECK(has(error_with(base + "Blah=1\n", true).message, "unrecognized key: Blah"));
+  CHECK(has(error_with(base + "KillWait=abc\n", true).message, "KillWait"));
+}
+
+TEST_CASE("without a probe, a broken configuration ends the process with 4 and says why") {
+  const std::string path = "/tmp/dts-slurm-conf-dies-" + std::to_string(getpid());
+  REQUIRE(dts::write_file(path, "ClusterName=x\nSlurmctldHost=h\nBlah=1\n").has_value());
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("SLURM_CONF", path.c_str(), 1);
+    (void)dts::plugin::load_scheduler();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(dts::exit_code_of_wait_status(status) == 4);
+  unlink(path.c_str());
+}
+
+TEST_CASE("with no configuration at all, the hint says how to get a Slurm") {
+  for (const char* place : {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf"})
+    if (dts::exists(place)) {
+      MESSAGE("skipped: this machine has " << place);
+      return;
+    }
+  unsetenv("SLURM_CONF");
+  const auto scheduler = dts::plugin::load_scheduler();
+  REQUIRE_FALSE(scheduler.has_value());
+  CHECK(scheduler.error().code == dts::Errc::unreachable);
+  CHECK(has(scheduler.error().message, "no Slurm here"));
+  CHECK(has(scheduler.error().hint, "dtsubmit cluster up"));
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of the control channel: whatever arrives is refused with a message, or is a message that
+// survives being sent again.
+#include "core/launch/protocol.hpp"
+#include "tests/support/fuzz.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace {
+
+using dts::tests::must;
+using namespace dts::launch;
+
+template <class Parse>
+void check(std::string_view input, const Parse& parse) {
+  const auto message = parse(input);
+  if (!message) return must(!message.error().message.empty());
+  const std::string line = to_line(*message);
+  const auto back = parse(line);
+  must(line.find('\n') == std::string::npos && back && to_line(*back) == line);
+}
+
+}  // namespace
+
+DTS_FUZZ_TARGET(input) {
+  check(input, parse_from_rank);
+  check(input, parse_to_rank);
+  if (const auto channel = parse_channel_file(input)) {
+    must(channel->port <= 65535);
+    const auto back = parse_channel_file(to_text(*channel));
+    must(back && to_text(*back) == to_text(*channel));
+  }
+}

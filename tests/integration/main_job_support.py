@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A private cluster, runs on it, and what can be asked of them. Used by main_job.py."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+DTSUBMIT = os.environ["DTSUBMIT"]
+DTTRAIN = os.environ["DTTRAIN"]
+SKIPPED = 77
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(SKIPPED)
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+    print("ok:", what, flush=True)
+
+
+def wait_for(seconds, what, condition):
+    end = time.time() + seconds
+    while time.time() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.2)
+    raise AssertionError(f"not within {seconds} s: {what}")
+
+
+class Cluster:
+    """with Cluster(...) as cluster: one that lives as long, below a folder of its own."""
+
+    def __init__(self, flavour, nodes, gpus, grace):
+        if flavour == "cgroup" and os.geteuid() != 0:
+            skip("proctrack/cgroup needs root")
+        if flavour == "cgroup" and not os.path.isdir("/sys/fs/cgroup/freezer"):
+            skip("no control groups of version 1 here")
+        if not shutil.which("slurmctld", path=os.environ["PATH"] + ":/usr/sbin"):
+            skip("no slurmctld here (Debian 12: apt install slurmctld slurmd slurm-client)")
+        self.place = tempfile.mkdtemp(prefix="dts-main-")
+        self.folder = self.place + "/cluster"
+        self.runs = self.place + "/runs"
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_"))}
+        self.up = [DTSUBMIT, "cluster", "up", "--folder", self.folder, "--nodes", str(nodes), "--gpus-per-node", str(gpus),
+                   "--grace", str(grace), "--proctrack", flavour]
+
+    def __enter__(self):
+        line = subprocess.run(self.up, check=True, capture_output=True, text=True).stdout
+        self.environment["SLURM_CONF"] = line.split("=", 1)[1].strip().strip("'")
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is not None and kind is not SystemExit:
+            self.tell_all()
+        subprocess.run([DTSUBMIT, "cluster", "down", "--folder", self.folder], check=True)
+        shutil.rmtree(self.place, ignore_errors=True)
+
+    def tell_all(self):
+        for folder, _, names in os.walk(self.runs):
+            for name in names:
+                if name.endswith((".log", "ledger.jsonl")):
+                    text = open(os.path.join(folder, name), errors="replace").read()[-1500:]
+                    print(f"--- {folder}/{name}\n{text}")
+
+    def run(self, *words, code=0, **more):
+        result = subprocess.run(words, env=self.environment, capture_output=True, text=True, cwd=self.place, **more)
+        if code is not None and result.returncode != code:
+            raise AssertionError(f"{words} exited {result.returncode}, not {code}\n{result.stdout}{result.stderr}")
+        return result
+
+    def dtsubmit(self, *words, code=0):
+        return self.run(DTSUBMIT, *words, code=code)
+
+    def submit(self, *words):
+        answer = json.loads(self.dtsubmit("submit", "--runs", self.runs, "--json", *words).stdout)
+        return Run(self, answer["run_directory"], answer["job"])
+
+    def train_alone(self, *options):
+        """The digest of the same training, undisturbed, on one rank of this machine."""
+        place = self.place + "/alone"
+        self.run(DTSUBMIT, "run", "--runs", place, "--", DTTRAIN, *options)
+        return json.loads(self.dtsubmit("status", "last", "--runs", place, "--json").stdout)["digest"]
+
+    def take_nodes(self, nodes, gpus):
+        """A real job of higher priority that needs all of them for a second."""
+        return self.run("sbatch", "-p", "high", f"--nodes={nodes}", f"--gpus-per-node={gpus}", "-o", "/dev/null", "--wrap", "sleep 1")
+
+    def job_state(self, job):
+        return self.run("squeue", "-h", "-t", "all", "-o", "%T", "-j", str(job)).stdout.strip()
+
+
+class Run:
+    def __init__(self, cluster, path, job):
+        self.cluster, self.path, self.job = cluster, path, job
+
+    def ledger(self):
+        with open(self.path + "/ledger.jsonl") as file:
+            return [json.loads(line) for line in file]
+
+    def status(self):
+        return json.loads(self.cluster.dtsubmit("status", self.path, "--json").stdout)
+
+    def last_step(self):
+        try:
+            with open(self.path + "/metrics.jsonl") as file:
+                steps = [json.loads(line).get("step", 0) for line in file if line.endswith("\n")]
+            return max(steps, default=0)
+        except FileNotFoundError:
+            return 0
+
+    def reach_step(self, step):
+        wait_for(120, f"step {step}", lambda: self.last_step() >= step)
+
+    def is_over(self):
+        last = self.ledger()[-1]
+        return last["event"] == "decided" and last["decision"] in ("done", "stop")
+
+    def finish(self, seconds=300):
+        wait_for(seconds, "the run's end", self.is_over)
+        wait_for(60, "the job's end", lambda: self.cluster.job_state(self.job) in ("COMPLETED", "FAILED", "CANCELLED", ""))
+        return self.status()
+
+    def processes(self):
+        """(pid, argv) of everything that belongs to this run on this machine."""
+        found = []
+        for name in os.listdir("/proc"):
+            if not name.isdigit() or int(name) == os.getpid():
+                continue
+            try:
+                argv = open(f"/proc/{name}/cmdline").read().split("\0")
+                environ = open(f"/proc/{name}/environ", errors="replace").read()
+            except OSError:
+                continue
+            if self.path in argv or f"DTSUBMIT_RUN_DIR={self.path}" in environ.split("\0"):
+                found.append((int(name), argv))
+        return found
+
+    def kill(self, what):
+        """SIGKILL to one process: program, rank, mpirun or agent."""
+        def is_it(argv):
+            if what == "program":
+                return os.path.basename(argv[0]) == "dttrain"
+            if what == "mpirun":
+                return os.path.basename(argv[0]) == "mpirun"
+            return len(argv) > 1 and os.path.basename(argv[0]) == "dtsubmit" and argv[1] == what
+        pids = sorted(pid for pid, argv in self.processes() if is_it(argv))
+        check(pids, f"there is a {what} to kill")
+        os.kill(pids[-1], signal.SIGKILL)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The digest after some steps is the same for every number of ranks and threads, at every step."""
+
+import sys
+
+from trainer_support import Trainer, digest, events
+
+STEPS = 12
+
+with Trainer(sys.argv[1]) as trainer:
+    arguments = ["--steps", STEPS, "--run-dir"]
+    alone, _ = trainer.run(0, arguments + [trainer.path("alone")])
+    steps = [event["digest"] for event in events(trainer.path("alone"), "step")]
+    assert len(set(steps)) == STEPS, "the digest does not change with every step"
+    for ranks, threads in [(0, 2), (1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (5, 1), (8, 1), (16, 1)]:
+        run = trainer.path(f"{ranks}x{threads}")
+        out, _ = trainer.run(ranks, arguments + [run], threads)
+        assert digest(out) == digest(alone), f"{ranks} ranks x {threads} threads: {out}"
+        assert [event["digest"] for event in events(run, "step")] == steps
+        start = events(run, "start")[0]
+        assert (start["world_size"], start["threads"]) == (max(ranks, 1), threads), start
+    odd = ["--steps", 4, "--shards", 7, "--batch", 91]
+    expected = digest(trainer.run(0, odd)[0])
+    assert expected != digest(alone)
+    for ranks in (2, 3, 7):
+        assert digest(trainer.run(ranks, odd)[0]) == expected, f"7 shards on {ranks} ranks"
+    _, err = trainer.run(3, ["--shards", 2], expect=2)
+    assert err.count("--shards 2") == 1, err

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Killed, stopped, damaged, fenced: the run goes on to the same digest, or says why not."""
+
+import os
+import signal
+import sys
+
+from trainer_support import Trainer, digest, events, ranks_of, wait_for_step
+
+STEPS = 60
+BASE = ["--steps", STEPS, "--save-every", 10]
+
+
+def folders(trainer, name):
+    return ["--run-dir", trainer.path(name), "--checkpoint-dir", trainer.path(name + "-checkpoints")]
+
+
+def checkpoints(trainer, name):
+    return sorted(os.listdir(trainer.path(name + "-checkpoints")))
+
+
+def killed(trainer, expected):
+    """kill -9 of one of three ranks; resumed on five."""
+    where = folders(trainer, "killed")
+    process = trainer.start(3, BASE + where + ["--step-delay", 20])
+    wait_for_step(trainer.path("killed"), 25)
+    os.kill(ranks_of(process.pid)[1], signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    last = events(trainer.path("killed"), "step")[-1]["step"]
+    out, _ = trainer.run(5, BASE + where, env={"DTSUBMIT_ATTEMPT": "2"})
+    start = events(trainer.path("killed"), "start")[-1]
+    assert start["attempt"] == 2 and start["step"] % 10 == 0, start
+    assert last - start["step"] <= 10, f"{last - start['step']} steps lost"
+    assert digest(out) == expected, out
+
+
+def stopped(trainer, expected, number):
+    """A signal to one rank of four stops all after the same step; resumed on two, nothing lost."""
+    name = f"stopped-{number.name}"
+    where = folders(trainer, name)
+    process = trainer.start(4, BASE + where + ["--step-delay", 20])
+    wait_for_step(trainer.path(name), 13)
+    os.kill(ranks_of(process.pid)[2], number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 85, f"exit {process.returncode}\n{out}\n{err}"
+    stop = events(trainer.path(name), "stop")[0]
+    assert stop["digest"] == events(trainer.path(name), "step")[-1]["digest"]
+    out, _ = trainer.run(2, BASE + where)
+    start = events(trainer.path(name), "start")[-1]
+    assert start["step"] == stop["step"], f"{stop['step'] - start['step']} steps lost"
+    seen = [event["step"] for event in events(trainer.path(name), "step")]
+    assert seen == list(range(1, STEPS + 1)), "a step was lost or repeated"
+    assert digest(out) == expected, out
+
+
+def damaged(trainer, expected):
+    """The newest checkpoint truncated: refused by name, the one before is used."""
+    where = folders(trainer, "whole")
+    newest = trainer.path(f"whole-checkpoints/step-{STEPS:09}/state.safetensors")
+    os.truncate(newest, 2048)
+    out, err = trainer.run(2, BASE + where)
+    assert f"step-{STEPS:09} refused: state.safetensors: 2048 bytes, manifest says" in err, err
+    assert events(trainer.path("whole"), "start")[-1]["step"] == STEPS - 10
+    assert digest(out) == expected, out
+
+
+def fenced(trainer):
+    """A newer attempt has taken over: 93 on all ranks, nothing committed."""
+    where = folders(trainer, "fenced")
+    os.makedirs(trainer.path("fenced-checkpoints"))
+    with open(trainer.path("fenced-checkpoints/fence"), "w", encoding="ascii") as fence:
+        fence.write("5\n")
+    _, err = trainer.run(2, BASE + where + ["--attempt", 4], expect=93)
+    assert err.count("attempt 5") == 1 and "attempt 4" in err, err
+    assert checkpoints(trainer, "fenced") == ["fence"]
+
+
+def configured_otherwise(trainer):
+    _, err = trainer.run(2, BASE + folders(trainer, "whole") + ["--seed", 2], expect=3)
+    assert err.count("seed: 1 there, 2 here") == 1, err
+
+
+with Trainer(sys.argv[1]) as trainer:
+    whole, _ = trainer.run(2, BASE + folders(trainer, "whole"))
+    assert checkpoints(trainer, "whole") == [f"step-{step:09}" for step in (40, 50, 60)]
+    killed(trainer, digest(whole))
+    for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
+        stopped(trainer, digest(whole), number)
+    damaged(trainer, digest(whole))
+    configured_otherwise(trainer)
+    fenced(trainer)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts dttrain alone or under a real mpirun and reads what it left."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SKIP = 77  # the exit code ctest counts as skipped
+DATA = "/usr/share/datasets/fashion-mnist"
+
+
+def skip(reason):
+    print("skipped: " + reason)
+    sys.exit(SKIP)
+
+
+def environment(threads=1):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "DTSUBMIT_", "SLURM_"))}
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1", OMP_NUM_THREADS=str(threads))
+    return env
+
+
+class Trainer:
+    """One program under test, with a folder of its own for each run."""
+
+    def __init__(self, program):
+        if not os.path.isdir(DATA):
+            skip(f"no {DATA} (Debian package dataset-fashion-mnist)")
+        self.program = program
+        self.folder = tempfile.mkdtemp(prefix="dttrain_")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            shutil.rmtree(self.folder)
+        else:
+            print(f"left for inspection: {self.folder}")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def command(self, ranks, arguments):
+        launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 0 else []
+        return launch + [self.program] + [str(a) for a in arguments]
+
+    def start(self, ranks, arguments, threads=1, env=None):
+        return subprocess.Popen(self.command(ranks, arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env={**environment(threads), **(env or {})})
+
+    def run(self, ranks, arguments, threads=1, expect=0, env=None):
+        """Standard output and error; `ranks` 0 is without mpirun."""
+        process = self.start(ranks, arguments, threads, env)
+        out, err = process.communicate(timeout=600)
+        assert process.returncode == expect, f"{arguments}: exit {process.returncode}, not {expect}\n{out}\n{err}"
+        return out, err
+
+
+def digest(out):
+    return re.search(r"digest ([0-9a-f]{16})", out).group(1)
+
+
+def events(folder, kind):
+    with open(os.path.join(folder, "metrics.jsonl"), encoding="utf-8") as lines:
+        return [event for event in map(json.loads, lines) if event["event"] == kind]
+
+
+def ranks_of(launcher_pid):
+    """Pids of the program's processes below mpirun."""
+    with open(f"/proc/{launcher_pid}/task/{launcher_pid}/children", encoding="ascii") as children:
+        return [int(pid) for pid in children.read().split()]
+
+
+def wait_for_step(folder, step, limit=120):
+    """Until metrics.jsonl tells of that step."""
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        try:
+            steps = events(folder, "step")
+            if steps and steps[-1]["step"] >= step:
+                return
+        except (FileNotFoundError, json.JSONDecodeError):
+            pass
+        time.sleep(0.02)
+    raise AssertionError(f"no step {step} within {limit} s")

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Installs what building and testing need on Debian 12, if anything is missing. As root, or with sudo.
+# Idempotent: with everything there it only asks dpkg, which takes milliseconds.
+set -euo pipefail
+
+packages=(
+  build-essential cmake ninja-build pkg-config git ca-certificates
+  slurmctld slurmd slurm-client libslurm-dev
+  openmpi-bin libopenmpi-dev libhwloc-dev libdnnl-dev
+  nlohmann-json3-dev libcli11-dev libfmt-dev libexpected-dev doctest-dev
+  libxxhash-dev zlib1g-dev
+  dataset-fashion-mnist
+  procps iproute2 util-linux python3
+)
+# Only the tests need these; the quickstart does not.
+if [ "${1:-}" = --with-tests ]; then
+  packages+=(clang clang-format clang-tidy libclang-rt-14-dev python3-torch groff-base mandoc)
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+[ "${#missing[@]}" -eq 0 ] && exit 0
+
+echo "installing: ${missing[*]}" >&2
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "error: not root and no sudo; as root run: apt-get install ${missing[*]}" >&2; exit 1; }
+  as_root=(sudo)
+fi
+# No daemon of a package is to start here: the private cluster brings its own.
+export DEBIAN_FRONTEND=noninteractive
+"${as_root[@]}" apt-get update -q >/dev/null
+"${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null

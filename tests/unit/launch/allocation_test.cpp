@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Slurm gave the job, and whether that is what was planned.
+#include "core/launch/allocation.hpp"
+
+#include "tests/unit/launch/environment_of.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace {
+
+using namespace dts;
+using namespace dts::launch;
+
+const Variables k_batch{{"SLURM_JOB_ID", "4711"},
+                        {"SLURM_JOB_NODELIST", "n[1-2]"},
+                        {"SLURM_TASKS_PER_NODE", "8(x2)"},
+                        {"SLURMD_NODENAME", "n1"}};
+
+Result<Allocation> allocation_with(const char* name, const char* value) {
+  Variables variables = k_batch;
+  if (value != nullptr)
+    variables[name] = value;
+  else
+    variables.erase(name);
+  return slurm_allocation(environment_of(variables));
+}
+
+plan::Plan a_plan(unsigned nodes, unsigned tasks) {
+  plan::Plan plan;
+  plan.nodes = nodes;
+  plan.ntasks_per_node = tasks;
+  plan.world_size = nodes * tasks;
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("the batch script's variables are the allocation") {
+  const auto allocation = slurm_allocation(environment_of(k_batch));
+  REQUIRE(allocation);
+  CHECK(allocation->job == 4711);
+  CHECK(allocation->restart_count == 0);
+  CHECK(allocation->node == "n1");
+  CHECK(allocation->nodes == std::vector<std::string>{"n1", "n2"});
+  CHECK(allocation->tasks_per_node == std::vector<unsigned>{8, 8});
+  CHECK(allocation_with("SLURM_RESTART_COUNT", "3")->restart_count == 3);
+}
+
+TEST_CASE("each variable is needed, and of its form") {
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE"})
+    for (const char* value : std::vector<const char*>{nullptr, "", "x[", "-1", "n[3-"}) {
+      CAPTURE(name);
+      const auto allocation = allocation_with(name, value);
+      REQUIRE_FALSE(allocation);
+      CHECK(allocation.error().code == Errc::invalid);
+      if (value == nullptr) CHECK(allocation.error().message == std::string(name) + " is not set");
+    }
+  CHECK_FALSE(allocation_with("SLURM_JOB_ID", "0"));
+  CHECK_FALSE(allocation_with("SLURM_JOB_ID", "4294967296"));
+}
+
+TEST_CASE("an allocation as planned passes") {
+  CHECK(check_allocation(*slurm_allocation(environment_of(k_batch)), a_plan(2, 8)));
+}
+
+TEST_CASE("another number of nodes or of tasks is refused with both numbers") {
+  const auto given = slurm_allocation(environment_of(k_batch)).value();
+  const auto nodes = check_allocation(given, a_plan(3, 8));
+  REQUIRE_FALSE(nodes);
+  CHECK(nodes.error().message == "the job has 2 nodes (n1,n2), planned were 3");
+  const auto tasks = check_allocation(given, a_plan(2, 4));
+  REQUIRE_FALSE(tasks);
+  CHECK(tasks.error().message == "the job has 8,8 tasks on its nodes, planned were 4 on each");
+}
+
+TEST_CASE("Slurm's 15 + 1 packing is refused, with the option that prevents it") {
+  const auto packed =
+      check_allocation(allocation_with("SLURM_TASKS_PER_NODE", "15,1").value(), a_plan(2, 8));
+  REQUIRE_FALSE(packed);
+  CHECK(packed.error().hint.find("--ntasks-per-node") != std::string::npos);
+}
+
+TEST_CASE("without a scheduler the allocation is this machine") {
+  const auto allocation = local_allocation();
+  REQUIRE(allocation);
+  CHECK(allocation->job == 0);
+  CHECK(allocation->nodes == std::vector<std::string>{allocation->node});
+}
+
+TEST_CASE("the kernel's ephemeral ports are a range") {
+  const auto [low, high] = ephemeral_ports();
+  CHECK(low > 0);
+  CHECK(low < high);
+  CHECK(high <= 65535);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// From running programs to the outcome: exits, crashes, stops, and what nobody answers.
+#include "tests/unit/launch/job_story.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+namespace {
+
+using namespace dts;
+using namespace dts::launch;
+using namespace std::chrono_literals;
+using run::Cause;
+
+void check_outcome(const JobStory& job, Cause cause, int exit_code, const std::string& words) {
+  REQUIRE(job.over());
+  CHECK(std::string(run::to_string(job.outcome().cause)) == run::to_string(cause));
+  CHECK(job.outcome().exit_code == exit_code);
+  CAPTURE(job.outcome().detail);
+  CHECK(job.says_why(words));
+}
+
+JobStory a_running_job() {
+  JobStory job;
+  job.running();
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("a rank that exits 1 ends the others at once, and is the cause") {
+  JobStory job = a_running_job();
+  job.exits(2, 1);
+  CHECK(job.told<Kill>(2).empty());
+  for (const unsigned rank : {0U, 1U, 3U}) CHECK(job.told<Kill>(rank).size() == 1);
+  CHECK_FALSE(job.over());
+  job.killed_ranks_exit();
+  check_outcome(job, Cause::user_exit, 1, "rank 2 on n1 exited 1");
+  CHECK(job.count<Bye>() == 4);
+}
+
+TEST_CASE("of several failures the first is the cause") {
+  JobStory job = a_running_job();
+  job.exits(1, 3).exits(0, 1).exits(2, 134).killed_ranks_exit();
+  check_outcome(job, Cause::user_exit, 3, "rank 1 on n0 exited 3");
+}
+
+TEST_CASE("a rank that a signal killed is a crash, with the signal's name") {
+  JobStory job = a_running_job();
+  job.exits(3, 128 + SIGSEGV).killed_ranks_exit();
+  check_outcome(job, Cause::rank_killed, 139, "rank 3 on n1 was killed by SIGSEGV");
+}
+
+TEST_CASE("a rank whose connection breaks has vanished") {
+  JobStory job = a_running_job();
+  job.lost(1);
+  CHECK(job.count<Kill>() == 3);
+  job.killed_ranks_exit();
+  check_outcome(job, Cause::rank_killed, 137, "rank 1 on n0: its process vanished");
+  CHECK(job.told<Bye>(1).empty());
+}
+
+TEST_CASE("a connection that closes after the exit was told is no loss") {
+  JobStory job = a_running_job();
+  job.exits(0, 0).lost(0).exits(1, 0).exits(2, 0).exits(3, 0);
+  CHECK(job.outcome().cause == Cause::completed);
+}
+
+TEST_CASE("ranks that exit 0 one after the other are waited for as long as it takes") {
+  JobStory job = a_running_job();
+  job.exits(0, 0).wait(4000s);
+  CHECK_FALSE(job.over());
+  job.exits(1, 0).exits(2, 0).exits(3, 0);
+  CHECK(job.outcome().cause == Cause::completed);
+}
+
+TEST_CASE("a launcher that dies under running ranks ends the attempt as a crash") {
+  JobStory job = a_running_job();
+  job.launcher_exits(137);
+  CHECK(job.count<Kill>() == 4);
+  job.killed_ranks_exit();
+  check_outcome(
+      job, Cause::launcher_died, 137, "the launcher was killed by SIGKILL before its ranks");
+}
+
+TEST_CASE(
+    "a launcher's exit code proves nothing: 0 under running ranks is a crash, 1 after success is "
+    "none") {
+  JobStory early = a_running_job();
+  early.launcher_exits(0).killed_ranks_exit();
+  check_outcome(early, Cause::launcher_died, 1, "exited 0 before its ranks");
+  JobStory late = a_running_job();
+  late.all_exit(0).launcher_exits(1);
+  CHECK(late.outcome().cause == Cause::completed);
+}
+
+TEST_CASE("killed ranks that never answer are given up after some seconds") {
+  JobStory job = a_running_job();
+  job.exits(0, 1).wait(4s);
+  CHECK_FALSE(job.over());
+  job.wait(2s);
+  check_outcome(job, Cause::user_exit, 1, "rank 0 on n0 exited 1");
+}
+
+TEST_CASE("a stop asks every rank once; all exit 85; the outcome is the stop's cause") {
+  JobStory job = a_running_job();
+  job.stop(Cause::preempted, 20s);
+  CHECK(job.attempt().stopping());
+  CHECK(job.count<Stop>() == 4);
+  CHECK(job.told<Stop>(3)[0].signal == SIGTERM);
+  CHECK(job.count<Kill>() == 0);
+  job.wait(5s).all_exit(85);
+  check_outcome(job, Cause::preempted, 85, "every rank saved");
+  CHECK(job.count<Kill>() == 0);
+}
+
+TEST_CASE("a second stop sends no second signal, and the first cause stays") {
+  JobStory job = a_running_job();
+  job.stop(Cause::time_limit, 100s).stop(Cause::preempted, 50s).stop(Cause::stopped, 60s);
+  CHECK(job.count<Stop>() == 4);
+  job.all_exit(85);
+  CHECK(job.outcome().cause == Cause::time_limit);
+}
+
+TEST_CASE("a later stop can bring the kill forward but not put it off") {
+  JobStory job = a_running_job();
+  job.stop(Cause::time_limit, 100s)
+      .stop(Cause::preempted, 10s)
+      .stop(Cause::preempted, 1000s)
+      .wait(9s);
+  CHECK(job.count<Kill>() == 0);
+  job.wait(1s);
+  CHECK(job.count<Kill>() == 4);
+}
+
+TEST_CASE(
+    "a rank that does not stop is killed when the time is over, and it is said that not all "
+    "saved") {
+  JobStory job = a_running_job();
+  job.stop(Cause::preempted, 20s).exits(0, 85).exits(1, 85).exits(2, 85).wait(19s);
+  CHECK(job.count<Kill>() == 0);
+  job.wait(1s);
+  CHECK(job.count<Kill>() == 1);
+  CHECK(job.told<Kill>(3).size() == 1);
+  job.killed_ranks_exit();
+  check_outcome(job, Cause::preempted, 85, "not every rank saved");
+}
+
+TEST_CASE("a program that fails while it saves does not hide why it was stopped") {
+  JobStory job = a_running_job();
+  job.stop(Cause::preempted, 20s).exits(0, 1).exits(1, 85).exits(2, 85).exits(3, 85);
+  check_outcome(job, Cause::preempted, 85, "not every rank saved");
+}
+
+TEST_CASE("ranks that wait for one that failed while it saved are not waited for without end") {
+  JobStory job = a_running_job();
+  job.stop(Cause::stopped, 1'000'000s).exits(0, 1).wait(59s);
+  CHECK(job.count<Kill>() == 0);
+  job.wait(1s);
+  CHECK(job.count<Kill>() == 3);
+}
+
+TEST_CASE("a program that was finished when the stop came is complete") {
+  JobStory job = a_running_job();
+  job.stop(Cause::preempted, 20s).all_exit(0);
+  check_outcome(job, Cause::completed, 0, "every rank exited 0");
+}
+
+TEST_CASE("some finished, some saved: that is a stop with everything saved") {
+  JobStory job = a_running_job();
+  job.stop(Cause::preempted, 20s).exits(0, 0).exits(1, 85).exits(2, 0).exits(3, 85);
+  check_outcome(job, Cause::preempted, 85, "every rank saved");
+}
+
+TEST_CASE("a rank that is lost during a stop does not make it a crash") {
+  JobStory job = a_running_job();
+  job.stop(Cause::preempted, 20s).lost(2).killed_ranks_exit();
+  check_outcome(job, Cause::preempted, 85, "not every rank saved");
+}
+
+TEST_CASE("85 without a stop: the program asks to be run again") {
+  JobStory job = a_running_job();
+  job.all_exit(85);
+  check_outcome(job, Cause::checkpointed, 85, "every rank saved and asked to be run again");
+}
+
+TEST_CASE(
+    "85 without a stop from one rank gives the others a minute, then it is said who did not "
+    "follow") {
+  JobStory job = a_running_job();
+  job.exits(1, 85).wait(59s);
+  CHECK(job.count<Kill>() == 0);
+  job.wait(1s);
+  CHECK(job.count<Kill>() == 3);
+  job.killed_ranks_exit();
+  check_outcome(job,
+                Cause::rank_killed,
+                137,
+                "rank 1 on n0 saved and exited 85, but others were still running 60 s later");
+}
+
+TEST_CASE("93 is `do not restart`, also during a stop") {
+  for (const bool stopping : {false, true}) {
+    CAPTURE(stopping);
+    JobStory job = a_running_job();
+    if (stopping) job.stop(Cause::preempted, 20s);
+    job.exits(2, 93).killed_ranks_exit();
+    check_outcome(job, Cause::no_restart, 93, "rank 2 on n1 exited 93");
+  }
+}
+
+TEST_CASE("a stop before any program runs ends at once") {
+  JobStory gathering;
+  gathering.hello(0).hello(1).stop(Cause::cancelled, 30s);
+  CHECK(gathering.count<Kill>() == 2);
+  CHECK(gathering.count<Stop>() == 0);
+  gathering.killed_ranks_exit();
+  check_outcome(gathering, Cause::cancelled, 85, "not every rank saved");
+  JobStory nobody;
+  nobody.stop(Cause::cancelled, 30s);
+  check_outcome(nobody, Cause::cancelled, 85, "not every rank saved");
+}
+
+TEST_CASE("a stop while programs start reaches those that run and those that are about to") {
+  JobStory job;
+  job.all_hello().listening(20001).all_reached().started(0).stop(Cause::preempted, 20s);
+  CHECK(job.count<Stop>() == 4);
+  job.started(1).started(2).started(3).all_exit(85);
+  check_outcome(job, Cause::preempted, 85, "every rank saved");
+}
+
+TEST_CASE("the stop signal is the one that was asked for") {
+  AttemptSettings settings;
+  settings.token = "t";
+  settings.stop_signal = SIGUSR2;
+  const Time now = Time::clock::now();
+  Attempt attempt(settings, now);
+  Hello hello = JobStory(1, 1).hello_of(0);
+  hello.token = "t";
+  attempt.on_message(1, hello, "", now);
+  attempt.on_message(1, Listening{20001}, "", now);
+  attempt.on_message(1, Started{2, attempt.placements().at(0).cpus}, "", now);
+  (void)attempt.take_messages();
+  attempt.on_stop(Cause::preempted, now + 20s, "", now);
+  const auto messages = attempt.take_messages();
+  REQUIRE(messages.size() == 1);
+  CHECK(std::get<Stop>(messages[0].second).signal == SIGUSR2);
+}
+
+TEST_CASE("a signal from outside that a rank process heard is news, once") {
+  JobStory job = a_running_job();
+  job.says(JobStory::peer_of(2), Signalled{SIGTERM}).says(JobStory::peer_of(3), Signalled{SIGTERM});
+  const auto news = job.attempt().take_signalled();
+  REQUIRE(news);
+  CHECK(*news == std::pair<unsigned, int>{2, SIGTERM});
+  CHECK_FALSE(job.attempt().take_signalled());
+  CHECK_FALSE(job.over());
+}
+
+TEST_CASE("what comes after the end changes nothing") {
+  JobStory job = a_running_job();
+  job.exits(1, 3).killed_ranks_exit();
+  const run::Outcome outcome = job.outcome();
+  const std::size_t byes = job.count<Bye>(), kills = job.count<Kill>();
+  job.exits(0, 0)
+      .lost(1)
+      .lost(0)
+      .launcher_exits(1)
+      .stop(Cause::preempted, 1s)
+      .wait(100s)
+      .says(JobStory::peer_of(2), Failed{"late"});
+  job.says(9, job.hello_of(0)).started(2).listening(1);
+  CHECK(job.refused(9));
+  CHECK(job.outcome().cause == outcome.cause);
+  CHECK(job.outcome().exit_code == outcome.exit_code);
+  CHECK(job.outcome().detail == outcome.detail);
+  CHECK(job.count<Bye>() == byes);
+  CHECK(job.count<Kill>() == kills);
+}
+
+TEST_CASE("a rank that says its exit twice is counted once") {
+  JobStory job = a_running_job();
+  job.exits(0, 0).exits(0, 1);
+  CHECK_FALSE(job.over());
+  CHECK(job.count<Kill>() == 0);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the first hello to running programs: who is let in, where ranks meet, what they are told.
+#include "tests/unit/launch/job_story.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <set>
+
+namespace {
+
+using namespace dts;
+using namespace dts::launch;
+using namespace std::chrono_literals;
+using run::Cause;
+
+constexpr Attempt::Peer k_stranger = 7;
+
+void check_ended(const JobStory& job, Cause cause, const std::string& words) {
+  REQUIRE(job.over());
+  CHECK(std::string(run::to_string(job.outcome().cause)) == run::to_string(cause));
+  CAPTURE(job.outcome().detail);
+  CHECK(job.says_why(words));
+}
+
+}  // namespace
+
+TEST_CASE("two nodes of two ranks: hello, port, probe, go, all exit 0, bye") {
+  JobStory job;
+  job.all_hello();
+  REQUIRE(job.told<Listen>(0).size() == 1);
+  CHECK(job.told<Listen>(0)[0].ports == std::vector<unsigned>{20001, 20002, 20003});
+  CHECK(job.count<Listen>() == 1);
+  job.listening(20002);
+  CHECK(job.count<Probe>() == 1);  // one rank of the other node
+  REQUIRE(job.told<Probe>(2).size() == 1);
+  CHECK(job.told<Probe>(2)[0].port == 20002);
+  CHECK(job.told<Probe>(2)[0].nonce == job.told<Listen>(0)[0].nonce);
+  CHECK(job.count<Go>() == 0);
+  job.all_reached();
+  CHECK(job.count<Go>() == 4);
+  CHECK_FALSE(job.attempt().take_started());
+  job.all_started();
+  CHECK(job.attempt().take_started());
+  CHECK_FALSE(job.attempt().take_started());
+  job.all_exit(0);
+  CHECK(job.outcome().cause == Cause::completed);
+  CHECK(job.outcome().exit_code == 0);
+  CHECK(job.count<Bye>() == 4);
+  CHECK(job.count<Kill>() == 0);
+}
+
+TEST_CASE("every rank is told its own place and the one place to meet") {
+  JobStory job;
+  job.running();
+  std::set<std::string> cores;
+  for (unsigned rank = 0; rank < 4; ++rank) {
+    CAPTURE(rank);
+    auto environment = job.environment_of_rank(rank);
+    CHECK(environment["RANK"] == std::to_string(rank));
+    CHECK(environment["WORLD_SIZE"] == "4");
+    CHECK(environment["LOCAL_RANK"] == std::to_string(rank % 2));
+    CHECK(environment["LOCAL_WORLD_SIZE"] == "2");
+    CHECK(environment["NODE_RANK"] == std::to_string(rank / 2));
+    CHECK(environment["MASTER_ADDR"] == "10.0.0.0");
+    CHECK(environment["MASTER_PORT"] == "20001");
+    CHECK(environment["DTSUBMIT_ATTEMPT"] == "1");
+    REQUIRE(job.told<Go>(rank).size() == 1);
+    const Go go = job.told<Go>(rank)[0];
+    CHECK(go.log == "/runs/a/attempt-1/rank-" + std::to_string(rank) + ".log");
+    CHECK(go.cpus.size() == 2);
+    for (const unsigned cpu : go.cpus) cores.insert(job.node_of(rank) + "/" + std::to_string(cpu));
+  }
+  CHECK(cores.size() == 8);  // no core twice
+}
+
+TEST_CASE("nothing goes out before every rank has said hello, in whatever order they come") {
+  JobStory job;
+  for (const unsigned rank : {3U, 0U, 2U}) job.hello(rank);
+  CHECK(job.count<Listen>() == 0);
+  CHECK_FALSE(job.over());
+  job.hello(1);
+  CHECK(job.count<Listen>() == 1);
+}
+
+TEST_CASE("a world of one meets itself, without a probe") {
+  JobStory job(1, 1);
+  job.all_hello().listening(20001);
+  CHECK(job.count<Probe>() == 0);
+  CHECK(job.environment_of_rank(0)["MASTER_ADDR"] == "127.0.0.1");
+  job.all_started().all_exit(0);
+  CHECK(job.outcome().cause == Cause::completed);
+}
+
+TEST_CASE("on one node another rank of it probes") {
+  JobStory job(1, 3);
+  job.all_hello().listening(20001);
+  CHECK(job.told<Probe>(1).size() == 1);
+  CHECK(job.count<Probe>() == 1);
+}
+
+TEST_CASE("one rank of every other node probes") {
+  JobStory job(5, 2);
+  job.all_hello().listening(20001);
+  CHECK(job.count<Probe>() == 4);
+  for (const unsigned rank : {2U, 4U, 6U, 8U}) CHECK(job.told<Probe>(rank).size() == 1);
+}
+
+TEST_CASE("a connection with a wrong token is refused and changes nothing") {
+  JobStory job;
+  Hello impostor = job.hello_of(1);
+  impostor.token = "guess";
+  job.says(k_stranger, impostor);
+  CHECK(job.refused(k_stranger));
+  job.running();
+  CHECK_FALSE(job.over());
+  Hello late = job.hello_of(2);
+  late.token = "";
+  job.says(k_stranger + 1, late).lost_peer(k_stranger + 1);
+  CHECK(job.refused(k_stranger + 1));
+  job.all_exit(0);
+  CHECK(job.outcome().cause == Cause::completed);
+}
+
+TEST_CASE("a connection that speaks before its hello is refused and changes nothing") {
+  for (const FromRank& message : std::vector<FromRank>{
+           Exited{1}, Started{1, {}}, Listening{1}, Failed{"x"}, Signalled{15}, Reached{}}) {
+    JobStory job;
+    job.says(k_stranger, message);
+    CHECK(job.refused(k_stranger));
+    job.running().says(k_stranger, message);
+    CHECK_FALSE(job.over());
+    CHECK_FALSE(job.attempt().take_signalled());
+  }
+}
+
+TEST_CASE(
+    "a stranger that gets the number of a connection that is gone is not taken for that rank") {
+  JobStory job;
+  job.running().exits(3, 0).lost(3);  // its process has left; the others still run
+  job.says(JobStory::peer_of(3), Failed{"forged"});
+  CHECK(job.refused(JobStory::peer_of(3)));
+  CHECK_FALSE(job.over());
+  job.stop(Cause::preempted, 60s);
+  CHECK(job.told<Stop>(3).empty());
+}
+
+TEST_CASE("two processes of one rank are refused, and both places are named") {
+  JobStory job;
+  job.hello(0).hello(1);
+  Hello twin = job.hello_of(1);
+  twin.rank.node = "n1";
+  job.says(k_stranger, twin);
+  CHECK(job.refused(k_stranger));
+  CHECK(job.told<Kill>(0).size() == 1);
+  CHECK(job.told<Kill>(1).size() == 1);
+  job.killed_ranks_exit();
+  check_ended(job, Cause::wrong_ranks, "rank 1 on n1");
+  CHECK(job.says_why("held by rank 1 on n0"));
+}
+
+TEST_CASE(
+    "four worlds of one, as an MPI without its launcher's variables makes, are refused at the "
+    "first hello") {
+  JobStory job;
+  Hello alone = job.hello_of(0);
+  alone.rank.world_size = 1;
+  job.says(k_stranger, alone);
+  check_ended(job, Cause::wrong_ranks, "thinks the world has 1 ranks, planned are 4");
+}
+
+TEST_CASE("a rank beyond the world is refused") {
+  JobStory job;
+  Hello beyond = job.hello_of(0);
+  beyond.rank.rank = 4;
+  job.says(k_stranger, beyond);
+  check_ended(job, Cause::wrong_ranks, "rank 4");
+}
+
+TEST_CASE("three ranks on one node and one on the other are refused") {
+  JobStory job;
+  job.hello(0).hello(1);
+  Hello packed = job.hello_of(2);
+  packed.rank.node = "n0";
+  packed.rank.local_rank = 2;
+  Hello alone = job.hello_of(3);
+  alone.rank.local_rank = 0;
+  alone.topology = job.hello_of(0).topology;
+  job.says(JobStory::peer_of(2), packed).says(JobStory::peer_of(3), alone).killed_ranks_exit();
+  check_ended(job, Cause::wrong_ranks, "n0");
+  CHECK(job.count<Listen>() == 0);
+}
+
+TEST_CASE("two ranks on a node that was given one GPU are refused") {
+  JobStory job(1, 2, 2);
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    Hello hello = job.hello_of(rank);
+    hello.rank.gpu_ids = {"0"};
+    job.says(JobStory::peer_of(rank), hello);
+  }
+  job.killed_ranks_exit();
+  check_ended(job, Cause::wrong_ranks, "2 ranks for 1 GPUs");
+}
+
+TEST_CASE("ranks of one node get GPUs of their own") {
+  JobStory job(1, 2, 2);
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    Hello hello = job.hello_of(rank);
+    hello.rank.gpu_ids = {"4", "6"};
+    job.says(JobStory::peer_of(rank), hello);
+  }
+  job.listening(20001).all_reached();
+  CHECK(job.environment_of_rank(0)["CUDA_VISIBLE_DEVICES"] == "4");
+  CHECK(job.environment_of_rank(1)["CUDA_VISIBLE_DEVICES"] == "6");
+}
+
+TEST_CASE("a topology that cannot be read is the rank's fault by name") {
+  JobStory job(1, 1);
+  Hello hello = job.hello_of(0);
+  hello.topology = "{\"cores\":7}";
+  job.says(JobStory::peer_of(0), hello).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "rank 0 on n0");
+}
+
+TEST_CASE("ranks that say nothing in time are named") {
+  JobStory job;
+  job.hello(0).hello(2).wait(119s);
+  CHECK_FALSE(job.over());
+  job.wait(1s);
+  CHECK(job.count<Kill>() == 2);
+  job.killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "ranks 1,3 did not say hello within 120 s");
+}
+
+TEST_CASE("no free port is a launch failure of rank 0's node") {
+  JobStory job;
+  job.all_hello().listening(0).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "rank 0 on n0: none of 3 ports");
+}
+
+TEST_CASE("the meeting place is an address that every other node reaches") {
+  JobStory job(3, 1);
+  job.all_hello().listening(20001);
+  job.reached(
+      1, {"127.0.0.1", "10.0.0.0"});  // its own loopback cannot answer with the nonce, but suppose
+  CHECK(job.count<Go>() == 0);
+  job.reached(2, {"10.0.0.0"});
+  CHECK(job.environment_of_rank(2)["MASTER_ADDR"] == "10.0.0.0");
+}
+
+TEST_CASE("the scheduler's address of the node is tried first") {
+  JobStory job;
+  job.attempt().set_node_addresses({{"n0", "192.168.7.1"}, {"n1", "192.168.7.2"}});
+  job.all_hello().listening(20001);
+  CHECK(job.told<Probe>(2)[0].addresses.front() == "192.168.7.1");
+  job.all_reached();
+  CHECK(job.environment_of_rank(0)["MASTER_ADDR"] == "192.168.7.1");
+}
+
+TEST_CASE("no address that all reach is a launch failure that lists what was tried") {
+  JobStory job(3, 1);
+  job.all_hello()
+      .listening(20001)
+      .reached(1, {"10.0.0.0"})
+      .reached(2, {"127.0.0.1"})
+      .killed_ranks_exit();
+  check_ended(
+      job, Cause::launch_failed, "no address of n0 is reached by every other node on port 20001");
+  CHECK(job.says_why("10.0.0.0, 127.0.0.1"));
+}
+
+TEST_CASE("a rendezvous that does not come about in time is a launch failure") {
+  JobStory silent;
+  silent.all_hello().wait(21s).killed_ranks_exit();
+  check_ended(silent, Cause::launch_failed, "no rendezvous within 20 s");
+  JobStory half(3, 1);
+  half.all_hello().listening(20001).reached(1, {"10.0.0.0"}).wait(21s).killed_ranks_exit();
+  check_ended(half, Cause::launch_failed, "no rendezvous within 20 s");
+}
+
+TEST_CASE("a rank on other cores than planned ends the attempt before the program gets far") {
+  JobStory job;
+  job.all_hello().listening(20001).all_reached().started(0).started(1).started(2);
+  job.says(JobStory::peer_of(3), Started{1, {0}});
+  CHECK(job.count<Kill>() == 4);
+  job.killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "rank 3 on n1 is bound to cores 0 instead of 2,3");
+}
+
+TEST_CASE("a program that cannot be started ends the attempt with the reason") {
+  JobStory job;
+  job.all_hello().listening(20001).all_reached();
+  job.says(JobStory::peer_of(1), Failed{"no program `pyhton3`"}).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "rank 1 on n0: no program `pyhton3`");
+}
+
+TEST_CASE("a rank that is told to go but never starts its program is waited for, not for ever") {
+  JobStory job;
+  job.all_hello().listening(20001).all_reached().started(0).wait(121s).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "not every rank started its program in time");
+}
+
+TEST_CASE("a launcher that ends before all ranks came is a launch failure that names the missing") {
+  JobStory job;
+  job.hello(1).launcher_exits(213).killed_ranks_exit();
+  check_ended(
+      job, Cause::launch_failed, "the launcher ended with code 213 before ranks 0,2,3 said hello");
+  CHECK(job.outcome().exit_code == 213);
+  JobStory nobody;
+  nobody.launcher_exits(0);
+  REQUIRE(nobody.over());
+  CHECK(nobody.outcome().exit_code == 1);
+}
+
+TEST_CASE("messages out of turn are passed over") {
+  JobStory job;
+  job.hello(0)
+      .says(JobStory::peer_of(0), Started{1, {0, 1}})
+      .says(JobStory::peer_of(0), Reached{{"x"}})
+      .listening(1);
+  CHECK_FALSE(job.over());
+  job.hello(1).hello(2).hello(3);
+  job.says(JobStory::peer_of(3), Listening{666});  // not rank 0
+  CHECK(job.count<Probe>() == 0);
+  job.listening(20001).listening(20002).all_reached();
+  CHECK(job.environment_of_rank(0)["MASTER_PORT"] == "20001");
+  job.all_started().all_reached().all_started();
+  CHECK(job.count<Go>() == 4);
+  job.all_exit(0);
+  CHECK(job.outcome().cause == Cause::completed);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cause that a scheduler's record shows; the rows are those measured on Slurm 22.05.
+#include "core/launch/classify.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace {
+
+using namespace dts;
+using run::Cause;
+using sched::JobState;
+
+struct Record {
+  const char* what;
+  JobState state;
+  bool completing;
+  std::uint32_t restarts;
+  std::int64_t preempt_time;
+  Cause cause;  // of a stop that was seen only as "stopped"
+};
+
+const std::vector<Record> k_records{
+    {"scancel", JobState::cancelled, true, 0, 0, Cause::cancelled},
+    {"time limit", JobState::timed_out, true, 0, 0, Cause::time_limit},
+    {"requeue by hand", JobState::pending, true, 1, 0, Cause::requeued},
+    {"node failure", JobState::pending, false, 1, 0, Cause::requeued},
+    {"node failure of a job that may not be requeued",
+     JobState::node_failed,
+     false,
+     0,
+     0,
+     Cause::requeued},
+    {"preempted", JobState::pending, true, 1, 1'767'323'045, Cause::preempted},
+    {"grace began", JobState::running, false, 0, 1'767'323'045, Cause::preempted},
+    {"cancelled during grace", JobState::cancelled, true, 0, 1'767'323'045, Cause::cancelled},
+    {"nothing happened to the job", JobState::running, false, 0, 0, Cause::stopped},
+    {"requeued once before, now running", JobState::running, false, 1, 0, Cause::stopped},
+    {"a state of a later version", JobState::unknown, false, 0, 0, Cause::stopped},
+};
+
+sched::JobInfo info_of(const Record& record) {
+  sched::JobInfo job;
+  job.state = record.state;
+  job.completing = record.completing;
+  job.restart_count = record.restarts;
+  job.preempt_time = record.preempt_time;
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("a stop seen from inside gets the cause that the scheduler's record shows") {
+  for (const Record& record : k_records) {
+    CAPTURE(record.what);
+    CHECK(launch::classify(Cause::stopped, info_of(record)) == record.cause);
+  }
+}
+
+TEST_CASE("a rank or a launcher that died because the job was taken away is not a crash") {
+  for (const Cause observed : {Cause::rank_killed,
+                               Cause::launcher_died,
+                               Cause::launch_failed,
+                               Cause::user_exit,
+                               Cause::checkpointed})
+    for (const Record& record : k_records) {
+      CAPTURE(record.what);
+      const Cause expected = record.cause == Cause::stopped ? observed : record.cause;
+      CHECK(launch::classify(observed, info_of(record)) == expected);
+    }
+}
+
+TEST_CASE("what the program itself said of its end stands, whatever the record says") {
+  for (const Cause said : {Cause::completed, Cause::no_restart, Cause::fenced, Cause::wrong_ranks})
+    for (const Record& record : k_records) CHECK(launch::classify(said, info_of(record)) == said);
+}
+
+TEST_CASE("only a pending job has been requeued") {
+  for (const Record& record : k_records) {
+    CAPTURE(record.what);
+    CHECK(launch::is_requeued(info_of(record)) == (record.state == JobState::pending));
+  }
+}

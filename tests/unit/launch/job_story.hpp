@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of some nodes and ranks, played to the agent's state machine in the words of a test:
+// job.all_hello().listening(29500).all_reached().all_started().exits(3, 1).
+#pragma once
+
+#include "core/launch/attempt.hpp"
+#include "core/topo/json.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+// The peer of rank r is 100 + r; the address of node n1 is 10.0.0.1. Every node has two cores a
+// rank.
+class JobStory {
+ public:
+  explicit JobStory(unsigned nodes = 2, unsigned per_node = 2, unsigned gpus = 0)
+      : per_node_(per_node),
+        start_(Time::clock::now()),
+        now_(start_),
+        attempt_(settings(nodes, per_node, gpus), start_) {}
+
+  [[nodiscard]] unsigned world() const { return world_; }
+
+  [[nodiscard]] static Attempt::Peer peer_of(unsigned rank) { return 100 + static_cast<int>(rank); }
+
+  [[nodiscard]] std::string node_of(unsigned rank) const {
+    return "n" + std::to_string(rank / per_node_);
+  }
+
+  // The hello of a rank that is right.
+  [[nodiscard]] Hello hello_of(unsigned rank) const {
+    Hello hello;
+    hello.token = "secret";
+    hello.rank = {rank, world_, rank % per_node_, node_of(rank), {}};
+    hello.host = hello.rank.node;
+    hello.pid = 1000 + static_cast<int>(rank);
+    hello.addresses = {"10.0.0." + std::to_string(rank / per_node_), "127.0.0.1"};
+    if (hello.rank.local_rank == 0) hello.topology = topo::to_json(topology());
+    return hello;
+  }
+
+  // --- what happens ---
+  JobStory& says(Attempt::Peer peer, FromRank message, const std::string& reached_at = "10.0.0.0") {
+    attempt_.on_message(peer, std::move(message), reached_at, now_);
+    return collect();
+  }
+
+  JobStory& hello(unsigned rank) { return says(peer_of(rank), hello_of(rank)); }
+
+  JobStory& all_hello() {
+    for (unsigned rank = 0; rank < world_; ++rank) hello(rank);
+    return *this;
+  }
+
+  JobStory& listening(unsigned port) { return says(peer_of(0), Listening{port}); }
+
+  JobStory& reached(unsigned rank, std::vector<std::string> by) {
+    return says(peer_of(rank), Reached{std::move(by)});
+  }
+
+  // Every rank that was asked to probe reaches everything it was given.
+  JobStory& all_reached() {
+    for (unsigned rank = 0; rank < world_; ++rank)
+      for (const Probe& probe : told<Probe>(rank)) reached(rank, probe.addresses);
+    return *this;
+  }
+
+  JobStory& started(unsigned rank) {
+    return says(peer_of(rank),
+                Started{2000 + static_cast<int>(rank), attempt_.placements().at(rank).cpus});
+  }
+
+  JobStory& all_started() {
+    for (unsigned rank = 0; rank < world_; ++rank) started(rank);
+    return *this;
+  }
+
+  JobStory& exits(unsigned rank, int code) { return says(peer_of(rank), Exited{code}); }
+
+  JobStory& all_exit(int code) {
+    for (unsigned rank = 0; rank < world_; ++rank) exits(rank, code);
+    return *this;
+  }
+
+  // From the first hello to programs that run.
+  JobStory& running() { return all_hello().listening(20001).all_reached().all_started(); }
+
+  JobStory& lost(unsigned rank) { return lost_peer(peer_of(rank)); }
+
+  JobStory& lost_peer(Attempt::Peer peer) {
+    attempt_.on_lost(peer, now_);
+    return collect();
+  }
+
+  JobStory& launcher_exits(int code) {
+    attempt_.on_launcher_exit(code, now_);
+    return collect();
+  }
+
+  JobStory& stop(run::Cause cause, std::chrono::seconds grace) {
+    attempt_.on_stop(cause, now_ + grace, run::to_string(cause), now_);
+    return collect();
+  }
+
+  // Time passes in steps of a second, as the agent looks at its clock.
+  JobStory& wait(std::chrono::seconds time) {
+    for (auto i = time.count(); i > 0; --i) {
+      now_ += std::chrono::seconds(1);
+      attempt_.on_tick(now_);
+    }
+    return collect();
+  }
+
+  // Killed ranks report it.
+  JobStory& killed_ranks_exit() {
+    for (unsigned rank = 0; rank < world_; ++rank)
+      if (!told<Kill>(rank).empty()) exits(rank, 137);
+    return *this;
+  }
+
+  // --- what came of it ---
+  template <class Message>
+  [[nodiscard]] std::vector<Message> told(unsigned rank) const {
+    std::vector<Message> found;
+    for (const auto& [peer, message] : sent_)
+      if (peer == peer_of(rank))
+        if (const auto* one = std::get_if<Message>(&message)) found.push_back(*one);
+    return found;
+  }
+
+  // How many messages of a kind all ranks were sent.
+  template <class Message>
+  [[nodiscard]] std::size_t count() const {
+    std::size_t total = 0;
+    for (unsigned rank = 0; rank < world_; ++rank) total += told<Message>(rank).size();
+    return total;
+  }
+
+  [[nodiscard]] bool refused(Attempt::Peer peer) const {
+    for (const Attempt::Peer one : refused_)
+      if (one == peer) return true;
+    return false;
+  }
+
+  [[nodiscard]] std::map<std::string, std::string> environment_of_rank(unsigned rank) const {
+    std::map<std::string, std::string> variables;
+    for (const Go& go : told<Go>(rank))
+      variables.insert(go.environment.begin(), go.environment.end());
+    return variables;
+  }
+
+  [[nodiscard]] bool over() const { return attempt_.outcome().has_value(); }
+
+  [[nodiscard]] run::Outcome outcome() const {
+    return attempt_.outcome().value_or(run::Outcome{run::Cause::agent_lost, -1, "not over"});
+  }
+
+  [[nodiscard]] bool says_why(const std::string& words) const {
+    return outcome().detail.find(words) != std::string::npos;
+  }
+
+  Attempt& attempt() { return attempt_; }
+
+ private:
+  AttemptSettings settings(unsigned nodes, unsigned per_node, unsigned gpus) {
+    AttemptSettings settings;
+    settings.plan.nodes = nodes;
+    settings.plan.ntasks_per_node = per_node;
+    settings.plan.gpus_per_node = gpus;
+    settings.plan.world_size = world_ = nodes * per_node;
+    settings.token = "secret";
+    settings.ports = {20001, 20002, 20003};
+    settings.environment = {{"DTSUBMIT_ATTEMPT", "1"}};
+    settings.folder = "/runs/a/attempt-1";
+    settings.agent_node = "n0";
+    return settings;
+  }
+
+  [[nodiscard]] topo::NodeTopology topology() const {
+    topo::NodeTopology node;
+    for (unsigned core = 0; core < 2 * per_node_; ++core) node.cores.push_back({0, 0, 0, {core}});
+    return node;
+  }
+
+  JobStory& collect() {
+    for (auto& one : attempt_.take_messages()) sent_.push_back(std::move(one));
+    for (const Attempt::Peer peer : attempt_.take_refused()) refused_.push_back(peer);
+    return *this;
+  }
+
+  unsigned per_node_;
+  unsigned world_ = 0;
+  Time start_, now_;
+  Attempt attempt_;
+  std::vector<std::pair<Attempt::Peer, ToRank>> sent_;
+  std::vector<Attempt::Peer> refused_;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ports that are taken, peers that are reached or not, addresses as text.
+#include "core/launch/net.hpp"
+
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <string>
+
+namespace {
+
+using namespace dts;
+using namespace dts::launch;
+using std::chrono::milliseconds;
+
+constexpr milliseconds k_limit{2000};
+
+bool readable(int fd) {
+  pollfd waiting{fd, POLLIN, 0};
+  return ::poll(&waiting, 1, 2000) == 1;
+}
+
+// A listener on a port of its own.
+struct Server {
+  UniqueFd listener = listen_on(0).value();
+  unsigned port = local_port(listener.get());
+};
+
+}  // namespace
+
+TEST_CASE("a port that somebody listens on is not given twice") {
+  const Server server;
+  REQUIRE(server.port != 0);
+  const auto again = listen_on(server.port);
+  REQUIRE_FALSE(again);
+  CHECK(again.error().code == Errc::io);
+  CHECK(again.error().message.find(std::to_string(server.port)) != std::string::npos);
+}
+
+TEST_CASE("a port is free again as soon as it is let go, for the program that follows") {
+  Server server;
+  const UniqueFd client = connect_to("127.0.0.1", server.port, k_limit).value();
+  REQUIRE(readable(server.listener.get()));
+  {
+    const UniqueFd accepted = accept_from(server.listener.get());
+  }  // we close first: TIME_WAIT is ours
+  server.listener.reset();
+  CHECK(listen_on(server.port));
+}
+
+TEST_CASE("accepting does not wait where nobody has called") {
+  const Server server;
+  CHECK_FALSE(accept_from(server.listener.get()).valid());
+}
+
+TEST_CASE("a peer is reached by address and by name, and both ends know the addresses") {
+  const Server server;
+  for (const char* host : {"127.0.0.1", "localhost"}) {
+    CAPTURE(host);
+    const auto client = connect_to(host, server.port, k_limit);
+    REQUIRE(client);
+    REQUIRE(readable(server.listener.get()));
+    const UniqueFd accepted = accept_from(server.listener.get());
+    REQUIRE(accepted.valid());
+    CHECK(local_address(accepted.get()) == peer_address(client->get()));
+    CHECK(peer_address(accepted.get()) == local_address(client->get()));
+    CHECK(local_address(accepted.get()).find("::ffff:") == std::string::npos);
+  }
+}
+
+TEST_CASE("the nonce that a listener answers with proves that it is the right one") {
+  const Server right, wrong;
+  const std::string nonce = "0123456789abcdef";
+  for (const Server* server : {&right, &wrong}) {
+    const UniqueFd client = connect_to("127.0.0.1", server->port, k_limit).value();
+    REQUIRE(readable(server->listener.get()));
+    const UniqueFd accepted = accept_from(server->listener.get());
+    const std::string answer = server == &right ? nonce : "fedcba9876543210";
+    REQUIRE(::send(accepted.get(), answer.data(), answer.size(), 0) ==
+            static_cast<ssize_t>(answer.size()));
+    std::string got(nonce.size(), '\0');
+    REQUIRE(::recv(client.get(), got.data(), got.size(), MSG_WAITALL) ==
+            static_cast<ssize_t>(got.size()));
+    CHECK((got == nonce) == (server == &right));
+  }
+}
+
+TEST_CASE("nobody there is unreachable, with the address and the port") {
+  unsigned port = 0;
+  {
+    const Server server;
+    port = server.port;
+  }
+  const auto closed = connect_to("127.0.0.1", port, k_limit);
+  REQUIRE_FALSE(closed);
+  CHECK(closed.error().code == Errc::unreachable);
+  CHECK(closed.error().message.find("127.0.0.1 port " + std::to_string(port)) != std::string::npos);
+  const auto nameless = connect_to("no-such-host.invalid", 1, k_limit);
+  REQUIRE_FALSE(nameless);
+  CHECK(nameless.error().code == Errc::unreachable);
+}
+
+TEST_CASE("of several addresses the first that answers is used") {
+  const Server server;
+  CHECK(connect_to_any({"no-such-host.invalid", "127.0.0.1"}, server.port, k_limit));
+  CHECK_FALSE(connect_to_any({}, server.port, k_limit));
+  CHECK_FALSE(connect_to_any({"no-such-host.invalid"}, server.port, k_limit));
+}
+
+TEST_CASE("this machine's addresses are text that leads back to it, loopback last") {
+  const std::vector<std::string> addresses = interface_addresses();
+  REQUIRE_FALSE(addresses.empty());
+  const auto is_loopback = [](const std::string& address) {
+    return address == "::1" || address.rfind("127.", 0) == 0;
+  };
+  const auto first = std::find_if(addresses.begin(), addresses.end(), is_loopback);
+  CHECK(std::all_of(first, addresses.end(), is_loopback));
+  const Server server;
+  CHECK(connect_to_any(addresses, server.port, k_limit));
+  CHECK_FALSE(host_name().empty());
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's program: its log, its environment, its end, and that nothing of it survives. Each test
+// runs in a child that is a subreaper, as `dtsubmit rank` is.
+#include "core/launch/program.hpp"
+
+#include "core/base/text.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/prctl.h>
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+namespace {
+
+using namespace dts;
+using namespace dts::launch;
+using namespace std::chrono_literals;
+using tests::TemporaryFolder;
+
+// One program and its log.
+struct Rank {
+  const TemporaryFolder& folder;
+  Program program;
+
+  [[nodiscard]] std::string log() const { return folder.file("rank-0.log"); }
+
+  [[nodiscard]] std::string text() const { return read_file(log()).value_or(""); }
+
+  bool start(std::vector<std::string> argv,
+             std::vector<std::pair<std::string, std::string>> environment = {}) {
+    return program.start(argv, environment, log()).has_value();
+  }
+
+  bool shell(const std::string& script) { return start({"/bin/sh", "-c", script}); }
+
+  // The exit code; -1 after 10 s.
+  int end() {
+    for (const auto until = std::chrono::steady_clock::now() + 10s;
+         std::chrono::steady_clock::now() < until;) {
+      if (const auto code = program.reap()) return *code;
+      std::this_thread::sleep_for(5ms);
+    }
+    return -1;
+  }
+
+  // Waits until the log has a whole first line, and gives it.
+  std::string first_line() {
+    for (const auto until = std::chrono::steady_clock::now() + 10s;
+         std::chrono::steady_clock::now() < until;) {
+      const std::string all = text();
+      if (const std::size_t end = all.find('\n'); end != std::string::npos)
+        return all.substr(0, end);
+      std::this_thread::sleep_for(5ms);
+    }
+    return "";
+  }
+};
+
+int as_rank(const std::function<int(Rank&)>& body) {
+  const TemporaryFolder folder;
+  return tests::in_child([&] {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    Rank rank{folder, {}};
+    return body(rank);
+  });
+}
+
+bool is_gone(const std::string& pid) {
+  const auto number = parse_number(pid);
+  return number && ::kill(static_cast<pid_t>(*number), 0) != 0;
+}
+
+}  // namespace
+
+TEST_CASE("a program's exit code is its own, or 128 + its signal") {
+  CHECK(as_rank([](Rank& rank) { return rank.shell("exit 0") ? rank.end() : 99; }) == 0);
+  CHECK(as_rank([](Rank& rank) { return rank.shell("exit 85") ? rank.end() : 99; }) == 85);
+  CHECK(as_rank([](Rank& rank) { return rank.shell("kill -9 $$") ? rank.end() : 99; }) == 137);
+}
+
+TEST_CASE("both streams are appended to the log, which only the owner can read") {
+  CHECK(as_rank([](Rank& rank) {
+          for (const char* word : {"one", "two"}) {
+            if (!rank.shell(std::string("echo ") + word + "; echo err-" + word + " >&2") ||
+                rank.end() != 0)
+              return 1;
+          }
+          return rank.text() == "one\nerr-one\ntwo\nerr-two\n" ? 0 : 2;
+        }) == 0);
+}
+
+TEST_CASE("the words of the command and the variables arrive unchanged") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.start({"/bin/sh",
+                           "-c",
+                           "printf '%s|' \"$@\" \"$RANK\" \"$ODD\"",
+                           "sh",
+                           "a b",
+                           "'q'",
+                           "$(x)",
+                           "",
+                           "\xc3\xa9"},
+                          {{"RANK", "3"}, {"ODD", "x=y z"}}))
+            return 1;
+          if (rank.end() != 0) return 2;
+          return rank.text() == "a b|'q'|$(x)||\xc3\xa9|3|x=y z|" ? 0 : 3;
+        }) == 0);
+}
+
+TEST_CASE("a program that cannot be started is an error now, not an exit code later") {
+  const auto error_of = [](const char* name) {
+    const TemporaryFolder folder;
+    Program program;
+    const auto started = program.start({name}, {}, folder.file("log"));
+    CHECK_FALSE(program.running());
+    return started ? Errc::internal : started.error().code;
+  };
+  CHECK(error_of("/nonexistent/program") == Errc::not_found);
+  CHECK(error_of("no-such-program-anywhere") == Errc::not_found);
+  CHECK(error_of("/etc/passwd") == Errc::not_found);
+  CHECK(error_of("/tmp") == Errc::io);
+  Program program;
+  CHECK_FALSE(program.start({"/bin/true"}, {}, "/nonexistent/log"));
+}
+
+TEST_CASE("the stop signal reaches the program, not its workers") {
+  CHECK(as_rank([](Rank& rank) {
+          // The worker would write if the signal reached it too.
+          if (!rank.shell("(trap 'echo worker; exit' TERM; echo ready; while :; do sleep 0.05; "
+                          "done) & trap 'echo saved; exit 85' TERM; wait"))
+            return 1;
+          if (rank.first_line() != "ready") return 2;
+          rank.program.signal(SIGTERM);
+          if (rank.end() != 85) return 3;
+          return rank.text() == "ready\nsaved\n" ? 0 : 4;
+        }) == 0);
+}
+
+TEST_CASE("a kill ends the whole process group") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.shell("trap '' TERM; sleep 60 & echo $!; wait")) return 1;
+          const std::string worker = rank.first_line();
+          rank.program.kill();
+          if (rank.end() != 137) return 2;
+          return is_gone(worker) ? 0 : 3;
+        }) == 0);
+}
+
+TEST_CASE("workers of a program that ended by itself are killed") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.shell("sleep 60 & echo $!; exit 0")) return 1;
+          const std::string worker = rank.first_line();
+          if (rank.end() != 0) return 2;
+          return is_gone(worker) ? 0 : 3;
+        }) == 0);
+}
+
+TEST_CASE("an orphan that called setsid and forked twice is killed too") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.shell(
+                  "setsid sh -c 'sh -c \"echo \\$\\$; exec sleep 60\" & exit' & wait; exit 7"))
+            return 1;
+          const std::string orphan = rank.first_line();
+          if (rank.end() != 7) return 2;
+          return is_gone(orphan) ? 0 : 3;
+        }) == 0);
+}
+
+TEST_CASE("an orphan that ends while the program runs does not end the program") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.shell("(sh -c 'sleep 0.05' & ); sleep 0.3; echo done")) return 1;
+          return rank.end() == 0 && rank.text() == "done\n" ? 0 : 2;
+        }) == 0);
+}
+
+TEST_CASE("a program dies with the rank process that started it") {
+  const TemporaryFolder folder;
+  CHECK(tests::in_child([&] {
+          Rank rank{folder, {}};
+          if (!rank.shell("echo $$; exec sleep 60")) return 1;
+          return rank.first_line().empty() ? 2 : 0;
+        }) == 0);
+  const std::string pid = std::string(trim(read_file(folder.file("rank-0.log")).value()));
+  bool gone = false;
+  for (int i = 0; i < 400 && !gone; ++i) {
+    gone = is_gone(pid);
+    std::this_thread::sleep_for(5ms);
+  }
+  CHECK(gone);
+}
+
+TEST_CASE("a signal or a kill without a program is nothing") {
+  Program program;
+  program.signal(SIGTERM);
+  program.kill();
+  CHECK_FALSE(program.running());
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control channel's messages: each arrives as it was sent, and nothing else is accepted.
+#include "core/launch/protocol.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <random>
+
+namespace {
+
+using namespace dts;
+using namespace dts::launch;
+using nlohmann::json;
+
+Hello a_hello() {
+  Hello hello;
+  hello.token = "0123456789abcdef";
+  hello.rank = {3, 16, 1, "n1", {"0", "GPU-1"}};
+  hello.host = "n1.cluster";
+  hello.pid = 4711;
+  hello.addresses = {"10.0.0.1", "fd00::1", "127.0.0.1"};
+  hello.topology = R"({"cores":[[0,0,0,[0,1]]],"gpus":[]})";
+  return hello;
+}
+
+const std::vector<FromRank> k_from_rank{a_hello(),
+                                        Listening{29500},
+                                        Listening{0},
+                                        Reached{{"10.0.0.1"}},
+                                        Reached{},
+                                        Started{4712, {0, 1, 255}},
+                                        Signalled{15},
+                                        Exited{0},
+                                        Exited{255},
+                                        Failed{"cannot start `a \"b\"\n`"},
+                                        Notice{"0123456789abcdef", "n2", 15}};
+
+const std::vector<ToRank> k_to_rank{
+    Listen{{20000, 20001}, "abcd"},
+    Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
+    Go{{2, 3}, {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}}, "/runs/a/attempt-1/rank-3.log"},
+    Stop{10},
+    Kill{},
+    Bye{}};
+
+// Fields whose absence is no error.
+bool is_optional(const std::string& field) {
+  return field == "topology";
+}
+
+// Leaves out each field of `line` in turn, and puts a value of a wrong type into it.
+template <class Parse>
+void check_every_field_is_needed(const std::string& line, const Parse& parse) {
+  const json whole = json::parse(line);
+  for (const auto& [field, value] : whole.items()) {
+    CAPTURE(line);
+    CAPTURE(field);
+    json without = whole;
+    without.erase(field);
+    CHECK(parse(without.dump()).has_value() == is_optional(field));
+    for (const json& wrong : {json(nullptr),
+                              json(true),
+                              json(1.5),
+                              json::object(),
+                              json({{{"a", 1}}}),
+                              value.is_string() ? json(7) : json("7")}) {
+      json with = whole;
+      with[field] = wrong;
+      CAPTURE(wrong.dump());
+      const auto parsed = parse(with.dump());
+      REQUIRE_FALSE(parsed);
+      CHECK(parsed.error().code == Errc::invalid);
+      CHECK(parsed.error().message.find("control channel: ") == 0);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every message of a rank arrives as it was sent, on one line") {
+  for (const FromRank& message : k_from_rank) {
+    const std::string line = to_line(message);
+    CHECK(line.find('\n') == std::string::npos);
+    const auto back = parse_from_rank(line);
+    REQUIRE(back);
+    CHECK(back->index() == message.index());
+    CHECK(to_line(*back) == line);
+  }
+}
+
+TEST_CASE("every message of the agent arrives as it was sent, on one line") {
+  for (const ToRank& message : k_to_rank) {
+    const std::string line = to_line(message);
+    CHECK(line.find('\n') == std::string::npos);
+    const auto back = parse_to_rank(line);
+    REQUIRE(back);
+    CHECK(back->index() == message.index());
+    CHECK(to_line(*back) == line);
+  }
+}
+
+TEST_CASE("a hello carries everything the placement needs") {
+  const auto back = parse_from_rank(to_line(FromRank(a_hello())));
+  REQUIRE(back);
+  const auto& hello = std::get<Hello>(*back);
+  CHECK(hello.token == "0123456789abcdef");
+  CHECK(hello.rank.rank == 3);
+  CHECK(hello.rank.world_size == 16);
+  CHECK(hello.rank.local_rank == 1);
+  CHECK(hello.rank.node == "n1");
+  CHECK(hello.rank.gpu_ids == std::vector<std::string>{"0", "GPU-1"});
+  CHECK(hello.host == "n1.cluster");
+  CHECK(hello.pid == 4711);
+  CHECK(hello.addresses.size() == 3);
+  CHECK(hello.topology == a_hello().topology);
+}
+
+TEST_CASE("the environment of a go keeps its order and any characters") {
+  const auto back = parse_to_rank(to_line(k_to_rank[2]));
+  REQUIRE(back);
+  const auto& go = std::get<Go>(*back);
+  REQUIRE(go.environment.size() == 2);
+  CHECK(go.environment[1].second == "with \"quotes\" and =\n");
+  CHECK(go.cpus == std::vector<unsigned>{2, 3});
+}
+
+TEST_CASE("each field is needed, and of its type") {
+  for (const FromRank& message : k_from_rank)
+    check_every_field_is_needed(to_line(message), parse_from_rank);
+  for (const ToRank& message : k_to_rank)
+    check_every_field_is_needed(to_line(message), parse_to_rank);
+}
+
+TEST_CASE("a number that does not fit is refused, not wrapped around") {
+  const std::string hello = to_line(FromRank(a_hello()));
+  for (const char* rank : {"-1", "4294967296", "18446744073709551616", "1e3", "3.0"}) {
+    std::string line = hello;
+    line.replace(line.find("\"rank\":3"), 8, std::string("\"rank\":") + rank);
+    CAPTURE(line);
+    CHECK_FALSE(parse_from_rank(line));
+  }
+  CHECK_FALSE(parse_from_rank(R"({"type":"listening","port":65536})"));
+  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":256})"));
+  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":2147483648})"));
+  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":-2147483649})"));
+  CHECK_FALSE(parse_from_rank(R"({"type":"started","pid":1,"cpus":[0,-1]})"));
+  CHECK(parse_from_rank(R"({"type":"started","pid":1,"cpus":[0,4294967295]})"));
+}
+
+TEST_CASE("what is no message is refused with a word of why") {
+  for (const char* line : {"",
+                           " ",
+                           "{",
+                           "[]",
+                           "null",
+                           "7",
+                           "\"hello\"",
+                           "{}",
+                           R"({"type":7})",
+                           R"({"type":"helo"})",
+                           R"({"type":"bye"})",
+                           R"({"type":"hello"} trailing)",
+                           "\xff\xfe",
+                           "GET / HTTP/1.1\r"}) {
+    CAPTURE(line);
+    const auto parsed = parse_from_rank(line);
+    REQUIRE_FALSE(parsed);
+    CHECK(parsed.error().code == Errc::invalid);
+    CHECK_FALSE(parsed.error().message.empty());
+  }
+  CHECK(parse_from_rank(R"({"type":"helo"})").error().message.find("`helo`") != std::string::npos);
+  CHECK_FALSE(parse_to_rank(to_line(FromRank(Exited{0}))));
+}
+
+TEST_CASE("a megabyte of open brackets is refused, not a crash") {
+  for (const char* bracket : {"[", "{\"a\":"}) {
+    std::string deep;
+    while (deep.size() < (1U << 20)) deep += bracket;
+    CHECK_FALSE(parse_from_rank(deep));
+    CHECK_FALSE(parse_to_rank(deep));
+    CHECK_FALSE(parse_channel_file(deep));
+  }
+}
+
+TEST_CASE("random bytes and damaged messages never crash a parser") {
+  std::mt19937 random(20260102);
+  const auto below = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+  };
+  const std::vector<std::string> seeds{to_line(FromRank(a_hello())),
+                                       to_line(k_to_rank[2]),
+                                       to_text(ChannelFile{"t", "n1", {"10.0.0.1"}, 4})};
+  for (unsigned round = 0; round < 20'000; ++round) {
+    std::string text = seeds[below(seeds.size())];
+    if (round % 4 == 0) text.assign(below(200), '\0');
+    for (std::size_t flips = 1 + below(8); flips > 0 && !text.empty(); --flips)
+      text[below(text.size())] = static_cast<char>(below(256));
+    if (round % 3 == 0) text.resize(below(text.size() + 1));
+    // A message that is accepted is one that can be sent again.
+    if (const auto parsed = parse_from_rank(text)) CHECK(parse_from_rank(to_line(*parsed)));
+    if (const auto parsed = parse_to_rank(text)) CHECK(parse_to_rank(to_line(*parsed)));
+    if (const auto parsed = parse_channel_file(text)) CHECK(parse_channel_file(to_text(*parsed)));
+  }
+}
+
+TEST_CASE("bytes that are not UTF-8 in a message do not throw") {
+  const auto back = parse_from_rank(to_line(FromRank(Failed{"cannot start `\xff`"})));
+  REQUIRE(back);
+  CHECK(std::get<Failed>(*back).message.find("cannot start") == 0);
+}
+
+TEST_CASE("the channel file is read back, and each of its fields is needed") {
+  const std::string text = to_text({"0123", "n1", {"10.0.0.1", "n1.cluster"}, 41234});
+  const auto channel = parse_channel_file(text);
+  REQUIRE(channel);
+  CHECK(channel->token == "0123");
+  CHECK(channel->node == "n1");
+  CHECK(channel->addresses == std::vector<std::string>{"10.0.0.1", "n1.cluster"});
+  CHECK(channel->port == 41234);
+  const json whole = json::parse(text);
+  for (const auto& [field, value] : whole.items()) {
+    json without = whole;
+    without.erase(field);
+    const auto parsed = parse_channel_file(without.dump());
+    REQUIRE_FALSE(parsed);
+    CHECK(parsed.error().message.find("channel.json: ") == 0);
+  }
+}

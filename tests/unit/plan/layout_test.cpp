@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request becomes, and what is refused with which words.
+#include "core/plan/json.hpp"
+#include "core/plan/plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace dts::plan {
+namespace {
+
+using std::chrono::seconds;
+
+// Two nodes of 8 GPUs and one of 4 in `low` (the default); `cpu` has two nodes without.
+ClusterView cluster() {
+  ClusterView view;
+  view.nodes = {{"n0", 32, 8, 64000},
+                {"n1", 32, 8, 64000},
+                {"g2", 16, 4, 32000},
+                {"c0", 64, 0, 64000},
+                {"c1", 48, 0, 64000}};
+  view.partitions = {{"low", true, {"n0", "n1", "g2"}, seconds(3600)},
+                     {"cpu", false, {"c0", "c1"}, seconds::max()}};
+  return view;
+}
+
+spec::JobSpec request(unsigned nodes, std::optional<unsigned> gpus = std::nullopt) {
+  spec::JobSpec spec;
+  spec.job_name = "train";
+  spec.nodes = nodes;
+  spec.gpus_per_node = gpus;
+  spec.command = {"python3", "train.py"};
+  return spec;
+}
+
+Plan planned(const spec::JobSpec& spec, const ClusterView& view = {}) {
+  const auto plan = make_plan(spec, view, "/usr/bin/dttrain");
+  if (!plan) FAIL(to_error(plan.error()).message);
+  return *plan;
+}
+
+Diagnostics refused(const spec::JobSpec& spec, const ClusterView& view = {}) {
+  const auto plan = make_plan(spec, view, "/usr/bin/dttrain");
+  REQUIRE_FALSE(plan);
+  return plan.error();
+}
+
+std::string why(const Plan& plan, const std::string& what) {
+  for (const Reason& reason : plan.reasons)
+    if (reason.what.rfind(what, 0) == 0) return reason.why;
+  return "(no reason)";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("one rank per GPU, and the reasons say so") {
+  const Plan plan = planned(request(2, 8), cluster());
+  CHECK(plan.ntasks_per_node == 8);
+  CHECK(plan.world_size == 16);
+  CHECK(plan.cpus_per_task == 4);  // n0 and n1; g2 has too few GPUs to count
+  CHECK(why(plan, "ntasks-per-node = 8") == "one rank per GPU");
+  CHECK(why(plan, "cpus-per-task = 4") == "32 CPUs a node / 8 ranks");
+  CHECK(plan.command == std::vector<std::string>{"python3", "train.py"});
+}
+
+TEST_CASE("without GPUs, --cpus-per-task divides a known node, else there is one rank") {
+  spec::JobSpec spec = request(2);
+  CHECK(planned(spec, cluster()).ntasks_per_node == 1);
+  spec.partition = "cpu";
+  spec.cpus_per_task = 10;
+  CHECK(planned(spec, cluster()).ntasks_per_node == 4);  // c1 has 48
+  CHECK(planned(spec).ntasks_per_node == 1);
+}
+
+TEST_CASE("nothing known of the cluster: the request stands as it is") {
+  const Plan plan = planned(request(1000, 64));
+  CHECK(plan.world_size == 64000);
+  CHECK(plan.cpus_per_task == 1);
+}
+
+TEST_CASE("a job without a name gets the program's") {
+  spec::JobSpec spec = request(1);
+  spec.job_name.clear();
+  CHECK(planned(spec).job_name == "train");
+  spec.command = {"/opt/my tools/fit.sh", "-x"};
+  CHECK(planned(spec).job_name == "fit");
+  spec.command = {"torchrun", "--nnodes=2", "/home/u/big model.py"};
+  CHECK(planned(spec).job_name == "bigmodel");
+  spec.command = {"\xc3\xa9"};
+  CHECK(planned(spec).job_name == "job");
+  spec.command.clear();
+  CHECK(planned(spec).job_name == "dttrain");
+}
+
+TEST_CASE("the bundled trainer gets enough shards for its ranks") {
+  spec::JobSpec spec = request(2, 8);
+  spec.command.clear();
+  CHECK(planned(spec).command == std::vector<std::string>{"/usr/bin/dttrain"});
+  spec.nodes = 3;
+  CHECK(planned(spec).command == std::vector<std::string>{"/usr/bin/dttrain", "--shards", "32"});
+  spec.nodes = 4;
+  CHECK(planned(spec).command.back() == "32");
+}
+
+TEST_CASE("each refusal names the option, the numbers and what exists") {
+  struct Row {
+    const char* option;
+    const char* message;
+    const char* hint;
+    void (*change)(spec::JobSpec&);
+  };
+
+  const Row table[] = {
+      {"--nodes", "at least 1, not 0", "", [](auto& s) { s.nodes = 0; }},
+      {"--nodes",
+       "4 nodes asked, but there are 3 in partition low",
+       "ask for 3 or fewer",
+       [](auto& s) { s.nodes = 4; }},
+      {"--partition",
+       "no partition `lwo`",
+       "did you mean `low`? there are: low, cpu",
+       [](auto& s) { s.partition = "lwo"; }},
+      {"--partition",
+       "no partition `xyzzy`",
+       "there are: low, cpu",
+       [](auto& s) { s.partition = "xyzzy"; }},
+      {"--gpus-per-node",
+       "9 GPUs a node asked, but the most in partition low is 8",
+       "nodes n[0-1] have 8",
+       [](auto& s) { s.gpus_per_node = 9; }},
+      {"--gpus-per-node",
+       "only 2 nodes in partition low have 8 GPUs, 3 asked",
+       "n[0-1]",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.nodes = 3;
+       }},
+      {"--gpus-per-node",
+       "2 GPUs a node asked, but the most in partition cpu is 0",
+       "nodes c[0-1] have 0",
+       [](auto& s) {
+         s.gpus_per_node = 2;
+         s.partition = "cpu";
+       }},
+      {"--ntasks-per-node",
+       "9 ranks a node for 8 GPUs: 1 would have none",
+       "--ntasks-per-node 8",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.ntasks_per_node = 9;
+       }},
+      {"--ntasks-per-node",
+       "33 CPUs a node asked, but the most in partition low is 32",
+       "nodes n[0-1] have 32",
+       [](auto& s) { s.ntasks_per_node = 33; }},
+      {"--cpus-per-task",
+       "40 CPUs a node asked, but the most in partition low is 32",
+       "n[0-1]",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.cpus_per_task = 5;
+       }},
+      {"--cpus-per-task", "at least 1, not 0", "", [](auto& s) { s.cpus_per_task = 0; }},
+      {"--mem",
+       "65000 MiB of memory a node asked, but the most in partition low is 64000",
+       "n[0-1]",
+       [](auto& s) { s.memory_mib = 65000; }},
+      {"--time",
+       "01:00:01 is over partition low's limit of 01:00:00",
+       "",
+       [](auto& s) { s.time = seconds(3601); }},
+      {"--job-name",
+       "must start with a letter",
+       "folder",
+       [](auto& s) { s.job_name = "../../esc"; }},
+      {"--job-name", "must start with a letter", "folder", [](auto& s) { s.job_name = "a b"; }},
+      {"--signal-margin",
+       "600 s + 60 s",
+       "use at most 539",
+       [](auto& s) {
+         s.time = seconds(600);
+         s.signal_margin = seconds(600);
+       }},
+      {"--stop-signal", "must be TERM, USR1 or USR2", "", [](auto& s) { s.stop_signal = 9; }},
+      {"--qos", "no printable UTF-8", "", [](auto& s) { s.qos = "a\nb"; }},
+      {"command",
+       "argument 1 is not UTF-8",
+       "",
+       [](auto& s) {
+         s.command = {"a", "\xff"};
+       }},
+      {"command", "the program's name is empty", "--", [](auto& s) { s.command = {""}; }},
+  };
+  for (const Row& row : table) {
+    spec::JobSpec spec = request(2);
+    row.change(spec);
+    const Diagnostics problems = refused(spec, cluster());
+    CAPTURE(to_error(problems).message);
+    CAPTURE(std::string(row.message));
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].where == row.option);
+    CHECK(contains(problems[0].message, row.message));
+    CHECK(contains(problems[0].hint, row.hint));
+  }
+}
+
+TEST_CASE("all problems of a request come at once") {
+  spec::JobSpec spec = request(0, 4);
+  spec.job_name = "-x";
+  spec.ntasks_per_node = 5;
+  CHECK(refused(spec).size() == 3);
+}
+
+TEST_CASE("a cluster without a default partition wants to be told one") {
+  ClusterView view = cluster();
+  view.partitions[0].is_default = false;
+  CHECK(refused(request(1), view)[0].message == "none given, and the cluster has no default");
+}
+
+TEST_CASE(
+    "the default margin is lowered to fit a short limit; sig_time + 60 >= limit never gets "
+    "through") {
+  struct Row {
+    int limit, margin;
+  };
+
+  for (const Row row :
+       {Row{3600, 120}, Row{181, 120}, Row{180, 90}, Row{120, 30}, Row{90, 0}, Row{60, 0}}) {
+    spec::JobSpec spec = request(1);
+    spec.time = seconds(row.limit);
+    const Plan plan = planned(spec);
+    CAPTURE(row.limit);
+    CHECK(plan.signal_margin == seconds(row.margin));
+    CHECK((row.margin == 0 || row.margin + 60 < row.limit));
+    CHECK(contains(why(plan, "signal-margin"),
+                   row.margin == 120 ? "stop this long" : "lowered from 120 s"));
+  }
+  spec::JobSpec spec = request(1);
+  spec.time = seconds(200);
+  spec.signal_margin = seconds(140);
+  CHECK(refused(spec)[0].where == "--signal-margin");
+  spec.signal_margin = seconds(139);
+  CHECK(planned(spec).signal_margin == seconds(139));
+}
+
+TEST_CASE("counts that multiply past any machine are refused, not wrapped around") {
+  spec::JobSpec spec = request(65535);
+  spec.ntasks_per_node = 65535;
+  CHECK(contains(refused(spec)[0].message, "4294836225 ranks in all"));
+  spec.ntasks_per_node = 4294967295U;
+  CHECK_FALSE(refused(spec).empty());
+}
+
+TEST_CASE("plan.json is read back as it was, and damage is named") {
+  const Plan plan = planned(request(2, 8), cluster());
+  const std::string text = to_json(plan);
+  const auto back = plan_from_json(text);
+  REQUIRE(back);
+  CHECK(to_json(*back) == text);
+  CHECK(back->world_size == 16);
+  CHECK(contains(text, R"("schema": "dtsubmit/plan/1")"));
+  for (const char* key : {"schema", "nodes", "world_size", "signal_margin", "command", "reasons"}) {
+    std::string damaged = text;
+    damaged.replace(damaged.find(std::string("\"") + key + "\""), 2, "\"_");
+    const auto result = plan_from_json(damaged);
+    REQUIRE_FALSE(result);
+    CHECK(contains(result.error().message, key));
+  }
+  CHECK_FALSE(plan_from_json(""));
+  CHECK_FALSE(plan_from_json(text.substr(0, text.size() / 2)));
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may start, and on which cores and GPUs.
+#include "core/plan/json.hpp"
+#include "core/plan/plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dts::plan {
+namespace {
+
+// W ranks, `per_node` on each of n0, n1, ... in order.
+std::vector<RankHello> hellos(const std::vector<unsigned>& per_node) {
+  std::vector<RankHello> all;
+  for (std::size_t node = 0; node < per_node.size(); ++node)
+    for (unsigned local = 0; local < per_node[node]; ++local)
+      all.push_back({static_cast<unsigned>(all.size()), 0, local, "n" + std::to_string(node), {}});
+  for (RankHello& hello : all) hello.world_size = static_cast<unsigned>(all.size());
+  return all;
+}
+
+Plan plan_of(unsigned nodes, unsigned tasks, unsigned gpus) {
+  Plan plan;
+  plan.nodes = nodes;
+  plan.ntasks_per_node = tasks;
+  plan.gpus_per_node = gpus;
+  plan.world_size = nodes * tasks;
+  plan.command = {"true"};
+  return plan;
+}
+
+// `cores` cores of two threads: {0, cores}, {1, cores + 1}, ... as Linux numbers them.
+topo::NodeTopology machine(unsigned cores) {
+  topo::NodeTopology node;
+  for (unsigned core = 0; core < cores; ++core)
+    node.cores.push_back({0, 0, 0, {core, core + cores}});
+  return node;
+}
+
+std::string refusal(const std::vector<RankHello>& ranks, const Plan& plan) {
+  const auto result = verify_ranks(ranks, plan);
+  return result ? "" : result.error().message + " / " + result.error().hint;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("8 + 8 ranks on 2 nodes of 8 GPUs are accepted in any order") {
+  auto ranks = hellos({8, 8});
+  CHECK(refusal(ranks, plan_of(2, 8, 8)).empty());
+  std::reverse(ranks.begin(), ranks.end());
+  CHECK(refusal(ranks, plan_of(2, 8, 8)).empty());
+}
+
+TEST_CASE("Slurm's 15 + 1 packing is refused, with and without GPUs") {
+  const std::string with = refusal(hellos({15, 1}), plan_of(2, 8, 8));
+  CHECK(contains(with, "node n0: 15 ranks for 8 GPUs"));
+  const std::string without = refusal(hellos({15, 1}), plan_of(2, 8, 0));
+  CHECK(contains(without, "node n0: 15 ranks, 8 planned"));
+  CHECK(contains(without, "--ntasks-per-node"));
+}
+
+TEST_CASE("missing, repeated and impossible ranks are each named") {
+  auto ranks = hellos({4, 4});
+  ranks.erase(ranks.begin() + 3);
+  CHECK(contains(refusal(ranks, plan_of(2, 4, 0)), "missing: 3"));
+  ranks = hellos({4, 4});
+  ranks[5].rank = 2;
+  const std::string twice = refusal(ranks, plan_of(2, 4, 0));
+  CHECK(contains(twice, "missing: 5"));
+  CHECK(contains(twice, "more than once: 2"));
+  ranks = hellos({4, 4});
+  ranks[7].rank = 4000000000U;
+  CHECK(contains(refusal(ranks, plan_of(2, 4, 0)), "not below the world size 8: 4000000000"));
+  CHECK(contains(refusal({}, plan_of(16, 1, 0)), "(16 in all)"));
+}
+
+TEST_CASE("a launcher that believes in another world size is refused") {
+  auto ranks = hellos({4, 4});
+  ranks[6].world_size = 1;  // mpirun not understanding the allocation: every rank alone
+  CHECK(contains(refusal(ranks, plan_of(2, 4, 0)),
+                 "rank 6 on n1: its launcher says a world of 1, planned are 8"));
+}
+
+TEST_CASE("fewer GPUs on the node than planned are refused") {
+  auto ranks = hellos({4});
+  for (RankHello& hello : ranks) hello.gpu_ids = {"0", "1", "2"};
+  CHECK(contains(refusal(ranks, plan_of(1, 4, 4)), "4 ranks for 3 GPUs"));
+  for (RankHello& hello : ranks)
+    hello.gpu_ids = {std::to_string(hello.rank)};  // --gpu-bind: one each
+  CHECK(refusal(ranks, plan_of(1, 4, 4)).empty());
+}
+
+TEST_CASE("ranks get disjoint equal runs of cores with all their threads, and one GPU each") {
+  const auto ranks = hellos({4, 4});
+  const auto placed =
+      place_ranks(ranks, plan_of(2, 4, 4), {{"n0", machine(10)}, {"n1", machine(4)}});
+  REQUIRE(placed.size() == 8);
+  CHECK(placed[0].cpus == std::vector<unsigned>{0, 1, 10, 11});  // floor(10 / 4) = 2 cores
+  CHECK(placed[3].cpus == std::vector<unsigned>{6, 7, 16, 17});
+  CHECK(placed[3].cores == 2);
+  CHECK(placed[5].cpus == std::vector<unsigned>{1, 5});
+  for (unsigned rank = 0; rank < 8; ++rank) {
+    CHECK(placed[rank].rank == rank);
+    CHECK(placed[rank].local_rank == rank % 4);
+    CHECK(placed[rank].node_rank == rank / 4);
+    CHECK(placed[rank].gpus == std::vector<std::string>{std::to_string(rank % 4)});
+  }
+}
+
+TEST_CASE("no two ranks of a node share a core while there are enough, for every count") {
+  for (unsigned cores = 1; cores <= 24; ++cores)
+    for (unsigned n = 1; n <= 24; ++n) {
+      const auto placed = place_ranks(hellos({n}), plan_of(1, n, 0), {{"n0", machine(cores)}});
+      std::multiset<unsigned> used;
+      for (const Placement& p : placed) {
+        REQUIRE_FALSE(p.cpus.empty());
+        REQUIRE(p.cpus.size() == 2 * std::size_t{p.cores});
+        REQUIRE(std::is_sorted(p.cpus.begin(), p.cpus.end()));
+        used.insert(p.cpus.begin(), p.cpus.end());
+      }
+      const std::size_t most_sharing = (n + cores - 1) / cores;
+      for (const unsigned cpu : used) REQUIRE(used.count(cpu) <= most_sharing);
+    }
+}
+
+TEST_CASE("fewer ranks than GPUs share them all in contiguous runs") {
+  const auto placed = place_ranks(hellos({3}), plan_of(1, 3, 8), {});
+  CHECK(placed[0].gpus == std::vector<std::string>{"0", "1"});
+  CHECK(placed[1].gpus == std::vector<std::string>{"2", "3", "4"});
+  CHECK(placed[2].gpus == std::vector<std::string>{"5", "6", "7"});
+  CHECK(placed[0].cpus.empty());  // no topology: not bound
+  CHECK(place_ranks(hellos({1}), plan_of(1, 1, 8), {})[0].gpus.size() ==
+        8);  // torchrun on a whole node
+}
+
+TEST_CASE("the GPUs a node gave us are used by their names, and a rank's own list is kept") {
+  auto ranks = hellos({2});
+  for (RankHello& hello : ranks) hello.gpu_ids = {"GPU-a", "GPU-b"};
+  CHECK(place_ranks(ranks, plan_of(1, 2, 2), {})[1].gpus == std::vector<std::string>{"GPU-b"});
+  ranks[1].gpu_ids = {"7"};
+  CHECK(place_ranks(ranks, plan_of(1, 2, 2), {})[1].gpus == std::vector<std::string>{"7"});
+  CHECK(place_ranks(ranks, plan_of(1, 2, 0), {})[1].gpus.empty());
+}
+
+TEST_CASE("node ranks follow the lowest rank, local ranks the launcher's order") {
+  // Ranks dealt round: b gets 0 and 2, a gets 1 and 3; the launcher numbers a's in reverse.
+  const std::vector<RankHello> ranks = {
+      {3, 4, 0, "a", {}}, {1, 4, 1, "a", {}}, {0, 4, 0, "b", {}}, {2, 4, 1, "b", {}}};
+  const auto placed = place_ranks(ranks, plan_of(2, 2, 0), {});
+  CHECK(placed[0].node_rank == 0);
+  CHECK(placed[1].node_rank == 1);
+  CHECK(placed[3].local_rank == 0);
+  CHECK(placed[1].local_rank == 1);
+}
+
+TEST_CASE("a rank's environment is complete and the same for every launcher") {
+  const auto placed = place_ranks(hellos({2, 2}), plan_of(2, 2, 2), {{"n1", machine(6)}});
+  const auto variables = rank_environment(placed[3], placed, {"10.0.0.7", 20000});
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"RANK", "3"},
+      {"WORLD_SIZE", "4"},
+      {"LOCAL_RANK", "1"},
+      {"LOCAL_WORLD_SIZE", "2"},
+      {"NODE_RANK", "1"},
+      {"GROUP_RANK", "1"},
+      {"MASTER_ADDR", "10.0.0.7"},
+      {"MASTER_PORT", "20000"},
+      {"OMP_NUM_THREADS", "3"},
+      {"CUDA_VISIBLE_DEVICES", "1"},
+      {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
+  CHECK(variables == expected);
+  for (const auto& [name, value] : variables)
+    if (name.rfind("CUDA_", 0) != 0 && name != "OMP_NUM_THREADS") CHECK(is_leaky_variable(name));
+}
+
+TEST_CASE("variables of a session do not leak, the site's and the user's do") {
+  for (const char* name : {"SLURM_JOB_ID",
+                           "SBATCH_NO_REQUEUE",
+                           "SRUN_DEBUG",
+                           "OMPI_COMM_WORLD_RANK",
+                           "PMIX_RANK",
+                           "PMI_SIZE",
+                           "PRTE_X",
+                           "RANK",
+                           "TF_CONFIG",
+                           "HOROVOD_RANK"})
+    CHECK(is_leaky_variable(name));
+  for (const char* name : {"PATH",
+                           "SLURM_CONF",
+                           "SLURMD",
+                           "RANKS",
+                           "OMP_NUM_THREADS",
+                           "HOROVOD_FUSION_THRESHOLD",
+                           "CUDA_VISIBLE_DEVICES",
+                           "",
+                           "MY_SLURM_X"})
+    CHECK_FALSE(is_leaky_variable(name));
+}
+
+TEST_CASE(
+    "port candidates are distinct, outside the ephemeral range, and salted by run and attempt") {
+  const auto ports = master_port_candidates("run-a", 1, 32768, 60999, 100000);
+  CHECK(ports.size() == 65536 - 1024 - (60999 - 32768 + 1));
+  CHECK(std::set<unsigned>(ports.begin(), ports.end()).size() == ports.size());
+  for (const unsigned port : ports)
+    REQUIRE((port > 1023 && port < 65536 && (port < 32768 || port > 60999)));
+  CHECK(master_port_candidates("run-a", 1, 32768, 60999, 8) ==
+        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
+  CHECK(master_port_candidates("run-a", 2, 32768, 60999, 8) !=
+        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
+  CHECK(master_port_candidates("run-b", 1, 32768, 60999, 8) !=
+        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
+  CHECK(master_port_candidates("run-a", 1, 1024, 65535, 8).empty());
+  CHECK(master_port_candidates("run-a", 1, 1025, 65535, 8) == std::vector<unsigned>{1024});
+}
+
+TEST_CASE("placement.json has one line a rank and a schema") {
+  const std::string text =
+      to_json(place_ranks(hellos({2}), plan_of(1, 2, 0), {{"n0", machine(2)}}));
+  CHECK(contains(text, R"("schema": "dtsubmit/placement/1")"));
+  CHECK(contains(
+      text,
+      R"({"rank":1,"local_rank":1,"local_world_size":2,"node_rank":0,"node":"n0","cores":1,"cpus":[1,3],"gpus":[]})"));
+  CHECK(to_json(std::vector<Placement>{}).back() == '\n');
+}
+
+}  // namespace dts::plan

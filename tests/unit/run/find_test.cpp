@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run is found by what a person knows of it: job id, name, folder, "last".
+#include "core/run/find.hpp"
+
+#include "core/run/ledger.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace dts;
+using namespace dts::run;
+using tests::TemporaryFolder;
+
+// Three runs: the order of their names is not that of their times.
+struct Runs : TemporaryFolder {
+  Runs() {
+    add("zeta-20260101T000000-aaaaaa", 41);
+    add("alpha-two-20260103T000000-bbbbbb", 43);
+    add("beta-20260102T000000-cccccc", 42);
+  }
+
+  void add(const std::string& name, std::uint32_t job) const {
+    REQUIRE(make_folders(file(name)));
+    REQUIRE(append_event(file(name) + "/ledger.jsonl", {.event = "created"}));
+    REQUIRE(append_event(file(name) + "/ledger.jsonl", {.event = "submitted", .job = job}));
+  }
+
+  [[nodiscard]] std::string found(const std::string& what) const {
+    const auto run = find_run(path, what);
+    if (!run)
+      return run.error().code == Errc::not_found && !run.error().hint.empty() ? "not found" : "?";
+    return run->path.substr(run->path.rfind('/') + 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("runs are listed oldest first, by their time and not by their name") {
+  const Runs runs;
+  std::vector<std::string> names;
+  for (const RunDirectory& run : list_runs(runs.path))
+    names.push_back(run.path.substr(runs.path.size() + 1));
+  CHECK(names == std::vector<std::string>{"zeta-20260101T000000-aaaaaa",
+                                          "beta-20260102T000000-cccccc",
+                                          "alpha-two-20260103T000000-bbbbbb"});
+}
+
+TEST_CASE("what is no run is not listed") {
+  const Runs runs;
+  REQUIRE(make_folders(runs.file("empty-20260109T000000-dddddd")));
+  REQUIRE(make_folders(runs.file(".new-half-20260109T000000-eeeeee")));
+  REQUIRE(write_file(runs.file(".new-half-20260109T000000-eeeeee/ledger.jsonl"), ""));
+  REQUIRE(write_file(runs.file("README"), ""));
+  CHECK(list_runs(runs.path).size() == 3);
+  CHECK(list_runs("/nonexistent").empty());
+}
+
+TEST_CASE("`last` is the youngest run") {
+  CHECK(Runs().found("last") == "alpha-two-20260103T000000-bbbbbb");
+}
+
+TEST_CASE("a run is found by its name and by its job's number") {
+  const Runs runs;
+  CHECK(runs.found("beta-20260102T000000-cccccc") == "beta-20260102T000000-cccccc");
+  CHECK(runs.found("41") == "zeta-20260101T000000-aaaaaa");
+  CHECK(runs.found("43") == "alpha-two-20260103T000000-bbbbbb");
+}
+
+TEST_CASE(
+    "of two runs with one job number, after a controller lost its state, the youngest is meant") {
+  const Runs runs;
+  runs.add("young-20260105T000000-ffffff", 41);
+  CHECK(runs.found("41") == "young-20260105T000000-ffffff");
+}
+
+TEST_CASE("a run is found by its folder, also as a shell completes it") {
+  const Runs runs;
+  const std::string folder = runs.file("beta-20260102T000000-cccccc");
+  for (const std::string& what :
+       {folder, folder + "/", folder + "///", folder + "/../beta-20260102T000000-cccccc"}) {
+    CAPTURE(what);
+    const auto run = find_run("/nonexistent", what);
+    REQUIRE(run);
+    CHECK(run->path == folder);
+  }
+}
+
+TEST_CASE("what nobody knows is not found, with a hint") {
+  const Runs runs;
+  for (const char* what : {"",
+                           "40",
+                           "gamma",
+                           "..",
+                           ".",
+                           "99999999999999999999",
+                           "-1",
+                           "4294967338",
+                           "/nonexistent/run",
+                           "./beta"}) {
+    CAPTURE(what);
+    CHECK(runs.found(what) == "not found");
+  }
+  CHECK_FALSE(find_run(runs.file("nothing"), "last"));
+}
+
+TEST_CASE("a run with a damaged ledger does not hide the others") {
+  const Runs runs;
+  REQUIRE(write_file(runs.file("beta-20260102T000000-cccccc/ledger.jsonl"), "nonsense\n"));
+  CHECK(runs.found("41") == "zeta-20260101T000000-aaaaaa");
+}

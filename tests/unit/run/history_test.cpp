@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ledger says of earlier attempts: crashes, progress between them, and who never ended.
+#include "core/run/history.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace dts::run;
+
+// A ledger told in the words of its reader.
+class Story {
+ public:
+  Story& attempt(const char* cause, const char* saved_before, const char* saved_after) {
+    started(++number_, saved_before);
+    events_.push_back({.time = "t",
+                       .event = "attempt_ended",
+                       .attempt = number_,
+                       .cause = cause,
+                       .checkpoint = saved_after});
+    return *this;
+  }
+
+  Story& unfinished() {
+    started(++number_, "");
+    return *this;
+  }
+
+  Story& started(unsigned number, const char* checkpoint) {
+    events_.push_back(
+        {.time = "t", .event = "attempt_started", .attempt = number, .checkpoint = checkpoint});
+    return *this;
+  }
+
+  Story& resumed() {
+    events_.push_back({.time = "t", .event = "resumed"});
+    return *this;
+  }
+
+  [[nodiscard]] const std::vector<Event>& events() const { return events_; }
+
+  [[nodiscard]] Circumstances counted() const { return count_failures(events_); }
+
+ private:
+  unsigned number_ = 0;
+  std::vector<Event> events_{{.time = "t", .event = "created"}};
+};
+
+}  // namespace
+
+TEST_CASE("a run that only began has no failures") {
+  const Circumstances counted = Story().counted();
+  CHECK(counted.crashes == 0);
+  CHECK(counted.launch_failures == 0);
+  CHECK(counted.without_progress == 0);
+}
+
+TEST_CASE(
+    "a killed rank and a dead launcher are crashes; a preemption and a user's error are not") {
+  const Circumstances counted = Story()
+                                    .attempt("rank_killed", "", "step-000000050")
+                                    .attempt("preempted", "step-000000050", "step-000000070")
+                                    .attempt("launcher_died", "step-000000070", "step-000000100")
+                                    .attempt("user_exit", "step-000000100", "step-000000100")
+                                    .counted();
+  CHECK(counted.crashes == 2);
+  CHECK(counted.launch_failures == 0);
+}
+
+TEST_CASE("a crash after a new checkpoint is progress, one without is not") {
+  Story story;
+  CHECK(story.attempt("rank_killed", "", "").counted().without_progress == 1);
+  CHECK(story.attempt("rank_killed", "", "step-000000050").counted().without_progress == 0);
+  CHECK(
+      story.attempt("rank_killed", "step-000000050", "step-000000050").counted().without_progress ==
+      1);
+  CHECK(
+      story.attempt("rank_killed", "step-000000050", "step-000000050").counted().without_progress ==
+      2);
+  CHECK(story.counted().crashes == 4);
+}
+
+TEST_CASE("the hundredth checkpoint is newer than the ninetieth, and step 1000000 than 999950") {
+  CHECK(Story()
+            .attempt("rank_killed", "step-000000090", "step-000000100")
+            .counted()
+            .without_progress == 0);
+  CHECK(Story()
+            .attempt("rank_killed", "step-000999950", "step-001000000")
+            .counted()
+            .without_progress == 0);
+}
+
+TEST_CASE("a preemption between two crashes ends their row") {
+  CHECK(Story()
+            .attempt("rank_killed", "", "")
+            .attempt("preempted", "", "")
+            .attempt("rank_killed", "", "")
+            .counted()
+            .without_progress == 1);
+}
+
+TEST_CASE("a failed launch between two crashes does not end their row") {
+  const Circumstances counted = Story()
+                                    .attempt("rank_killed", "", "")
+                                    .attempt("launch_failed", "", "")
+                                    .attempt("rank_killed", "", "")
+                                    .counted();
+  CHECK(counted.without_progress == 2);
+  CHECK(counted.launch_failures == 1);
+}
+
+TEST_CASE("a person's requeue begins all budgets anew") {
+  const Circumstances counted =
+      Story().attempt("rank_killed", "", "").attempt("launch_failed", "", "").resumed().counted();
+  CHECK(counted.crashes == 0);
+  CHECK(counted.launch_failures == 0);
+  CHECK(counted.without_progress == 0);
+}
+
+TEST_CASE("a cause of a later version is no crash") {
+  CHECK(Story().attempt("struck_by_lightning", "", "").counted().crashes == 0);
+}
+
+TEST_CASE("the newest attempt without an end is the unfinished one") {
+  CHECK_FALSE(unfinished_attempt({}));
+  CHECK_FALSE(unfinished_attempt(Story().attempt("preempted", "", "").events()));
+  CHECK(unfinished_attempt(Story().attempt("preempted", "", "").unfinished().events()) == 2U);
+  CHECK(unfinished_attempt(Story().unfinished().attempt("preempted", "", "").events()) == 1U);
+  CHECK(unfinished_attempt(Story().unfinished().unfinished().events()) == 2U);
+}

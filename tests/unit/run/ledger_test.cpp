@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ledger: what is appended is read, half a record never is, and a bad line is named.
+#include "core/run/ledger.hpp"
+
+#include "core/base/text.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+namespace {
+
+using namespace dts;
+using namespace dts::run;
+using tests::in_child;
+using tests::TemporaryFolder;
+
+Event full_event() {
+  return {.time = "2026-01-02T03:04:05Z",
+          .event = "attempt_ended",
+          .attempt = 3,
+          .job = 4'294'967'295U,
+          .cause = "rank_killed",
+          .exit_code = 137,
+          .decision = "restart",
+          .detail = "rank 3 on n1: \"its\" process\nvanished \x01",
+          .nodes = {"n1", "n2"},
+          .checkpoint = "step-000000120"};
+}
+
+void check_equal(const Event& a, const Event& b) {
+  CHECK(a.time == b.time);
+  CHECK(a.event == b.event);
+  CHECK(a.attempt == b.attempt);
+  CHECK(a.job == b.job);
+  CHECK(a.cause == b.cause);
+  CHECK(a.exit_code == b.exit_code);
+  CHECK(a.decision == b.decision);
+  CHECK(a.detail == b.detail);
+  CHECK(a.nodes == b.nodes);
+  CHECK(a.checkpoint == b.checkpoint);
+}
+
+}  // namespace
+
+TEST_CASE("an event with every field, and one with none, are read back as they were") {
+  for (const Event& event : {full_event(), Event{.time = "t", .event = "created"}}) {
+    const std::string line = to_line(event);
+    CHECK(line.find('\n') == std::string::npos);
+    const auto events = parse_ledger(line + "\n", "ledger.jsonl");
+    REQUIRE(events);
+    REQUIRE(events->size() == 1);
+    check_equal(events->front(), event);
+  }
+}
+
+TEST_CASE("fields that say nothing are left out of the line") {
+  CHECK(to_line({.time = "t", .event = "created"}) == R"({"time":"t","event":"created"})");
+}
+
+TEST_CASE("appending sets the time and a mode that only the owner can read") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ledger.jsonl");
+  REQUIRE(append_event(path, {.event = "created"}));
+  REQUIRE(append_event(path, full_event()));
+  const auto events = read_ledger(path);
+  REQUIRE(events);
+  REQUIRE(events->size() == 2);
+  CHECK(events->at(0).time.size() == std::string("2026-01-02T03:04:05Z").size());
+  CHECK(events->at(0).time.back() == 'Z');
+  check_equal(events->at(1), full_event());
+
+  struct stat info {};
+
+  REQUIRE(::stat(path.c_str(), &info) == 0);
+  CHECK((info.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("half a last line, at every length of it, is left out") {
+  const std::string first = to_line({.time = "t", .event = "created"}) + "\n";
+  const std::string second = to_line(full_event()) + "\n";
+  for (std::size_t length = 0; length < second.size(); ++length) {
+    const auto events = parse_ledger(first + second.substr(0, length), "ledger.jsonl");
+    REQUIRE(events);
+    CHECK(events->size() == 1);
+  }
+}
+
+TEST_CASE("an append after half a record that a crash left gives a ledger that can be read") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ledger.jsonl");
+  REQUIRE(append_event(path, {.event = "created"}));
+  REQUIRE(write_file(path, read_file(path).value() + R"({"time":"2026-01)"));
+  REQUIRE(append_event(path, {.event = "resumed"}));
+  const auto events = read_ledger(path);
+  REQUIRE(events);
+  REQUIRE(events->size() == 2);
+  CHECK(events->at(1).event == "resumed");
+}
+
+TEST_CASE("a ledger that is only half a record is begun anew") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ledger.jsonl");
+  REQUIRE(write_file(path, "{\"ti"));
+  CHECK(read_ledger(path)->empty());
+  REQUIRE(append_event(path, {.event = "created"}));
+  CHECK(read_ledger(path)->size() == 1);
+}
+
+TEST_CASE("a line that is no event is an error with the file's name and the line's number") {
+  const std::string good = to_line({.time = "t", .event = "created"}) + "\n";
+  for (const std::string bad :
+       std::initializer_list<const char*>{"",
+                                          "{",
+                                          "[]",
+                                          "null",
+                                          "7",
+                                          "{}",
+                                          R"({"time":"t"})",
+                                          R"({"time":7,"event":"created"})",
+                                          R"({"time":"t","event":"created","attempt":"one"})",
+                                          R"({"time":"t","event":"created","attempt":-1})",
+                                          R"({"time":"t","event":"created","job":4294967296})",
+                                          R"({"time":"t","event":"created","job":1.5})",
+                                          R"({"time":"t","event":"created","nodes":"n1"})",
+                                          R"({"time":"t","event":"created","nodes":[1]})",
+                                          "{\"time\":\"t\",\"event\":\"\xff\xfe\"}"}) {
+    CAPTURE(bad);
+    const auto events = parse_ledger(good + good + bad + "\n" + good, "runs/a/ledger.jsonl");
+    REQUIRE_FALSE(events);
+    CHECK(events.error().code == Errc::invalid);
+    CHECK(events.error().message.find("runs/a/ledger.jsonl:3:") == 0);
+  }
+}
+
+TEST_CASE("bytes that are not UTF-8 in a detail are replaced, not thrown") {
+  const auto events = parse_ledger(to_line({.time = "t",
+                                            .event = "decided",
+                                            .detail = "a\xff"
+                                                      "b"}) +
+                                       "\n",
+                                   "x");
+  REQUIRE(events);
+  CHECK(events->front().detail ==
+        "a\xEF\xBF\xBD"
+        "b");
+}
+
+TEST_CASE("an absent ledger is not_found") {
+  const auto events = read_ledger("/nonexistent/ledger.jsonl");
+  REQUIRE_FALSE(events);
+  CHECK(events.error().code == Errc::not_found);
+}
+
+TEST_CASE("an event that does not fit the disk leaves the ledger as it was") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ledger.jsonl");
+  REQUIRE(append_event(path, {.event = "created"}));
+  const std::string before = read_file(path).value();
+  const int code = in_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{before.size() + 20, before.size() + 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const auto appended = append_event(path, full_event());
+    return appended ? 0 : exit_code(appended.error().code);
+  });
+  CHECK(code == 74);
+  CHECK(read_file(path).value() == before);
+}
+
+TEST_CASE("events of many processes at once are all there, each whole") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ledger.jsonl");
+  REQUIRE(write_file(path, "{\"half"));
+  constexpr unsigned k_writers = 8, k_each = 20;
+  std::vector<pid_t> writers;
+  for (unsigned writer = 1; writer <= k_writers; ++writer) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      for (unsigned i = 0; i < k_each; ++i)
+        if (!append_event(path, {.event = "decided", .attempt = writer})) ::_exit(1);
+      ::_exit(0);
+    }
+    writers.push_back(pid);
+  }
+  for (const pid_t writer : writers) {
+    int status = 0;
+    REQUIRE(::waitpid(writer, &status, 0) == writer);
+    CHECK(status == 0);
+  }
+  const auto events = read_ledger(path);
+  REQUIRE(events);
+  CHECK(events->size() == std::size_t{k_writers} * k_each);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a log has gained is copied once, whole, with a prefix for each line where one is wanted.
+#include "core/run/log_follower.hpp"
+
+#include "core/base/unique_fd.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include <fstream>
+
+namespace {
+
+using dts::run::LogFollower;
+
+class Copy : dts::tests::TemporaryFolder {
+ public:
+  explicit Copy(std::string prefix = {}) : follower_(file("log"), std::move(prefix)) {
+    out_.reset(::open(file("out").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    REQUIRE(out_.valid());
+  }
+
+  void grow(const std::string& text) {
+    std::ofstream(file("log"), std::ios::app | std::ios::binary) << text;
+  }
+
+  bool look() { return follower_.copy_to(out_.get()); }
+
+  [[nodiscard]] std::string copied() const { return dts::read_file(file("out")).value(); }
+
+ private:
+  LogFollower follower_;
+  dts::UniqueFd out_;
+};
+
+}  // namespace
+
+TEST_CASE("a log that does not exist yet is nothing new, and is followed once it does") {
+  Copy copy;
+  CHECK_FALSE(copy.look());
+  copy.grow("one\n");
+  CHECK(copy.look());
+  CHECK(copy.copied() == "one\n");
+}
+
+TEST_CASE("each byte is copied once") {
+  Copy copy;
+  copy.grow("one\ntw");
+  CHECK(copy.look());
+  CHECK_FALSE(copy.look());
+  copy.grow("o\n");
+  CHECK(copy.look());
+  CHECK(copy.copied() == "one\ntwo\n");
+}
+
+TEST_CASE("every line gets the prefix once, also a line that came in two halves") {
+  Copy copy("[3] ");
+  copy.grow("one\ntw");
+  copy.look();
+  copy.grow("o\n\nfour");
+  copy.look();
+  CHECK(copy.copied() == "[3] one\n[3] two\n[3] \n[3] four");
+}
+
+TEST_CASE("a log of many blocks with any bytes arrives unchanged") {
+  Copy copy;
+  std::string text;
+  for (unsigned i = 0; i < 300'000; ++i) text += static_cast<char>(i * 2654435761U >> 24);
+  copy.grow(text);
+  CHECK(copy.look());
+  CHECK(copy.copied() == text);
+}
+
+TEST_CASE("an output that cannot be written does not stop the follower") {
+  Copy copy;
+  copy.grow("one\n");
+  dts::tests::TemporaryFolder folder;
+  REQUIRE(dts::write_file(folder.file("log"), "text\n"));
+  LogFollower follower(folder.file("log"));
+  const dts::UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  CHECK(follower.copy_to(full.get()));
+  CHECK_FALSE(follower.copy_to(-1));
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The story of a run: attempts, steps lost between them, and what the metrics say.
+#include "core/run/summary.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace dts::run;
+
+std::vector<Event> attempts(unsigned count) {
+  std::vector<Event> events{{.time = "t0", .event = "created"},
+                            {.time = "t1", .event = "submitted", .job = 7}};
+  for (unsigned k = 1; k <= count; ++k) {
+    events.push_back({.time = "begin",
+                      .event = "attempt_started",
+                      .attempt = k,
+                      .job = 7,
+                      .nodes = {"n1", "n2"}});
+    events.push_back({.time = "end",
+                      .event = "attempt_ended",
+                      .attempt = k,
+                      .job = 7,
+                      .cause = "rank_killed",
+                      .exit_code = 137,
+                      .detail = "rank 3"});
+    events.push_back({.time = "end",
+                      .event = "decided",
+                      .attempt = k,
+                      .job = 7,
+                      .exit_code = 0,
+                      .decision = "restart"});
+  }
+  return events;
+}
+
+std::string metric(const std::string& fields) {
+  return "{" + fields + "}\n";
+}
+
+std::string start(unsigned attempt, unsigned at) {
+  return metric(R"("event":"start","attempt":)" + std::to_string(attempt) + R"(,"step":)" +
+                std::to_string(at));
+}
+
+std::string step(unsigned attempt, unsigned at) {
+  return metric(R"("event":"step","attempt":)" + std::to_string(attempt) + R"(,"step":)" +
+                std::to_string(at) + R"(,"digest":"d)" + std::to_string(at) + "\"");
+}
+
+}  // namespace
+
+TEST_CASE("an attempt is told with its nodes, times, cause and decision") {
+  const RunSummary summary = summarise(attempts(1), "");
+  CHECK(summary.job == 7);
+  CHECK_FALSE(summary.done);
+  REQUIRE(summary.attempts.size() == 1);
+  const AttemptSummary& attempt = summary.attempts[0];
+  CHECK(attempt.number == 1);
+  CHECK(attempt.job == 7);
+  CHECK(attempt.nodes == std::vector<std::string>{"n1", "n2"});
+  CHECK(attempt.started == "begin");
+  CHECK(attempt.ended == "end");
+  CHECK(attempt.cause == "rank_killed");
+  CHECK(attempt.decision == "restart");
+  CHECK(attempt.detail == "rank 3");
+  CHECK(attempt.exit_code == 137);
+}
+
+TEST_CASE("an attempt without a metric has unknown steps and loses none") {
+  const RunSummary summary = summarise(attempts(1), "");
+  CHECK(summary.attempts[0].first_step == -1);
+  CHECK(summary.attempts[0].last_step == -1);
+  CHECK(summary.steps_lost == 0);
+  CHECK(summary.accuracy < 0);
+  CHECK(summary.digest.empty());
+}
+
+TEST_CASE("a crash loses the steps after the checkpoint that the next attempt began from") {
+  const RunSummary summary =
+      summarise(attempts(2), start(1, 0) + step(1, 73) + start(2, 50) + step(2, 100));
+  CHECK(summary.attempts[0].first_step == 0);
+  CHECK(summary.attempts[0].last_step == 73);
+  CHECK(summary.attempts[0].steps_lost == 23);
+  CHECK(summary.attempts[1].steps_lost == 0);
+  CHECK(summary.steps_lost == 23);
+}
+
+TEST_CASE("steps lost are added up over all attempts") {
+  const RunSummary summary = summarise(
+      attempts(3),
+      start(1, 0) + step(1, 60) + start(2, 50) + step(2, 115) + start(3, 100) + step(3, 200));
+  CHECK(summary.steps_lost == 10 + 15);
+}
+
+TEST_CASE("an attempt that saved on its stop loses nothing") {
+  CHECK(
+      summarise(attempts(2), start(1, 0) + step(1, 73) + start(2, 73) + step(2, 100)).steps_lost ==
+      0);
+}
+
+TEST_CASE("an attempt that never got to training does not hide what was lost before it") {
+  const RunSummary summary = summarise(attempts(3), start(1, 0) + step(1, 60) + start(3, 50));
+  CHECK(summary.attempts[0].steps_lost == 10);
+  CHECK(summary.attempts[1].last_step == -1);
+  CHECK(summary.steps_lost == 10);
+}
+
+TEST_CASE("the last attempt's work is not lost before another one began behind it") {
+  CHECK(summarise(attempts(1), start(1, 0) + step(1, 60)).steps_lost == 0);
+}
+
+TEST_CASE("accuracy and digest are those of the newest lines that have them") {
+  const RunSummary summary = summarise(
+      attempts(1),
+      start(1, 0) + step(1, 1) + metric(R"("event":"eval","attempt":1,"step":1,"accuracy":0.5)") +
+          step(1, 2) +
+          metric(R"("event":"done","attempt":1,"step":2,"accuracy":0.91,"digest":"final")"));
+  CHECK(summary.accuracy == doctest::Approx(0.91));
+  CHECK(summary.digest == "final");
+}
+
+TEST_CASE("the run is done when the last decision says so") {
+  std::vector<Event> events = attempts(1);
+  events.push_back(
+      {.time = "t", .event = "decided", .attempt = 2, .exit_code = 0, .decision = "done"});
+  CHECK(summarise(events, "").done);
+  events.push_back(
+      {.time = "t", .event = "decided", .attempt = 3, .exit_code = 0, .decision = "restart"});
+  CHECK_FALSE(summarise(events, "").done);
+}
+
+TEST_CASE("the newest job is the run's, each attempt keeps its own") {
+  std::vector<Event> events = attempts(1);
+  events.push_back({.time = "t", .event = "resumed", .job = 9});
+  events.push_back({.time = "t", .event = "attempt_started", .attempt = 2, .job = 9});
+  const RunSummary summary = summarise(events, "");
+  CHECK(summary.job == 9);
+  CHECK(summary.attempts[0].job == 7);
+  CHECK(summary.attempts[1].job == 9);
+}
+
+TEST_CASE("an attempt that is being stopped shows why before it ends") {
+  const RunSummary summary =
+      summarise({{.time = "t", .event = "attempt_started", .attempt = 1},
+                 {.time = "t", .event = "stop_requested", .attempt = 1, .cause = "preempted"}},
+                "");
+  CHECK(summary.attempts[0].cause == "preempted");
+  CHECK(summary.attempts[0].ended.empty());
+}
+
+TEST_CASE("attempts are in the order of their numbers, whatever order the ledger has") {
+  const RunSummary summary =
+      summarise({{.time = "t", .event = "attempt_started", .attempt = 2},
+                 {.time = "t", .event = "attempt_ended", .attempt = 1, .cause = "agent_lost"}},
+                "");
+  REQUIRE(summary.attempts.size() == 2);
+  CHECK(summary.attempts[0].number == 1);
+  CHECK(summary.attempts[1].number == 2);
+}
+
+TEST_CASE("lines of another program's metrics are passed over, ours between them are not") {
+  const std::string foreign[] = {"epoch 1 loss 0.3\n",
+                                 "\n",
+                                 "{\n",
+                                 "[1,2]\n",
+                                 "7\n",
+                                 "{\"step\":5}\n",
+                                 "{\"attempt\":1}\n",
+                                 "{\"attempt\":\"one\",\"step\":5}\n",
+                                 "{\"attempt\":1,\"step\":\"five\"}\n",
+                                 "{\"attempt\":1,\"step\":5,\"digest\":7}\n",
+                                 "{\"attempt\":1,\"step\":5,\"accuracy\":\"good\"}\n",
+                                 "{\"attempt\":-1,\"step\":5}\n",
+                                 "{\"attempt\":2.5,\"step\":5}\n",
+                                 "{\"attempt\":4294967297,\"step\":5}\n",
+                                 "{\"attempt\":1,\"step\":1e300}\n",
+                                 "{\"attempt\":1,\"step\":9223372036854775807}\n",
+                                 "{\"attempt\":1,\"step\":null}\n",
+                                 "\xff\xfe\n",
+                                 "{\"attempt\":1,\"step\":6,\"dig"};
+  for (const std::string& line : foreign) {
+    CAPTURE(line);
+    const RunSummary summary = summarise(attempts(1), start(1, 0) + line);
+    REQUIRE(summary.attempts.size() == 1);
+    CHECK(summary.attempts[0].first_step == 0);
+    CHECK(summary.digest.empty());
+    CHECK(summary.accuracy < 0);
+  }
+}

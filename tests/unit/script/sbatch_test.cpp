@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The batch script against the two programs that read it: sbatch's lexer and bash.
+#include "core/script/sbatch.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+#include "core/script/template.hpp"
+#include "tests/support/sbatch_lexer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace dts::script {
+namespace {
+
+ScriptContext context() {
+  ScriptContext c;
+  c.run_dir = "/home/u/runs/train-1";
+  c.dtsubmit = "/usr/bin/dtsubmit";
+  c.version = "0.1.0";
+  return c;
+}
+
+spec::JobSpec request() {
+  spec::JobSpec spec;
+  spec.job_name = "train";
+  spec.nodes = 2;
+  spec.gpus_per_node = 8;
+  spec.partition = "low";
+  spec.time = std::chrono::seconds(3600);
+  spec.command = {"true"};
+  return spec;
+}
+
+plan::Plan plan_of(const spec::JobSpec& spec) {
+  const auto plan = plan::make_plan(spec, {}, "dttrain");
+  REQUIRE(plan);
+  return *plan;
+}
+
+Result<std::string> rendered(const spec::JobSpec& spec, const ScriptContext& c) {
+  return render_sbatch(spec, plan_of(spec), c);
+}
+
+bool has_line(const std::string& script, const std::string& line) {
+  const auto lines = split(script, '\n');
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Bytes as people and attackers write them: mostly the characters that mean something to somebody.
+std::string random_text(std::mt19937& random, std::size_t longest) {
+  static const std::string k_loaded = "\\\"'`$#%:;&|<>(){}[]*?!~= \t\n\r\x01\x7f{{}}ab/.-0";
+  std::string text;
+  for (std::size_t n = random() % (longest + 1); n > 0; --n)
+    text += random() % 4 == 0 ? static_cast<char>(random()) : k_loaded[random() % k_loaded.size()];
+  return text;
+}
+
+// The words that real bash makes of `words`, one after the other.
+std::vector<std::string> bash_words(const std::vector<std::string>& words) {
+  std::string script = "printf '%s\\0'";
+  for (const std::string& word : words) script += " " + word;
+  const std::string file = "/tmp/dtsubmit-words-" + random_hex(8);
+  REQUIRE(write_file(file, script));
+  Command bash;
+  bash.argv = {"bash", "--norc", file};
+  const auto output = run_process(bash, std::chrono::seconds(20));
+  REQUIRE(remove_all(file));
+  REQUIRE(output);
+  CAPTURE(output->err);
+  REQUIRE(output->exit_code == 0);
+  auto parts = split(output->out, '\0');
+  parts.pop_back();
+  return parts;
+}
+
+}  // namespace
+
+TEST_CASE("the script holds every option once, and the agent") {
+  const auto script = rendered(request(), context());
+  REQUIRE(script);
+  for (const char* line : {"#SBATCH --job-name=\"train\"",
+                           "#SBATCH --nodes=\"2\"",
+                           "#SBATCH --ntasks-per-node=\"8\"",
+                           "#SBATCH --gpus-per-node=\"8\"",
+                           "#SBATCH --partition=\"low\"",
+                           "#SBATCH --time=\"01:00:00\"",
+                           "#SBATCH --requeue",
+                           "#SBATCH --signal=\"B:USR1@120\"",
+                           "#SBATCH --open-mode=\"append\"",
+                           "#SBATCH --output=\"/home/u/runs/train-1/slurm-%j.log\"",
+                           "exec /usr/bin/dtsubmit agent --run /home/u/runs/train-1"})
+    CHECK_MESSAGE(has_line(*script, line), std::string(line));
+  CHECK(std::count(script->begin(), script->end(), '\n') <= 30);
+}
+
+TEST_CASE("what was not asked is not in the script") {
+  spec::JobSpec spec = request();
+  spec.gpus_per_node.reset();
+  spec.partition.clear();
+  spec.time.reset();
+  spec.requeue = false;
+  const auto script = rendered(spec, context());
+  REQUIRE(script);
+  for (const char* option : {"--gpus-per-node",
+                             "--partition",
+                             "--time",
+                             "--signal",
+                             "--account",
+                             "--qos",
+                             "--mem",
+                             "--requeue"})
+    CHECK_FALSE(contains(*script, option));
+  CHECK(has_line(*script, "#SBATCH --no-requeue"));
+  CHECK(has_line(*script, "#SBATCH --ntasks-per-node=\"1\""));
+  spec.time = std::chrono::seconds::max();
+  CHECK_FALSE(contains(*rendered(spec, context()), "--signal"));
+  spec.memory_mib = 0;
+  CHECK(has_line(*rendered(spec, context()), "#SBATCH --mem=\"0\""));
+}
+
+TEST_CASE("directives are sorted, so that two scripts can be compared") {
+  const auto directives = make_directives(request(), plan_of(request()), context());
+  REQUIRE(directives);
+  CHECK(std::is_sorted(directives->begin(),
+                       directives->end(),
+                       [](const Directive& a, const Directive& b) { return a.name < b.name; }));
+}
+
+TEST_CASE("set-up lines come before the agent") {
+  ScriptContext c = context();
+  c.setup = {"module purge", "module load cuda"};
+  const auto script = rendered(request(), c);
+  REQUIRE(script);
+  CHECK(contains(*script, "module purge\nmodule load cuda\nexec "));
+  c.setup = {"a\rb"};
+  CHECK_FALSE(rendered(request(), c));
+  c.setup = {std::string(5 << 20, 'x')};
+  CHECK(contains(rendered(request(), c).error().message, "Slurm takes 4194304"));
+}
+
+TEST_CASE("run folders that Slurm's file patterns would bend are doubled or refused") {
+  ScriptContext c = context();
+  c.run_dir = "/runs/100%j";
+  CHECK(contains(*rendered(request(), c), "--output=\"/runs/100%%j/slurm-%j.log\""));
+  for (const std::string bad : {"relative", "", "/a\nb", "/a\\b", "/a\x7f"}) {
+    c.run_dir = bad;
+    REQUIRE_FALSE(rendered(request(), c));
+    CHECK(contains(rendered(request(), c).error().message, "run folder"));
+  }
+  c.run_dir = "/" + std::string(1100, 'x');
+  CHECK(contains(rendered(request(), c).error().message, "--output: is 1"));
+}
+
+TEST_CASE(
+    "property: hostile names and paths are refused or read back as they were by sbatch and bash") {
+  std::mt19937 random(20220508);
+  unsigned accepted = 0;
+  std::vector<std::string> words, expected;
+  for (int round = 0; round < 4000; ++round) {
+    spec::JobSpec spec = request();
+    spec.partition = random_text(random, 12);
+    spec.account = random_text(random, 12);
+    ScriptContext c = context();
+    c.run_dir = "/" + random_text(random, 12);
+    c.dtsubmit = "/" + random_text(random, 6);
+    const auto plan = plan_of(request());
+    const auto script = render_sbatch(spec, plan, c);
+    if (!script) continue;
+    ++accepted;
+    const auto directives = make_directives(spec, plan, c);
+    REQUIRE(directives);
+    std::vector<std::string> wanted;
+    for (const Directive& d : *directives)
+      wanted.push_back("--" + d.name + (d.value.empty() ? "" : "=" + d.value));
+    const auto read = tests::read_directives(*script);
+    REQUIRE(read);
+    REQUIRE(*read == wanted);
+    // Its last line is the exec; what bash makes of the line's words is checked below, all in one
+    // bash.
+    const auto lines = split(*script, '\n');
+    words.push_back(lines[lines.size() - 2]);
+    for (const std::string& word :
+         {std::string("exec"), c.dtsubmit, std::string("agent"), std::string("--run"), c.run_dir})
+      expected.push_back(word);
+  }
+  CHECK(accepted > 300);
+  const auto read = bash_words(words);
+  REQUIRE(read.size() == expected.size());
+  for (std::size_t i = 0; i < read.size(); ++i) REQUIRE(read[i] == expected[i]);
+}
+
+TEST_CASE("property: shell_quote and sbatch_quote are inverted by their readers") {
+  std::mt19937 random(7);
+  std::vector<std::string> words, expected;
+  for (int round = 0; round < 2000; ++round) {
+    std::string text = random_text(random, 40);
+    text.erase(std::remove(text.begin(), text.end(), '\0'), text.end());
+    words.push_back(shell_quote(text));
+    expected.push_back(text);
+    const auto quoted = sbatch_quote(text);
+    CHECK(quoted.has_value() == is_printable(text));
+    if (!quoted || text.empty()) continue;
+    const auto read = tests::read_directives("#SBATCH --x=" + *quoted + "\n");
+    REQUIRE(read);
+    REQUIRE(*read == std::vector<std::string>{"--x=" + text});
+  }
+  CHECK(bash_words(words) == expected);
+}
+
+TEST_CASE("the lexer of these tests has sbatch's oddities") {
+  using tests::read_directives;
+  CHECK(*read_directives(R"(#SBATCH --a='x\y' --b=p#q)") ==
+        std::vector<std::string>{"--a=xy", "--b=p"});
+  CHECK(*read_directives("#SBATCH --a=\"x y\"z 'q'\n##SBATCH --no\n #SBATCH --no\n") ==
+        std::vector<std::string>{"--a=x yz", "q"});
+  CHECK(read_directives("#SBATCH -a\necho\n#SBATCH -b\n")->size() == 1);
+  CHECK_FALSE(read_directives("#SBATCH --a=\"x\n"));
+  CHECK_FALSE(read_directives("#SBATCH -a : -b\n"));
+  CHECK_FALSE(read_directives("#SBATCHfoo\n"));
+}
+
+}  // namespace dts::script

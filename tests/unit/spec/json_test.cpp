@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// spec.json: what is written is read back, and what is wrong is named with its place.
+#include "core/spec/json.hpp"
+
+#include "core/spec/validate.hpp"
+
+#include <doctest/doctest.h>
+
+namespace dts::spec {
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string complaint(const std::string& text) {
+  const auto spec = from_json(text, "job.json");
+  REQUIRE_FALSE(spec);
+  CHECK(spec.error().code == Errc::invalid);
+  return spec.error().message + " / " + spec.error().hint;
+}
+
+// A spec file with one more member.
+std::string with(const std::string& member) {
+  return R"({"schema": "dtsubmit/spec/1", )" + member + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a full spec survives its JSON") {
+  JobSpec spec;
+  spec.job_name = "train";
+  spec.nodes = 2;
+  spec.gpus_per_node = 8;
+  spec.ntasks_per_node = 8;
+  spec.cpus_per_task = 4;
+  spec.partition = "low";
+  spec.account = "a\"c\\c";
+  spec.qos = "h\xc3\xa9";
+  spec.time = std::chrono::seconds(90061);
+  spec.memory_mib = 0;
+  spec.requeue = false;
+  spec.signal_margin = std::chrono::seconds(0);
+  spec.stop_signal = 10;
+  spec.command = {"python3", "-c", "print('a\\n\tb')", ""};
+  const std::string text = to_json(spec);
+  const auto back = from_json(text, "x");
+  REQUIRE(back);
+  CHECK(to_json(*back) == text);
+  CHECK(back->time == spec.time);
+  CHECK(back->memory_mib == 0U);
+  CHECK(back->requeue == false);
+  CHECK(back->command == spec.command);
+  CHECK(back->account == spec.account);
+}
+
+TEST_CASE("absent stays absent, unlimited stays unlimited") {
+  JobSpec spec;
+  CHECK_FALSE(from_json(to_json(spec), "x")->gpus_per_node.has_value());
+  CHECK_FALSE(from_json(to_json(spec), "x")->time.has_value());
+  spec.time = std::chrono::seconds::max();
+  CHECK(from_json(to_json(spec), "x")->time == std::chrono::seconds::max());
+  CHECK(from_json(with(R"("nodes": 3)"), "x")->signal_margin == JobSpec{}.signal_margin);
+}
+
+TEST_CASE("text that is not JSON is named by file, line and column, with a caret") {
+  const std::string text = complaint("{\n  \"schema\": \"dtsubmit/spec/1\",\n  \"nodes\": 2x\n}");
+  CHECK(contains(text, "job.json:3:13: not JSON"));
+  CHECK(contains(text, "    |   \"nodes\": 2x\n    |             ^"));
+  CHECK(contains(complaint(""), "job.json:1:1"));
+  CHECK(contains(complaint("{\"a\": \"\xff\"}"), "job.json:1:8"));
+  CHECK(contains(complaint("[1e999]"), "not JSON"));
+}
+
+TEST_CASE("every problem is named with its pointer, all at once") {
+  const std::string text = complaint(with(
+      R"("nodes": -1, "partition": 7, "time": "soon", "requeue": "yes", "command": ["a", 1])"));
+  CHECK(contains(text, "job.json: /nodes: expected a whole number of 0 to 4294967295"));
+  CHECK(contains(text, "job.json: /partition: expected a text"));
+  CHECK(contains(text, "job.json: /time: `soon` is not a time"));
+  CHECK(contains(text, "job.json: /requeue: expected true or false"));
+  CHECK(contains(text, "job.json: /command: expected a list of texts"));
+  CHECK(contains(text, "5 problems"));
+}
+
+TEST_CASE("numbers that do not fit are refused, not cut") {
+  for (const char* member : {R"("nodes": 4294967296)",
+                             R"("nodes": 2.0)",
+                             R"("nodes": null)",
+                             R"("stop_signal": 2147483648)",
+                             R"("signal_margin": -5)",
+                             R"("memory_mib": 1.5)"})
+    CHECK(contains(complaint(with(member)), "expected a whole number"));
+}
+
+TEST_CASE("an unknown key is refused with the nearest known one") {
+  CHECK(contains(complaint(with(R"("gpus_per_nod": 8)")),
+                 "unknown key `gpus_per_nod` / did you mean `gpus_per_node`?"));
+  CHECK(contains(complaint(with(R"("zzzzzzzz": 8)")), "known are: schema, job_name"));
+  CHECK(contains(complaint(with(R"("nodes": 1, "nodes": 2)")), "key `nodes` is given twice"));
+}
+
+TEST_CASE("another schema, or none, is refused") {
+  CHECK(contains(complaint("{}"), "no \"schema\""));
+  CHECK(contains(complaint(R"({"schema": "dtsubmit/spec/2"})"),
+                 "/schema: expected \"dtsubmit/spec/1\""));
+  CHECK(contains(complaint("[]"), "expected an object"));
+}
+
+TEST_CASE("bombs are refused before they are built") {
+  CHECK(contains(complaint(std::string(500000, '[')), "job.json:1:17: nested deeper than 16"));
+  CHECK(contains(complaint(std::string(2000000, ' ')), "2000000 bytes"));
+  // Brackets inside a text are no nesting.
+  CHECK(from_json(with("\"command\": [\"" + std::string(1000, '[') + "\"]"), "x"));
+}
+
+TEST_CASE("validate knows what no cluster can run") {
+  JobSpec spec;
+  CHECK(validate(spec).empty());
+  spec.command = {"a", "b\nc\td"};
+  CHECK(validate(spec).empty());
+  spec.command = {"a", std::string("b\0c", 3)};
+  CHECK(validate(spec).size() == 1);
+  for (const char* bad :
+       {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xfe"}) {
+    spec.command = {"a", bad};
+    CHECK(validate(spec).size() == 1);
+  }
+  spec = {};
+  spec.nodes = 70000;
+  spec.gpus_per_node = 0;
+  spec.qos = std::string(1025, 'q');
+  spec.signal_margin = std::chrono::seconds(-1);
+  CHECK(validate(spec).size() == 3);
+}
+
+}  // namespace dts::spec

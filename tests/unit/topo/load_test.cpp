@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Topologies of this machine, of descriptions, and of recorded machines.
+#include "core/topo/load.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/hash.hpp"
+#include "core/topo/json.hpp"
+
+#include <doctest/doctest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <set>
+
+namespace dts::topo {
+namespace {
+
+const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+
+// False, saying why, where the recorded machines are not on this one.
+bool have_recorded() {
+  if (exists(k_recorded)) return true;
+  MESSAGE("skipped: no folder " << k_recorded << " with recorded topologies");
+  return false;
+}
+
+void check_sane(const NodeTopology& node) {
+  REQUIRE_FALSE(node.cores.empty());
+  std::set<unsigned> pus;
+  for (const Core& core : node.cores) {
+    REQUIRE_FALSE(core.pus.empty());
+    CHECK(std::is_sorted(core.pus.begin(), core.pus.end()));
+    for (const unsigned pu : core.pus) CHECK(pus.insert(pu).second);  // no PU belongs to two cores
+  }
+  std::set<std::string> gpus;
+  for (const Gpu& gpu : node.gpus) CHECK(gpus.insert(gpu.pci).second);
+}
+
+std::size_t threads(const NodeTopology& node) {
+  std::size_t count = 0;
+  for (const Core& core : node.cores) count += core.pus.size();
+  return count;
+}
+
+std::vector<unsigned> gpu_numas(const NodeTopology& node) {
+  std::vector<unsigned> numas;
+  for (const Gpu& gpu : node.gpus) numas.push_back(gpu.numa);
+  return numas;
+}
+
+class Affinity {  // restores the mask it found
+ public:
+  Affinity() { ::sched_getaffinity(0, sizeof saved_, &saved_); }
+
+  ~Affinity() { ::sched_setaffinity(0, sizeof saved_, &saved_); }
+
+  [[nodiscard]] std::vector<unsigned> pus() const {
+    std::vector<unsigned> list;
+    for (unsigned pu = 0; pu < CPU_SETSIZE; ++pu)
+      if (CPU_ISSET(pu, &saved_)) list.push_back(pu);
+    return list;
+  }
+
+ private:
+  cpu_set_t saved_{};
+};
+
+}  // namespace
+
+TEST_CASE("this machine shows exactly the processors we may run on") {
+  const Affinity affinity;
+  const auto node = load_live();
+  REQUIRE(node);
+  check_sane(*node);
+  std::vector<unsigned> pus;
+  for (const Core& core : node->cores) pus.insert(pus.end(), core.pus.begin(), core.pus.end());
+  std::sort(pus.begin(), pus.end());
+  CHECK(pus == affinity.pus());
+}
+
+TEST_CASE("a narrower affinity mask narrows the live topology") {
+  const Affinity affinity;
+  const unsigned last = affinity.pus().back();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(last, &one);
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+  const auto node = load_live();
+  REQUIRE(node);
+  REQUIRE(node->cores.size() == 1);
+  CHECK(node->cores[0].pus == std::vector<unsigned>{last});
+}
+
+TEST_CASE("loading this machine takes milliseconds, not the second a GL probe costs") {
+  (void)load_live();  // the first one opens hwloc's plugins
+  std::vector<double> ms;
+  for (int i = 0; i < 11; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    REQUIRE(load_live());
+    ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+                     .count());
+  }
+  std::sort(ms.begin(), ms.end());
+  MESSAGE("load_live: median " << ms[5] << " ms, worst " << ms[10] << " ms");
+  CHECK(ms[5] < 200);
+}
+
+TEST_CASE("a described machine has the cores, packages and NUMA nodes it says") {
+  const auto node = load_synthetic("package:2 numa:2 l3:1 core:4 pu:2");
+  REQUIRE(node);
+  check_sane(*node);
+  REQUIRE(node->cores.size() == 16);
+  CHECK(threads(*node) == 32);
+  CHECK(node->cores[0].package == 0);
+  CHECK(node->cores[15].package == 1);
+  CHECK(node->cores[15].numa == 3);
+  CHECK(node->cores[4].l3 == 1);
+  CHECK(node->cores[3].pus == std::vector<unsigned>{6, 7});
+}
+
+TEST_CASE("a machine without named cores counts each thread as one") {
+  const auto node = load_synthetic("numa:2 pu:3");
+  REQUIRE(node);
+  CHECK(node->cores.size() == 6);
+  CHECK(node->cores[5].numa == 1);
+}
+
+TEST_CASE("nonsense is an error that names what was read") {
+  CHECK(load_synthetic("no such thing").error().message.find("no such thing") != std::string::npos);
+  CHECK(load_synthetic("").error().code == Errc::invalid);
+  CHECK(load_xml("/no/such/file.xml").error().code == Errc::not_found);
+  CHECK(load_xml("/").error().code == Errc::invalid);
+  CHECK(load_xml(std::string(DTS_SOURCE_DIR) + "/LICENSE").error().code == Errc::invalid);
+}
+
+TEST_CASE("recorded machines: cores, threads and each GPU's NUMA node") {
+  if (!have_recorded()) return;
+
+  struct Expected {
+    const char* file;
+    std::size_t cores, threads;
+    std::vector<unsigned> gpu_numas;
+  };
+
+  // Counted from the XML by another program. condor: no processor of its GPUs' NUMA nodes is
+  // allowed.
+  const Expected table[] = {
+      {"8gpu-4nic-2xEPYC7742-NPS4-dgxa100like.xml", 128, 128, {3, 3, 1, 1, 7, 7, 5, 5}},
+      {"azure-ndv5-8xH100-8ib-2xSPR48c-nosmt.xml", 96, 96, {0, 0, 0, 0, 1, 1, 1, 1}},
+      {"cgroup-cpuset-restricted_8n2c.xml", 10, 10, {}},
+      {"condor_irregular-groups_48PU-disallowed_2gpu.xml", 16, 16, {4, 7}},
+      {"corona_2xEPYC7401-8numa_4gpu-uneven.xml", 48, 96, {1, 2, 5, 7}},
+      {"frontier-tioga_1xEPYC7A53-NPS4_8xMI250X-GCD_4xSlingshot.xml",
+       64,
+       128,
+       {3, 3, 1, 1, 0, 0, 2, 2}},
+      {"gh200-quad-gpunuma-kept.xml", 288, 288, {0, 2, 4, 6}},
+      {"inti_KNL7250-SNC4-cache_smt4_v2.xml", 68, 272, {}},
+      {"ipa20_2xSPR8480-SNC4_4xH100_ib.xml", 112, 224, {3, 1, 7, 5}},
+      {"jureca-dc_2xEPYC7742-NPS4_4xA100_4ib+gpuos.xml", 128, 256, {3, 1, 7, 5}},
+      {"juropa3_2xSNB_2xK20_gpus-at-machine-level_v2.xml", 16, 32, {0, 0}},
+      {"jusuf_2xEPYC7742-NPS4_1xV100_v2.xml", 128, 256, {3}},
+      {"juwels-booster_2xEPYC7402-NPS4_4xA100_4ib.xml", 48, 96, {3, 1, 7, 5}},
+      {"laptop-hybrid_i7-1370P_6P+8E.xml", 14, 20, {}},
+      {"lassen_2xPOWER9-SMT4_4xV100_4ib_16disallowedPU.xml", 40, 160, {0, 0, 1, 1}},
+      {"offline-cpus_4s2c2t.xml", 6, 7, {}},
+      {"pascal_2xBDW_2xP100-both-socket0.xml", 36, 72, {0, 0}},
+      {"quartz_2xBDW_nogpu_smtoff.xml", 36, 36, {}},
+      {"tuolumne-elcap_4xMI300A_CPX_24gpu.xml", 96, 192, {0, 1, 2, 3}},
+      {"tuolumne-elcap_4xMI300A_SPX_4gpu.xml", 96, 192, {0, 1, 2, 3}},
+  };
+  for (const Expected& expected : table) {
+    CAPTURE(std::string(expected.file));
+    const auto node = load_xml(k_recorded + expected.file);
+    REQUIRE(node);
+    check_sane(*node);
+    CHECK(node->cores.size() == expected.cores);
+    CHECK(threads(*node) == expected.threads);
+    CHECK(gpu_numas(*node) == expected.gpu_numas);
+  }
+}
+
+TEST_CASE("damaged recordings are loaded or refused, and nothing else") {
+  if (!have_recorded()) return;
+  const std::string file = k_recorded + "laptop-hybrid_i7-1370P_6P+8E.xml";
+  const std::string whole = *read_file(file);
+  const std::string damaged = "/tmp/dtsubmit-topo-" + random_hex(8) + ".xml";
+  unsigned refused = 0;
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    std::mt19937 random(seed);
+    std::string text = whole;
+    if (seed == 0)  // hwloc 2.9.0 dies of SIGSEGV on a core without it
+      text.replace(text.find("complete_cpuset", text.find("os_index=\"27\"")), 3, "xxx");
+    else
+      for (unsigned i = 0; i <= seed % 4; ++i)
+        text.erase(random() % text.size(), 1 + random() % 200);
+    REQUIRE(write_file(damaged, text));
+    const auto node = load_xml(damaged);
+    if (node) check_sane(*node);
+    refused += node ? 0 : 1;
+  }
+  CHECK(refused > 0);
+  REQUIRE(remove_all(damaged));
+}
+
+TEST_CASE("a topology survives its JSON") {
+  const auto node = load_synthetic("package:2 core:3 pu:2");
+  REQUIRE(node);
+  NodeTopology with_gpu = *node;
+  with_gpu.gpus = {{"0000:3b:00.0", 1}, {"0001:00:00.0", 0}};
+  const auto back = from_json(to_json(with_gpu));
+  REQUIRE(back);
+  CHECK(to_json(*back) == to_json(with_gpu));
+  CHECK(back->cores.size() == 6);
+  CHECK(back->gpus[0].pci == "0000:3b:00.0");
+  CHECK(back->gpus[0].numa == 1);
+}
+
+TEST_CASE("JSON that no topology writes is refused, naming the place") {
+  const char* table[] = {"",
+                         "[]",
+                         "{}",
+                         "nul",
+                         R"({"cores":[]})",
+                         R"({"cores":[],"gpus":{}})",
+                         R"({"cores":[[0,0,0,[]]],"gpus":[]})",
+                         R"({"cores":[[0,0,0,[1,1]]],"gpus":[]})",
+                         R"({"cores":[[0,0,-1,[1]]],"gpus":[]})",
+                         R"({"cores":[[0,0,4294967296,[1]]],"gpus":[]})",
+                         R"({"cores":[[0,0,0,[0.5]]],"gpus":[]})",
+                         R"({"cores":[],"gpus":[["../../etc",0]]})",
+                         R"({"cores":[],"gpus":[],"more":1})"};
+  for (const char* text : table) {
+    CAPTURE(std::string(text));
+    const auto node = from_json(text);
+    REQUIRE_FALSE(node);
+    CHECK(node.error().code == Errc::invalid);
+  }
+  CHECK(from_json(R"({"cores":[[0,0,0,[0]],[0,0,0,7]],"gpus":[]})")
+            .error()
+            .message.find("/cores/1") != std::string::npos);
+  CHECK_FALSE(from_json(std::string(1 << 21, '[')));
+}
+
+}  // namespace dts::topo

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every block's forward pass against a double-precision reference, every gradient against its
+// differences.
+#include "core/train/blocks.hpp"
+
+#include "core/train/buffer.hpp"
+#include "core/train/network.hpp"
+#include "tests/unit/train/reference.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <thread>
+
+using namespace dts::train;
+using reference::Values;
+
+namespace {
+
+constexpr int k_batch = 3;
+constexpr std::size_t k_probes = 24;  // elements whose derivative is checked, spread over an array
+
+struct Activation {
+  Buffer value;
+  Buffer gradient;
+
+  explicit Activation(std::size_t count) : value(count), gradient(count) {}
+
+  Edge edge() { return {value.data(), gradient.data()}; }
+};
+
+// Buffers as a network would hand them to one block.
+struct Bench {
+  Layout layout = cnn2_layout();
+  Buffer weights{layout.parameter_floats};
+  Buffer sums{layout.sum_floats()};
+  Pass pass{true, weights.data(), nullptr, sums.data()};
+
+  void set(const std::string& name, const Values& values) {
+    std::copy(values.begin(), values.end(), weights.data() + layout.parameter(name).offset);
+  }
+
+  [[nodiscard]] const float* gradient(const std::string& name) const {
+    return sums.data() + layout.parameter(name).offset;
+  }
+
+  // Forward and backward with d_out = the objective's weights.
+  void run(Block& block, Activation& out, const Values& objective) {
+    std::copy(objective.begin(), objective.end(), out.gradient.data());
+    block.prepare(weights.data());
+    block.forward(pass);
+    block.backward(pass);
+  }
+};
+
+void fill(Buffer& buffer, const Values& values) {
+  std::copy(values.begin(), values.end(), buffer.data());
+}
+
+void check_values(const float* ours, const Values& expected, double tolerance) {
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(ours[i]) - expected[i]));
+  CHECK(worst < tolerance);
+}
+
+// `ours` is the gradient of f at x.
+void check_gradient(const float* ours,
+                    const std::function<double(const Values&)>& f,
+                    const Values& x,
+                    double tolerance) {
+  double worst = 0;
+  double largest = 0;
+  const std::size_t probes = std::min(k_probes, x.size());
+  for (std::size_t probe = 0; probe < probes; ++probe) {
+    const std::size_t i = probe * (x.size() - 1) / std::max<std::size_t>(1, probes - 1);
+    const double expected = reference::derivative(f, x, i);
+    worst = std::max(worst, std::abs(static_cast<double>(ours[i]) - expected));
+    largest = std::max(largest, std::abs(expected));
+  }
+  CAPTURE(largest);
+  CHECK(largest > 1e-6);  // else nothing was checked
+  CHECK(worst < tolerance * largest);
+}
+
+const Images k_full{k_batch, 16, 28, 28};
+const Images k_half{k_batch, 16, 14, 14};
+const Images k_wide{k_batch, 32, 14, 14};
+
+}  // namespace
+
+TEST_CASE("the first convolution and its gradient") {
+  Bench bench;
+  Activation in(k_batch * 30 * 30);
+  Activation out(k_full.count());
+  const Values x = reference::random_values(k_batch * 28 * 28, 1);
+  for (int n = 0; n < k_batch; ++n)
+    for (int y = 0; y < 28; ++y)
+      for (int col = 0; col < 28; ++col)
+        in.value.data()[(n * 30 + y + 1) * 30 + col + 1] =
+            static_cast<float>(x[static_cast<std::size_t>((n * 28 + y) * 28 + col)]);
+  const Values w = reference::random_values(144, 2);
+  const Values objective = reference::random_values(k_full.count(), 3);
+  bench.set("conv1.weight", w);
+  const auto forward = [&](const Values& weights) {
+    return reference::convolution(
+        k_full,
+        1,
+        [&](int n, int, int y, int col) {
+          return x[static_cast<std::size_t>((n * 28 + y) * 28 + col)];
+        },
+        weights);
+  };
+  const auto block = first_convolution(bench.layout, "conv1", k_full, in.edge(), out.edge());
+  bench.run(*block, out, objective);
+  check_values(out.value.data(), forward(w), 1e-5);
+  check_gradient(
+      bench.gradient("conv1.weight"),
+      [&](const Values& v) { return reference::dot(forward(v), objective); },
+      w,
+      1e-5);
+}
+
+TEST_CASE("the second convolution and its gradients") {
+  Bench bench;
+  Activation in(k_half.count());
+  Activation out(k_wide.count());
+  const Values x = reference::random_values(k_half.count(), 4);
+  const Values w = reference::random_values(32 * 144, 5);
+  const Values objective = reference::random_values(k_wide.count(), 6);
+  fill(in.value, x);
+  bench.set("conv2.weight", w);
+  const auto forward = [&](const Values& input, const Values& weights) {
+    return reference::convolution(
+        k_wide,
+        16,
+        [&](int n, int c, int y, int col) { return input[reference::at(k_half, n, c, y, col)]; },
+        weights);
+  };
+  const auto block = convolution(bench.layout, "conv2", k_half, 32, in.edge(), out.edge());
+  bench.run(*block, out, objective);
+  check_values(out.value.data(), forward(x, w), 1e-4);
+  check_gradient(
+      bench.gradient("conv2.weight"),
+      [&](const Values& v) { return reference::dot(forward(x, v), objective); },
+      w,
+      1e-5);
+  check_gradient(
+      in.gradient.data(),
+      [&](const Values& v) { return reference::dot(forward(v, w), objective); },
+      x,
+      1e-5);
+}
+
+TEST_CASE("batch normalisation, ReLU and pooling, and their gradients through the statistics") {
+  for (const Images& shape : {k_full, k_wide}) {
+    Bench bench;
+    const std::string name = shape.channels == 16 ? "bn1" : "bn2";
+    const auto channels = static_cast<std::size_t>(shape.channels);
+    Activation in(shape.count());
+    Activation out(shape.count() / 4);
+    Values x = reference::random_values(shape.count(), 7);
+    for (double& v : x)
+      v = static_cast<double>(static_cast<float>(3 * v + 1));    // as floats: equal ties
+    const Values gamma = reference::random_values(channels, 8);  // of both signs
+    const Values beta = reference::random_values(channels, 9);
+    const Values objective = reference::random_values(shape.count() / 4, 10);
+    fill(in.value, x);
+    bench.set(name + ".weight", gamma);
+    bench.set(name + ".bias", beta);
+    const auto f = [&](const Values& input, const Values& g, const Values& b) {
+      return reference::dot(reference::bn_relu_pool(shape, input, g, b), objective);
+    };
+    const auto block = bn_relu_pool(bench.layout, name, shape, in.edge(), out.edge());
+    bench.run(*block, out, objective);
+    check_values(out.value.data(), reference::bn_relu_pool(shape, x, gamma, beta), 1e-5);
+    check_gradient(
+        bench.gradient(name + ".weight"),
+        [&](const Values& v) { return f(x, v, beta); },
+        gamma,
+        1e-4);
+    check_gradient(
+        bench.gradient(name + ".bias"),
+        [&](const Values& v) { return f(x, gamma, v); },
+        beta,
+        1e-4);
+    check_gradient(
+        in.gradient.data(), [&](const Values& v) { return f(v, gamma, beta); }, x, 1e-4);
+  }
+}
+
+TEST_CASE("a window without a positive value passes no gradient but the statistics'") {
+  const Images shape{1, 16, 2, 2};
+  Buffer x(64);
+  Buffer d_x(64);
+  std::iota(x.data(), x.data() + 64, 0.0F);
+  const std::vector<float> gamma(16, 1.0F);
+  const std::vector<float> beta(16, -100.0F);
+  std::vector<float> mean(16);
+  std::vector<float> variance(16);
+  std::vector<float> d_gamma(16, 9.0F);
+  std::vector<float> d_beta(16, 9.0F);
+  const std::vector<float> d_out(16, 1.0F);
+  channel_statistics(shape, x.data(), mean.data(), variance.data());
+  bn_relu_pool_backward(shape,
+                        x.data(),
+                        {gamma.data(), beta.data(), mean.data(), variance.data()},
+                        d_out.data(),
+                        d_x.data(),
+                        d_gamma.data(),
+                        d_beta.data());
+  for (int i = 0; i < 64; ++i) CHECK(d_x.data()[i] == 0.0F);
+  CHECK(d_beta[3] == 0.0F);
+  CHECK(d_gamma[3] == 0.0F);
+}
+
+TEST_CASE("fully connected layers and their gradients, with and without ReLU") {
+  for (const bool relu : {true, false}) {
+    const int inputs = relu ? Cnn2::features : Cnn2::hidden;
+    const int outputs = relu ? Cnn2::hidden : Cnn2::classes;
+    const std::string name = relu ? "fc1" : "fc2";
+    Bench bench;
+    Activation in(static_cast<std::size_t>(k_batch * inputs));
+    Activation out(static_cast<std::size_t>(k_batch * outputs));
+    const Values x = reference::random_values(static_cast<std::size_t>(k_batch * inputs), 11);
+    const Values w = reference::random_values(static_cast<std::size_t>(outputs * inputs), 12);
+    const Values b = reference::random_values(static_cast<std::size_t>(outputs), 13);
+    const Values objective =
+        reference::random_values(static_cast<std::size_t>(k_batch * outputs), 14);
+    fill(in.value, x);
+    bench.set(name + ".weight", w);
+    bench.set(name + ".bias", b);
+    const auto f = [&](const Values& input, const Values& weights, const Values& bias) {
+      return reference::dot(reference::linear(k_batch, inputs, outputs, input, weights, bias, relu),
+                            objective);
+    };
+    const auto block =
+        linear(bench.layout, name, {k_batch, inputs, outputs, relu}, in.edge(), out.edge());
+    bench.run(*block, out, objective);
+    check_values(
+        out.value.data(), reference::linear(k_batch, inputs, outputs, x, w, b, relu), 1e-4);
+    check_gradient(
+        bench.gradient(name + ".weight"), [&](const Values& v) { return f(x, v, b); }, w, 1e-5);
+    check_gradient(
+        bench.gradient(name + ".bias"), [&](const Values& v) { return f(x, w, v); }, b, 1e-5);
+    check_gradient(
+        in.gradient.data(), [&](const Values& v) { return f(v, w, b); }, x, 1e-5);
+  }
+}
+
+TEST_CASE("softmax cross-entropy, its gradient and its count, also for large logits") {
+  const std::vector<std::uint8_t> labels{3, 0, 9};
+  Values logits = reference::random_values(30, 15);
+  logits[3] = 5;   // right
+  logits[17] = 6;  // wrong
+  std::vector<float> ours(logits.begin(), logits.end());
+  std::vector<float> gradient(30);
+  const HeadResult result = cross_entropy(ours.data(), labels.data(), 3, 10, 0.5F, gradient.data());
+  CHECK(static_cast<double>(result.loss) ==
+        doctest::Approx(reference::cross_entropy(logits, labels, 10)).epsilon(1e-6));
+  check_gradient(
+      gradient.data(),
+      [&](const Values& v) { return 0.5 * reference::cross_entropy(v, labels, 10); },
+      logits,
+      1e-5);
+  CHECK(result.correct >= 1);
+  CHECK(result.correct <= 2);
+  for (float& v : ours) v *= 1000;
+  CHECK(
+      std::isfinite(cross_entropy(ours.data(), labels.data(), 3, 10, 1.0F, gradient.data()).loss));
+}
+
+TEST_CASE(
+    "a network gives the same bits twice and on another thread, and evaluates its own "
+    "predictions") {
+  const Layout layout = cnn2_layout();
+  Buffer weights(layout.parameter_floats);
+  Buffer running(layout.statistic_floats);
+  initial_weights(layout, 1, weights.data());
+  initial_statistics(layout, running.data());
+  std::vector<std::uint8_t> images(5 * k_pixels);
+  for (std::size_t i = 0; i < images.size(); ++i)
+    images[i] = static_cast<std::uint8_t>(mix(i) & 0xff);
+  const std::vector<std::uint8_t> labels{1, 2, 3, 4, 5};
+  const Samples samples{images.data(), labels.data(), 5};
+  const std::vector<std::size_t> indices{4, 0, 2};
+  Buffer first(layout.sum_floats());
+  Buffer second(layout.sum_floats());
+  const auto train = [&](Buffer& sums) {
+    auto network = Network::create(layout, 3);
+    REQUIRE(network);
+    (*network)->prepare(weights.data());
+    (*network)->train(samples, indices, weights.data(), 0.1F, sums.data());
+    (*network)->train(samples, indices, weights.data(), 0.1F, sums.data());
+  };
+  train(first);
+  std::thread([&] { train(second); }).join();
+  CHECK(std::equal(first.data(), first.data() + first.size(), second.data()));
+  auto network = Network::create(layout, 3);
+  REQUIRE(network);
+  (*network)->prepare(weights.data());
+  const int whole = (*network)->evaluate(samples, 0, 3, weights.data(), running.data());
+  int apart = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    apart += (*network)->evaluate(samples, i, 1, weights.data(), running.data());
+  CHECK(whole == apart);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command line and environment of dttrain.
+#include "core/train/options.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+using namespace dts;
+using namespace dts::train;
+
+namespace {
+
+const char* nothing(const char* /*name*/) {
+  return nullptr;
+}
+
+std::string error_of(const std::vector<std::string>& arguments) {
+  const auto options = parse_options(arguments, nothing);
+  if (options) return "";
+  CHECK(options.error().code == Errc::usage);
+  return options.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("options are read in both spellings and override the environment") {
+  const auto environment = [](const char* name) -> const char* {
+    if (std::strcmp(name, "DTSUBMIT_ATTEMPT") == 0) return "4";
+    if (std::strcmp(name, "DTSUBMIT_RUN_DIR") == 0) return "/runs/a";
+    return std::strcmp(name, "OMP_NUM_THREADS") == 0 ? "3" : nullptr;
+  };
+  const auto options = parse_options(
+      {"--steps", "12", "--lr=0.25", "--run-dir", "/b", "--schedule=constant"}, environment);
+  REQUIRE(options);
+  CHECK(options->steps == 12);
+  CHECK(options->lr == doctest::Approx(0.25));
+  CHECK(options->run_dir == "/b");
+  CHECK(options->attempt == 4);
+  CHECK(options->threads == 3);
+  CHECK(options->schedule == Schedule::constant);
+}
+
+TEST_CASE("bad options are refused by name") {
+  CHECK(error_of({"--stesp", "3"}) == "unknown option --stesp");
+  CHECK(error_of({"--steps"}) == "--steps needs a value");
+  CHECK(error_of({"--steps", "0"}) == "--steps: '0' is not valid");
+  CHECK(error_of({"--steps", "-1"}) == "--steps: '-1' is not valid");
+  CHECK(error_of({"--lr", "nan"}) == "--lr: 'nan' is not valid");
+  CHECK(error_of({"--shards", "2000"}) == "--shards: '2000' is not valid");
+  CHECK(error_of({"--batch", "99999999999999999999"}) ==
+        "--batch: '99999999999999999999' is not valid");
+  CHECK(error_of({"--batch", "100", "--shards", "16"}) ==
+        "--batch 100 is not a multiple of --shards 16");
+}
+
+TEST_CASE("a bad variable of the environment is named") {
+  const auto options = parse_options({}, [](const char* name) -> const char* {
+    return std::strcmp(name, "DTSUBMIT_ATTEMPT") == 0 ? "two" : nullptr;
+  });
+  REQUIRE_FALSE(options);
+  CHECK(options.error().message == "DTSUBMIT_ATTEMPT: 'two' is not valid");
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slow double-precision versions of the blocks' forward passes, from their textbook formulas.
+#pragma once
+
+#include "core/train/kernels.hpp"
+#include "core/train/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace reference {
+
+using Values = std::vector<double>;
+
+// `count` values in (-1, 1), different for each `salt`.
+inline Values random_values(std::size_t count, std::uint64_t salt) {
+  Values values(count);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = static_cast<double>(dts::train::mix(salt * 1000003 + i) >> 11) * 0x1.0p-52 - 1;
+  return values;
+}
+
+// Index into blocked images.
+inline std::size_t at(const dts::train::Images& s, int n, int c, int y, int x) {
+  const int blocks = s.channels / 16;
+  return static_cast<std::size_t>((((n * blocks + c / 16) * s.height + y) * s.width + x) * 16 +
+                                  c % 16);
+}
+
+// in(n, c, y, x) is asked only inside the image.
+inline Values convolution(const dts::train::Images& out_shape,
+                          int in_channels,
+                          const std::function<double(int, int, int, int)>& in,
+                          const Values& weights) {
+  Values out(out_shape.count());
+  for (int n = 0; n < out_shape.batch; ++n)
+    for (int o = 0; o < out_shape.channels; ++o)
+      for (int y = 0; y < out_shape.height; ++y)
+        for (int x = 0; x < out_shape.width; ++x) {
+          double sum = 0;
+          for (int c = 0; c < in_channels; ++c)
+            for (int k = 0; k < 9; ++k) {
+              const int iy = y + k / 3 - 1;
+              const int ix = x + k % 3 - 1;
+              if (iy < 0 || ix < 0 || iy >= out_shape.height || ix >= out_shape.width) continue;
+              sum += weights[static_cast<std::size_t>((o * in_channels + c) * 9 + k)] *
+                     in(n, c, iy, ix);
+            }
+          out[at(out_shape, n, o, y, x)] = sum;
+        }
+  return out;
+}
+
+inline Values bn_relu_pool(const dts::train::Images& s,
+                           const Values& x,
+                           const Values& gamma,
+                           const Values& beta) {
+  Values out(s.count() / 4);
+  const dts::train::Images half{s.batch, s.channels, s.height / 2, s.width / 2};
+  const double count = static_cast<double>(s.batch) * s.height * s.width;
+  for (int c = 0; c < s.channels; ++c) {
+    double mean = 0;
+    double variance = 0;
+    const auto each = [&](auto visit) {
+      for (int n = 0; n < s.batch; ++n)
+        for (int y = 0; y < s.height; ++y)
+          for (int col = 0; col < s.width; ++col) visit(x[at(s, n, c, y, col)], n, y, col);
+    };
+    each([&](double v, int, int, int) { mean += v / count; });
+    each([&](double v, int, int, int) { variance += (v - mean) * (v - mean) / count; });
+    const auto channel = static_cast<std::size_t>(c);
+    const double scale = gamma[channel] / std::sqrt(variance + 1e-5);
+    each([&](double v, int n, int y, int col) {
+      double& to = out[at(half, n, c, y / 2, col / 2)];
+      to = std::max(to, scale * (v - mean) + beta[channel]);
+    });
+  }
+  return out;
+}
+
+inline Values linear(
+    int batch, int in, int out, const Values& x, const Values& w, const Values& b, bool relu) {
+  Values y(static_cast<std::size_t>(batch * out));
+  for (int n = 0; n < batch; ++n)
+    for (int o = 0; o < out; ++o) {
+      double sum = b[static_cast<std::size_t>(o)];
+      for (int i = 0; i < in; ++i)
+        sum += x[static_cast<std::size_t>(n * in + i)] * w[static_cast<std::size_t>(o * in + i)];
+      y[static_cast<std::size_t>(n * out + o)] = relu ? std::max(sum, 0.0) : sum;
+    }
+  return y;
+}
+
+inline double cross_entropy(const Values& logits,
+                            const std::vector<std::uint8_t>& labels,
+                            int classes) {
+  double loss = 0;
+  for (std::size_t n = 0; n < labels.size(); ++n) {
+    double sum = 0;
+    for (int c = 0; c < classes; ++c)
+      sum += std::exp(logits[n * static_cast<std::size_t>(classes) + static_cast<std::size_t>(c)]);
+    loss += std::log(sum) - logits[n * static_cast<std::size_t>(classes) + labels[n]];
+  }
+  return loss;
+}
+
+// d f / d x[i] by the fourth-order central difference (f(x-2h) - 8 f(x-h) + 8 f(x+h) - f(x+2h)) /
+// 12h.
+inline double derivative(const std::function<double(const Values&)>& f, Values x, std::size_t i) {
+  constexpr double k_h = 1e-7;  // small: ReLU and maximum have kinks
+  const double middle = x[i];
+  const auto value = [&](double offset) {
+    x[i] = middle + offset;
+    return f(x);
+  };
+  return (value(-2 * k_h) - 8 * value(-k_h) + 8 * value(k_h) - value(2 * k_h)) / (12 * k_h);
+}
+
+inline double dot(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+}  // namespace reference

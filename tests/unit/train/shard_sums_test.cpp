@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sums of a step: the same bits for every number of threads and every cut into runs.
+#include "core/train/shard_sums.hpp"
+
+#include "core/train/sampler.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace dts::train;
+
+namespace {
+
+constexpr int k_shards = 6;  // not a power of two
+constexpr int k_micro = 2;
+
+struct Data {
+  std::vector<std::uint8_t> images;
+  std::vector<std::uint8_t> labels;
+
+  explicit Data(std::size_t count) : images(count * k_pixels), labels(count) {
+    for (std::size_t i = 0; i < images.size(); ++i)
+      images[i] = static_cast<std::uint8_t>(mix(i) & 0xff);
+    for (std::size_t i = 0; i < count; ++i) labels[i] = static_cast<std::uint8_t>(i % 10);
+  }
+
+  [[nodiscard]] Samples view() const { return {images.data(), labels.data(), labels.size()}; }
+};
+
+struct Step {
+  Layout layout = cnn2_layout();
+  Data data{40};
+  Buffer weights{layout.parameter_floats};
+  StepInput input;
+
+  Step() {
+    initial_weights(layout, 3, weights.data());
+    input = {data.view(), weights.data(), 9, 4, k_shards * k_micro};
+  }
+
+  [[nodiscard]] std::unique_ptr<ShardSums> make(int threads) const {
+    auto sums = ShardSums::create(layout, k_shards, k_micro, threads);
+    REQUIRE(sums);
+    return std::move(*sums);
+  }
+
+  [[nodiscard]] std::vector<float> whole(const Partials& partials) const {
+    const float* const sum = combine({0, k_shards}, partials, 0, layout.sum_floats());
+    REQUIRE(sum != nullptr);
+    return {sum, sum + layout.sum_floats()};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("threads and runs do not change a bit of a step's sums") {
+  const Step step;
+  const auto alone = step.make(1);
+  const std::vector<float> expected = step.whole(alone->sum(step.input, {0, k_shards}));
+  CHECK(std::any_of(expected.begin(), expected.end(), [](float v) { return v != 0.0F; }));
+  for (const int threads : {2, 3, 8}) {
+    const auto sums = step.make(threads);
+    CHECK(step.whole(sums->sum(step.input, {0, k_shards})) == expected);
+    CHECK(step.whole(sums->sum(step.input, {0, k_shards})) ==
+          expected);  // with its buffers used again
+  }
+  const auto left = step.make(2);
+  const auto right = step.make(1);
+  Partials both = left->sum(step.input, {0, 2});
+  both.merge(right->sum(step.input, {2, k_shards}));
+  CHECK(step.whole(both) == expected);
+}
+
+TEST_CASE("correct predictions are counted once whoever counts them") {
+  const Step step;
+  Buffer running(step.layout.statistic_floats);
+  initial_statistics(step.layout, running.data());
+  const auto one = step.make(1);
+  const auto two = step.make(2);
+  const std::int64_t all =
+      one->count_correct(step.data.view(), step.weights.data(), running.data(), 1, 0);
+  std::int64_t apart = 0;
+  for (int part = 0; part < 3; ++part)
+    apart += two->count_correct(step.data.view(), step.weights.data(), running.data(), 3, part);
+  CHECK(all == apart);
+  CHECK(all > 0);
+}
