@@ -2,6 +2,9 @@
 // Collectives out of MPI's non-blocking operations and one wait that sleeps.
 #include "core/train/comm.hpp"
 
+#include "core/train/node_memory.hpp"
+
+#include <fmt/format.h>
 #include <mpi.h>
 #include <sys/prctl.h>
 
@@ -15,8 +18,7 @@
 namespace dts::train {
 
 struct Comm::Mpi {
-  MPI_Comm node = MPI_COMM_NULL;
-  std::vector<MPI_Win> windows;
+  std::vector<SharedMemory> memory;
   std::vector<MPI_Request> requests;
 
   // Completes all requests. Short polls first (a peer on another core is about to answer), then
@@ -35,6 +37,16 @@ struct Comm::Mpi {
       pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, k_longest_ns);
     }
     requests.clear();
+  }
+
+  // Every rank's `mine`, by rank.
+  template <class T>
+  std::vector<T> gather(const T& mine, int ranks) {
+    std::vector<T> all(static_cast<std::size_t>(ranks));
+    MPI_Iallgather(
+        &mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD, next());
+    wait();
+    return all;
   }
 
   MPI_Request* next() { return &requests.emplace_back(MPI_REQUEST_NULL); }
@@ -73,15 +85,14 @@ Comm::Comm() : mpi_(std::make_unique<Mpi>()) {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &mpi_->node);
-  MPI_Comm_rank(mpi_->node, &node_rank_);
-  MPI_Comm_size(mpi_->node, &node_size_);
+  const auto keys = mpi_->gather(node_key(), size_);
+  const auto mine = keys.begin() + rank_;
+  node_root_ = static_cast<int>(std::find(keys.begin(), mine, *mine) - keys.begin());
+  node_size_ = static_cast<int>(std::count(keys.begin(), keys.end(), *mine));
 }
 
 Comm::~Comm() {
-  barrier();  // sleeping, so that MPI_Finalize's own spins are short
-  for (MPI_Win& window : mpi_->windows) MPI_Win_free(&window);
-  MPI_Comm_free(&mpi_->node);
+  barrier();  // sleeping, so that MPI_Finalize's own wait is short
   MPI_Finalize();
 }
 
@@ -118,17 +129,25 @@ void Comm::barrier() {
   mpi_->wait();
 }
 
-std::byte* Comm::node_memory(std::size_t bytes) {
-  MPI_Win window = MPI_WIN_NULL;
-  void* base = nullptr;
-  const auto mine = static_cast<MPI_Aint>(node_rank_ == 0 ? bytes : 0);
-  MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, mpi_->node, &base, &window);
-  mpi_->windows.push_back(window);
-  MPI_Aint size = 0;
-  int unit = 0;
-  MPI_Win_shared_query(window, 0, &size, &unit, &base);
-  if (node_rank_ == 0) std::memset(base, 0, bytes);
-  return static_cast<std::byte*>(base);
+Result<std::byte*> Comm::node_memory(std::size_t bytes) {
+  Result<void> mapped;
+  const auto keep = [&](Result<SharedMemory> memory) {
+    if (memory)
+      mpi_->memory.push_back(*std::move(memory));
+    else
+      mapped = tl::unexpected(std::move(memory).error());
+  };
+  if (first_on_node()) keep(SharedMemory::create(bytes));
+  const auto names = mpi_->gather(
+      first_on_node() && mapped ? mpi_->memory.back().name() : SharedMemoryName{}, size_);
+  const SharedMemoryName name = names[static_cast<std::size_t>(node_root_)];
+  if (!first_on_node() && name.pid != 0) keep(SharedMemory::open(name, bytes));
+  DTS_TRY(mapped);
+  // Its creator tells why there is none.
+  if (name.pid == 0)
+    return fail(Errc::io,
+                fmt::format("rank {} could not make the node's shared memory", node_root_));
+  return mpi_->memory.back().data();
 }
 
 Span Comm::slice(std::size_t floats, int rank) const {

@@ -4,6 +4,7 @@
 // Not thread-safe: one thread of a process uses it.
 #pragma once
 
+#include "core/base/result.hpp"
 #include "core/train/buffer.hpp"
 #include "core/train/tree.hpp"
 
@@ -34,7 +35,7 @@ class Comm {
 
   [[nodiscard]] int node_size() const { return node_size_; }  // ranks on this node
 
-  [[nodiscard]] bool first_on_node() const { return node_rank_ == 0; }
+  [[nodiscard]] bool first_on_node() const { return node_root_ == rank_; }
 
   [[nodiscard]] Verdict agree(int code);
   [[nodiscard]] std::int64_t sum(std::int64_t value);
@@ -43,7 +44,8 @@ class Comm {
 
   // Memory that the ranks of a node share, zero at first; lives as long as the Comm. Every rank of
   // a node must name the same size. Only first_on_node() may write, and a barrier must follow.
-  [[nodiscard]] std::byte* node_memory(std::size_t bytes);
+  // Errc::io is this rank's alone: agree() on it.
+  [[nodiscard]] Result<std::byte*> node_memory(std::size_t bytes);
 
   // The sum over all `shards` of arrays of `floats` elements (a multiple of 16), added in tree
   // order; each rank gives the partials of its own run. Equal bits on every rank, for every number
@@ -60,7 +62,7 @@ class Comm {
   std::unique_ptr<Mpi> mpi_;
   int rank_ = 0;
   int size_ = 1;
-  int node_rank_ = 0;
+  int node_root_ = 0;  // the lowest rank on this node
   int node_size_ = 1;
   Buffer received_;
   Buffer total_;

@@ -63,7 +63,9 @@ Result<SharedSamples> share_samples(Comm& comm,
     read = fail(Errc::invalid,
                 fmt::format("{} on this node differs from that on rank 0's node", folder));
   DTS_TRY(settle(comm, read));
-  std::byte* at = comm.node_memory((header[0] + header[1]) * (k_pixels + 1));
+  const auto memory = comm.node_memory((header[0] + header[1]) * (k_pixels + 1));
+  DTS_TRY(settle(comm, memory ? Result<void>{} : tl::unexpected(memory.error())));
+  std::byte* at = *memory;
   SharedSamples shared;
   shared.train = place(at, header[0], comm.first_on_node() ? &raw.train.view : nullptr);
   shared.test = place(at, header[1], comm.first_on_node() ? &raw.test.view : nullptr);

@@ -48,6 +48,7 @@ wait_for() {
 
 job_state() { squeue -h -t all -o %T -j "$1"; }
 job_is() { [[ $(job_state "$1") == "$2" ]]; }
+no_jobs() { [[ -z $(squeue -h) ]]; }
 
 # Neither gone nor a zombie that nobody has buried yet.
 lives() { [[ -e /proc/$1/stat && $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) != Z* ]]; }

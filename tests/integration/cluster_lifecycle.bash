@@ -74,6 +74,8 @@ high=$(sbatch --parsable --exclusive --nodes 2 -p high -o /dev/null --wrap "slee
 wait_for 90 job_is "$high" COMPLETED || fail "high is $(job_state "$high")"
 wait_for 40 job_is "$low" RUNNING || fail "low is $(job_state "$low")"
 scontrol show job "$low" | grep -q "Restarts=1" || fail "$(scontrol show job "$low")"
+scancel "$low"  # or the next job here would have to preempt it, which takes Slurm up to 30 s
+wait_for 40 no_jobs || fail "still there: $(squeue)"
 
 test_case "a second cluster beside it has other addresses and ports, and knows nothing of its jobs"
 select_cluster --name two "${shape[@]}" --nodes 1

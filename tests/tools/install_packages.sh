@@ -6,7 +6,8 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build pkg-config git ca-certificates
   slurmctld slurmd slurm-client libslurm-dev
-  openmpi-bin libopenmpi-dev libhwloc-dev libdnnl-dev
+  openmpi-bin libopenmpi-dev libhwloc-dev
+  libdnnl-dev ocl-icd-opencl-dev  # dnnl's CMake file looks for OpenCL and only recommends it
   nlohmann-json3-dev libcli11-dev libfmt-dev libexpected-dev doctest-dev
   libxxhash-dev zlib1g-dev
   dataset-fashion-mnist
