@@ -34,6 +34,14 @@ const CLI::App* chosen(const CLI::App& app) {
   return verbs.empty() ? &app : chosen(*verbs.front());
 }
 
+// "see `dtsubmit cluster up --help`"
+std::string see_help(const CLI::App& app) {
+  std::string words = app.get_name();
+  for (auto verbs = app.get_subcommands(); !verbs.empty(); verbs = verbs.front()->get_subcommands())
+    words += " " + verbs.front()->get_name();
+  return fmt::format("see `{} --help`", words);
+}
+
 Error unknown_word(const CLI::App& app, const std::string& word) {
   const CLI::App* verb = chosen(app);
   std::vector<std::string> known;
@@ -44,8 +52,7 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
     const auto similar = nearest(name, known);
     return {Errc::usage,
             fmt::format("unknown option `{}`", name),
-            similar ? fmt::format("a similar option exists: `{}`", *similar)
-                    : fmt::format("see `{} --help`", "dtsubmit " + verb->get_name())};
+            similar ? fmt::format("a similar option exists: `{}`", *similar) : see_help(app)};
   }
   for (const CLI::App* one : verb->get_subcommands([](const CLI::App*) { return true; }))
     known.push_back(one->get_name());
@@ -100,10 +107,7 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
     if (!message.empty())
       message.front() =
           static_cast<char>(std::tolower(static_cast<unsigned char>(message.front())));
-    return fail(Errc::usage,
-                message,
-                fmt::format("see `dtsubmit {} --help`",
-                            chosen(app)->get_name() == "dtsubmit" ? "" : chosen(app)->get_name()));
+    return fail(Errc::usage, message, see_help(app));
   }
   if (!invocation.action) {
     fmt::print("{}", app.help());

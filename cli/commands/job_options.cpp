@@ -123,8 +123,6 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   reader.read("--mem", options.memory, parse_memory_mib, spec.memory_mib);
   reader.read("--signal-margin", options.signal_margin, parse_seconds, spec.signal_margin);
   reader.read("--stop-signal", options.stop_signal, parse_signal, spec.stop_signal);
-  if (spec.job_name.empty())
-    spec.job_name = command.empty() ? "dttrain" : spec::default_job_name(command);
   const Diagnostics invalid = spec::validate(spec);
   reader.problems.insert(reader.problems.end(), invalid.begin(), invalid.end());
   if (!reader.problems.empty()) return tl::unexpected<Error>(to_error(reader.problems));

@@ -8,7 +8,6 @@
 #include "core/launch/net.hpp"
 #include "core/plan/json.hpp"
 #include "core/run/ledger.hpp"
-#include "core/script/sbatch.hpp"
 #include "core/spec/json.hpp"
 
 #include "version.hpp"
@@ -47,15 +46,15 @@ Result<Prepared> prepare(spec::JobSpec spec,
     return fail(Errc::not_found,
                 "the bundled trainer is not at " + trainer_path(),
                 "build it, or name a program after `--`");
-  prepared.run_name = run::run_name(spec.job_name, std::chrono::system_clock::now());
+  prepared.run_name = run::run_name(prepared.plan.job_name, std::chrono::system_clock::now());
   prepared.runs = absolute_path(runs.empty() ? "runs" : runs);
   prepared.spec = std::move(spec);
   if (with_script) {
-    script::ScriptContext context;
-    context.run_dir = prepared.directory().path;
-    context.dtsubmit = program_path();
-    context.version = k_version;
-    DTS_ASSIGN(prepared.script, script::render_sbatch(prepared.spec, prepared.plan, context));
+    prepared.context.run_dir = prepared.directory().path;
+    prepared.context.dtsubmit = program_path();
+    prepared.context.version = k_version;
+    DTS_ASSIGN(prepared.script,
+               script::render_sbatch(prepared.spec, prepared.plan, prepared.context));
   }
   return prepared;
 }

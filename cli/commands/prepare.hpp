@@ -6,6 +6,7 @@
 #include "core/plan/plan.hpp"
 #include "core/run/run_directory.hpp"
 #include "core/sched/scheduler.hpp"
+#include "core/script/sbatch.hpp"
 #include "core/spec/job_spec.hpp"
 
 #include <string>
@@ -17,8 +18,9 @@ struct Prepared {
   spec::JobSpec spec;
   plan::Plan plan;
   std::string run_name;
-  std::string runs;    // absolute folder of the run directories
-  std::string script;  // empty without a scheduler
+  std::string runs;               // absolute folder of the run directories
+  script::ScriptContext context;  // of `script`
+  std::string script;             // empty without a scheduler
 
   [[nodiscard]] run::RunDirectory directory() const { return {runs + "/" + run_name}; }
 };

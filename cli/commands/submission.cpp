@@ -34,14 +34,11 @@ sched::Submission make_submission(const Prepared& prepared, std::vector<std::str
   submission.script_path = prepared.directory().script();
   submission.environment = std::move(environment);
   submission.work_folder = absolute_path(".");
-  submission.job_name = spec.job_name;
+  submission.job_name = plan.job_name;
   submission.partition = spec.partition;
   submission.account = spec.account;
   submission.qos = spec.qos;
-  std::string folder;
-  for (const char c : prepared.directory().path)
-    folder += c == '%' ? std::string("%%") : std::string(1, c);
-  submission.output = folder + "/slurm-%j.log";
+  submission.output = script::output_pattern(prepared.context);
   submission.nodes = plan.nodes;
   submission.ntasks_per_node = plan.ntasks_per_node;
   submission.cpus_per_task = plan.cpus_per_task;
@@ -49,9 +46,9 @@ sched::Submission make_submission(const Prepared& prepared, std::vector<std::str
   submission.memory_mib = spec.memory_mib;
   submission.time_limit = spec.time;
   submission.requeue = spec.requeue;
-  if (spec.time && *spec.time != std::chrono::seconds::max() && plan.signal_margin.count() > 0) {
+  if (const auto warning = script::warning_time(spec, plan); warning.count() > 0) {
     submission.warn_signal = SIGUSR1;
-    submission.warn_seconds = static_cast<std::uint32_t>(plan.signal_margin.count());
+    submission.warn_seconds = static_cast<std::uint32_t>(warning.count());
   }
   return submission;
 }

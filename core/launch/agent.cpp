@@ -63,7 +63,8 @@ class Agent {
   [[nodiscard]] Result<run::Outcome> run_attempt(AttemptRunner& runner);
   [[nodiscard]] RunnerSettings runner_settings();
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> common_environment() const;
-  void on_started(const Attempt& attempt);
+  [[nodiscard]] Result<void> on_started(const Attempt& attempt);
+  void on_stop(const Attempt& attempt);
   [[nodiscard]] Result<int> requeue(const run::Outcome& outcome);
   void wait_for_the_end();
   [[nodiscard]] Result<void> note(run::Event event);
@@ -158,7 +159,8 @@ RunnerSettings Agent::runner_settings() {
   settings.sentinel = !options_.local && plan_.nodes == 1;
   settings.signals = signals_.get();
   settings.watch = watch_.get();
-  settings.on_started = [this](const Attempt& attempt) { on_started(attempt); };
+  settings.on_started = [this](const Attempt& attempt) { return on_started(attempt); };
+  settings.on_stop = [this](const Attempt& attempt) { on_stop(attempt); };
   if (options_.local) {
     follower_.emplace(run_.rank_log(number_, 0));
     settings.on_idle = [this] { follower_->copy_to(STDOUT_FILENO); };
@@ -166,21 +168,27 @@ RunnerSettings Agent::runner_settings() {
   return settings;
 }
 
-void Agent::on_started(const Attempt& attempt) {
+Result<void> Agent::on_started(const Attempt& attempt) {
   join_beginning();
+  DTS_TRY(begun_);
   const auto& rendezvous = attempt.rendezvous();
   log("all {} ranks run; MASTER_ADDR={} MASTER_PORT={}",
       plan_.world_size,
       rendezvous.master_addr,
       rendezvous.master_port);
-  const auto written =
-      write_file(run_.attempt(number_) + "/placement.json", plan::to_json(attempt.placements()));
-  if (!written) log("{}", written.error().message);
+  DTS_TRY(
+      write_file(run_.attempt(number_) + "/placement.json", plan::to_json(attempt.placements())));
   run::Event event{.event = "ranks_started"};
   event.detail = fmt::format("{} ranks, master {} port {}",
                              plan_.world_size,
                              rendezvous.master_addr,
                              rendezvous.master_port);
+  return note(std::move(event));
+}
+
+void Agent::on_stop(const Attempt& attempt) {
+  run::Event event{.event = "stop_requested", .cause = run::to_string(*attempt.stop_cause())};
+  event.detail = attempt.stop_detail();
   if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
 }
 

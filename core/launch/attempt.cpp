@@ -212,6 +212,7 @@ void Attempt::start_ranks(Time now) {
     go.environment.insert(
         go.environment.end(), settings_.environment.begin(), settings_.environment.end());
     go.log = fmt::format("{}/rank-{}.log", settings_.folder, placement.rank);
+    go.stop_signal = settings_.stop_signal;
     send(placement.rank, std::move(go));
   }
 }
@@ -326,6 +327,7 @@ void Attempt::on_stop(run::Cause cause, Time kill_at, const std::string& detail,
   stop_detail_ = detail;
   if (phase_ != Phase::running && phase_ != Phase::starting)
     return kill_all(now);  // no program runs yet
+  stop_news_ = true;
   for (const auto& [rank, state] : ranks_)
     if (!state.exit_code) send(rank, Stop{settings_.stop_signal});
 }
@@ -383,6 +385,10 @@ std::vector<Attempt::Peer> Attempt::take_refused() {
 
 bool Attempt::take_started() {
   return std::exchange(started_news_, false);
+}
+
+bool Attempt::take_stop_news() {
+  return std::exchange(stop_news_, false);
 }
 
 std::optional<std::pair<unsigned, int>> Attempt::take_signalled() {

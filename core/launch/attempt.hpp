@@ -59,6 +59,13 @@ class Attempt {
   [[nodiscard]] std::vector<Peer> take_refused();
   // True once after all ranks have started: placements() and rendezvous() are final.
   [[nodiscard]] bool take_started();
+  // True once after a stop was asked for while programs ran: the programs have been told.
+  [[nodiscard]] bool take_stop_news();
+
+  [[nodiscard]] std::optional<run::Cause> stop_cause() const { return stop_cause_; }
+
+  [[nodiscard]] const std::string& stop_detail() const { return stop_detail_; }
+
   // A signal a rank process got from outside; reported once.
   [[nodiscard]] std::optional<std::pair<unsigned, int>> take_signalled();
 
@@ -121,6 +128,7 @@ class Attempt {
   Time give_up_at_ = Time::max();  // killed ranks that do not answer are left to the launcher's end
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
   bool started_news_ = false;
+  bool stop_news_ = false;
   std::optional<std::pair<unsigned, int>> signalled_;
   std::optional<run::Outcome> failure_;  // the first reason to end, if any
   std::optional<run::Outcome> outcome_;

@@ -290,9 +290,14 @@ void AttemptRunner::tick() {
     if (settings_.watch != nullptr) settings_.watch->ask();
   }
   if (attempt_.take_started()) {
-    if (settings_.on_started) settings_.on_started(attempt_);
+    if (const auto recorded = settings_.on_started(attempt_); !recorded) {
+      log("{}", recorded.error().message);
+      attempt_.on_stop(run::Cause::stopped, now, recorded.error().message, now);
+    }
     if (settings_.sentinel) start_sentinel();  // after the ranks: it must not delay them
   }
+  deliver();  // before anything slow: the programs' time to save runs
+  if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
   std::vector<int> silent;
   for (const auto& [fd, peer] : peers_)
     if (!peer.authenticated && now - peer.since > k_hello_limit) silent.push_back(fd);

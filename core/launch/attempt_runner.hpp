@@ -24,13 +24,14 @@ namespace dts::launch {
 struct RunnerSettings {
   AttemptSettings attempt;
   run::RunDirectory run;
-  std::string dtsubmit;                            // our own program's path
-  bool local = false;                              // no scheduler: this machine only
-  bool sentinel = false;                           // start the step that hears the grace signal
-  int signals = -1;                                // signalfd, see take_signals()
-  JobWatch* watch = nullptr;                       // may be null; not owned
-  std::function<void(const Attempt&)> on_started;  // all ranks run
-  std::function<void()> on_idle;                   // at least every second
+  std::string dtsubmit;       // our own program's path
+  bool local = false;         // no scheduler: this machine only
+  bool sentinel = false;      // start the step that hears the grace signal
+  int signals = -1;           // signalfd, see take_signals()
+  JobWatch* watch = nullptr;  // may be null; not owned
+  std::function<Result<void>(const Attempt&)> on_started;  // all ranks run; an error ends them
+  std::function<void(const Attempt&)> on_stop;             // the programs have been asked to save
+  std::function<void()> on_idle;                           // at least every second
 };
 
 class AttemptRunner {

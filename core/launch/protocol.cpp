@@ -90,6 +90,7 @@ Go go_from(const json& j) {
   go.cpus = counts(j, "cpus");
   go.environment = j.at("environment").get<std::vector<std::pair<std::string, std::string>>>();
   go.log = j.at("log").get<std::string>();
+  go.stop_signal = number(j, "stop_signal");
   return go;
 }
 
@@ -146,32 +147,35 @@ std::string to_line(const FromRank& message) {
 }
 
 std::string to_line(const ToRank& message) {
-  return dump(std::visit(
-      Overload{
-          [](const Listen& m) {
-            return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
-          },
-          [](const Probe& m) {
-            return json{{"type", "probe"},
-                        {"addresses", m.addresses},
-                        {"port", m.port},
-                        {"nonce", m.nonce}};
-          },
-          [](const Go& m) {
-            return json{
-                {"type", "go"}, {"cpus", m.cpus}, {"environment", m.environment}, {"log", m.log}};
-          },
-          [](const Stop& m) {
-            return json{{"type", "stop"}, {"signal", m.signal}};
-          },
-          [](const Kill&) {
-            return json{{"type", "kill"}};
-          },
-          [](const Bye&) {
-            return json{{"type", "bye"}};
-          },
-      },
-      message));
+  return dump(
+      std::visit(Overload{
+                     [](const Listen& m) {
+                       return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
+                     },
+                     [](const Probe& m) {
+                       return json{{"type", "probe"},
+                                   {"addresses", m.addresses},
+                                   {"port", m.port},
+                                   {"nonce", m.nonce}};
+                     },
+                     [](const Go& m) {
+                       return json{{"type", "go"},
+                                   {"cpus", m.cpus},
+                                   {"environment", m.environment},
+                                   {"log", m.log},
+                                   {"stop_signal", m.stop_signal}};
+                     },
+                     [](const Stop& m) {
+                       return json{{"type", "stop"}, {"signal", m.signal}};
+                     },
+                     [](const Kill&) {
+                       return json{{"type", "kill"}};
+                     },
+                     [](const Bye&) {
+                       return json{{"type", "bye"}};
+                     },
+                 },
+                 message));
 }
 
 Result<FromRank> parse_from_rank(std::string_view line) {

@@ -83,6 +83,7 @@ struct Go {
   std::vector<unsigned> cpus;                                    // OS indices of PUs
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
   std::string log;                                               // file for both streams
+  int stop_signal = 15;  // if the agent vanishes, the rank itself asks its program to save
 };
 
 struct Stop {

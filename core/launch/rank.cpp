@@ -106,6 +106,7 @@ class RankProcess {
   UniqueFd rendezvous_;  // held until the program starts
   std::string nonce_;
   Program program_;
+  int stop_signal_ = SIGTERM;
   bool agent_alive_ = true;
   bool reported_ = false;
   bool over_ = false;
@@ -144,6 +145,7 @@ void RankProcess::handle(const Probe& message) {
 
 void RankProcess::handle(const Go& message) {
   rendezvous_.reset();
+  stop_signal_ = message.stop_signal;
   if (const auto bound = bind_to(message.cpus); !bound) return say(Failed{bound.error().message});
   const auto started = program_.start(options_.command, message.environment, message.log);
   if (!started) return say(Failed{started.error().message});
@@ -174,7 +176,7 @@ void RankProcess::on_agent_lost() {
     return;
   }
   log("the agent is gone: asking the program to save, {} s at most", k_orphan_save_limit.count());
-  program_.signal(SIGTERM);
+  program_.signal(stop_signal_);
   deadline_ = Clock::now() + k_orphan_save_limit;
 }
 

@@ -136,7 +136,8 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   plan.job_name = spec.job_name.empty() ? spec::default_job_name(spec.command) : spec.job_name;
   decide(
       plan, "job-name", plan.job_name, spec.job_name.empty() ? "the program's name" : "as asked");
-  decide(plan, "nodes", plan.nodes, "as asked");
+  decide(
+      plan, "nodes", plan.nodes, plan.nodes == 1 ? "one, where --nodes asks no more" : "as asked");
   decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? "as asked" : "none asked");
   choose_tasks(plan, spec, fit);
   choose_cpus(plan, spec, fit);

@@ -221,9 +221,12 @@ class PluginScheduler final : public sched::Scheduler {
 }  // namespace
 
 Result<std::unique_ptr<sched::Scheduler>> load_scheduler(const std::string& name, bool probe) {
-  DTS_ASSIGN(auto plugin, load_plugin(name, Kind::scheduler));
-  DTS_TRY(plugin->call("open", json{{"probe", probe}}.dump()));
-  return std::make_unique<PluginScheduler>(std::move(plugin));
+  auto plugin = load_plugin(name, Kind::scheduler);
+  if (!plugin && plugin.error().code == Errc::not_found)
+    plugin.error().code = Errc::unreachable;  // no way to the scheduler is no scheduler
+  if (!plugin) return tl::unexpected<Error>(std::move(plugin).error());
+  DTS_TRY((*plugin)->call("open", json{{"probe", probe}}.dump()));
+  return std::make_unique<PluginScheduler>(*std::move(plugin));
 }
 
 }  // namespace dts::plugin

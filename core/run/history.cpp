@@ -18,7 +18,7 @@ Circumstances count_failures(const std::vector<Event>& events) {
     const auto cause = cause_from(event.cause);
     if (cause == Cause::launch_failed) ++counted.launch_failures;
     if (cause != Cause::rank_killed && cause != Cause::launcher_died) {
-      if (cause != Cause::launch_failed) counted.without_progress = 0;
+      if (cause != Cause::launch_failed && cause != Cause::agent_lost) counted.without_progress = 0;
       continue;
     }
     ++counted.crashes;

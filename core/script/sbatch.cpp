@@ -61,6 +61,15 @@ std::string_view builtin_sbatch_template() {
   return k_sbatch_template;
 }
 
+std::string output_pattern(const ScriptContext& context) {
+  return escape_pattern(context.run_dir) + "/" + context.log_pattern;
+}
+
+std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& plan) {
+  const bool unlimited = spec.time == std::chrono::seconds::max();
+  return unlimited ? std::chrono::seconds(0) : plan.signal_margin;
+}
+
 Result<Directives> make_directives(const spec::JobSpec& spec,
                                    const plan::Plan& plan,
                                    const ScriptContext& context) {
@@ -71,7 +80,7 @@ Result<Directives> make_directives(const spec::JobSpec& spec,
       {"nodes", std::to_string(plan.nodes)},
       {"ntasks-per-node", std::to_string(plan.ntasks_per_node)},
       {"open-mode", "append"},
-      {"output", escape_pattern(context.run_dir) + "/" + context.log_pattern},
+      {"output", output_pattern(context)},
       {spec.requeue ? "requeue" : "no-requeue", ""},
   };
   const auto put = [&](const char* name, std::string value) {
@@ -85,8 +94,8 @@ Result<Directives> make_directives(const spec::JobSpec& spec,
     put("mem", *spec.memory_mib == 0 ? "0" : fmt::format("{}M", *spec.memory_mib));
   if (spec.time) put("time", format_time_limit(*spec.time));
   // To the batch shell only, which by then is the agent.
-  if (spec.time && *spec.time != std::chrono::seconds::max() && plan.signal_margin.count() > 0)
-    put("signal", fmt::format("B:USR1@{}", plan.signal_margin.count()));
+  if (const auto warning = warning_time(spec, plan); warning.count() > 0)
+    put("signal", fmt::format("B:USR1@{}", warning.count()));
   std::sort(all.begin(), all.end(), [](const Directive& a, const Directive& b) {
     return a.name < b.name;
   });

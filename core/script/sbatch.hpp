@@ -6,6 +6,7 @@
 #include "core/plan/plan.hpp"
 #include "core/spec/job_spec.hpp"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,13 +24,21 @@ struct ScriptContext {
 };
 
 // One option of sbatch: --name=value, or --name where `value` is empty. Values are as Slurm is to
-// see them, not quoted. The script and the job description are both made from this one list.
+// see them, not quoted.
 struct Directive {
   std::string name;   // "job-name"
   std::string value;  // "train"
 };
 
 using Directives = std::vector<Directive>;
+
+// The value of --output: the run folder's log, with the folder's own % doubled (sbatch(1), FILENAME
+// PATTERN).
+[[nodiscard]] std::string output_pattern(const ScriptContext& context);
+
+// Seconds before its time limit at which the batch script is warned (SIGUSR1); 0: never. A job
+// without --time is warned as well: its partition may have a limit.
+[[nodiscard]] std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& plan);
 
 // Sorted by name. Errc::invalid where the run folder cannot be written as --output: not absolute, a
 // control byte, a backslash (Slurm then leaves %j as it is), or too long.

@@ -122,11 +122,12 @@ Diagnostics validate(const JobSpec& spec) {
 std::string default_job_name(const std::vector<std::string>& command) {
   std::string name = command.empty() ? "dttrain" : file_name(command[0]);
   if (is_interpreter(name))
-    for (std::size_t i = 1; i < command.size(); ++i)
-      if (!command[i].empty() && command[i][0] != '-') {
-        name = file_name(command[i]);
-        break;
-      }
+    for (std::size_t i = 1; i < command.size(); ++i) {
+      if (command[i] == "-c" || command[i] == "-e") break;  // a program's text is no name
+      if (command[i].empty() || command[i][0] == '-') continue;
+      name = file_name(command[i]);
+      break;
+    }
   if (const std::size_t dot = name.find_last_of('.'); dot != std::string::npos && dot > 0)
     name.resize(dot);
   std::string safe;

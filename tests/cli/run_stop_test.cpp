@@ -84,10 +84,14 @@ TEST_CASE("SIGTERM makes every rank save; the run stops with 85 and can be conti
   CHECK(run.has("saved-1"));
   CHECK(
       run.story() ==
-      Words{
-          "created", "attempt_started", "ranks_started", "attempt_ended:stopped", "decided:stop"});
+      Words{"created",
+            "attempt_started",
+            "ranks_started",
+            "stop_requested:stopped",
+            "attempt_ended:stopped",
+            "decided:stop"});
   const auto events = run::read_ledger(run.newest_run().ledger());
-  CHECK(contains(events->at(3).detail, "every rank saved"));
+  CHECK(contains(events->at(4).detail, "every rank saved"));
   CHECK(run.nothing_is_left());
 }
 

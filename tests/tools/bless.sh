@@ -6,4 +6,6 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/dev}
 cmake --build "$build" --target golden_script
 "$build/bin/golden_script" "$root/tests/golden/script" --bless
-git -C "$root" diff --stat -- tests/golden
+cmake --build "$build" --target cli_tests
+DTS_BLESS=1 ctest --test-dir "$build" -L cli >/dev/null
+git -C "$root" diff --stat -- tests/golden tests/cli

@@ -129,9 +129,9 @@ TEST_CASE("a program that cannot be started is an error now, not an exit code la
 
 TEST_CASE("the stop signal reaches the program, not its workers") {
   CHECK(as_rank([](Rank& rank) {
-          // The worker would write if the signal reached it too.
-          if (!rank.shell("(trap 'echo worker; exit' TERM; echo ready; while :; do sleep 0.05; "
-                          "done) & trap 'echo saved; exit 85' TERM; wait"))
+          // The worker would write if the signal reached it too. It says ready after both traps.
+          if (!rank.shell("trap 'echo saved; exit 85' TERM; (trap 'echo worker; exit' TERM; "
+                          "echo ready; while :; do sleep 0.05; done) & wait"))
             return 1;
           if (rank.first_line() != "ready") return 2;
           rank.program.signal(SIGTERM);
