@@ -82,14 +82,12 @@ TEST_CASE("SIGTERM makes every rank save; the run stops with 85 and can be conti
   CHECK(run.end() == 85);
   CHECK(run.has("saved-0"));
   CHECK(run.has("saved-1"));
-  CHECK(
-      run.story() ==
-      Words{"created",
-            "attempt_started",
-            "ranks_started",
-            "stop_requested:stopped",
-            "attempt_ended:stopped",
-            "decided:stop"});
+  CHECK(run.story() == Words{"created",
+                             "attempt_started",
+                             "ranks_started",
+                             "stop_requested:stopped",
+                             "attempt_ended:stopped",
+                             "decided:stop"});
   const auto events = run::read_ledger(run.newest_run().ledger());
   CHECK(contains(events->at(4).detail, "every rank saved"));
   CHECK(run.nothing_is_left());

@@ -110,13 +110,8 @@ TEST_CASE("what was not asked is not in the script") {
   spec.requeue = false;
   const auto script = rendered(spec, context());
   REQUIRE(script);
-  for (const char* option : {"--gpus-per-node",
-                             "--partition",
-                             "--time",
-                             "--account",
-                             "--qos",
-                             "--mem",
-                             "--requeue"})
+  for (const char* option :
+       {"--gpus-per-node", "--partition", "--time", "--account", "--qos", "--mem", "--requeue"})
     CHECK_FALSE(contains(*script, option));
   CHECK(has_line(*script, "#SBATCH --no-requeue"));
   CHECK(has_line(*script, "#SBATCH --ntasks-per-node=\"1\""));
