@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <future>
 
 namespace dts::cli {
 namespace {
@@ -85,10 +86,14 @@ std::vector<std::string> scrubbed_environment() {
 
 Result<plan::ClusterView> view_of(sched::Scheduler& scheduler) {
   plan::ClusterView view;
-  DTS_ASSIGN(const auto nodes, scheduler.nodes());
+  // Both questions at once: each is a round trip to the controller.
+  auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.partitions(); });
+  auto seen_nodes = scheduler.nodes();
+  auto seen_partitions = asked.get();
+  DTS_ASSIGN(const auto nodes, std::move(seen_nodes));
+  DTS_ASSIGN(const auto partitions, std::move(seen_partitions));
   for (const sched::NodeInfo& node : nodes)
     view.nodes.push_back({node.name, node.cpus, node.gpus, node.memory_mib});
-  DTS_ASSIGN(const auto partitions, scheduler.partitions());
   for (const sched::PartitionInfo& partition : partitions) {
     plan::ClusterView::Partition seen;
     seen.name = partition.name;

@@ -96,7 +96,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
     return 0;
   }
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
-  // Both questions at once: each is a round trip to the controller.
+  // At once: each question is a round trip to the controller.
   auto codes =
       std::async(std::launch::async, [&scheduler] { return check_exit_codes(*scheduler); });
   auto view = view_of(*scheduler);

@@ -90,6 +90,13 @@ Result<void> write_file(const std::string& path,
   return durability == Durability::synced ? sync_folder(folder_of(path)) : Result<void>{};
 }
 
+Result<void> create_file(const std::string& path, std::string_view content, unsigned mode) {
+  const UniqueFd fd(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+  if (!fd.valid()) return fail_errno("cannot create " + path);
+  return write_whole(fd.get(), content, path);
+}
+
 Result<void> append_line(const std::string& path, std::string_view line, unsigned mode) {
   const UniqueFd fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, mode));
@@ -132,18 +139,22 @@ Result<void> sync_folder(const std::string& path) {
 }
 
 Result<void> sync_folder_tree(const std::string& path) {
-  // All at once: a journalling file system then commits them together, one disk flush for all.
-  std::vector<std::future<Result<void>>> pending;
-  for (const std::string& name : list_folder(path))
-    pending.push_back(std::async(std::launch::async, [file = path + "/" + name]() -> Result<void> {
+  // Two at a time: a journalling file system commits what is waiting together, one disk flush for
+  // several; more threads cost more than they save.
+  const std::vector<std::string> names = list_folder(path);
+  const auto sync_every_second = [&](std::size_t first) -> Result<void> {
+    for (std::size_t i = first; i < names.size(); i += 2) {
+      const std::string file = path + "/" + names[i];
       const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
       if (fd.valid() && ::fsync(fd.get()) != 0) return fail_errno("cannot sync " + file);
-      return {};
-    }));
-  Result<void> result = sync_folder(path);
-  for (auto& one : pending)
-    if (auto synced = one.get(); !synced) result = std::move(synced);
-  return result;
+    }
+    return {};
+  };
+  auto other = std::async(std::launch::async, sync_every_second, 1);
+  const auto synced = sync_every_second(0);
+  DTS_TRY(other.get());
+  DTS_TRY(synced);
+  return sync_folder(path);
 }
 
 std::vector<std::string> list_folder(const std::string& path) {
@@ -170,6 +181,10 @@ Result<void> remove_all(const std::string& path) {
 std::string program_path() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).string();
+}
+
+std::string library_folder() {
+  return (fs::path(program_path()).parent_path().parent_path() / "lib/dtsubmit").string();
 }
 
 std::string absolute_path(const std::string& path) {

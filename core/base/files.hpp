@@ -28,6 +28,12 @@ enum class Durability {
                                       unsigned mode = 0600,
                                       Durability durability = Durability::synced);
 
+// A new file in a folder that nobody reads yet: neither atomic nor durable. Errc::io where it
+// exists.
+[[nodiscard]] Result<void> create_file(const std::string& path,
+                                       std::string_view content,
+                                       unsigned mode = 0600);
+
 // Appends `line` and a newline with one write(2) and fsync. Creates the file with `mode`.
 [[nodiscard]] Result<void> append_line(const std::string& path,
                                        std::string_view line,
@@ -52,6 +58,10 @@ enum class Durability {
 
 // Absolute path of the running program's file.
 [[nodiscard]] std::string program_path();
+
+// Where plug-ins and programs of ours lie that people do not call: ../lib/dtsubmit from
+// program_path().
+[[nodiscard]] std::string library_folder();
 
 [[nodiscard]] std::string absolute_path(const std::string& path);
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/random.h>
+#define XXH_INLINE_ALL  // one shared library less to load at every start
 #include <xxhash.h>
 
 #include <cstdlib>

@@ -17,6 +17,7 @@
 #include "core/run/ledger.hpp"
 #include "core/run/log_follower.hpp"
 #include "core/spec/json.hpp"
+#include "core/topo/discover.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -78,6 +79,8 @@ class Agent {
   UniqueFd signals_;
   UniqueFd terminal_;  // standard error as it was; attempts log into their own folder
   std::unique_ptr<JobWatch> watch_;
+  std::shared_future<Result<topo::NodeTopology>> topology_ =
+      std::async(std::launch::async, topo::discover).share();
   std::optional<run::LogFollower> follower_;  // rank 0's log, for `dtsubmit run`
   unsigned number_ = 0;
   bool told_to_end_ = false;
@@ -158,6 +161,7 @@ RunnerSettings Agent::runner_settings() {
   settings.local = options_.local;
   settings.sentinel = !options_.local && plan_.nodes == 1;
   settings.signals = signals_.get();
+  settings.topology = topology_;
   settings.watch = watch_.get();
   settings.on_started = [this](const Attempt& attempt) { return on_started(attempt); };
   settings.on_stop = [this](const Attempt& attempt) { on_stop(attempt); };

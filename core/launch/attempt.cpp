@@ -113,6 +113,7 @@ void Attempt::begin_rendezvous(Time now) {
   if (const auto verified = plan::verify_ranks(hellos, settings_.plan); !verified)
     return end(run::Cause::wrong_ranks, 3, verified.error().message, now);
   std::map<std::string, topo::NodeTopology> topologies;
+  if (settings_.topology) topologies[settings_.agent_node] = *settings_.topology;
   for (const auto& [rank, state] : ranks_) {
     if (state.hello.topology.empty()) continue;
     auto topology = topo::from_json(state.hello.topology);

@@ -27,7 +27,8 @@ struct AttemptSettings {
   std::string folder;  // attempt-<k>, for rank-<r>.log
   int stop_signal = 15;
   std::string agent_node;
-  std::chrono::seconds launch_limit{120};  // for all hellos, and then for all starts
+  std::optional<topo::NodeTopology> topology;  // of agent_node, where the agent has looked itself
+  std::chrono::seconds launch_limit{120};      // for all hellos, and then for all starts
 };
 
 class Attempt {
@@ -45,6 +46,9 @@ class Attempt {
   // Every rank is to save and exit 85; whoever still runs at `kill_at` is killed. Later calls only
   // move kill_at forward in time (earlier deadline) and do not send a second signal.
   void on_stop(run::Cause cause, Time kill_at, const std::string& detail, Time now);
+
+  // Of the agent's own node, before the last rank can have said hello.
+  void set_topology(topo::NodeTopology topology) { settings_.topology = std::move(topology); }
 
   // The scheduler's addresses by node name; may come at any time before the rendezvous, or not at
   // all.

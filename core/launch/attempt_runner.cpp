@@ -5,6 +5,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
+#include "core/launch/identity.hpp"
 #include "core/launch/launcher.hpp"
 #include "core/launch/net.hpp"
 #include "core/launch/program.hpp"
@@ -54,6 +55,8 @@ AttemptRunner::~AttemptRunner() {
 Result<run::Outcome> AttemptRunner::run() {
   DTS_TRY(open_channel());
   DTS_TRY(start_launcher());
+  DTS_ASSIGN(topo::NodeTopology topology, settings_.topology.get());  // long before the first rank
+  attempt_.set_topology(std::move(topology));
   // The scheduler's addresses are usually here long before the first rank is.
   facts_known_ = settings_.watch == nullptr;
   const auto facts_by = Clock::now() + k_facts_patience;
@@ -69,6 +72,7 @@ Result<void> AttemptRunner::open_channel() {
   DTS_ASSIGN(listener_, listen_on(0));
   ChannelFile channel;
   channel.token = settings_.attempt.token;
+  channel.knows_topology = true;
   channel.node = settings_.attempt.agent_node;
   channel.port = local_port(listener_.get());
   channel.addresses = interface_addresses();
@@ -91,6 +95,7 @@ Result<void> AttemptRunner::start_launcher() {
   rank_command.insert(rank_command.end(), program.begin(), program.end());
   LauncherCommand launcher = mpirun_command(
       settings_.attempt.plan, settings_.local, ::geteuid() == 0, settings_.dtsubmit, rank_command);
+  if (!getenv_lookup(k_launcher_hwloc.first)) launcher.environment.emplace_back(k_launcher_hwloc);
   for (auto& variable : step_environment()) launcher.environment.push_back(std::move(variable));
   Command command;
   command.argv = launcher.argv;

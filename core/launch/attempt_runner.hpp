@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,14 +25,15 @@ namespace dts::launch {
 struct RunnerSettings {
   AttemptSettings attempt;
   run::RunDirectory run;
-  std::string dtsubmit;       // our own program's path
-  bool local = false;         // no scheduler: this machine only
-  bool sentinel = false;      // start the step that hears the grace signal
-  int signals = -1;           // signalfd, see take_signals()
-  JobWatch* watch = nullptr;  // may be null; not owned
-  std::function<Result<void>(const Attempt&)> on_started;  // all ranks run; an error ends them
-  std::function<void(const Attempt&)> on_stop;             // the programs have been asked to save
-  std::function<void()> on_idle;                           // at least every second
+  std::string dtsubmit;   // our own program's path
+  bool local = false;     // no scheduler: this machine only
+  bool sentinel = false;  // start the step that hears the grace signal
+  int signals = -1;       // signalfd, see take_signals()
+  std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; on its way
+  JobWatch* watch = nullptr;                                // may be null; not owned
+  std::function<Result<void>(const Attempt&)> on_started;   // all ranks run; an error ends them
+  std::function<void(const Attempt&)> on_stop;              // the programs have been asked to save
+  std::function<void()> on_idle;                            // at least every second
 };
 
 class AttemptRunner {

@@ -30,8 +30,6 @@ LauncherCommand mpirun_command(const plan::Plan& plan,
       // The
       // agent ends ranks itself, in time.
       {"OMPI_MCA_odls_base_sigkill_timeout", "3000"},
-      // Its hwloc would open an X display and every OpenCL driver to look for GPUs.
-      {"HWLOC_COMPONENTS", "-gl,-opencl"},
   };
   if (as_root) {
     command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");

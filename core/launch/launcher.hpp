@@ -10,6 +10,11 @@
 
 namespace dts::launch {
 
+// For the launcher's own hwloc, which would open an X display and every OpenCL driver to look for
+// GPUs, bind itself to each processor in turn and read every PCI device: 10 ms and more, for
+// nothing. Only where the user has no such variable; `dtsubmit rank` takes it away again.
+inline constexpr std::pair k_launcher_hwloc{"HWLOC_COMPONENTS", "-gl,-opencl,-x86,-pci"};
+
 struct LauncherCommand {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the agent's

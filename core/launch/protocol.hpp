@@ -31,7 +31,7 @@ struct Hello {
   std::string host;
   int pid = 0;
   std::vector<std::string> addresses;  // of this host's interfaces, loopback last
-  std::string topology;                // topo::to_json(); only local rank 0 sends it
+  std::string topology;                // topo::to_json(); of the first rank of each node
 };
 
 struct Listening {
@@ -108,6 +108,7 @@ struct ChannelFile {
   std::string node;                    // the agent's own node name
   std::vector<std::string> addresses;  // to try in order
   unsigned port = 0;
+  bool knows_topology = false;  // of its own node: no rank there need look
 };
 
 [[nodiscard]] std::string to_text(const ChannelFile& channel);

@@ -7,14 +7,15 @@
 #include "core/base/text.hpp"
 #include "core/launch/binding.hpp"
 #include "core/launch/identity.hpp"
+#include "core/launch/launcher.hpp"
 #include "core/launch/line_connection.hpp"
 #include "core/launch/net.hpp"
 #include "core/launch/program.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/launch/signals.hpp"
 #include "core/run/run_directory.hpp"
+#include "core/topo/discover.hpp"
 #include "core/topo/json.hpp"
-#include "core/topo/load.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -55,8 +56,8 @@ Result<Hello> make_hello(const ChannelFile& channel) {
     hello.rank.gpu_ids = split(*gpus, ',');
   hello.pid = ::getpid();
   hello.addresses = interface_addresses();
-  if (identity.local_rank == 0) {
-    DTS_ASSIGN(const topo::NodeTopology topology, topo::load_live());
+  if (identity.local_rank == 0 && !(channel.knows_topology && hello.rank.node == channel.node)) {
+    DTS_ASSIGN(const topo::NodeTopology topology, topo::discover());
     hello.topology = topo::to_json(topology);
   }
   return hello;
@@ -233,6 +234,9 @@ int RankProcess::run() {
 }  // namespace
 
 Result<int> run_rank(const RankOptions& options) {
+  // What was set for the launcher is not for the program.
+  if (getenv_lookup(k_launcher_hwloc.first) == k_launcher_hwloc.second)
+    ::unsetenv(k_launcher_hwloc.first);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));

@@ -111,9 +111,7 @@ std::vector<std::string> plugin_folders() {
   if (const char* path = std::getenv(k_path_variable))
     for (const std::string& folder : split(path, ':'))
       if (!folder.empty() && folder.front() == '/') folders.push_back(folder);
-  const std::string program = program_path();
-  const std::string bin = program.substr(0, program.rfind('/'));
-  folders.push_back(bin.substr(0, bin.rfind('/')) + "/lib/dtsubmit");
+  folders.push_back(library_folder());
   return folders;
 }
 

@@ -21,13 +21,13 @@ namespace {
 
 constexpr std::string_view k_attempt = "attempt-";
 
+// Nobody reads the folder before it has its name.
 Result<void> fill(const RunDirectory& staging, const Files& files) {
-  DTS_TRY(write_file(staging.spec(), files.spec, 0600, Durability::deferred));
-  DTS_TRY(write_file(staging.plan(), files.plan, 0600, Durability::deferred));
-  if (!files.script.empty())
-    DTS_TRY(write_file(staging.script(), files.script, 0600, Durability::deferred));
-  DTS_TRY(write_file(staging.provenance(), files.provenance, 0600, Durability::deferred));
-  DTS_TRY(write_file(staging.ledger(), files.ledger, 0600, Durability::deferred));
+  DTS_TRY(create_file(staging.spec(), files.spec));
+  DTS_TRY(create_file(staging.plan(), files.plan));
+  if (!files.script.empty()) DTS_TRY(create_file(staging.script(), files.script));
+  DTS_TRY(create_file(staging.provenance(), files.provenance));
+  DTS_TRY(create_file(staging.ledger(), files.ledger));
   return make_folders(staging.checkpoints());
 }
 
