@@ -2,7 +2,6 @@
 #include "core/launch/attempt.hpp"
 
 #include "core/base/hash.hpp"
-#include "core/topo/json.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +15,6 @@ namespace {
 constexpr int k_checkpointed =
     85;  // "saved, run me again", HTCondor's convention (design.md section 5)
 constexpr int k_no_restart = 93;
-constexpr std::chrono::seconds k_rendezvous_limit{20};
 constexpr std::chrono::seconds k_kill_limit{5};
 constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
 
@@ -107,109 +105,14 @@ void Attempt::on(Peer peer, Hello&& hello, const std::string& reached_at, Time n
   if (ranks_.size() == settings_.plan.world_size) begin_rendezvous(now);
 }
 
-void Attempt::begin_rendezvous(Time now) {
-  std::vector<plan::RankHello> hellos;
-  for (const auto& [rank, state] : ranks_) hellos.push_back(state.hello.rank);
-  if (const auto verified = plan::verify_ranks(hellos, settings_.plan); !verified)
-    return end(run::Cause::wrong_ranks, 3, verified.error().message, now);
-  std::map<std::string, topo::NodeTopology> topologies;
-  if (settings_.topology) topologies[settings_.agent_node] = *settings_.topology;
-  for (const auto& [rank, state] : ranks_) {
-    if (state.hello.topology.empty()) continue;
-    auto topology = topo::from_json(state.hello.topology);
-    if (!topology)
-      return end(run::Cause::launch_failed, 1, where(rank) + ": " + topology.error().message, now);
-    topologies[state.hello.rank.node] = std::move(*topology);
-  }
-  for (const auto& [rank, state] : ranks_)
-    if (topologies.count(state.hello.rank.node) == 0)
-      return end(run::Cause::wrong_ranks,
-                 3,
-                 fmt::format("no rank on {} has local rank 0", state.hello.rank.node),
-                 now);
-  placements_ = plan::place_ranks(hellos, settings_.plan, topologies);
-  phase_ = Phase::listening;
-  phase_limit_ = now + k_rendezvous_limit;
-  send(0, Listen{settings_.ports, nonce()});
-}
-
-void Attempt::on(unsigned rank, const Listening& message, Time now) {
-  if (phase_ != Phase::listening || rank != 0) return;
-  if (message.port == 0)
-    return end(
-        run::Cause::launch_failed,
-        1,
-        fmt::format(
-            "{}: none of {} ports tried for MASTER_PORT is free", where(0), settings_.ports.size()),
-        now);
-  rendezvous_.master_port = message.port;
-  begin_probes();
-  if (probers_.empty()) {
-    rendezvous_.master_addr = "127.0.0.1";  // a world of one talks to itself
-    start_ranks(now);
-  }
-}
-
-std::vector<std::string> Attempt::address_candidates() const {
-  const Rank& first = ranks_.at(0);
-  std::vector<std::string> candidates;
-  const auto add = [&](const std::string& address) {
-    if (!address.empty() &&
-        std::find(candidates.begin(), candidates.end(), address) == candidates.end())
-      candidates.push_back(address);
-  };
-  const auto named = node_addresses_.find(first.hello.rank.node);
-  if (named != node_addresses_.end()) add(named->second);
-  // Where rank 0 shares the agent's node, its peers have already shown which address they reach.
-  if (first.hello.rank.node == settings_.agent_node)
-    for (const unsigned prober : probers_) add(ranks_.at(prober).reached_at);
-  for (const std::string& address : first.hello.addresses) add(address);
-  return candidates;
-}
-
-void Attempt::begin_probes() {
-  // One rank of every other node; on a single node, any other rank.
-  std::map<std::string, unsigned> representative;
-  for (const auto& [rank, state] : ranks_)
-    if (state.hello.rank.node != ranks_.at(0).hello.rank.node)
-      representative.emplace(state.hello.rank.node, rank);
-  if (representative.empty() && ranks_.size() > 1)
-    representative.emplace("", std::next(ranks_.begin())->first);
-  for (const auto& [node, rank] : representative) probers_.push_back(rank);
-  phase_ = Phase::probing;
-  const Probe probe{address_candidates(), rendezvous_.master_port, nonce()};
-  for (const unsigned rank : probers_) send(rank, probe);
-}
-
-void Attempt::on(unsigned rank, const Reached& message, Time now) {
-  if (phase_ != Phase::probing) return;
-  reached_[rank] = message.addresses;
-  if (reached_.size() < probers_.size()) return;
-  const std::vector<std::string> candidates = address_candidates();
-  for (const std::string& candidate : candidates) {
-    const bool by_all = std::all_of(reached_.begin(), reached_.end(), [&](const auto& one) {
-      return std::find(one.second.begin(), one.second.end(), candidate) != one.second.end();
-    });
-    if (!by_all) continue;
-    rendezvous_.master_addr = candidate;
-    return start_ranks(now);
-  }
-  end(run::Cause::launch_failed,
-      1,
-      fmt::format("no address of {} is reached by every other node on port {}: tried {}",
-                  ranks_.at(0).hello.rank.node,
-                  rendezvous_.master_port,
-                  fmt::join(candidates, ", ")),
-      now);
-}
-
 void Attempt::start_ranks(Time now) {
   phase_ = Phase::starting;
   phase_limit_ = now + settings_.launch_limit;
+  std::vector<plan::Environment> environments = plan::rank_environments(placements_, rendezvous_);
   for (const plan::Placement& placement : placements_) {
     Go go;
     go.cpus = placement.cpus;
-    go.environment = plan::rank_environment(placement, placements_, rendezvous_);
+    go.environment = std::move(environments.at(placement.rank));
     go.environment.insert(
         go.environment.end(), settings_.environment.begin(), settings_.environment.end());
     go.log = fmt::format("{}/rank-{}.log", settings_.folder, placement.rank);

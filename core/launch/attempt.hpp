@@ -83,6 +83,8 @@ class Attempt {
   [[nodiscard]] const plan::Rendezvous& rendezvous() const { return rendezvous_; }
 
  private:
+  static constexpr std::chrono::seconds k_rendezvous_limit{20};
+
   enum class Phase { gathering, listening, probing, starting, running, ending };
 
   struct Rank {
@@ -102,6 +104,10 @@ class Attempt {
 
   void begin_rendezvous(Time now);
   void begin_probes();
+  // The routes by which every prober reached `address`, in the order of `probers_`; empty: not all
+  // did.
+  [[nodiscard]] std::vector<Route> routes_to(const std::string& address) const;
+  void meet_at(const std::string& address, const std::vector<Route>& routes);
   void start_ranks(Time now);
   void end(run::Cause cause, int exit_code, std::string detail, Time now);
   void kill_all(Time now);
@@ -122,8 +128,8 @@ class Attempt {
   std::map<unsigned, Rank> ranks_;  // by rank
   std::map<Peer, unsigned> rank_of_;
   std::map<std::string, std::string> node_addresses_;
-  std::map<unsigned, std::vector<std::string>> reached_;  // by probing rank
-  std::vector<unsigned> probers_;
+  std::map<unsigned, std::vector<Route>> reached_;  // by probing rank
+  std::vector<unsigned> probers_;                   // ascending
   std::vector<plan::Placement> placements_;
   plan::Rendezvous rendezvous_;
   std::optional<run::Cause> stop_cause_;

@@ -146,11 +146,19 @@ std::string peer_address(int fd) {
   return numeric(as_sockaddr(&address), length);
 }
 
-std::vector<std::string> interface_addresses() {
+namespace {
+
+struct InterfaceAddress {
+  std::string interface;
+  std::string address;
+  bool loopback = false;
+};
+
+std::vector<InterfaceAddress> usable_addresses() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return {};
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
-  std::vector<std::string> outside, loopback;
+  std::vector<InterfaceAddress> found;
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
     const int family = one->ifa_addr->sa_family;
@@ -158,10 +166,25 @@ std::vector<std::string> interface_addresses() {
     const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     const std::string text = numeric(one->ifa_addr, length);
     if (text.empty() || text.rfind("fe80:", 0) == 0) continue;
-    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? loopback : outside).push_back(text);
+    found.push_back({one->ifa_name, text, (one->ifa_flags & IFF_LOOPBACK) != 0});
   }
-  outside.insert(outside.end(), loopback.begin(), loopback.end());
-  return outside;
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> interface_addresses() {
+  std::vector<InterfaceAddress> found = usable_addresses();
+  std::stable_partition(found.begin(), found.end(), [](const auto& one) { return !one.loopback; });
+  std::vector<std::string> addresses;
+  for (InterfaceAddress& one : found) addresses.push_back(std::move(one.address));
+  return addresses;
+}
+
+std::string interface_of(const std::string& address) {
+  for (const InterfaceAddress& one : usable_addresses())
+    if (one.address == address) return one.interface;
+  return {};
 }
 
 std::string host_name() {

@@ -38,6 +38,9 @@ namespace dts::launch {
 // it means nothing without an interface.
 [[nodiscard]] std::vector<std::string> interface_addresses();
 
+// The interface that has this address; empty: none has it.
+[[nodiscard]] std::string interface_of(const std::string& address);
+
 [[nodiscard]] std::string host_name();
 
 }  // namespace dts::launch

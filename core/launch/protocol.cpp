@@ -59,8 +59,8 @@ int number(const json& j, const char* name) {
   return whole<int>(j.at(name), name);
 }
 
-unsigned port(const json& j) {
-  return whole<unsigned>(j.at("port"), "port", 65535);
+unsigned port(const json& j, const char* name = "port") {
+  return whole<unsigned>(j.at(name), name, 65535);
 }
 
 std::vector<unsigned> counts(const json& j, const char* name) {
@@ -82,7 +82,17 @@ Hello hello_from(const json& j) {
   hello.pid = number(j, "pid");
   hello.addresses = j.at("addresses").get<std::vector<std::string>>();
   hello.topology = j.value("topology", "");
+  hello.worker_port = port(j, "worker_port");
   return hello;
+}
+
+Reached reached_from(const json& j) {
+  Reached reached;
+  for (const json& route : j.at("routes").get_ref<const json::array_t&>())
+    reached.routes.push_back({route.at("address").get<std::string>(),
+                              route.at("from").get<std::string>(),
+                              route.at("interface").get<std::string>()});
+  return reached;
 }
 
 Go go_from(const json& j) {
@@ -104,9 +114,18 @@ json hello_to(const Hello& m) {
          {"gpu_ids", m.rank.gpu_ids},
          {"host", m.host},
          {"pid", m.pid},
-         {"addresses", m.addresses}};
+         {"addresses", m.addresses},
+         {"worker_port", m.worker_port}};
   if (!m.topology.empty()) j["topology"] = m.topology;
   return j;
+}
+
+json reached_to(const Reached& m) {
+  json routes = json::array();
+  for (const Route& route : m.routes)
+    routes.push_back(
+        {{"address", route.address}, {"from", route.from}, {"interface", route.interface}});
+  return {{"type", "reached"}, {"routes", std::move(routes)}};
 }
 
 // Names and output may hold any bytes; invalid UTF-8 must not throw here.
@@ -123,9 +142,7 @@ std::string to_line(const FromRank& message) {
           [](const Listening& m) {
             return json{{"type", "listening"}, {"port", m.port}};
           },
-          [](const Reached& m) {
-            return json{{"type", "reached"}, {"addresses", m.addresses}};
-          },
+          [](const Reached& m) { return reached_to(m); },
           [](const Started& m) {
             return json{{"type", "started"}, {"pid", m.pid}, {"cpus", m.cpus}};
           },
@@ -183,7 +200,7 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     const auto type = j.at("type").get<std::string>();
     if (type == "hello") return hello_from(j);
     if (type == "listening") return Listening{port(j)};
-    if (type == "reached") return Reached{j.at("addresses").get<std::vector<std::string>>()};
+    if (type == "reached") return reached_from(j);
     if (type == "started") return Started{number(j, "pid"), counts(j, "cpus")};
     if (type == "signalled") return Signalled{number(j, "signal")};
     if (type == "exited") return Exited{whole<int>(j.at("code"), "code", 255)};

@@ -32,15 +32,23 @@ struct Hello {
   int pid = 0;
   std::vector<std::string> addresses;  // of this host's interfaces, loopback last
   std::string topology;                // topo::to_json(); of the first rank of each node
+  unsigned worker_port = 0;            // held for the program's own server; 0: none was free
 };
 
 struct Listening {
   unsigned port = 0;
 };  // rank 0 holds this port; 0: none was free
 
+// A connection to rank 0, as the prober saw it.
+struct Route {
+  std::string address;    // of the probe
+  std::string from;       // the prober's own address on it
+  std::string interface;  // at both ends; empty: the two names differ
+};
+
 struct Reached {
-  std::vector<std::string> addresses;
-};  // those of the probe that led to rank 0
+  std::vector<Route> routes;
+};  // one for each address of the probe that led to rank 0
 
 struct Started {
   int pid = 0;

@@ -5,6 +5,7 @@
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
 #include "core/base/text.hpp"
+#include "core/launch/allocation.hpp"
 #include "core/launch/binding.hpp"
 #include "core/launch/identity.hpp"
 #include "core/launch/launcher.hpp"
@@ -19,6 +20,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -41,6 +43,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the agent is gone
 constexpr std::chrono::seconds k_bye_limit{30};
 constexpr milliseconds k_connect_limit{2000};
+constexpr unsigned k_port_candidates = 64;
 
 Result<Hello> make_hello(const ChannelFile& channel) {
   DTS_ASSIGN(const Identity identity, identify(getenv_lookup));
@@ -63,24 +66,55 @@ Result<Hello> make_hello(const ChannelFile& channel) {
   return hello;
 }
 
-// True if `address` leads to the socket that rank 0 holds: it answers with the nonce.
-bool leads_to_rank0(const std::string& address, unsigned port, const std::string& nonce) {
+// A port that nobody else on this node gets while `socket` is open.
+struct HeldPort {
+  UniqueFd socket;
+  unsigned port = 0;  // 0: none was free
+};
+
+HeldPort hold_one_of(const std::vector<unsigned>& ports) {
+  for (const unsigned port : ports)
+    if (auto socket = listen_on(port)) return {std::move(*socket), port};
+  return {};
+}
+
+HeldPort hold_worker_port(const RankOptions& options, unsigned rank) {
+  const auto [low, high] = ephemeral_ports();
+  return hold_one_of(
+      plan::master_port_candidates(fmt::format("{}/rank-{}", options.run_directory, rank),
+                                   options.attempt,
+                                   low,
+                                   high,
+                                   k_port_candidates));
+}
+
+// The way to the socket that rank 0 holds, if `address` leads there: it answers with the nonce and
+// the name of the interface that it was reached on, then closes.
+std::optional<Route> route_to_rank0(const std::string& address,
+                                    unsigned port,
+                                    const std::string& nonce) {
   const auto fd = connect_to(address, port, milliseconds(1000));
-  if (!fd) return false;
+  if (!fd) return std::nullopt;
   const timeval limit{1, 0};
   ::setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  std::string answer(nonce.size(), '\0');
-  return ::recv(fd->get(), answer.data(), answer.size(), MSG_WAITALL) ==
-             static_cast<ssize_t>(nonce.size()) &&
-         answer == nonce;
+  std::string answer(nonce.size() + IF_NAMESIZE, '\0');
+  const ssize_t got = ::recv(fd->get(), answer.data(), answer.size(), MSG_WAITALL);
+  if (got < static_cast<ssize_t>(nonce.size()) || answer.compare(0, nonce.size(), nonce) != 0)
+    return std::nullopt;
+  answer.resize(static_cast<std::size_t>(got));
+  Route route{address, local_address(fd->get()), {}};
+  const std::string interface = interface_of(route.from);
+  if (answer.substr(nonce.size()) == interface) route.interface = interface;
+  return route;
 }
 
 class RankProcess {
  public:
-  RankProcess(const RankOptions& options, UniqueFd socket, UniqueFd signals)
+  RankProcess(const RankOptions& options, UniqueFd socket, UniqueFd signals, UniqueFd worker)
       : options_(options),
         agent_(std::move(socket), k_longest_line),
-        signals_(std::move(signals)) {}
+        signals_(std::move(signals)),
+        worker_(std::move(worker)) {}
 
   void say(const FromRank& message) { agent_.send(to_line(message)); }
 
@@ -104,7 +138,8 @@ class RankProcess {
   const RankOptions& options_;
   LineConnection agent_;
   UniqueFd signals_;
-  UniqueFd rendezvous_;  // held until the program starts
+  UniqueFd worker_;  // both held until the program starts
+  UniqueFd rendezvous_;
   std::string nonce_;
   Program program_;
   int stop_signal_ = SIGTERM;
@@ -117,38 +152,41 @@ class RankProcess {
 
 void RankProcess::handle(const Listen& message) {
   nonce_ = message.nonce;
-  for (const unsigned port : message.ports) {
-    auto socket = listen_on(port);
-    if (!socket) continue;
-    rendezvous_ = std::move(*socket);
-    return say(Listening{port});
-  }
-  say(Listening{0});
+  HeldPort held = hold_one_of(message.ports);
+  rendezvous_ = std::move(held.socket);
+  say(Listening{held.port});
 }
 
 void RankProcess::answer_probe() {
   const UniqueFd peer = accept_from(rendezvous_.get());
-  // The nonce is short and the socket's buffer empty: this cannot block.
-  if (peer.valid()) ::send(peer.get(), nonce_.data(), nonce_.size(), MSG_NOSIGNAL);
+  if (!peer.valid()) return;
+  // The answer is short and the socket's buffer empty: this cannot block.
+  const std::string answer = nonce_ + interface_of(local_address(peer.get()));
+  ::send(peer.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
 }
 
 void RankProcess::handle(const Probe& message) {
-  std::vector<std::future<bool>> answers;
+  std::vector<std::future<std::optional<Route>>> answers;
   answers.reserve(message.addresses.size());
   for (const std::string& address : message.addresses)
     answers.push_back(
-        std::async(std::launch::async, leads_to_rank0, address, message.port, message.nonce));
+        std::async(std::launch::async, route_to_rank0, address, message.port, message.nonce));
   Reached reached;
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    if (answers[i].get()) reached.addresses.push_back(message.addresses[i]);
+  for (auto& answer : answers)
+    if (auto route = answer.get()) reached.routes.push_back(std::move(*route));
   say(reached);
 }
 
 void RankProcess::handle(const Go& message) {
+  worker_.reset();
   rendezvous_.reset();
   stop_signal_ = message.stop_signal;
   if (const auto bound = bind_to(message.cpus); !bound) return say(Failed{bound.error().message});
-  const auto started = program_.start(options_.command, message.environment, message.log);
+  plan::Environment environment = message.environment;
+  std::erase_if(environment, [](const auto& variable) {
+    return plan::is_advice(variable.first) && getenv_lookup(variable.first.c_str());
+  });
+  const auto started = program_.start(options_.command, environment, message.log);
   if (!started) return say(Failed{started.error().message});
   say(Started{program_.pid(), current_binding()});
 }
@@ -244,8 +282,10 @@ Result<int> run_rank(const RankOptions& options) {
   DTS_ASSIGN(const std::string text, read_file(run.attempt(options.attempt) + "/channel.json"));
   DTS_ASSIGN(const ChannelFile channel, parse_channel_file(text));
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
-  DTS_ASSIGN(const Hello hello, make_hello(channel));
-  RankProcess process(options, std::move(socket), std::move(signals));
+  DTS_ASSIGN(Hello hello, make_hello(channel));
+  HeldPort worker = hold_worker_port(options, hello.rank.rank);
+  hello.worker_port = worker.port;
+  RankProcess process(options, std::move(socket), std::move(signals), std::move(worker.socket));
   process.say(hello);
   return process.run();
 }

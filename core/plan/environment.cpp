@@ -4,39 +4,158 @@
 #include "core/base/text.hpp"
 #include "core/plan/plan.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <functional>
-#include <iterator>
+#include <initializer_list>
 #include <numeric>
 #include <set>
 
 namespace dts::plan {
 
-std::vector<std::pair<std::string, std::string>> rank_environment(const Placement& placement,
-                                                                  const std::vector<Placement>& all,
-                                                                  const Rendezvous& rendezvous) {
-  const auto text = [](std::size_t value) { return std::to_string(value); };
-  std::vector<std::pair<std::string, std::string>> variables = {
-      {"RANK", text(placement.rank)},
-      {"WORLD_SIZE", text(all.size())},
-      {"LOCAL_RANK", text(placement.local_rank)},
-      {"LOCAL_WORLD_SIZE", text(placement.local_world_size)},
-      {"NODE_RANK", text(placement.node_rank)},
-      {"GROUP_RANK", text(placement.node_rank)},
-      {"MASTER_ADDR", rendezvous.master_addr},
-      {"MASTER_PORT", text(rendezvous.master_port)},
-      {"OMP_NUM_THREADS", text(std::max(1U, placement.cores))},
-  };
-  if (!placement.gpus.empty()) {
-    variables.emplace_back("CUDA_VISIBLE_DEVICES", join(placement.gpus, ","));
-    variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+namespace {
+
+// Linux takes no variable beyond 128 KiB (MAX_ARG_STRLEN), and the agent sends every rank a copy.
+constexpr std::size_t k_longest_list = std::size_t{64} << 10;
+constexpr std::size_t k_all_copies = std::size_t{32} << 20;
+
+bool fits(const std::string& list, std::size_t ranks) {
+  return list.size() <= std::min(k_longest_list, k_all_copies / ranks);
+}
+
+std::string endpoint(const std::string& host, unsigned port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string json_list(const std::vector<std::string>& words) {
+  return nlohmann::json(words).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What the variables of all ranks have in common.
+struct World {
+  const std::vector<Placement>& placements;
+  const Rendezvous& rendezvous;
+  std::string workers;  // JSON; empty: too long
+  std::string hosts;    // JSON; empty: too long, or two nodes have one address
+  std::string coordinator;
+  std::vector<std::vector<unsigned>> nodes_with;  // by local rank: the node ranks that have it
+
+  World(const std::vector<Placement>& all, const Rendezvous& where)
+      : placements(all), rendezvous(where) {
+    std::vector<std::string> endpoints;
+    for (const Placement& one : all) {
+      endpoints.push_back(endpoint(where.hosts.at(one.node_rank), where.worker_ports.at(one.rank)));
+      if (nodes_with.size() <= one.local_rank) nodes_with.resize(one.local_rank + 1);
+      nodes_with[one.local_rank].push_back(one.node_rank);
+    }
+    for (auto& nodes : nodes_with) std::sort(nodes.begin(), nodes.end());
+    if (std::string list = json_list(endpoints); fits(list, all.size())) workers = std::move(list);
+    const bool distinct =
+        std::set<std::string>(where.hosts.begin(), where.hosts.end()).size() == where.hosts.size();
+    if (std::string list = json_list(where.hosts); distinct && fits(list, all.size()))
+      hosts = std::move(list);
+    coordinator = endpoint(where.master_addr, where.worker_ports.at(0));
   }
-  return variables;
+};
+
+std::string text(std::size_t value) {
+  return std::to_string(value);
+}
+
+void add_pytorch(Environment& variables, const World& world, const Placement& rank) {
+  variables.insert(variables.end(),
+                   {{"RANK", text(rank.rank)},
+                    {"WORLD_SIZE", text(world.placements.size())},
+                    {"LOCAL_RANK", text(rank.local_rank)},
+                    {"LOCAL_WORLD_SIZE", text(rank.local_world_size)},
+                    {"NODE_RANK", text(rank.node_rank)},
+                    {"GROUP_RANK", text(rank.node_rank)},
+                    {"MASTER_ADDR", world.rendezvous.master_addr},
+                    {"MASTER_PORT", text(world.rendezvous.master_port)}});
+}
+
+void add_tensorflow(Environment& variables, const World& world, const Placement& rank) {
+  if (world.workers.empty()) return;
+  variables.emplace_back("TF_CONFIG",
+                         R"({"cluster":{"worker":)" + world.workers +
+                             R"(},"task":{"type":"worker","index":)" + text(rank.rank) + "}}");
+}
+
+void add_jax(Environment& variables, const World& world, const Placement& rank) {
+  variables.insert(variables.end(),
+                   {{"JAX_COORDINATOR_ADDRESS", world.coordinator},
+                    {"JAX_NUM_PROCESSES", text(world.placements.size())},
+                    {"JAX_PROCESS_ID", text(rank.rank)}});
+  // Under Open MPI and Slurm, JAX would otherwise take the GPU whose number is the local rank;
+  // CUDA_VISIBLE_DEVICES has numbered the rank's own from 0.
+  std::vector<std::string> devices;
+  for (std::size_t i = 0; i < rank.gpus.size(); ++i) devices.push_back(text(i));
+  if (!devices.empty()) variables.emplace_back("JAX_LOCAL_DEVICE_IDS", join(devices, ","));
+}
+
+void add_horovod(Environment& variables, const World& world, const Placement& rank) {
+  const std::vector<unsigned>& nodes = world.nodes_with.at(rank.local_rank);
+  const auto before = std::lower_bound(nodes.begin(), nodes.end(), rank.node_rank) - nodes.begin();
+  variables.insert(variables.end(),
+                   {{"HOROVOD_RANK", text(rank.rank)},
+                    {"HOROVOD_SIZE", text(world.placements.size())},
+                    {"HOROVOD_LOCAL_RANK", text(rank.local_rank)},
+                    {"HOROVOD_LOCAL_SIZE", text(rank.local_world_size)},
+                    {"HOROVOD_CROSS_RANK", text(static_cast<std::size_t>(before))},
+                    {"HOROVOD_CROSS_SIZE", text(nodes.size())}});
+}
+
+void add_sagemaker(Environment& variables, const World& world, const Placement& rank) {
+  if (!world.hosts.empty())
+    variables.insert(variables.end(),
+                     {{"SM_HOSTS", world.hosts},
+                      {"SM_CURRENT_HOST", world.rendezvous.hosts.at(rank.node_rank)}});
+  variables.emplace_back("SM_NUM_GPUS", text(rank.gpus.size()));
+}
+
+void add_libraries(Environment& variables, const World& world, const Placement& rank) {
+  if (const std::string& interface = world.rendezvous.interface; !interface.empty()) {
+    variables.emplace_back("NCCL_SOCKET_IFNAME", "=" + interface);  // =: this name, not this prefix
+    variables.emplace_back("GLOO_SOCKET_IFNAME", interface);
+  }
+  variables.emplace_back("OMP_NUM_THREADS", text(std::max(1U, rank.cores)));
+  if (rank.gpus.empty()) return;
+  variables.emplace_back("CUDA_VISIBLE_DEVICES", join(rank.gpus, ","));
+  variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+}
+
+bool starts_with_one_of(std::string_view name, std::initializer_list<std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
+    return name.substr(0, prefix.size()) == prefix;
+  });
+}
+
+}  // namespace
+
+std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
+                                           const Rendezvous& rendezvous) {
+  const World world(placements, rendezvous);
+  std::vector<Environment> all;
+  all.reserve(placements.size());
+  for (const Placement& rank : placements) {
+    Environment& variables = all.emplace_back();
+    add_pytorch(variables, world, rank);
+    add_tensorflow(variables, world, rank);
+    add_jax(variables, world, rank);
+    add_horovod(variables, world, rank);
+    add_sagemaker(variables, world, rank);
+    add_libraries(variables, world, rank);
+  }
+  return all;
+}
+
+bool is_advice(std::string_view name) {
+  return name == "OMP_NUM_THREADS" || starts_with_one_of(name, {"NCCL_", "GLOO_"});
 }
 
 bool is_leaky_variable(std::string_view name) {
-  constexpr const char* k_prefixes[] = {
-      "SLURM_", "SBATCH_", "SRUN_", "OMPI_", "PMIX_", "PMI_", "PRTE_"};
   static const std::set<std::string, std::less<>> k_names = {"RANK",
                                                              "WORLD_SIZE",
                                                              "LOCAL_RANK",
@@ -54,12 +173,15 @@ bool is_leaky_variable(std::string_view name) {
                                                              "HOROVOD_CROSS_RANK",
                                                              "HOROVOD_LOCAL_SIZE",
                                                              "HOROVOD_CROSS_SIZE",
-                                                             "JAX_COORDINATOR_ADDRESS"};
+                                                             "JAX_COORDINATOR_ADDRESS",
+                                                             "JAX_LOCAL_DEVICE_IDS",
+                                                             "SM_HOSTS",
+                                                             "SM_CURRENT_HOST",
+                                                             "SM_NUM_GPUS"};
   if (name == "SLURM_CONF") return false;
   return k_names.count(name) > 0 ||
-         std::any_of(std::begin(k_prefixes), std::end(k_prefixes), [&](std::string_view prefix) {
-           return name.substr(0, prefix.size()) == prefix;
-         });
+         starts_with_one_of(name,
+                            {"SLURM_", "SBATCH_", "SRUN_", "OMPI_", "PMIX_", "PMI_", "PRTE_"});
 }
 
 std::vector<unsigned> master_port_candidates(const std::string& run,

@@ -50,6 +50,7 @@ struct Plan {
   unsigned gpus_per_node = 0;
   unsigned cpus_per_task = 1;
   unsigned world_size = 1;
+  std::string launcher = "auto";  // auto, mpirun, srun; auto is settled in the job
   // How long before the time limit Slurm warns the agent (--signal). The spec's, unless that is the
   // default and too long for the limit. 0: no warning.
   std::chrono::seconds signal_margin{0};
@@ -102,23 +103,36 @@ struct Placement {
     const Plan& plan,
     const std::map<std::string, topo::NodeTopology>& topologies);
 
+// Where ranks meet, as it was measured before any program starts.
 struct Rendezvous {
   std::string master_addr;
   unsigned master_port = 0;
+  std::vector<std::string> hosts;      // by node rank: where the other nodes reach it
+  std::vector<unsigned> worker_ports;  // by rank: free on its node, for a server of its own
+  std::string interface;               // of `hosts`, the same name on every node; empty: it differs
 };
 
-// The variables a rank's program gets on top of its own environment (design.md section 5), in the
-// order they are set. Does not contain DTSUBMIT_*: those name files and belong to launch.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> rank_environment(
-    const Placement& placement, const std::vector<Placement>& all, const Rendezvous& rendezvous);
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// The variables each rank's program gets on top of its own environment (design.md section 5), by
+// rank and in the order they are set; dtsubmit-environment(7) says where each comes from. Does not
+// contain DTSUBMIT_*: those name files and belong to launch. A list of all workers or hosts that
+// would be too long is left out. Precondition: `placements` in rank order, `rendezvous` complete.
+[[nodiscard]] std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
+                                                         const Rendezvous& rendezvous);
+
+// True for those of them that only advise (NCCL_*, GLOO_*, OMP_NUM_THREADS): what is set already
+// stays.
+[[nodiscard]] bool is_advice(std::string_view name);
 
 // True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,
 // SRUN_*, OMPI_*, PMIX_*, PMI_*, PRTE_* and the rank variables themselves. Not SLURM_CONF: it says
 // which cluster, not which job.
 [[nodiscard]] bool is_leaky_variable(std::string_view name);
 
-// Ports to try for MASTER_PORT, in order: outside [ephemeral_low, ephemeral_high] and above 1023,
-// a permutation salted by run and attempt. At most `count`.
+// Ports to try for MASTER_PORT, or with a rank's name after the run's for its own server, in order:
+// outside [ephemeral_low, ephemeral_high] and above 1023, a permutation salted by run and attempt.
+// At most `count`.
 [[nodiscard]] std::vector<unsigned> master_port_candidates(const std::string& run,
                                                            unsigned attempt,
                                                            unsigned ephemeral_low,

@@ -6,6 +6,8 @@
 #include "core/launch/attempt.hpp"
 #include "core/topo/json.hpp"
 
+#include <doctest/doctest.h>
+
 #include <map>
 #include <string>
 #include <utility>
@@ -39,6 +41,7 @@ class JobStory {
     hello.host = hello.rank.node;
     hello.pid = 1000 + static_cast<int>(rank);
     hello.addresses = {"10.0.0." + std::to_string(rank / per_node_), "127.0.0.1"};
+    hello.worker_port = 21000 + rank;
     if (hello.rank.local_rank == 0) hello.topology = topo::to_json(topology());
     return hello;
   }
@@ -58,14 +61,20 @@ class JobStory {
 
   JobStory& listening(unsigned port) { return says(peer_of(0), Listening{port}); }
 
-  JobStory& reached(unsigned rank, std::vector<std::string> by) {
-    return says(peer_of(rank), Reached{std::move(by)});
+  // `rank` reached rank 0 by each of these addresses, from its own and over `interface`.
+  JobStory& reached(unsigned rank,
+                    const std::vector<std::string>& by,
+                    const std::string& interface = "eth0") {
+    Reached message;
+    for (const std::string& address : by)
+      message.routes.push_back({address, hello_of(rank).addresses.front(), interface});
+    return says(peer_of(rank), message);
   }
 
   // Every rank that was asked to probe reaches everything it was given.
-  JobStory& all_reached() {
+  JobStory& all_reached(const std::string& interface = "eth0") {
     for (unsigned rank = 0; rank < world_; ++rank)
-      for (const Probe& probe : told<Probe>(rank)) reached(rank, probe.addresses);
+      for (const Probe& probe : told<Probe>(rank)) reached(rank, probe.addresses, interface);
     return *this;
   }
 
@@ -199,5 +208,13 @@ class JobStory {
   std::vector<std::pair<Attempt::Peer, ToRank>> sent_;
   std::vector<Attempt::Peer> refused_;
 };
+
+// What it ended of, and a part of the words that say so.
+inline void check_ended(const JobStory& job, run::Cause cause, const std::string& words) {
+  REQUIRE(job.over());
+  CHECK(std::string(run::to_string(job.outcome().cause)) == run::to_string(cause));
+  CAPTURE(job.outcome().detail);
+  CHECK(job.says_why(words));
+}
 
 }  // namespace dts::launch

@@ -3,6 +3,7 @@
 #include "core/launch/net.hpp"
 
 #include <doctest/doctest.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -120,4 +121,12 @@ TEST_CASE("this machine's addresses are text that leads back to it, loopback las
   const Server server;
   CHECK(connect_to_any(addresses, server.port, k_limit));
   CHECK_FALSE(host_name().empty());
+}
+
+TEST_CASE("an address is known by its interface") {
+  CHECK(interface_of("127.0.0.1") == "lo");
+  for (const std::string& address : interface_addresses())
+    CHECK(::if_nametoindex(interface_of(address).c_str()) != 0);
+  CHECK(interface_of("203.0.113.1").empty());  // for documentation only (RFC 5737)
+  CHECK(interface_of("").empty());
 }

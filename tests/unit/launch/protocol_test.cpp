@@ -21,20 +21,22 @@ Hello a_hello() {
   hello.pid = 4711;
   hello.addresses = {"10.0.0.1", "fd00::1", "127.0.0.1"};
   hello.topology = R"({"cores":[[0,0,0,[0,1]]],"gpus":[]})";
+  hello.worker_port = 29501;
   return hello;
 }
 
-const std::vector<FromRank> k_from_rank{a_hello(),
-                                        Listening{29500},
-                                        Listening{0},
-                                        Reached{{"10.0.0.1"}},
-                                        Reached{},
-                                        Started{4712, {0, 1, 255}},
-                                        Signalled{15},
-                                        Exited{0},
-                                        Exited{255},
-                                        Failed{"cannot start `a \"b\"\n`"},
-                                        Notice{"0123456789abcdef", "n2", 15}};
+const std::vector<FromRank> k_from_rank{
+    a_hello(),
+    Listening{29500},
+    Listening{0},
+    Reached{{{"n0", "10.0.0.2", "eth0"}, {"fd00::1", "fd00::2", ""}}},
+    Reached{},
+    Started{4712, {0, 1, 255}},
+    Signalled{15},
+    Exited{0},
+    Exited{255},
+    Failed{"cannot start `a \"b\"\n`"},
+    Notice{"0123456789abcdef", "n2", 15}};
 
 const std::vector<ToRank> k_to_rank{
     Listen{{20000, 20001}, "abcd"},
@@ -114,6 +116,22 @@ TEST_CASE("a hello carries everything the placement needs") {
   CHECK(hello.pid == 4711);
   CHECK(hello.addresses.size() == 3);
   CHECK(hello.topology == a_hello().topology);
+  CHECK(hello.worker_port == 29501);
+}
+
+TEST_CASE("a route arrives whole, and each of its fields is needed") {
+  const std::string line = to_line(FromRank(Reached{{{"n0", "10.0.0.2", "eth0"}}}));
+  const auto back = parse_from_rank(line);
+  REQUIRE(back);
+  const Route route = std::get<Reached>(*back).routes.at(0);
+  CHECK(route.address == "n0");
+  CHECK(route.from == "10.0.0.2");
+  CHECK(route.interface == "eth0");
+  for (const char* field : {"address", "from", "interface"}) {
+    json without = json::parse(line);
+    without["routes"][0].erase(field);
+    CHECK_FALSE(parse_from_rank(without.dump()));
+  }
 }
 
 TEST_CASE("the environment of a go keeps its order and any characters") {
@@ -141,6 +159,9 @@ TEST_CASE("a number that does not fit is refused, not wrapped around") {
     CHECK_FALSE(parse_from_rank(line));
   }
   CHECK_FALSE(parse_from_rank(R"({"type":"listening","port":65536})"));
+  std::string far = hello;
+  far.replace(far.find(":29501"), 6, ":65536");
+  CHECK_FALSE(parse_from_rank(far));
   CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":256})"));
   CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":2147483648})"));
   CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":-2147483649})"));

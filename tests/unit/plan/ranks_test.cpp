@@ -159,67 +159,6 @@ TEST_CASE("node ranks follow the lowest rank, local ranks the launcher's order")
   CHECK(placed[1].local_rank == 1);
 }
 
-TEST_CASE("a rank's environment is complete and the same for every launcher") {
-  const auto placed = place_ranks(hellos({2, 2}), plan_of(2, 2, 2), {{"n1", machine(6)}});
-  const auto variables = rank_environment(placed[3], placed, {"10.0.0.7", 20000});
-  const std::vector<std::pair<std::string, std::string>> expected = {
-      {"RANK", "3"},
-      {"WORLD_SIZE", "4"},
-      {"LOCAL_RANK", "1"},
-      {"LOCAL_WORLD_SIZE", "2"},
-      {"NODE_RANK", "1"},
-      {"GROUP_RANK", "1"},
-      {"MASTER_ADDR", "10.0.0.7"},
-      {"MASTER_PORT", "20000"},
-      {"OMP_NUM_THREADS", "3"},
-      {"CUDA_VISIBLE_DEVICES", "1"},
-      {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
-  CHECK(variables == expected);
-  for (const auto& [name, value] : variables)
-    if (name.rfind("CUDA_", 0) != 0 && name != "OMP_NUM_THREADS") CHECK(is_leaky_variable(name));
-}
-
-TEST_CASE("variables of a session do not leak, the site's and the user's do") {
-  for (const char* name : {"SLURM_JOB_ID",
-                           "SBATCH_NO_REQUEUE",
-                           "SRUN_DEBUG",
-                           "OMPI_COMM_WORLD_RANK",
-                           "PMIX_RANK",
-                           "PMI_SIZE",
-                           "PRTE_X",
-                           "RANK",
-                           "TF_CONFIG",
-                           "HOROVOD_RANK"})
-    CHECK(is_leaky_variable(name));
-  for (const char* name : {"PATH",
-                           "SLURM_CONF",
-                           "SLURMD",
-                           "RANKS",
-                           "OMP_NUM_THREADS",
-                           "HOROVOD_FUSION_THRESHOLD",
-                           "CUDA_VISIBLE_DEVICES",
-                           "",
-                           "MY_SLURM_X"})
-    CHECK_FALSE(is_leaky_variable(name));
-}
-
-TEST_CASE(
-    "port candidates are distinct, outside the ephemeral range, and salted by run and attempt") {
-  const auto ports = master_port_candidates("run-a", 1, 32768, 60999, 100000);
-  CHECK(ports.size() == 65536 - 1024 - (60999 - 32768 + 1));
-  CHECK(std::set<unsigned>(ports.begin(), ports.end()).size() == ports.size());
-  for (const unsigned port : ports)
-    REQUIRE((port > 1023 && port < 65536 && (port < 32768 || port > 60999)));
-  CHECK(master_port_candidates("run-a", 1, 32768, 60999, 8) ==
-        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
-  CHECK(master_port_candidates("run-a", 2, 32768, 60999, 8) !=
-        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
-  CHECK(master_port_candidates("run-b", 1, 32768, 60999, 8) !=
-        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
-  CHECK(master_port_candidates("run-a", 1, 1024, 65535, 8).empty());
-  CHECK(master_port_candidates("run-a", 1, 1025, 65535, 8) == std::vector<unsigned>{1024});
-}
-
 TEST_CASE("placement.json has one line a rank and a schema") {
   const std::string text =
       to_json(place_ranks(hellos({2}), plan_of(1, 2, 0), {{"n0", machine(2)}}));

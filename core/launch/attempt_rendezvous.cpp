@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Once every rank has said hello: where they are placed, where they meet, and how each is reached.
+#include "core/launch/attempt.hpp"
+#include "core/topo/json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace dts::launch {
+
+void Attempt::begin_rendezvous(Time now) {
+  std::vector<plan::RankHello> hellos;
+  for (const auto& [rank, state] : ranks_) hellos.push_back(state.hello.rank);
+  if (const auto verified = plan::verify_ranks(hellos, settings_.plan); !verified)
+    return end(run::Cause::wrong_ranks, 3, verified.error().message, now);
+  for (const auto& [rank, state] : ranks_)
+    if (state.hello.worker_port == 0)
+      return end(run::Cause::launch_failed,
+                 1,
+                 where(rank) + ": none of the ports tried for a server of its own is free",
+                 now);
+  std::map<std::string, topo::NodeTopology> topologies;
+  if (settings_.topology) topologies[settings_.agent_node] = *settings_.topology;
+  for (const auto& [rank, state] : ranks_) {
+    if (state.hello.topology.empty()) continue;
+    auto topology = topo::from_json(state.hello.topology);
+    if (!topology)
+      return end(run::Cause::launch_failed, 1, where(rank) + ": " + topology.error().message, now);
+    topologies[state.hello.rank.node] = std::move(*topology);
+  }
+  for (const auto& [rank, state] : ranks_)
+    if (topologies.count(state.hello.rank.node) == 0)
+      return end(run::Cause::wrong_ranks,
+                 3,
+                 fmt::format("no rank on {} has local rank 0", state.hello.rank.node),
+                 now);
+  placements_ = plan::place_ranks(hellos, settings_.plan, topologies);
+  phase_ = Phase::listening;
+  phase_limit_ = now + k_rendezvous_limit;
+  send(0, Listen{settings_.ports, nonce()});
+}
+
+void Attempt::on(unsigned rank, const Listening& message, Time now) {
+  if (phase_ != Phase::listening || rank != 0) return;
+  if (message.port == 0)
+    return end(
+        run::Cause::launch_failed,
+        1,
+        fmt::format(
+            "{}: none of {} ports tried for MASTER_PORT is free", where(0), settings_.ports.size()),
+        now);
+  rendezvous_.master_port = message.port;
+  begin_probes();
+  if (probers_.empty()) {
+    meet_at("127.0.0.1", {});  // a world of one talks to itself
+    start_ranks(now);
+  }
+}
+
+std::vector<std::string> Attempt::address_candidates() const {
+  const Rank& first = ranks_.at(0);
+  std::vector<std::string> candidates;
+  const auto add = [&](const std::string& address) {
+    if (!address.empty() &&
+        std::find(candidates.begin(), candidates.end(), address) == candidates.end())
+      candidates.push_back(address);
+  };
+  const auto named = node_addresses_.find(first.hello.rank.node);
+  if (named != node_addresses_.end()) add(named->second);
+  // Where rank 0 shares the agent's node, its peers have already shown which address they reach.
+  if (first.hello.rank.node == settings_.agent_node)
+    for (const unsigned prober : probers_) add(ranks_.at(prober).reached_at);
+  for (const std::string& address : first.hello.addresses) add(address);
+  return candidates;
+}
+
+void Attempt::begin_probes() {
+  // One rank of every other node; on a single node, any other rank.
+  std::map<std::string, unsigned> representative;
+  for (const auto& [rank, state] : ranks_)
+    if (state.hello.rank.node != ranks_.at(0).hello.rank.node)
+      representative.emplace(state.hello.rank.node, rank);
+  if (representative.empty() && ranks_.size() > 1)
+    representative.emplace("", std::next(ranks_.begin())->first);
+  for (const auto& [node, rank] : representative) probers_.push_back(rank);
+  std::sort(probers_.begin(), probers_.end());
+  phase_ = Phase::probing;
+  const Probe probe{address_candidates(), rendezvous_.master_port, nonce()};
+  for (const unsigned rank : probers_) send(rank, probe);
+}
+
+std::vector<Route> Attempt::routes_to(const std::string& address) const {
+  std::vector<Route> routes;
+  for (const unsigned prober : probers_) {
+    const std::vector<Route>& its = reached_.at(prober);
+    const auto route = std::find_if(
+        its.begin(), its.end(), [&](const Route& one) { return one.address == address; });
+    if (route == its.end()) return {};
+    routes.push_back(*route);
+  }
+  return routes;
+}
+
+void Attempt::meet_at(const std::string& address, const std::vector<Route>& routes) {
+  rendezvous_.master_addr = address;
+  // A node is reached where its own connection came from, which is on the same network.
+  std::map<unsigned, std::string> hosts;  // by node rank
+  for (std::size_t i = 0; i < routes.size(); ++i)
+    hosts[placements_.at(probers_[i]).node_rank] = routes[i].from;
+  hosts[placements_.at(0).node_rank] = address;
+  for (auto& [node, host] : hosts) rendezvous_.hosts.push_back(std::move(host));
+  for (const auto& [rank, state] : ranks_)
+    rendezvous_.worker_ports.push_back(state.hello.worker_port);
+  const bool one_name = std::all_of(routes.begin(), routes.end(), [&](const Route& route) {
+    return route.interface == routes.front().interface;
+  });
+  if (!routes.empty() && one_name) rendezvous_.interface = routes.front().interface;
+}
+
+void Attempt::on(unsigned rank, const Reached& message, Time now) {
+  if (phase_ != Phase::probing || !std::binary_search(probers_.begin(), probers_.end(), rank))
+    return;
+  reached_[rank] = message.routes;
+  if (reached_.size() < probers_.size()) return;
+  const std::vector<std::string> candidates = address_candidates();
+  for (const std::string& candidate : candidates) {
+    const std::vector<Route> routes = routes_to(candidate);
+    if (routes.empty()) continue;
+    meet_at(candidate, routes);
+    return start_ranks(now);
+  }
+  end(run::Cause::launch_failed,
+      1,
+      fmt::format("no address of {} is reached by every other node on port {}: tried {}",
+                  ranks_.at(0).hello.rank.node,
+                  rendezvous_.master_port,
+                  fmt::join(candidates, ", ")),
+      now);
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A framework's own program as ranks of `dtsubmit run`. Each frameworks_*.py is both: the test, and
+with `rank` as its first argument the program that the test starts."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+DTSUBMIT = os.environ.get("DTSUBMIT", "dtsubmit")
+PYTHON = os.environ.get("DTS_FRAMEWORKS_PYTHON", sys.executable)
+DATA = "/usr/share/datasets/fashion-mnist"
+SKIPPED = 77
+MARK = "RESULT "
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(SKIPPED)
+
+
+def check(condition, what):
+    if not condition:
+        raise AssertionError(what)
+    print("ok:", what, flush=True)
+
+
+def need(module):
+    """The version of `module` for the ranks' interpreter; without one the test is skipped."""
+    code = f"import {module}; print({module}.__version__)"
+    found = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True)
+    if found.returncode != 0:
+        skip(f"{PYTHON} cannot import {module} (DTS_FRAMEWORKS_PYTHON names another interpreter)")
+    return found.stdout.strip().split("\n")[-1]
+
+
+def tell(result):
+    """Said by a rank, heard by run_ranks(). On one line of its own, whatever else is printed."""
+    sys.stdout.write(f"\n{MARK}{json.dumps(result)}\n")
+    sys.stdout.flush()
+
+
+def heard(run):
+    """What each rank of the run's first attempt told, in rank order."""
+    logs = sorted(glob.glob(run + "/attempt-1/rank-*.log"), key=lambda path: int(path.rsplit("-", 1)[1][:-4]))
+    results = []
+    for log in logs:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            told = [line[len(MARK):] for line in file if line.startswith(MARK)]
+        if len(told) != 1:
+            with open(log, encoding="utf-8", errors="replace") as file:
+                raise AssertionError(f"{log} holds {len(told)} results:\n{file.read()[-3000:]}")
+        results.append(json.loads(told[0]))
+    return results
+
+
+def run_ranks(count, script, *arguments, limit=300):
+    """What each of `count` ranks of `script` told."""
+    runs = tempfile.mkdtemp(prefix="dts-frameworks-")
+    words = [DTSUBMIT, "run", "--ntasks-per-node", str(count), "--runs", runs, "--", PYTHON, script, "rank", *arguments]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=limit)
+    try:
+        run = glob.glob(runs + "/*")
+        if done.returncode != 0:
+            logs = "".join(f"--- {path}\n{open(path, errors='replace').read()[-2000:]}\n" for path in glob.glob(runs + "/*/attempt-1/*.log"))
+            raise AssertionError(f"{words} exited {done.returncode}\n{done.stderr}{logs}")
+        results = heard(run[0])
+        check(len(results) == count, f"{count} ranks told their results")
+        return results
+    finally:
+        shutil.rmtree(runs, ignore_errors=True)

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where ranks meet, and where each of them is said to be reached.
+#include "tests/unit/launch/job_story.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace dts;
+using namespace dts::launch;
+using namespace std::chrono_literals;
+using run::Cause;
+
+}  // namespace
+
+TEST_CASE("a world of one meets itself, without a probe") {
+  JobStory job(1, 1);
+  job.all_hello().listening(20001);
+  CHECK(job.count<Probe>() == 0);
+  CHECK(job.environment_of_rank(0)["MASTER_ADDR"] == "127.0.0.1");
+  job.all_started().all_exit(0);
+  CHECK(job.outcome().cause == Cause::completed);
+}
+
+TEST_CASE("on one node another rank of it probes") {
+  JobStory job(1, 3);
+  job.all_hello().listening(20001);
+  CHECK(job.told<Probe>(1).size() == 1);
+  CHECK(job.count<Probe>() == 1);
+}
+
+TEST_CASE("one rank of every other node probes") {
+  JobStory job(5, 2);
+  job.all_hello().listening(20001);
+  CHECK(job.count<Probe>() == 4);
+  for (const unsigned rank : {2U, 4U, 6U, 8U}) CHECK(job.told<Probe>(rank).size() == 1);
+}
+
+TEST_CASE("no free port is a launch failure of rank 0's node") {
+  JobStory job;
+  job.all_hello().listening(0).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "rank 0 on n0: none of 3 ports");
+}
+
+TEST_CASE("the meeting place is an address that every other node reaches") {
+  JobStory job(3, 1);
+  job.all_hello().listening(20001);
+  job.reached(
+      1, {"127.0.0.1", "10.0.0.0"});  // its own loopback cannot answer with the nonce, but suppose
+  CHECK(job.count<Go>() == 0);
+  job.reached(2, {"10.0.0.0"});
+  CHECK(job.environment_of_rank(2)["MASTER_ADDR"] == "10.0.0.0");
+}
+
+TEST_CASE("a node's workers are found where its own connection came from, at the ports they hold") {
+  JobStory job(3, 2);
+  job.attempt().set_node_addresses({{"n0", "n0.cluster"}, {"n1", "192.168.7.2"}});
+  job.all_hello().listening(20001).all_reached();
+  const char* workers =
+      R"({"cluster":{"worker":["n0.cluster:21000","n0.cluster:21001","10.0.0.1:21002",)"
+      R"("10.0.0.1:21003","10.0.0.2:21004","10.0.0.2:21005"]},"task":{"type":"worker","index":4}})";
+  CHECK(job.environment_of_rank(4)["TF_CONFIG"] == workers);
+  CHECK(job.environment_of_rank(4)["SM_HOSTS"] == R"(["n0.cluster","10.0.0.1","10.0.0.2"])");
+  CHECK(job.environment_of_rank(4)["JAX_COORDINATOR_ADDRESS"] == "n0.cluster:21000");
+}
+
+TEST_CASE("nodes are numbered by their lowest rank also where their names sort otherwise") {
+  JobStory job(3, 1);
+  for (unsigned rank = 0; rank < 3; ++rank) {
+    Hello hello = job.hello_of(rank);
+    hello.rank.node = std::string(1, static_cast<char>('c' - rank));  // c, b, a
+    job.says(JobStory::peer_of(rank), hello);
+  }
+  job.listening(20001).all_reached();
+  CHECK(job.environment_of_rank(1)["SM_HOSTS"] == R"(["10.0.0.0","10.0.0.1","10.0.0.2"])");
+  CHECK(job.environment_of_rank(1)["SM_CURRENT_HOST"] == "10.0.0.1");
+}
+
+TEST_CASE("on one node all workers are at the address that was reached") {
+  JobStory job(1, 2);
+  job.all_hello().listening(20001).reached(1, {"10.0.0.0"}, "lo");
+  CHECK(job.environment_of_rank(1)["SM_HOSTS"] == R"(["10.0.0.0"])");
+  CHECK(job.environment_of_rank(1)["GLOO_SOCKET_IFNAME"] == "lo");
+  JobStory alone(1, 1);
+  alone.all_hello().listening(20001);
+  CHECK(alone.environment_of_rank(0)["JAX_COORDINATOR_ADDRESS"] == "127.0.0.1:21000");
+  CHECK(alone.environment_of_rank(0).count("GLOO_SOCKET_IFNAME") == 0);
+}
+
+TEST_CASE("an interface is named only where every route has it under one name") {
+  struct {
+    const char *of_rank_1, *of_rank_2, *expected;
+  } const table[] = {
+      {"eth0", "eth0", "eth0"}, {"eth0", "ens3", ""}, {"eth0", "", ""}, {"", "", ""}};
+
+  for (const auto& row : table) {
+    JobStory job(3, 1);
+    job.all_hello().listening(20001);
+    job.reached(1, {"127.0.0.1"}, "lo");
+    CHECK(job.count<Go>() == 0);
+    job.reached(1, {"10.0.0.0"}, row.of_rank_1).reached(2, {"10.0.0.0"}, row.of_rank_2);
+    for (unsigned rank = 0; rank < 3; ++rank)
+      CHECK(job.environment_of_rank(rank)["GLOO_SOCKET_IFNAME"] == row.expected);
+  }
+}
+
+TEST_CASE("a rank that holds no port for its own server ends the attempt by name") {
+  JobStory job;
+  job.hello(0).hello(1).hello(2);
+  Hello hello = job.hello_of(3);
+  hello.worker_port = 0;
+  job.says(JobStory::peer_of(3), hello).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "rank 3 on n1: none of the ports tried");
+}
+
+TEST_CASE("a rank that was not asked to probe cannot choose the address") {
+  JobStory job(3, 2);
+  job.all_hello().listening(20001).reached(3, {"10.6.6.6"}).reached(5, {"10.6.6.6"});
+  CHECK(job.count<Go>() == 0);
+  CHECK_FALSE(job.over());
+  job.all_reached();
+  CHECK(job.environment_of_rank(3)["MASTER_ADDR"] == "10.0.0.0");
+}
+
+TEST_CASE("the scheduler's address of the node is tried first") {
+  JobStory job;
+  job.attempt().set_node_addresses({{"n0", "192.168.7.1"}, {"n1", "192.168.7.2"}});
+  job.all_hello().listening(20001);
+  CHECK(job.told<Probe>(2)[0].addresses.front() == "192.168.7.1");
+  job.all_reached();
+  CHECK(job.environment_of_rank(0)["MASTER_ADDR"] == "192.168.7.1");
+}
+
+TEST_CASE("no address that all reach is a launch failure that lists what was tried") {
+  JobStory job(3, 1);
+  job.all_hello()
+      .listening(20001)
+      .reached(1, {"10.0.0.0"})
+      .reached(2, {"127.0.0.1"})
+      .killed_ranks_exit();
+  check_ended(
+      job, Cause::launch_failed, "no address of n0 is reached by every other node on port 20001");
+  CHECK(job.says_why("10.0.0.0, 127.0.0.1"));
+}
+
+TEST_CASE("a rendezvous that does not come about in time is a launch failure") {
+  JobStory silent;
+  silent.all_hello().wait(21s).killed_ranks_exit();
+  check_ended(silent, Cause::launch_failed, "no rendezvous within 20 s");
+  JobStory half(3, 1);
+  half.all_hello().listening(20001).reached(1, {"10.0.0.0"}).wait(21s).killed_ranks_exit();
+  check_ended(half, Cause::launch_failed, "no rendezvous within 20 s");
+}

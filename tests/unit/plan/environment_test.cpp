@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's program is told, for every framework at once, and what it must not inherit.
+#include "core/plan/plan.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace dts::plan {
+namespace {
+
+using nlohmann::json;
+using Variables = std::map<std::string, std::string>;
+
+// `per_node` ranks on each of n0, n1, ... in order; each has three cores and `gpus` GPUs.
+std::vector<Placement> placements(const std::vector<unsigned>& per_node, unsigned gpus = 0) {
+  std::vector<Placement> all;
+  for (unsigned node = 0; node < per_node.size(); ++node)
+    for (unsigned local = 0; local < per_node[node]; ++local) {
+      Placement& one = all.emplace_back();
+      one.rank = static_cast<unsigned>(all.size() - 1);
+      one.local_rank = local;
+      one.local_world_size = per_node[node];
+      one.node_rank = node;
+      one.node = "n" + std::to_string(node);
+      one.cores = 3;
+      for (unsigned gpu = 0; gpu < gpus; ++gpu)
+        one.gpus.push_back(std::to_string(local * gpus + gpu));
+    }
+  return all;
+}
+
+// Node n is 10.0.0.n and rank r holds port 20000 + r.
+Rendezvous meeting(const std::vector<Placement>& all) {
+  Rendezvous where{"10.0.0.0", 29000, {}, {}, "eth0"};
+  for (const Placement& one : all) {
+    if (where.hosts.size() <= one.node_rank)
+      where.hosts.push_back("10.0.0." + std::to_string(one.node_rank));
+    where.worker_ports.push_back(20000 + one.rank);
+  }
+  return where;
+}
+
+std::vector<Variables> variables(const std::vector<Placement>& all, const Rendezvous& where) {
+  std::vector<Variables> found;
+  for (const Environment& one : rank_environments(all, where)) {
+    found.emplace_back(one.begin(), one.end());
+    CHECK(found.back().size() == one.size());  // no name twice
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a rank's environment, all of it, in the order it is set") {
+  const auto all = placements({2, 2}, 2);
+  const Environment expected = {
+      {"RANK", "3"},
+      {"WORLD_SIZE", "4"},
+      {"LOCAL_RANK", "1"},
+      {"LOCAL_WORLD_SIZE", "2"},
+      {"NODE_RANK", "1"},
+      {"GROUP_RANK", "1"},
+      {"MASTER_ADDR", "10.0.0.0"},
+      {"MASTER_PORT", "29000"},
+      {"TF_CONFIG",
+       R"({"cluster":{"worker":["10.0.0.0:20000","10.0.0.0:20001","10.0.0.1:20002","10.0.0.1:20003"]},)"
+       R"("task":{"type":"worker","index":3}})"},
+      {"JAX_COORDINATOR_ADDRESS", "10.0.0.0:20000"},
+      {"JAX_NUM_PROCESSES", "4"},
+      {"JAX_PROCESS_ID", "3"},
+      {"JAX_LOCAL_DEVICE_IDS", "0,1"},
+      {"HOROVOD_RANK", "3"},
+      {"HOROVOD_SIZE", "4"},
+      {"HOROVOD_LOCAL_RANK", "1"},
+      {"HOROVOD_LOCAL_SIZE", "2"},
+      {"HOROVOD_CROSS_RANK", "1"},
+      {"HOROVOD_CROSS_SIZE", "2"},
+      {"SM_HOSTS", R"(["10.0.0.0","10.0.0.1"])"},
+      {"SM_CURRENT_HOST", "10.0.0.1"},
+      {"SM_NUM_GPUS", "2"},
+      {"NCCL_SOCKET_IFNAME", "=eth0"},
+      {"GLOO_SOCKET_IFNAME", "eth0"},
+      {"OMP_NUM_THREADS", "3"},
+      {"CUDA_VISIBLE_DEVICES", "2,3"},
+      {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
+  CHECK(rank_environments(all, meeting(all)).at(3) == expected);
+  CHECK(rank_environments(all, meeting(all)) == rank_environments(all, meeting(all)));
+  for (const auto& [name, value] : expected)
+    if (!is_advice(name) && name.rfind("CUDA_", 0) != 0) CHECK(is_leaky_variable(name));
+}
+
+TEST_CASE("every framework reads the same ranks, for every layout") {
+  for (const std::vector<unsigned>& per_node : std::vector<std::vector<unsigned>>{
+           {1}, {4}, {2, 2}, {4, 4}, {8, 8, 8}, {3, 1}, {1, 3}, {2, 1, 3}}) {
+    const auto all = placements(per_node);
+    const auto seen = variables(all, meeting(all));
+    REQUIRE(seen.size() == all.size());
+    std::map<std::string, std::set<std::string>> cross;  // by local rank
+    for (unsigned rank = 0; rank < all.size(); ++rank) {
+      CAPTURE(rank);
+      Variables of = seen[rank];
+      const std::string number = std::to_string(rank), size = std::to_string(all.size());
+      for (const char* name : {"RANK", "JAX_PROCESS_ID", "HOROVOD_RANK"}) CHECK(of[name] == number);
+      for (const char* name : {"WORLD_SIZE", "JAX_NUM_PROCESSES", "HOROVOD_SIZE"})
+        CHECK(of[name] == size);
+      CHECK(of["HOROVOD_LOCAL_RANK"] == of["LOCAL_RANK"]);
+      CHECK(of["HOROVOD_LOCAL_SIZE"] == of["LOCAL_WORLD_SIZE"]);
+      const json tensorflow = json::parse(of["TF_CONFIG"]);
+      const auto workers = tensorflow["cluster"]["worker"].get<std::vector<std::string>>();
+      CHECK(std::set<std::string>(workers.begin(), workers.end()).size() == all.size());
+      CHECK(tensorflow["task"] == json{{"type", "worker"}, {"index", rank}});
+      CHECK(of["JAX_COORDINATOR_ADDRESS"] == workers[0]);
+      CHECK(of["JAX_COORDINATOR_ADDRESS"] != of["MASTER_ADDR"] + ":" + of["MASTER_PORT"]);
+      const auto hosts = json::parse(of["SM_HOSTS"]).get<std::vector<std::string>>();
+      CHECK(hosts.size() == per_node.size());
+      CHECK(hosts[all[rank].node_rank] == of["SM_CURRENT_HOST"]);
+      CHECK(workers[rank].rfind(of["SM_CURRENT_HOST"] + ":", 0) == 0);
+      CHECK(of["SM_NUM_GPUS"] == "0");
+      CHECK(of.count("CUDA_VISIBLE_DEVICES") + of.count("CUDA_DEVICE_ORDER") == 0);
+      CHECK(of.count("JAX_LOCAL_DEVICE_IDS") == 0);
+      CHECK(cross[of["LOCAL_RANK"]].insert(of["HOROVOD_CROSS_RANK"]).second);
+    }
+    for (const Variables& of : seen) {
+      const auto& others = cross[of.at("LOCAL_RANK")];
+      CHECK(of.at("HOROVOD_CROSS_SIZE") == std::to_string(others.size()));
+      CHECK(std::stoul(of.at("HOROVOD_CROSS_RANK")) < others.size());
+    }
+  }
+}
+
+TEST_CASE("a cross rank counts only the nodes that have the local rank") {
+  struct {
+    std::vector<unsigned> per_node;
+    unsigned rank;
+    const char* cross_rank;
+    const char* cross_size;
+  } const table[] = {
+      {{4}, 3, "0", "1"},
+      {{3, 1}, 2, "0", "1"},
+      {{3, 1}, 3, "1", "2"},
+      {{1, 3}, 3, "0", "1"},
+      {{2, 1, 3}, 4, "1", "2"},  // local rank 1 of the third node; the second has none
+      {{2, 1, 3}, 3, "2", "3"},
+      {{2, 1, 3}, 5, "0", "1"},
+  };
+
+  for (const auto& row : table) {
+    CAPTURE(row.rank);
+    const auto all = placements(row.per_node);
+    Variables of = variables(all, meeting(all)).at(row.rank);
+    CHECK(of["HOROVOD_CROSS_RANK"] == row.cross_rank);
+    CHECK(of["HOROVOD_CROSS_SIZE"] == row.cross_size);
+  }
+}
+
+TEST_CASE("GPUs of a rank are numbered from 0 for who counts inside CUDA_VISIBLE_DEVICES") {
+  auto all = placements({3}, 1);
+  all[1].gpus = {"GPU-a", "GPU-b", "GPU-c"};
+  all[2].gpus = {};
+  const auto seen = variables(all, meeting(all));
+  CHECK(seen[0].at("JAX_LOCAL_DEVICE_IDS") == "0");
+  CHECK(seen[0].at("SM_NUM_GPUS") == "1");
+  CHECK(seen[1].at("CUDA_VISIBLE_DEVICES") == "GPU-a,GPU-b,GPU-c");
+  CHECK(seen[1].at("JAX_LOCAL_DEVICE_IDS") == "0,1,2");
+  CHECK(seen[1].at("SM_NUM_GPUS") == "3");
+  CHECK(seen[2].count("CUDA_VISIBLE_DEVICES") == 0);
+  CHECK(seen[2].at("SM_NUM_GPUS") == "0");
+}
+
+TEST_CASE("an IPv6 address stands in brackets before a port, and nowhere else") {
+  const auto all = placements({1, 1});
+  Rendezvous where = meeting(all);
+  where.master_addr = "fd00::1";
+  where.hosts = {"fd00::1", "fd00::2"};
+  Variables of = variables(all, where).at(1);
+  CHECK(of["MASTER_ADDR"] == "fd00::1");
+  CHECK(of["JAX_COORDINATOR_ADDRESS"] == "[fd00::1]:20000");
+  CHECK(json::parse(of["TF_CONFIG"])["cluster"]["worker"][1] == "[fd00::2]:20001");
+  CHECK(of["SM_CURRENT_HOST"] == "fd00::2");
+}
+
+TEST_CASE("no interface has one name for all, or two nodes one address: nothing is claimed") {
+  const auto all = placements({2, 2});
+  Rendezvous where = meeting(all);
+  where.interface.clear();
+  where.hosts = {"10.0.0.1", "10.0.0.1"};
+  for (const Variables& of : variables(all, where))
+    for (const char* name :
+         {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "SM_HOSTS", "SM_CURRENT_HOST"})
+      CHECK(of.count(name) == 0);
+}
+
+TEST_CASE("a list that is too long for a variable, or for every rank, is left out") {
+  struct {
+    unsigned nodes, per_node;
+    bool tensorflow, sagemaker;
+  } const table[] = {
+      {100, 8, true, true}, {250, 8, false, true}, {2048, 8, false, false}, {1, 2000, false, true}};
+
+  for (const auto& row : table) {
+    CAPTURE(row.nodes);
+    const auto all = placements(std::vector<unsigned>(row.nodes, row.per_node));
+    Rendezvous where = meeting(all);
+    for (std::string& host : where.hosts) host = "host-" + host + ".cluster";
+    const auto environments = rank_environments(all, where);
+    std::size_t bytes = 0;
+    for (const Environment& one : environments)
+      for (const auto& [name, value] : one) {
+        CHECK_MESSAGE(value.size() < (std::size_t{66} << 10), name);
+        bytes += name.size() + value.size() + 2;
+      }
+    CHECK(bytes < (std::size_t{90} << 20));
+    const Variables last(environments.back().begin(), environments.back().end());
+    CHECK((last.count("TF_CONFIG") == 1) == row.tensorflow);
+    CHECK((last.count("SM_HOSTS") == 1) == row.sagemaker);
+    CHECK(last.count("SM_CURRENT_HOST") == last.count("SM_HOSTS"));
+    CHECK(last.at("JAX_NUM_PROCESSES") == std::to_string(all.size()));
+  }
+}
+
+TEST_CASE("what a user has set stays where ours is only advice, never for who a rank is") {
+  for (const char* name :
+       {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "GLOO_SOCKET_IFNAME", "OMP_NUM_THREADS"})
+    CHECK(is_advice(name));
+  for (const char* name : {"RANK",
+                           "TF_CONFIG",
+                           "JAX_PROCESS_ID",
+                           "HOROVOD_RANK",
+                           "SM_HOSTS",
+                           "CUDA_VISIBLE_DEVICES",
+                           "OMP_NUM_THREADS_",
+                           "XNCCL_A",
+                           ""})
+    CHECK_FALSE(is_advice(name));
+}
+
+TEST_CASE("variables of a session do not leak, the site's and the user's do") {
+  for (const char* name : {"SLURM_JOB_ID",
+                           "SBATCH_NO_REQUEUE",
+                           "SRUN_DEBUG",
+                           "OMPI_COMM_WORLD_RANK",
+                           "PMIX_RANK",
+                           "PMI_SIZE",
+                           "PRTE_X",
+                           "RANK",
+                           "TF_CONFIG",
+                           "HOROVOD_RANK",
+                           "SM_HOSTS"})
+    CHECK(is_leaky_variable(name));
+  for (const char* name : {"PATH",
+                           "SLURM_CONF",
+                           "SLURMD",
+                           "RANKS",
+                           "OMP_NUM_THREADS",
+                           "HOROVOD_FUSION_THRESHOLD",
+                           "SM_MODEL_DIR",
+                           "JAX_PLATFORMS",
+                           "CUDA_VISIBLE_DEVICES",
+                           "",
+                           "MY_SLURM_X"})
+    CHECK_FALSE(is_leaky_variable(name));
+}
+
+TEST_CASE(
+    "port candidates are distinct, outside the ephemeral range, and salted by run and attempt") {
+  const auto ports = master_port_candidates("run-a", 1, 32768, 60999, 100000);
+  CHECK(ports.size() == 65536 - 1024 - (60999 - 32768 + 1));
+  CHECK(std::set<unsigned>(ports.begin(), ports.end()).size() == ports.size());
+  for (const unsigned port : ports)
+    REQUIRE((port > 1023 && port < 65536 && (port < 32768 || port > 60999)));
+  CHECK(master_port_candidates("run-a", 1, 32768, 60999, 8) ==
+        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
+  CHECK(master_port_candidates("run-a", 2, 32768, 60999, 8) !=
+        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
+  CHECK(master_port_candidates("run-b", 1, 32768, 60999, 8) !=
+        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
+  CHECK(master_port_candidates("run-a", 1, 1024, 65535, 8).empty());
+  CHECK(master_port_candidates("run-a", 1, 1025, 65535, 8) == std::vector<unsigned>{1024});
+}
+
+}  // namespace dts::plan
