@@ -74,6 +74,11 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
   verb.add_option("-J,--job-name", o.spec.job_name, "name of the job and its run [the program's]")
       ->group(group)
       ->type_name("NAME");
+  verb.add_option("--launcher",
+                  o.spec.launcher,
+                  "what starts the ranks: auto, mpirun, srun [auto: mpirun if there, else srun]")
+      ->group(group)
+      ->type_name("NAME");
   verb.add_option(
           "--stop-signal", o.stop_signal, "sent to each program to make it save and exit 85 [TERM]")
       ->group(group)

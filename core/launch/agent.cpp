@@ -159,7 +159,6 @@ RunnerSettings Agent::runner_settings() {
   settings.run = run_;
   settings.dtsubmit = options_.dtsubmit;
   settings.local = options_.local;
-  settings.sentinel = !options_.local && plan_.nodes == 1;
   settings.signals = signals_.get();
   settings.topology = topology_;
   settings.watch = watch_.get();

@@ -37,6 +37,7 @@ constexpr seconds k_orphan_patience{5};
 constexpr seconds k_facts_patience{3};
 constexpr seconds k_answer_patience{5};
 constexpr seconds k_fence_check{5};
+constexpr seconds k_list_limit{10};
 constexpr seconds k_before_deadline{2};  // our kill comes before the scheduler's
 
 }  // namespace
@@ -83,6 +84,29 @@ Result<void> AttemptRunner::open_channel() {
                     Durability::deferred);  // worthless after a power cut
 }
 
+Result<LauncherCommand> AttemptRunner::launcher_command(
+    const std::vector<std::string>& rank_command) {
+  const plan::Plan& plan = settings_.attempt.plan;
+  DTS_ASSIGN(
+      const LauncherChoice choice,
+      choose_launcher(
+          plan.launcher,
+          {settings_.local, find_program("mpirun").has_value(), find_program("srun").has_value()}));
+  if (choice.name == "mpirun") {
+    log("launcher mpirun ({})", choice.why);
+    // Ranks on the batch script's own node are not in a step, which alone hears of a preemption.
+    needs_sentinel_ = !settings_.local && plan.nodes == 1;
+    return mpirun_command(
+        plan, settings_.local, ::geteuid() == 0, settings_.dtsubmit, rank_command);
+  }
+  Command ask;
+  ask.argv = {"srun", "--mpi=list"};
+  DTS_ASSIGN(const Output list, run_process(std::move(ask), k_list_limit));
+  const std::string mpi = mpi_type_of(list.out + list.err);
+  log("launcher srun --mpi={} ({})", mpi, choice.why);
+  return srun_command(plan, mpi, rank_command);
+}
+
 Result<void> AttemptRunner::start_launcher() {
   std::vector<std::string> rank_command{settings_.dtsubmit,
                                         "rank",
@@ -93,8 +117,7 @@ Result<void> AttemptRunner::start_launcher() {
                                         "--"};
   const auto& program = settings_.attempt.plan.command;
   rank_command.insert(rank_command.end(), program.begin(), program.end());
-  LauncherCommand launcher = mpirun_command(
-      settings_.attempt.plan, settings_.local, ::geteuid() == 0, settings_.dtsubmit, rank_command);
+  DTS_ASSIGN(LauncherCommand launcher, launcher_command(rank_command));
   if (!getenv_lookup(k_launcher_hwloc.first)) launcher.environment.emplace_back(k_launcher_hwloc);
   for (auto& variable : step_environment()) launcher.environment.push_back(std::move(variable));
   Command command;
@@ -106,14 +129,7 @@ Result<void> AttemptRunner::start_launcher() {
   command.stdout_fd = STDERR_FILENO;  // its few words belong to the agent's log
   command.own_group = true;
   command.parent_death_signal = SIGKILL;
-  auto started = start_process(command);
-  if (!started) {
-    Error error = std::move(started).error();
-    if (error.code == Errc::not_found)
-      error.hint = "install Open MPI (openmpi-bin) on the nodes, or load its module";
-    return tl::unexpected<Error>(std::move(error));
-  }
-  launcher_ = *started;
+  DTS_ASSIGN(launcher_, start_process(command));
   return {};
 }
 
@@ -299,7 +315,7 @@ void AttemptRunner::tick() {
       log("{}", recorded.error().message);
       attempt_.on_stop(run::Cause::stopped, now, recorded.error().message, now);
     }
-    if (settings_.sentinel) start_sentinel();  // after the ranks: it must not delay them
+    if (needs_sentinel_) start_sentinel();  // after the ranks: it must not delay them
   }
   deliver();  // before anything slow: the programs' time to save runs
   if (attempt_.take_stop_news()) settings_.on_stop(attempt_);

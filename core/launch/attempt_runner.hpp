@@ -5,6 +5,7 @@
 
 #include "core/launch/attempt.hpp"
 #include "core/launch/job_watch.hpp"
+#include "core/launch/launcher.hpp"
 #include "core/launch/line_connection.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/run/run_directory.hpp"
@@ -25,10 +26,9 @@ namespace dts::launch {
 struct RunnerSettings {
   AttemptSettings attempt;
   run::RunDirectory run;
-  std::string dtsubmit;   // our own program's path
-  bool local = false;     // no scheduler: this machine only
-  bool sentinel = false;  // start the step that hears the grace signal
-  int signals = -1;       // signalfd, see take_signals()
+  std::string dtsubmit;                                     // our own program's path
+  bool local = false;                                       // no scheduler: this machine only
+  int signals = -1;                                         // signalfd, see take_signals()
   std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; on its way
   JobWatch* watch = nullptr;                                // may be null; not owned
   std::function<Result<void>(const Attempt&)> on_started;   // all ranks run; an error ends them
@@ -69,6 +69,8 @@ class AttemptRunner {
 
   [[nodiscard]] Result<void> open_channel();
   [[nodiscard]] Result<void> start_launcher();
+  [[nodiscard]] Result<LauncherCommand> launcher_command(
+      const std::vector<std::string>& rank_command);
   void start_sentinel();
   void poll_once(std::chrono::milliseconds limit);
   void accept_peer();
@@ -92,6 +94,7 @@ class AttemptRunner {
   pid_t sentinel_ = 0;
   std::optional<sched::JobInfo> job_;
   unsigned kill_wait_seconds_ = 30;
+  bool needs_sentinel_ = false;
   bool facts_known_ = false;
   bool told_to_end_ = false;
   bool interrupted_ = false;

@@ -2,9 +2,11 @@
 // The command line that starts `dtsubmit rank` once per rank. Pure.
 #pragma once
 
+#include "core/base/result.hpp"
 #include "core/plan/plan.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,32 @@ struct LauncherCommand {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the agent's
 };
+
+struct LauncherChoice {
+  std::string name;  // "mpirun" or "srun"
+  std::string why;
+};
+
+// What is there to launch with, on the agent's node.
+struct LauncherFacts {
+  bool local = false;  // no scheduler: this machine only
+  bool mpirun = false;
+  bool srun = false;
+};
+
+// `asked` is auto, mpirun or srun. Errc::not_found where it is not there, Errc::invalid for srun
+// without an allocation.
+[[nodiscard]] Result<LauncherChoice> choose_launcher(const std::string& asked,
+                                                     const LauncherFacts& facts);
+
+// The best of what `srun --mpi=list` names for MPI programs: pmix, else pmi2, else none.
+[[nodiscard]] std::string mpi_type_of(std::string_view list);
+
+// srun(1): one step over the whole job. `mpi` as mpi_type_of() gave it. Tasks are placed as planned
+// whatever distribution the site prefers, and bound by `dtsubmit rank`, which knows the GPUs.
+[[nodiscard]] LauncherCommand srun_command(const plan::Plan& plan,
+                                           const std::string& mpi,
+                                           const std::vector<std::string>& rank_command);
 
 // mpirun(1) of Open MPI 4.1: ppr:N:node places exactly N ranks a node (-np alone would fill the
 // first node), binding is left to `dtsubmit rank`, which knows the GPUs. `local`: this machine

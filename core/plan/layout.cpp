@@ -143,6 +143,11 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   choose_cpus(plan, spec, fit);
   check_ranks(plan, spec, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
+  plan.launcher = spec.launcher;
+  decide(plan,
+         "launcher",
+         plan.launcher,
+         plan.launcher == "auto" ? "mpirun where the nodes have it, else srun" : "as asked");
   choose_margin(plan, spec, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   plan.world_size = plan.nodes * plan.ntasks_per_node;

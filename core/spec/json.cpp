@@ -98,6 +98,7 @@ constexpr Field k_fields[] = {
     {"memory_mib", [](const json& v, JobSpec& s) { return read_number(v, s.memory_mib); }},
     {"requeue", read_requeue},
     {"signal_margin", read_margin},
+    {"launcher", [](const json& v, JobSpec& s) { return read_text(v, s.launcher); }},
     {"stop_signal", [](const json& v, JobSpec& s) { return read_number(v, s.stop_signal); }},
     {"command", read_command},
 };
@@ -211,6 +212,7 @@ std::string to_json(const JobSpec& spec) {
   put("memory_mib", spec.memory_mib);
   value["requeue"] = spec.requeue;
   value["signal_margin"] = spec.signal_margin.count();
+  value["launcher"] = spec.launcher;
   value["stop_signal"] = spec.stop_signal;
   value["command"] = spec.command;
   // validate() refuses what is not UTF-8; `replace` only keeps a caller who forgot it from an

@@ -115,6 +115,8 @@ Diagnostics validate(const JobSpec& spec) {
     problems.push_back({"--signal-margin", fmt::format("must be 0 to {} seconds", k_most)});
   if (spec.stop_signal != SIGTERM && spec.stop_signal != SIGUSR1 && spec.stop_signal != SIGUSR2)
     problems.push_back({"--stop-signal", "must be TERM, USR1 or USR2"});
+  if (spec.launcher != "auto" && spec.launcher != "mpirun" && spec.launcher != "srun")
+    problems.push_back({"--launcher", "must be auto, mpirun or srun"});
   check_command(problems, spec.command);
   return problems;
 }

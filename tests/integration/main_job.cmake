@@ -1,6 +1,6 @@
 # The main job on a private real Slurm; each scenario of main_job.py says what it checks.
 foreach(flavour linuxproc cgroup)
-  foreach(scenario layout preempt kills slurmd refusals)
+  foreach(scenario layout preempt srun kills slurmd refusals)
     if(flavour STREQUAL cgroup AND scenario STREQUAL refusals)
       continue()  # nothing in it depends on how processes are tracked
     endif()

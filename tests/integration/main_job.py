@@ -53,23 +53,42 @@ def layout(flavour):
         check(status["accuracy"] >= 0.88, f"test accuracy {status['accuracy']:.4f} after one epoch")
 
 
+def preempt_once(cluster, expected, step, *options):
+    """A run that a job of higher priority takes the nodes from at `step`: 0 steps lost, the undisturbed digest."""
+    run = cluster.submit("--nodes", "2", "--gpus-per-node", "8", "-p", "low", *options, "--", DTTRAIN, *SLOW)
+    run.reach_step(step)
+    began = time.time()
+    cluster.take_nodes(2, 8)
+    wait_for(60, "the requeue", lambda: any(e["event"] == "attempt_ended" for e in run.ledger()))
+    saved = time.time() - began
+    status = run.finish()
+    first = status["attempts"][0]
+    check(first["cause"] == "preempted", f"attempt 1 was preempted at step {step}, over after {saved:.1f} s")
+    check(status["steps_lost"] == 0, "0 steps lost")
+    check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
+    check(not run.processes(), "no process of the run is left")
+
+
 def preempt(flavour):
     """Preempted in a grace time of 20 s: requeued, resumed, 0 steps lost, the undisturbed digest."""
     with Cluster(flavour, nodes=2, gpus=8, grace=20) as cluster:
         expected = cluster.train_alone(*SHORT)
         for round_number in range(int(os.environ.get("DTS_REPEAT", "2"))):
-            run = cluster.submit("--nodes", "2", "--gpus-per-node", "8", "-p", "low", "--", DTTRAIN, *SLOW)
-            run.reach_step(15 + 7 * round_number)
-            began = time.time()
-            cluster.take_nodes(2, 8)
-            wait_for(60, "the requeue", lambda: any(e["event"] == "attempt_ended" for e in run.ledger()))
-            saved = time.time() - began
-            status = run.finish()
-            first = status["attempts"][0]
-            check(first["cause"] == "preempted", f"round {round_number}: attempt 1 was preempted, over after {saved:.1f} s")
-            check(status["steps_lost"] == 0, "0 steps lost")
-            check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
-            check(not run.processes(), "no process of the run is left")
+            preempt_once(cluster, expected, 15 + 7 * round_number)
+
+
+def srun(flavour):
+    """The same with srun as the launcher; and a rank that is killed."""
+    with Cluster(flavour, nodes=2, gpus=8, grace=20) as cluster:
+        expected = cluster.train_alone(*SHORT)
+        preempt_once(cluster, expected, 15, "--launcher", "srun")
+        run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "--launcher", "srun", "--", DTTRAIN, *SLOW)
+        run.reach_step(25)
+        run.kill("rank")
+        status = run.finish()
+        check(status["attempts"][0]["cause"] == "rank_killed", "kill -9 of a rank under srun: cause rank_killed")
+        check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
+        check(not run.processes(), "no process of the run is left")
 
 
 def kills(flavour):
@@ -159,6 +178,6 @@ def has_accounting(cluster):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("layout", "preempt", "kills", "slurmd", "refusals"):
+    if len(sys.argv) != 3 or sys.argv[1] not in ("layout", "preempt", "srun", "kills", "slurmd", "refusals"):
         sys.exit(__doc__)
     globals()[sys.argv[1]](sys.argv[2])

@@ -88,3 +88,64 @@ TEST_CASE("the sentinel step takes one task and no resource from the ranks") {
     CHECK(has_run_of(argv, {word}));
   CHECK(Words(argv.end() - 2, argv.end()) == Words{"/opt/dtsubmit", "sentinel"});
 }
+
+TEST_CASE("srun starts exactly the planned ranks in one step, unbound, with the job's cores") {
+  plan::Plan plan;
+  plan.nodes = 2;
+  plan.ntasks_per_node = 4;
+  plan.world_size = 8;
+  plan.cpus_per_task = 3;
+  const Words argv = srun_command(plan, "pmix", k_rank).argv;
+  CHECK(argv.front() == "srun");
+  for (const char* word : {"--nodes=2",
+                           "--ntasks=8",
+                           "--ntasks-per-node=4",
+                           "--cpus-per-task=3",
+                           "--distribution=block:block",
+                           "--cpu-bind=none",
+                           "--kill-on-bad-exit=1",
+                           "--export=ALL",
+                           "--mpi=pmix"})
+    CHECK_MESSAGE(has_run_of(argv, {word}), std::string(word));
+  CHECK(std::any_of(
+      argv.begin(), argv.end(), [](const auto& word) { return word.rfind("--wait=", 0) == 0; }));
+  CHECK(Words(argv.end() - static_cast<std::ptrdiff_t>(k_rank.size()), argv.end()) == k_rank);
+}
+
+TEST_CASE("the launcher is what was asked for, else mpirun, else srun, and says why") {
+  struct Case {
+    const char* asked;
+    LauncherFacts facts;
+    const char* chosen;  // null: refused with `error`
+    Errc error = Errc::internal;
+  };
+
+  for (const Case& c : {Case{"auto", {false, true, true}, "mpirun"},
+                        {"auto", {true, true, true}, "mpirun"},
+                        {"auto", {false, false, true}, "srun"},
+                        {"srun", {false, true, true}, "srun"},
+                        {"mpirun", {false, true, true}, "mpirun"},
+                        {"auto", {true, false, true}, nullptr, Errc::not_found},
+                        {"auto", {false, false, false}, nullptr, Errc::not_found},
+                        {"mpirun", {false, false, true}, nullptr, Errc::not_found},
+                        {"srun", {false, true, false}, nullptr, Errc::not_found},
+                        {"srun", {true, true, true}, nullptr, Errc::invalid}}) {
+    CAPTURE(c.asked);
+    const auto choice = choose_launcher(c.asked, c.facts);
+    REQUIRE(choice.has_value() == (c.chosen != nullptr));
+    if (choice) {
+      CHECK(choice->name == c.chosen);
+      CHECK_FALSE(choice->why.empty());
+    } else {
+      CHECK(choice.error().code == c.error);
+      CHECK_FALSE(choice.error().hint.empty());
+    }
+  }
+}
+
+TEST_CASE("of srun's MPI types the best is taken, by its whole name") {
+  CHECK(mpi_type_of("MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n") == "pmix");
+  CHECK(mpi_type_of("MPI plugin types are...\n\tcray_shasta\n\tpmi2\n\tnone") == "pmi2");
+  CHECK(mpi_type_of("\tpmix_v4\n\tnone\n") == "none");
+  CHECK(mpi_type_of("") == "none");
+}
