@@ -24,10 +24,33 @@ Result<std::string> required(const Lookup& lookup, const char* name) {
   return *value;
 }
 
+// Each component is a job of its own to Slurm, and no mpirun spans two of them.
+Result<void> refuse_heterogeneous(const Lookup& lookup) {
+  const auto size = lookup("SLURM_HET_SIZE");
+  if (!size || size == "1") return {};
+  return fail(Errc::invalid,
+              fmt::format("the job is heterogeneous (SLURM_HET_SIZE={}): its ranks would be placed "
+                          "on the first component only",
+                          *size),
+              "one component at a time can be submitted: leave out the `:` parts");
+}
+
+Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {
+  if (!lookup("SLURM_TASKS_PER_NODE") && lookup("SLURM_DISTRIBUTION") == "arbitrary")
+    return fail(Errc::invalid,
+                fmt::format("the job has an arbitrary distribution (SLURM_HOSTFILE={}): Slurm does "
+                            "not say how many tasks each node has",
+                            lookup("SLURM_HOSTFILE").value_or("")),
+                "submit with --ntasks-per-node and choose the nodes with --nodelist");
+  DTS_ASSIGN(const std::string tasks, required(lookup, "SLURM_TASKS_PER_NODE"));
+  return expand_counts(tasks);
+}
+
 }  // namespace
 
 Result<Allocation> slurm_allocation(const Lookup& lookup) {
   Allocation allocation;
+  DTS_TRY(refuse_heterogeneous(lookup));
   DTS_ASSIGN(const std::string job, required(lookup, "SLURM_JOB_ID"));
   const auto id = parse_number(job);
   if (!id || *id == 0 || *id > 0xffffffffU)
@@ -38,8 +61,12 @@ Result<Allocation> slurm_allocation(const Lookup& lookup) {
   allocation.node = node_name(lookup, host_name());
   DTS_ASSIGN(const std::string nodes, required(lookup, "SLURM_JOB_NODELIST"));
   DTS_ASSIGN(allocation.nodes, expand_hostlist(nodes));
-  DTS_ASSIGN(const std::string tasks, required(lookup, "SLURM_TASKS_PER_NODE"));
-  DTS_ASSIGN(allocation.tasks_per_node, expand_counts(tasks));
+  DTS_ASSIGN(allocation.tasks_per_node, tasks_per_node(lookup));
+  if (allocation.tasks_per_node.size() != allocation.nodes.size())
+    return fail(Errc::invalid,
+                fmt::format("SLURM_TASKS_PER_NODE speaks of {} nodes, SLURM_JOB_NODELIST of {}",
+                            allocation.tasks_per_node.size(),
+                            allocation.nodes.size()));
   return allocation;
 }
 
@@ -57,16 +84,18 @@ Result<void> check_allocation(const Allocation& allocation, const plan::Plan& pl
                             allocation.nodes.size(),
                             fmt::join(allocation.nodes, ","),
                             plan.nodes));
-  const bool even = std::all_of(allocation.tasks_per_node.begin(),
-                                allocation.tasks_per_node.end(),
-                                [&](unsigned tasks) { return tasks == plan.ntasks_per_node; });
-  if (!even)
-    return fail(Errc::invalid,
-                fmt::format("the job has {} tasks on its nodes, planned were {} on each",
-                            fmt::join(allocation.tasks_per_node, ","),
-                            plan.ntasks_per_node),
-                "submit with --ntasks-per-node, as dtsubmit's own script does");
-  return {};
+  const auto uneven = std::find_if(allocation.tasks_per_node.begin(),
+                                   allocation.tasks_per_node.end(),
+                                   [&](unsigned tasks) { return tasks != plan.ntasks_per_node; });
+  if (uneven == allocation.tasks_per_node.end()) return {};
+  const auto node = static_cast<std::size_t>(uneven - allocation.tasks_per_node.begin());
+  return fail(Errc::invalid,
+              fmt::format("node {} has {} tasks, planned were {} on each (the job's: {})",
+                          allocation.nodes.at(node),
+                          *uneven,
+                          plan.ntasks_per_node,
+                          fmt::join(allocation.tasks_per_node, ",")),
+              "submit with --ntasks-per-node, as dtsubmit's own script does");
 }
 
 std::pair<unsigned, unsigned> ephemeral_ports() {

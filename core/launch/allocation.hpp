@@ -21,11 +21,15 @@ struct Allocation {
   std::vector<unsigned> tasks_per_node;
 };
 
-// Errc::invalid where a variable is missing or malformed.
+// Errc::invalid where a variable is missing or malformed, for a heterogeneous job, and for one
+// whose tasks a host file distributes: Slurm then does not say how many each node has. The order of
+// the nodes means nothing here: since Slurm 26.05 the ranks may follow the network's topology
+// instead, and where rank 0 is only the ranks themselves know.
 [[nodiscard]] Result<Allocation> slurm_allocation(const Lookup& lookup);
 [[nodiscard]] Result<Allocation> local_allocation();
 
-// Errc::invalid where the allocation is not what was planned: another number of nodes or of tasks.
+// Errc::invalid where the allocation is not what was planned: another number of nodes, or
+// of tasks on one of them. `allocation` comes from slurm_allocation().
 [[nodiscard]] Result<void> check_allocation(const Allocation& allocation, const plan::Plan& plan);
 
 // The kernel's range for outgoing connections (ip(7), ip_local_port_range).

@@ -14,14 +14,21 @@ struct Identity {
   unsigned rank = 0;
   unsigned world_size = 1;
   unsigned local_rank = 0;
-  std::string source;  // "Open MPI", "Slurm step", ...
+  std::optional<unsigned> local_size;  // ranks on this node, where the source says so
+  std::optional<unsigned> node_rank;   // as the source numbers the nodes: not by their lowest rank
+  std::string source;                  // "Open MPI", "Slurm step", ...; "none": a process by itself
 };
 
 using Lookup = std::function<std::optional<std::string>(const char* name)>;
 
-// OMPI_* before PMIX_* and PMI_* before a Slurm step before none: under mpirun the SLURM_*
-// variables of the batch step are inherited and mean nothing (design.md section 5). A source that
-// is there only in part, or holds no number, is an error that names the variable.
+// OMPI_* before PMIX_* and PMI_* before a Slurm step before torchrun before none (design.md section
+// 5): under mpirun the SLURM_* variables are the batch step's, or those of the daemon that the rank
+// is a child of, and mean nothing. A torchrun that is the only task of the step on its node is
+// inside it, and its workers are the ranks. RANK and WORLD_SIZE without torchrun's run id are no
+// source: everybody sets them. Errc::invalid, naming the variables, where
+// - a source is there only in part, is no number, or its numbers do not fit together;
+// - two launchers are inside one another, so that there are several worlds;
+// - two sources that must agree do not.
 [[nodiscard]] Result<Identity> identify(const Lookup& lookup);
 
 // The node's name: SLURMD_NODENAME, which slurmd sets on the node itself, else `host`.

@@ -72,7 +72,7 @@ TEST_CASE("another number of nodes or of tasks is refused with both numbers") {
   CHECK(nodes.error().message == "the job has 2 nodes (n1,n2), planned were 3");
   const auto tasks = check_allocation(given, a_plan(2, 4));
   REQUIRE_FALSE(tasks);
-  CHECK(tasks.error().message == "the job has 8,8 tasks on its nodes, planned were 4 on each");
+  CHECK(tasks.error().message == "node n1 has 8 tasks, planned were 4 on each (the job's: 8,8)");
 }
 
 TEST_CASE("Slurm's 15 + 1 packing is refused, with the option that prevents it") {
@@ -80,6 +80,42 @@ TEST_CASE("Slurm's 15 + 1 packing is refused, with the option that prevents it")
       check_allocation(allocation_with("SLURM_TASKS_PER_NODE", "15,1").value(), a_plan(2, 8));
   REQUIRE_FALSE(packed);
   CHECK(packed.error().hint.find("--ntasks-per-node") != std::string::npos);
+}
+
+TEST_CASE("uneven tasks are refused with the node that has another number") {
+  const auto uneven =
+      check_allocation(allocation_with("SLURM_TASKS_PER_NODE", "8,7").value(), a_plan(2, 8));
+  REQUIRE_FALSE(uneven);
+  CHECK(uneven.error().message == "node n2 has 7 tasks, planned were 8 on each (the job's: 8,7)");
+}
+
+TEST_CASE("the numbers of tasks are as many as the nodes") {
+  for (const char* tasks : {"8", "8(x3)"}) {
+    const auto allocation = allocation_with("SLURM_TASKS_PER_NODE", tasks);
+    REQUIRE_FALSE(allocation);
+    CHECK(allocation.error().message.find("SLURM_JOB_NODELIST of 2") != std::string::npos);
+  }
+}
+
+TEST_CASE("a heterogeneous job is refused, not run on its first component") {
+  const auto het = allocation_with("SLURM_HET_SIZE", "2");
+  REQUIRE_FALSE(het);
+  CHECK(het.error().code == Errc::invalid);
+  CHECK(het.error().message.find("SLURM_HET_SIZE=2") != std::string::npos);
+  CHECK(het.error().hint.find("one component") != std::string::npos);
+  CHECK(allocation_with("SLURM_HET_SIZE", "1"));
+}
+
+TEST_CASE("an arbitrary distribution is refused only where Slurm hides the nodes' tasks") {
+  Variables variables = k_batch;
+  variables["SLURM_DISTRIBUTION"] = "arbitrary";
+  variables["SLURM_HOSTFILE"] = "hosts";
+  CHECK(slurm_allocation(environment_of(variables)));
+  variables.erase("SLURM_TASKS_PER_NODE");
+  const auto hidden = slurm_allocation(environment_of(variables));
+  REQUIRE_FALSE(hidden);
+  CHECK(hidden.error().message.find("SLURM_HOSTFILE=hosts") != std::string::npos);
+  CHECK(hidden.error().hint.find("--ntasks-per-node") != std::string::npos);
 }
 
 TEST_CASE("without a scheduler the allocation is this machine") {
