@@ -105,10 +105,17 @@ std::vector<Route> Attempt::routes_to(const std::string& address) const {
 
 void Attempt::meet_at(const std::string& address, const std::vector<Route>& routes) {
   rendezvous_.master_addr = address;
-  // A node is reached where its own connection came from, which is on the same network.
+  // Where the scheduler's address of rank 0's node has proved right, its others are taken too;
+  // otherwise a node is reached where its own connection came from, which is on the same network.
+  const auto scheduled = [&](unsigned rank) {
+    const auto found = node_addresses_.find(ranks_.at(rank).hello.rank.node);
+    return found == node_addresses_.end() ? std::string() : found->second;
+  };
   std::map<unsigned, std::string> hosts;  // by node rank
-  for (std::size_t i = 0; i < routes.size(); ++i)
-    hosts[placements_.at(probers_[i]).node_rank] = routes[i].from;
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    const std::string named = scheduled(0) == address ? scheduled(probers_[i]) : std::string();
+    hosts[placements_.at(probers_[i]).node_rank] = named.empty() ? routes[i].from : named;
+  }
   hosts[placements_.at(0).node_rank] = address;
   for (auto& [node, host] : hosts) rendezvous_.hosts.push_back(std::move(host));
   for (const auto& [rank, state] : ranks_)

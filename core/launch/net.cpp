@@ -182,8 +182,10 @@ std::vector<std::string> interface_addresses() {
 }
 
 std::string interface_of(const std::string& address) {
+  // All of 127.0.0.0/8 is the loopback interface's, though it lists one address only.
+  const std::string listed = address.rfind("127.", 0) == 0 ? "127.0.0.1" : address;
   for (const InterfaceAddress& one : usable_addresses())
-    if (one.address == address) return one.interface;
+    if (one.address == listed) return one.interface;
   return {};
 }
 

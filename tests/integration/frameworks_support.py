@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-DTSUBMIT = os.environ.get("DTSUBMIT", "dtsubmit")
+DTSUBMIT = os.environ["DTSUBMIT"]
 PYTHON = os.environ.get("DTS_FRAMEWORKS_PYTHON", sys.executable)
 DATA = "/usr/share/datasets/fashion-mnist"
 SKIPPED = 77
@@ -56,11 +56,11 @@ def heard(run):
     return results
 
 
-def run_ranks(count, script, *arguments, limit=300):
+def run_ranks(count, script, *arguments, environment=None, limit=300):
     """What each of `count` ranks of `script` told."""
     runs = tempfile.mkdtemp(prefix="dts-frameworks-")
     words = [DTSUBMIT, "run", "--ntasks-per-node", str(count), "--runs", runs, "--", PYTHON, script, "rank", *arguments]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=limit)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=limit, env={**os.environ, **(environment or {})})
     try:
         run = glob.glob(runs + "/*")
         if done.returncode != 0:

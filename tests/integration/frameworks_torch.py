@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch DDP over Gloo with env://, four ranks: the loss curve is that of one process on the same data."""
+"""PyTorch DDP over Gloo with env://: the loss curve is that of one process on the same data.
+
+frameworks_torch.py local: four ranks of `dtsubmit run`. frameworks_torch.py slurm [OPTION...]: two nodes of
+four ranks on a private Slurm, with these options of `dtsubmit submit`."""
 import gzip
 import os
 import sys
 
-from frameworks_support import DATA, check, need, run_ranks, skip, tell
+from frameworks_support import DATA, PYTHON, check, heard, need, run_ranks, skip, tell
 
-STEPS, BATCH, RANKS = 50, 64, 4
-TOLERANCE = 1e-5  # of losses near 1; fp32 rounds at 1e-7 and 50 steps amplify it
+STEPS, BATCH = 50, 64
+TOLERANCE = 1e-9  # of losses near 1 in fp64, so that a wrong sample or a lost gradient shows
 
 
 def data():
@@ -18,7 +21,7 @@ def data():
         pixels = numpy.frombuffer(file.read(16 + STEPS * BATCH * 784), numpy.uint8, offset=16)
     with gzip.open(os.path.join(DATA, "train-labels-idx1-ubyte.gz")) as file:
         labels = numpy.frombuffer(file.read(8 + STEPS * BATCH), numpy.uint8, offset=8)
-    images = (pixels.reshape(-1, 784).astype(numpy.float32) / 255 - 0.2860) / 0.3530
+    images = (pixels.reshape(-1, 784).astype(numpy.float64) / 255 - 0.2860) / 0.3530
     return torch.from_numpy(images), torch.from_numpy(labels.astype(numpy.int64))
 
 
@@ -26,7 +29,8 @@ def train(rank, size, wrap, mean):
     """The loss of each step over the whole batch, of which this rank computes one sample in `size`."""
     import torch
     torch.manual_seed(1)
-    model = wrap(torch.nn.Sequential(torch.nn.Linear(784, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10)))
+    torch.set_num_threads(1)
+    model = wrap(torch.nn.Sequential(torch.nn.Linear(784, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10)).double())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
     images, labels = data()
     losses = []
@@ -51,26 +55,45 @@ def rank_main():
 
     losses = train(dist.get_rank(), dist.get_world_size(), DistributedDataParallel, mean)
     tell({"rank": dist.get_rank(), "size": dist.get_world_size(), "losses": losses,
-          "interface": os.environ.get("GLOO_SOCKET_IFNAME")})
+          "interface": os.environ.get("GLOO_SOCKET_IFNAME"), "threads": os.environ.get("OMP_NUM_THREADS")})
     dist.destroy_process_group()
+
+
+def check_curves(ranks, size, alone):
+    check([told["rank"] for told in ranks] == list(range(size)), "each rank is who its log says")
+    check({told["size"] for told in ranks} == {size}, f"one world of {size}")
+    check(len({told["interface"] for told in ranks}) == 1, f"all talk over {ranks[0]['interface']}")
+    worst = max(abs(ours - theirs) for told in ranks for ours, theirs in zip(told["losses"], alone))
+    check(all(len(told["losses"]) == STEPS for told in ranks) and worst < TOLERANCE,
+          f"{STEPS} losses of {size} ranks, {alone[0]:.3f} to {alone[-1]:.3f}, differ by {worst:.1e} at most from those of one process")
+
+
+def local(alone):
+    check_curves(run_ranks(4, __file__), 4, alone)
+    ranks = run_ranks(2, __file__, environment={"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "7", "RANK": "5", "WORLD_SIZE": "6"})
+    check_curves(ranks, 2, alone)
+    check({(told["interface"], told["threads"]) for told in ranks} == {("lo", "7")}, "the user's own interface and threads stay, his ranks do not")
+
+
+def slurm(alone, options):
+    from main_job_support import Cluster
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=20) as cluster:
+        run = cluster.submit("--nodes", "2", "--ntasks-per-node", "4", *options, "--", PYTHON, os.path.abspath(__file__), "rank")
+        status = run.finish()
+        check(status["done"], f"the job is done {' '.join(options)}")
+        check_curves(heard(run.path), 8, alone)
 
 
 def main():
     if not os.path.isdir(DATA):
         skip(f"no {DATA} (Debian package dataset-fashion-mnist)")
     print("PyTorch", need("torch"))
-    import torch
-    torch.set_num_threads(1)
     alone = train(0, 1, lambda model: model, lambda loss: loss.item())
-    ranks = run_ranks(RANKS, __file__)
-    check([told["rank"] for told in ranks] == list(range(RANKS)), "each rank is who its log says")
-    check({told["size"] for told in ranks} == {RANKS}, f"one world of {RANKS}")
-    check(len({told["interface"] for told in ranks}) == 1, f"all talk over {ranks[0]['interface']}")
-    for told in ranks:
-        worst = max(abs(ours - theirs) for ours, theirs in zip(told["losses"], alone))
-        check(len(told["losses"]) == STEPS and worst < TOLERANCE,
-              f"rank {told['rank']}: {STEPS} losses, {alone[0]:.3f} to {alone[-1]:.3f}, differ by {worst:.1e} at most")
-    check(alone[-1] < alone[0] / 2, "and the model learns")
+    check(alone[-1] < alone[0] / 2, "one process alone learns")
+    if sys.argv[1] == "slurm":
+        slurm(alone, sys.argv[2:])
+    else:
+        local(alone)
 
 
 rank_main() if sys.argv[1:2] == ["rank"] else main()

@@ -52,16 +52,36 @@ TEST_CASE("the meeting place is an address that every other node reaches") {
   CHECK(job.environment_of_rank(2)["MASTER_ADDR"] == "10.0.0.0");
 }
 
-TEST_CASE("a node's workers are found where its own connection came from, at the ports they hold") {
-  JobStory job(3, 2);
-  job.attempt().set_node_addresses({{"n0", "n0.cluster"}, {"n1", "192.168.7.2"}});
-  job.all_hello().listening(20001).all_reached();
-  const char* workers =
-      R"({"cluster":{"worker":["n0.cluster:21000","n0.cluster:21001","10.0.0.1:21002",)"
-      R"("10.0.0.1:21003","10.0.0.2:21004","10.0.0.2:21005"]},"task":{"type":"worker","index":4}})";
-  CHECK(job.environment_of_rank(4)["TF_CONFIG"] == workers);
-  CHECK(job.environment_of_rank(4)["SM_HOSTS"] == R"(["n0.cluster","10.0.0.1","10.0.0.2"])");
-  CHECK(job.environment_of_rank(4)["JAX_COORDINATOR_ADDRESS"] == "n0.cluster:21000");
+TEST_CASE(
+    "a node's workers are found where the master's address says how, at the ports they hold") {
+  struct {
+    std::map<std::string, std::string> scheduler;
+    std::vector<std::string> reached;
+    const char* hosts[3];
+  } const table[] = {
+      {{}, {"10.0.0.0"}, {"10.0.0.0", "10.0.0.1", "10.0.0.2"}},
+      {{{"n0", "a"}, {"n1", "b"}, {"n2", "c"}}, {"a", "10.0.0.0"}, {"a", "b", "c"}},
+      {{{"n0", "a"}, {"n1", "b"}}, {"a", "10.0.0.0"}, {"a", "b", "10.0.0.2"}},
+      {{{"n1", "b"}, {"n2", "c"}}, {"10.0.0.0"}, {"10.0.0.0", "10.0.0.1", "10.0.0.2"}},
+      // The scheduler's network is not the nodes' own.
+      {{{"n0", "a"}, {"n1", "b"}, {"n2", "c"}}, {"10.0.0.0"}, {"10.0.0.0", "10.0.0.1", "10.0.0.2"}},
+  };
+
+  for (const auto& row : table) {
+    JobStory job(3, 2);
+    job.attempt().set_node_addresses(row.scheduler);
+    job.all_hello().listening(20001).reached(2, row.reached).reached(4, row.reached);
+    const std::string first = row.hosts[0], second = row.hosts[1], third = row.hosts[2];
+    CAPTURE(first + second + third);
+    CHECK(job.environment_of_rank(4)["TF_CONFIG"] ==
+          R"({"cluster":{"worker":[")" + first + ":21000\",\"" + first + ":21001\",\"" + second +
+              ":21002\",\"" + second + ":21003\",\"" + third + ":21004\",\"" + third +
+              R"(:21005"]},"task":{"type":"worker","index":4}})");
+    CHECK(job.environment_of_rank(4)["SM_HOSTS"] ==
+          "[\"" + first + "\",\"" + second + "\",\"" + third + "\"]");
+    CHECK(job.environment_of_rank(4)["JAX_COORDINATOR_ADDRESS"] == first + ":21000");
+    CHECK(job.environment_of_rank(4)["MASTER_ADDR"] == first);
+  }
 }
 
 TEST_CASE("nodes are numbered by their lowest rank also where their names sort otherwise") {

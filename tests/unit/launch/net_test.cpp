@@ -125,6 +125,7 @@ TEST_CASE("this machine's addresses are text that leads back to it, loopback las
 
 TEST_CASE("an address is known by its interface") {
   CHECK(interface_of("127.0.0.1") == "lo");
+  CHECK(interface_of("127.20.30.40") == "lo");
   for (const std::string& address : interface_addresses())
     CHECK(::if_nametoindex(interface_of(address).c_str()) != 0);
   CHECK(interface_of("203.0.113.1").empty());  // for documentation only (RFC 5737)
