@@ -4,7 +4,7 @@
 #include "cli/commands/selection.hpp"
 #include "core/base/files.hpp"
 #include "core/run/ledger.hpp"
-#include "core/run/log_follower.hpp"
+#include "core/run/rank_logs.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -22,15 +22,57 @@ constexpr std::chrono::milliseconds k_look{300};
 
 struct LogOptions {
   Selection selection;
-  unsigned rank = 0;
+  std::string ranks = "0";
   unsigned attempt = 0;  // 0: the newest, or with -f every one from the newest on
   bool agent = false;
   bool follow = false;
 };
 
-std::string file_of(const run::RunDirectory& run, const LogOptions& options, unsigned attempt) {
-  return options.agent ? run.attempt(attempt) + "/agent.log" : run.rank_log(attempt, options.rank);
-}
+// What is shown of one attempt: the agent's log, or those of ranks.
+class Shown {
+ public:
+  Shown(const run::RunDirectory& run, const LogOptions& options, run::RankSelection ranks)
+      : run_(run), agent_(options.agent), ranks_(std::move(ranks)) {}
+
+  void select(unsigned attempt) {
+    agent_log_.reset();
+    rank_logs_.reset();
+    if (agent_)
+      agent_log_.emplace(run_.attempt(attempt) + "/agent.log");
+    else
+      rank_logs_.emplace(run_, attempt, ranks_);
+  }
+
+  void look() {
+    if (agent_log_) agent_log_->copy_to(STDOUT_FILENO);
+    if (rank_logs_) rank_logs_->copy_to(STDOUT_FILENO);
+  }
+
+  void rest() {
+    if (agent_log_) agent_log_->copy_rest(STDOUT_FILENO);
+    if (rank_logs_) rank_logs_->copy_rest(STDOUT_FILENO);
+  }
+
+  // The first file asked for that is not there.
+  [[nodiscard]] std::optional<std::string> missing(unsigned attempt) const {
+    if (agent_) return absent(run_.attempt(attempt) + "/agent.log");
+    if (ranks_.all) return std::nullopt;
+    for (const unsigned rank : ranks_.ranks)
+      if (auto file = absent(run_.rank_log(attempt, rank))) return file;
+    return std::nullopt;
+  }
+
+ private:
+  static std::optional<std::string> absent(const std::string& file) {
+    return exists(file) ? std::nullopt : std::optional(file);
+  }
+
+  run::RunDirectory run_;
+  bool agent_;
+  run::RankSelection ranks_;
+  std::optional<run::LogFollower> agent_log_;
+  std::optional<run::RankLogs> rank_logs_;
+};
 
 bool is_over(const run::RunDirectory& run) {
   const auto events = run::read_ledger(run.ledger());
@@ -39,38 +81,41 @@ bool is_over(const run::RunDirectory& run) {
   return last.event == "decided" && (last.decision == "done" || last.decision == "stop");
 }
 
-Result<int> follow(const run::RunDirectory& run, const LogOptions& options) {
+int follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown) {
   unsigned attempt =
       std::max(1U, options.attempt != 0 ? options.attempt : run::latest_attempt(run));
-  std::optional<run::LogFollower> log(file_of(run, options, attempt));
+  shown.select(attempt);
   while (true) {
     const bool over = is_over(run);  // looked at before the last copy, so that nothing is missed
-    log->copy_to(STDOUT_FILENO);
-    if (options.attempt == 0 && run::latest_attempt(run) > attempt) {
-      log->copy_to(STDOUT_FILENO);
+    const bool newer = run::latest_attempt(run) > attempt;
+    shown.look();
+    if (over || newer) shown.rest();
+    if (newer && options.attempt == 0) {
       fmt::print(stderr, "--- attempt {} ---\n", ++attempt);
-      log.emplace(file_of(run, options, attempt));
+      shown.select(attempt);
       continue;
     }
-    if (over || (options.attempt != 0 && run::latest_attempt(run) > attempt)) return 0;
+    if (over || newer) return 0;
     std::this_thread::sleep_for(k_look);
   }
 }
 
 Result<int> act(const LogOptions& options) {
+  DTS_ASSIGN(run::RankSelection ranks, run::parse_ranks(options.ranks));
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
-  if (options.follow) return follow(run, options);
+  Shown shown(run, options, std::move(ranks));
+  if (options.follow) return follow(run, options, shown);
   const unsigned attempt = options.attempt != 0 ? options.attempt : run::latest_attempt(run);
   if (attempt == 0)
     return fail(Errc::not_found,
                 "the run has not started yet",
                 fmt::format("dtsubmit logs -f {} waits for it", options.selection.what));
-  const std::string file = file_of(run, options, attempt);
-  if (!exists(file))
+  if (const auto file = shown.missing(attempt))
     return fail(Errc::not_found,
-                file + " does not exist",
+                *file + " does not exist",
                 "is there such a rank and attempt? see `dtsubmit status`");
-  run::LogFollower(file).copy_to(STDOUT_FILENO);
+  shown.select(attempt);
+  shown.rest();
   return 0;
 }
 
@@ -80,7 +125,9 @@ void add_logs(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<LogOptions>();
   CLI::App* verb = app.add_subcommand("logs", "what a rank wrote");
   add_selection(*verb, options->selection, false);
-  verb->add_option("--rank", options->rank, "global rank")->capture_default_str()->type_name("R");
+  verb->add_option("--rank,--ranks", options->ranks, "global ranks: all, 0, 0,4-7")
+      ->capture_default_str()
+      ->type_name("RANKS");
   verb->add_option("--attempt", options->attempt, "attempt [the newest]")->type_name("K");
   verb->add_flag("--agent", options->agent, "the agent's log instead of a rank's");
   verb->add_flag("-f,--follow",

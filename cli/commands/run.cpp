@@ -21,6 +21,7 @@ namespace {
 struct RunOptions {
   JobOptions job;
   std::string again;
+  std::string shown = "0";
 };
 
 // A session inside a Slurm job would make mpirun look for that job's nodes.
@@ -48,6 +49,7 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
 }
 
 Result<int> act(const RunOptions& options, const std::vector<std::string>& command) {
+  DTS_ASSIGN(const run::RankSelection shown, run::parse_ranks(options.shown));
   scrub_own_environment();
   auto run =
       options.again.empty()
@@ -55,7 +57,7 @@ Result<int> act(const RunOptions& options, const std::vector<std::string>& comma
           : run::find_run(options.job.runs.empty() ? "runs" : options.job.runs, options.again);
   if (!run) return tl::unexpected<Error>(std::move(run).error());
   fmt::print(stderr, "run directory {}\n", run->path);
-  return launch::run_agent({run->path, true, program_path()});
+  return launch::run_agent({run->path, true, program_path(), shown});
 }
 
 }  // namespace
@@ -64,12 +66,15 @@ void add_run(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "run the same job on this machine, without Slurm");
   verb->footer(
-      "Rank 0's output is shown; every rank's is in the run directory. Ctrl-C saves and stops "
+      "Every rank's output is in the run directory. Ctrl-C saves and stops "
       "(exit 130).");
   add_job_options(*verb, options->job);
   verb->add_option(
           "--continue", options->again, "go on with an earlier run: its folder, name, or `last`")
       ->type_name("RUN");
+  verb->add_option("--ranks", options->shown, "whose output is shown: all, 0, 0,4-7")
+      ->capture_default_str()
+      ->type_name("RANKS");
   verb->callback([options, &invocation] {
     invocation.action = [options, &invocation] { return act(*options, invocation.command); };
   });

@@ -9,13 +9,13 @@
 #include "core/launch/attempt_runner.hpp"
 #include "core/launch/classify.hpp"
 #include "core/launch/identity.hpp"
+#include "core/launch/live_output.hpp"
 #include "core/launch/net.hpp"
 #include "core/launch/signals.hpp"
 #include "core/plan/json.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/history.hpp"
 #include "core/run/ledger.hpp"
-#include "core/run/log_follower.hpp"
 #include "core/spec/json.hpp"
 #include "core/topo/discover.hpp"
 
@@ -81,7 +81,7 @@ class Agent {
   std::unique_ptr<JobWatch> watch_;
   std::shared_future<Result<topo::NodeTopology>> topology_ =
       std::async(std::launch::async, topo::discover).share();
-  std::optional<run::LogFollower> follower_;  // rank 0's log, for `dtsubmit run`
+  std::optional<LiveOutput> output_;  // for `dtsubmit run`
   unsigned number_ = 0;
   bool told_to_end_ = false;
   std::future<Result<void>> beginning_;  // the attempt's first records on their way to the disk
@@ -164,10 +164,7 @@ RunnerSettings Agent::runner_settings() {
   settings.watch = watch_.get();
   settings.on_started = [this](const Attempt& attempt) { return on_started(attempt); };
   settings.on_stop = [this](const Attempt& attempt) { on_stop(attempt); };
-  if (options_.local) {
-    follower_.emplace(run_.rank_log(number_, 0));
-    settings.on_idle = [this] { follower_->copy_to(STDOUT_FILENO); };
-  }
+  if (options_.local) output_.emplace(run::RankLogs(run_, number_, options_.shown), STDOUT_FILENO);
   return settings;
 }
 
@@ -197,6 +194,7 @@ void Agent::on_stop(const Attempt& attempt) {
 
 Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
   auto ended_by = runner.run();
+  output_.reset();
   join_beginning();
   DTS_TRY(begun_);
   if (!ended_by) {
@@ -211,7 +209,6 @@ Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
     return tl::unexpected<Error>(std::move(ended_by).error());
   }
   run::Outcome outcome = std::move(*ended_by);
-  if (follower_) follower_->copy_to(STDOUT_FILENO);
   if (runner.job()) outcome.cause = classify(outcome.cause, *runner.job());
   if (runner.interrupted() && outcome.cause == run::Cause::stopped)
     outcome.exit_code = exit_code(Errc::interrupted);

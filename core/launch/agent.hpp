@@ -4,15 +4,17 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/run/rank_logs.hpp"
 
 #include <string>
 
 namespace dts::launch {
 
 struct AgentOptions {
-  std::string run_directory;  // absolute
-  bool local = false;         // `dtsubmit run`: no scheduler, rank 0 also on our standard output
-  std::string dtsubmit;       // our program's path, for `rank`
+  std::string run_directory;   // absolute
+  bool local = false;          // `dtsubmit run`: no scheduler, ranks also on our standard output
+  std::string dtsubmit;        // our program's path, for `rank`
+  run::RankSelection shown{};  // on standard output where `local`
 };
 
 // Blocks until the run is done, stopped, or the scheduler ends the job. The value is the job's exit

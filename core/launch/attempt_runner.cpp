@@ -328,7 +328,6 @@ void AttemptRunner::tick() {
     if (exists(settings_.run.attempt(settings_.attempt.number + 1) + "/epoch"))
       attempt_.on_stop(run::Cause::fenced, now, "a newer attempt has begun", now);
   }
-  if (settings_.on_idle) settings_.on_idle();
 }
 
 void AttemptRunner::deliver() {

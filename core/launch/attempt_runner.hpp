@@ -33,7 +33,6 @@ struct RunnerSettings {
   JobWatch* watch = nullptr;                                // may be null; not owned
   std::function<Result<void>(const Attempt&)> on_started;   // all ranks run; an error ends them
   std::function<void(const Attempt&)> on_stop;              // the programs have been asked to save
-  std::function<void()> on_idle;                            // at least every second
 };
 
 class AttemptRunner {

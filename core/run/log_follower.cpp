@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace dts::run {
@@ -21,29 +22,43 @@ void write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-bool LogFollower::copy_to(int fd) {
+bool LogFollower::copy_to(int fd, std::uint64_t limit) {
+  return copy(fd, limit, prefix_.empty());
+}
+
+void LogFollower::copy_rest(int fd) {
+  copy(fd, UINT64_MAX, true);
+}
+
+bool LogFollower::copy(int fd, std::uint64_t limit, bool halves) {
   const UniqueFd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return false;
   char block[65536];
+  const std::uint64_t end = limit > UINT64_MAX - offset_ ? UINT64_MAX : offset_ + limit;
   bool any = false;
-  while (true) {
+  while (offset_ < end) {
     const ssize_t n = ::pread(file.get(), block, sizeof block, static_cast<off_t>(offset_));
     if (n <= 0) return any;
+    std::string_view text(block, static_cast<std::size_t>(n));
+    if (!halves && text.size() < sizeof block)
+      text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0: no whole line yet
+    if (text.empty()) return any;
     any = true;
-    offset_ += static_cast<std::uint64_t>(n);
-    const std::string_view text(block, static_cast<std::size_t>(n));
-    if (prefix_.empty()) {
-      write_all(fd, text);
-      continue;
-    }
-    std::string prefixed;
-    for (const char c : text) {
-      if (at_line_start_) prefixed += prefix_;
-      prefixed += c;
-      at_line_start_ = c == '\n';
-    }
-    write_all(fd, prefixed);
+    offset_ += text.size();
+    write_all(fd, prefix_.empty() ? std::string(text) : prefixed(text));
   }
+  return any;
+}
+
+std::string LogFollower::prefixed(std::string_view text) const {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find('\n'), text.size() - 1) + 1;
+    result.append(prefix_).append(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  if (result.back() != '\n') result += '\n';  // a line longer than a block goes in pieces
+  return result;
 }
 
 }  // namespace dts::run

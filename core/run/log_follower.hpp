@@ -4,23 +4,30 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace dts::run {
 
 class LogFollower {
  public:
-  // The file may not exist yet. Each line gets `prefix`.
+  // The file may not exist yet. With a `prefix` each line gets it and is written whole, up to 64
+  // KiB of it, so that several logs can share a terminal.
   explicit LogFollower(std::string path, std::string prefix = {})
       : path_(std::move(path)), prefix_(std::move(prefix)) {}
 
-  // Writes what is new to `fd`; true if there was anything.
-  bool copy_to(int fd);
+  // Writes what is new to `fd`, about `limit` bytes of it at most; true if there was anything.
+  bool copy_to(int fd, std::uint64_t limit = UINT64_MAX);
+
+  // The same without limit, and a last line without its newline too: the file will not grow.
+  void copy_rest(int fd);
 
  private:
+  bool copy(int fd, std::uint64_t limit, bool halves);
+  [[nodiscard]] std::string prefixed(std::string_view text) const;
+
   std::string path_;
   std::string prefix_;
   std::uint64_t offset_ = 0;
-  bool at_line_start_ = true;
 };
 
 }  // namespace dts::run

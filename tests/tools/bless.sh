@@ -7,5 +7,5 @@ build=${1:-$root/build/dev}
 cmake --build "$build" --target golden_script
 "$build/bin/golden_script" "$root/tests/golden/script" --bless
 cmake --build "$build" --target cli_tests
-DTS_BLESS=1 ctest --test-dir "$build" -L cli >/dev/null
+DTS_BLESS=1 ctest --test-dir "$build" -L cli >/dev/null || echo "some cli tests fail: run them" >&2
 git -C "$root" diff --stat -- tests/golden tests/cli

@@ -25,7 +25,9 @@ class Copy : dts::tests::TemporaryFolder {
     std::ofstream(file("log"), std::ios::app | std::ios::binary) << text;
   }
 
-  bool look() { return follower_.copy_to(out_.get()); }
+  bool look(std::uint64_t limit = UINT64_MAX) { return follower_.copy_to(out_.get(), limit); }
+
+  void rest() { follower_.copy_rest(out_.get()); }
 
   [[nodiscard]] std::string copied() const { return dts::read_file(file("out")).value(); }
 
@@ -54,13 +56,27 @@ TEST_CASE("each byte is copied once") {
   CHECK(copy.copied() == "one\ntwo\n");
 }
 
-TEST_CASE("every line gets the prefix once, also a line that came in two halves") {
+TEST_CASE("every line gets the prefix once and is written whole, the last half at the end") {
   Copy copy("[3] ");
   copy.grow("one\ntw");
   copy.look();
+  CHECK(copy.copied() == "[3] one\n");
   copy.grow("o\n\nfour");
   copy.look();
-  CHECK(copy.copied() == "[3] one\n[3] two\n[3] \n[3] four");
+  CHECK(copy.copied() == "[3] one\n[3] two\n[3] \n");
+  copy.rest();
+  CHECK(copy.copied() == "[3] one\n[3] two\n[3] \n[3] four\n");
+}
+
+TEST_CASE("a look takes no more than its limit, so that one log cannot hold up the others") {
+  Copy copy;
+  const std::string text(1'000'000, 'x');
+  copy.grow(text);
+  CHECK(copy.look(100'000));
+  CHECK(copy.copied().size() >= 100'000);
+  CHECK(copy.copied().size() < 200'000);
+  copy.rest();
+  CHECK(copy.copied() == text);
 }
 
 TEST_CASE("a log of many blocks with any bytes arrives unchanged") {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/live_output.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::milliseconds k_look{100};
+
+void show(const std::stop_token& stop, run::RankLogs logs, int fd) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  while (!stop.stop_requested()) {
+    logs.copy_to(fd);
+    std::unique_lock lock(mutex);
+    stopped.wait_for(lock, stop, k_look, [] { return false; });
+  }
+  logs.copy_rest(fd);
+}
+
+}  // namespace
+
+LiveOutput::LiveOutput(run::RankLogs logs, int fd)
+    : thread_([logs = std::move(logs), fd](const std::stop_token& stop) mutable {
+        show(stop, std::move(logs), fd);
+      }) {}
+
+LiveOutput::~LiveOutput() = default;  // asks the thread to stop and joins it
+
+}  // namespace dts::launch

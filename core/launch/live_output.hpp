@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows ranks' logs while an attempt runs, on a thread of its own: an output that nobody reads must
+// not keep the agent from its signals and ranks.
+#pragma once
+
+#include "core/run/rank_logs.hpp"
+
+#include <thread>
+
+namespace dts::launch {
+
+class LiveOutput {
+ public:
+  // Looks ten times a second. Start it after the process has blocked its signals.
+  LiveOutput(run::RankLogs logs, int fd);
+  LiveOutput(const LiveOutput&) = delete;
+  LiveOutput& operator=(const LiveOutput&) = delete;
+  ~LiveOutput();  // shows what is left first
+
+ private:
+  std::jthread thread_;
+};
+
+}  // namespace dts::launch

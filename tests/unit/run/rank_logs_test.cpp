@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ranks are shown, and how the logs of several share one terminal.
+#include "core/run/rank_logs.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/unique_fd.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include <optional>
+
+namespace {
+
+using namespace dts;
+using namespace dts::run;
+using Ranks = std::vector<unsigned>;
+
+class Logs {
+ public:
+  explicit Logs(const std::string& ranks)
+      : run_{folder_.path},
+        fd_(::open(
+            folder_.file("shown").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {
+    REQUIRE(make_folders(run_.attempt(1)));
+    logs_.emplace(run_, 1, *parse_ranks(ranks));
+  }
+
+  void write(unsigned rank, const std::string& text) const {
+    const UniqueFd fd(
+        ::open(run_.rank_log(1, rank).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    REQUIRE(::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  }
+
+  bool look() { return logs_->copy_to(fd_.get()); }
+
+  void rest() { logs_->copy_rest(fd_.get()); }
+
+  [[nodiscard]] std::string shown() const { return *read_file(folder_.file("shown")); }
+
+ private:
+  tests::TemporaryFolder folder_;
+  RunDirectory run_;
+  UniqueFd fd_;
+  std::optional<RankLogs> logs_;
+};
+
+}  // namespace
+
+TEST_CASE("ranks are named by numbers, ranges, or all") {
+  CHECK(parse_ranks("all")->all);
+  CHECK(parse_ranks("0")->ranks == Ranks{0});
+  CHECK(parse_ranks("7,0,4-6,5")->ranks == Ranks{0, 4, 5, 6, 7});
+  for (const char* wrong : {"", ",", "-1", "3-1", "1-", "a", "0,", "1-2-3", "99999999", "0 1"})
+    CHECK_MESSAGE(!parse_ranks(wrong), std::string(wrong));
+}
+
+TEST_CASE("one rank alone is shown as it wrote") {
+  Logs logs("3");
+  logs.write(3, "half");
+  CHECK(logs.look());
+  CHECK(logs.shown() == "half");
+}
+
+TEST_CASE("of several ranks each line is whole and says whose it is") {
+  Logs logs("0-1");
+  logs.write(0, "a\nb");
+  logs.write(1, "c\n");
+  CHECK(logs.look());
+  CHECK(logs.shown() == "[0] a\n[1] c\n");
+  CHECK_FALSE(logs.look());
+  logs.write(0, "b\n");
+  logs.write(1, "no newline");
+  CHECK(logs.look());
+  logs.rest();
+  CHECK(logs.shown() == "[0] a\n[1] c\n[0] bb\n[1] no newline\n");
+}
+
+TEST_CASE("all takes up logs that appear later, in the order of ranks") {
+  Logs logs("all");
+  CHECK_FALSE(logs.look());
+  logs.write(10, "ten\n");
+  logs.write(2, "two\n");
+  CHECK(logs.look());
+  logs.write(1, "one\n");
+  CHECK(logs.look());
+  CHECK(logs.shown() == "[2] two\n[10] ten\n[1] one\n");
+}
+
+TEST_CASE("a rank that floods its log lets the others through") {
+  Logs logs("all");
+  logs.write(0, std::string(8 << 20, 'x') + "\n");
+  logs.write(1, "heard\n");
+  CHECK(logs.look());
+  CHECK(logs.shown().find("[1] heard") != std::string::npos);
+  CHECK(logs.shown().size() < 2 << 20);
+}
