@@ -9,6 +9,13 @@
 #include <algorithm>
 
 namespace dts::launch {
+namespace {
+
+bool is_loopback(const std::string& address) {
+  return address == "::1" || address.rfind("127.", 0) == 0;
+}
+
+}  // namespace
 
 void Attempt::begin_rendezvous(Time now) {
   std::vector<plan::RankHello> hellos;
@@ -138,12 +145,14 @@ void Attempt::on(unsigned rank, const Reached& message, Time now) {
     meet_at(candidate, routes);
     return start_ranks(now);
   }
+  const bool alone = std::all_of(candidates.begin(), candidates.end(), is_loopback);
   end(run::Cause::launch_failed,
       1,
-      fmt::format("no address of {} is reached by every other node on port {}: tried {}",
+      fmt::format("no address of {} is reached by every other node on port {}: tried {}{}",
                   ranks_.at(0).hello.rank.node,
                   rendezvous_.master_port,
-                  fmt::join(candidates, ", ")),
+                  fmt::join(candidates, ", "),
+                  alone ? "; it has loopback addresses only" : ""),
       now);
 }
 

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -173,25 +174,28 @@ void AttemptRunner::poll_once(milliseconds limit) {
     }
     if ((fds[i].revents & ~POLLOUT) != 0) read_peer(fds[i].fd);
   }
-  if (fds[1].revents != 0) accept_peer();
+  if (fds[1].revents != 0) accept_peers();
   tick();
   deliver();
 }
 
-void AttemptRunner::accept_peer() {
-  UniqueFd fd = accept_from(listener_.get());
-  if (!fd.valid()) return;
-  const auto strangers = std::count_if(
-      peers_.begin(), peers_.end(), [](const auto& one) { return !one.second.authenticated; });
-  if (static_cast<std::size_t>(strangers) >= k_most_strangers + settings_.attempt.plan.world_size)
-    return;
-  const int peer = fd.get();
-  std::string reached_at = local_address(peer);
-  peers_.emplace(peer,
-                 Connection{LineConnection(std::move(fd), k_longest_first_line),
-                            std::move(reached_at),
-                            false,
-                            Clock::now()});
+// All that wait: thousands of ranks call at one moment. Too many that do not say who they are make
+// room, the oldest first, because a rank says its hello at once.
+void AttemptRunner::accept_peers() {
+  for (unsigned i = 0; i < SOMAXCONN; ++i) {
+    UniqueFd fd = accept_from(listener_.get());
+    if (!fd.valid()) return;
+    const int peer = fd.get();
+    strangers_.push_back(peer);
+    std::string reached_at = local_address(peer);
+    peers_.emplace(peer,
+                   Connection{LineConnection(std::move(fd), k_longest_first_line),
+                              std::move(reached_at),
+                              false,
+                              Clock::now()});
+    if (strangers_.size() > k_most_strangers + settings_.attempt.plan.world_size)
+      drop(strangers_.front());
+  }
 }
 
 void AttemptRunner::read_peer(int peer) {
@@ -207,9 +211,11 @@ void AttemptRunner::read_peer(int peer) {
       if (notice->token == settings_.attempt.token) on_notice(*notice);
       return drop(peer);
     }
-    if (const auto* hello = std::get_if<Hello>(&*message))
-      connection.authenticated =
-          connection.authenticated || hello->token == settings_.attempt.token;
+    if (const auto* hello = std::get_if<Hello>(&*message);
+        hello != nullptr && hello->token == settings_.attempt.token) {
+      connection.authenticated = true;
+      std::erase(strangers_, peer);
+    }
     attempt_.on_message(peer, std::move(*message), connection.reached_at, Clock::now());
     for (const int refused : attempt_.take_refused()) {
       log("turned away a connection from {}", peer_address(refused));
@@ -222,6 +228,7 @@ void AttemptRunner::read_peer(int peer) {
 
 void AttemptRunner::drop(int peer) {
   attempt_.on_lost(peer, Clock::now());
+  std::erase(strangers_, peer);
   peers_.erase(peer);
 }
 

@@ -72,7 +72,7 @@ class AttemptRunner {
       const std::vector<std::string>& rank_command);
   void start_sentinel();
   void poll_once(std::chrono::milliseconds limit);
-  void accept_peer();
+  void accept_peers();
   void read_peer(int peer);
   void drop(int peer);
   void on_signal(int signal);
@@ -88,6 +88,7 @@ class AttemptRunner {
   Attempt attempt_;
   UniqueFd listener_;
   std::map<int, Connection> peers_;  // by file descriptor
+  std::vector<int> strangers_;       // those without a valid hello, in the order they came
   std::vector<pid_t> not_ours_;      // children from before: of the script that exec'ed us
   pid_t launcher_ = 0;
   pid_t sentinel_ = 0;

@@ -11,9 +11,11 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
@@ -80,6 +82,38 @@ Result<UniqueFd> listen_on(unsigned port) {
   auto both = listen_family(AF_INET6, port);
   if (both || errno == EADDRINUSE) return both;
   return listen_family(AF_INET, port);
+}
+
+namespace {
+
+// Taken by a name in the kernel's table of Unix sockets: it is as wide as the table of TCP ports
+// (one network namespace) and no file is left by a rank that is killed. False: somebody has it.
+// Where such sockets are forbidden there is no claim, and the port's own socket has to do.
+bool claim_port(unsigned port, UniqueFd& claim) {
+  claim.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!claim.valid()) return true;
+  const std::string name = fmt::format("dtsubmit-port-{}", port);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // begins with a null: no file
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return ::bind(claim.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 ||
+         errno != EADDRINUSE;
+}
+
+}  // namespace
+
+HeldPort hold_one_of(const std::vector<unsigned>& ports) {
+  for (const unsigned port : ports) {
+    HeldPort held;
+    if (!claim_port(port, held.claim)) continue;
+    auto socket = listen_on(port);
+    if (!socket) continue;
+    held.socket = std::move(*socket);
+    held.port = port;
+    return held;
+  }
+  return {};
 }
 
 unsigned local_port(int fd) {

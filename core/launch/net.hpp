@@ -14,6 +14,18 @@ namespace dts::launch {
 // A listening socket on all interfaces (both families where the host has IPv6). `port` 0: any.
 [[nodiscard]] Result<UniqueFd> listen_on(unsigned port);
 
+// A port for a program that is to bind it later. `socket` keeps everybody else from it until then;
+// `claim` keeps other ranks of ours on this host from it as long as it is open, also in the moment
+// between the end of `socket` and the program's own bind, and while the program is between two.
+struct HeldPort {
+  UniqueFd socket;
+  UniqueFd claim;
+  unsigned port = 0;  // 0: none was free
+};
+
+// The first of `ports` that nobody listens on and nobody else holds.
+[[nodiscard]] HeldPort hold_one_of(const std::vector<unsigned>& ports);
+
 // The port a socket is bound to.
 [[nodiscard]] unsigned local_port(int fd);
 

@@ -66,18 +66,6 @@ Result<Hello> make_hello(const ChannelFile& channel) {
   return hello;
 }
 
-// A port that nobody else on this node gets while `socket` is open.
-struct HeldPort {
-  UniqueFd socket;
-  unsigned port = 0;  // 0: none was free
-};
-
-HeldPort hold_one_of(const std::vector<unsigned>& ports) {
-  for (const unsigned port : ports)
-    if (auto socket = listen_on(port)) return {std::move(*socket), port};
-  return {};
-}
-
 HeldPort hold_worker_port(const RankOptions& options, unsigned rank) {
   const auto [low, high] = ephemeral_ports();
   return hold_one_of(
@@ -110,7 +98,7 @@ std::optional<Route> route_to_rank0(const std::string& address,
 
 class RankProcess {
  public:
-  RankProcess(const RankOptions& options, UniqueFd socket, UniqueFd signals, UniqueFd worker)
+  RankProcess(const RankOptions& options, UniqueFd socket, UniqueFd signals, HeldPort worker)
       : options_(options),
         agent_(std::move(socket), k_longest_line),
         signals_(std::move(signals)),
@@ -138,8 +126,8 @@ class RankProcess {
   const RankOptions& options_;
   LineConnection agent_;
   UniqueFd signals_;
-  UniqueFd worker_;  // both held until the program starts
-  UniqueFd rendezvous_;
+  HeldPort worker_;  // the sockets of both until the program starts, the claims as long as we live
+  HeldPort rendezvous_;
   std::string nonce_;
   Program program_;
   int stop_signal_ = SIGTERM;
@@ -152,13 +140,12 @@ class RankProcess {
 
 void RankProcess::handle(const Listen& message) {
   nonce_ = message.nonce;
-  HeldPort held = hold_one_of(message.ports);
-  rendezvous_ = std::move(held.socket);
-  say(Listening{held.port});
+  rendezvous_ = hold_one_of(message.ports);
+  say(Listening{rendezvous_.port});
 }
 
 void RankProcess::answer_probe() {
-  const UniqueFd peer = accept_from(rendezvous_.get());
+  const UniqueFd peer = accept_from(rendezvous_.socket.get());
   if (!peer.valid()) return;
   // The answer is short and the socket's buffer empty: this cannot block.
   const std::string answer = nonce_ + interface_of(local_address(peer.get()));
@@ -178,8 +165,8 @@ void RankProcess::handle(const Probe& message) {
 }
 
 void RankProcess::handle(const Go& message) {
-  worker_.reset();
-  rendezvous_.reset();
+  worker_.socket.reset();
+  rendezvous_.socket.reset();
   stop_signal_ = message.stop_signal;
   if (const auto bound = bind_to(message.cpus); !bound) return say(Failed{bound.error().message});
   plan::Environment environment = message.environment;
@@ -248,7 +235,7 @@ int RankProcess::run() {
          {agent_alive_ ? agent_.fd() : -1,
           static_cast<short>(agent_.wants_to_write() ? POLLIN | POLLOUT : POLLIN),
           0},
-         {rendezvous_.get(), POLLIN, 0}}};
+         {rendezvous_.socket.get(), POLLIN, 0}}};
     int wait = -1;
     if (deadline_ != Clock::time_point::max()) {
       const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now()).count();
@@ -263,7 +250,7 @@ int RankProcess::run() {
     if (::poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR) break;
     if ((fds[1].revents & POLLOUT) != 0 && !agent_.flush()) on_agent_lost();
     if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && agent_alive_) read_agent();
-    if (fds[2].revents != 0 && rendezvous_.valid()) answer_probe();
+    if (fds[2].revents != 0 && rendezvous_.socket.valid()) answer_probe();
     if (fds[0].revents != 0) on_signals();
   }
   return agent_alive_ ? 0 : 1;
@@ -281,11 +268,12 @@ Result<int> run_rank(const RankOptions& options) {
   const run::RunDirectory run{options.run_directory};
   DTS_ASSIGN(const std::string text, read_file(run.attempt(options.attempt) + "/channel.json"));
   DTS_ASSIGN(const ChannelFile channel, parse_channel_file(text));
-  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
   DTS_ASSIGN(Hello hello, make_hello(channel));
   HeldPort worker = hold_worker_port(options, hello.rank.rank);
   hello.worker_port = worker.port;
-  RankProcess process(options, std::move(socket), std::move(signals), std::move(worker.socket));
+  // Last, so that no connection is silent for long: the agent drops strangers when too many call.
+  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
+  RankProcess process(options, std::move(socket), std::move(signals), std::move(worker));
   process.say(hello);
   return process.run();
 }

@@ -51,6 +51,20 @@ TEST_CASE("a port is free again as soon as it is let go, for the program that fo
   CHECK(listen_on(server.port));
 }
 
+TEST_CASE("a port is held for one rank, also while its program has not bound it yet") {
+  const Server taken;
+  const unsigned free = [] { return Server().port; }();
+  const unsigned next = [] { return Server().port; }();
+  HeldPort first = hold_one_of({taken.port, free});
+  CHECK(first.port == free);
+  first.socket.reset();
+  CHECK(listen_on(free));  // by the program that it is for
+  CHECK(hold_one_of({free, next}).port == next);
+  CHECK(hold_one_of({taken.port, free}).port == 0);
+  first.claim.reset();
+  CHECK(hold_one_of({free, next}).port == free);
+}
+
 TEST_CASE("accepting does not wait where nobody has called") {
   const Server server;
   CHECK_FALSE(accept_from(server.listener.get()).valid());
