@@ -68,6 +68,7 @@ class Agent {
   void on_stop(const Attempt& attempt);
   [[nodiscard]] Result<int> requeue(const run::Outcome& outcome);
   void wait_for_the_end();
+  void show_last_words(const run::Outcome& outcome) const;
   [[nodiscard]] Result<void> note(run::Event event);
   void join_beginning();
 
@@ -264,6 +265,17 @@ Result<int> Agent::requeue(const run::Outcome& outcome) {
               "continue with `dtsubmit requeue`");
 }
 
+// What the first failing rank wrote last, for whoever reads the job's output and not every log.
+void Agent::show_last_words(const run::Outcome& outcome) const {
+  constexpr std::size_t k_lines = 20;
+  if (!outcome.rank || run::is_selected(options_.shown, *outcome.rank)) return;
+  const std::string path = run_.rank_log(number_, *outcome.rank);
+  const auto lines = run::last_lines(path, k_lines);
+  if (lines.empty()) return;
+  fmt::print(stderr, "the last lines of rank {} ({}):\n", *outcome.rank, path);
+  for (const std::string& line : lines) fmt::print(stderr, "  {}\n", line);
+}
+
 Result<int> Agent::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   if (!options_.local)
@@ -291,6 +303,7 @@ Result<int> Agent::run() {
         outcome.detail,
         run::to_string(decision.action),
         decision.why);
+    show_last_words(outcome);
     switch (decision.action) {
       case run::Action::done:
       case run::Action::stop:

@@ -15,7 +15,9 @@ namespace {
 constexpr int k_checkpointed =
     85;  // "saved, run me again", HTCondor's convention (design.md section 5)
 constexpr int k_no_restart = 93;
+constexpr int k_refused = 3;  // of a rank process that is not in the world it should be in
 constexpr std::chrono::seconds k_kill_limit{5};
+constexpr std::chrono::seconds k_sibling_patience{3};
 constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
 
 run::Cause cause_of_exit(int code) {
@@ -33,7 +35,10 @@ std::string describe_exit(int code) {
 }  // namespace
 
 Attempt::Attempt(AttemptSettings settings, Time now)
-    : settings_(std::move(settings)), phase_limit_(now + settings_.launch_limit) {}
+    : settings_(std::move(settings)),
+      began_(now),
+      last_hello_(now),
+      phase_limit_(now + settings_.launch_limit) {}
 
 std::string Attempt::where(unsigned rank) const {
   return fmt::format("rank {} on {}", rank, ranks_.at(rank).hello.rank.node);
@@ -48,6 +53,20 @@ std::vector<unsigned> Attempt::missing() const {
   for (unsigned rank = 0; rank < settings_.plan.world_size; ++rank)
     if (ranks_.count(rank) == 0) absent.push_back(rank);
   return absent;
+}
+
+std::string Attempt::incomplete_node(Time now) const {
+  const plan::Plan& plan = settings_.plan;
+  if (ranks_.empty() || plan.world_size != plan.nodes * plan.ntasks_per_node) return {};
+  // One daemon starts all ranks of a node, one right after the other. How long that takes here is
+  // known from those that came: nodes as a whole may be late, as their file systems are.
+  const auto patience = std::max<Time::duration>(k_sibling_patience, 2 * (last_hello_ - began_));
+  if (now - last_hello_ < patience) return {};
+  std::map<std::string, unsigned> there;
+  for (const auto& [rank, state] : ranks_) ++there[state.hello.rank.node];
+  for (const auto& [node, count] : there)
+    if (count < plan.ntasks_per_node) return node;
+  return {};
 }
 
 void Attempt::on_message(Peer peer, FromRank message, const std::string& reached_at, Time now) {
@@ -102,13 +121,15 @@ void Attempt::on(Peer peer, Hello&& hello, const std::string& reached_at, Time n
   }
   rank_of_[peer] = rank;
   ranks_[rank] = Rank{peer, std::move(hello), reached_at, false, std::nullopt, false};
+  last_hello_ = now;
   if (ranks_.size() == settings_.plan.world_size) begin_rendezvous(now);
 }
 
 void Attempt::start_ranks(Time now) {
   phase_ = Phase::starting;
   phase_limit_ = now + settings_.launch_limit;
-  std::vector<plan::Environment> environments = plan::rank_environments(placements_, rendezvous_);
+  std::vector<plan::Environment> environments =
+      plan::rank_environments(placements_, rendezvous_, settings_.plan.workers_per_task);
   for (const plan::Placement& placement : placements_) {
     Go go;
     go.cpus = placement.cpus;
@@ -153,7 +174,8 @@ void Attempt::on(unsigned rank, const Exited& message, Time now) {
     end(cause_of_exit(message.code),
         message.code,
         fmt::format("{} {}", where(rank), describe_exit(message.code)),
-        now);
+        now,
+        rank);
   }
   finish_if_all_ended();
 }
@@ -167,13 +189,22 @@ void Attempt::on_lost(Peer peer, Time now) {
   state.gone = true;
   if (!state.exit_code) {
     state.exit_code = 128 + SIGKILL;
-    end(run::Cause::rank_killed, *state.exit_code, where(rank) + ": its process vanished", now);
+    end(run::Cause::rank_killed,
+        *state.exit_code,
+        where(rank) + ": its process vanished",
+        now,
+        rank);
   }
   finish_if_all_ended();
 }
 
 void Attempt::on_launcher_exit(int code, Time now) {
-  if (phase_ == Phase::gathering)
+  if (phase_ == Phase::gathering && code == k_refused)
+    end(run::Cause::wrong_ranks,
+        code,
+        "a rank refused its launcher's variables: the attempt's agent.log says which",
+        now);
+  else if (phase_ == Phase::gathering)
     end(run::Cause::launch_failed,
         code != 0 ? code : 1,
         fmt::format("the launcher ended with code {} before ranks {} said hello",
@@ -205,6 +236,15 @@ void Attempt::on_tick(Time now) {
                            k_last_saves.count()),
                now);
   if (now >= kill_at_) return kill_all(now);
+  if (phase_ == Phase::gathering)
+    if (const std::string node = incomplete_node(now); !node.empty())
+      return end(run::Cause::launch_failed,
+                 1,
+                 fmt::format("ranks {} did not say hello, but others on {} did, the last {} s ago",
+                             fmt::join(missing(), ","),
+                             node,
+                             std::chrono::floor<std::chrono::seconds>(now - last_hello_).count()),
+                 now);
   if (phase_ == Phase::running || now < phase_limit_) return;
   switch (phase_) {
     case Phase::gathering:
@@ -236,8 +276,9 @@ void Attempt::on_stop(run::Cause cause, Time kill_at, const std::string& detail,
     if (!state.exit_code) send(rank, Stop{settings_.stop_signal});
 }
 
-void Attempt::end(run::Cause cause, int exit_code, std::string detail, Time now) {
-  if (!failure_) failure_ = run::Outcome{cause, exit_code, std::move(detail)};
+void Attempt::end(
+    run::Cause cause, int exit_code, std::string detail, Time now, std::optional<unsigned> rank) {
+  if (!failure_) failure_ = run::Outcome{cause, exit_code, std::move(detail), rank};
   kill_all(now);
 }
 

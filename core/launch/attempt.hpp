@@ -109,7 +109,11 @@ class Attempt {
   [[nodiscard]] std::vector<Route> routes_to(const std::string& address) const;
   void meet_at(const std::string& address, const std::vector<Route>& routes);
   void start_ranks(Time now);
-  void end(run::Cause cause, int exit_code, std::string detail, Time now);
+  void end(run::Cause cause,
+           int exit_code,
+           std::string detail,
+           Time now,
+           std::optional<unsigned> rank = {});
   void kill_all(Time now);
   void finish_if_all_ended();
 
@@ -118,12 +122,16 @@ class Attempt {
   }
 
   [[nodiscard]] std::vector<unsigned> missing() const;
+  // A node of which some ranks said hello and the others should have; empty: none yet.
+  [[nodiscard]] std::string incomplete_node(Time now) const;
   [[nodiscard]] std::vector<std::string> address_candidates() const;
   [[nodiscard]] std::string where(unsigned rank) const;  // "rank 3 on n1"
   [[nodiscard]] std::string nonce() const;  // proves to a prober that it reached this job's rank 0
 
   AttemptSettings settings_;
   Phase phase_ = Phase::gathering;
+  Time began_;
+  Time last_hello_;
   Time phase_limit_;
   std::map<unsigned, Rank> ranks_;  // by rank
   std::map<Peer, unsigned> rank_of_;

@@ -115,12 +115,28 @@ void add_sagemaker(Environment& variables, const World& world, const Placement& 
   variables.emplace_back("SM_NUM_GPUS", text(rank.gpus.size()));
 }
 
-void add_libraries(Environment& variables, const World& world, const Placement& rank) {
+// torchrun takes the default of each of its options from PET_<OPTION>.
+void add_torchrun(Environment& variables,
+                  const World& world,
+                  const Placement& rank,
+                  unsigned workers) {
+  variables.insert(variables.end(),
+                   {{"PET_NNODES", text(world.rendezvous.hosts.size())},
+                    {"PET_NODE_RANK", text(rank.node_rank)},
+                    {"PET_NPROC_PER_NODE", text(workers)},
+                    {"PET_MASTER_ADDR", world.rendezvous.master_addr},
+                    {"PET_MASTER_PORT", text(world.rendezvous.master_port)}});
+}
+
+void add_libraries(Environment& variables,
+                   const World& world,
+                   const Placement& rank,
+                   unsigned workers) {
   if (const std::string& interface = world.rendezvous.interface; !interface.empty()) {
     variables.emplace_back("NCCL_SOCKET_IFNAME", "=" + interface);  // =: this name, not this prefix
     variables.emplace_back("GLOO_SOCKET_IFNAME", interface);
   }
-  variables.emplace_back("OMP_NUM_THREADS", text(std::max(1U, rank.cores)));
+  variables.emplace_back("OMP_NUM_THREADS", text(std::max(1U, rank.cores / std::max(1U, workers))));
   if (rank.gpus.empty()) return;
   variables.emplace_back("CUDA_VISIBLE_DEVICES", join(rank.gpus, ","));
   variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
@@ -135,7 +151,8 @@ bool starts_with_one_of(std::string_view name, std::initializer_list<std::string
 }  // namespace
 
 std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
-                                           const Rendezvous& rendezvous) {
+                                           const Rendezvous& rendezvous,
+                                           unsigned workers_per_task) {
   const World world(placements, rendezvous);
   std::vector<Environment> all;
   all.reserve(placements.size());
@@ -146,7 +163,8 @@ std::vector<Environment> rank_environments(const std::vector<Placement>& placeme
     add_jax(variables, world, rank);
     add_horovod(variables, world, rank);
     add_sagemaker(variables, world, rank);
-    add_libraries(variables, world, rank);
+    if (workers_per_task > 0) add_torchrun(variables, world, rank, workers_per_task);
+    add_libraries(variables, world, rank, workers_per_task);
   }
   return all;
 }
@@ -177,11 +195,21 @@ bool is_leaky_variable(std::string_view name) {
                                                              "JAX_LOCAL_DEVICE_IDS",
                                                              "SM_HOSTS",
                                                              "SM_CURRENT_HOST",
-                                                             "SM_NUM_GPUS"};
+                                                             "SM_NUM_GPUS",
+                                                             "MPI_LOCALRANKID",
+                                                             "MPI_LOCALNRANKS"};
   if (name == "SLURM_CONF") return false;
-  return k_names.count(name) > 0 ||
-         starts_with_one_of(name,
-                            {"SLURM_", "SBATCH_", "SRUN_", "OMPI_", "PMIX_", "PMI_", "PRTE_"});
+  return k_names.count(name) > 0 || starts_with_one_of(name,
+                                                       {"SLURM_",
+                                                        "SBATCH_",
+                                                        "SRUN_",
+                                                        "OMPI_",
+                                                        "PMIX_",
+                                                        "PMI_",
+                                                        "PRTE_",
+                                                        "MV2_COMM_WORLD_",
+                                                        "PET_",
+                                                        "TORCHELASTIC_"});
 }
 
 std::vector<unsigned> master_port_candidates(const std::string& run,

@@ -71,6 +71,7 @@ std::string to_json(const Plan& plan) {
                {"gpus_per_node", plan.gpus_per_node},
                {"cpus_per_task", plan.cpus_per_task},
                {"world_size", plan.world_size},
+               {"workers_per_task", plan.workers_per_task},
                {"launcher", plan.launcher},
                {"signal_margin", plan.signal_margin.count()},
                {"command", plan.command},
@@ -98,6 +99,7 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "gpus_per_node", plan.gpus_per_node)) return bad("gpus_per_node");
   if (!read(value, "cpus_per_task", plan.cpus_per_task)) return bad("cpus_per_task");
   if (!read(value, "world_size", plan.world_size)) return bad("world_size");
+  if (!read(value, "workers_per_task", plan.workers_per_task)) return bad("workers_per_task");
   if (!read(value, "launcher", plan.launcher)) return bad("launcher");
   if (!read(value, "signal_margin", margin)) return bad("signal_margin");
   if (!read(value, "command", plan.command) || plan.command.empty()) return bad("command");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_plan(): how many ranks, how wide, and why.
+#include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/plan/fit.hpp"
 #include "core/plan/plan.hpp"
@@ -24,12 +25,53 @@ void decide(Plan& plan, std::string_view what, unsigned value, std::string why) 
   decide(plan, what, std::to_string(value), std::move(why));
 }
 
+// torchrun, or python -m torch.distributed.run.
+bool is_torchrun(const std::vector<std::string>& command) {
+  if (command.empty()) return false;
+  if (command[0].substr(command[0].find_last_of('/') + 1) == "torchrun") return true;
+  const auto module = std::find(command.begin(), command.end(), "-m");
+  return module != command.end() && std::next(module) != command.end() &&
+         (*std::next(module) == "torch.distributed.run" ||
+          *std::next(module) == "torch.distributed.launch");
+}
+
+// The value of --nproc-per-node where it is a number: --nproc_per_node=8, --nproc-per-node 8.
+std::optional<unsigned> asked_workers(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    std::string word = command[i].substr(0, command[i].find('='));
+    std::replace(word.begin(), word.end(), '_', '-');
+    if (word != "--nproc-per-node") continue;
+    const bool joined = word.size() < command[i].size();
+    const std::string value = joined                   ? command[i].substr(word.size() + 1)
+                              : i + 1 < command.size() ? command[i + 1]
+                                                       : "";
+    if (const auto number = parse_number(value); number && *number >= 1 && *number <= k_most_ranks)
+      return static_cast<unsigned>(*number);
+  }
+  return std::nullopt;
+}
+
+void choose_workers(Plan& plan, const spec::JobSpec& spec) {
+  if (!is_torchrun(spec.command)) return;
+  const auto asked = asked_workers(spec.command);
+  plan.workers_per_task = asked.value_or(std::max(1U, plan.gpus_per_node));
+  decide(plan,
+         "workers-per-task",
+         plan.workers_per_task,
+         asked                    ? "--nproc-per-node of torchrun"
+         : plan.gpus_per_node > 0 ? "torchrun: one process per GPU"
+                                  : "torchrun without GPUs: one process");
+}
+
 void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   constexpr const char* k_what = "ntasks-per-node";
   if (spec.ntasks_per_node) {
     plan.ntasks_per_node = *spec.ntasks_per_node;
     return decide(plan, k_what, plan.ntasks_per_node, "as asked");
   }
+  if (plan.workers_per_task > 0)
+    return decide(
+        plan, k_what, plan.ntasks_per_node, "torchrun starts the node's processes itself");
   if (plan.gpus_per_node > 0) {
     plan.ntasks_per_node = plan.gpus_per_node;
     return decide(plan, k_what, plan.ntasks_per_node, "one rank per GPU");
@@ -139,6 +181,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   decide(
       plan, "nodes", plan.nodes, plan.nodes == 1 ? "one, where --nodes asks no more" : "as asked");
   decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? "as asked" : "none asked");
+  choose_workers(plan, spec);
   choose_tasks(plan, spec, fit);
   choose_cpus(plan, spec, fit);
   check_ranks(plan, spec, problems);

@@ -50,6 +50,8 @@ struct Plan {
   unsigned gpus_per_node = 0;
   unsigned cpus_per_task = 1;
   unsigned world_size = 1;
+  unsigned workers_per_task =
+      0;  // processes that each task starts itself (torchrun); 0: it does not
   std::string launcher = "auto";  // auto, mpirun, srun; auto is settled in the job
   // How long before the time limit Slurm warns the agent (--signal). The spec's, unless that is the
   // default and too long for the limit. 0: no warning.
@@ -118,15 +120,18 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 // rank and in the order they are set; dtsubmit-environment(7) says where each comes from. Does not
 // contain DTSUBMIT_*: those name files and belong to launch. A list of all workers or hosts that
 // would be too long is left out. Precondition: `placements` in rank order, `rendezvous` complete.
+// `workers_per_task` as in Plan: then torchrun's own PET_* too, and each worker's share of threads.
 [[nodiscard]] std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
-                                                         const Rendezvous& rendezvous);
+                                                         const Rendezvous& rendezvous,
+                                                         unsigned workers_per_task = 0);
 
 // True for those of them that only advise (NCCL_*, GLOO_*, OMP_NUM_THREADS): what is set already
 // stays.
 [[nodiscard]] bool is_advice(std::string_view name);
 
 // True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,
-// SRUN_*, OMPI_*, PMIX_*, PMI_*, PRTE_* and the rank variables themselves. Not SLURM_CONF: it says
+// SRUN_*, OMPI_*, PMIX_*, PMI_*, PRTE_*, MV2_COMM_WORLD_*, torchrun's PET_* and TORCHELASTIC_*, and
+// the rank variables themselves. Not SLURM_CONF: it says
 // which cluster, not which job.
 [[nodiscard]] bool is_leaky_variable(std::string_view name);
 

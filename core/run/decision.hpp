@@ -4,6 +4,7 @@
 
 #include "core/run/cause.hpp"
 
+#include <optional>
 #include <string>
 
 namespace dts::run {
@@ -20,8 +21,9 @@ enum class Action {
 
 struct Outcome {
   Cause cause = Cause::launch_failed;
-  int exit_code = 1;   // of the first rank that failed, or 85, or 0
-  std::string detail;  // one sentence for people: which rank, where
+  int exit_code = 1;               // of the first rank that failed, or 85, or 0
+  std::string detail;              // one sentence for people: which rank, where
+  std::optional<unsigned> rank{};  // the first that failed, where one did
 };
 
 struct Circumstances {

@@ -3,8 +3,11 @@
 
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
+#include "core/base/unique_fd.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
@@ -42,6 +45,26 @@ Result<RankSelection> parse_ranks(const std::string& text) {
   selection.ranks.erase(std::unique(selection.ranks.begin(), selection.ranks.end()),
                         selection.ranks.end());
   return selection;
+}
+
+bool is_selected(const RankSelection& selection, unsigned rank) {
+  return selection.all || std::binary_search(selection.ranks.begin(), selection.ranks.end(), rank);
+}
+
+std::vector<std::string> last_lines(const std::string& path, std::size_t lines) {
+  constexpr off_t k_most_bytes = 16 << 10;
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return {};
+  const off_t from = std::max<off_t>(0, ::lseek(file.get(), 0, SEEK_END) - k_most_bytes);
+  std::string text(k_most_bytes, '\0');
+  const ssize_t size = ::pread(file.get(), text.data(), text.size(), from);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, size)));
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.empty()) return {};
+  std::vector<std::string> found = split(text, '\n');
+  if (found.size() > lines)
+    found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(lines));
+  return found;
 }
 
 RankLogs::RankLogs(const RunDirectory& run, unsigned attempt, RankSelection selection)

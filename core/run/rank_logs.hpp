@@ -14,11 +14,17 @@ namespace dts::run {
 
 struct RankSelection {
   bool all = false;
-  std::vector<unsigned> ranks{0};  // ascending, without repetition; ignored where `all`
+  std::vector<unsigned> ranks{};  // ascending, without repetition; ignored where `all`
 };
 
 // The value of --ranks: "all", or numbers and ranges: "0", "0,4-7". Errc::usage for anything else.
 [[nodiscard]] Result<RankSelection> parse_ranks(const std::string& text);
+
+[[nodiscard]] bool is_selected(const RankSelection& selection, unsigned rank);
+
+// The last lines of a log, `lines` of them at most and no more than 16 KiB, each without its
+// newline. Empty where there is no log.
+[[nodiscard]] std::vector<std::string> last_lines(const std::string& path, std::size_t lines);
 
 class RankLogs {
  public:

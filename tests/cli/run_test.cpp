@@ -45,6 +45,27 @@ void check_exit(const Output& output, int expected) {
 
 }  // namespace
 
+TEST_CASE("the last words of the first rank that failed come with the reason, if it is not shown") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Words program = python(
+      "import os, sys, time\n"
+      "rank = os.environ['RANK']\n"
+      "print('fine', rank, flush=True)\n"
+      "if rank == '1': sys.exit('out of luck')\n"
+      "time.sleep(20)\n");
+  const Output output = session.dtsubmit(run_of(2, program));
+  check_exit(output, 1);
+  CHECK(contains(output.err, "rank 1 on "));
+  CHECK(contains(output.err, "  fine 1\n  out of luck\n"));
+  CHECK(output.out == "fine 0\n");
+  Words shown = run_of(2, program);
+  shown.insert(shown.begin() + 1, {"--ranks", "all"});
+  const Output all = session.dtsubmit(shown);
+  CHECK(contains(all.out, "[1] out of luck\n"));
+  CHECK_FALSE(contains(all.err, "  out of luck"));
+}
+
 TEST_CASE("four ranks are told their places, rank 0 is shown, every rank has its log") {
   if (!Session::has_mpirun()) return;
   const Session session;

@@ -10,5 +10,8 @@ endfunction()
 
 dts_framework(torch integration torch local)
 dts_framework(torch_slurm integration torch slurm)
+dts_framework(torch_slurm_srun integration torch slurm --launcher srun)
+dts_framework(torchrun integration torch torchrun)
+dts_framework(torchrun_srun integration torch torchrun --launcher srun)
 dts_framework(tensorflow frameworks tensorflow)
 dts_framework(jax frameworks jax)

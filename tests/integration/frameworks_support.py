@@ -42,17 +42,17 @@ def tell(result):
     sys.stdout.flush()
 
 
-def heard(run):
-    """What each rank of the run's first attempt told, in rank order."""
+def heard(run, each=1):
+    """What each rank of the run's first attempt told, in rank order; `each`: so many processes in a log."""
     logs = sorted(glob.glob(run + "/attempt-1/rank-*.log"), key=lambda path: int(path.rsplit("-", 1)[1][:-4]))
     results = []
     for log in logs:
         with open(log, encoding="utf-8", errors="replace") as file:
             told = [line[len(MARK):] for line in file if line.startswith(MARK)]
-        if len(told) != 1:
+        if len(told) != each:
             with open(log, encoding="utf-8", errors="replace") as file:
                 raise AssertionError(f"{log} holds {len(told)} results:\n{file.read()[-3000:]}")
-        results.append(json.loads(told[0]))
+        results += sorted((json.loads(one) for one in told), key=lambda result: result["rank"]) if each > 1 else [json.loads(told[0])]
     return results
 
 

@@ -3,7 +3,8 @@
 """PyTorch DDP over Gloo with env://: the loss curve is that of one process on the same data.
 
 frameworks_torch.py local: four ranks of `dtsubmit run`. frameworks_torch.py slurm [OPTION...]: two nodes of
-four ranks on a private Slurm, with these options of `dtsubmit submit`."""
+four ranks on a private Slurm, with these options of `dtsubmit submit`. frameworks_torch.py torchrun [OPTION...]:
+two nodes where torchrun starts two processes each."""
 import gzip
 import os
 import sys
@@ -84,6 +85,31 @@ def slurm(alone, options):
         check_curves(heard(run.path), 8, alone)
 
 
+# torch 1.13's torchrun, which Python 3.11 broke: iterating a Flag no longer yields its member 0, so that
+# torchrun's own default of --redirects is read as None.
+TORCHRUN = f"""#!{PYTHON}
+from torch.distributed.elastic.multiprocessing import api
+if api.Std.from_str("0") is None:
+    api.Std.from_str = classmethod(lambda cls, text: cls(int(text)))
+import sys, torch.distributed.run as run
+run.Std = api.Std
+sys.exit(run.main())
+"""
+
+
+def torchrun(alone, options):
+    """Two tasks that start two processes each, told where to meet by our PET_* variables alone."""
+    from main_job_support import Cluster
+    with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
+        program = cluster.place + "/torchrun"
+        with open(program, "w") as file:
+            file.write(TORCHRUN)
+        os.chmod(program, 0o755)
+        run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", *options, "--", program, os.path.abspath(__file__), "rank")
+        check(run.finish()["done"], f"torchrun on two nodes is done {' '.join(options)}")
+        check_curves(heard(run.path, each=2), 4, alone)
+
+
 def main():
     if not os.path.isdir(DATA):
         skip(f"no {DATA} (Debian package dataset-fashion-mnist)")
@@ -92,6 +118,8 @@ def main():
     check(alone[-1] < alone[0] / 2, "one process alone learns")
     if sys.argv[1] == "slurm":
         slurm(alone, sys.argv[2:])
+    elif sys.argv[1] == "torchrun":
+        torchrun(alone, sys.argv[2:])
     else:
         local(alone)
 

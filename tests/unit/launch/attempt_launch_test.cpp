@@ -192,14 +192,36 @@ TEST_CASE("a topology that cannot be read is the rank's fault by name") {
   check_ended(job, Cause::launch_failed, "rank 0 on n0");
 }
 
-TEST_CASE("ranks that say nothing in time are named") {
+TEST_CASE("a node that says nothing in time is named by its ranks") {
   JobStory job;
-  job.hello(0).hello(2).wait(119s);
+  job.hello(0).hello(1).wait(119s);
   CHECK_FALSE(job.over());
   job.wait(1s);
   CHECK(job.count<Kill>() == 2);
   job.killed_ranks_exit();
-  check_ended(job, Cause::launch_failed, "ranks 1,3 did not say hello within 120 s");
+  check_ended(job, Cause::launch_failed, "ranks 2,3 did not say hello within 120 s");
+}
+
+TEST_CASE("ranks whose node has been heard of are waited for as long as that node has shown") {
+  struct {
+    std::chrono::seconds last_hello, patience;
+  } const table[] = {{0s, 3s}, {1s, 3s}, {5s, 10s}, {30s, 60s}};
+
+  for (const auto& row : table) {
+    CAPTURE(row.last_hello.count());
+    JobStory job;
+    job.wait(row.last_hello).hello(0).hello(1).hello(2).wait(row.patience - 1s);
+    CHECK_FALSE(job.over());
+    job.wait(1s).killed_ranks_exit();
+    check_ended(job, Cause::launch_failed, "ranks 3 did not say hello, but others on n1 did");
+  }
+}
+
+TEST_CASE("ranks that come one after the other are not taken for missing") {
+  JobStory job(1, 4);
+  for (unsigned rank = 0; rank < 4; ++rank) job.hello(rank).wait(2s);
+  CHECK_FALSE(job.over());
+  CHECK(job.count<Listen>() == 1);
 }
 
 TEST_CASE("a rank on other cores than planned ends the attempt before the program gets far") {
@@ -234,6 +256,13 @@ TEST_CASE("a launcher that ends before all ranks came is a launch failure that n
   nobody.launcher_exits(0);
   REQUIRE(nobody.over());
   CHECK(nobody.outcome().exit_code == 1);
+}
+
+TEST_CASE("a launcher that ends because a rank refused its variables gave the wrong ranks") {
+  JobStory job;
+  job.hello(1).launcher_exits(3).killed_ranks_exit();
+  check_ended(job, Cause::wrong_ranks, "a rank refused its launcher's variables");
+  CHECK(job.outcome().exit_code == 3);
 }
 
 TEST_CASE("messages out of turn are passed over") {

@@ -238,6 +238,24 @@ TEST_CASE("what a user has set stays where ours is only advice, never for who a 
     CHECK_FALSE(is_advice(name));
 }
 
+TEST_CASE("torchrun is told nodes, processes and rendezvous; its processes share the threads") {
+  const auto all = placements({1, 1}, 3);
+  const Environment got = rank_environments(all, meeting(all), 3).at(1);
+  const auto value = [&](const std::string& name) {
+    for (const auto& [one, text] : got)
+      if (one == name) return text;
+    return std::string("(none)");
+  };
+  CHECK(value("PET_NNODES") == "2");
+  CHECK(value("PET_NODE_RANK") == "1");
+  CHECK(value("PET_NPROC_PER_NODE") == "3");
+  CHECK(value("PET_MASTER_ADDR") == value("MASTER_ADDR"));
+  CHECK(value("PET_MASTER_PORT") == value("MASTER_PORT"));
+  CHECK(value("OMP_NUM_THREADS") == "1");  // of three cores
+  for (const auto& [name, text] : rank_environments(all, meeting(all)).at(1))
+    CHECK(name.rfind("PET_", 0) != 0);
+}
+
 TEST_CASE("variables of a session do not leak, the site's and the user's do") {
   for (const char* name : {"SLURM_JOB_ID",
                            "SBATCH_NO_REQUEUE",
@@ -249,7 +267,11 @@ TEST_CASE("variables of a session do not leak, the site's and the user's do") {
                            "RANK",
                            "TF_CONFIG",
                            "HOROVOD_RANK",
-                           "SM_HOSTS"})
+                           "SM_HOSTS",
+                           "MV2_COMM_WORLD_RANK",
+                           "MPI_LOCALRANKID",
+                           "PET_NNODES",
+                           "TORCHELASTIC_RUN_ID"})
     CHECK(is_leaky_variable(name));
   for (const char* name : {"PATH",
                            "SLURM_CONF",

@@ -58,6 +58,31 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("torchrun is one task on each node that starts the node's processes itself") {
+  struct Case {
+    std::vector<std::string> command;
+    std::optional<unsigned> gpus;
+    unsigned tasks, workers;
+  };
+
+  for (const Case& c : {Case{{"torchrun", "train.py"}, 8, 1, 8},
+                        {{"/opt/bin/torchrun", "--nproc-per-node", "4", "train.py"}, 8, 1, 4},
+                        {{"torchrun", "--nproc_per_node=3", "train.py"}, std::nullopt, 1, 3},
+                        {{"torchrun", "--nproc-per-node=auto", "train.py"}, 2, 1, 2},
+                        {{"torchrun", "train.py"}, std::nullopt, 1, 1},
+                        {{"python3", "-m", "torch.distributed.run", "train.py"}, 8, 1, 8},
+                        {{"python3", "train.py", "torchrun"}, 8, 8, 0},
+                        {{"python3", "-m", "trainer"}, 8, 8, 0}}) {
+    CAPTURE(c.command.front());
+    spec::JobSpec spec = request(2, c.gpus);
+    spec.command = c.command;
+    const Plan plan = planned(spec);
+    CHECK(plan.ntasks_per_node == c.tasks);
+    CHECK(plan.workers_per_task == c.workers);
+    CHECK(plan.world_size == 2 * c.tasks);
+  }
+}
+
 TEST_CASE("one rank per GPU, and the reasons say so") {
   const Plan plan = planned(request(2, 8), cluster());
   CHECK(plan.ntasks_per_node == 8);

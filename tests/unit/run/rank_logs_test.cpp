@@ -37,6 +37,8 @@ class Logs {
 
   void rest() { logs_->copy_rest(fd_.get()); }
 
+  [[nodiscard]] std::string path(unsigned rank) const { return run_.rank_log(1, rank); }
+
   [[nodiscard]] std::string shown() const { return *read_file(folder_.file("shown")); }
 
  private:
@@ -54,6 +56,28 @@ TEST_CASE("ranks are named by numbers, ranges, or all") {
   CHECK(parse_ranks("7,0,4-6,5")->ranks == Ranks{0, 4, 5, 6, 7});
   for (const char* wrong : {"", ",", "-1", "3-1", "1-", "a", "0,", "1-2-3", "99999999", "0 1"})
     CHECK_MESSAGE(!parse_ranks(wrong), std::string(wrong));
+}
+
+TEST_CASE("a selection knows its ranks; without a word it is none") {
+  CHECK(is_selected(*parse_ranks("all"), 7));
+  CHECK(is_selected(*parse_ranks("1,5-7"), 6));
+  CHECK_FALSE(is_selected(*parse_ranks("1,5-7"), 4));
+  CHECK_FALSE(is_selected({}, 0));
+}
+
+TEST_CASE("the last words of a log are its last lines, of a flood a part, of no log none") {
+  Logs logs("0");
+  CHECK(last_lines(logs.path(0), 3).empty());
+  logs.write(0, "");
+  CHECK(last_lines(logs.path(0), 3).empty());
+  logs.write(0, "one\ntwo\n\nfour\n");
+  CHECK(last_lines(logs.path(0), 3) == std::vector<std::string>{"two", "", "four"});
+  CHECK(last_lines(logs.path(0), 9).size() == 4);
+  logs.write(0, std::string(1 << 20, 'x') + "end");
+  const auto last = last_lines(logs.path(0), 9);
+  REQUIRE(last.size() == 1);
+  CHECK(last[0].size() == 16 << 10);
+  CHECK(last[0].ends_with("xend"));
 }
 
 TEST_CASE("one rank alone is shown as it wrote") {
