@@ -9,22 +9,12 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, skip
+
 DTSUBMIT = os.environ["DTSUBMIT"]
 PYTHON = os.environ.get("DTS_FRAMEWORKS_PYTHON", sys.executable)
 DATA = "/usr/share/datasets/fashion-mnist"
-SKIPPED = 77
 MARK = "RESULT "
-
-
-def skip(why):
-    print("skipped:", why)
-    sys.exit(SKIPPED)
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
-    print("ok:", what, flush=True)
 
 
 def need(module):

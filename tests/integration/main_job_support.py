@@ -5,34 +5,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
-import time
+
+from checks import check, skip, wait_for
 
 DTSUBMIT = os.environ["DTSUBMIT"]
 DTTRAIN = os.environ["DTTRAIN"]
-SKIPPED = 77
-
-
-def skip(why):
-    print("skipped:", why)
-    sys.exit(SKIPPED)
-
-
-def check(condition, what):
-    if not condition:
-        raise AssertionError(what)
-    print("ok:", what, flush=True)
-
-
-def wait_for(seconds, what, condition):
-    end = time.time() + seconds
-    while time.time() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.2)
-    raise AssertionError(f"not within {seconds} s: {what}")
 
 
 class Cluster:

@@ -6,17 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 
-SKIP = 77  # the exit code ctest counts as skipped
+from checks import skip
+
 DATA = "/usr/share/datasets/fashion-mnist"
-
-
-def skip(reason):
-    print("skipped: " + reason)
-    sys.exit(SKIP)
 
 
 def environment(threads=1):
