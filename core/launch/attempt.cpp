@@ -15,7 +15,6 @@ namespace {
 constexpr int k_checkpointed =
     85;  // "saved, run me again", HTCondor's convention (design.md section 5)
 constexpr int k_no_restart = 93;
-constexpr int k_refused = 3;  // of a rank process that is not in the world it should be in
 constexpr std::chrono::seconds k_kill_limit{5};
 constexpr std::chrono::seconds k_sibling_patience{3};
 constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
@@ -72,6 +71,7 @@ std::string Attempt::incomplete_node(Time now) const {
 void Attempt::on_message(Peer peer, FromRank message, const std::string& reached_at, Time now) {
   if (auto* hello = std::get_if<Hello>(&message))
     return on(peer, std::move(*hello), reached_at, now);
+  if (const auto* refused = std::get_if<Refused>(&message)) return on(peer, *refused, now);
   const auto known = rank_of_.find(peer);
   if (known == rank_of_.end()) {
     refused_.push_back(peer);  // speaks before it said who it is
@@ -123,6 +123,15 @@ void Attempt::on(Peer peer, Hello&& hello, const std::string& reached_at, Time n
   ranks_[rank] = Rank{peer, std::move(hello), reached_at, false, std::nullopt, false};
   last_hello_ = now;
   if (ranks_.size() == settings_.plan.world_size) begin_rendezvous(now);
+}
+
+void Attempt::on(Peer peer, const Refused& message, Time now) {
+  refused_.push_back(peer);
+  if (message.token == settings_.token && phase_ == Phase::gathering)
+    end(run::Cause::wrong_ranks,
+        3,
+        fmt::format("a rank on {}: {}", message.node, message.message),
+        now);
 }
 
 void Attempt::start_ranks(Time now) {
@@ -199,12 +208,7 @@ void Attempt::on_lost(Peer peer, Time now) {
 }
 
 void Attempt::on_launcher_exit(int code, Time now) {
-  if (phase_ == Phase::gathering && code == k_refused)
-    end(run::Cause::wrong_ranks,
-        code,
-        "a rank refused its launcher's variables: the attempt's agent.log says which",
-        now);
-  else if (phase_ == Phase::gathering)
+  if (phase_ == Phase::gathering)
     end(run::Cause::launch_failed,
         code != 0 ? code : 1,
         fmt::format("the launcher ended with code {} before ranks {} said hello",

@@ -56,6 +56,11 @@ class Attempt {
     node_addresses_ = std::move(addresses);
   }
 
+  // One more variable for all ranks, before they start.
+  void add_environment(std::string name, std::string value) {
+    settings_.environment.emplace_back(std::move(name), std::move(value));
+  }
+
   // --- results ---
   // Messages to send, in order; empties the queue.
   [[nodiscard]] std::vector<std::pair<Peer, ToRank>> take_messages();
@@ -97,6 +102,7 @@ class Attempt {
   };
 
   void on(Peer peer, Hello&& hello, const std::string& reached_at, Time now);
+  void on(Peer peer, const Refused& message, Time now);
   void on(unsigned rank, const Listening& message, Time now);
   void on(unsigned rank, const Reached& message, Time now);
   void on(unsigned rank, const Started& message, Time now);

@@ -145,14 +145,15 @@ void Attempt::on(unsigned rank, const Reached& message, Time now) {
     meet_at(candidate, routes);
     return start_ranks(now);
   }
-  const bool alone = std::all_of(candidates.begin(), candidates.end(), is_loopback);
+  const std::vector<std::string>& own = ranks_.at(0).hello.addresses;
+  const bool alone = std::all_of(own.begin(), own.end(), is_loopback);
   end(run::Cause::launch_failed,
       1,
       fmt::format("no address of {} is reached by every other node on port {}: tried {}{}",
                   ranks_.at(0).hello.rank.node,
                   rendezvous_.master_port,
                   fmt::join(candidates, ", "),
-                  alone ? "; it has loopback addresses only" : ""),
+                  alone ? "; its interfaces have loopback addresses only" : ""),
       now);
 }
 

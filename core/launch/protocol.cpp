@@ -155,6 +155,10 @@ std::string to_line(const FromRank& message) {
           [](const Failed& m) {
             return json{{"type", "failed"}, {"message", m.message}};
           },
+          [](const Refused& m) {
+            return json{
+                {"type", "refused"}, {"token", m.token}, {"node", m.node}, {"message", m.message}};
+          },
           [](const Notice& m) {
             return json{
                 {"type", "notice"}, {"token", m.token}, {"node", m.node}, {"signal", m.signal}};
@@ -205,6 +209,10 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "signalled") return Signalled{number(j, "signal")};
     if (type == "exited") return Exited{whole<int>(j.at("code"), "code", 255)};
     if (type == "failed") return Failed{j.at("message").get<std::string>()};
+    if (type == "refused")
+      return Refused{j.at("token").get<std::string>(),
+                     j.at("node").get<std::string>(),
+                     j.at("message").get<std::string>()};
     if (type == "notice")
       return Notice{
           j.at("token").get<std::string>(), j.at("node").get<std::string>(), number(j, "signal")};

@@ -2,7 +2,8 @@
 // The control channel's messages: one JSON object a line, between each `rank` and the `agent`.
 // Pure.
 //
-//   rank  -> agent   hello, listening, reached, started, signalled, exited, failed
+//   rank  -> agent   hello, listening, reached, started, signalled, exited, failed; or refused, in
+//                    place of hello, from one that cannot tell which rank it is
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals
 //   agent -> rank    listen, probe, go, stop, kill, bye
 //
@@ -67,6 +68,12 @@ struct Failed {
   std::string message;
 };  // could not bind or start the program
 
+struct Refused {
+  std::string token;
+  std::string node;
+  std::string message;
+};  // what is wrong with the variables that it got from the launcher
+
 struct Notice {
   std::string token;
   std::string node;
@@ -74,7 +81,7 @@ struct Notice {
 };
 
 using FromRank =
-    std::variant<Hello, Listening, Reached, Started, Signalled, Exited, Failed, Notice>;
+    std::variant<Hello, Listening, Reached, Started, Signalled, Exited, Failed, Refused, Notice>;
 
 struct Listen {
   std::vector<unsigned> ports;

@@ -45,8 +45,7 @@ constexpr std::chrono::seconds k_bye_limit{30};
 constexpr milliseconds k_connect_limit{2000};
 constexpr unsigned k_port_candidates = 64;
 
-Result<Hello> make_hello(const ChannelFile& channel) {
-  DTS_ASSIGN(const Identity identity, identify(getenv_lookup));
+Result<Hello> make_hello(const ChannelFile& channel, const Identity& identity) {
   Hello hello;
   hello.token = channel.token;
   hello.host = host_name();
@@ -256,6 +255,15 @@ int RankProcess::run() {
   return agent_alive_ ? 0 : 1;
 }
 
+// The launcher ends the other ranks when this one fails: the agent must have heard why before.
+tl::unexpected<Error> refuse(const ChannelFile& channel, const Error& why) {
+  if (auto socket = connect_to_any(channel.addresses, channel.port, k_connect_limit))
+    LineConnection(std::move(*socket), k_longest_line)
+        .send(to_line(
+            FromRank(Refused{channel.token, node_name(getenv_lookup, host_name()), why.message})));
+  return tl::unexpected<Error>(why);
+}
+
 }  // namespace
 
 Result<int> run_rank(const RankOptions& options) {
@@ -268,7 +276,9 @@ Result<int> run_rank(const RankOptions& options) {
   const run::RunDirectory run{options.run_directory};
   DTS_ASSIGN(const std::string text, read_file(run.attempt(options.attempt) + "/channel.json"));
   DTS_ASSIGN(const ChannelFile channel, parse_channel_file(text));
-  DTS_ASSIGN(Hello hello, make_hello(channel));
+  const auto identity = identify(getenv_lookup);
+  if (!identity) return refuse(channel, identity.error());
+  DTS_ASSIGN(Hello hello, make_hello(channel, *identity));
   HeldPort worker = hold_worker_port(options, hello.rank.rank);
   hello.worker_port = worker.port;
   // Last, so that no connection is silent for long: the agent drops strangers when too many call.

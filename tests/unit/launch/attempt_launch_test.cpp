@@ -258,11 +258,21 @@ TEST_CASE("a launcher that ends before all ranks came is a launch failure that n
   CHECK(nobody.outcome().exit_code == 1);
 }
 
-TEST_CASE("a launcher that ends because a rank refused its variables gave the wrong ranks") {
+TEST_CASE("a rank that refused its variables says so before the launcher's end can be misread") {
   JobStory job;
-  job.hello(1).launcher_exits(3).killed_ranks_exit();
-  check_ended(job, Cause::wrong_ranks, "a rank refused its launcher's variables");
+  job.hello(1).says(7, Refused{"secret", "n1", "PMIX_RANK=7 but OMPI_COMM_WORLD_RANK=1"});
+  CHECK(job.refused(7));
+  job.lost(1).launcher_exits(3);
+  check_ended(job, Cause::wrong_ranks, "a rank on n1: PMIX_RANK=7 but");
   CHECK(job.outcome().exit_code == 3);
+}
+
+TEST_CASE("nobody without the token, and no rank that came too late, can refuse for the job") {
+  JobStory job;
+  job.says(7, Refused{"guess", "n1", "no"}).all_hello().says(8, Refused{"secret", "n1", "no"});
+  CHECK_FALSE(job.over());
+  CHECK(job.refused(7));
+  CHECK(job.refused(8));
 }
 
 TEST_CASE("messages out of turn are passed over") {

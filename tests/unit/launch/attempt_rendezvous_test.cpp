@@ -142,6 +142,25 @@ TEST_CASE("a rank that was not asked to probe cannot choose the address") {
   CHECK(job.environment_of_rank(3)["MASTER_ADDR"] == "10.0.0.0");
 }
 
+TEST_CASE("a rank 0 that has no network is told apart from one that is not reached") {
+  struct {
+    std::vector<std::string> addresses;
+    bool alone;
+  } const table[] = {
+      {{"127.0.0.1", "::1"}, true}, {{"127.0.1.1"}, true}, {{"10.0.0.0", "127.0.0.1"}, false}};
+
+  for (const auto& row : table) {
+    JobStory job;
+    Hello hello = job.hello_of(0);
+    hello.addresses = row.addresses;
+    job.says(JobStory::peer_of(0), hello).hello(1).hello(2).hello(3);
+    job.listening(20001).reached(2, {}).killed_ranks_exit();
+    check_ended(
+        job, Cause::launch_failed, "no address of n0 is reached by every other node on port 20001");
+    CHECK(job.says_why("its interfaces have loopback addresses only") == row.alone);
+  }
+}
+
 TEST_CASE("the scheduler's address of the node is tried first") {
   JobStory job;
   job.attempt().set_node_addresses({{"n0", "192.168.7.1"}, {"n1", "192.168.7.2"}});

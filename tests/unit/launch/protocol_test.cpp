@@ -36,6 +36,7 @@ const std::vector<FromRank> k_from_rank{
     Exited{0},
     Exited{255},
     Failed{"cannot start `a \"b\"\n`"},
+    Refused{"0123456789abcdef", "n2", "PMIX_RANK=7 but \"SLURM_PROCID\"=1"},
     Notice{"0123456789abcdef", "n2", 15}};
 
 const std::vector<ToRank> k_to_rank{
