@@ -289,6 +289,8 @@ void AttemptRunner::on_watch() {
   if (auto facts = settings_.watch->take_facts()) {
     kill_wait_seconds_ = facts->kill_wait_seconds;
     attempt_.set_node_addresses(std::move(facts->addresses));
+    if (facts->deadline > 0)
+      attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts->deadline));
     facts_known_ = true;
   }
   if (auto job = settings_.watch->take_job()) {

@@ -57,11 +57,12 @@ JobWatch::JobWatch(Connect connect, sched::JobId job) : shared_(std::make_shared
 
 namespace {
 
-JobWatch::Facts load_facts(sched::Scheduler& scheduler) {
+JobWatch::Facts load_facts(sched::Scheduler& scheduler, sched::JobId job) {
   JobWatch::Facts facts;
   if (const auto config = scheduler.config()) facts.kill_wait_seconds = config->kill_wait_seconds;
   if (const auto nodes = scheduler.nodes())
     for (const sched::NodeInfo& node : *nodes) facts.addresses[node.name] = node.address;
+  if (const auto info = scheduler.job(job)) facts.deadline = info->end_time;
   return facts;
 }
 
@@ -84,7 +85,7 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
     shared->publish(shared->trouble, scheduler.error());
     shared->publish(shared->facts, Facts{});
   } else {
-    shared->publish(shared->facts, load_facts(**scheduler));
+    shared->publish(shared->facts, load_facts(**scheduler, shared->job));
   }
   while (true) {
     bool requeue = false;

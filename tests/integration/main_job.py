@@ -19,7 +19,7 @@ INTERVAL = 10
 
 PROBE = """
 import json, os
-names = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES", "SLURMD_NODENAME"]
+names = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "DTSUBMIT_DEADLINE", "CUDA_VISIBLE_DEVICES", "SLURMD_NODENAME"]
 seen = {name: os.environ.get(name) for name in names}
 seen["cpus"] = sorted(os.sched_getaffinity(0))
 print(json.dumps(seen))
@@ -29,7 +29,8 @@ print(json.dumps(seen))
 def layout(flavour):
     """2 nodes x 8 ranks: ranks, GPUs, rendezvous and cores are as planned; one epoch reaches 88 %."""
     with Cluster(flavour, nodes=2, gpus=8, grace=20) as cluster:
-        cluster.dtsubmit("--nodes", "2", "--gpus-per-node", "8", "--wait", "--runs", cluster.runs, "--", "python3", "-c", PROBE)
+        asked = time.time()
+        cluster.dtsubmit("--nodes", "2", "--gpus-per-node", "8", "--time", "10", "--wait", "--runs", cluster.runs, "--", "python3", "-c", PROBE)
         run = glob.glob(cluster.runs + "/*")[0]
         seen = [json.loads(open(f"{run}/attempt-1/rank-{r}.log").read()) for r in range(16)]
         check([int(s["RANK"]) for s in seen] == list(range(16)), "16 distinct ranks")
@@ -44,6 +45,8 @@ def layout(flavour):
         low, high = map(int, open("/proc/sys/net/ipv4/ip_local_port_range").read().split())
         ports = {int(s["MASTER_PORT"]) for s in seen}
         check(len(ports) == 1 and not low <= min(ports) <= high, "one MASTER_PORT, outside the ephemeral range")
+        deadlines = {int(s["DTSUBMIT_DEADLINE"]) for s in seen}
+        check(len(deadlines) == 1 and asked + 590 < min(deadlines) < asked + 700, "one DTSUBMIT_DEADLINE, ten minutes after the start")
         placed = json.load(open(run + "/attempt-1/placement.json"))["ranks"]
         check([p["cpus"] for p in placed] == [s["cpus"] for s in seen], "every rank's cores are as planned")
 
