@@ -16,7 +16,7 @@ DTTRAIN = os.environ["DTTRAIN"]
 class Cluster:
     """with Cluster(...) as cluster: one that lives as long, below a folder of its own."""
 
-    def __init__(self, flavour, nodes, gpus, grace):
+    def __init__(self, flavour, nodes, gpus, grace, *more):
         if flavour == "cgroup" and os.geteuid() != 0:
             skip("proctrack/cgroup needs root")
         if flavour == "cgroup" and not os.path.isdir("/sys/fs/cgroup/freezer"):
@@ -28,7 +28,7 @@ class Cluster:
         self.runs = self.place + "/runs"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_"))}
         self.up = [DTSUBMIT, "cluster", "up", "--folder", self.folder, "--nodes", str(nodes), "--gpus-per-node", str(gpus),
-                   "--grace", str(grace), "--proctrack", flavour]
+                   "--grace", str(grace), "--proctrack", flavour, *more]
 
     def __enter__(self):
         line = subprocess.run(self.up, check=True, capture_output=True, text=True).stdout
