@@ -14,11 +14,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -33,6 +36,8 @@ using std::chrono::seconds;
 constexpr std::size_t k_longest_first_line = std::size_t{1} << 20;  // a hello with its topology
 constexpr seconds k_hello_limit{10};          // a peer that says nothing is dropped
 constexpr std::size_t k_most_strangers = 64;  // connections without a valid hello
+constexpr unsigned k_own_files = 128;
+constexpr unsigned k_most_refusals_logged = 100;
 constexpr seconds k_launcher_patience{3};
 constexpr seconds k_orphan_patience{5};
 constexpr seconds k_facts_patience{3};
@@ -40,6 +45,21 @@ constexpr seconds k_answer_patience{5};
 constexpr seconds k_fence_check{5};
 constexpr seconds k_list_limit{10};
 constexpr seconds k_before_deadline{2};  // our kill comes before the scheduler's
+
+// A stranger's bytes can be quoted in it.
+bool is_plain(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+// One connection a rank; the limit that a job inherits from a login shell is often 1,024.
+void allow_open_files(rlim_t count) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
+  limit.rlim_cur = std::min(count, limit.rlim_max);
+  if (limit.rlim_cur < count)
+    log("only {} files may be open here: not every rank can be served", limit.rlim_cur);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 }  // namespace
 
@@ -71,7 +91,10 @@ Result<run::Outcome> AttemptRunner::run() {
 }
 
 Result<void> AttemptRunner::open_channel() {
+  allow_open_files(settings_.attempt.plan.world_size + k_most_strangers + k_own_files);
   DTS_ASSIGN(listener_, listen_on(0));
+  ready_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!ready_.valid()) return fail_errno("cannot wait for ranks");
   ChannelFile channel;
   channel.token = settings_.attempt.token;
   channel.knows_topology = true;
@@ -154,29 +177,49 @@ std::vector<std::pair<std::string, std::string>> AttemptRunner::step_environment
 }
 
 void AttemptRunner::poll_once(milliseconds limit) {
-  std::vector<pollfd> fds{
-      {settings_.signals, POLLIN, 0},
-      {listener_.get(), POLLIN, 0},
-      {settings_.watch != nullptr ? settings_.watch->event_fd() : -1, POLLIN, 0}};
-  for (const auto& [fd, peer] : peers_)
-    fds.push_back(
-        {fd, static_cast<short>(peer.line.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0});
+  std::array<pollfd, 4> fds{
+      {{settings_.signals, POLLIN, 0},
+       {listener_.get(), POLLIN, 0},
+       {settings_.watch != nullptr ? settings_.watch->event_fd() : -1, POLLIN, 0},
+       {ready_.get(), POLLIN, 0}}};
   if (::poll(fds.data(), fds.size(), static_cast<int>(limit.count())) < 0 && errno != EINTR) return;
+  // What was said comes before who is gone, and the ranks' own words before the launcher's end:
+  // they are the reasons.
+  if (fds[1].revents != 0) accept_peers();
+  if (fds[1].revents != 0 || fds[3].revents != 0) serve_peers();
   if (fds[0].revents != 0)
     while (const auto signal = read_signal(settings_.signals)) on_signal(*signal);
   if (fds[2].revents != 0) on_watch();
-  for (std::size_t i = 3; i < fds.size(); ++i) {
-    const auto peer = peers_.find(fds[i].fd);
-    if (peer == peers_.end() || fds[i].revents == 0) continue;
-    if ((fds[i].revents & POLLOUT) != 0 && !peer->second.line.flush()) {
-      drop(fds[i].fd);
-      continue;
-    }
-    if ((fds[i].revents & ~POLLOUT) != 0) read_peer(fds[i].fd);
-  }
-  if (fds[1].revents != 0) accept_peers();
   tick();
   deliver();
+}
+
+void AttemptRunner::serve_peers() {
+  std::array<epoll_event, 512> events{};
+  std::vector<int> gone;
+  const int count = ::epoll_wait(ready_.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events.at(static_cast<std::size_t>(i));
+    const auto peer = peers_.find(event.data.fd);
+    if (peer == peers_.end()) continue;  // dropped a moment ago
+    if ((event.events & EPOLLOUT) != 0) {
+      if (!peer->second.line.flush()) {
+        gone.push_back(peer->first);
+        continue;
+      }
+      listen_to(peer->first, peer->second.line.wants_to_write());
+    }
+    if ((event.events & ~EPOLLOUT) != 0 && !read_peer(event.data.fd)) gone.push_back(event.data.fd);
+  }
+  for (const int peer : gone) drop(peer);
+}
+
+void AttemptRunner::listen_to(int peer, bool and_write) {
+  epoll_event event{};
+  event.events = and_write ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  event.data.fd = peer;
+  if (::epoll_ctl(ready_.get(), EPOLL_CTL_MOD, peer, &event) != 0 && errno == ENOENT)
+    ::epoll_ctl(ready_.get(), EPOLL_CTL_ADD, peer, &event);
 }
 
 // All that wait: thousands of ranks call at one moment. Too many that do not say who they are make
@@ -191,39 +234,47 @@ void AttemptRunner::accept_peers() {
     peers_.emplace(peer,
                    Connection{LineConnection(std::move(fd), k_longest_first_line),
                               std::move(reached_at),
-                              false,
                               Clock::now()});
+    listen_to(peer, false);
     if (strangers_.size() > k_most_strangers + settings_.attempt.plan.world_size)
       drop(strangers_.front());
   }
 }
 
-void AttemptRunner::read_peer(int peer) {
+bool AttemptRunner::read_peer(int peer) {
   Connection& connection = peers_.at(peer);
   const bool alive = connection.line.receive();
   while (const auto line = connection.line.next_line()) {
     auto message = parse_from_rank(*line);
     if (!message) {
-      log("refused a line from {}: {}", peer_address(peer), message.error().message);
-      return drop(peer);
+      log_refusal(peer, message.error().message);
+      return false;
     }
     if (const auto* notice = std::get_if<Notice>(&*message)) {
       if (notice->token == settings_.attempt.token) on_notice(*notice);
-      return drop(peer);
+      return false;
     }
     if (const auto* hello = std::get_if<Hello>(&*message);
         hello != nullptr && hello->token == settings_.attempt.token) {
-      connection.authenticated = true;
       std::erase(strangers_, peer);
     }
     attempt_.on_message(peer, std::move(*message), connection.reached_at, Clock::now());
     for (const int refused : attempt_.take_refused()) {
-      log("turned away a connection from {}", peer_address(refused));
+      log_refusal(refused, "no rank of this attempt");
+      if (refused == peer) return false;
       drop(refused);
-      if (refused == peer) return;
     }
   }
-  if (!alive) drop(peer);
+  return alive;
+}
+
+// A stranger must not fill the disk either.
+void AttemptRunner::log_refusal(int peer, const std::string& why) {
+  if (++refusals_ > k_most_refusals_logged) return;
+  log("turned away a connection from {}: {}{}",
+      peer_address(peer),
+      is_plain(why) ? why : "its line is not text",
+      refusals_ == k_most_refusals_logged ? "; further ones are not logged" : "");
 }
 
 void AttemptRunner::drop(int peer) {
@@ -329,8 +380,8 @@ void AttemptRunner::tick() {
   deliver();  // before anything slow: the programs' time to save runs
   if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
   std::vector<int> silent;
-  for (const auto& [fd, peer] : peers_)
-    if (!peer.authenticated && now - peer.since > k_hello_limit) silent.push_back(fd);
+  for (const int fd : strangers_)
+    if (now - peers_.at(fd).since > k_hello_limit) silent.push_back(fd);
   for (const int fd : silent) drop(fd);
   if (now >= next_fence_check_) {
     next_fence_check_ = now + k_fence_check;
@@ -342,7 +393,9 @@ void AttemptRunner::tick() {
 void AttemptRunner::deliver() {
   for (const auto& [peer, message] : attempt_.take_messages()) {
     const auto connection = peers_.find(peer);
-    if (connection != peers_.end()) connection->second.line.send(to_line(message));
+    if (connection == peers_.end()) continue;
+    connection->second.line.send(to_line(message));
+    if (connection->second.line.wants_to_write()) listen_to(peer, true);
   }
 }
 

@@ -62,7 +62,6 @@ class AttemptRunner {
   struct Connection {
     LineConnection line;
     std::string reached_at;
-    bool authenticated = false;
     Time since;
   };
 
@@ -73,7 +72,10 @@ class AttemptRunner {
   void start_sentinel();
   void poll_once(std::chrono::milliseconds limit);
   void accept_peers();
-  void read_peer(int peer);
+  void serve_peers();
+  void listen_to(int peer, bool and_write);
+  void log_refusal(int peer, const std::string& why);
+  [[nodiscard]] bool read_peer(int peer);  // false: to be dropped
   void drop(int peer);
   void on_signal(int signal);
   void on_children();
@@ -87,9 +89,11 @@ class AttemptRunner {
   RunnerSettings settings_;
   Attempt attempt_;
   UniqueFd listener_;
+  UniqueFd ready_;                   // epoll: poll(2) over thousands of ranks is most of the work
   std::map<int, Connection> peers_;  // by file descriptor
   std::vector<int> strangers_;       // those without a valid hello, in the order they came
-  std::vector<pid_t> not_ours_;      // children from before: of the script that exec'ed us
+  unsigned refusals_ = 0;
+  std::vector<pid_t> not_ours_;  // children from before: of the script that exec'ed us
   pid_t launcher_ = 0;
   pid_t sentinel_ = 0;
   std::optional<sched::JobInfo> job_;

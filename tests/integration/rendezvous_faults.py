@@ -95,10 +95,11 @@ def hostile(faults):
     cause, _, _, seconds = follow(run.path, 1)
     with open(run.path + "/attempt-1/agent.log") as file:
         text = file.read()
-    turned_away = text.count("turned away") + text.count("refused a line")
+    turned_away = text.count("turned away")
     print(f"hostile peers: {cause} after {seconds:.2f} s, {turned_away} lines refused, agent's VmHWM {peak / 1024:.1f} MiB, its log {len(text)} bytes", flush=True)
     check(cause == "completed", "the job ran on beside hostile peers")
     check(turned_away > 10, "which were heard and turned away")
+    check("not logged" in text and len(text) < 50000, "its log stays short")
     check(peak < 160 * 1024, "the agent's memory stays bounded")
 
 
