@@ -223,7 +223,7 @@ std::string differences(const Fingerprint& there, const Fingerprint& here) {
   };
   std::string out;
   for (const std::string& name : names)
-    if (text(there, name) != text(here, name))
+    if (name != k_instruction_set && text(there, name) != text(here, name))
       out += fmt::format("{}{}: {} there, {} here",
                          out.empty() ? "" : "; ",
                          name,

@@ -19,6 +19,9 @@ inline constexpr const char* k_manifest_file = "manifest.json";
 // Everything that decides the bits of a run, by name, as text.
 using Fingerprint = std::map<std::string, std::string>;
 
+// The one member that may differ on resume: the training goes on, but not to the same bits.
+inline constexpr const char* k_instruction_set = "instruction_set";
+
 struct Manifest {
   std::uint64_t step = 0;  // completed
   std::uint64_t samples_seen = 0;

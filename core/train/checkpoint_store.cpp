@@ -171,6 +171,11 @@ Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
     }
     state = std::move(candidate);
     loaded.name = *name;
+    const auto there = manifest->config.find(k_instruction_set);
+    const auto here = config.find(k_instruction_set);
+    if (there != manifest->config.end() && here != config.end() && there->second != here->second)
+      loaded.other_bits =
+          fmt::format("was computed with {}, these ranks use {}", there->second, here->second);
     return loaded;
   }
   return loaded;

@@ -42,6 +42,7 @@ struct Commit {
 struct Loaded {
   std::string name;                   // of the checkpoint used; empty without one
   std::vector<std::string> refusals;  // "step-000000200: why", newest first
+  std::string other_bits;             // what will make the bits differ; empty: nothing
 };
 
 // Fills `state` from the newest checkpoint that verifies, and removes temporary folders of dead

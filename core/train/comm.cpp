@@ -98,12 +98,16 @@ Comm::~Comm() {
 
 Verdict Comm::agree(int code) {
   constexpr int k_codes = 256;
-  int mine = code == 0 ? INT_MAX : rank_ * k_codes + code;
-  int lowest = INT_MAX;
-  MPI_Iallreduce(&mine, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD, mpi_->next());
-  mpi_->wait();
+  const int lowest = least(code == 0 ? INT_MAX : rank_ * k_codes + code);
   if (lowest == INT_MAX) return {};
   return {lowest % k_codes, lowest / k_codes};
+}
+
+int Comm::least(int value) {
+  int lowest = value;
+  MPI_Iallreduce(&value, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD, mpi_->next());
+  mpi_->wait();
+  return lowest;
 }
 
 std::int64_t Comm::sum(std::int64_t value) {

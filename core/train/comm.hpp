@@ -39,6 +39,7 @@ class Comm {
 
   [[nodiscard]] Verdict agree(int code);
   [[nodiscard]] std::int64_t sum(std::int64_t value);
+  [[nodiscard]] int least(int value);
   void broadcast(void* data, std::size_t bytes);  // from rank 0
   void barrier();
 

@@ -2,6 +2,7 @@
 // The kernels of one instruction set.
 #pragma once
 
+#include "core/train/instruction_set.hpp"
 #include "core/train/kernels.hpp"
 
 namespace dts::train {
@@ -18,6 +19,9 @@ struct KernelTable {
   decltype(&train::sum_rows) sum_rows;
   decltype(&train::normalise_image) normalise_image;
 };
+
+// From now on; part of use_instruction_set().
+void select_kernels(InstructionSet set);
 
 namespace avx512 {
 [[nodiscard]] const KernelTable& table();

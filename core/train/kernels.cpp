@@ -7,22 +7,33 @@
 namespace dts::train {
 namespace {
 
-const KernelTable& choose() {
+const KernelTable& table_of(InstructionSet set) {
+  switch (set) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-    return avx512::table();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::table();
+    case InstructionSet::avx512:
+      return avx512::table();
+    case InstructionSet::avx2:
+      return avx2::table();
 #endif
-  return portable::table();
+    default:
+      return portable::table();
+  }
 }
 
-const KernelTable& chosen() {
-  static const KernelTable& table = choose();
+const KernelTable*& selected() {
+  static const KernelTable* table = &table_of(best_instruction_set());
   return table;
 }
 
+const KernelTable& chosen() {
+  return *selected();
+}
+
 }  // namespace
+
+void select_kernels(InstructionSet set) {
+  selected() = &table_of(set);
+}
 
 void add_into(float* into, const float* from, std::size_t count) {
   chosen().add_into(into, from, count);

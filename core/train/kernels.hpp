@@ -2,8 +2,8 @@
 // The trainer's own single-threaded kernels: what oneDNN lacks or is slow at.
 //
 // Images are in blocks of 16 channels, [n][c / 16][h][w][16] (oneDNN's nChw16c), so that one vector
-// holds 16 channels of a pixel. Results depend on the instruction set (the widest of AVX-512, AVX2
-// and SSE2 is chosen at run time), never on the thread that runs them. Thread-safe on disjoint
+// holds 16 channels of a pixel. Results depend on the instruction set (see instruction_set.hpp),
+// never on the thread that runs them. Thread-safe on disjoint
 // outputs.
 #pragma once
 

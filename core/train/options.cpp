@@ -52,6 +52,12 @@ bool set_schedule(Options& o, const std::string& text) {
   return text == "constant" || text == "cosine";
 }
 
+bool set_instruction_set(Options& o, const std::string& text) {
+  const auto set = instruction_set_of(text);
+  o.instruction_set = set.value_or(o.instruction_set);
+  return set.has_value();
+}
+
 using Text = const std::string&;
 
 const Option k_options[] = {
@@ -88,6 +94,10 @@ const Option k_options[] = {
      "S",
      "of the learning rate: cosine (to 0 at the last step) or constant [cosine]",
      set_schedule},
+    {"--instruction-set",
+     "SET",
+     "at most avx512, avx2 or portable; what all ranks have [avx512]",
+     set_instruction_set},
     {"--seed",
      "S",
      "of initial weights and data order [1]",

@@ -42,6 +42,15 @@ void Report::event(const char* name, std::uint64_t step, const std::string& fiel
 void Report::resumed(const Loaded& loaded) const {
   for (const std::string& refusal : loaded.refusals)
     std::fputs(fmt::format("dttrain: checkpoint {}\n", refusal).c_str(), stderr);
+  if (!loaded.other_bits.empty())
+    std::fputs(
+        fmt::format(
+            "dttrain: warning: checkpoint {} {}: the weights will not be an undisturbed run's "
+            "to the bit\n",
+            loaded.name,
+            loaded.other_bits)
+            .c_str(),
+        stderr);
   if (!loaded.name.empty())
     say(fmt::format("resumed from checkpoint {}\n", loaded.name));
   else if (!loaded.refusals.empty())
@@ -50,15 +59,18 @@ void Report::resumed(const Loaded& loaded) const {
 
 void Report::started(const StartEvent& e) {
   if (!active_) return;
-  event("start",
-        e.step,
-        fmt::format(R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{})",
-                    format_utc(std::chrono::system_clock::now()),
-                    e.total,
-                    e.world_size,
-                    e.shards,
-                    e.threads,
-                    e.batch));
+  event(
+      "start",
+      e.step,
+      fmt::format(
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}")",
+          format_utc(std::chrono::system_clock::now()),
+          e.total,
+          e.world_size,
+          e.shards,
+          e.threads,
+          e.batch,
+          e.instruction_set));
   say(fmt::format("attempt {}: {} ranks x {} threads, {} shards, batch {}, steps {} to {}\n",
                   attempt_,
                   e.world_size,

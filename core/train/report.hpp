@@ -20,6 +20,7 @@ struct StartEvent {
   int shards = 1;
   int threads = 1;
   int batch = 1;
+  const char* instruction_set = "";
 };
 
 struct StepEvent {

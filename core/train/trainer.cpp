@@ -7,6 +7,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/units.hpp"
 #include "core/train/checkpoint_store.hpp"
+#include "core/train/instruction_set.hpp"
 #include "core/train/metrics.hpp"
 #include "core/train/report.hpp"
 #include "core/train/shard_sums.hpp"
@@ -69,6 +70,7 @@ class Run {
   Layout layout_;
   State state_;
   Report report_;
+  InstructionSet instruction_set_ = InstructionSet::portable;
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   Optimizer optimizer_;
@@ -93,6 +95,9 @@ Result<void> Run::check() const {
 }
 
 int Run::prepare() {
+  instruction_set_ = static_cast<InstructionSet>(
+      comm_.least(static_cast<int>(std::min(options_.instruction_set, best_instruction_set()))));
+  use_instruction_set(instruction_set_);
   if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
   auto samples = share_samples(comm_, options_.data, options_.limit_train);
   if (!samples) {  // agreed already
@@ -128,6 +133,7 @@ int Run::prepare() {
 
 Fingerprint Run::fingerprint() const {
   Fingerprint f{{"model", "cnn2"},
+                {k_instruction_set, to_string(instruction_set_)},
                 {"data", fmt::format("{} images {}", samples_.train.count, to_hex(samples_.hash))},
                 {"seed", std::to_string(options_.seed)},
                 {"shards", std::to_string(options_.shards)},
@@ -272,7 +278,8 @@ int Run::run() {
                    comm_.size(),
                    static_cast<int>(options_.shards),
                    static_cast<int>(options_.threads),
-                   static_cast<int>(options_.batch)});
+                   static_cast<int>(options_.batch),
+                   to_string(instruction_set_)});
   return loop();
 }
 

@@ -19,6 +19,9 @@ with Trainer(sys.argv[1]) as trainer:
         assert [event["digest"] for event in events(run, "step")] == steps
         start = events(run, "start")[0]
         assert (start["world_size"], start["threads"]) == (max(ranks, 1), threads), start
+    narrow = digest(trainer.run(0, ["--steps", STEPS, "--instruction-set", "portable"])[0])
+    mixed, _ = trainer.run(2, [["--steps", STEPS], ["--steps", STEPS, "--instruction-set", "portable"]])
+    assert digest(mixed) == narrow, f"a rank with AVX beside one without: {mixed}"
     odd = ["--steps", 4, "--shards", 7, "--batch", 91]
     expected = digest(trainer.run(0, odd)[0])
     assert expected != digest(alone)

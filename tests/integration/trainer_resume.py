@@ -81,6 +81,18 @@ def configured_otherwise(trainer):
     assert err.count("seed: 1 there, 2 here") == 1, err
 
 
+def narrower(trainer):
+    """On processors that have less, the run goes on and says that the bits will be others."""
+    where = folders(trainer, "narrower")
+    trainer.run(2, ["--steps", 10] + where)
+    _, err = trainer.run(2, ["--steps", 10, "--instruction-set", "portable"] + where)
+    used = events(trainer.path("narrower"), "start")
+    if used[0]["instruction_set"] == "portable":
+        return print("note: this processor has nothing but portable kernels")
+    assert used[1]["instruction_set"] == "portable" and used[1]["step"] == 10, used
+    assert err.count(f"was computed with {used[0]['instruction_set']}, these ranks use portable") == 1, err
+
+
 with Trainer(sys.argv[1]) as trainer:
     whole, _ = trainer.run(2, BASE + folders(trainer, "whole"))
     assert checkpoints(trainer, "whole") == [f"step-{step:09}" for step in (40, 50, 60)]
@@ -90,3 +102,4 @@ with Trainer(sys.argv[1]) as trainer:
     damaged(trainer, digest(whole))
     configured_otherwise(trainer)
     fenced(trainer)
+    narrower(trainer)

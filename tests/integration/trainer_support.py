@@ -42,8 +42,13 @@ class Trainer:
         return os.path.join(self.folder, name)
 
     def command(self, ranks, arguments):
-        launch = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] if ranks > 0 else []
-        return launch + [self.program] + [str(a) for a in arguments]
+        """`arguments` of a list of ranks, or of all of them."""
+        each = arguments if arguments and isinstance(arguments[0], list) else [arguments]
+        words = ["mpirun", "--oversubscribe", "--bind-to", "none"] if ranks > 0 else []
+        for i, own in enumerate(each):
+            words += ([":"] if i > 0 else []) + (["-np", str(ranks // len(each))] if ranks > 0 else [])
+            words += [self.program] + [str(a) for a in own]
+        return words
 
     def start(self, ranks, arguments, threads=1, env=None):
         return subprocess.Popen(self.command(ranks, arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

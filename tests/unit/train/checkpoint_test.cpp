@@ -143,6 +143,20 @@ TEST_CASE("a state file with lying offsets is refused before anything is copied 
   CHECK_FALSE(decode_state("", layout(), state));
 }
 
+TEST_CASE("a checkpoint of another instruction set is used, and what that means is told") {
+  const Store store;
+  Fingerprint wide = k_config, narrow = k_config;
+  wide["instruction_set"] = "avx512";
+  narrow["instruction_set"] = "avx2";
+  REQUIRE(save_checkpoint(store.options, layout(), state_at(10), 0, wide));
+  State state(layout());
+  const auto loaded = load_newest_checkpoint(store.options, layout(), narrow, state);
+  REQUIRE(loaded);
+  CHECK(state.step == 10);
+  CHECK(loaded->other_bits == "was computed with avx512, these ranks use avx2");
+  CHECK(load_newest_checkpoint(store.options, layout(), wide, state)->other_bits.empty());
+}
+
 TEST_CASE("a checkpoint of another configuration is an error that says what differs") {
   const Store store;
   store.save(10);
