@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -28,6 +29,13 @@ struct Server {
   UniqueFd listener = listen_on(0).value();
   unsigned port = local_port(listener.get());
 };
+
+bool resolves(const char* host) {
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host, nullptr, nullptr, &found) != 0) return false;
+  ::freeaddrinfo(found);
+  return true;
+}
 
 }  // namespace
 
@@ -74,6 +82,10 @@ TEST_CASE("a peer is reached by address and by name, and both ends know the addr
   const Server server;
   for (const char* host : {"127.0.0.1", "localhost"}) {
     CAPTURE(host);
+    if (!resolves(host)) {
+      MESSAGE("skipped: this machine does not know the name " << host << " (no /etc/hosts)");
+      continue;
+    }
     const auto client = connect_to(host, server.port, k_limit);
     REQUIRE(client);
     REQUIRE(readable(server.listener.get()));
