@@ -11,6 +11,7 @@ clusters=$scratch/dtsubmit/clusters
 finish() {
   local code=$?
   "$DTSUBMIT" cluster down --all || code=1
+  [[ -z ${stranger:-} ]] || kill "$stranger" 2>/dev/null  # it holds our output open
   rm -rf "$scratch"
   exit "$code"
 }
