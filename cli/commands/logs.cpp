@@ -88,8 +88,7 @@ int follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown
   while (true) {
     const bool over = is_over(run);  // looked at before the last copy, so that nothing is missed
     const bool newer = run::latest_attempt(run) > attempt;
-    shown.look();
-    if (over || newer) shown.rest();
+    over || newer ? shown.rest() : shown.look();
     if (newer && options.attempt == 0) {
       fmt::print(stderr, "--- attempt {} ---\n", ++attempt);
       shown.select(attempt);

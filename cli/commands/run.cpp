@@ -65,9 +65,7 @@ Result<int> act(const RunOptions& options, const std::vector<std::string>& comma
 void add_run(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* verb = app.add_subcommand("run", "run the same job on this machine, without Slurm");
-  verb->footer(
-      "Every rank's output is in the run directory. Ctrl-C saves and stops "
-      "(exit 130).");
+  verb->footer("Every rank's output is in the run directory. Ctrl-C saves and stops (exit 130).");
   add_job_options(*verb, options->job);
   verb->add_option(
           "--continue", options->again, "go on with an earlier run: its folder, name, or `last`")

@@ -97,7 +97,6 @@ Result<void> AttemptRunner::open_channel() {
   if (!ready_.valid()) return fail_errno("cannot wait for ranks");
   ChannelFile channel;
   channel.token = settings_.attempt.token;
-  channel.knows_topology = true;
   channel.node = settings_.attempt.agent_node;
   channel.port = local_port(listener_.get());
   channel.addresses = interface_addresses();

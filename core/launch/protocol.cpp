@@ -240,8 +240,7 @@ std::string to_text(const ChannelFile& channel) {
   return dump(json{{"token", channel.token},
                    {"node", channel.node},
                    {"addresses", channel.addresses},
-                   {"port", channel.port},
-                   {"knows_topology", channel.knows_topology}});
+                   {"port", channel.port}});
 }
 
 Result<ChannelFile> parse_channel_file(std::string_view text) {
@@ -249,8 +248,7 @@ Result<ChannelFile> parse_channel_file(std::string_view text) {
     return ChannelFile{j.at("token").get<std::string>(),
                        j.at("node").get<std::string>(),
                        j.at("addresses").get<std::vector<std::string>>(),
-                       port(j),
-                       j.at("knows_topology").get<bool>()};
+                       port(j)};
   });
 }
 

@@ -120,10 +120,9 @@ using ToRank = std::variant<Listen, Probe, Go, Stop, Kill, Bye>;
 // attempt-<k>/channel.json, mode 0600: how ranks find the agent.
 struct ChannelFile {
   std::string token;
-  std::string node;                    // the agent's own node name
+  std::string node;                    // the agent's own, whose topology it knows itself
   std::vector<std::string> addresses;  // to try in order
   unsigned port = 0;
-  bool knows_topology = false;  // of its own node: no rank there need look
 };
 
 [[nodiscard]] std::string to_text(const ChannelFile& channel);

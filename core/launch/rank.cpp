@@ -58,7 +58,7 @@ Result<Hello> make_hello(const ChannelFile& channel, const Identity& identity) {
     hello.rank.gpu_ids = split(*gpus, ',');
   hello.pid = ::getpid();
   hello.addresses = interface_addresses();
-  if (identity.local_rank == 0 && !(channel.knows_topology && hello.rank.node == channel.node)) {
+  if (identity.local_rank == 0 && hello.rank.node != channel.node) {
     DTS_ASSIGN(const topo::NodeTopology topology, topo::discover());
     hello.topology = topo::to_json(topology);
   }

@@ -3,8 +3,7 @@
 //
 // Images are in blocks of 16 channels, [n][c / 16][h][w][16] (oneDNN's nChw16c), so that one vector
 // holds 16 channels of a pixel. Results depend on the instruction set (see instruction_set.hpp),
-// never on the thread that runs them. Thread-safe on disjoint
-// outputs.
+// never on the thread that runs them. Thread-safe on disjoint outputs.
 #pragma once
 
 #include <cstddef>

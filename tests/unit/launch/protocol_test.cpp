@@ -212,7 +212,7 @@ TEST_CASE("random bytes and damaged messages never crash a parser") {
   };
   const std::vector<std::string> seeds{to_line(FromRank(a_hello())),
                                        to_line(k_to_rank[2]),
-                                       to_text(ChannelFile{"t", "n1", {"10.0.0.1"}, 4, true})};
+                                       to_text(ChannelFile{"t", "n1", {"10.0.0.1"}, 4})};
   for (unsigned round = 0; round < 20'000; ++round) {
     std::string text = seeds[below(seeds.size())];
     if (round % 4 == 0) text.assign(below(200), '\0');
