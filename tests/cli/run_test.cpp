@@ -52,8 +52,12 @@ TEST_CASE("the last words of the first rank that failed come with the reason, if
       "import os, sys, time\n"
       "rank = os.environ['RANK']\n"
       "print('fine', rank, flush=True)\n"
-      "if rank == '1': sys.exit('out of luck')\n"
-      "time.sleep(20)\n");
+      "said = os.environ['DTSUBMIT_RUN_DIR'] + '/said'\n"
+      "if rank == '1':\n"
+      "  while not os.path.exists(said): time.sleep(0.01)\n"
+      "  sys.exit('out of luck')\n"
+      "open(said, 'w')\n"
+      "time.sleep(300)\n");
   const Output output = session.dtsubmit(run_of(2, program));
   check_exit(output, 1);
   CHECK(contains(output.err, "rank 1 on "));
