@@ -23,13 +23,14 @@ Result<std::map<std::string, std::string>> options_of(const std::vector<std::str
 }  // namespace
 
 bool is_inside_verb(const std::string& word) {
-  return word == "agent" || word == "rank" || word == "sentinel" || word == "orted";
+  return word == "agent" || word == "rank" || word == "sentinel" || word == "orted" ||
+         word == "prted";
 }
 
 Result<int> run_inside_verb(const std::vector<std::string>& words,
                             const std::vector<std::string>& command) {
   if (words.front() == "sentinel") return launch::run_sentinel();
-  if (words.front() == "orted") return launch::run_orted({words.begin() + 1, words.end()});
+  if (words.front() == "orted" || words.front() == "prted") return launch::run_mpi_daemon(words);
   DTS_ASSIGN(const auto options, options_of(words));
   const auto run = options.find("--run");
   if (run == options.end()) return fail(Errc::usage, "`" + words.front() + "` needs --run DIR");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that dtsubmit itself uses inside a job: agent, rank, orted, sentinel. Not for people.
+// The verbs that dtsubmit itself uses inside a job: agent, rank, orted, prted, sentinel. Not for
+// people.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -43,7 +43,7 @@ constexpr seconds k_orphan_patience{5};
 constexpr seconds k_facts_patience{3};
 constexpr seconds k_answer_patience{5};
 constexpr seconds k_fence_check{5};
-constexpr seconds k_list_limit{10};
+constexpr seconds k_question_limit{10};
 constexpr seconds k_before_deadline{2};  // our kill comes before the scheduler's
 
 // A stranger's bytes can be quoted in it.
@@ -59,6 +59,18 @@ void allow_open_files(rlim_t count) {
   if (limit.rlim_cur < count)
     log("only {} files may be open here: not every rank can be served", limit.rlim_cur);
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
+  LauncherFacts facts;
+  facts.local = local;
+  facts.srun = find_program("srun").has_value();
+  if (asked == "srun" || !find_program("mpirun")) return facts;
+  Command ask;
+  ask.argv = {"mpirun", "--version"};
+  DTS_ASSIGN(const Output version, run_process(std::move(ask), k_question_limit));
+  facts.mpirun = version.out.substr(0, version.out.find('\n'));
+  return facts;
 }
 
 }  // namespace
@@ -110,23 +122,22 @@ Result<void> AttemptRunner::open_channel() {
 Result<LauncherCommand> AttemptRunner::launcher_command(
     const std::vector<std::string>& rank_command) {
   const plan::Plan& plan = settings_.attempt.plan;
-  DTS_ASSIGN(
-      const LauncherChoice choice,
-      choose_launcher(
-          plan.launcher,
-          {settings_.local, find_program("mpirun").has_value(), find_program("srun").has_value()}));
+  DTS_ASSIGN(const LauncherFacts facts, launcher_facts(plan.launcher, settings_.local));
+  DTS_ASSIGN(const LauncherChoice choice, choose_launcher(plan.launcher, facts));
   if (choice.name == "mpirun") {
-    log("launcher mpirun ({})", choice.why);
+    log("launcher {}: {}", *facts.mpirun, choice.why);
     // Ranks on the batch script's own node are not in a step, which alone hears of a preemption.
     needs_sentinel_ = !settings_.local && plan.nodes == 1;
     return mpirun_command(
-        plan, settings_.local, ::geteuid() == 0, settings_.dtsubmit, rank_command);
+        plan,
+        {*open_mpi_release(*facts.mpirun), settings_.local, ::geteuid() == 0, settings_.dtsubmit},
+        rank_command);
   }
   Command ask;
   ask.argv = {"srun", "--mpi=list"};
-  DTS_ASSIGN(const Output list, run_process(std::move(ask), k_list_limit));
+  DTS_ASSIGN(const Output list, run_process(std::move(ask), k_question_limit));
   const std::string mpi = mpi_type_of(list.out + list.err);
-  log("launcher srun --mpi={} ({})", mpi, choice.why);
+  log("launcher srun --mpi={}: {}", mpi, choice.why);
   return srun_command(plan, mpi, rank_command);
 }
 

@@ -7,37 +7,66 @@
 
 namespace dts::launch {
 
-LauncherCommand mpirun_command(const plan::Plan& plan,
-                               bool local,
-                               bool as_root,
-                               const std::string& dtsubmit,
-                               const std::vector<std::string>& rank_command) {
-  LauncherCommand command;
-  command.argv = {
-      "mpirun", "--np", std::to_string(plan.world_size), "--bind-to", "none", "--oversubscribe"};
-  if (local) {
-    command.argv.insert(command.argv.end(),
-                        {"--host", fmt::format("localhost:{}", plan.world_size)});
-  } else {
+namespace {
+
+constexpr unsigned k_prrte_release = 5;  // the first with prterun behind mpirun
+
+void add_open_mpi_4(LauncherCommand& command,
+                    const plan::Plan& plan,
+                    const MpirunSettings& settings,
+                    bool shielded) {
+  command.argv.emplace_back("--oversubscribe");
+  if (!settings.local)
     command.argv.insert(command.argv.end(),
                         {"--map-by", fmt::format("ppr:{}:node", plan.ntasks_per_node)});
-    // mpirun splits this value at blanks, without quoting: such a path has to do without the
-    // shield.
-    if (dtsubmit.find(' ') == std::string::npos)
-      command.argv.insert(command.argv.end(), {"--launch-agent", dtsubmit + " orted"});
-  }
+  if (shielded)
+    command.argv.insert(command.argv.end(), {"--launch-agent", settings.dtsubmit + " orted"});
+  // By default mpirun kills its ranks 1 s after it hears SIGTERM, whatever grace the job has. The
+  // agent ends ranks itself, in time.
+  command.environment.emplace_back("OMPI_MCA_odls_base_sigkill_timeout", "3000");
+}
+
+void add_open_mpi_5(LauncherCommand& command,
+                    const plan::Plan& plan,
+                    const MpirunSettings& settings,
+                    bool shielded) {
+  const std::string map = settings.local ? "" : fmt::format("ppr:{}:node", plan.ntasks_per_node);
+  command.argv.insert(command.argv.end(), {"--map-by", map + ":oversubscribe"});
+  if (shielded)
+    command.environment.emplace_back("PRTE_MCA_prte_launch_agent", settings.dtsubmit + " prted");
+}
+
+}  // namespace
+
+LauncherCommand mpirun_command(const plan::Plan& plan,
+                               const MpirunSettings& settings,
+                               const std::vector<std::string>& rank_command) {
+  LauncherCommand command;
+  command.argv = {"mpirun", "--np", std::to_string(plan.world_size), "--bind-to", "none"};
+  if (settings.local)
+    command.argv.insert(command.argv.end(),
+                        {"--host", fmt::format("localhost:{}", plan.world_size)});
+  // mpirun splits the daemon's command at blanks, without quoting: such a path has to do without
+  // the shield.
+  const bool shielded = !settings.local && settings.dtsubmit.find(' ') == std::string::npos;
+  const auto add = settings.release < k_prrte_release ? add_open_mpi_4 : add_open_mpi_5;
+  add(command, plan, settings, shielded);
   command.argv.insert(command.argv.end(), rank_command.begin(), rank_command.end());
-  command.environment = {
-      // By default mpirun kills its ranks 1 s after it hears SIGTERM, whatever grace the job has.
-      // The
-      // agent ends ranks itself, in time.
-      {"OMPI_MCA_odls_base_sigkill_timeout", "3000"},
-  };
-  if (as_root) {
+  if (settings.as_root) {
     command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
     command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
   return command;
+}
+
+std::optional<unsigned> open_mpi_release(std::string_view version) {
+  constexpr std::string_view k_maker = "(Open MPI) ";
+  const std::size_t maker = version.find(k_maker);
+  if (maker == std::string_view::npos) return std::nullopt;
+  const std::string_view number = version.substr(maker + k_maker.size());
+  const auto release = parse_number(number.substr(0, number.find('.')));
+  if (!release || *release > 1000) return std::nullopt;
+  return static_cast<unsigned>(*release);
 }
 
 Result<LauncherChoice> choose_launcher(const std::string& asked, const LauncherFacts& facts) {
@@ -45,18 +74,23 @@ Result<LauncherChoice> choose_launcher(const std::string& asked, const LauncherF
     return fail(Errc::invalid,
                 "--launcher srun needs a Slurm allocation",
                 "use `dtsubmit submit`, or --launcher mpirun on this machine");
-  if (asked == "mpirun" && !facts.mpirun)
+  const bool is_open_mpi = facts.mpirun && open_mpi_release(*facts.mpirun);
+  const std::string no_mpirun =
+      !facts.mpirun ? fmt::format("no mpirun on this {}", facts.local ? "machine" : "node")
+                    : fmt::format("the mpirun here is not Open MPI's, it says `{}`", *facts.mpirun);
+  if (asked == "mpirun" && !is_open_mpi)
     return fail(Errc::not_found,
-                "no mpirun on this node",
-                "install Open MPI (openmpi-bin) on the nodes or load its module, or use --launcher "
-                "srun");
+                no_mpirun,
+                facts.local ? "install Open MPI (openmpi-bin), or load its module"
+                            : "install Open MPI (openmpi-bin) on the nodes or load its module, or "
+                              "use --launcher srun");
   if (asked == "srun" && !facts.srun)
     return fail(Errc::not_found, "no srun on this node", "install slurm-client on the nodes");
   if (asked != "auto") return LauncherChoice{asked, "as asked"};
-  if (facts.mpirun) return LauncherChoice{"mpirun", "auto: it is on this node"};
-  if (facts.srun && !facts.local) return LauncherChoice{"srun", "auto: there is no mpirun here"};
+  if (is_open_mpi) return LauncherChoice{"mpirun", "auto: it is on this node"};
+  if (facts.srun && !facts.local) return LauncherChoice{"srun", "auto: " + no_mpirun};
   return fail(Errc::not_found,
-              facts.local ? "no mpirun on this machine" : "neither mpirun nor srun on this node",
+              facts.local ? no_mpirun : no_mpirun + ", and no srun",
               "install Open MPI (openmpi-bin), or load its module");
 }
 

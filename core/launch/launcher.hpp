@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 #include "core/plan/plan.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,13 +30,17 @@ struct LauncherChoice {
 
 // What is there to launch with, on the agent's node.
 struct LauncherFacts {
-  bool local = false;  // no scheduler: this machine only
-  bool mpirun = false;
+  bool local = false;                 // no scheduler: this machine only
+  std::optional<std::string> mpirun;  // the first line of `mpirun --version`; nullopt: no mpirun
   bool srun = false;
 };
 
-// `asked` is auto, mpirun or srun. Errc::not_found where it is not there, Errc::invalid for srun
-// without an allocation.
+// The release of Open MPI in "mpirun (Open MPI) 5.0.11": 5. nullopt for what other makers' mpirun
+// says of itself (Hydra of MPICH, Intel MPI): its options are not those of mpirun_command().
+[[nodiscard]] std::optional<unsigned> open_mpi_release(std::string_view version);
+
+// `asked` is auto, mpirun or srun. Errc::not_found where it is not there or is not Open MPI's,
+// Errc::invalid for srun without an allocation.
 [[nodiscard]] Result<LauncherChoice> choose_launcher(const std::string& asked,
                                                      const LauncherFacts& facts);
 
@@ -48,14 +53,21 @@ struct LauncherFacts {
                                            const std::string& mpi,
                                            const std::vector<std::string>& rank_command);
 
-// mpirun(1) of Open MPI 4.1: ppr:N:node places exactly N ranks a node (-np alone would fill the
-// first node), binding is left to `dtsubmit rank`, which knows the GPUs. `local`: this machine
-// only; else mpirun's daemons on other nodes run below `dtsubmit orted`, which shields them (see
-// step_daemon.hpp).
+struct MpirunSettings {
+  unsigned release = 4;  // as open_mpi_release() gave it
+  bool local = false;    // this machine only
+  bool as_root = false;
+  std::string dtsubmit;  // our own program's path
+};
+
+// mpirun(1) of Open MPI: ppr:N:node places exactly N ranks a node (-np alone would fill the first
+// node), binding is left to `dtsubmit rank`, which knows the GPUs. mpirun's daemons on other nodes
+// run below `dtsubmit orted` or `dtsubmit prted`, which shield them (see step_daemon.hpp).
+// Since release 5, prterun(1) is behind it: oversubscription is a word of --map-by, and the daemon
+// is only changed by a variable (5.0.11 takes --launch-agent, and starts its own prted all the
+// same).
 [[nodiscard]] LauncherCommand mpirun_command(const plan::Plan& plan,
-                                             bool local,
-                                             bool as_root,
-                                             const std::string& dtsubmit,
+                                             const MpirunSettings& settings,
                                              const std::vector<std::string>& rank_command);
 
 // A step of one process that does nothing but hear the SIGTERM that starts a preemption's grace

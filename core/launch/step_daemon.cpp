@@ -47,15 +47,14 @@ void pass_on(int signal) {
 
 }  // namespace
 
-Result<int> run_orted(const std::vector<std::string>& arguments) {
+Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
   DTS_ASSIGN(const UniqueFd signals,
              take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGCONT, SIGCHLD}));
   Command command;
-  command.argv = {"orted"};
-  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.argv = argv;
   command.blocked_signals = {SIGTERM};
   command.parent_death_signal = SIGKILL;
-  DTS_ASSIGN(const pid_t orted, start_process(command));
+  DTS_ASSIGN(const pid_t daemon, start_process(command));
   pollfd waiting{signals.get(), POLLIN, 0};
   while (true) {
     ::poll(&waiting, 1, -1);
@@ -66,7 +65,7 @@ Result<int> run_orted(const std::vector<std::string>& arguments) {
       continue;
     }
     int status = 0;
-    if (::waitpid(orted, &status, WNOHANG) == orted) return exit_code_of_wait_status(status);
+    if (::waitpid(daemon, &status, WNOHANG) == daemon) return exit_code_of_wait_status(status);
   }
 }
 

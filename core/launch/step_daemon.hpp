@@ -11,9 +11,11 @@
 
 namespace dts::launch {
 
-// `dtsubmit orted ARGUMENTS`: runs Open MPI's orted with SIGTERM blocked, so that the PMIx server
-// its ranks depend on outlives the signal that asks them to save, and passes its exit code on.
-[[nodiscard]] Result<int> run_orted(const std::vector<std::string>& arguments);
+// `dtsubmit orted ARGUMENTS`, `dtsubmit prted ARGUMENTS`: runs Open MPI's daemon of that name
+// (release 4, release 5) with SIGTERM blocked, so that the PMIx server its ranks depend on outlives
+// the signal that asks them to save, and passes its exit code on. `argv` is the daemon's, its name
+// included.
+[[nodiscard]] Result<int> run_mpi_daemon(const std::vector<std::string>& argv);
 
 // `dtsubmit sentinel`: only listens; ends with the first signal.
 [[nodiscard]] Result<int> run_sentinel();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The main job on a private real Slurm: main_job.py SCENARIO linuxproc|cgroup.
+"""The main job on a private real Slurm: main_job.py SCENARIO linuxproc|cgroup [openmpi5].
 
 DTS_REPEAT: how often `preempt` preempts (2; the claim of ten in ten is checked with 10)."""
 import glob
@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 
-from main_job_support import DTSUBMIT, DTTRAIN, Cluster, check, skip, wait_for
+from main_job_support import DTSUBMIT, DTTRAIN, Cluster, check, skip, use_open_mpi_5, wait_for
 
 # 100 steps of 4 ranks, long enough to be disturbed in the middle.
 SHORT = ["--limit-train", "12800", "--save-every", "10"]
@@ -181,6 +181,8 @@ def has_accounting(cluster):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("layout", "preempt", "srun", "kills", "slurmd", "refusals"):
+    if len(sys.argv) not in (3, 4) or sys.argv[1] not in ("layout", "preempt", "srun", "kills", "slurmd", "refusals"):
         sys.exit(__doc__)
+    if sys.argv[3:] == ["openmpi5"]:
+        use_open_mpi_5()
     globals()[sys.argv[1]](sys.argv[2])

