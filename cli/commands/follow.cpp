@@ -31,6 +31,7 @@ std::string in_words(const run::Event& event) {
   if (event.event == "decided")
     return fmt::format("decision: {}: {}", event.decision, event.detail);
   if (event.event == "requeued") return "requeued; waiting for nodes";
+  if (event.event == "resubmitted") return fmt::format("job {} continues the run", event.job);
   return {};
 }
 
@@ -58,6 +59,7 @@ class Follower {
       const run::Event& event = events[told_];
       if (const std::string words = in_words(event); !words.empty())
         fmt::print(stderr, "{}\n", words);
+      if (event.event == "resubmitted") job_ = event.job;
       ended_ = event.event == "decided" && (event.decision == "done" || event.decision == "stop");
       if (ended_) {
         exit_code_ = event.exit_code;

@@ -5,6 +5,7 @@
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/run/policy.hpp"
 #include "core/spec/validate.hpp"
 
 #include <CLI/CLI.hpp>
@@ -80,6 +81,15 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
       ->group(group)
       ->type_name("NAME");
   verb.add_option(
+          "--on",
+          o.spec.on,
+          "what to do about a cause, e.g. crash=restart:5,timeout=resubmit [dtsubmit-run(5)]")
+      ->group(group)
+      ->type_name("CAUSE=ACTION[:N],...");
+  verb.add_option("--time-total", o.time_total, "stop once all attempts together took so long")
+      ->group(group)
+      ->type_name("TIME");
+  verb.add_option(
           "--stop-signal", o.stop_signal, "sent to each program to make it save and exit 85 [TERM]")
       ->group(group)
       ->type_name("SIG");
@@ -125,9 +135,12 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   reader.read("--ntasks-per-node", options.ntasks_per_node, parse_count, spec.ntasks_per_node);
   reader.read("--cpus-per-task", options.cpus_per_task, parse_count, spec.cpus_per_task);
   reader.read("--time", options.time, parse_time_limit, spec.time);
+  reader.read("--time-total", options.time_total, parse_time_limit, spec.time_total);
   reader.read("--mem", options.memory, parse_memory_mib, spec.memory_mib);
   reader.read("--signal-margin", options.signal_margin, parse_seconds, spec.signal_margin);
   reader.read("--stop-signal", options.stop_signal, parse_signal, spec.stop_signal);
+  if (const auto policy = run::parse_policy(spec.on); !policy)
+    reader.problems.insert(reader.problems.end(), policy.error().begin(), policy.error().end());
   const Diagnostics invalid = spec::validate(spec);
   reader.problems.insert(reader.problems.end(), invalid.begin(), invalid.end());
   if (!reader.problems.empty()) return tl::unexpected<Error>(to_error(reader.problems));

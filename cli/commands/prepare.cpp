@@ -73,17 +73,6 @@ Result<run::RunDirectory> write_run(const Prepared& prepared) {
   return run::create_run_directory(prepared.runs, prepared.run_name, files);
 }
 
-std::vector<std::string> scrubbed_environment() {
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    // SLURM_CONF says where the scheduler is; the job needs it as much as we do.
-    if (name == "SLURM_CONF" || !plan::is_leaky_variable(name)) environment.push_back(text);
-  }
-  return environment;
-}
-
 Result<plan::ClusterView> view_of(sched::Scheduler& scheduler) {
   plan::ClusterView view;
   // Both questions at once: each is a round trip to the controller.

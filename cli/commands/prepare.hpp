@@ -34,9 +34,6 @@ struct Prepared {
 // Writes the run directory, not yet durable (see create_run_directory()).
 [[nodiscard]] Result<run::RunDirectory> write_run(const Prepared& prepared);
 
-// Our environment without what must not leak into a job.
-[[nodiscard]] std::vector<std::string> scrubbed_environment();
-
 [[nodiscard]] Result<plan::ClusterView> view_of(sched::Scheduler& scheduler);
 
 }  // namespace dts::cli

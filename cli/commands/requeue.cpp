@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit requeue: run a job again from its newest checkpoint, in the same run directory.
 #include "cli/commands/command.hpp"
-#include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
-#include "cli/commands/submission.hpp"
-#include "core/base/files.hpp"
-#include "core/plan/json.hpp"
+#include "core/launch/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/ledger.hpp"
-#include "core/spec/json.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -17,20 +13,6 @@
 
 namespace dts::cli {
 namespace {
-
-// The run's own files as the request they were once made into.
-Result<Prepared> load(const run::RunDirectory& run) {
-  Prepared prepared;
-  DTS_ASSIGN(const std::string spec, read_file(run.spec()));
-  DTS_ASSIGN(prepared.spec, spec::from_json(spec, run.spec()));
-  DTS_ASSIGN(const std::string plan, read_file(run.plan()));
-  DTS_ASSIGN(prepared.plan, plan::plan_from_json(plan));
-  DTS_ASSIGN(prepared.script, read_file(run.script()));
-  const std::size_t slash = run.path.rfind('/');
-  prepared.runs = run.path.substr(0, slash);
-  prepared.run_name = run.path.substr(slash + 1);
-  return prepared;
-}
 
 // The same job where the scheduler still knows it and lets it; else a successor under a new id.
 Result<sched::JobId> again(sched::Scheduler& scheduler,
@@ -42,8 +24,8 @@ Result<sched::JobId> again(sched::Scheduler& scheduler,
   // A job that may not be requeued but still runs must not get a twin that writes beside it.
   if (const auto info = scheduler.job(job); info && !sched::is_terminal(info->state))
     return tl::unexpected<Error>(requeued.error());
-  DTS_ASSIGN(const Prepared prepared, load(run));
-  return scheduler.submit(make_submission(prepared, scrubbed_environment()));
+  DTS_ASSIGN(const sched::Submission successor, launch::make_successor(run));
+  return scheduler.submit(successor);
 }
 
 Result<int> act(const Selection& selection) {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prepared job as the request to the scheduler.
+// What a site must not do for a job of ours to be submitted there.
 #pragma once
 
-#include "cli/commands/prepare.hpp"
+#include "core/base/result.hpp"
 #include "core/sched/scheduler.hpp"
 
-#include <string>
-#include <vector>
-
 namespace dts::cli {
-
-// The same request as the script's #SBATCH lines make (a test compares both in a real Slurm).
-[[nodiscard]] sched::Submission make_submission(const Prepared& prepared,
-                                                std::vector<std::string> environment);
 
 // Errc::invalid where the site gives a meaning of its own to an exit code of ours: a job that says
 // "saved, run me again" (85) or "do not restart" (93) would be requeued or held behind our back.

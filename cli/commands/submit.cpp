@@ -6,9 +6,11 @@
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/submission.hpp"
 #include "core/base/files.hpp"
+#include "core/launch/successor.hpp"
 #include "core/plan/json.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/ledger.hpp"
+#include "core/script/submission.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -67,12 +69,23 @@ void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
   std::fflush(stdout);
 }
 
+sched::Submission submission_of(const Prepared& prepared) {
+  const run::RunDirectory run = prepared.directory();
+  return script::make_submission(prepared.spec,
+                                 prepared.plan,
+                                 {.script = prepared.script,
+                                  .script_path = run.script(),
+                                  .run_dir = run.path,
+                                  .work_folder = absolute_path("."),
+                                  .environment = launch::scrubbed_environment()});
+}
+
 // The run directory is made durable while the scheduler works on the request: both take
 // milliseconds.
 Result<sched::JobId> submit(sched::Scheduler& scheduler, const Prepared& prepared) {
   DTS_ASSIGN(const run::RunDirectory run, write_run(prepared));
   auto synced = std::async(std::launch::async, [&run] { return run::sync_run_directory(run); });
-  auto job = scheduler.submit(make_submission(prepared, scrubbed_environment()));
+  auto job = scheduler.submit(submission_of(prepared));
   auto durable = synced.get();
   if (job && durable) {
     run::Event event;

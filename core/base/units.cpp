@@ -116,4 +116,11 @@ std::string format_utc(std::chrono::system_clock::time_point time) {
   return {text, length};
 }
 
+std::optional<std::chrono::system_clock::time_point> parse_utc(const std::string& text) {
+  std::tm parts{};
+  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return std::chrono::system_clock::from_time_t(::timegm(&parts));
+}
+
 }  // namespace dts

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,5 +23,8 @@ namespace dts {
 
 // ISO 8601 in UTC to the second, e.g. "2026-11-21T01:02:03Z".
 [[nodiscard]] std::string format_utc(std::chrono::system_clock::time_point time);
+// Its inverse; nullopt for any other text.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_utc(
+    const std::string& text);
 
 }  // namespace dts

@@ -12,8 +12,10 @@
 #include "core/launch/live_output.hpp"
 #include "core/launch/net.hpp"
 #include "core/launch/signals.hpp"
+#include "core/launch/successor.hpp"
 #include "core/plan/json.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/explain.hpp"
 #include "core/run/history.hpp"
 #include "core/run/ledger.hpp"
 #include "core/spec/json.hpp"
@@ -26,6 +28,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <future>
@@ -37,7 +40,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds k_requeue_answer{150};  // JobWatch tries for 120
+constexpr seconds k_return_answer{150};  // JobWatch tries for 120
 constexpr seconds k_end_by_scheduler{90};
 constexpr unsigned k_port_candidates = 64;
 
@@ -45,12 +48,14 @@ class Agent {
  public:
   Agent(const AgentOptions& options,
         spec::JobSpec spec,
+        run::Policy policy,
         plan::Plan plan,
         Allocation allocation,
         UniqueFd signals)
       : options_(options),
         run_{options.run_directory},
         spec_(std::move(spec)),
+        policy_(std::move(policy)),
         plan_(std::move(plan)),
         allocation_(std::move(allocation)),
         signals_(std::move(signals)) {}
@@ -62,11 +67,20 @@ class Agent {
  private:
   [[nodiscard]] Result<void> begin_attempt();
   [[nodiscard]] Result<run::Outcome> run_attempt(AttemptRunner& runner);
+  [[nodiscard]] run::Outcome see_job(run::Outcome outcome,
+                                     const sched::JobInfo& job,
+                                     const std::vector<std::string>& down_nodes) const;
   [[nodiscard]] RunnerSettings runner_settings();
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> common_environment() const;
   [[nodiscard]] Result<void> on_started(const Attempt& attempt);
   void on_stop(const Attempt& attempt);
-  [[nodiscard]] Result<int> requeue(const run::Outcome& outcome);
+  [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
+  [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
+                                     const Result<JobWatch::Returned>& answer);
+  [[nodiscard]] bool wait(std::chrono::seconds delay);
+  [[nodiscard]] run::Decision decide(const run::Outcome& outcome,
+                                     const AttemptRunner& runner,
+                                     const std::vector<run::Event>& events) const;
   void wait_for_the_end();
   void show_last_words(const run::Outcome& outcome) const;
   [[nodiscard]] Result<void> note(run::Event event);
@@ -75,6 +89,7 @@ class Agent {
   const AgentOptions& options_;
   run::RunDirectory run_;
   spec::JobSpec spec_;
+  run::Policy policy_;
   plan::Plan plan_;
   Allocation allocation_;
   UniqueFd signals_;
@@ -193,6 +208,20 @@ void Agent::on_stop(const Attempt& attempt) {
   if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
 }
 
+// What the scheduler's record says of the attempt's end.
+run::Outcome Agent::see_job(run::Outcome outcome,
+                            const sched::JobInfo& job,
+                            const std::vector<std::string>& down_nodes) const {
+  std::vector<std::string> ours;
+  for (const std::string& node : allocation_.nodes)
+    if (std::find(down_nodes.begin(), down_nodes.end(), node) != down_nodes.end())
+      ours.push_back(node);
+  outcome.cause = classify(outcome.cause, job, !ours.empty());
+  if (outcome.cause == run::Cause::node_failed && !ours.empty())
+    outcome.detail += fmt::format("; down: {}", fmt::join(ours, ","));
+  return outcome;
+}
+
 Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
   auto ended_by = runner.run();
   output_.reset();
@@ -210,7 +239,8 @@ Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
     return tl::unexpected<Error>(std::move(ended_by).error());
   }
   run::Outcome outcome = std::move(*ended_by);
-  if (runner.job()) outcome.cause = classify(outcome.cause, *runner.job());
+  outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
+  if (runner.job()) outcome = see_job(std::move(outcome), *runner.job(), runner.down_nodes());
   if (runner.interrupted() && outcome.cause == run::Cause::stopped)
     outcome.exit_code = exit_code(Errc::interrupted);
   log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
@@ -238,31 +268,61 @@ void Agent::wait_for_the_end() {
   }
 }
 
-Result<int> Agent::requeue(const run::Outcome& outcome) {
-  watch_->requeue();
-  const auto until = std::chrono::steady_clock::now() + k_requeue_answer;
+Result<int> Agent::come_back(const run::Outcome& outcome, const run::Decision& decision) {
+  JobWatch::Return how;
+  how.requeue = decision.action == run::Action::requeue;
+  how.exclude = decision.exclude;
+  auto successor = make_successor(run_);
+  if (successor) how.successor = *std::move(successor);
+  if (!successor && !how.requeue) return tl::unexpected<Error>(std::move(successor).error());
+  watch_->come_back(std::move(how));
+  const auto until = std::chrono::steady_clock::now() + k_return_answer;
   while (std::chrono::steady_clock::now() < until) {
     pollfd waiting{watch_->event_fd(), POLLIN, 0};
     ::poll(&waiting, 1, 1000);
     watch_->drain_event();
-    const auto answer = watch_->take_requeued();
-    if (!answer) continue;
-    if (!*answer) {
-      log("requeue: {}", answer->error().message);
-      run::Event event{.event = "decided",
-                       .exit_code = outcome.exit_code,
-                       .decision = run::to_string(run::Action::stop)};
-      event.detail = "the scheduler refused to requeue: " + answer->error().message;
-      DTS_TRY(note(std::move(event)));
-      return outcome.exit_code;
-    }
-    DTS_TRY(note(run::Event{.event = "requeued"}));
+    if (const auto answer = watch_->take_returned()) return returned(outcome, *answer);
+  }
+  return fail(Errc::unreachable,
+              "the scheduler did not answer the request to run the job again",
+              "continue with `dtsubmit requeue`");
+}
+
+Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::Returned>& answer) {
+  if (!answer) {
+    log("requeue: {}", answer.error().message);
+    run::Event event{.event = "decided",
+                     .exit_code = outcome.exit_code,
+                     .decision = run::to_string(run::Action::stop)};
+    event.detail = "the scheduler refused to run the job again: " + answer.error().message;
+    DTS_TRY(note(std::move(event)));
+    return outcome.exit_code;
+  }
+  run::Event event{.event = answer->job == allocation_.job ? "requeued" : "resubmitted"};
+  event.detail = answer->trouble;
+  if (answer->job == allocation_.job) {
+    DTS_TRY(note(std::move(event)));
     wait_for_the_end();
     return 0;
   }
-  return fail(Errc::unreachable,
-              "the scheduler did not answer the request to requeue",
-              "continue with `dtsubmit requeue`");
+  log("job {} continues this run", answer->job);
+  event.attempt = number_;
+  event.job = answer->job;
+  DTS_TRY(run::append_event(run_.ledger(), std::move(event)));
+  return 0;
+}
+
+// Before a restart. False if we were told to end meanwhile.
+bool Agent::wait(std::chrono::seconds delay) {
+  if (delay.count() > 0) log("waiting {} s", delay.count());
+  const auto until = std::chrono::steady_clock::now() + delay;
+  while (std::chrono::steady_clock::now() < until) {
+    pollfd waiting{signals_.get(), POLLIN, 0};
+    ::poll(&waiting, 1, 200);
+    while (const auto signal = read_signal(signals_.get()))
+      if (*signal == SIGTERM || *signal == SIGINT) return false;
+  }
+  return true;
 }
 
 // What the first failing rank wrote last, for whoever reads the job's output and not every log.
@@ -276,6 +336,16 @@ void Agent::show_last_words(const run::Outcome& outcome) const {
   for (const std::string& line : lines) fmt::print(stderr, "  {}\n", line);
 }
 
+run::Decision Agent::decide(const run::Outcome& outcome,
+                            const AttemptRunner& runner,
+                            const std::vector<run::Event>& events) const {
+  run::Circumstances now = run::count_failures(events);
+  now.in_scheduler = !options_.local;
+  now.may_requeue = spec_.requeue;
+  now.already_requeued = runner.job() && is_requeued(*runner.job());
+  return run::decide(outcome, now, policy_);
+}
+
 Result<int> Agent::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   if (!options_.local)
@@ -285,11 +355,7 @@ Result<int> Agent::run() {
     AttemptRunner runner(runner_settings());
     DTS_ASSIGN(const run::Outcome outcome, run_attempt(runner));
     DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
-    run::Circumstances now = run::count_failures(events);
-    now.in_scheduler = !options_.local;
-    now.may_requeue = spec_.requeue;
-    now.already_requeued = runner.job() && is_requeued(*runner.job());
-    const run::Decision decision = run::decide(outcome, now);
+    const run::Decision decision = decide(outcome, runner, events);
     log("decision: {}: {}", run::to_string(decision.action), decision.why);
     run::Event decided{.event = "decided",
                        .exit_code = decision.exit_code,
@@ -309,9 +375,11 @@ Result<int> Agent::run() {
       case run::Action::stop:
         return decision.exit_code;
       case run::Action::restart:
+        if (!wait(decision.delay)) return outcome.exit_code;
         continue;
       case run::Action::requeue:
-        return requeue(outcome);
+      case run::Action::resubmit:
+        return come_back(outcome, decision);
       case run::Action::wait:
         wait_for_the_end();
         return 0;
@@ -328,12 +396,20 @@ Result<int> run_agent(const AgentOptions& options) {
   const run::RunDirectory run{options.run_directory};
   DTS_ASSIGN(const std::string spec_text, read_file(run.spec()));
   DTS_ASSIGN(spec::JobSpec spec, spec::from_json(spec_text, run.spec()));
+  auto policy = run::parse_policy(spec.on);
+  if (!policy) return tl::unexpected<Error>(to_error(policy.error()));
+  policy->time_total = spec.time_total;
   DTS_ASSIGN(const std::string plan_text, read_file(run.plan()));
   DTS_ASSIGN(plan::Plan plan, plan::plan_from_json(plan_text));
   DTS_ASSIGN(Allocation allocation,
              options.local ? local_allocation() : slurm_allocation(getenv_lookup));
   if (!options.local) DTS_TRY(check_allocation(allocation, plan));
-  Agent agent(options, std::move(spec), std::move(plan), std::move(allocation), std::move(signals));
+  Agent agent(options,
+              std::move(spec),
+              *std::move(policy),
+              std::move(plan),
+              std::move(allocation),
+              std::move(signals));
   auto code = agent.run();
   agent.restore_terminal();  // an error is for the person or slurm-<job>.log, not only for the
                              // attempt's log

@@ -19,9 +19,10 @@ constexpr std::chrono::seconds k_kill_limit{5};
 constexpr std::chrono::seconds k_sibling_patience{3};
 constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
 
-run::Cause cause_of_exit(int code) {
-  if (code == k_no_restart) return run::Cause::no_restart;
-  return code >= 128 ? run::Cause::rank_killed : run::Cause::user_exit;
+run::Cause cause_of_exit(const Exited& message) {
+  if (message.code == k_no_restart) return run::Cause::no_restart;
+  if (message.out_of_memory) return run::Cause::out_of_memory;
+  return message.code >= 128 ? run::Cause::rank_killed : run::Cause::user_exit;
 }
 
 std::string describe_exit(int code) {
@@ -180,9 +181,12 @@ void Attempt::on(unsigned rank, const Exited& message, Time now) {
   if (message.code == k_checkpointed) {
     if (!first_saved_) first_saved_ = rank;
   } else if (message.code == k_no_restart || (message.code != 0 && !stop_cause_)) {
-    end(cause_of_exit(message.code),
+    end(cause_of_exit(message),
         message.code,
-        fmt::format("{} {}", where(rank), describe_exit(message.code)),
+        fmt::format("{} {}{}",
+                    where(rank),
+                    describe_exit(message.code),
+                    message.out_of_memory ? ", by the kernel for want of memory" : ""),
         now,
         rank);
   }
@@ -282,7 +286,12 @@ void Attempt::on_stop(run::Cause cause, Time kill_at, const std::string& detail,
 
 void Attempt::end(
     run::Cause cause, int exit_code, std::string detail, Time now, std::optional<unsigned> rank) {
-  if (!failure_) failure_ = run::Outcome{cause, exit_code, std::move(detail), rank};
+  if (!failure_)
+    failure_ = run::Outcome{cause,
+                            exit_code,
+                            std::move(detail),
+                            rank,
+                            rank ? ranks_.at(*rank).hello.rank.node : std::string()};
   kill_all(now);
 }
 

@@ -354,6 +354,7 @@ void AttemptRunner::on_watch() {
       attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts->deadline));
     facts_known_ = true;
   }
+  if (auto down = settings_.watch->take_down_nodes()) down_nodes_ = *std::move(down);
   if (auto job = settings_.watch->take_job()) {
     job_ = std::move(job);
     // A grace period began, heard of or not: the deadline moved without a signal to us.

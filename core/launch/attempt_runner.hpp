@@ -58,6 +58,9 @@ class AttemptRunner {
   // The newest record of the job, if one came.
   [[nodiscard]] const std::optional<sched::JobInfo>& job() const { return job_; }
 
+  // Those that the scheduler called down when it had put the job back.
+  [[nodiscard]] const std::vector<std::string>& down_nodes() const { return down_nodes_; }
+
  private:
   struct Connection {
     LineConnection line;
@@ -97,6 +100,7 @@ class AttemptRunner {
   pid_t launcher_ = 0;
   pid_t sentinel_ = 0;
   std::optional<sched::JobInfo> job_;
+  std::vector<std::string> down_nodes_;
   unsigned kill_wait_seconds_ = 30;
   bool needs_sentinel_ = false;
   bool facts_known_ = false;

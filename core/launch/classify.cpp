@@ -7,10 +7,10 @@ namespace dts::launch {
 //  scancel          CANCELLED   yes         +0             0
 //  time limit       TIMEOUT     yes         +0             0
 //  requeue by hand  PENDING     yes         +1             0
-//  node failure     PENDING     yes or no   +1             0
+//  node failure     PENDING     yes or no   +1             0             (and a node is down)
 //  preempted        PENDING     yes         +1             set
 //  grace began      RUNNING     no          +0             set
-run::Cause classify(run::Cause observed, const sched::JobInfo& job) {
+run::Cause classify(run::Cause observed, const sched::JobInfo& job, bool a_node_is_down) {
   switch (observed) {
     // What the program itself said of its end stands, whatever the scheduler did meanwhile.
     case run::Cause::completed:
@@ -24,7 +24,9 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job) {
   if (job.state == sched::JobState::cancelled) return run::Cause::cancelled;
   if (job.preempt_time != 0) return run::Cause::preempted;
   if (job.state == sched::JobState::timed_out) return run::Cause::time_limit;
-  if (is_requeued(job) || job.state == sched::JobState::node_failed) return run::Cause::requeued;
+  if (job.state == sched::JobState::out_of_memory) return run::Cause::out_of_memory;
+  if (job.state == sched::JobState::node_failed) return run::Cause::node_failed;
+  if (is_requeued(job)) return a_node_is_down ? run::Cause::node_failed : run::Cause::requeued;
   return observed;
 }
 

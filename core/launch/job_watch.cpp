@@ -3,6 +3,7 @@
 
 #include "core/base/unique_fd.hpp"
 
+#include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@ namespace dts::launch {
 namespace {
 
 constexpr std::chrono::seconds k_poll{30};
-constexpr std::chrono::seconds k_requeue_patience{120};
+constexpr std::chrono::seconds k_patience{120};
 constexpr std::chrono::seconds k_retry{3};
 
 }  // namespace
@@ -28,10 +29,11 @@ struct JobWatch::Shared {
   std::mutex mutex;
   std::condition_variable wake;
   bool asked = false;
-  bool requeue_asked = false;
+  std::optional<Return> return_asked;
   std::optional<Facts> facts;
   std::optional<sched::JobInfo> info;
-  std::optional<Result<void>> requeued;
+  std::optional<std::vector<std::string>> down_nodes;
+  std::optional<Result<Returned>> returned;
   std::optional<Error> trouble;
 
   template <class Value>
@@ -66,15 +68,54 @@ JobWatch::Facts load_facts(sched::Scheduler& scheduler, sched::JobId job) {
   return facts;
 }
 
-Result<void> requeue_patiently(sched::Scheduler& scheduler, sched::JobId job) {
-  const auto give_up = std::chrono::steady_clock::now() + k_requeue_patience;
+// `call` until it is answered, as long as the controller is away.
+template <class Call>
+auto patiently(Call call) {
+  const auto give_up = std::chrono::steady_clock::now() + k_patience;
   while (true) {
-    auto done = scheduler.requeue(job);
-    if (done || done.error().code != Errc::unreachable ||
+    auto answer = call();
+    if (answer || answer.error().code != Errc::unreachable ||
         std::chrono::steady_clock::now() > give_up)
-      return done;
+      return answer;
     std::this_thread::sleep_for(k_retry);
   }
+}
+
+Result<JobWatch::Returned> succeed(sched::Scheduler& scheduler,
+                                   sched::JobId job,
+                                   JobWatch::Return how,
+                                   std::string trouble) {
+  // Not before this job has ended: both would work on the same run.
+  how.successor->dependency = fmt::format("afterany:{}", job);
+  how.successor->exclude_nodes = how.exclude;
+  auto submitted = patiently([&] { return scheduler.submit(*how.successor); });
+  if (!submitted) return tl::unexpected<Error>(std::move(submitted).error());
+  return JobWatch::Returned{*submitted, std::move(trouble)};
+}
+
+Result<JobWatch::Returned> come_back(sched::Scheduler& scheduler,
+                                     sched::JobId job,
+                                     JobWatch::Return how) {
+  if (!how.requeue) return succeed(scheduler, job, std::move(how), {});
+  const auto requeued = patiently([&] { return scheduler.requeue(job); });
+  if (!requeued && requeued.error().code == Errc::rejected && how.successor)
+    return succeed(scheduler, job, std::move(how), requeued.error().message);
+  if (!requeued) return tl::unexpected<Error>(requeued.error());
+  JobWatch::Returned returned{job};
+  if (!how.exclude.empty())
+    if (const auto excluded = scheduler.exclude(job, how.exclude); !excluded)
+      returned.trouble =
+          fmt::format("{} may be given again: {}", how.exclude, excluded.error().message);
+  return returned;
+}
+
+std::vector<std::string> down_nodes(sched::Scheduler& scheduler) {
+  std::vector<std::string> down;
+  if (const auto nodes = scheduler.nodes())
+    for (const sched::NodeInfo& node : *nodes)
+      if (node.state.rfind("down", 0) == 0 || node.state.find('*') != std::string::npos)
+        down.push_back(node.name);
+  return down;
 }
 
 }  // namespace
@@ -88,24 +129,30 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
     shared->publish(shared->facts, load_facts(**scheduler, shared->job));
   }
   while (true) {
-    bool requeue = false;
+    std::optional<Return> how;
     {
       std::unique_lock lock(shared->mutex);
-      shared->wake.wait_for(lock, k_poll, [&] { return shared->asked || shared->requeue_asked; });
+      shared->wake.wait_for(lock, k_poll, [&] { return shared->asked || shared->return_asked; });
       shared->asked = false;
-      requeue = std::exchange(shared->requeue_asked, false);
+      how = std::exchange(shared->return_asked, std::nullopt);
     }
     if (!scheduler) {
-      if (requeue)
-        shared->publish(shared->requeued, Result<void>(tl::unexpected<Error>(scheduler.error())));
+      if (how)
+        shared->publish(shared->returned,
+                        Result<Returned>(tl::unexpected<Error>(scheduler.error())));
       continue;
     }
-    if (requeue) shared->publish(shared->requeued, requeue_patiently(**scheduler, shared->job));
+    if (how)
+      shared->publish(shared->returned,
+                      dts::launch::come_back(**scheduler, shared->job, *std::move(how)));
     auto info = (*scheduler)->job(shared->job);
-    if (info)
-      shared->publish(shared->info, std::move(*info));
-    else
+    if (!info) {
       shared->publish(shared->trouble, info.error());
+      continue;
+    }
+    if (info->state == sched::JobState::pending && info->preempt_time == 0)
+      shared->publish(shared->down_nodes, down_nodes(**scheduler));
+    shared->publish(shared->info, std::move(*info));
   }
 }
 
@@ -119,9 +166,9 @@ void JobWatch::ask() {
   shared_->wake.notify_one();
 }
 
-void JobWatch::requeue() {
+void JobWatch::come_back(Return how) {
   const std::lock_guard lock(shared_->mutex);
-  shared_->requeue_asked = true;
+  shared_->return_asked = std::move(how);
   shared_->wake.notify_one();
 }
 
@@ -133,8 +180,12 @@ std::optional<sched::JobInfo> JobWatch::take_job() {
   return shared_->take(shared_->info);
 }
 
-std::optional<Result<void>> JobWatch::take_requeued() {
-  return shared_->take(shared_->requeued);
+std::optional<std::vector<std::string>> JobWatch::take_down_nodes() {
+  return shared_->take(shared_->down_nodes);
+}
+
+std::optional<Result<JobWatch::Returned>> JobWatch::take_returned() {
+  return shared_->take(shared_->returned);
 }
 
 std::optional<Error> JobWatch::take_trouble() {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dts::launch {
 
@@ -26,8 +27,22 @@ class JobWatch {
   // Readable when there is something to take.
   [[nodiscard]] int event_fd() const;
 
-  void ask();      // for the job's record, soon
-  void requeue();  // retried while the controller is unreachable, for 2 minutes
+  void ask();  // for the job's record, soon
+
+  // How the run is to go on after this job's end.
+  struct Return {
+    bool requeue = true;                           // under the same id, where the scheduler lets it
+    std::string exclude;                           // host list; empty: none
+    std::optional<sched::Submission> successor{};  // else, or where it does not let it
+  };
+
+  // Retried while the controller is unreachable, for 2 minutes.
+  void come_back(Return how);
+
+  struct Returned {
+    sched::JobId job = 0;   // ours: requeued; another: its successor
+    std::string trouble{};  // what did not work on the way, if anything
+  };
 
   struct Facts {
     std::map<std::string, std::string> addresses;  // NodeAddr by node name
@@ -38,7 +53,10 @@ class JobWatch {
   // Each hands an answer over once. Thread-safe.
   [[nodiscard]] std::optional<Facts> take_facts();
   [[nodiscard]] std::optional<sched::JobInfo> take_job();
-  [[nodiscard]] std::optional<Result<void>> take_requeued();
+  // The nodes that the controller calls down, asked for once the job was put back without a
+  // preemption.
+  [[nodiscard]] std::optional<std::vector<std::string>> take_down_nodes();
+  [[nodiscard]] std::optional<Result<Returned>> take_returned();
   // Why there is no scheduler, if there is none.
   [[nodiscard]] std::optional<Error> take_trouble();
 

@@ -150,7 +150,7 @@ std::string to_line(const FromRank& message) {
             return json{{"type", "signalled"}, {"signal", m.signal}};
           },
           [](const Exited& m) {
-            return json{{"type", "exited"}, {"code", m.code}};
+            return json{{"type", "exited"}, {"code", m.code}, {"out_of_memory", m.out_of_memory}};
           },
           [](const Failed& m) {
             return json{{"type", "failed"}, {"message", m.message}};
@@ -207,7 +207,8 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "reached") return reached_from(j);
     if (type == "started") return Started{number(j, "pid"), counts(j, "cpus")};
     if (type == "signalled") return Signalled{number(j, "signal")};
-    if (type == "exited") return Exited{whole<int>(j.at("code"), "code", 255)};
+    if (type == "exited")
+      return Exited{whole<int>(j.at("code"), "code", 255), j.at("out_of_memory").get<bool>()};
     if (type == "failed") return Failed{j.at("message").get<std::string>()};
     if (type == "refused")
       return Refused{j.at("token").get<std::string>(),

@@ -61,8 +61,9 @@ struct Signalled {
 };  // the rank process got a signal from outside
 
 struct Exited {
-  int code = 0;
-};  // exit code, or 128 + signal
+  int code = 0;                // exit code, or 128 + signal
+  bool out_of_memory = false;  // the kernel killed for want of memory
+};
 
 struct Failed {
   std::string message;

@@ -11,6 +11,7 @@
 #include "core/launch/launcher.hpp"
 #include "core/launch/line_connection.hpp"
 #include "core/launch/net.hpp"
+#include "core/launch/oom.hpp"
 #include "core/launch/program.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/launch/signals.hpp"
@@ -129,6 +130,7 @@ class RankProcess {
   HeldPort rendezvous_;
   std::string nonce_;
   Program program_;
+  OomCounter oom_;
   int stop_signal_ = SIGTERM;
   bool agent_alive_ = true;
   bool reported_ = false;
@@ -189,7 +191,7 @@ void RankProcess::handle(const Kill&) {
 void RankProcess::report_exit(int code) {
   if (reported_) return;
   reported_ = true;
-  say(Exited{code});
+  say(Exited{code, oom_.explains(code)});
   deadline_ = Clock::now() + k_bye_limit;
   if (!agent_alive_) over_ = true;
 }

@@ -192,6 +192,10 @@ class PluginScheduler final : public sched::Scheduler {
 
   Result<void> requeue(sched::JobId id) override { return act("requeue", {{"id", id}}); }
 
+  Result<void> exclude(sched::JobId id, const std::string& nodes) override {
+    return act("exclude", {{"id", id}, {"nodes", nodes}});
+  }
+
   Result<void> signal_batch(sched::JobId id, int signal) override {
     return act("signal_batch", {{"id", id}, {"signal", signal}});
   }

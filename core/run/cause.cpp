@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/cause.hpp"
 
-#include <array>
 #include <utility>
 
 namespace dts::run {
 namespace {
 
-constexpr std::array<std::pair<Cause, const char*>, 15> k_names{{
+constexpr std::pair<Cause, const char*> k_names[] = {
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
     {Cause::cancelled, "cancelled"},
     {Cause::requeued, "requeued"},
+    {Cause::node_failed, "node_failed"},
     {Cause::stopped, "stopped"},
     {Cause::checkpointed, "checkpointed"},
     {Cause::no_restart, "no_restart"},
     {Cause::rank_killed, "rank_killed"},
+    {Cause::out_of_memory, "out_of_memory"},
+    {Cause::gpu_error, "gpu_error"},
+    {Cause::comm_timeout, "comm_timeout"},
+    {Cause::rendezvous, "rendezvous"},
+    {Cause::hang, "hang"},
+    {Cause::disk_full, "disk_full"},
     {Cause::user_exit, "user_exit"},
     {Cause::launcher_died, "launcher_died"},
     {Cause::launch_failed, "launch_failed"},
     {Cause::wrong_ranks, "wrong_ranks"},
     {Cause::fenced, "fenced"},
     {Cause::agent_lost, "agent_lost"},
-}};
+};
 
 }  // namespace
 
@@ -37,6 +43,12 @@ std::optional<Cause> cause_from(std::string_view text) {
   for (const auto& [value, name] : k_names)
     if (text == name) return value;
   return std::nullopt;
+}
+
+std::vector<Cause> all_causes() {
+  std::vector<Cause> causes;
+  for (const auto& [value, name] : k_names) causes.push_back(value);
+  return causes;
 }
 
 }  // namespace dts::run

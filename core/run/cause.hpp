@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why an attempt ended, and what is done about it. Pure.
+// Why an attempt ended. Pure.
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
+#include <vector>
 
 namespace dts::run {
 
@@ -13,11 +13,18 @@ enum class Cause {
   preempted,      // the scheduler wants the nodes for another job
   time_limit,     // the job's time is (nearly) over
   cancelled,      // scancel
-  requeued,       // put back by hand, or after a node failed: the scheduler says so by state alone
+  requeued,       // put back by hand: the scheduler says so by state alone
+  node_failed,    // put back because a node of it failed
   stopped,        // a signal from outside, neither preemption nor cancel
   checkpointed,   // the program asked by itself to be run again (exit 85)
   no_restart,     // the program asked not to be run again (exit 93)
   rank_killed,    // a rank ended by a signal, or its process vanished
+  out_of_memory,  // of the host (the kernel killed it, or it said so) or of a GPU
+  gpu_error,      // a GPU failed under it
+  comm_timeout,   // its communicator waited too long, or lost a peer
+  rendezvous,     // the ranks did not find each other, or the program's own store failed
+  hang,           // no progress for too long
+  disk_full,      // no space or quota left
   user_exit,      // a rank's program exited with another code
   launcher_died,  // mpirun ended before its ranks
   launch_failed,  // not all ranks said hello, or one could not start its program
@@ -28,5 +35,6 @@ enum class Cause {
 
 [[nodiscard]] const char* to_string(Cause cause);
 [[nodiscard]] std::optional<Cause> cause_from(std::string_view text);
+[[nodiscard]] std::vector<Cause> all_causes();
 
 }  // namespace dts::run

@@ -3,97 +3,145 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dts::run {
 namespace {
 
-constexpr unsigned k_most_crashes = 3;
-constexpr unsigned k_most_launch_failures = 2;
 constexpr unsigned k_most_without_progress = 2;
+constexpr unsigned k_most_hasty = 20;
+constexpr unsigned k_free_hasty = 3;  // restarted at once
+constexpr std::chrono::seconds k_longest_delay{60};
 
-Decision come_back(const Outcome& outcome, const Circumstances& now) {
-  if (!now.in_scheduler)
-    return {Action::stop, outcome.exit_code, "saved; run the same command again to continue"};
-  if (now.already_requeued) return {Action::wait, 0, "the scheduler has requeued the job itself"};
-  if (!now.may_requeue) return {Action::stop, outcome.exit_code, "requeue is off (--no-requeue)"};
-  return {Action::requeue,
-          0,
-          fmt::format("{}: asking the scheduler to run the job again", to_string(outcome.cause))};
+std::chrono::seconds back_off(unsigned failures) {
+  if (failures == 0) return std::chrono::seconds(0);
+  return std::min(k_longest_delay, std::chrono::seconds(1U << std::min(failures - 1, 16U)));
 }
 
-Decision try_again(const Outcome& outcome, const Circumstances& now) {
-  if (now.already_requeued) return {Action::wait, 0, "the scheduler has requeued the job itself"};
-  if (now.without_progress >= k_most_without_progress)
-    return {Action::stop,
-            outcome.exit_code,
-            fmt::format("{} crashes in a row without a new checkpoint", now.without_progress)};
-  if (now.crashes > k_most_crashes)
-    return {Action::stop,
-            outcome.exit_code,
-            fmt::format("{} crashes, more than the budget of {}", now.crashes, k_most_crashes)};
+// Causes that leave nothing to choose.
+std::optional<Decision> settled(const Outcome& outcome) {
+  switch (outcome.cause) {
+    case Cause::completed:
+      return Decision{Action::done, 0, "every rank's program exited 0"};
+    case Cause::cancelled:
+      return Decision{Action::stop, outcome.exit_code, "the job was cancelled"};
+    case Cause::stopped:
+      return Decision{
+          Action::stop, outcome.exit_code, "stopped by a signal; `dtsubmit requeue` continues it"};
+    case Cause::no_restart:
+      return Decision{Action::stop, outcome.exit_code, "the program exited 93: do not restart"};
+    case Cause::wrong_ranks:
+      return Decision{Action::stop, outcome.exit_code, "starting again would give the same ranks"};
+    case Cause::fenced:
+      return Decision{Action::stop, outcome.exit_code, "a newer attempt owns the run"};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string why_no_more(const Outcome& outcome) {
+  switch (outcome.cause) {
+    case Cause::user_exit:
+      return "the program failed by itself";
+    case Cause::disk_full:
+      return "no space is left on the disk; make some, then `dtsubmit requeue`";
+    default:
+      return fmt::format("--on says to stop after {}", to_string(outcome.cause));
+  }
+}
+
+// Why the run may not go on, if it may not.
+std::string exhausted(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
+  const Rule rule = policy.rule(outcome.cause);
+  if (rule.action == Action::stop) return why_no_more(outcome);
+  const Kind kind = kind_of(outcome.cause);
+  if (kind == Kind::crash && now.without_progress >= k_most_without_progress)
+    return fmt::format("{} crashes in a row without a new checkpoint", now.without_progress);
+  if (kind == Kind::checkpointed && now.hasty >= k_most_hasty)
+    return fmt::format(
+        "{} attempts in a row asked to be run again within {} s and saved nothing new",
+        now.hasty,
+        k_hasty.count());
+  const auto counted = now.failures.find(kind);
+  const unsigned count = counted == now.failures.end() ? 0 : counted->second;
+  if (rule.most && count > *rule.most)
+    return fmt::format(
+        "{} times {}, more than the budget of {}", count, to_string(kind), *rule.most);
+  if (policy.time_total.count() > 0 && now.elapsed >= policy.time_total)
+    return fmt::format("{} s of running, all of --time-total", now.elapsed.count());
+  return {};
+}
+
+// "crash 2 of at most 3"
+std::string tally(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
+  const Kind kind = kind_of(outcome.cause);
+  const auto counted = now.failures.find(kind);
+  const unsigned count = counted == now.failures.end() ? 0 : counted->second;
+  if (const auto most = policy.rule(outcome.cause).most)
+    return fmt::format("{} {} of at most {}", to_string(kind), count, *most);
+  return to_string(outcome.cause);
+}
+
+Decision restart(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
+  if (outcome.cause == Cause::checkpointed)
+    return {
+        Action::restart,
+        0,
+        "the program asked to be run again",
+        "",
+        now.hasty > k_free_hasty ? back_off(now.hasty - k_free_hasty) : std::chrono::seconds(0)};
+  const auto launches = now.failures.find(Kind::launch);
+  const bool launch = kind_of(outcome.cause) == Kind::launch && launches != now.failures.end();
   return {Action::restart,
           0,
-          fmt::format(
-              "crash {} of at most {}: once more on the same nodes", now.crashes, k_most_crashes)};
+          tally(outcome, now, policy) + ": once more on the same nodes",
+          "",
+          back_off(launch ? launches->second : now.without_progress)};
+}
+
+// Something that happens to a job, not to a program: without a scheduler it is the user's Ctrl-C.
+bool is_of_the_job(Cause cause) {
+  const Kind kind = kind_of(cause);
+  return kind == Kind::preempted || kind == Kind::node_failed || kind == Kind::timeout;
+}
+
+// On the same nodes a launch would fail again, and a broken GPU stays broken.
+bool goes_elsewhere(const Outcome& outcome, const Circumstances& now, Action wanted) {
+  const bool bound_to_node =
+      kind_of(outcome.cause) == Kind::launch || outcome.cause == Cause::gpu_error;
+  return bound_to_node && now.in_scheduler && now.may_requeue && !outcome.node.empty() &&
+         wanted != Action::resubmit;
 }
 
 }  // namespace
 
-const char* to_string(Action action) {
-  switch (action) {
-    case Action::done:
-      return "done";
-    case Action::stop:
-      return "stop";
-    case Action::restart:
-      return "restart";
-    case Action::requeue:
-      return "requeue";
-    case Action::wait:
-      return "wait";
-  }
-  return "unknown";
-}
-
-Decision decide(const Outcome& outcome, const Circumstances& now) {
-  switch (outcome.cause) {
-    case Cause::completed:
-      return {Action::done, 0, "every rank's program exited 0"};
-    case Cause::preempted:
-    case Cause::time_limit:
-    case Cause::requeued:
-      return come_back(outcome, now);
-    case Cause::checkpointed:
-      return {Action::restart, 0, "the program asked to be run again"};
-    case Cause::rank_killed:
-    case Cause::launcher_died:
-      return try_again(outcome, now);
-    case Cause::launch_failed:
-      if (now.already_requeued)
-        return {Action::wait, 0, "the scheduler has requeued the job itself"};
-      if (now.launch_failures <= k_most_launch_failures)
-        return {
-            Action::restart,
+Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
+  if (auto decision = settled(outcome)) return *std::move(decision);
+  // Whatever the budgets say: the job will run again.
+  if (now.already_requeued) return {Action::wait, 0, "the scheduler has requeued the job itself"};
+  if (std::string reason = exhausted(outcome, now, policy); !reason.empty())
+    return {Action::stop, outcome.exit_code, std::move(reason)};
+  if (!now.in_scheduler && is_of_the_job(outcome.cause))
+    return {Action::stop, outcome.exit_code, "saved; run the same command again to continue"};
+  const Action wanted = policy.rule(outcome.cause).action;
+  if (goes_elsewhere(outcome, now, wanted))
+    return {Action::requeue,
             0,
-            fmt::format(
-                "launch failure {} of at most {}", now.launch_failures, k_most_launch_failures)};
-      return {Action::stop, outcome.exit_code, "the ranks could not be started"};
-    case Cause::cancelled:
-      return {Action::stop, outcome.exit_code, "the job was cancelled"};
-    case Cause::stopped:
-      return {
-          Action::stop, outcome.exit_code, "stopped by a signal; `dtsubmit requeue` continues it"};
-    case Cause::no_restart:
-      return {Action::stop, outcome.exit_code, "the program exited 93: do not restart"};
-    case Cause::user_exit:
-      return {Action::stop, outcome.exit_code, "the program failed by itself"};
-    case Cause::wrong_ranks:
-      return {Action::stop, outcome.exit_code, "starting again would give the same ranks"};
-    case Cause::fenced:
-      return {Action::stop, outcome.exit_code, "a newer attempt owns the run"};
-    case Cause::agent_lost:
-      return come_back(outcome, now);
-  }
-  return {Action::stop, 70, "unknown cause"};
+            fmt::format("{}: once more without {}", tally(outcome, now, policy), outcome.node),
+            outcome.node};
+  // A broken GPU of a job that may not be requeued gets the chance of a restart.
+  const bool may_return = now.may_requeue || outcome.cause != Cause::gpu_error;
+  if (wanted == Action::restart || !now.in_scheduler || !may_return)
+    return restart(outcome, now, policy);
+  if (wanted == Action::resubmit)
+    return {Action::resubmit,
+            0,
+            fmt::format("{}: submitting a successor", tally(outcome, now, policy))};
+  if (!now.may_requeue) return {Action::stop, outcome.exit_code, "requeue is off (--no-requeue)"};
+  return {
+      Action::requeue,
+      0,
+      fmt::format("{}: asking the scheduler to run the job again", tally(outcome, now, policy))};
 }
 
 }  // namespace dts::run

@@ -3,46 +3,49 @@
 #pragma once
 
 #include "core/run/cause.hpp"
+#include "core/run/policy.hpp"
 
+#include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 
 namespace dts::run {
-
-enum class Action {
-  done,     // the run is complete
-  stop,     // the run ends here, incomplete
-  restart,  // the next attempt, in this allocation
-  requeue,  // ask the scheduler to run the job again
-  wait,     // the scheduler is requeueing the job already
-};
-
-[[nodiscard]] const char* to_string(Action action);
 
 struct Outcome {
   Cause cause = Cause::launch_failed;
   int exit_code = 1;               // of the first rank that failed, or 85, or 0
   std::string detail;              // one sentence for people: which rank, where
   std::optional<unsigned> rank{};  // the first that failed, where one did
+  std::string node{};              // where it failed, where that is known
 };
 
 struct Circumstances {
-  bool in_scheduler = false;      // false: `dtsubmit run`
-  bool may_requeue = true;        // --requeue
-  bool already_requeued = false;  // the job's state is pending again
-  unsigned crashes = 0;           // attempts so far, this one included, that ended by a crash
-  unsigned launch_failures = 0;   // likewise for launch_failed
-  unsigned without_progress = 0;  // crashes in a row, this one included, that saved nothing new
+  bool in_scheduler = false;            // false: `dtsubmit run`
+  bool may_requeue = true;              // --requeue
+  bool already_requeued = false;        // the job's state is pending again
+  std::map<Kind, unsigned> failures{};  // attempts so far, this one included, by kind
+  unsigned without_progress = 0;        // crashes in a row, this one included, that saved nothing
+  unsigned hasty = 0;                   // attempts in a row that asked to be run again within
+                                        // k_hasty and saved nothing new
+  std::chrono::seconds elapsed{0};      // of all attempts so far together
 };
+
+// An attempt shorter than this that asks to be run again and saved nothing may be a loop.
+inline constexpr std::chrono::seconds k_hasty{10};
 
 struct Decision {
   Action action = Action::stop;
   int exit_code = 1;  // of the agent, so of the job, where the action is done or stop
   std::string why;
+  std::string exclude{};          // a node that the next attempt must not get; empty: none
+  std::chrono::seconds delay{0};  // before a restart
 };
 
-// Budgets: 3 crashes, 2 launch failures, 2 crashes in a row without a new checkpoint (the numbers
-// are those of NVIDIA's resiliency extension and TorchX users; see reliability of such loops, F46).
-[[nodiscard]] Decision decide(const Outcome& outcome, const Circumstances& now);
+// Two crashes in a row without a new checkpoint end a run whatever its budget: a third would do the
+// same. A restart that follows a failure without progress waits 1, 2, 4 ... 60 s.
+[[nodiscard]] Decision decide(const Outcome& outcome,
+                              const Circumstances& now,
+                              const Policy& policy);
 
 }  // namespace dts::run

@@ -1,29 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/history.hpp"
 
+#include "core/base/units.hpp"
+
 #include <map>
 #include <set>
 #include <string>
 
 namespace dts::run {
 
+namespace {
+
+// How an attempt began, to compare its end with.
+struct Beginning {
+  std::string checkpoint;
+  std::string time;
+};
+
+std::chrono::seconds between(const std::string& begin, const std::string& end) {
+  const auto from = parse_utc(begin);
+  const auto to = parse_utc(end);
+  if (!from || !to || *to < *from) return std::chrono::seconds(0);  // a clock was set back
+  return std::chrono::duration_cast<std::chrono::seconds>(*to - *from);
+}
+
+void count_end(const Event& event, const Beginning& begun, Circumstances& counted) {
+  const auto cause = cause_from(event.cause);
+  if (!cause) return;  // of a later release
+  const std::chrono::seconds lasted = between(begun.time, event.time);
+  counted.elapsed += lasted;
+  const Kind kind = kind_of(*cause);
+  ++counted.failures[kind];
+  const bool progress = event.checkpoint > begun.checkpoint;
+  if (kind == Kind::crash)
+    counted.without_progress = progress ? 0 : counted.without_progress + 1;
+  else if (kind != Kind::launch && kind != Kind::node_failed)
+    counted.without_progress = 0;
+  const bool hasty = *cause == Cause::checkpointed && !progress && lasted < k_hasty;
+  counted.hasty = hasty ? counted.hasty + 1 : 0;
+}
+
+}  // namespace
+
 Circumstances count_failures(const std::vector<Event>& events) {
   Circumstances counted;
-  std::map<unsigned, std::string> checkpoint_at_start;
+  std::map<unsigned, Beginning> begun;
   for (const Event& event : events) {
-    if (event.event == "attempt_started") checkpoint_at_start[event.attempt] = event.checkpoint;
-    // `dtsubmit requeue` is a person's word that the cause is gone: budgets begin anew.
+    if (event.event == "attempt_started") begun[event.attempt] = {event.checkpoint, event.time};
     if (event.event == "resumed") counted = {};
-    if (event.event != "attempt_ended") continue;
-    const auto cause = cause_from(event.cause);
-    if (cause == Cause::launch_failed) ++counted.launch_failures;
-    if (cause != Cause::rank_killed && cause != Cause::launcher_died) {
-      if (cause != Cause::launch_failed && cause != Cause::agent_lost) counted.without_progress = 0;
-      continue;
-    }
-    ++counted.crashes;
-    const bool progress = event.checkpoint > checkpoint_at_start[event.attempt];
-    counted.without_progress = progress ? 0 : counted.without_progress + 1;
+    if (event.event == "attempt_ended") count_end(event, begun[event.attempt], counted);
   }
   return counted;
 }

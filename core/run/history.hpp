@@ -10,7 +10,8 @@
 
 namespace dts::run {
 
-// crashes, launch_failures and without_progress; the other fields keep their defaults.
+// failures, without_progress, hasty and elapsed; the other fields keep their defaults. Since the
+// last `dtsubmit requeue`: that is a person's word that the cause is gone.
 [[nodiscard]] Circumstances count_failures(const std::vector<Event>& events);
 
 // The newest attempt that started and has no end; nullopt if all have one.

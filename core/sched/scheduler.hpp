@@ -128,6 +128,8 @@ class Scheduler {
   // Back into the queue under the same id. `rejected` where the job may not be requeued.
   // A job that is already waiting is fine.
   [[nodiscard]] virtual Result<void> requeue(JobId id) = 0;
+  // A waiting job is not given these nodes (a host list), beside those it already excludes.
+  [[nodiscard]] virtual Result<void> exclude(JobId id, const std::string& nodes) = 0;
   // Sends `signal` to the batch script only.
   [[nodiscard]] virtual Result<void> signal_batch(JobId id, int signal) = 0;
 };

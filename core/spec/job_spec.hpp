@@ -24,9 +24,11 @@ struct JobSpec {
   bool requeue = true;
   // Stop this long before the time limit; 0: no warning signal.
   std::chrono::seconds signal_margin{120};
-  std::string launcher = "auto";     // what starts the ranks: auto, mpirun, srun
-  int stop_signal = 15;              // sent once to every program to make it save and exit 85
-  std::vector<std::string> command;  // argv of the program; empty: the bundled trainer
+  std::string on;                      // what is done about each cause; empty: the defaults
+  std::chrono::seconds time_total{0};  // of all attempts together; 0: no limit
+  std::string launcher = "auto";       // what starts the ranks: auto, mpirun, srun
+  int stop_signal = 15;                // sent once to every program to make it save and exit 85
+  std::vector<std::string> command;    // argv of the program; empty: the bundled trainer
 };
 
 }  // namespace dts::spec

@@ -44,13 +44,13 @@ std::string read_text(const json& value, std::string& into) {
   return {};
 }
 
-std::string read_time(const json& value, JobSpec& spec) {
+std::string read_time(const json& value, std::optional<std::chrono::seconds>& into) {
   std::string text;
   if (std::string problem = read_text(value, text); !problem.empty())
     return problem + R"(, e.g. "1:30:00")";
   const auto time = parse_time_limit(text);
   if (!time) return time.error().message + ": " + time.error().hint;
-  spec.time = *time;
+  into = *time;
   return {};
 }
 
@@ -94,10 +94,18 @@ constexpr Field k_fields[] = {
     {"partition", [](const json& v, JobSpec& s) { return read_text(v, s.partition); }},
     {"account", [](const json& v, JobSpec& s) { return read_text(v, s.account); }},
     {"qos", [](const json& v, JobSpec& s) { return read_text(v, s.qos); }},
-    {"time", read_time},
+    {"time", [](const json& v, JobSpec& s) { return read_time(v, s.time); }},
     {"memory_mib", [](const json& v, JobSpec& s) { return read_number(v, s.memory_mib); }},
     {"requeue", read_requeue},
     {"signal_margin", read_margin},
+    {"on", [](const json& v, JobSpec& s) { return read_text(v, s.on); }},
+    {"time_total",
+     [](const json& v, JobSpec& s) {
+       std::optional<std::chrono::seconds> time;
+       std::string problem = read_time(v, time);
+       s.time_total = time.value_or(s.time_total);
+       return problem;
+     }},
     {"launcher", [](const json& v, JobSpec& s) { return read_text(v, s.launcher); }},
     {"stop_signal", [](const json& v, JobSpec& s) { return read_number(v, s.stop_signal); }},
     {"command", read_command},
@@ -212,6 +220,8 @@ std::string to_json(const JobSpec& spec) {
   put("memory_mib", spec.memory_mib);
   value["requeue"] = spec.requeue;
   value["signal_margin"] = spec.signal_margin.count();
+  if (!spec.on.empty()) value["on"] = spec.on;
+  if (spec.time_total.count() > 0) value["time_total"] = format_time_limit(spec.time_total);
   value["launcher"] = spec.launcher;
   value["stop_signal"] = spec.stop_signal;
   value["command"] = spec.command;

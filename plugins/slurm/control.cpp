@@ -35,6 +35,23 @@ Outcome<json> requeue(const json& request) {
   return outcome_of(slurm_requeue(id, 0), id, {ESLURM_JOB_PENDING});
 }
 
+Outcome<json> exclude(const json& request) {
+  const auto id = request.at("id").get<std::uint32_t>();
+  std::string nodes = request.at("nodes").get<std::string>();
+  job_info_msg_t* found = nullptr;
+  if (slurm_load_job(&found, id, SHOW_ALL) != SLURM_SUCCESS)
+    return failed_slurm("job " + std::to_string(id));
+  if (found->record_count > 0 && found->job_array[0].exc_nodes != nullptr &&
+      *found->job_array[0].exc_nodes != '\0')
+    nodes = std::string(found->job_array[0].exc_nodes) + "," + nodes;
+  slurm_free_job_info_msg(found);
+  job_desc_msg_t update;
+  slurm_init_job_desc_msg(&update);
+  update.job_id = id;
+  update.exc_nodes = nodes.data();
+  return outcome_of(slurm_update_job(&update), id, {});
+}
+
 Outcome<json> signal_batch(const json& request) {
   const auto id = request.at("id").get<std::uint32_t>();
   const auto signal = request.at("signal").get<std::uint16_t>();

@@ -16,6 +16,7 @@ namespace slurm_plugin {
 [[nodiscard]] Outcome<json> version(const json& request);
 [[nodiscard]] Outcome<json> cancel(const json& request);
 [[nodiscard]] Outcome<json> requeue(const json& request);
+[[nodiscard]] Outcome<json> exclude(const json& request);
 [[nodiscard]] Outcome<json> signal_batch(const json& request);
 
 }  // namespace slurm_plugin

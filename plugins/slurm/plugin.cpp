@@ -28,6 +28,7 @@ constexpr Operation k_operations[] = {
     {"version", version},
     {"cancel", cancel},
     {"requeue", requeue},
+    {"exclude", exclude},
     {"signal_batch", signal_batch},
 };
 

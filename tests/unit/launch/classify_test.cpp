@@ -19,19 +19,29 @@ struct Record {
   std::uint32_t restarts;
   std::int64_t preempt_time;
   Cause cause;  // of a stop that was seen only as "stopped"
+  bool a_node_is_down = false;
 };
 
 const std::vector<Record> k_records{
     {"scancel", JobState::cancelled, true, 0, 0, Cause::cancelled},
     {"time limit", JobState::timed_out, true, 0, 0, Cause::time_limit},
     {"requeue by hand", JobState::pending, true, 1, 0, Cause::requeued},
-    {"node failure", JobState::pending, false, 1, 0, Cause::requeued},
+    {"node failure", JobState::pending, false, 1, 0, Cause::node_failed, true},
+    {"preempted while a node was down",
+     JobState::pending,
+     true,
+     1,
+     1'767'323'045,
+     Cause::preempted,
+     true},
+    {"a node is down, but the job runs", JobState::running, false, 0, 0, Cause::stopped, true},
+    {"out of memory", JobState::out_of_memory, true, 0, 0, Cause::out_of_memory},
     {"node failure of a job that may not be requeued",
      JobState::node_failed,
      false,
      0,
      0,
-     Cause::requeued},
+     Cause::node_failed},
     {"preempted", JobState::pending, true, 1, 1'767'323'045, Cause::preempted},
     {"grace began", JobState::running, false, 0, 1'767'323'045, Cause::preempted},
     {"cancelled during grace", JobState::cancelled, true, 0, 1'767'323'045, Cause::cancelled},
@@ -54,7 +64,7 @@ sched::JobInfo info_of(const Record& record) {
 TEST_CASE("a stop seen from inside gets the cause that the scheduler's record shows") {
   for (const Record& record : k_records) {
     CAPTURE(record.what);
-    CHECK(launch::classify(Cause::stopped, info_of(record)) == record.cause);
+    CHECK(launch::classify(Cause::stopped, info_of(record), record.a_node_is_down) == record.cause);
   }
 }
 
@@ -67,13 +77,14 @@ TEST_CASE("a rank or a launcher that died because the job was taken away is not 
     for (const Record& record : k_records) {
       CAPTURE(record.what);
       const Cause expected = record.cause == Cause::stopped ? observed : record.cause;
-      CHECK(launch::classify(observed, info_of(record)) == expected);
+      CHECK(launch::classify(observed, info_of(record), record.a_node_is_down) == expected);
     }
 }
 
 TEST_CASE("what the program itself said of its end stands, whatever the record says") {
   for (const Cause said : {Cause::completed, Cause::no_restart, Cause::fenced, Cause::wrong_ranks})
-    for (const Record& record : k_records) CHECK(launch::classify(said, info_of(record)) == said);
+    for (const Record& record : k_records)
+      CHECK(launch::classify(said, info_of(record), record.a_node_is_down) == said);
 }
 
 TEST_CASE("only a pending job has been requeued") {

@@ -21,6 +21,62 @@ Result<std::unique_ptr<sched::Scheduler>> nobody() {
   return fail(Errc::unreachable, k_why);
 }
 
+// A controller that refuses what it is told to; what it was asked goes to `asked`.
+class Scripted final : public sched::Scheduler {
+ public:
+  Scripted(std::vector<std::string>& asked, std::string refused)
+      : asked_(asked), refused_(std::move(refused)) {}
+
+  Result<sched::JobId> submit(const sched::Submission& job) override {
+    DTS_TRY(answer("submit " + job.dependency + " without " + job.exclude_nodes));
+    return 8U;
+  }
+
+  Result<sched::JobInfo> job(sched::JobId id) override {
+    sched::JobInfo info;
+    info.id = id;
+    info.state = sched::JobState::pending;
+    return info;
+  }
+
+  Result<std::vector<sched::NodeInfo>> nodes() override {
+    std::vector<sched::NodeInfo> all;
+    for (const auto& [name, state] : {std::pair{"n1", "idle"},
+                                      {"n2", "down"},
+                                      {"n3", "down*"},
+                                      {"n4", "allocated*"},
+                                      {"n5", "drained"}}) {
+      all.emplace_back().name = name;
+      all.back().state = state;
+    }
+    return all;
+  }
+
+  Result<std::vector<sched::PartitionInfo>> partitions() override { return {}; }
+
+  Result<sched::ConfigInfo> config() override { return sched::ConfigInfo{}; }
+
+  Result<void> cancel(sched::JobId) override { return {}; }
+
+  Result<void> requeue(sched::JobId) override { return answer("requeue"); }
+
+  Result<void> exclude(sched::JobId, const std::string& nodes) override {
+    return answer("exclude " + nodes);
+  }
+
+  Result<void> signal_batch(sched::JobId, int) override { return {}; }
+
+ private:
+  Result<void> answer(const std::string& words) {
+    asked_.push_back(words);
+    if (words.rfind(refused_, 0) == 0) return fail(Errc::rejected, "not allowed");
+    return {};
+  }
+
+  std::vector<std::string>& asked_;
+  std::string refused_;
+};
+
 // The next answer of a kind, 10 s at most.
 template <class Take>
 auto next(JobWatch& watch, const Take& take) {
@@ -51,8 +107,8 @@ TEST_CASE("without a scheduler the reason is told once, and the facts are the de
 
 TEST_CASE("a request to requeue that nobody can hear is answered, not waited for") {
   JobWatch watch(nobody, 7);
-  watch.requeue();
-  const auto answer = next(watch, [&] { return watch.take_requeued(); });
+  watch.come_back({});
+  const auto answer = next(watch, [&] { return watch.take_returned(); });
   REQUIRE(answer);
   REQUIRE_FALSE(*answer);
   CHECK(answer->error().code == Errc::unreachable);
@@ -68,9 +124,70 @@ TEST_CASE("a connection that takes for ever blocks neither questions nor the end
         },
         7);
     watch.ask();
-    watch.requeue();
+    watch.come_back({});
     CHECK_FALSE(watch.take_job());
     CHECK_FALSE(watch.take_facts());
   }
   CHECK(std::chrono::steady_clock::now() - before < 1s);
+}
+
+TEST_CASE("a job comes back under its own id, or as a successor where that is not allowed") {
+  struct Case {
+    const char* refused;
+    JobWatch::Return how;
+    std::vector<std::string> asked;
+    sched::JobId job;  // 0: an error
+    const char* trouble;
+  };
+
+  const sched::Submission again;
+  for (const Case& one : {
+           Case{"none", {true, "", again}, {"requeue"}, 7, ""},
+           Case{"none", {true, "n2", again}, {"requeue", "exclude n2"}, 7, ""},
+           Case{"exclude",
+                {true, "n2"},
+                {"requeue", "exclude n2"},
+                7,
+                "n2 may be given again: not allowed"},
+           Case{"requeue",
+                {true, "n2", again},
+                {"requeue", "submit afterany:7 without n2"},
+                8,
+                "not allowed"},
+           Case{"requeue", {true, ""}, {"requeue"}, 0, ""},
+           Case{"none", {false, "", again}, {"submit afterany:7 without "}, 8, ""},
+           Case{"submit", {false, "", again}, {"submit afterany:7 without "}, 0, ""},
+       }) {
+    CAPTURE(one.refused);
+    std::vector<std::string> asked;
+    JobWatch watch(
+        [&] {
+          return Result<std::unique_ptr<sched::Scheduler>>(
+              std::make_unique<Scripted>(asked, one.refused));
+        },
+        7);
+    watch.come_back(one.how);
+    const auto answer = next(watch, [&] { return watch.take_returned(); });
+    REQUIRE(answer);
+    CHECK(asked == one.asked);
+    CHECK(answer->has_value() == (one.job != 0));
+    if (!*answer) continue;
+    CHECK((*answer)->job == one.job);
+    CHECK((*answer)->trouble == one.trouble);
+  }
+}
+
+TEST_CASE("a job that was put back comes with the nodes that are down") {
+  std::vector<std::string> asked;
+  JobWatch watch(
+      [&] {
+        return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
+      },
+      7);
+  watch.ask();
+  const auto job = next(watch, [&] { return watch.take_job(); });
+  REQUIRE(job);
+  const auto down = watch.take_down_nodes();
+  REQUIRE(down);
+  CHECK(*down == std::vector<std::string>{"n2", "n3", "n4"});
 }

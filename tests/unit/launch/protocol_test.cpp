@@ -35,6 +35,7 @@ const std::vector<FromRank> k_from_rank{
     Signalled{15},
     Exited{0},
     Exited{255},
+    Exited{137, true},
     Failed{"cannot start `a \"b\"\n`"},
     Refused{"0123456789abcdef", "n2", "PMIX_RANK=7 but \"SLURM_PROCID\"=1"},
     Notice{"0123456789abcdef", "n2", 15}};
@@ -63,7 +64,7 @@ void check_every_field_is_needed(const std::string& line, const Parse& parse) {
     without.erase(field);
     CHECK(parse(without.dump()).has_value() == is_optional(field));
     for (const json& wrong : {json(nullptr),
-                              json(true),
+                              value.is_boolean() ? json(0) : json(true),
                               json(1.5),
                               json::object(),
                               json({{{"a", 1}}}),
@@ -163,9 +164,9 @@ TEST_CASE("a number that does not fit is refused, not wrapped around") {
   std::string far = hello;
   far.replace(far.find(":29501"), 6, ":65536");
   CHECK_FALSE(parse_from_rank(far));
-  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":256})"));
-  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":2147483648})"));
-  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":-2147483649})"));
+  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":256,"out_of_memory":false})"));
+  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":2147483648,"out_of_memory":false})"));
+  CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":-2147483649,"out_of_memory":false})"));
   CHECK_FALSE(parse_from_rank(R"({"type":"started","pid":1,"cpus":[0,-1]})"));
   CHECK(parse_from_rank(R"({"type":"started","pid":1,"cpus":[0,4294967295]})"));
 }

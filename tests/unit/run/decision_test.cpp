@@ -11,22 +11,6 @@ namespace {
 
 using namespace dts::run;
 
-const std::vector<Cause> k_all{Cause::completed,
-                               Cause::preempted,
-                               Cause::time_limit,
-                               Cause::cancelled,
-                               Cause::requeued,
-                               Cause::stopped,
-                               Cause::checkpointed,
-                               Cause::no_restart,
-                               Cause::rank_killed,
-                               Cause::user_exit,
-                               Cause::launcher_died,
-                               Cause::launch_failed,
-                               Cause::wrong_ranks,
-                               Cause::fenced,
-                               Cause::agent_lost};
-
 const Circumstances k_in_slurm{.in_scheduler = true};
 const Circumstances k_in_slurm_no_requeue{.in_scheduler = true, .may_requeue = false};
 const Circumstances k_requeued_already{.in_scheduler = true, .already_requeued = true};
@@ -44,11 +28,18 @@ const std::vector<Row> k_table{
     {Cause::time_limit, Action::requeue, Action::stop, Action::wait, Action::stop},
     {Cause::cancelled, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::requeued, Action::requeue, Action::stop, Action::wait, Action::stop},
+    {Cause::node_failed, Action::requeue, Action::stop, Action::wait, Action::stop},
     {Cause::stopped, Action::stop, Action::stop, Action::stop, Action::stop},
-    {Cause::checkpointed, Action::restart, Action::restart, Action::restart, Action::restart},
+    {Cause::checkpointed, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::no_restart, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::rank_killed, Action::restart, Action::restart, Action::wait, Action::restart},
-    {Cause::user_exit, Action::stop, Action::stop, Action::stop, Action::stop},
+    {Cause::out_of_memory, Action::restart, Action::restart, Action::wait, Action::restart},
+    {Cause::gpu_error, Action::requeue, Action::restart, Action::wait, Action::restart},
+    {Cause::comm_timeout, Action::restart, Action::restart, Action::wait, Action::restart},
+    {Cause::rendezvous, Action::restart, Action::restart, Action::wait, Action::restart},
+    {Cause::hang, Action::restart, Action::restart, Action::wait, Action::restart},
+    {Cause::disk_full, Action::stop, Action::stop, Action::wait, Action::stop},
+    {Cause::user_exit, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::launcher_died, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::launch_failed, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::wrong_ranks, Action::stop, Action::stop, Action::stop, Action::stop},
@@ -56,25 +47,34 @@ const std::vector<Row> k_table{
     {Cause::agent_lost, Action::requeue, Action::stop, Action::wait, Action::stop},
 };
 
+Decision decided(Cause cause,
+                 const Circumstances& now,
+                 const char* on = "",
+                 const char* node = "") {
+  const auto policy = parse_policy(on);
+  REQUIRE(policy);
+  return decide({cause, 42, "detail", std::nullopt, node}, now, *policy);
+}
+
 void check_action(Cause cause, const char* where, Circumstances now, Action expected) {
   CAPTURE(to_string(cause));
   CAPTURE(where);
-  now.crashes = cause == Cause::rank_killed || cause == Cause::launcher_died ? 1 : 0;
-  now.without_progress = now.crashes;
-  now.launch_failures = cause == Cause::launch_failed ? 1 : 0;
-  const Decision decision = decide({cause, 42, "detail"}, now);
+  now.failures[kind_of(cause)] = 1;
+  now.without_progress = kind_of(cause) == Kind::crash ? 1 : 0;
+  const Decision decision = decided(cause, now);
   CHECK(std::string(to_string(decision.action)) == to_string(expected));
   CHECK_FALSE(decision.why.empty());
-  if (decision.action == Action::stop)
-    CHECK(decision.exit_code == 42);
-  else
-    CHECK(decision.exit_code == 0);
+  CHECK(decision.exit_code == (decision.action == Action::stop ? 42 : 0));
+}
+
+Circumstances after(Kind kind, unsigned failures, bool in_scheduler = false) {
+  return {.in_scheduler = in_scheduler, .failures = {{kind, failures}}};
 }
 
 }  // namespace
 
 TEST_CASE("every cause leads to the action of the table") {
-  REQUIRE(k_table.size() == k_all.size());
+  REQUIRE(k_table.size() == all_causes().size());
   for (const Row& row : k_table) {
     check_action(row.cause, "in Slurm", k_in_slurm, row.in_slurm);
     check_action(row.cause, "with --no-requeue", k_in_slurm_no_requeue, row.no_requeue);
@@ -84,40 +84,133 @@ TEST_CASE("every cause leads to the action of the table") {
 }
 
 TEST_CASE("three crashes are forgiven, the fourth is not") {
-  for (const Cause cause : {Cause::rank_killed, Cause::launcher_died})
+  for (const Cause cause : {Cause::rank_killed, Cause::launcher_died, Cause::out_of_memory})
     for (unsigned crashes = 1; crashes <= 5; ++crashes) {
-      const Decision decision = decide({cause, 137, ""}, {.crashes = crashes});
+      const Decision decision = decided(cause, after(Kind::crash, crashes));
       CHECK((decision.action == Action::restart) == (crashes <= 3));
-      if (crashes > 3) CHECK(decision.exit_code == 137);
+      if (crashes > 3) CHECK(decision.exit_code == 42);
     }
 }
 
+TEST_CASE("two hundred preemptions, lost nodes or time limits are forgiven") {
+  for (const Cause cause : {Cause::preempted, Cause::node_failed, Cause::time_limit})
+    CHECK(decided(cause, after(kind_of(cause), 200, true)).action == Action::requeue);
+}
+
 TEST_CASE("two crashes in a row that saved nothing end the run, and it says so") {
-  const Decision once =
-      decide({Cause::rank_killed, 137, ""}, {.crashes = 1, .without_progress = 1});
-  CHECK(once.action == Action::restart);
+  CHECK(
+      decided(Cause::rank_killed, {.failures = {{Kind::crash, 1}}, .without_progress = 1}).action ==
+      Action::restart);
   const Decision twice =
-      decide({Cause::rank_killed, 137, ""}, {.crashes = 2, .without_progress = 2});
+      decided(Cause::rank_killed, {.failures = {{Kind::crash, 2}}, .without_progress = 2});
   CHECK(twice.action == Action::stop);
   CHECK(twice.why.find("2 crashes in a row without a new checkpoint") != std::string::npos);
 }
 
-TEST_CASE("a crash budget that is spent does not stop a job that Slurm has requeued already") {
-  const Decision decision =
-      decide({Cause::rank_killed, 137, ""},
-             {.in_scheduler = true, .already_requeued = true, .crashes = 9, .without_progress = 9});
+TEST_CASE("a budget that is spent does not stop a job that Slurm has requeued already") {
+  const Decision decision = decided(Cause::rank_killed,
+                                    {.in_scheduler = true,
+                                     .already_requeued = true,
+                                     .failures = {{Kind::crash, 9}},
+                                     .without_progress = 9});
   CHECK(decision.action == Action::wait);
 }
 
-TEST_CASE("two launch failures are forgiven, the third is not") {
+TEST_CASE("two launch failures are forgiven, the third is not, and the second waits longer") {
   for (unsigned failures = 1; failures <= 4; ++failures) {
-    const Decision decision = decide({Cause::launch_failed, 1, ""}, {.launch_failures = failures});
+    const Decision decision = decided(Cause::launch_failed, after(Kind::launch, failures));
     CHECK((decision.action == Action::restart) == (failures <= 2));
+    if (failures <= 2) CHECK(decision.delay == std::chrono::seconds(failures));
   }
 }
 
+TEST_CASE("a launch that failed on a node, and a broken GPU, are tried without that node") {
+  for (const Cause cause : {Cause::launch_failed, Cause::rendezvous, Cause::gpu_error}) {
+    CAPTURE(to_string(cause));
+    const Decision decision = decided(cause, after(kind_of(cause), 1, true), "", "n7");
+    CHECK(decision.action == Action::requeue);
+    CHECK(decision.exclude == "n7");
+    CHECK(decision.why.find("n7") != std::string::npos);
+    // Without a scheduler there are no other nodes.
+    CHECK(decided(cause, after(kind_of(cause), 1), "", "n7").action == Action::restart);
+    CHECK(decided(cause, after(kind_of(cause), 9, true), "", "n7").action == Action::stop);
+  }
+  CHECK(decided(Cause::rank_killed, after(Kind::crash, 1, true), "", "n7").exclude.empty());
+}
+
+TEST_CASE("a loop of programs that ask to be run again slows down, then ends") {
+  for (unsigned hasty = 0; hasty <= 25; ++hasty) {
+    const Decision decision = decided(Cause::checkpointed, {.hasty = hasty});
+    CHECK((decision.action == Action::restart) == (hasty < 20));
+    if (decision.action != Action::restart) continue;
+    CHECK((decision.delay.count() > 0) == (hasty > 3));
+    CHECK(decision.delay <= std::chrono::seconds(60));
+  }
+}
+
+TEST_CASE("--time-total ends a run that could go on") {
+  Policy policy = default_policy();
+  policy.time_total = std::chrono::hours(3);
+  const Outcome outcome{Cause::preempted, 85, "detail"};
+  const auto after_hours = [](int hours) {
+    return Circumstances{.in_scheduler = true, .elapsed = std::chrono::hours(hours)};
+  };
+  CHECK(decide(outcome, after_hours(2), policy).action == Action::requeue);
+  const Decision decision = decide(outcome, after_hours(3), policy);
+  CHECK(decision.action == Action::stop);
+  CHECK(decision.exit_code == 85);
+  CHECK(decision.why.find("--time-total") != std::string::npos);
+}
+
+TEST_CASE("--on changes what is done, and how often") {
+  struct Case {
+    const char* on;
+    Cause cause;
+    unsigned failures;
+    Action action;
+  };
+
+  for (const Case& one : {
+           Case{"preempted=stop", Cause::preempted, 1, Action::stop},
+           Case{"preempted=requeue:2", Cause::preempted, 2, Action::requeue},
+           Case{"preempted=requeue:2", Cause::preempted, 3, Action::stop},
+           Case{"timeout=resubmit", Cause::time_limit, 1, Action::resubmit},
+           Case{"time_limit=resubmit", Cause::time_limit, 1, Action::resubmit},
+           Case{"crash=restart:5", Cause::rank_killed, 5, Action::restart},
+           Case{"crash=restart:5", Cause::rank_killed, 6, Action::stop},
+           Case{"crash=requeue", Cause::launcher_died, 3, Action::requeue},
+           Case{"crash=stop,hang=restart:1", Cause::hang, 1, Action::restart},
+           Case{"crash=stop,hang=restart:1", Cause::rank_killed, 1, Action::stop},
+           Case{"exit=restart:2", Cause::user_exit, 2, Action::restart},
+           Case{" user_exit = requeue:1 , crash=stop", Cause::user_exit, 1, Action::requeue},
+           Case{"checkpointed=requeue", Cause::checkpointed, 1, Action::requeue},
+           Case{"launch=restart:0", Cause::launch_failed, 1, Action::stop},
+       }) {
+    CAPTURE(one.on);
+    CHECK(decided(one.cause, after(kind_of(one.cause), one.failures, true), one.on).action ==
+          one.action);
+  }
+}
+
+TEST_CASE("every mistake in --on is named at once") {
+  const auto policy =
+      parse_policy("preemted=requeue,crash=again,hang,launch=restart:x,fenced=stop,");
+  REQUIRE_FALSE(policy);
+  std::string all;
+  for (const dts::Diagnostic& problem : policy.error()) all += dts::to_text(problem) + "\n";
+  CAPTURE(all);
+  CHECK(policy.error().size() == 6);
+  for (const char* words : {"did you mean `preempted`",
+                            "`again` is no action",
+                            "`hang` is no",
+                            "`x` is not a number",
+                            "`fenced` is no cause",
+                            "--on"})
+    CHECK(all.find(words) != std::string::npos);
+}
+
 TEST_CASE("every cause has a name of its own that is read back") {
-  for (const Cause cause : k_all) {
+  for (const Cause cause : all_causes()) {
     const auto back = cause_from(to_string(cause));
     REQUIRE(back);
     CHECK(*back == cause);

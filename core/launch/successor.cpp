@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/successor.hpp"
+
+#include "core/base/files.hpp"
+#include "core/plan/json.hpp"
+#include "core/script/submission.hpp"
+#include "core/spec/json.hpp"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace dts::launch {
+namespace {
+
+// The folder that the run was submitted from.
+Result<std::string> work_folder(const run::RunDirectory& run) {
+  DTS_ASSIGN(const std::string text, read_file(run.provenance()));
+  const auto record = nlohmann::json::parse(text, nullptr, false);
+  if (!record.is_object() || !record.contains("folder") || !record["folder"].is_string())
+    return fail(Errc::invalid, run.provenance() + ": no \"folder\"");
+  return record["folder"].get<std::string>();
+}
+
+}  // namespace
+
+std::vector<std::string> scrubbed_environment() {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    // SLURM_CONF says where the scheduler is; the job needs it as much as we do.
+    if (name == "SLURM_CONF" || !plan::is_leaky_variable(name)) environment.push_back(text);
+  }
+  return environment;
+}
+
+Result<sched::Submission> make_successor(const run::RunDirectory& run) {
+  DTS_ASSIGN(const std::string spec_text, read_file(run.spec()));
+  DTS_ASSIGN(const spec::JobSpec spec, spec::from_json(spec_text, run.spec()));
+  DTS_ASSIGN(const std::string plan_text, read_file(run.plan()));
+  DTS_ASSIGN(const plan::Plan plan, plan::plan_from_json(plan_text));
+  script::JobFiles files;
+  DTS_ASSIGN(files.script, read_file(run.script()));
+  DTS_ASSIGN(files.work_folder, work_folder(run));
+  files.script_path = run.script();
+  files.run_dir = run.path;
+  files.environment = scrubbed_environment();
+  return script::make_submission(spec, plan, std::move(files));
+}
+
+}  // namespace dts::launch

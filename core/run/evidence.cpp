@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/evidence.hpp"
+
+namespace dts::run {
+
+// Messages of Linux (errno(3), signal(7)), of the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
+// Gloo, TensorFlow, XLA and Open MPI. Words that a program also prints where all is well
+// ("timeout") are none.
+const std::vector<Pattern>& known_patterns() {
+  static const std::vector<Pattern> k_patterns{
+      {Cause::out_of_memory, "CUDA out of memory"},
+      {Cause::out_of_memory, "torch.cuda.OutOfMemoryError"},
+      {Cause::out_of_memory, "CUDA error: out of memory"},
+      {Cause::out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {Cause::out_of_memory, "CUBLAS_STATUS_ALLOC_FAILED"},
+      {Cause::out_of_memory, "RESOURCE_EXHAUSTED: "},
+      {Cause::out_of_memory, "ResourceExhaustedError"},
+      {Cause::out_of_memory, "std::bad_alloc"},
+      {Cause::out_of_memory, "MemoryError"},
+      {Cause::out_of_memory, "Cannot allocate memory"},
+      {Cause::out_of_memory, "can't allocate memory"},
+      {Cause::out_of_memory, "is killed by signal: Killed"},
+      {Cause::out_of_memory, "oom-kill event"},
+      {Cause::out_of_memory, "insufficient shared memory (shm)"},
+      {Cause::gpu_error, "uncorrectable ECC error"},
+      {Cause::gpu_error, "uncorrectable NVLink error"},
+      {Cause::gpu_error, "GPU is lost"},
+      {Cause::gpu_error, "has fallen off the bus"},
+      {Cause::gpu_error, "NVRM: Xid"},
+      {Cause::gpu_error, "CUDA error: unspecified launch failure"},
+      {Cause::gpu_error, "CUDA error: unknown error"},
+      {Cause::gpu_error, "CUDA error: hardware error"},
+      {Cause::gpu_error, "CUDA-capable device(s) is/are busy or unavailable"},
+      {Cause::gpu_error, "no CUDA-capable device is detected"},
+      {Cause::gpu_error, "system not yet initialized"},
+      {Cause::gpu_error, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+      {Cause::disk_full, "No space left on device"},
+      {Cause::disk_full, "Disk quota exceeded"},
+      {Cause::disk_full, "File too large"},
+      {Cause::rendezvous, "The client socket has timed out after"},
+      {Cause::rendezvous, "The server socket has failed to listen"},
+      {Cause::rendezvous, "The client socket has failed to connect to"},
+      {Cause::rendezvous, "DistNetworkError"},
+      {Cause::rendezvous, "DistStoreError"},
+      {Cause::rendezvous, "RendezvousTimeoutError"},
+      {Cause::rendezvous, "RendezvousConnectionError"},
+      {Cause::rendezvous, "Address already in use"},
+      {Cause::comm_timeout, "Watchdog caught collective operation timeout"},
+      {Cause::comm_timeout, "NCCL communicator was aborted"},
+      {Cause::comm_timeout, "NCCL error"},
+      {Cause::comm_timeout, "ncclSystemError"},
+      {Cause::comm_timeout, "ncclRemoteError"},
+      {Cause::comm_timeout, "ncclInternalError"},
+      {Cause::comm_timeout, "gloo/transport"},
+      {Cause::comm_timeout, "Application timeout caused pair closure"},
+      {Cause::comm_timeout, "Connection closed by peer"},
+      {Cause::comm_timeout, "Connection reset by peer"},
+      {Cause::comm_timeout, "Broken pipe"},
+      {Cause::comm_timeout, "Socket closed"},
+      {Cause::comm_timeout, "heartbeat timeout"},
+      {Cause::comm_timeout, "MPI_ERR_PROC_FAILED"},
+      {Cause::comm_timeout, "communication with remote MPI process"},
+  };
+  return k_patterns;
+}
+
+namespace {
+
+constexpr Cause k_order[] = {Cause::out_of_memory,
+                             Cause::gpu_error,
+                             Cause::disk_full,
+                             Cause::rendezvous,
+                             Cause::comm_timeout};
+constexpr std::size_t k_longest_line = 200;
+
+// The last line that shows `cause`; null: none.
+const std::string* line_of(Cause cause, const std::vector<std::string>& lines) {
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    for (const Pattern& pattern : known_patterns())
+      if (pattern.cause == cause && line->find(pattern.words) != std::string::npos) return &*line;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines) {
+  for (const Cause cause : k_order)
+    if (const std::string* line = line_of(cause, last_lines))
+      return Evidence{cause, line->substr(0, k_longest_line)};
+  return std::nullopt;
+}
+
+bool may_be_explained(Cause cause) {
+  return cause == Cause::user_exit || cause == Cause::rank_killed;
+}
+
+bool may_be_a_victim(Cause cause) {
+  return cause == Cause::user_exit || cause == Cause::comm_timeout;
+}
+
+}  // namespace dts::run

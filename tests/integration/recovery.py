@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is done about each cause, on a private real Slurm: recovery.py SCENARIO."""
+import os
+import subprocess
+import sys
+import textwrap
+
+from checks import check, skip, wait_for
+from main_job_support import Cluster, DTSUBMIT
+
+PROGRAM = "-c", textwrap.dedent("""
+    import os, sys, time
+    attempt = int(os.environ["DTSUBMIT_ATTEMPT"])
+    print("attempt", attempt, os.uname().nodename, flush=True)
+    if attempt == 1:
+        {first}
+    """)
+
+
+def program(first):
+    return ["--", "python3", PROGRAM[0], PROGRAM[1].format(first=first)]
+
+
+def events(run, *names):
+    return [e for e in run.ledger() if e["event"] in names]
+
+
+def successor():
+    """A job that Slurm will not requeue is continued by another; --wait follows it to its end."""
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
+        run = cluster.submit("--nodes", "1", "--on", "exit=requeue:1", *program(
+            "while not os.path.exists(os.environ['DTSUBMIT_RUN_DIR'] + '/go'): time.sleep(0.1)\n"
+            "    sys.exit('once')"))
+        wait_for(60, "the ranks", lambda: events(run, "ranks_started"))
+        cluster.run("scontrol", "update", f"JobId={run.job}", "Requeue=0")
+        open(run.path + "/go", "w").close()
+        wait_for(60, "a successor", lambda: events(run, "resubmitted"))
+        told = events(run, "resubmitted")[0]
+        check(told["job"] != run.job, f"job {run.job} is continued by job {told['job']}")
+        check("disabled" in told["detail"], f"it is said why: {told['detail']}")
+        wait_for(120, "the run's end", run.is_over)
+        check(run.status()["done"] and run.status()["job"] == told["job"], "the run is done, by its successor")
+        check(os.path.exists(f"{run.path}/slurm-{told['job']}.log"), "the successor's log is in the run directory")
+        shown = cluster.run("scontrol", "show", "job", str(told["job"])).stdout
+        check(f"WorkDir={cluster.place}" in shown, "it runs in the folder of the first submission")
+
+
+def elsewhere():
+    """A broken GPU is not met twice: the next attempt gets another node."""
+    with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
+        run = cluster.submit("--nodes", "1", *program("sys.exit('CUDA error: uncorrectable ECC error encountered')"))
+        wait_for(120, "the run's end", run.is_over)
+        ended = events(run, "attempt_ended")
+        check(ended[0]["cause"] == "gpu_error", f"the cause is {ended[0]['cause']}: {ended[0]['detail']}")
+        first, second = (e["nodes"] for e in events(run, "attempt_started"))
+        check(first != second, f"attempt 1 on {first}, attempt 2 on {second}")
+        shown = cluster.run("scontrol", "show", "job", str(run.job)).stdout
+        check(f"ExcNodeList={first[0]}" in shown, f"{first[0]} is excluded from the job")
+        check(run.status()["done"], "the run is done")
+
+
+def resubmit():
+    """--on exit=resubmit: each attempt is a job of its own, and a budget ends them."""
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
+        always = ["--", "python3", "-c", "import sys; sys.exit(7)"]
+        done = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "1", "--wait", "--on", "exit=resubmit:2", *always, code=7)
+        check("continues the run" in done.stderr, "--wait follows the successors and ends with the last one's code, 7")
+        jobs = cluster.run("squeue", "-h", "-t", "all", "-o", "%i %T").stdout.split("\n")
+        check(len([j for j in jobs if j]) == 3, f"three jobs: {jobs}")
+
+
+def memory():
+    """A rank that the kernel kills for want of memory: by its cgroup's counter, not by guessing."""
+    group = "/sys/fs/cgroup/memory/dtsubmit-test"
+    if os.geteuid() != 0 or not os.path.isdir("/sys/fs/cgroup/memory"):
+        skip("needs root and a memory cgroup of version 1")
+    os.mkdir(group)
+    try:
+        with open(group + "/memory.limit_in_bytes", "w") as file:
+            file.write(str(256 << 20))
+        runs = f"/tmp/dts-memory-{os.getpid()}"
+        hog = "import os\nif os.environ['RANK'] == '1': x = bytearray(1 << 30)\nimport time; time.sleep(300)"
+        script = f'echo $$ >{group}/cgroup.procs; exec "$0" run --runs {runs} --ntasks-per-node 2 --on crash=stop -- python3 -c "$1"'
+        done = subprocess.run(["sh", "-c", script, DTSUBMIT, hog], capture_output=True, text=True)
+        told = subprocess.run([DTSUBMIT, "status", "last", "--runs", runs], capture_output=True, text=True).stdout
+        subprocess.run(["rm", "-rf", runs], check=True)
+        check(done.returncode == 137, f"the run ended with the rank's code, {done.returncode}")
+        check("rank 1" in done.stderr and "for want of memory" in done.stderr, f"it is said: {done.stderr.strip().splitlines()[-1]}")
+        check("out_of_memory" in told, "status names the cause")
+    finally:
+        wait_for(30, "an empty cgroup", lambda: not open(group + "/cgroup.procs").read())
+        os.rmdir(group)
+
+
+if __name__ == "__main__":
+    {f.__name__: f for f in (successor, elsewhere, resubmit, memory)}[sys.argv[1]]()

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real messages of real failures, and the cause each shows.
+#include "core/run/evidence.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace {
+
+using namespace dts::run;
+
+struct Message {
+  Cause cause;
+  const char* line;
+};
+
+const std::vector<Message> k_messages{
+    {Cause::out_of_memory,
+     "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.10 GiB total"},
+    {Cause::out_of_memory, "torch.cuda.OutOfMemoryError: CUDA ran out"},
+    {Cause::out_of_memory, "RuntimeError: CUDA error: out of memory"},
+    {Cause::out_of_memory,
+     "failed to allocate 1.50G (1610612736 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of "
+     "memory"},
+    {Cause::out_of_memory,
+     "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"},
+    {Cause::out_of_memory,
+     "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to "
+     "allocate"},
+    {Cause::out_of_memory,
+     "tensorflow.python.framework.errors_impl.ResourceExhaustedError: OOM when allocating tensor"},
+    {Cause::out_of_memory, "terminate called after throwing an instance of 'std::bad_alloc'"},
+    {Cause::out_of_memory, "MemoryError"},
+    {Cause::out_of_memory, "OSError: [Errno 12] Cannot allocate memory"},
+    {Cause::out_of_memory,
+     "RuntimeError: [enforce fail at alloc_cpu.cpp:75] DefaultCPUAllocator: can't allocate memory: "
+     "you tried to allocate 400 bytes"},
+    {Cause::out_of_memory, "RuntimeError: DataLoader worker (pid 71) is killed by signal: Killed."},
+    {Cause::out_of_memory, "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=12.0"},
+    {Cause::out_of_memory,
+     "It is possible that dataloader's workers are out of shared memory: insufficient shared "
+     "memory (shm)"},
+    {Cause::gpu_error, "RuntimeError: CUDA error: uncorrectable ECC error encountered"},
+    {Cause::gpu_error,
+     "RuntimeError: CUDA error: uncorrectable NVLink error detected during the execution"},
+    {Cause::gpu_error, "Unable to determine the device handle for GPU 0000:65:00.0: GPU is lost."},
+    {Cause::gpu_error, "NVRM: GPU at PCI:0000:65:00: has fallen off the bus"},
+    {Cause::gpu_error, "[ 1234.5] NVRM: Xid (PCI:0000:65:00): 79, pid=1234"},
+    {Cause::gpu_error, "RuntimeError: CUDA error: unspecified launch failure"},
+    {Cause::gpu_error, "RuntimeError: CUDA error: unknown error"},
+    {Cause::gpu_error, "RuntimeError: CUDA error: hardware error"},
+    {Cause::gpu_error,
+     "RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable"},
+    {Cause::gpu_error, "RuntimeError: No CUDA GPUs: no CUDA-capable device is detected"},
+    {Cause::gpu_error, "Error 802: system not yet initialized"},
+    {Cause::gpu_error, "CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable"},
+    {Cause::disk_full, "OSError: [Errno 28] No space left on device"},
+    {Cause::disk_full, "OSError: [Errno 122] Disk quota exceeded: '/home/u/ckpt'"},
+    {Cause::disk_full, "OSError: [Errno 27] File too large"},
+    {Cause::rendezvous,
+     "RuntimeError: The client socket has timed out after 300s while trying to connect to (n1, "
+     "29500)."},
+    {Cause::rendezvous,
+     "RuntimeError: The server socket has failed to listen on any local network address."},
+    {Cause::rendezvous,
+     "RuntimeError: The client socket has failed to connect to any network address of (n1, "
+     "29500)."},
+    {Cause::rendezvous, "torch.distributed.DistNetworkError: connection lost"},
+    {Cause::rendezvous,
+     "torch.distributed.DistStoreError: Timed out after 1801 seconds waiting for clients. 15/16 "
+     "clients joined."},
+    {Cause::rendezvous, "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError"},
+    {Cause::rendezvous,
+     "torch.distributed.elastic.rendezvous.api.RendezvousConnectionError: The connection to the "
+     "C10d store has failed."},
+    {Cause::rendezvous, "OSError: [Errno 98] Address already in use"},
+    {Cause::comm_timeout,
+     "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=31, OpType=ALLREDUCE"},
+    {Cause::comm_timeout, "RuntimeError: NCCL communicator was aborted on rank 3."},
+    {Cause::comm_timeout, "RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:1269, internal error"},
+    {Cause::comm_timeout,
+     "ncclSystemError: System call (e.g. socket, malloc) or external library call failed"},
+    {Cause::comm_timeout, "ncclRemoteError: A call failed possibly due to a network error"},
+    {Cause::comm_timeout, "ncclInternalError: Internal check failed."},
+    {Cause::comm_timeout,
+     "RuntimeError: [../third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:84] Timed out "
+     "waiting 1800000ms for recv"},
+    {Cause::comm_timeout, "RuntimeError: Application timeout caused pair closure"},
+    {Cause::comm_timeout, "Connection closed by peer [10.0.0.2]:41234"},
+    {Cause::comm_timeout, "ConnectionResetError: [Errno 104] Connection reset by peer"},
+    {Cause::comm_timeout, "BrokenPipeError: [Errno 32] Broken pipe"},
+    {Cause::comm_timeout, "UNAVAILABLE: Socket closed"},
+    {Cause::comm_timeout,
+     "The following tasks are unhealthy (stopped sending heartbeats): heartbeat timeout"},
+    {Cause::comm_timeout, "MPI_ERR_PROC_FAILED: Process Failure"},
+    {Cause::comm_timeout, "ORTE has lost communication with remote MPI process"},
+};
+
+// Said where all is well, or by a bug of the program: no evidence of anything else.
+const std::vector<const char*> k_innocent{
+    "",
+    "setting the timeout to 1800 s",
+    "memory: 12 GiB of 80 GiB in use",
+    "ValueError: shapes (3,) and (4,) not aligned",
+    "RuntimeError: CUDA error: device-side assert triggered",
+    "AssertionError: loss is nan",
+    "listening on 0.0.0.0:29500",
+    "ModuleNotFoundError: No module named 'trainer'",
+    "GPU 0 is used for training",
+};
+
+}  // namespace
+
+TEST_CASE("each message shows its cause, whatever ordinary lines surround it") {
+  for (const Message& message : k_messages) {
+    CAPTURE(message.line);
+    const auto found = read_evidence({"step 12 loss 0.5", message.line, "Aborted"});
+    REQUIRE(found);
+    CHECK(to_string(found->cause) == std::string(to_string(message.cause)));
+    CHECK(found->line == std::string(message.line).substr(0, 200));
+  }
+}
+
+TEST_CASE("every pattern is needed by a message of the table") {
+  for (const Pattern& pattern : known_patterns()) {
+    CAPTURE(pattern.words);
+    bool needed = false;
+    for (const Message& message : k_messages)
+      needed =
+          needed || std::string_view(message.line).find(pattern.words) != std::string_view::npos;
+    CHECK(needed);
+  }
+}
+
+TEST_CASE("ordinary lines and a program's own bugs show nothing") {
+  for (const char* line : k_innocent) {
+    CAPTURE(line);
+    CHECK_FALSE(read_evidence({line}));
+  }
+  CHECK_FALSE(read_evidence({}));
+}
+
+TEST_CASE("a rank that ran out of memory and then lost its peers ran out of memory") {
+  const auto found = read_evidence({"RuntimeError: CUDA out of memory. Tried to allocate",
+                                    "ConnectionResetError: [Errno 104] Connection reset by peer"});
+  REQUIRE(found);
+  CHECK(found->cause == Cause::out_of_memory);
+}
