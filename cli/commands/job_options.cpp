@@ -57,6 +57,21 @@ Result<int> parse_signal(const std::string& text) {
       Errc::invalid, fmt::format("`{}` is not a stop signal", text), "one of TERM, USR1, USR2");
 }
 
+// Each once, in the order in which they are written; names that are not known are left for
+// validate().
+Result<std::vector<std::string>> parse_frameworks(const std::string& text) {
+  if (text == "all") return spec::all_frameworks();
+  std::vector<std::string> asked;
+  if (text == "none") return asked;
+  for (const std::string& name : split(text, ','))
+    if (std::find(asked.begin(), asked.end(), name) == asked.end()) asked.push_back(name);
+  const std::vector<std::string> order = spec::all_frameworks();
+  std::stable_sort(asked.begin(), asked.end(), [&](const auto& a, const auto& b) {
+    return std::find(order.begin(), order.end(), a) < std::find(order.begin(), order.end(), b);
+  });
+  return asked;
+}
+
 }  // namespace
 
 void add_job_options(CLI::App& verb, JobOptions& o) {
@@ -93,6 +108,16 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
           "--stop-signal", o.stop_signal, "sent to each program to make it save and exit 85 [TERM]")
       ->group(group)
       ->type_name("SIG");
+  verb.add_option("--framework",
+                  o.frameworks,
+                  "whose variables each rank gets: none, torch,tensorflow,... [all]")
+      ->group(group)
+      ->type_name("LIST");
+  verb.add_option("--bind-threads",
+                  o.spec.bind_threads,
+                  "one core for each OpenMP thread of this runtime: none, gnu, intel [none]")
+      ->group(group)
+      ->type_name("NAME");
   verb.add_option("--runs", o.runs, "folder of run directories [runs]")
       ->group(group)
       ->type_name("DIR")
@@ -139,6 +164,7 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   reader.read("--mem", options.memory, parse_memory_mib, spec.memory_mib);
   reader.read("--signal-margin", options.signal_margin, parse_seconds, spec.signal_margin);
   reader.read("--stop-signal", options.stop_signal, parse_signal, spec.stop_signal);
+  reader.read("--framework", options.frameworks, parse_frameworks, spec.frameworks);
   if (const auto policy = run::parse_policy(spec.on); !policy)
     reader.problems.insert(reader.problems.end(), policy.error().begin(), policy.error().end());
   const Diagnostics invalid = spec::validate(spec);

@@ -131,6 +131,10 @@ std::string conf_path(const std::string& folder) {
   return folder + "/slurm.conf";
 }
 
+std::string hosts_path(const std::string& folder) {
+  return folder + "/hosts";
+}
+
 std::string gpu_path(const std::string& folder, unsigned gpu) {
   return fmt::format("{}/gpu/gpu{}", folder, gpu);
 }
@@ -151,6 +155,14 @@ std::string render_start_conf(const Layout& layout) {
 
 bool is_start_conf(const std::string& text) {
   return text.find(k_listen_narrowly) != std::string::npos;
+}
+
+std::string render_hosts(const Layout& layout, std::string machines) {
+  if (!machines.empty() && machines.back() != '\n') machines += '\n';
+  for (unsigned node = 0; node < layout.spec.nodes; ++node)
+    machines +=
+        fmt::format("{} {}\n", layout.endpoints.node_address(node), node_name(layout, node));
+  return machines;
 }
 
 std::string render_gres_conf(const Layout& layout) {

@@ -27,6 +27,9 @@ struct Layout {
 // FOLDER/slurm.conf: what SLURM_CONF has to name.
 [[nodiscard]] std::string conf_path(const std::string& folder);
 
+// FOLDER/hosts: what the daemons and their jobs find in place of /etc/hosts.
+[[nodiscard]] std::string hosts_path(const std::string& folder);
+
 // FOLDER/gpu/gpuI: symbolic links to /dev/null, because gres.conf takes character devices only.
 [[nodiscard]] std::string gpu_path(const std::string& folder, unsigned gpu);
 
@@ -35,11 +38,14 @@ struct Layout {
 // resolves to (slurm_setup_addr in src/common/slurm_protocol_api.c), not on every address of the
 // machine, where with auth/none anybody could run jobs. The host name is the daemon's address as a
 // number then. Jobs must not see the key: their srun would look for the address of a node's name,
-// which does not resolve.
+// which resolves only where the kernel lets us show our own /etc/hosts.
 [[nodiscard]] std::string render_start_conf(const Layout& layout);
 
 // True for a text of render_start_conf: the start was interrupted.
 [[nodiscard]] bool is_start_conf(const std::string& text);
+
+// hosts(5): the text of the machine's own file, then the nodes.
+[[nodiscard]] std::string render_hosts(const Layout& layout, std::string machines);
 
 [[nodiscard]] std::string render_gres_conf(const Layout& layout);  // empty without GPUs
 [[nodiscard]] std::string render_cgroup_conf(

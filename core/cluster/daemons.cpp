@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <linux/close_range.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,6 +42,7 @@ std::string locate(const std::string& program) {
 // What the child does to itself. Everything it needs was made before the fork: no allocation there.
 struct Identity {
   std::string host_name;  // empty: none of its own
+  std::string hosts;      // a file to show as /etc/hosts; empty: the machine's own
   bool user_namespace = false;
   std::string uid_map = fmt::format("{0} {0} 1", ::geteuid());
   std::string gid_map = fmt::format("{0} {0} 1", ::getegid());
@@ -59,6 +61,15 @@ bool put(const char* path, std::string_view text) {
   return whole;
 }
 
+// In a mount namespace of our own, so that a node's name has an address inside the cluster and
+// nowhere else: programs look up their own host's name (Gloo in JAX). Where the kernel refuses,
+// names stay without an address.
+void show_hosts(const char* file) {
+  if (::unshare(CLONE_NEWNS) == 0 &&
+      ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0)
+    ::mount(file, "/etc/hosts", nullptr, MS_BIND, nullptr);
+}
+
 // user_namespaces(7): the user stays who he is; setgroups must be given up before gid_map may be
 // written.
 int become(const Identity& identity) {
@@ -69,6 +80,7 @@ int become(const Identity& identity) {
       (!put("/proc/self/uid_map", identity.uid_map) || !put("/proc/self/setgroups", "deny") ||
        !put("/proc/self/gid_map", identity.gid_map)))
     return 1;
+  if (!identity.hosts.empty()) show_hosts(identity.hosts.c_str());
   return ::sethostname(identity.host_name.data(), identity.host_name.size());
 }
 
@@ -91,7 +103,8 @@ Result<Daemon> start(Command command,
   command.env->push_back(std::string(k_mark) + "=" + folder);
   command.folder = folder;
   command.stdout_fd = command.stderr_fd = log.get();
-  const Identity identity = identity_of(layout.own_host_names ? host_name : "");
+  Identity identity = identity_of(layout.own_host_names ? host_name : "");
+  identity.hosts = hosts_path(folder);
   command.unshare_flags = identity.unshare_flags();
   command.in_child = [&identity] { return become(identity); };
   DTS_ASSIGN(const pid_t pid, start_process(command));

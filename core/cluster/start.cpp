@@ -39,6 +39,11 @@ Result<void> write_files(const Layout& layout) {
   for (unsigned gpu = 0; gpu < layout.spec.gpus_per_node; ++gpu)
     if (::symlink("/dev/null", gpu_path(folder, gpu).c_str()) != 0)
       return fail_errno("cannot create " + gpu_path(folder, gpu));
+  if (layout.own_host_names)
+    DTS_TRY(write_file(hosts_path(folder),
+                       render_hosts(layout, read_file("/etc/hosts").value_or("")),
+                       0644,
+                       Durability::deferred));
   const std::string gres = render_gres_conf(layout);
   const std::string cgroup = render_cgroup_conf(layout);
   if (!gres.empty()) DTS_TRY(write_file(folder + "/gres.conf", gres, 0600, Durability::deferred));

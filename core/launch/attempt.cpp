@@ -139,7 +139,7 @@ void Attempt::start_ranks(Time now) {
   phase_ = Phase::starting;
   phase_limit_ = now + settings_.launch_limit;
   std::vector<plan::Environment> environments =
-      plan::rank_environments(placements_, rendezvous_, settings_.plan.workers_per_task);
+      plan::rank_environments(placements_, rendezvous_, settings_.plan);
   for (const plan::Placement& placement : placements_) {
     Go go;
     go.cpus = placement.cpus;

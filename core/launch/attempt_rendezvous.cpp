@@ -44,6 +44,7 @@ void Attempt::begin_rendezvous(Time now) {
                  fmt::format("no rank on {} has local rank 0", state.hello.rank.node),
                  now);
   placements_ = plan::place_ranks(hellos, settings_.plan, topologies);
+  rendezvous_.hcas = plan::shared_hcas(topologies);
   phase_ = Phase::listening;
   phase_limit_ = now + k_rendezvous_limit;
   send(0, Listen{settings_.ports, nonce()});

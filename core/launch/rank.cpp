@@ -171,9 +171,11 @@ void RankProcess::handle(const Go& message) {
   stop_signal_ = message.stop_signal;
   if (const auto bound = bind_to(message.cpus); !bound) return say(Failed{bound.error().message});
   plan::Environment environment = message.environment;
-  std::erase_if(environment, [](const auto& variable) {
-    return plan::is_advice(variable.first) && getenv_lookup(variable.first.c_str());
-  });
+  const auto is_set = [](const std::string& name) {
+    return getenv_lookup(name.c_str()).has_value();
+  };
+  std::erase_if(environment,
+                [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
   const auto started = program_.start(options_.command, environment, message.log);
   if (!started) return say(Failed{started.error().message});
   say(Started{program_.pid(), current_binding()});

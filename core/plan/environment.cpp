@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's program is told, and what it must not inherit.
-#include "core/base/hash.hpp"
+// What a rank's program is told.
 #include "core/base/text.hpp"
 #include "core/plan/plan.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <functional>
-#include <initializer_list>
-#include <numeric>
 #include <set>
 
 namespace dts::plan {
@@ -128,111 +124,61 @@ void add_torchrun(Environment& variables,
                     {"PET_MASTER_PORT", text(world.rendezvous.master_port)}});
 }
 
+// One thread to a core, on its first hardware thread. libgomp takes its list with spaces, and binds
+// the main thread as soon as it is loaded; Intel's and LLVM's runtime takes its own with commas.
+void add_openmp(Environment& variables, const Placement& rank, const Plan& plan) {
+  variables.emplace_back("OMP_NUM_THREADS",
+                         text(std::max(1U, rank.cores / std::max(1U, plan.workers_per_task))));
+  if (plan.bind_threads == "none" || rank.first_cpus.empty()) return;
+  std::vector<std::string> cpus;
+  for (const unsigned cpu : rank.first_cpus) cpus.push_back(text(cpu));
+  if (plan.bind_threads == "gnu")
+    variables.emplace_back("GOMP_CPU_AFFINITY", join(cpus, " "));
+  else
+    variables.emplace_back("KMP_AFFINITY",
+                           "granularity=fine,explicit,proclist=[" + join(cpus, ",") + "]");
+}
+
 void add_libraries(Environment& variables,
                    const World& world,
                    const Placement& rank,
-                   unsigned workers) {
+                   const Plan& plan) {
   if (const std::string& interface = world.rendezvous.interface; !interface.empty()) {
     variables.emplace_back("NCCL_SOCKET_IFNAME", "=" + interface);  // =: this name, not this prefix
     variables.emplace_back("GLOO_SOCKET_IFNAME", interface);
   }
-  variables.emplace_back("OMP_NUM_THREADS", text(std::max(1U, rank.cores / std::max(1U, workers))));
+  if (!world.rendezvous.hcas.empty())
+    variables.emplace_back("NCCL_IB_HCA", "=" + world.rendezvous.hcas);
+  add_openmp(variables, rank, plan);
   if (rank.gpus.empty()) return;
   variables.emplace_back("CUDA_VISIBLE_DEVICES", join(rank.gpus, ","));
   variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-}
-
-bool starts_with_one_of(std::string_view name, std::initializer_list<std::string_view> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
-    return name.substr(0, prefix.size()) == prefix;
-  });
 }
 
 }  // namespace
 
 std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
                                            const Rendezvous& rendezvous,
-                                           unsigned workers_per_task) {
+                                           const Plan& plan) {
+  constexpr std::pair<const char*, decltype(&add_pytorch)> k_families[] = {
+      {"torch", add_pytorch},
+      {"tensorflow", add_tensorflow},
+      {"jax", add_jax},
+      {"horovod", add_horovod},
+      {"sagemaker", add_sagemaker}};
   const World world(placements, rendezvous);
   std::vector<Environment> all;
   all.reserve(placements.size());
   for (const Placement& rank : placements) {
     Environment& variables = all.emplace_back();
-    add_pytorch(variables, world, rank);
-    add_tensorflow(variables, world, rank);
-    add_jax(variables, world, rank);
-    add_horovod(variables, world, rank);
-    add_sagemaker(variables, world, rank);
-    if (workers_per_task > 0) add_torchrun(variables, world, rank, workers_per_task);
-    add_libraries(variables, world, rank, workers_per_task);
+    for (const auto& [framework, add] : k_families)
+      if (std::find(plan.frameworks.begin(), plan.frameworks.end(), framework) !=
+          plan.frameworks.end())
+        add(variables, world, rank);
+    if (plan.workers_per_task > 0) add_torchrun(variables, world, rank, plan.workers_per_task);
+    add_libraries(variables, world, rank, plan);
   }
   return all;
-}
-
-bool is_advice(std::string_view name) {
-  return name == "OMP_NUM_THREADS" || starts_with_one_of(name, {"NCCL_", "GLOO_"});
-}
-
-bool is_leaky_variable(std::string_view name) {
-  static const std::set<std::string, std::less<>> k_names = {"RANK",
-                                                             "WORLD_SIZE",
-                                                             "LOCAL_RANK",
-                                                             "LOCAL_WORLD_SIZE",
-                                                             "NODE_RANK",
-                                                             "GROUP_RANK",
-                                                             "MASTER_ADDR",
-                                                             "MASTER_PORT",
-                                                             "TF_CONFIG",
-                                                             "HOROVOD_RANK",
-                                                             "HOROVOD_SIZE",
-                                                             "HOROVOD_LOCAL_RANK",
-                                                             "JAX_PROCESS_ID",
-                                                             "JAX_NUM_PROCESSES",
-                                                             "HOROVOD_CROSS_RANK",
-                                                             "HOROVOD_LOCAL_SIZE",
-                                                             "HOROVOD_CROSS_SIZE",
-                                                             "JAX_COORDINATOR_ADDRESS",
-                                                             "JAX_LOCAL_DEVICE_IDS",
-                                                             "SM_HOSTS",
-                                                             "SM_CURRENT_HOST",
-                                                             "SM_NUM_GPUS",
-                                                             "MPI_LOCALRANKID",
-                                                             "MPI_LOCALNRANKS"};
-  if (name == "SLURM_CONF") return false;
-  return k_names.count(name) > 0 || starts_with_one_of(name,
-                                                       {"SLURM_",
-                                                        "SBATCH_",
-                                                        "SRUN_",
-                                                        "OMPI_",
-                                                        "PMIX_",
-                                                        "PMI_",
-                                                        "PRTE_",
-                                                        "MV2_COMM_WORLD_",
-                                                        "PET_",
-                                                        "TORCHELASTIC_"});
-}
-
-std::vector<unsigned> master_port_candidates(const std::string& run,
-                                             unsigned attempt,
-                                             unsigned ephemeral_low,
-                                             unsigned ephemeral_high,
-                                             unsigned count) {
-  constexpr unsigned k_first = 1024, k_last = 65535;
-  std::vector<unsigned> pool;
-  for (unsigned port = k_first; port <= k_last; ++port)
-    if (port < ephemeral_low || port > ephemeral_high) pool.push_back(port);
-  if (pool.empty()) return {};
-  // A walk with a step that shares no factor with the size visits every port once.
-  const std::uint64_t salt = hash64(run + "/" + std::to_string(attempt));
-  std::uint64_t at = salt % pool.size();
-  std::uint64_t step = 1 + (salt >> 32) % pool.size();
-  while (std::gcd(step, pool.size()) != 1) ++step;
-  std::vector<unsigned> ports;
-  while (ports.size() < std::min<std::size_t>(count, pool.size())) {
-    ports.push_back(pool[at]);
-    at = (at + step) % pool.size();
-  }
-  return ports;
 }
 
 }  // namespace dts::plan

@@ -40,6 +40,7 @@ bool read(const json& object, const char* key, std::string& value) {
 bool read(const json& object, const char* key, std::vector<std::string>& value) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array()) return false;
+  value.clear();
   for (const json& word : *found) {
     if (!word.is_string()) return false;
     value.push_back(word.get<std::string>());
@@ -73,6 +74,8 @@ std::string to_json(const Plan& plan) {
                {"world_size", plan.world_size},
                {"workers_per_task", plan.workers_per_task},
                {"launcher", plan.launcher},
+               {"frameworks", plan.frameworks},
+               {"bind_threads", plan.bind_threads},
                {"signal_margin", plan.signal_margin.count()},
                {"command", plan.command},
                {"reasons", std::move(reasons)}},
@@ -101,6 +104,8 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "world_size", plan.world_size)) return bad("world_size");
   if (!read(value, "workers_per_task", plan.workers_per_task)) return bad("workers_per_task");
   if (!read(value, "launcher", plan.launcher)) return bad("launcher");
+  if (!read(value, "frameworks", plan.frameworks)) return bad("frameworks");
+  if (!read(value, "bind_threads", plan.bind_threads)) return bad("bind_threads");
   if (!read(value, "signal_margin", margin)) return bad("signal_margin");
   if (!read(value, "command", plan.command) || plan.command.empty()) return bad("command");
   if (!read_reasons(value, plan.reasons)) return bad("reasons");

@@ -63,6 +63,27 @@ void choose_workers(Plan& plan, const spec::JobSpec& spec) {
                                   : "torchrun without GPUs: one process");
 }
 
+void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
+  plan.frameworks = spec.frameworks;
+  plan.bind_threads = spec.bind_threads;
+  const bool has_torch =
+      std::find(spec.frameworks.begin(), spec.frameworks.end(), "torch") != spec.frameworks.end();
+  if (plan.workers_per_task > 0 && !has_torch)
+    problems.push_back({"--framework", "torchrun needs the variables of torch", "add torch"});
+  if (plan.workers_per_task > 1 && spec.bind_threads != "none")
+    problems.push_back(
+        {"--bind-threads",
+         "torchrun's processes share one environment: all would be on the same cores",
+         "leave it away, or start the processes without torchrun"});
+  if (spec.frameworks != spec::all_frameworks())
+    decide(plan,
+           "framework",
+           spec.frameworks.empty() ? "none" : join(spec.frameworks, ","),
+           "as asked: no variables of others");
+  if (spec.bind_threads != "none")
+    decide(plan, "bind-threads", spec.bind_threads, "as asked: one core for each OpenMP thread");
+}
+
 void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   constexpr const char* k_what = "ntasks-per-node";
   if (spec.ntasks_per_node) {
@@ -184,6 +205,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   choose_workers(plan, spec);
   choose_tasks(plan, spec, fit);
   choose_cpus(plan, spec, fit);
+  choose_environment(plan, spec, problems);
   check_ranks(plan, spec, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
   plan.launcher = spec.launcher;

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -53,6 +54,8 @@ struct Plan {
   unsigned workers_per_task =
       0;  // processes that each task starts itself (torchrun); 0: it does not
   std::string launcher = "auto";  // auto, mpirun, srun; auto is settled in the job
+  std::vector<std::string> frameworks = spec::all_frameworks();  // whose variables ranks get
+  std::string bind_threads = "none";                             // none, gnu, intel
   // How long before the time limit Slurm warns the agent (--signal). The spec's, unless that is the
   // default and too long for the limit. 0: no warning.
   std::chrono::seconds signal_margin{0};
@@ -86,7 +89,8 @@ struct Placement {
   std::string node;
   unsigned cores = 1;          // physical cores behind `cpus`; at least 1
   std::vector<unsigned> cpus;  // OS indices of PUs, ascending; empty: topology unknown, do not bind
-  std::vector<std::string> gpus;  // value(s) for CUDA_VISIBLE_DEVICES; empty: none asked
+  std::vector<unsigned> first_cpus;  // of `cpus`: the first of each core, in the cores' order
+  std::vector<std::string> gpus;     // value(s) for CUDA_VISIBLE_DEVICES; empty: none asked
 };
 
 // Refuses (Errc::invalid, each problem named) a set of ranks that is not 0..W-1 with one W,
@@ -112,7 +116,14 @@ struct Rendezvous {
   std::vector<std::string> hosts;      // by node rank: where the other nodes reach it
   std::vector<unsigned> worker_ports;  // by rank: free on its node, for a server of its own
   std::string interface;               // of `hosts`, the same name on every node; empty: it differs
+  std::string hcas;                    // shared_hcas()
 };
+
+// The InfiniBand or RoCE ports that a job over these nodes should use, "mlx5_0:1,mlx5_3:1": a list
+// of names that differs between nodes leaves some waiting for ever, so only what is active on every
+// node; of that InfiniBand before Ethernet, and the fastest, which leaves out ports for storage and
+// management. Empty: no such port, or a single node.
+[[nodiscard]] std::string shared_hcas(const std::map<std::string, topo::NodeTopology>& nodes);
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
@@ -120,14 +131,17 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 // rank and in the order they are set; dtsubmit-environment(7) says where each comes from. Does not
 // contain DTSUBMIT_*: those name files and belong to launch. A list of all workers or hosts that
 // would be too long is left out. Precondition: `placements` in rank order, `rendezvous` complete.
-// `workers_per_task` as in Plan: then torchrun's own PET_* too, and each worker's share of threads.
+// Of `plan`: only its frameworks; with workers_per_task torchrun's own PET_* too, and each worker's
+// share of threads; threads bound to cores where bind_threads says for which OpenMP runtime.
 [[nodiscard]] std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
                                                          const Rendezvous& rendezvous,
-                                                         unsigned workers_per_task = 0);
+                                                         const Plan& plan);
 
-// True for those of them that only advise (NCCL_*, GLOO_*, OMP_NUM_THREADS): what is set already
-// stays.
-[[nodiscard]] bool is_advice(std::string_view name);
+using IsSet = std::function<bool(const std::string& name)>;
+
+// True where one of those variables only advises (NCCL_*, GLOO_*, OMP_NUM_THREADS, places of
+// threads) and the user has set it, or another that speaks of the same, himself: his stays.
+[[nodiscard]] bool is_overruled(std::string_view name, const IsSet& is_set);
 
 // True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,
 // SRUN_*, OMPI_*, PMIX_*, PMI_*, PRTE_*, MV2_COMM_WORLD_*, torchrun's PET_* and TORCHELASTIC_*, and

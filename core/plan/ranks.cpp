@@ -78,8 +78,10 @@ void bind_cores(Placement& placement,
   if (cores.empty()) return;
   const std::size_t width = std::max<std::size_t>(1, cores.size() / n);
   const std::size_t first = cores.size() >= n ? i * width : i * cores.size() / n;
-  for (std::size_t k = first; k < first + width; ++k)
+  for (std::size_t k = first; k < first + width; ++k) {
     placement.cpus.insert(placement.cpus.end(), cores[k].pus.begin(), cores[k].pus.end());
+    placement.first_cpus.push_back(cores[k].pus.front());
+  }
   std::sort(placement.cpus.begin(), placement.cpus.end());
   placement.cores = static_cast<unsigned>(width);
 }

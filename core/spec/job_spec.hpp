@@ -10,6 +10,11 @@
 
 namespace dts::spec {
 
+// Those that a rank's program can be told of, in the order in which they are written.
+[[nodiscard]] inline std::vector<std::string> all_frameworks() {
+  return {"torch", "tensorflow", "jax", "horovod", "sagemaker"};
+}
+
 struct JobSpec {
   std::string job_name;                   // safe name, see is_safe_name(); default: the program's
   unsigned nodes = 1;                     // >= 1
@@ -27,8 +32,10 @@ struct JobSpec {
   std::string on;                      // what is done about each cause; empty: the defaults
   std::chrono::seconds time_total{0};  // of all attempts together; 0: no limit
   std::string launcher = "auto";       // what starts the ranks: auto, mpirun, srun
-  int stop_signal = 15;                // sent once to every program to make it save and exit 85
-  std::vector<std::string> command;    // argv of the program; empty: the bundled trainer
+  std::vector<std::string> frameworks = all_frameworks();  // whose variables ranks get
+  std::string bind_threads = "none";  // the OpenMP runtime whose threads are bound: gnu, intel
+  int stop_signal = 15;               // sent once to every program to make it save and exit 85
+  std::vector<std::string> command;   // argv of the program; empty: the bundled trainer
 };
 
 }  // namespace dts::spec

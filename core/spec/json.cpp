@@ -67,11 +67,12 @@ std::string read_requeue(const json& value, JobSpec& spec) {
   return {};
 }
 
-std::string read_command(const json& value, JobSpec& spec) {
-  constexpr const char* k_expected = R"(expected a list of texts, e.g. ["python3", "train.py"])";
-  if (!value.is_array()) return k_expected;
+std::string read_texts(const json& value, const char* example, std::vector<std::string>& into) {
+  std::string problem = fmt::format("expected a list of texts, e.g. {}", example);
+  into.clear();
+  if (!value.is_array()) return problem;
   for (const json& word : value)
-    if (!read_text(word, spec.command.emplace_back()).empty()) return k_expected;
+    if (!read_text(word, into.emplace_back()).empty()) return problem;
   return {};
 }
 
@@ -108,7 +109,13 @@ constexpr Field k_fields[] = {
      }},
     {"launcher", [](const json& v, JobSpec& s) { return read_text(v, s.launcher); }},
     {"stop_signal", [](const json& v, JobSpec& s) { return read_number(v, s.stop_signal); }},
-    {"command", read_command},
+    {"frameworks",
+     [](const json& v, JobSpec& s) { return read_texts(v, R"(["torch", "jax"])", s.frameworks); }},
+    {"bind_threads", [](const json& v, JobSpec& s) { return read_text(v, s.bind_threads); }},
+    {"command",
+     [](const json& v, JobSpec& s) {
+       return read_texts(v, R"(["python3", "train.py"])", s.command);
+     }},
 };
 
 // The line and column of a byte, and the line itself for the caret.
@@ -224,6 +231,8 @@ std::string to_json(const JobSpec& spec) {
   if (spec.time_total.count() > 0) value["time_total"] = format_time_limit(spec.time_total);
   value["launcher"] = spec.launcher;
   value["stop_signal"] = spec.stop_signal;
+  value["frameworks"] = spec.frameworks;
+  value["bind_threads"] = spec.bind_threads;
   value["command"] = spec.command;
   // validate() refuses what is not UTF-8; `replace` only keeps a caller who forgot it from an
   // exception.

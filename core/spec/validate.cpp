@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 
 namespace dts::spec {
@@ -76,6 +77,18 @@ void check_command(Diagnostics& problems, const std::vector<std::string>& comman
   }
 }
 
+void check_frameworks(Diagnostics& problems, const std::vector<std::string>& frameworks) {
+  const std::vector<std::string> known = all_frameworks();
+  for (const std::string& name : frameworks) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const bool reads_torch = name == "deepspeed" || name == "accelerate" || name == "lightning";
+    problems.push_back({"--framework",
+                        fmt::format("`{}` is not known", name),
+                        reads_torch ? "it reads the variables of torch"
+                                    : "all, none, or a list of " + join(known, ", ")});
+  }
+}
+
 bool is_interpreter(std::string_view name) {
   for (const std::string_view known :
        {"python", "bash", "sh", "perl", "julia", "Rscript", "env", "torchrun"})
@@ -117,6 +130,9 @@ Diagnostics validate(const JobSpec& spec) {
     problems.push_back({"--stop-signal", "must be TERM, USR1 or USR2"});
   if (spec.launcher != "auto" && spec.launcher != "mpirun" && spec.launcher != "srun")
     problems.push_back({"--launcher", "must be auto, mpirun or srun"});
+  if (spec.bind_threads != "none" && spec.bind_threads != "gnu" && spec.bind_threads != "intel")
+    problems.push_back({"--bind-threads", "must be none, gnu or intel"});
+  check_frameworks(problems, spec.frameworks);
   check_command(problems, spec.command);
   return problems;
 }

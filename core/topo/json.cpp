@@ -2,6 +2,8 @@
 // The reader trusts nothing: what it reads came over the network.
 #include "core/topo/json.hpp"
 
+#include "core/base/text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -46,6 +48,31 @@ bool read_gpu(const json& value, Gpu& gpu) {
          gpu.pci.find_first_not_of("0123456789abcdef:.") == std::string::npos;
 }
 
+bool read_port(const json& value, FabricPort& port) {
+  if (!value.is_array() || value.size() != 4 || !value[0].is_string() || !is_index(value[1]) ||
+      !is_index(value[2]) || !value[3].is_boolean())
+    return false;
+  port = {value[0].get<std::string>(),
+          value[1].get<unsigned>(),
+          value[2].get<unsigned>(),
+          value[3].get<bool>()};
+  return port.hca.size() <= 64 && is_safe_name(port.hca);  // IB_DEVICE_NAME_MAX
+}
+
+// The array `key` of `object`, each element read by `read`; empty: it was, else what is wrong.
+template <class Item>
+std::string read_list(const json& object,
+                      const char* key,
+                      bool (*read)(const json&, Item&),
+                      std::vector<Item>& items) {
+  const auto list = object.find(key);
+  if (list == object.end() || !list->is_array() || list->size() > k_most_cores)
+    return fmt::format("/{}", key);
+  for (std::size_t i = 0; i < list->size(); ++i)
+    if (!read((*list)[i], items.emplace_back())) return fmt::format("/{}/{}", key, i);
+  return {};
+}
+
 }  // namespace
 
 std::string to_json(const NodeTopology& topology) {
@@ -54,23 +81,22 @@ std::string to_json(const NodeTopology& topology) {
     cores.push_back({core.package, core.numa, core.l3, core.pus});
   json gpus = json::array();
   for (const Gpu& gpu : topology.gpus) gpus.push_back(json::array({gpu.pci, gpu.numa}));
-  return json{{"cores", std::move(cores)}, {"gpus", std::move(gpus)}}.dump();
+  json fabric = json::array();
+  for (const FabricPort& port : topology.fabric)
+    fabric.push_back(json::array({port.hca, port.port, port.gbps, port.infiniband}));
+  return json{{"cores", std::move(cores)}, {"gpus", std::move(gpus)}, {"fabric", std::move(fabric)}}
+      .dump();
 }
 
 Result<NodeTopology> from_json(std::string_view text) {
   if (text.size() > k_most_bytes) return bad("its size");
   const json value = json::parse(text, nullptr, false);
-  if (!value.is_object() || value.size() != 2) return bad("the object");
-  const auto cores = value.find("cores"), gpus = value.find("gpus");
-  if (cores == value.end() || !cores->is_array() || cores->size() > k_most_cores)
-    return bad("/cores");
-  if (gpus == value.end() || !gpus->is_array() || gpus->size() > k_most_cores) return bad("/gpus");
+  if (!value.is_object() || value.size() != 3) return bad("the object");
   NodeTopology topology;
-  for (std::size_t i = 0; i < cores->size(); ++i)
-    if (!read_core((*cores)[i], topology.cores.emplace_back()))
-      return bad(fmt::format("/cores/{}", i));
-  for (std::size_t i = 0; i < gpus->size(); ++i)
-    if (!read_gpu((*gpus)[i], topology.gpus.emplace_back())) return bad(fmt::format("/gpus/{}", i));
+  for (const std::string& wrong : {read_list(value, "cores", read_core, topology.cores),
+                                   read_list(value, "gpus", read_gpu, topology.gpus),
+                                   read_list(value, "fabric", read_port, topology.fabric)})
+    if (!wrong.empty()) return bad(wrong);
   return topology;
 }
 

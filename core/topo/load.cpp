@@ -161,7 +161,7 @@ Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bou
   const Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
   if (!usable) return fail(Errc::internal, "hwloc gave no allowed processors");
   if (bound != nullptr) hwloc_bitmap_and(usable.get(), usable.get(), bound);
-  NodeTopology node{cores_of(topology, usable.get()), gpus_of(topology)};
+  NodeTopology node{cores_of(topology, usable.get()), gpus_of(topology), {}};
   if (node.cores.empty())
     return fail(Errc::invalid, "the topology has no processor that may be used");
   return node;

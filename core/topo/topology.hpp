@@ -20,9 +20,18 @@ struct Gpu {
   unsigned numa = 0;  // logical index of the nearest NUMA node
 };
 
+// An active port of an InfiniBand or RoCE adapter.
+struct FabricPort {
+  std::string hca;          // the kernel's name, "mlx5_0"
+  unsigned port = 1;        // as the adapter counts, from 1
+  unsigned gbps = 0;        // 0: unknown
+  bool infiniband = false;  // else Ethernet
+};
+
 struct NodeTopology {
   std::vector<Core> cores;  // only those with an allowed PU, logical order
   std::vector<Gpu> gpus;    // display and accelerator devices of GPU vendors, in PCI bus order
+  std::vector<FabricPort> fabric;  // by name and port, mlx5_2 before mlx5_10
 };
 
 }  // namespace dts::topo

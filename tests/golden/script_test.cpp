@@ -49,6 +49,8 @@ const Case k_cases[] = {
        spec.memory_mib = 64000;
        spec.requeue = false;
        spec.signal_margin = std::chrono::seconds(300);
+       spec.frameworks = {"tensorflow", "jax"};
+       spec.bind_threads = "intel";
        spec.command = {"./train", "--lr", "0.1"};
        context.setup = {"module purge", "module load cuda/12.4"};
      }},

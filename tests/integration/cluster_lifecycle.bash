@@ -42,6 +42,7 @@ cat >"$scratch/job.sh" <<'JOB'
 srun bash -c 'echo $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES'
 echo "mpirun on $(hostname)"
 mpirun --np 16 --map-by ppr:8:node hostname
+srun --ntasks 2 --ntasks-per-node 1 bash -c 'echo "knows $(getent ahostsv4 "$(hostname)" | sed -n "s/ .*//p" | sort -u)"'
 JOB
 job=$(sbatch --parsable --nodes 2 --ntasks-per-node 8 --gpus-per-node 8 -o "$scratch/job.out" "$scratch/job.sh")
 wait_for 60 job_is "$job" COMPLETED || fail "job is $(job_state "$job"): $(cat "$scratch/job.out")"
@@ -55,6 +56,16 @@ if "$DTSUBMIT" cluster status --name one --json | grep -q '"host_names": true'; 
   done
 else
   echo "SKIPPED: the kernel gives nodes no host names here"
+fi
+
+test_case "a node's name has its address inside the cluster"
+mounts=(unshare --mount)
+[[ $(id -u) == 0 ]] || mounts=(unshare --user --map-root-user --mount)
+if [[ $detach == *" env "* ]] && "${mounts[@]}" true 2>/dev/null; then
+  expected=$("$DTSUBMIT" cluster status --name one | sed -n "s/^n[a-z]*[0-9]* .* \(127\.[0-9.]*\).*/knows \1/p" | sort)
+  [[ $(grep "^knows" "$scratch/job.out" | sort) == "$expected" ]] || fail "not $expected: $(cat "$scratch/job.out")"
+else
+  echo "SKIPPED: the kernel lets no node have its own /etc/hosts here"
 fi
 
 test_case "the daemons listen on loopback addresses only"

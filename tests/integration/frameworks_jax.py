@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two JAX processes find each other by our variables and add up over both."""
+"""Two JAX processes find each other by our variables and add up over both.
+
+frameworks_jax.py local: two ranks of `dtsubmit run`. frameworks_jax.py slurm [OPTION...]: on two nodes of a private
+Slurm, with these options of `dtsubmit submit`."""
 import os
 import sys
 
-from frameworks_support import check, need, run_ranks, tell
+from frameworks_support import check, need, run_nodes, run_ranks, tell
 
 RANKS = 2
 
@@ -32,7 +35,10 @@ def rank_main():
 def main():
     print("JAX", need("jax"))
     for way in ("told", "detect"):
-        ranks = run_ranks(RANKS, __file__, way)
+        if sys.argv[1] == "slurm":
+            ranks = run_nodes(__file__, way, options=sys.argv[2:])
+        else:
+            ranks = run_ranks(RANKS, __file__, way)
         check([told["rank"] for told in ranks] == list(range(RANKS)), f"{way}: each process is its rank")
         check({(told["size"], told["devices"]) for told in ranks} == {(RANKS, RANKS)}, f"{way}: one world of {RANKS}")
         check(all(told["gathered"] == [0, 1] for told in ranks), f"{way}: process_allgather gathers both")

@@ -61,3 +61,12 @@ def run_ranks(count, script, *arguments, environment=None, limit=300):
         return results
     finally:
         shutil.rmtree(runs, ignore_errors=True)
+
+
+def run_nodes(script, *arguments, options=()):
+    """The same with one rank on each of two nodes of a private Slurm."""
+    from main_job_support import Cluster
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=20) as cluster:
+        run = cluster.submit("--nodes", "2", *options, "--", PYTHON, os.path.abspath(script), "rank", *arguments)
+        check(run.finish()["done"], f"{os.path.basename(script)} on two nodes is done {' '.join(options)}")
+        return heard(run.path)

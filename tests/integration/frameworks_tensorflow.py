@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow's MultiWorkerMirroredStrategy, two workers that know each other from TF_CONFIG only."""
+"""TensorFlow's MultiWorkerMirroredStrategy, two workers that know each other from TF_CONFIG only.
+
+frameworks_tensorflow.py local: two ranks of `dtsubmit run`. frameworks_tensorflow.py slurm [OPTION...]: on two nodes
+of a private Slurm, with these options of `dtsubmit submit`."""
 import json
 import os
 import sys
 
-from frameworks_support import check, need, run_ranks, tell
+from frameworks_support import check, need, run_nodes, run_ranks, tell
 
 STEPS, BATCH, FEATURES, RANKS = 30, 32, 8, 2
 RATE = 0.1
@@ -57,7 +60,7 @@ def rank_main():
 
 def main():
     print("TensorFlow", need("tensorflow"))
-    ranks = run_ranks(RANKS, __file__)
+    ranks = run_nodes(__file__, options=sys.argv[2:]) if sys.argv[1] == "slurm" else run_ranks(RANKS, __file__)
     check([told["task"] for told in ranks] == [0, 1], "each worker is its rank")
     check({told["replicas"] for told in ranks} == {RANKS}, f"{RANKS} replicas in sync")
     check(len(set(ranks[0]["workers"])) == RANKS, f"at {' and '.join(ranks[0]['workers'])}")

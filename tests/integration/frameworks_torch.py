@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch DDP over Gloo with env://: the loss curve is that of one process on the same data.
+"""PyTorch over Gloo with env://: the loss curve is that of one process on the same data.
 
 frameworks_torch.py local: four ranks of `dtsubmit run`. frameworks_torch.py slurm [OPTION...]: two nodes of
 four ranks on a private Slurm, with these options of `dtsubmit submit`. frameworks_torch.py torchrun [OPTION...]:
-two nodes where torchrun starts two processes each."""
+two nodes where torchrun starts two processes each. frameworks_torch.py library NAME [OPTION...]: two nodes of two
+ranks where accelerate, deepspeed or horovod does it, without a launcher of its own."""
 import gzip
 import os
 import sys
@@ -27,12 +28,13 @@ def data():
 
 
 def train(rank, size, wrap, mean):
-    """The loss of each step over the whole batch, of which this rank computes one sample in `size`."""
+    """The loss of each step over the whole batch, of which this rank computes one sample in `size`. `wrap` makes
+    model and optimizer those of all ranks."""
     import torch
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    model = wrap(torch.nn.Sequential(torch.nn.Linear(784, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10)).double())
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    model = torch.nn.Sequential(torch.nn.Linear(784, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10)).double()
+    model, optimizer = wrap(model, torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9))
     images, labels = data()
     losses = []
     for step in range(STEPS):
@@ -45,19 +47,53 @@ def train(rank, size, wrap, mean):
     return losses
 
 
-def rank_main():
+def by_ddp():
+    """Rank, size, `wrap` and `mean` of train(), as PyTorch alone does it."""
     import torch.distributed as dist
     from torch.nn.parallel import DistributedDataParallel
-    dist.init_process_group("gloo", init_method="env://")
+    if not dist.is_initialized():
+        dist.init_process_group("gloo", init_method="env://")
 
     def mean(loss):
         dist.all_reduce(loss)
         return loss.item() / dist.get_world_size()
 
-    losses = train(dist.get_rank(), dist.get_world_size(), DistributedDataParallel, mean)
-    tell({"rank": dist.get_rank(), "size": dist.get_world_size(), "losses": losses,
+    return dist.get_rank(), dist.get_world_size(), lambda model, optimizer: (DistributedDataParallel(model), optimizer), mean
+
+
+def by_accelerate():
+    from accelerate import Accelerator
+    accelerator = Accelerator(cpu=True)
+    return (accelerator.process_index, accelerator.num_processes, accelerator.prepare,
+            lambda loss: accelerator.reduce(loss, "mean").item())
+
+
+def by_deepspeed():
+    """It reads who it is, or takes it from MPI, and sets up torch.distributed."""
+    os.environ["DS_ACCELERATOR"] = "cuda"  # "cpu" would first compile an extension; nothing here asks for a GPU
+    import deepspeed
+    deepspeed.init_distributed(dist_backend="gloo")
+    return by_ddp()
+
+
+def by_horovod():
+    import horovod.torch as hvd
+    hvd.init()
+
+    def wrap(model, optimizer):
+        hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+        return model, hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+
+    return hvd.rank(), hvd.size(), wrap, lambda loss: hvd.allreduce(loss).item()
+
+
+WAYS = {"ddp": by_ddp, "accelerate": by_accelerate, "deepspeed": by_deepspeed, "horovod": by_horovod}
+
+
+def rank_main():
+    rank, size, wrap, mean = WAYS[sys.argv[2] if len(sys.argv) > 2 else "ddp"]()
+    tell({"rank": rank, "size": size, "losses": train(rank, size, wrap, mean),
           "interface": os.environ.get("GLOO_SOCKET_IFNAME"), "threads": os.environ.get("OMP_NUM_THREADS")})
-    dist.destroy_process_group()
 
 
 def check_curves(ranks, size, alone):
@@ -110,16 +146,27 @@ def torchrun(alone, options):
         check_curves(heard(run.path, each=2), 4, alone)
 
 
+def library(alone, name, options):
+    from main_job_support import Cluster
+    print(name, need(name))
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=20) as cluster:
+        run = cluster.submit("--nodes", "2", "--ntasks-per-node", "2", *options, "--", PYTHON, os.path.abspath(__file__), "rank", name)
+        check(run.finish()["done"], f"{name} on two nodes is done {' '.join(options)}")
+        check_curves(heard(run.path), 4, alone)
+
+
 def main():
     if not os.path.isdir(DATA):
         skip(f"no {DATA} (Debian package dataset-fashion-mnist)")
     print("PyTorch", need("torch"))
-    alone = train(0, 1, lambda model: model, lambda loss: loss.item())
+    alone = train(0, 1, lambda model, optimizer: (model, optimizer), lambda loss: loss.item())
     check(alone[-1] < alone[0] / 2, "one process alone learns")
     if sys.argv[1] == "slurm":
         slurm(alone, sys.argv[2:])
     elif sys.argv[1] == "torchrun":
         torchrun(alone, sys.argv[2:])
+    elif sys.argv[1] == "library":
+        library(alone, sys.argv[2], sys.argv[3:])
     else:
         local(alone)
 

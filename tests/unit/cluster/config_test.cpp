@@ -111,6 +111,15 @@ TEST_CASE("without host names of their own the nodes answer to the machine's") {
   CHECK(render_slurm_conf(layout).find("NodeName=n1 NodeHostname=localhost ") != std::string::npos);
 }
 
+TEST_CASE("the nodes' names have addresses, below what the machine knows") {
+  const Layout layout = small_layout();
+  const std::string nodes =
+      layout.endpoints.node_address(0) + " n0\n" + layout.endpoints.node_address(1) + " n1\n";
+  CHECK(render_hosts(layout, "") == nodes);
+  CHECK(render_hosts(layout, "127.0.0.1 localhost") == "127.0.0.1 localhost\n" + nodes);
+  CHECK(render_hosts(layout, "127.0.0.1 localhost\n") == "127.0.0.1 localhost\n" + nodes);
+}
+
 TEST_CASE("sockets share the CPUs of a node evenly") {
   Layout layout = small_layout();
   layout.spec.cpus_per_node = 12;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank's program is told, for every framework at once, and what it must not inherit.
+#include "core/base/text.hpp"
 #include "core/plan/plan.hpp"
 
 #include <doctest/doctest.h>
@@ -27,6 +28,7 @@ std::vector<Placement> placements(const std::vector<unsigned>& per_node, unsigne
       one.node_rank = node;
       one.node = "n" + std::to_string(node);
       one.cores = 3;
+      one.first_cpus = {6 * local, 6 * local + 2, 6 * local + 4};
       for (unsigned gpu = 0; gpu < gpus; ++gpu)
         one.gpus.push_back(std::to_string(local * gpus + gpu));
     }
@@ -35,7 +37,7 @@ std::vector<Placement> placements(const std::vector<unsigned>& per_node, unsigne
 
 // Node n is 10.0.0.n and rank r holds port 20000 + r.
 Rendezvous meeting(const std::vector<Placement>& all) {
-  Rendezvous where{"10.0.0.0", 29000, {}, {}, "eth0"};
+  Rendezvous where{"10.0.0.0", 29000, {}, {}, "eth0", "mlx5_0:1,mlx5_2:1"};
   for (const Placement& one : all) {
     if (where.hosts.size() <= one.node_rank)
       where.hosts.push_back("10.0.0." + std::to_string(one.node_rank));
@@ -44,9 +46,20 @@ Rendezvous meeting(const std::vector<Placement>& all) {
   return where;
 }
 
+std::string value(const Environment& variables, const std::string& name) {
+  for (const auto& [one, text] : variables)
+    if (one == name) return text;
+  return "(none)";
+}
+
+std::set<std::string> words(const std::string& text) {
+  const std::vector<std::string> list = split(text, ' ');
+  return {list.begin(), list.end()};
+}
+
 std::vector<Variables> variables(const std::vector<Placement>& all, const Rendezvous& where) {
   std::vector<Variables> found;
-  for (const Environment& one : rank_environments(all, where)) {
+  for (const Environment& one : rank_environments(all, where, {})) {
     found.emplace_back(one.begin(), one.end());
     CHECK(found.back().size() == one.size());  // no name twice
   }
@@ -84,13 +97,15 @@ TEST_CASE("a rank's environment, all of it, in the order it is set") {
       {"SM_NUM_GPUS", "2"},
       {"NCCL_SOCKET_IFNAME", "=eth0"},
       {"GLOO_SOCKET_IFNAME", "eth0"},
+      {"NCCL_IB_HCA", "=mlx5_0:1,mlx5_2:1"},
       {"OMP_NUM_THREADS", "3"},
       {"CUDA_VISIBLE_DEVICES", "2,3"},
       {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
-  CHECK(rank_environments(all, meeting(all)).at(3) == expected);
-  CHECK(rank_environments(all, meeting(all)) == rank_environments(all, meeting(all)));
+  CHECK(rank_environments(all, meeting(all), {}).at(3) == expected);
+  CHECK(rank_environments(all, meeting(all), {}) == rank_environments(all, meeting(all), {}));
   for (const auto& [name, value] : expected)
-    if (!is_advice(name) && name.rfind("CUDA_", 0) != 0) CHECK(is_leaky_variable(name));
+    if (!is_overruled(name, [](const std::string&) { return true; }) && name.rfind("CUDA_", 0) != 0)
+      CHECK(is_leaky_variable(name));
 }
 
 TEST_CASE("every framework reads the same ranks, for every layout") {
@@ -187,10 +202,11 @@ TEST_CASE("no interface has one name for all, or two nodes one address: nothing 
   const auto all = placements({2, 2});
   Rendezvous where = meeting(all);
   where.interface.clear();
+  where.hcas.clear();
   where.hosts = {"10.0.0.1", "10.0.0.1"};
   for (const Variables& of : variables(all, where))
     for (const char* name :
-         {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "SM_HOSTS", "SM_CURRENT_HOST"})
+         {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_IB_HCA", "SM_HOSTS", "SM_CURRENT_HOST"})
       CHECK(of.count(name) == 0);
 }
 
@@ -206,7 +222,7 @@ TEST_CASE("a list that is too long for a variable, or for every rank, is left ou
     const auto all = placements(std::vector<unsigned>(row.nodes, row.per_node));
     Rendezvous where = meeting(all);
     for (std::string& host : where.hosts) host = "host-" + host + ".cluster";
-    const auto environments = rank_environments(all, where);
+    const auto environments = rank_environments(all, where, {});
     std::size_t bytes = 0;
     for (const Environment& one : environments)
       for (const auto& [name, value] : one) {
@@ -223,36 +239,141 @@ TEST_CASE("a list that is too long for a variable, or for every rank, is left ou
 }
 
 TEST_CASE("what a user has set stays where ours is only advice, never for who a rank is") {
-  for (const char* name :
-       {"NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "GLOO_SOCKET_IFNAME", "OMP_NUM_THREADS"})
-    CHECK(is_advice(name));
-  for (const char* name : {"RANK",
-                           "TF_CONFIG",
-                           "JAX_PROCESS_ID",
-                           "HOROVOD_RANK",
-                           "SM_HOSTS",
-                           "CUDA_VISIBLE_DEVICES",
-                           "OMP_NUM_THREADS_",
-                           "XNCCL_A",
-                           ""})
-    CHECK_FALSE(is_advice(name));
+  struct {
+    const char* ours;
+    const char* set;
+    bool stays;
+  } const table[] = {
+      {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", true},
+      {"NCCL_IB_HCA", "NCCL_IB_HCA", true},
+      {"GLOO_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", true},
+      {"OMP_NUM_THREADS", "OMP_NUM_THREADS", true},
+      {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", false},
+      {"OMP_NUM_THREADS", "OMP_PROC_BIND", false},
+      {"GOMP_CPU_AFFINITY", "GOMP_CPU_AFFINITY", true},
+      {"GOMP_CPU_AFFINITY", "KMP_AFFINITY", true},
+      {"GOMP_CPU_AFFINITY", "OMP_PROC_BIND", true},
+      {"KMP_AFFINITY", "OMP_PLACES", true},
+      {"KMP_AFFINITY", "GOMP_CPU_AFFINITY", true},
+      {"KMP_AFFINITY", "KMP_BLOCKTIME", false},
+      {"GOMP_CPU_AFFINITY", "OMP_NUM_THREADS", false},
+      {"RANK", "RANK", false},
+      {"TF_CONFIG", "TF_CONFIG", false},
+      {"JAX_PROCESS_ID", "JAX_PROCESS_ID", false},
+      {"HOROVOD_RANK", "HOROVOD_RANK", false},
+      {"SM_HOSTS", "SM_HOSTS", false},
+      {"CUDA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", false},
+      {"OMP_NUM_THREADS_", "OMP_NUM_THREADS_", false},
+      {"XNCCL_A", "XNCCL_A", false},
+      {"", "", false},
+  };
+
+  for (const auto& row : table) {
+    CAPTURE(std::string(row.ours));
+    CAPTURE(std::string(row.set));
+    CHECK(is_overruled(row.ours, [&](const std::string& name) { return name == row.set; }) ==
+          row.stays);
+  }
+}
+
+TEST_CASE("threads are bound for the runtime that was named, one to a core of the rank") {
+  const auto all = placements({2});
+  const auto bound = [&](const char* runtime, std::vector<unsigned> cpus) {
+    auto ranks = all;
+    ranks[1].first_cpus = std::move(cpus);
+    Plan plan;
+    plan.bind_threads = runtime;
+    const Environment one = rank_environments(ranks, meeting(ranks), plan).at(1);
+    return value(one, "GOMP_CPU_AFFINITY") + " / " + value(one, "KMP_AFFINITY");
+  };
+  CHECK(bound("none", {6, 8, 10}) == "(none) / (none)");
+  CHECK(bound("gnu", {6, 8, 10}) == "6 8 10 / (none)");
+  CHECK(bound("intel", {6, 8, 10}) == "(none) / granularity=fine,explicit,proclist=[6,8,10]");
+  CHECK(bound("gnu", {}) == "(none) / (none)");  // topology unknown: the rank is not bound
+  CHECK(bound("intel", {}) == "(none) / (none)");
+}
+
+TEST_CASE("--framework leaves the others' variables away, and never what is no framework's") {
+  const auto all = placements({1, 1}, 1);
+  const std::map<std::string, std::string> families = {
+      {"torch",
+       "RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE NODE_RANK GROUP_RANK MASTER_ADDR MASTER_PORT"},
+      {"tensorflow", "TF_CONFIG"},
+      {"jax", "JAX_COORDINATOR_ADDRESS JAX_NUM_PROCESSES JAX_PROCESS_ID JAX_LOCAL_DEVICE_IDS"},
+      {"horovod",
+       "HOROVOD_RANK HOROVOD_SIZE HOROVOD_LOCAL_RANK HOROVOD_LOCAL_SIZE HOROVOD_CROSS_RANK "
+       "HOROVOD_CROSS_SIZE"},
+      {"sagemaker", "SM_HOSTS SM_CURRENT_HOST SM_NUM_GPUS"}};
+  const std::set<std::string> always = words(
+      "NCCL_SOCKET_IFNAME GLOO_SOCKET_IFNAME NCCL_IB_HCA OMP_NUM_THREADS CUDA_VISIBLE_DEVICES "
+      "CUDA_DEVICE_ORDER");
+  REQUIRE(families.size() == spec::all_frameworks().size());
+  for (unsigned chosen = 0; chosen < 1U << families.size(); ++chosen) {
+    CAPTURE(chosen);
+    Plan plan;
+    plan.frameworks.clear();
+    std::set<std::string> expected = always;
+    unsigned bit = 0;
+    for (const auto& [framework, names] : families) {
+      if ((chosen >> bit++ & 1U) == 0) continue;
+      plan.frameworks.push_back(framework);
+      expected.merge(words(names));
+    }
+    std::set<std::string> names;
+    const Environment one = rank_environments(all, meeting(all), plan).at(1);
+    for (const auto& [name, text] : one) names.insert(name);
+    CHECK(names == expected);
+  }
+}
+
+TEST_CASE("what each library reads to know its ranks is all there, of one family alone") {
+  struct {
+    const char* family;
+    const char* reads;
+  } const table[] = {
+      // torch/distributed/rendezvous.py, _env_rendezvous_handler
+      {"torch", "RANK WORLD_SIZE MASTER_ADDR MASTER_PORT"},
+      // deepspeed/comm/comm.py, init_distributed: else it looks for MPI by itself
+      {"torch", "RANK WORLD_SIZE MASTER_ADDR MASTER_PORT LOCAL_RANK"},
+      // accelerate/state.py, PartialState; without OMP_NUM_THREADS it sets its own
+      {"torch",
+       "RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT OMP_NUM_THREADS"},
+      // lightning/fabric/plugins/environments/lightning.py
+      {"torch", "LOCAL_RANK NODE_RANK GROUP_RANK MASTER_ADDR MASTER_PORT"},
+      // tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py
+      {"tensorflow", "TF_CONFIG"},
+      // jax/_src/distributed.py; the other two are for the caller to pass on
+      {"jax", "JAX_COORDINATOR_ADDRESS JAX_LOCAL_DEVICE_IDS"},
+      // horovod/common/gloo/gloo_context.cc
+      {"horovod",
+       "HOROVOD_RANK HOROVOD_SIZE HOROVOD_LOCAL_RANK HOROVOD_LOCAL_SIZE HOROVOD_CROSS_RANK "
+       "HOROVOD_CROSS_SIZE"},
+      // sagemaker_training/params.py
+      {"sagemaker", "SM_HOSTS SM_CURRENT_HOST SM_NUM_GPUS"},
+  };
+
+  const auto all = placements({2, 2}, 1);
+  for (const auto& row : table) {
+    Plan plan;
+    plan.frameworks = {row.family};
+    for (const Environment& one : rank_environments(all, meeting(all), plan))
+      for (const std::string& name : words(row.reads))
+        CHECK_MESSAGE(value(one, name) != "(none)", name);
+  }
 }
 
 TEST_CASE("torchrun is told nodes, processes and rendezvous; its processes share the threads") {
   const auto all = placements({1, 1}, 3);
-  const Environment got = rank_environments(all, meeting(all), 3).at(1);
-  const auto value = [&](const std::string& name) {
-    for (const auto& [one, text] : got)
-      if (one == name) return text;
-    return std::string("(none)");
-  };
-  CHECK(value("PET_NNODES") == "2");
-  CHECK(value("PET_NODE_RANK") == "1");
-  CHECK(value("PET_NPROC_PER_NODE") == "3");
-  CHECK(value("PET_MASTER_ADDR") == value("MASTER_ADDR"));
-  CHECK(value("PET_MASTER_PORT") == value("MASTER_PORT"));
-  CHECK(value("OMP_NUM_THREADS") == "1");  // of three cores
-  const Environment without = rank_environments(all, meeting(all)).at(1);
+  Plan plan;
+  plan.workers_per_task = 3;
+  const Environment got = rank_environments(all, meeting(all), plan).at(1);
+  CHECK(value(got, "PET_NNODES") == "2");
+  CHECK(value(got, "PET_NODE_RANK") == "1");
+  CHECK(value(got, "PET_NPROC_PER_NODE") == "3");
+  CHECK(value(got, "PET_MASTER_ADDR") == value(got, "MASTER_ADDR"));
+  CHECK(value(got, "PET_MASTER_PORT") == value(got, "MASTER_PORT"));
+  CHECK(value(got, "OMP_NUM_THREADS") == "1");  // of three cores
+  const Environment without = rank_environments(all, meeting(all), {}).at(1);
   for (const auto& [name, text] : without) CHECK(name.rfind("PET_", 0) != 0);
 }
 

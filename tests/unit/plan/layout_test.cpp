@@ -83,6 +83,39 @@ TEST_CASE("torchrun is one task on each node that starts the node's processes it
   }
 }
 
+TEST_CASE("frameworks and threads are taken over, with a reason where they were asked for") {
+  spec::JobSpec spec = request(1);
+  CHECK(planned(spec).frameworks == spec::all_frameworks());
+  CHECK(why(planned(spec), "framework") == "(no reason)");
+  CHECK(why(planned(spec), "bind-threads") == "(no reason)");
+  spec.frameworks = {"torch"};
+  spec.bind_threads = "gnu";
+  CHECK(planned(spec).frameworks == std::vector<std::string>{"torch"});
+  CHECK(planned(spec).bind_threads == "gnu");
+  CHECK(contains(why(planned(spec), "framework = torch"), "as asked"));
+  CHECK(contains(why(planned(spec), "bind-threads = gnu"), "as asked"));
+  spec.frameworks.clear();
+  CHECK(contains(why(planned(spec), "framework = none"), "as asked"));
+  const auto back = plan_from_json(to_json(planned(spec)));
+  REQUIRE(back);
+  CHECK(back->frameworks.empty());
+  CHECK(back->bind_threads == "gnu");
+}
+
+TEST_CASE("torchrun's processes need torch's variables, and cannot be given cores of their own") {
+  spec::JobSpec spec = request(2, 8);
+  spec.command = {"torchrun", "train.py"};
+  spec.frameworks = {"jax"};
+  spec.bind_threads = "gnu";
+  const Diagnostics problems = refused(spec);
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].where == "--framework");
+  CHECK(problems[1].where == "--bind-threads");
+  spec.frameworks = {"torch"};
+  spec.command = {"torchrun", "--nproc-per-node=1", "train.py"};
+  CHECK(planned(spec).bind_threads == "gnu");
+}
+
 TEST_CASE("one rank per GPU, and the reasons say so") {
   const Plan plan = planned(request(2, 8), cluster());
   CHECK(plan.ntasks_per_node == 8);

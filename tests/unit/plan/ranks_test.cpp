@@ -103,6 +103,7 @@ TEST_CASE("ranks get disjoint equal runs of cores with all their threads, and on
   REQUIRE(placed.size() == 8);
   CHECK(placed[0].cpus == std::vector<unsigned>{0, 1, 10, 11});  // floor(10 / 4) = 2 cores
   CHECK(placed[3].cpus == std::vector<unsigned>{6, 7, 16, 17});
+  CHECK(placed[3].first_cpus == std::vector<unsigned>{6, 7});
   CHECK(placed[3].cores == 2);
   CHECK(placed[5].cpus == std::vector<unsigned>{1, 5});
   for (unsigned rank = 0; rank < 8; ++rank) {

@@ -42,6 +42,8 @@ TEST_CASE("a full spec survives its JSON") {
   spec.requeue = false;
   spec.signal_margin = std::chrono::seconds(0);
   spec.stop_signal = 10;
+  spec.frameworks = {"jax"};
+  spec.bind_threads = "gnu";
   spec.command = {"python3", "-c", "print('a\\n\tb')", ""};
   const std::string text = to_json(spec);
   const auto back = from_json(text, "x");
@@ -52,12 +54,17 @@ TEST_CASE("a full spec survives its JSON") {
   CHECK(back->requeue == false);
   CHECK(back->command == spec.command);
   CHECK(back->account == spec.account);
+  CHECK(back->frameworks == spec.frameworks);
+  CHECK(back->bind_threads == "gnu");
+  spec.frameworks.clear();
+  CHECK(from_json(to_json(spec), "x")->frameworks.empty());
 }
 
 TEST_CASE("absent stays absent, unlimited stays unlimited") {
   JobSpec spec;
   CHECK_FALSE(from_json(to_json(spec), "x")->gpus_per_node.has_value());
   CHECK_FALSE(from_json(to_json(spec), "x")->time.has_value());
+  CHECK(from_json(with(R"("nodes": 3)"), "x")->frameworks == all_frameworks());
   spec.time = std::chrono::seconds::max();
   CHECK(from_json(to_json(spec), "x")->time == std::chrono::seconds::max());
   CHECK(from_json(with(R"("nodes": 3)"), "x")->signal_margin == JobSpec{}.signal_margin);
@@ -132,6 +139,21 @@ TEST_CASE("validate knows what no cluster can run") {
   spec.qos = std::string(1025, 'q');
   spec.signal_margin = std::chrono::seconds(-1);
   CHECK(validate(spec).size() == 3);
+}
+
+TEST_CASE("validate knows the frameworks, and says where a library above one belongs") {
+  JobSpec spec;
+  spec.frameworks = {"torch", "deepspeed", "tensorflwo"};
+  spec.bind_threads = "llvm";
+  const Diagnostics problems = validate(spec);
+  REQUIRE(problems.size() == 3);
+  CHECK(problems[0].message == "must be none, gnu or intel");
+  CHECK(problems[1].message == "`deepspeed` is not known");
+  CHECK(problems[1].hint == "it reads the variables of torch");
+  CHECK(problems[2].hint == "all, none, or a list of torch, tensorflow, jax, horovod, sagemaker");
+  spec.frameworks.clear();
+  spec.bind_threads = "intel";
+  CHECK(validate(spec).empty());
 }
 
 }  // namespace dts::spec

@@ -224,21 +224,26 @@ TEST_CASE("JSON that no topology writes is refused, naming the place") {
                          "{}",
                          "nul",
                          R"({"cores":[]})",
-                         R"({"cores":[],"gpus":{}})",
-                         R"({"cores":[[0,0,0,[]]],"gpus":[]})",
-                         R"({"cores":[[0,0,0,[1,1]]],"gpus":[]})",
-                         R"({"cores":[[0,0,-1,[1]]],"gpus":[]})",
-                         R"({"cores":[[0,0,4294967296,[1]]],"gpus":[]})",
-                         R"({"cores":[[0,0,0,[0.5]]],"gpus":[]})",
-                         R"({"cores":[],"gpus":[["../../etc",0]]})",
-                         R"({"cores":[],"gpus":[],"more":1})"};
+                         R"({"cores":[],"gpus":{},"fabric":[]})",
+                         R"({"cores":[[0,0,0,[]]],"gpus":[],"fabric":[]})",
+                         R"({"cores":[[0,0,0,[1,1]]],"gpus":[],"fabric":[]})",
+                         R"({"cores":[[0,0,-1,[1]]],"gpus":[],"fabric":[]})",
+                         R"({"cores":[[0,0,4294967296,[1]]],"gpus":[],"fabric":[]})",
+                         R"({"cores":[[0,0,0,[0.5]]],"gpus":[],"fabric":[]})",
+                         R"({"cores":[],"gpus":[["../../etc",0]],"fabric":[]})",
+                         R"({"cores":[],"gpus":[],"fabric":[],"more":1})",
+                         R"({"cores":[],"gpus":[]})",
+                         R"({"cores":[],"gpus":[],"fabric":[["mlx5_0",1,100]]})",
+                         R"({"cores":[],"gpus":[],"fabric":[["mlx5_0",1,100,1]]})",
+                         R"({"cores":[],"gpus":[],"fabric":[["mlx5_0,x",1,100,true]]})",
+                         R"({"cores":[],"gpus":[],"fabric":[["",1,100,true]]})"};
   for (const char* text : table) {
     CAPTURE(std::string(text));
     const auto node = from_json(text);
     REQUIRE_FALSE(node);
     CHECK(node.error().code == Errc::invalid);
   }
-  CHECK(from_json(R"({"cores":[[0,0,0,[0]],[0,0,0,7]],"gpus":[]})")
+  CHECK(from_json(R"({"cores":[[0,0,0,[0]],[0,0,0,7]],"gpus":[],"fabric":[]})")
             .error()
             .message.find("/cores/1") != std::string::npos);
   CHECK_FALSE(from_json(std::string(1 << 21, '[')));

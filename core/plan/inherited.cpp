@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program finds in its environment beside what it is told: the user's own word, which stays,
+// and another job's, which must not.
+#include "core/plan/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <set>
+
+namespace dts::plan {
+
+namespace {
+
+// Whoever has set one of these has said where OpenMP's threads go. A runtime that finds two of them
+// drops one with a warning.
+constexpr std::array k_thread_places = {
+    "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
+
+bool starts_with_one_of(std::string_view name, std::initializer_list<std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
+    return name.substr(0, prefix.size()) == prefix;
+  });
+}
+
+}  // namespace
+
+bool is_overruled(std::string_view name, const IsSet& is_set) {
+  if (name == "GOMP_CPU_AFFINITY" || name == "KMP_AFFINITY")
+    return std::any_of(k_thread_places.begin(), k_thread_places.end(), is_set);
+  const bool advice = name == "OMP_NUM_THREADS" || starts_with_one_of(name, {"NCCL_", "GLOO_"});
+  return advice && is_set(std::string(name));
+}
+
+bool is_leaky_variable(std::string_view name) {
+  static const std::set<std::string, std::less<>> k_names = {"RANK",
+                                                             "WORLD_SIZE",
+                                                             "LOCAL_RANK",
+                                                             "LOCAL_WORLD_SIZE",
+                                                             "NODE_RANK",
+                                                             "GROUP_RANK",
+                                                             "MASTER_ADDR",
+                                                             "MASTER_PORT",
+                                                             "TF_CONFIG",
+                                                             "HOROVOD_RANK",
+                                                             "HOROVOD_SIZE",
+                                                             "HOROVOD_LOCAL_RANK",
+                                                             "JAX_PROCESS_ID",
+                                                             "JAX_NUM_PROCESSES",
+                                                             "HOROVOD_CROSS_RANK",
+                                                             "HOROVOD_LOCAL_SIZE",
+                                                             "HOROVOD_CROSS_SIZE",
+                                                             "JAX_COORDINATOR_ADDRESS",
+                                                             "JAX_LOCAL_DEVICE_IDS",
+                                                             "SM_HOSTS",
+                                                             "SM_CURRENT_HOST",
+                                                             "SM_NUM_GPUS",
+                                                             "MPI_LOCALRANKID",
+                                                             "MPI_LOCALNRANKS"};
+  if (name == "SLURM_CONF") return false;
+  return k_names.count(name) > 0 || starts_with_one_of(name,
+                                                       {"SLURM_",
+                                                        "SBATCH_",
+                                                        "SRUN_",
+                                                        "OMPI_",
+                                                        "PMIX_",
+                                                        "PMI_",
+                                                        "PRTE_",
+                                                        "MV2_COMM_WORLD_",
+                                                        "PET_",
+                                                        "TORCHELASTIC_"});
+}
+
+}  // namespace dts::plan

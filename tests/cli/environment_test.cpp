@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit-environment(7) lists what a rank is given, all of it and nothing else.
+#include "core/base/text.hpp"
+#include "core/plan/plan.hpp"
+#include "tests/cli/session.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace {
+
+using namespace dts;
+using namespace dts::tests;
+
+using Names = std::set<std::string>;
+
+bool is_variable(const std::string& word) {
+  return !word.empty() &&
+         word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;
+}
+
+// The variables in the headings of the page's section: `.TP`, then `.B NAME` or `.BR A ", " B`.
+Names documented(const std::string& section) {
+  const auto page = read_file(std::string(DTS_SOURCE_DIR) + "/man/dtsubmit-environment.7");
+  REQUIRE(page);
+  Names names;
+  bool inside = false, heading = false;
+  for (const std::string& line : split(*page, '\n')) {
+    if (line.rfind(".SH ", 0) == 0) inside = line == ".SH " + section;
+    if (inside && heading)
+      for (const std::string& word : split(line, ' '))
+        if (is_variable(word)) names.insert(word);
+    heading = line == ".TP";
+  }
+  return names;
+}
+
+// What the plan can give a rank, everything at once.
+Names planned() {
+  plan::Placement placement;
+  placement.gpus = {"0"};
+  placement.first_cpus = {0};
+  const plan::Rendezvous rendezvous{"10.0.0.1", 4000, {"10.0.0.1"}, {4001}, "eth0", "mlx5_0:1"};
+  Names names;
+  for (const char* runtime : {"gnu", "intel"}) {
+    plan::Plan plan;
+    plan.workers_per_task = 1;
+    plan.bind_threads = runtime;
+    const auto one = plan::rank_environments({placement}, rendezvous, plan).at(0);
+    for (const auto& [name, value] : one) names.insert(name);
+  }
+  return names;
+}
+
+Names names_of(const std::string& environment) {
+  Names names;
+  for (const std::string& entry : split(environment, '\0'))
+    names.insert(entry.substr(0, entry.find('=')));
+  return names;
+}
+
+// What a real rank finds beyond what mpirun alone gives it. OMPI_*: set for mpirun, not for ranks.
+Names given(const Session& session) {
+  const Output run = session.dtsubmit({"run", "--", "env", "-0"});
+  const Output alone = session.shell("mpirun --allow-run-as-root --oversubscribe -n 1 env -0");
+  CAPTURE(run.err);
+  CAPTURE(alone.err);
+  REQUIRE(run.exit_code == 0);
+  REQUIRE(alone.exit_code == 0);
+  const Names launchers = names_of(alone.out);
+  Names names = names_of(*read_file(session.newest_run().rank_log(1, 0)));
+  std::erase_if(names, [&](const std::string& name) {
+    return launchers.count(name) == 1 || name.rfind("OMPI_", 0) == 0;
+  });
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the manual lists every variable that a rank is given, and no other") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  Names set = planned();
+  const Names real = given(session);
+  CHECK(real.count("RANK") == 1);
+  set.insert(real.begin(), real.end());
+  set.insert("DTSUBMIT_DEADLINE");  // only Slurm has one
+  const Names page = documented("SET FOR EVERY RANK");
+  for (const std::string& name : set)
+    CHECK_MESSAGE(page.count(name) == 1, name, " is not in the page");
+  for (const std::string& name : page) CHECK_MESSAGE(set.count(name) == 1, name, " is never set");
+}
+
+TEST_CASE("a rank has the variables of the frameworks that were asked for") {
+  if (!Session::has_mpirun()) return;
+
+  struct {
+    const char* asked;
+    bool torch, tensorflow, jax;
+  } const table[] = {{"all", true, true, true},
+                     {"none", false, false, false},
+                     {"torch", true, false, false},
+                     {"jax,torch,jax", true, false, true}};
+
+  for (const auto& row : table) {
+    CAPTURE(std::string(row.asked));
+    const Session session;
+    REQUIRE(session.dtsubmit({"run", "--framework", row.asked, "--", "env"}).exit_code == 0);
+    const std::string log = read_file(session.newest_run().rank_log(1, 0)).value_or("");
+    const auto has = [&](const std::string& name) {
+      return ("\n" + log).find("\n" + name + "=") != std::string::npos;
+    };
+    CHECK(has("MASTER_ADDR") == row.torch);
+    CHECK(has("TF_CONFIG") == row.tensorflow);
+    CHECK(has("JAX_PROCESS_ID") == row.jax);
+    CHECK(has("OMP_NUM_THREADS"));
+  }
+}
