@@ -4,6 +4,7 @@
 #include "cli/commands/selection.hpp"
 #include "core/base/files.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/goodput.hpp"
 #include "core/run/ledger.hpp"
 #include "core/run/summary.hpp"
 
@@ -12,7 +13,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 
 namespace dts::cli {
 namespace {
@@ -22,18 +25,34 @@ struct StatusOptions {
   bool json = false;
 };
 
+// What is shown of a run.
+struct Status {
+  run::RunDirectory run;
+  run::RunSummary summary;
+  run::Goodput goodput;
+  std::string state;  // in the scheduler
+};
+
 // What the scheduler says now; empty where there is none or it knows the job no more.
-std::string scheduler_state(sched::JobId job) {
-  if (job == 0) return {};
+std::optional<sched::JobInfo> scheduler_job(sched::JobId job) {
+  if (job == 0) return std::nullopt;
   const auto scheduler = plugin::load_scheduler();
-  if (!scheduler) return {};
-  const auto info = (*scheduler)->job(job);
-  if (!info) return {};
-  const bool says_why = !info->reason.empty() && info->reason != "None";
-  return std::string(sched::to_string(info->state)) + (says_why ? " (" + info->reason + ")" : "");
+  if (!scheduler) return std::nullopt;
+  auto info = (*scheduler)->job(job);
+  return info ? std::optional(*std::move(info)) : std::nullopt;
 }
 
-nlohmann::ordered_json to_json(const run::AttemptSummary& attempt) {
+std::string in_words(const sched::JobInfo& info) {
+  const bool says_why = !info.reason.empty() && info.reason != "None";
+  return std::string(sched::to_string(info.state)) + (says_why ? " (" + info.reason + ")" : "");
+}
+
+run::TimeUse use_of(const Status& status, unsigned attempt) {
+  const auto found = status.goodput.attempts.find(attempt);
+  return found == status.goodput.attempts.end() ? run::TimeUse{} : found->second;
+}
+
+nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::TimeUse& use) {
   return {{"attempt", attempt.number},
           {"job", attempt.job},
           {"nodes", attempt.nodes},
@@ -45,40 +64,47 @@ nlohmann::ordered_json to_json(const run::AttemptSummary& attempt) {
           {"detail", attempt.detail},
           {"first_step", attempt.first_step},
           {"last_step", attempt.last_step},
-          {"steps_lost", attempt.steps_lost}};
+          {"steps_lost", attempt.steps_lost},
+          {"seconds", run::in_seconds(use)}};
 }
 
-void print_json(const run::RunDirectory& run,
-                const run::RunSummary& summary,
-                const std::string& state) {
+void print_json(const Status& status) {
+  const run::RunSummary& summary = status.summary;
   nlohmann::ordered_json document{{"schema", "dtsubmit/status/1"},
-                                  {"run_directory", run.path},
+                                  {"run_directory", status.run.path},
                                   {"job", summary.job},
-                                  {"scheduler_state", state},
+                                  {"scheduler_state", status.state},
                                   {"done", summary.done},
                                   {"steps_lost", summary.steps_lost},
+                                  {"seconds", run::in_seconds(status.goodput.run)},
                                   {"accuracy", nullptr},
                                   {"digest", summary.digest}};
   if (summary.accuracy >= 0) document["accuracy"] = summary.accuracy;
   document["attempts"] = nlohmann::ordered_json::array();
   for (const run::AttemptSummary& attempt : summary.attempts)
-    document["attempts"].push_back(to_json(attempt));
+    document["attempts"].push_back(to_json(attempt, use_of(status, attempt.number)));
   fmt::print("{}\n", document.dump(2));
 }
 
-void print_table(const run::RunDirectory& run,
-                 const run::RunSummary& summary,
-                 const std::string& state) {
-  fmt::print("run     {}\n", run.path);
+// "93 %"
+std::string percent(const run::TimeUse& use) {
+  return use.goodput() < 0 ? "-" : fmt::format("{:.0f} %", 100 * use.goodput());
+}
+
+void print_table(const Status& status) {
+  const run::RunSummary& summary = status.summary;
+  const std::string& state = status.state;
+  fmt::print("run     {}\n", status.run.path);
   if (summary.job != 0)
     fmt::print("job     {}{}\n", summary.job, state.empty() ? "" : ", " + state);
   if (!summary.attempts.empty())
-    fmt::print("\n{:>7}  {:<14} {:<9} {:>11}  {:>4}  {}\n",
+    fmt::print("\n{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
                "ATTEMPT",
                "ENDED BY",
                "THEN",
                "STEPS",
                "LOST",
+               "GOODPUT",
                "NODES");
   for (const run::AttemptSummary& attempt : summary.attempts) {
     const bool counted = attempt.last_step >= 0;
@@ -86,17 +112,20 @@ void print_table(const run::RunDirectory& run,
         counted
             ? fmt::format("{}-{}", std::max<std::int64_t>(0, attempt.first_step), attempt.last_step)
             : "-";
-    fmt::print("{:>7}  {:<14} {:<9} {:>11}  {:>4}  {}\n",
+    fmt::print("{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
                attempt.number,
                attempt.cause.empty() ? "running" : attempt.cause,
                attempt.decision.empty() ? "-" : attempt.decision,
                steps,
                counted ? std::to_string(attempt.steps_lost) : "-",
+               percent(use_of(status, attempt.number)),
                fmt::join(attempt.nodes, ","));
     if (!attempt.detail.empty() && attempt.cause != "completed")
       fmt::print("         {}\n", attempt.detail);
   }
   fmt::print("\nsteps lost  {}\n", summary.steps_lost);
+  if (const auto words = run::in_words(status.goodput.run); !words.empty())
+    fmt::print("goodput     {}\n", words);
   if (summary.accuracy >= 0) fmt::print("accuracy    {:.2f} %\n", summary.accuracy * 100);
   if (!summary.digest.empty()) fmt::print("digest      {}\n", summary.digest);
 }
@@ -104,10 +133,18 @@ void print_table(const run::RunDirectory& run,
 Result<int> act(const StatusOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
-  const auto metrics = read_file(run.metrics());
-  const run::RunSummary summary = run::summarise(events, metrics ? *metrics : "");
-  const std::string state = scheduler_state(summary.job);
-  options.json ? print_json(run, summary, state) : print_table(run, summary, state);
+  Status status;
+  status.run = run;
+  status.summary = run::summarise(events, read_file(run.metrics()).value_or(""));
+  const auto job = scheduler_job(status.summary.job);
+  if (job) status.state = in_words(*job);
+  // A job that is over has no attempt that goes on, whatever its agent had time to write.
+  const bool over = job && sched::is_terminal(job->state) && job->end_time > 0;
+  status.goodput = run::account(events,
+                                status.summary,
+                                over ? std::chrono::system_clock::from_time_t(job->end_time)
+                                     : std::chrono::system_clock::now());
+  options.json ? print_json(status) : print_table(status);
   return 0;
 }
 

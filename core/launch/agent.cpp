@@ -16,6 +16,7 @@
 #include "core/plan/json.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/explain.hpp"
+#include "core/run/goodput.hpp"
 #include "core/run/history.hpp"
 #include "core/run/ledger.hpp"
 #include "core/spec/json.hpp"
@@ -32,6 +33,7 @@
 #include <chrono>
 #include <csignal>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -248,6 +250,8 @@ Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
                    .cause = run::to_string(outcome.cause),
                    .exit_code = outcome.exit_code};
   ended.detail = outcome.detail;
+  if (outcome.rank) ended.rank = static_cast<int>(*outcome.rank);
+  ended.node = outcome.node;
   ended.checkpoint = run::newest_checkpoint(run_);
   const auto noted = note(std::move(ended));
   runner.clean_up();
@@ -346,6 +350,13 @@ run::Decision Agent::decide(const run::Outcome& outcome,
   return run::decide(outcome, now, policy_);
 }
 
+// Where the time of the run went, for the last word of its ledger.
+std::map<std::string, double> time_use(const run::RunDirectory& run,
+                                       const std::vector<run::Event>& events) {
+  const run::RunSummary summary = run::summarise(events, read_file(run.metrics()).value_or(""));
+  return run::in_seconds(run::account(events, summary, std::chrono::system_clock::now()).run);
+}
+
 Result<int> Agent::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   if (!options_.local)
@@ -361,6 +372,8 @@ Result<int> Agent::run() {
                        .exit_code = decision.exit_code,
                        .decision = run::to_string(decision.action)};
     decided.detail = decision.why;
+    if (decision.action == run::Action::done || decision.action == run::Action::stop)
+      decided.seconds = time_use(run_, events);
     DTS_TRY(note(std::move(decided)));
     restore_terminal();
     log("attempt {}: {} ({}); {}: {}",

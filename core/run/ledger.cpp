@@ -26,6 +26,9 @@ std::string to_line(const Event& event) {
   if (!event.detail.empty()) j["detail"] = event.detail;
   if (!event.nodes.empty()) j["nodes"] = event.nodes;
   if (!event.checkpoint.empty()) j["checkpoint"] = event.checkpoint;
+  if (event.rank >= 0) j["rank"] = event.rank;
+  if (!event.node.empty()) j["node"] = event.node;
+  if (!event.seconds.empty()) j["seconds"] = event.seconds;
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -86,6 +89,9 @@ Result<std::vector<Event>> parse_ledger(const std::string& text, const std::stri
       event.detail = j.value("detail", "");
       event.nodes = j.value("nodes", std::vector<std::string>{});
       event.checkpoint = j.value("checkpoint", "");
+      event.rank = j.value("rank", -1);
+      event.node = j.value("node", "");
+      event.seconds = j.value("seconds", std::map<std::string, double>{});
       events.push_back(std::move(event));
     } catch (const json::exception& error) {
       return fail(Errc::invalid,

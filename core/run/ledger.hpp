@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Event {
   std::string detail{};              // for people
   std::vector<std::string> nodes{};  // of attempt_started
   std::string checkpoint{};          // the newest one, at attempt_started and attempt_ended
+  int rank = -1;                     // of attempt_ended: the first that failed; -1: none
+  std::string node{};                // of attempt_ended: where that was, where it is known
+  std::map<std::string, double> seconds{};  // of decided, at the run's end: see run/goodput.hpp
 };
 
 [[nodiscard]] std::string to_line(const Event& event);

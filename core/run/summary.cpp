@@ -36,12 +36,17 @@ void take_event(RunSummary& summary, const Event& event) {
     attempt.cause = event.cause;
     attempt.exit_code = event.exit_code;
     attempt.detail = event.detail;
+    attempt.checkpoint = event.checkpoint;
+    attempt.rank = event.rank;
+    attempt.node = event.node;
   } else if (event.event == "decided") {
     attempt.decision = event.decision;
+    attempt.reason = event.detail;
     summary.done = event.decision == "done";
   }
 }
 
+constexpr double k_most_seconds = 1e9;
 constexpr std::int64_t k_most_attempts = 1'000'000;
 constexpr std::int64_t k_most_steps =
     1'000'000'000'000'000;  // so that sums of them do not overflow
@@ -54,14 +59,48 @@ std::int64_t whole(const json& metric, const char* name, std::int64_t most) {
   return value <= static_cast<std::uint64_t>(most) ? static_cast<std::int64_t>(value) : -1;
 }
 
-void take_metric(RunSummary& summary, const json& metric) {
+// A member that is a number of seconds; 0 for anything else.
+double duration(const json& metric) {
+  const auto found = metric.find("seconds");
+  if (found == metric.end() || !found->is_number()) return 0;
+  const auto value = found->get<double>();
+  return value > 0 && value < k_most_seconds ? value : 0;
+}
+
+// The newest save, in case that the next line tells of a stop: then it was made for that.
+struct LastSave {
+  std::int64_t attempt = 0;
+  std::int64_t step = -1;
+  double seconds = 0;
+};
+
+void take_times(AttemptSummary& attempt, const json& metric, std::int64_t step, LastSave& last) {
+  const std::string event = metric.value("event", "");
+  const double seconds = duration(metric);
+  if (event == "start") attempt.training = metric.value("time", "");
+  if (event == "step") attempt.step_seconds += seconds;
+  if (event == "save") {
+    attempt.save_seconds += seconds;
+    last = {attempt.number, step, seconds};
+  }
+  if (event == "stop" && last.attempt == attempt.number && last.step == step) {
+    attempt.save_seconds = std::max(0.0, attempt.save_seconds - last.seconds);
+    last = {};
+  }
+}
+
+void take_metric(RunSummary& summary, const json& metric, LastSave& last) {
   if (!metric.is_object()) return;
   const auto number = whole(metric, "attempt", k_most_attempts);
   const auto step = whole(metric, "step", k_most_steps);
   if (number < 1 || step < 0) return;
   AttemptSummary& attempt = attempt_of(summary, static_cast<unsigned>(number));
-  if (metric.value("event", "") == "start") attempt.first_step = step;
+  if (metric.value("event", "") == "start") {
+    attempt.first_step = step;
+    summary.total_steps = whole(metric, "total", k_most_steps);
+  }
   attempt.last_step = std::max(attempt.last_step, step);
+  take_times(attempt, metric, step, last);
   if (metric.contains("digest")) summary.digest = metric.value("digest", "");
   if (metric.contains("accuracy")) summary.accuracy = metric.value("accuracy", -1.0);
 }
@@ -71,10 +110,11 @@ void take_metric(RunSummary& summary, const json& metric) {
 RunSummary summarise(const std::vector<Event>& events, const std::string& metrics) {
   RunSummary summary;
   for (const Event& event : events) take_event(summary, event);
+  LastSave last;
   for (const std::string& line : split(metrics, '\n')) {
     try {
       const json metric = json::parse(line, nullptr, false);
-      if (!metric.is_discarded()) take_metric(summary, metric);
+      if (!metric.is_discarded()) take_metric(summary, metric, last);
     } catch (const json::exception&) {
       continue;  // a field of another type: not our line
     }

@@ -19,7 +19,14 @@ struct AttemptSummary {
   std::string cause;    // of its end, else of its stop request
   std::string decision;
   std::string detail;
+  std::string reason;      // of the decision
+  std::string checkpoint;  // the newest one at its end
+  std::string node;        // where the first failing rank was, where that is known
+  int rank = -1;           // the first that failed
   int exit_code = -1;
+  std::string training;     // ISO 8601 UTC: when the program's first step began; empty: unknown
+  double step_seconds = 0;  // that its steps took together, as far as the program told
+  double save_seconds = 0;  // the same of its checkpoints, without one made for a stop
   std::int64_t first_step = -1;  // completed steps when it began; -1: unknown
   std::int64_t last_step = -1;   // completed steps when it ended
   std::int64_t steps_lost = 0;   // done in this attempt but not resumed from by the next
@@ -29,9 +36,10 @@ struct RunSummary {
   std::uint32_t job = 0;  // the newest
   std::vector<AttemptSummary> attempts;
   bool done = false;
-  double accuracy = -1;         // of the "done" metric; negative: none
-  std::string digest;           // of the last step
-  std::int64_t steps_lost = 0;  // over all attempts
+  std::int64_t total_steps = -1;  // as the newest start of the program says
+  double accuracy = -1;           // of the "done" metric; negative: none
+  std::string digest;             // of the last step
+  std::int64_t steps_lost = 0;    // over all attempts
 };
 
 // `metrics` is the text of metrics.jsonl (may be empty); lines that are not ours are skipped: the

@@ -19,13 +19,15 @@ struct Finished : Session {
     run::Files files{"{}", "{}", "", "{}", ""};
     const auto run = run::create_run_directory(file("runs"), name, files);
     REQUIRE(run);
+    unsigned minute = 10;  // from one event to the next
     const auto note = [&](run::Event event) {
-      event.time = "2026-01-02T03:04:05Z";
+      event.time = "2026-01-02T03:" + std::to_string(minute++) + ":05Z";
       REQUIRE(run::append_event(run->ledger(), event));
     };
     note({.event = "created"});
     note({.event = "submitted", .job = 41});
     note({.event = "attempt_started", .attempt = 1, .job = 41, .nodes = {"n1", "n2"}});
+    note({.event = "ranks_started", .attempt = 1, .job = 41});
     note({.event = "attempt_ended",
           .attempt = 1,
           .job = 41,
@@ -34,6 +36,7 @@ struct Finished : Session {
           .detail = "preempted; every rank saved"});
     note({.event = "decided", .attempt = 1, .job = 41, .exit_code = 0, .decision = "requeue"});
     note({.event = "attempt_started", .attempt = 2, .job = 41, .nodes = {"n3", "n4"}});
+    note({.event = "ranks_started", .attempt = 2, .job = 41});
     note({.event = "attempt_ended", .attempt = 2, .job = 41, .cause = "completed", .exit_code = 0});
     note({.event = "decided", .attempt = 2, .job = 41, .exit_code = 0, .decision = "done"});
     REQUIRE(write_file(
@@ -81,6 +84,10 @@ TEST_CASE("the status in JSON has every number of the table") {
   CHECK(document["attempts"][0]["cause"] == "preempted");
   CHECK(document["attempts"][0]["nodes"] == Words{"n1", "n2"});
   CHECK(document["attempts"][1]["first_step"] == 50);
+  CHECK(document["seconds"]["wall"] == 540);
+  CHECK(document["seconds"]["queued"] == 120);
+  CHECK(document["seconds"]["lost"] == 10);
+  CHECK(document["attempts"][1]["seconds"]["computing"] == 60);
 }
 
 TEST_CASE("a run is meant by job id, name, folder or `last`, from any folder") {
@@ -152,7 +159,7 @@ TEST_CASE("a damaged ledger is exit code 3 with the file and the line") {
   REQUIRE(write_file(ledger, read_file(ledger).value() + "nonsense\n"));
   const Output output = session.dtsubmit({"status"});
   CHECK(output.exit_code == 3);
-  CHECK(contains(output.err, "ledger.jsonl:9:"));
+  CHECK(contains(output.err, "ledger.jsonl:11:"));
 }
 
 TEST_CASE("half a last line, as a crash leaves it, does not hide the run") {

@@ -28,7 +28,10 @@ Event full_event() {
           .decision = "restart",
           .detail = "rank 3 on n1: \"its\" process\nvanished \x01",
           .nodes = {"n1", "n2"},
-          .checkpoint = "step-000000120"};
+          .checkpoint = "step-000000120",
+          .rank = 3,
+          .node = "n1",
+          .seconds = {{"computing", 12.5}, {"wall", 13}}};
 }
 
 void check_equal(const Event& a, const Event& b) {
@@ -42,6 +45,9 @@ void check_equal(const Event& a, const Event& b) {
   CHECK(a.detail == b.detail);
   CHECK(a.nodes == b.nodes);
   CHECK(a.checkpoint == b.checkpoint);
+  CHECK(a.rank == b.rank);
+  CHECK(a.node == b.node);
+  CHECK(a.seconds == b.seconds);
 }
 
 }  // namespace

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a run's time went: small stories with known numbers, and any story at all, whose phases
+// must add up.
+#include "core/run/goodput.hpp"
+
+#include "core/base/units.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <random>
+
+namespace {
+
+using namespace dts;
+using namespace dts::run;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::chrono::system_clock::time_point at(int second) {
+  return *parse_utc("2026-01-02T03:00:00Z") + seconds(second);
+}
+
+std::string time(int second) {
+  return format_utc(at(second));
+}
+
+std::string metric(const char* event, unsigned attempt, unsigned step, double took) {
+  return fmt::format(R"({{"event":"{}","attempt":{},"step":{},"seconds":{}}})"
+                     "\n",
+                     event,
+                     attempt,
+                     step,
+                     took);
+}
+
+std::string start(unsigned attempt, unsigned step, int second) {
+  return fmt::format(R"({{"event":"start","attempt":{},"step":{},"time":"{}"}})"
+                     "\n",
+                     attempt,
+                     step,
+                     time(second));
+}
+
+Goodput account_of(const std::vector<Event>& events, const std::string& metrics, int until) {
+  return account(events, summarise(events, metrics), at(until));
+}
+
+// Seconds in the order computing, queued, starting, saving, lost, stopping, down.
+std::vector<double> of(const TimeUse& use) {
+  std::vector<double> numbers;
+  for (const milliseconds spent : use.spent)
+    numbers.push_back(static_cast<double>(spent.count()) / 1000);
+  return numbers;
+}
+
+using Numbers = std::vector<double>;
+
+// Queued 10 s, then an attempt that is preempted, queued again, and one that is done.
+std::vector<Event> preempted_once() {
+  return {{.time = time(0), .event = "created"},
+          {.time = time(1), .event = "submitted", .job = 7},
+          {.time = time(10), .event = "attempt_started", .attempt = 1},
+          {.time = time(12), .event = "ranks_started", .attempt = 1},
+          {.time = time(112), .event = "stop_requested", .attempt = 1, .cause = "preempted"},
+          {.time = time(115), .event = "attempt_ended", .attempt = 1, .cause = "preempted"},
+          {.time = time(116), .event = "decided", .attempt = 1, .decision = "requeue"},
+          {.time = time(117), .event = "requeued", .attempt = 1},
+          {.time = time(150), .event = "attempt_started", .attempt = 2},
+          {.time = time(153), .event = "ranks_started", .attempt = 2},
+          {.time = time(253), .event = "attempt_ended", .attempt = 2, .cause = "completed"},
+          {.time = time(253), .event = "decided", .attempt = 2, .decision = "done"}};
+}
+
+}  // namespace
+
+TEST_CASE("from the ledger alone: queued, starting, computing, stopping and down") {
+  const Goodput found = account_of(preempted_once(), "", 9999);
+  CHECK(of(found.attempts.at(1)) == Numbers{100, 10, 2, 0, 0, 3, 0});
+  CHECK(of(found.attempts.at(2)) == Numbers{100, 33, 3, 0, 0, 0, 2});
+  CHECK(of(found.run) == Numbers{200, 43, 5, 0, 0, 3, 2});
+  CHECK(found.run.total() == seconds(253));
+  CHECK(found.run.goodput() == doctest::Approx(200.0 / 253));
+}
+
+TEST_CASE("the program tells when its first step began, what saves took and what was lost") {
+  const std::string metrics = start(1, 0, 20) + metric("step", 1, 50, 1) +
+                              metric("save", 1, 50, 4) + metric("step", 1, 88, 1) +
+                              start(2, 66, 163) + metric("step", 2, 100, 1);
+  const Goodput found = account_of(preempted_once(), metrics, 9999);
+  // 92 s from its first step to the stop, 4 of them a save; 22 of 88 steps were done again.
+  CHECK(of(found.attempts.at(1)) == Numbers{66, 10, 10, 4, 22, 3, 0});
+  CHECK(of(found.attempts.at(2)) == Numbers{90, 33, 13, 0, 0, 0, 2});
+  CHECK(found.run.total() == seconds(253));
+}
+
+TEST_CASE("a checkpoint made for a stop belongs to the stop") {
+  const std::string metrics = start(1, 0, 12) + metric("save", 1, 50, 5) +
+                              metric("save", 1, 88, 2) + metric("stop", 1, 88, 0);
+  CHECK(account_of(preempted_once(), metrics, 9999).attempts.at(1)[Phase::saving] == seconds(5));
+}
+
+TEST_CASE("an agent that vanished is down from the last word of its program") {
+  const std::vector<Event> events{
+      {.time = time(0), .event = "created"},
+      {.time = time(0), .event = "attempt_started", .attempt = 1},
+      {.time = time(2), .event = "ranks_started", .attempt = 1},
+      {.time = time(202), .event = "attempt_ended", .attempt = 1, .cause = "agent_lost"},
+      {.time = time(202), .event = "attempt_started", .attempt = 2},
+      {.time = time(203), .event = "ranks_started", .attempt = 2}};
+  const std::string metrics =
+      start(1, 0, 2) + metric("step", 1, 10, 30) + metric("save", 1, 10, 10);
+  const Goodput found = account_of(events, metrics, 213);
+  CHECK(of(found.attempts.at(1)) == Numbers{30, 0, 2, 10, 0, 0, 0});
+  CHECK(of(found.attempts.at(2)) == Numbers{10, 0, 1, 0, 0, 0, 160});
+  CHECK(account_of(events, "", 213).attempts.at(2)[Phase::down] == seconds(200));
+}
+
+TEST_CASE("one that vanished before its ranks ran is down since its last word") {
+  const std::vector<Event> events{
+      {.time = time(0), .event = "attempt_started", .attempt = 1},
+      {.time = time(60), .event = "attempt_ended", .attempt = 1, .cause = "agent_lost"},
+      {.time = time(60), .event = "attempt_started", .attempt = 2}};
+  CHECK(of(account_of(events, "", 61).run) == Numbers{0, 0, 1, 0, 0, 0, 60});
+}
+
+TEST_CASE("a person who asks for a run whose agent vanished ends the time in which it was down") {
+  const std::vector<Event> events{
+      {.time = time(0), .event = "attempt_started", .attempt = 1},
+      {.time = time(2), .event = "ranks_started", .attempt = 1},
+      {.time = time(500), .event = "resumed", .job = 7},
+      {.time = time(600), .event = "attempt_ended", .attempt = 1, .cause = "agent_lost"},
+      {.time = time(600), .event = "attempt_started", .attempt = 2}};
+  const Goodput found = account_of(events, "", 601);
+  CHECK(of(found.attempts.at(1)) == Numbers{0, 0, 2, 0, 0, 0, 0});
+  CHECK(of(found.attempts.at(2)) == Numbers{0, 100, 1, 0, 0, 0, 498});
+}
+
+TEST_CASE("a run that goes on is counted until now, one that waits is queued until now") {
+  std::vector<Event> events = preempted_once();
+  events.resize(4);
+  CHECK(of(account_of(events, "", 42).run) == Numbers{30, 10, 2, 0, 0, 0, 0});
+  events = preempted_once();
+  events.resize(8);
+  const Goodput waiting = account_of(events, "", 200);
+  CHECK(waiting.run[Phase::queued] == seconds(10 + 83));
+  CHECK(waiting.attempts.at(1)[Phase::queued] == seconds(10));
+}
+
+TEST_CASE("the job that Slurm itself requeues is queued from the decision on") {
+  std::vector<Event> events = preempted_once();
+  events[6].decision = "wait";
+  events.erase(events.begin() + 7);
+  CHECK(of(account_of(events, "", 9999).attempts.at(2)) == Numbers{100, 34, 3, 0, 0, 0, 1});
+}
+
+TEST_CASE("an end stops the clock, and a person who comes back later was away meanwhile") {
+  std::vector<Event> events = preempted_once();
+  events.back().decision = "stop";
+  events.push_back({.time = time(1253), .event = "resumed", .job = 7});
+  CHECK(account_of(events, "", 1300).run[Phase::down] == seconds(2 + 1000));
+  CHECK(account_of(events, "", 1300).run[Phase::queued] == seconds(43 + 47));
+}
+
+TEST_CASE("a clock that was set back takes no time away") {
+  std::vector<Event> events = preempted_once();
+  events[4].time = time(5);
+  events[5].time = "yesterday";
+  const Goodput found = account_of(events, "", 9999);
+  CHECK(found.run.total() == seconds(253));
+  CHECK(found.run[Phase::computing] == seconds(100));  // of attempt 2
+}
+
+TEST_CASE("the phases of any story add up to its wall time, none is negative") {
+  std::mt19937 random(20260102);
+  const auto pick = [&](int most) { return static_cast<int>(random() % (most + 1U)); };
+  const char* const k_events[] = {"created",
+                                  "submitted",
+                                  "attempt_started",
+                                  "ranks_started",
+                                  "stop_requested",
+                                  "attempt_ended",
+                                  "attempt_ended",
+                                  "decided",
+                                  "requeued",
+                                  "resumed",
+                                  "resubmitted",
+                                  "from a later release"};
+  const char* const k_decisions[] = {"restart", "requeue", "wait", "resubmit"};
+  const char* const k_causes[] = {"preempted", "agent_lost"};
+  for (int story = 0; story < 2000; ++story) {
+    CAPTURE(story);
+    std::vector<Event> events{{.time = time(0), .event = "created"}};
+    std::string metrics;
+    int now = 0;
+    unsigned attempt = 0;
+    for (int i = pick(30); i > 0; --i) {
+      now += pick(50);
+      Event event{.time = time(now - (pick(9) == 0 ? pick(20) : 0)), .event = k_events[pick(11)]};
+      if (event.event == "attempt_started") ++attempt;
+      event.attempt = attempt;
+      event.cause = k_causes[pick(1)];
+      event.decision = k_decisions[pick(3)];
+      if (pick(3) == 0) metrics += start(attempt, static_cast<unsigned>(pick(50)), now + pick(9));
+      metrics += metric("step", attempt, static_cast<unsigned>(pick(99)), pick(20));
+      metrics += metric("save", attempt, static_cast<unsigned>(pick(99)), pick(20) / 3.0);
+      events.push_back(std::move(event));
+    }
+    const int until = now + pick(100);
+    const Goodput found = account_of(events, metrics, until);
+    CHECK(found.run.total() == seconds(until));
+    milliseconds attempts{0};
+    for (const auto& [number, use] : found.attempts) {
+      attempts += use.total();
+      for (const milliseconds spent : use.spent) CHECK(spent.count() >= 0);
+    }
+    CHECK(attempts <= found.run.total());
+  }
+}
+
+TEST_CASE("a time use is told in words and in seconds") {
+  TimeUse use;
+  CHECK(in_words(use).empty());
+  CHECK(use.goodput() < 0);
+  use[Phase::computing] = seconds(7200);
+  use[Phase::lost] = milliseconds(40'400);
+  use[Phase::queued] = seconds(605);
+  use[Phase::saving] = milliseconds(999);
+  CHECK(in_words(use) == "92 % of 2 h 10 min computing; queued 10 min 5 s, lost 40 s");
+  CHECK(in_seconds(use).at("lost") == doctest::Approx(40.4));
+  CHECK(in_seconds(use).at("wall") == doctest::Approx(7846.399));
+  CHECK(in_seconds(use).size() == k_phases.size() + 1);
+  CHECK(duration_words(std::chrono::hours(74)) == "3 d 2 h");
+}
