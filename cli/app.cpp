@@ -22,6 +22,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_submit(app, invocation);
   add_run(app, invocation);
   add_status(app, invocation);
+  add_why(app, invocation);
   add_logs(app, invocation);
   add_cancel(app, invocation);
   add_requeue(app, invocation);

@@ -28,6 +28,7 @@ void add_submit(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_cluster(CLI::App& app, Invocation& invocation);
 void add_status(CLI::App& app, Invocation& invocation);
+void add_why(CLI::App& app, Invocation& invocation);
 void add_logs(CLI::App& app, Invocation& invocation);
 void add_cancel(CLI::App& app, Invocation& invocation);
 void add_requeue(CLI::App& app, Invocation& invocation);

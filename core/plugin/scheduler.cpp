@@ -83,9 +83,13 @@ sched::JobInfo job_from(const json& object) {
   job.state = sched::job_state_of(state);
   reader.read("completing", job.completing);
   reader.read("reason", job.reason);
+  reader.read("description", job.description);
+  reader.read("partition", job.partition);
+  reader.read("dependency", job.dependency);
   reader.read("nodes", job.nodes);
   reader.read("restart_count", job.restart_count);
   reader.read("requeue", job.requeue);
+  reader.read("eligible_time", job.eligible_time);
   reader.read("start_time", job.start_time);
   reader.read("end_time", job.end_time);
   reader.read("preempt_time", job.preempt_time);

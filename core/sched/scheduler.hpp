@@ -43,14 +43,18 @@ struct JobInfo {
   JobState state = JobState::unknown;
   bool completing = false;  // its processes of this or the last run are still being ended
   std::string reason;       // why it is pending or failed, Slurm's word ("Resources")
+  std::string description;  // more of that in the scheduler's own words, where it has any
+  std::string partition;    // where it runs, or the list of those it waits for
+  std::string dependency;   // what it still waits for: "afterok:12(unfulfilled)"
   std::string nodes;        // host list; empty while pending
   std::uint32_t restart_count = 0;
   bool requeue = false;
-  std::int64_t start_time = 0;
-  std::int64_t end_time = 0;      // the moving deadline while running
-  std::int64_t preempt_time = 0;  // set once preemption began
-  int exit_code = 0;              // the batch script's exit code
-  int exit_signal = 0;            // the signal that ended it
+  std::int64_t eligible_time = 0;  // not started before
+  std::int64_t start_time = 0;     // while pending: when the scheduler expects to start it
+  std::int64_t end_time = 0;       // the moving deadline while running
+  std::int64_t preempt_time = 0;   // set once preemption began
+  int exit_code = 0;               // the batch script's exit code
+  int exit_signal = 0;             // the signal that ended it
 };
 
 struct NodeInfo {

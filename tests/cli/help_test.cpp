@@ -22,7 +22,7 @@ struct Slip {
 
 TEST_CASE("help of the program and of every verb is as it was") {
   const Session session;
-  for (const char* verb : {"", "submit", "run", "status", "logs", "cancel", "requeue"}) {
+  for (const char* verb : {"", "submit", "run", "status", "why", "logs", "cancel", "requeue"}) {
     CAPTURE(verb);
     const Words words = *verb == '\0' ? Words{"--help"} : Words{verb, "--help"};
     const Output output = session.dtsubmit(words);

@@ -4,6 +4,7 @@
 #include "core/base/files.hpp"
 #include "core/base/process.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/sched/reason.hpp"
 #include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/words.hpp"
 
@@ -61,6 +62,13 @@ TEST_CASE("every reason has the word that libslurm itself would print") {
   for (unsigned reason = WAIT_NO_REASON; reason <= WAIT_RESV_DELETED; ++reason)
     CHECK(reason_word(reason) == slurm_job_reason_string(static_cast<job_state_reason>(reason)));
   CHECK(reason_word(5000) == "Reason5000");
+}
+
+TEST_CASE("every reason of Slurm's header is told in words") {
+  for (unsigned reason = WAIT_NO_REASON; reason <= WAIT_RESV_DELETED; ++reason) {
+    CAPTURE(reason_word(reason));
+    CHECK(dts::sched::words_of_reason(reason_word(reason)).has_value());
+  }
 }
 
 TEST_CASE("flags on top of a job's state do not hide it") {

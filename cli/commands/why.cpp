@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit why: in words, why a run waits, runs or ended, from everything that is known of it.
+#include "cli/output/why.hpp"
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/selection.hpp"
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
+#include "core/plugin/scheduler.hpp"
+#include "core/run/rank_logs.hpp"
+#include "core/spec/json.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <memory>
+
+namespace dts::cli {
+namespace {
+
+constexpr std::size_t k_lines = 20;
+
+struct WhyOptions {
+  Selection selection;
+  bool json = false;
+};
+
+void ask_scheduler(Known& known) {
+  if (known.summary.job == 0) return;
+  const auto scheduler = plugin::load_scheduler();
+  if (!scheduler) {
+    known.no_job = scheduler.error().message;
+    return;
+  }
+  auto job = (*scheduler)->job(known.summary.job);
+  if (job)
+    known.job = *std::move(job);
+  else if (job.error().code == Errc::not_found)
+    known.forgotten = true;
+  else
+    known.no_job = job.error().message;
+}
+
+// Whether the agent of a run without a scheduler is a process of this machine; nullopt: it is, or
+// was, another machine's.
+std::optional<bool> agent_lives(const run::RunDirectory& run) {
+  const auto text = read_file(run.attempt(run::latest_attempt(run)) + "/epoch");
+  if (!text) return std::nullopt;
+  const auto lease = nlohmann::json::parse(*text, nullptr, false);
+  char here[256]{};
+  if (!lease.is_object() || ::gethostname(here, sizeof here - 1) != 0) return std::nullopt;
+  const auto node = lease.find("node");
+  const auto pid = lease.find("pid");
+  if (node == lease.end() || *node != here || pid == lease.end() || !pid->is_number_unsigned())
+    return std::nullopt;
+  const auto name = read_file(fmt::format("/proc/{}/comm", pid->get<std::uint64_t>()));
+  return name && trim(*name) == "dtsubmit";
+}
+
+// As the run was submitted with; the default where spec.json cannot be read.
+run::Policy policy_of(const run::RunDirectory& run) {
+  const auto text = read_file(run.spec());
+  const auto spec = text ? spec::from_json(*text, run.spec()) : Result<spec::JobSpec>{};
+  if (!spec) return run::default_policy();
+  return run::parse_policy(spec->on).value_or(run::default_policy());
+}
+
+void read_last_words(const run::RunDirectory& run, Known& known) {
+  for (const run::AttemptSummary& attempt : known.summary.attempts) {
+    if (attempt.rank < 0) continue;
+    const std::string path = run.rank_log(attempt.number, static_cast<unsigned>(attempt.rank));
+    auto lines = run::last_lines(path, k_lines);
+    if (!lines.empty())
+      known.last_words[attempt.number] = {
+          fmt::format("rank {}", attempt.rank), path, std::move(lines)};
+  }
+  const std::string path = fmt::format("{}/slurm-{}.log", run.path, known.summary.job);
+  auto lines = run::last_lines(path, k_lines);
+  if (!lines.empty()) known.batch_words = {"the batch script", path, std::move(lines)};
+}
+
+// A job id is enough where the run lies in the default place.
+std::string name_of(const run::RunDirectory& run, const Known& known, const Selection& selection) {
+  const bool by_job = known.summary.job != 0 && selection.runs == Selection{}.runs &&
+                      selection.what.find('/') == std::string::npos;
+  return by_job ? std::to_string(known.summary.job) : shell_quote(run.path);
+}
+
+Result<int> act(const WhyOptions& options) {
+  DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+  Known known;
+  known.run_directory = run.path;
+  DTS_ASSIGN(known.events, run::read_ledger(run.ledger()));
+  known.summary = run::summarise(known.events, read_file(run.metrics()).value_or(""));
+  known.name = name_of(run, known, options.selection);
+  known.policy = policy_of(run);
+
+  known.checkpoint = run::newest_checkpoint(run);
+
+  struct stat metrics {};
+
+  if (::stat(run.metrics().c_str(), &metrics) == 0) known.last_metric = metrics.st_mtime;
+  ask_scheduler(known);
+  if (known.summary.job == 0) known.agent_lives = agent_lives(run);
+  read_last_words(run, known);
+  known.now = std::time(nullptr);
+  const Why why = explain(known);
+  fmt::print("{}", options.json ? to_json(why, known) + "\n" : to_text(why, known));
+  return 0;
+}
+
+}  // namespace
+
+void add_why(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<WhyOptions>();
+  CLI::App* verb = app.add_subcommand("why", "why a job waits, runs or ended, in words");
+  add_selection(*verb, options->selection, false);
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/why/1");
+  verb->callback(
+      [options, &invocation] { invocation.action = [options] { return act(*options); }; });
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output/cause_words.hpp"
+
+namespace dts::cli {
+
+CauseWords words_of_cause(run::Cause cause) {
+  constexpr const char* k_agent_log = "dtsubmit logs {job} --agent --attempt {attempt}";
+  constexpr const char* k_all_logs = "dtsubmit logs {job} --ranks all --attempt {attempt}";
+  switch (cause) {
+    case run::Cause::completed:
+      return {"every rank's program exited 0", ""};
+    case run::Cause::preempted:
+      return {"another job got its nodes", ""};
+    case run::Cause::time_limit:
+      return {"the time of the job was over", ""};
+    case run::Cause::cancelled:
+      return {"somebody cancelled the job", ""};
+    case run::Cause::requeued:
+      return {"somebody put the job back into the queue", ""};
+    case run::Cause::node_failed:
+      return {"a node of it failed", ""};
+    case run::Cause::stopped:
+      return {"a signal from outside stopped it, neither a preemption nor a cancel", ""};
+    case run::Cause::checkpointed:
+      return {"the program asked to be run again (exit code 85)", ""};
+    case run::Cause::no_restart:
+      return {"the program asked not to be run again (exit code 93)", ""};
+    case run::Cause::rank_killed:
+      return {"a rank was killed, or its process vanished", k_all_logs};
+    case run::Cause::out_of_memory:
+      return {"it ran out of memory",
+              "make it use less, or submit it again with a larger --mem or more nodes"};
+    case run::Cause::gpu_error:
+      return {"a GPU failed under it", "tell the administrators of the node"};
+    case run::Cause::comm_timeout:
+      return {"its ranks lost each other", k_all_logs};
+    case run::Cause::rendezvous:
+      return {"its ranks did not find each other", k_all_logs};
+    case run::Cause::hang:
+      return {"it made no progress for too long", k_all_logs};
+    case run::Cause::disk_full:
+      return {"no space or quota was left", "make room: df -h {run}"};
+    case run::Cause::user_exit:
+      return {"the program failed by itself", "mend the program"};
+    case run::Cause::launcher_died:
+      return {"the launcher ended before its ranks", k_agent_log};
+    case run::Cause::launch_failed:
+      return {"not every rank could be started", k_agent_log};
+    case run::Cause::wrong_ranks:
+      return {"the ranks that came were not those of the plan", k_agent_log};
+    case run::Cause::fenced:
+      return {"a newer attempt owns the run", "dtsubmit status {job}"};
+    case run::Cause::agent_lost:
+      return {"its agent vanished without a word", ""};
+  }
+  return {"", ""};
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The causes of an attempt's end in words, and what a person can do about each. Pure.
+#pragma once
+
+#include "core/run/cause.hpp"
+
+namespace dts::cli {
+
+struct CauseWords {
+  const char* what;    // a clause: "another job got its nodes"
+  const char* advice;  // before the run is continued; empty: nothing. "{job}", "{attempt}", "{run}"
+};
+
+[[nodiscard]] CauseWords words_of_cause(run::Cause cause);
+
+}  // namespace dts::cli

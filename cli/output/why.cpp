@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output/why.hpp"
+
+#include "cli/output/cause_words.hpp"
+#include "core/base/units.hpp"
+#include "core/run/history.hpp"
+#include "core/sched/reason.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace dts::cli {
+namespace {
+
+using run::AttemptSummary;
+using run::Event;
+using std::chrono::seconds;
+
+std::string ago(std::int64_t duration) {
+  return run::duration_words(seconds(std::max<std::int64_t>(0, duration)));
+}
+
+std::string utc(std::int64_t time) {
+  return format_utc(std::chrono::system_clock::from_time_t(time));
+}
+
+std::int64_t unix_of(const std::string& time) {
+  const auto parsed = parse_utc(time);
+  return parsed ? std::chrono::system_clock::to_time_t(*parsed) : 0;
+}
+
+std::string replaced(std::string text, const std::string& name, const std::string& value) {
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size())
+    text.replace(at, name.size(), value);
+  return text;
+}
+
+// The last event of one of these names; null: none.
+const Event* last_of(const std::vector<Event>& events, const std::vector<std::string>& names) {
+  const auto found = std::find_if(events.rbegin(), events.rend(), [&](const Event& event) {
+    return std::find(names.begin(), names.end(), event.event) != names.end();
+  });
+  return found == events.rend() ? nullptr : &*found;
+}
+
+bool is_local(const Known& known) {
+  return known.summary.job == 0;
+}
+
+std::string who(const Known& known) {
+  return is_local(known) ? "the run" : fmt::format("job {}", known.summary.job);
+}
+
+std::string who_begins(const Known& known) {
+  return is_local(known) ? "The run" : fmt::format("Job {}", known.summary.job);
+}
+
+const AttemptSummary* newest(const Known& known) {
+  return known.summary.attempts.empty() ? nullptr : &known.summary.attempts.back();
+}
+
+// The decision that ended the run; null: it goes on, as far as the ledger says.
+const Event* end_of(const Known& known) {
+  const Event* last = last_of(known.events, {"decided", "resumed", "attempt_started"});
+  const bool ends = last != nullptr && (last->decision == "stop" || last->decision == "done");
+  return ends ? last : nullptr;
+}
+
+Standing standing_of(const Known& known) {
+  const Event* end = end_of(known);
+  if (known.job && known.job->state == sched::JobState::pending) return Standing::pending;
+  if (end != nullptr) return end->decision == "done" ? Standing::done : Standing::stopped;
+  if (known.job) return sched::is_terminal(known.job->state) ? Standing::lost : Standing::running;
+  if (known.forgotten) return Standing::lost;
+  if (known.agent_lives && newest(known) != nullptr)
+    return *known.agent_lives ? Standing::running : Standing::lost;
+  return Standing::unknown;
+}
+
+// "continues from step-000000060", "begins anew: it has no checkpoint".
+std::string would_continue(const Known& known) {
+  return known.checkpoint.empty() ? "begins anew: it has no checkpoint"
+                                  : "continues from " + known.checkpoint;
+}
+
+std::string continue_command(const Known& known) {
+  const std::string command = is_local(known) ? "dtsubmit run --continue " : "dtsubmit requeue ";
+  return fmt::format("{}{}   ({})", command, known.name, would_continue(known));
+}
+
+std::string steps_of(const AttemptSummary& attempt) {
+  if (attempt.last_step < 0) return "no step told";
+  std::string words = fmt::format(
+      "steps {} to {}", std::max<std::int64_t>(0, attempt.first_step), attempt.last_step);
+  if (attempt.steps_lost > 0) words += fmt::format(", {} of them lost", attempt.steps_lost);
+  return words;
+}
+
+AttemptWhy told_of(const AttemptSummary& attempt) {
+  AttemptWhy told{attempt.number, fmt::format("attempt {}", attempt.number), "", ""};
+  if (!attempt.nodes.empty()) told.head += fmt::format(" on {}", fmt::join(attempt.nodes, ","));
+  const bool known_length = !attempt.started.empty() && !attempt.ended.empty();
+  if (known_length && attempt.cause != "agent_lost")
+    told.head += fmt::format(", {}", ago(unix_of(attempt.ended) - unix_of(attempt.started)));
+  told.head += ", " + steps_of(attempt);
+  if (!attempt.ended.empty()) {
+    const auto cause = run::cause_from(attempt.cause);
+    told.cause = attempt.cause;
+    if (cause) told.cause += fmt::format(": {}", words_of_cause(*cause).what);
+    if (!attempt.detail.empty() && cause != run::Cause::completed)
+      told.cause += fmt::format(" ({})", attempt.detail);
+  }
+  if (!attempt.decision.empty()) told.then = attempt.decision;
+  if (!attempt.reason.empty()) told.then += ": " + attempt.reason;
+  return told;
+}
+
+std::string until_begin(const Known& known) {
+  const sched::JobInfo& job = *known.job;
+  const bool again = job.restart_count > 0;
+  std::string words = again ? "Slurm lets a requeued job begin only once its old credential has "
+                              "expired (AuthInfo=cred_expire, 120 s by default)"
+                            : "it asked to begin later";
+  if (job.eligible_time > known.now)
+    words +=
+        fmt::format(": at {}, in {}", utc(job.eligible_time), ago(job.eligible_time - known.now));
+  return words;
+}
+
+std::string waits_since(const Event& event, std::int64_t now) {
+  const std::string when = fmt::format("{}, {} ago", event.time, ago(now - unix_of(event.time)));
+  if (event.event == "decided") return fmt::format("Its last attempt ended at {}.", when);
+  const bool asked = event.event == "resumed";
+  return fmt::format("It was {} at {}.", asked ? "asked for again" : event.event, when);
+}
+
+void explain_pending(const Known& known, Why& why) {
+  const sched::JobInfo& job = *known.job;
+  const auto words = sched::words_of_reason(job.reason);
+  const std::string advice = words ? words->advice : "";
+  std::string reason = words ? words->why : "of a reason that dtsubmit does not know";
+  if (job.reason == "BeginTime") reason = until_begin(known);
+  if (job.description.find("launch failed") != std::string::npos)
+    reason = "Slurm could not launch it, put it back into the queue and holds it";
+  why.answer.push_back(fmt::format("{} waits: {} ({}).", who_begins(known), reason, job.reason));
+  if (!job.description.empty() && job.description != job.reason)
+    why.answer.push_back(fmt::format("Slurm adds: {}.", job.description));
+  if (!job.dependency.empty() && job.dependency != "(null)")
+    why.answer.push_back(fmt::format("It depends on {}.", job.dependency));
+  const Event* since =
+      last_of(known.events, {"submitted", "requeued", "resubmitted", "resumed", "decided"});
+  if (since != nullptr) why.answer.push_back(waits_since(*since, known.now));
+  // For others it is a guess without worth: a held job has one a year ahead.
+  const bool planned = job.reason == "Resources" || job.reason == "Priority";
+  if (planned && job.start_time > known.now)
+    why.answer.push_back(fmt::format("Slurm expects to start it at {}, in {}.",
+                                     utc(job.start_time),
+                                     ago(job.start_time - known.now)));
+  if (!advice.empty()) why.next.push_back(replaced(advice, "{job}", std::to_string(job.id)));
+}
+
+std::string progress_of(const Known& known, const AttemptSummary& attempt) {
+  std::string words = fmt::format("It has done step {}", attempt.last_step);
+  if (known.summary.total_steps > 0) words += fmt::format(" of {}", known.summary.total_steps);
+  if (known.last_metric > 0)
+    words += fmt::format(", as it told {} ago", ago(known.now - known.last_metric));
+  return words + ".";
+}
+
+void explain_running(const Known& known, Why& why) {
+  const AttemptSummary* attempt = newest(known);
+  const bool goes_on = attempt != nullptr && attempt->ended.empty();
+  if (known.job && known.job->state == sched::JobState::suspended)
+    why.answer.push_back(
+        fmt::format("{} is suspended: Slurm gave its cores to another job "
+                    "(gang scheduling), or somebody suspended it.",
+                    who_begins(known)));
+  if (!goes_on) {
+    const std::string next =
+        attempt == nullptr ? "its agent has not begun yet" : "the next attempt has not begun yet";
+    why.answer.push_back(fmt::format("{} runs; {}.", who_begins(known), next));
+  } else {
+    why.answer.push_back(fmt::format("{} runs since {} ({}): attempt {} on {}.",
+                                     who_begins(known),
+                                     attempt->started,
+                                     ago(known.now - unix_of(attempt->started)),
+                                     attempt->number,
+                                     fmt::join(attempt->nodes, ",")));
+    const Event* last = last_of(known.events, {"attempt_started", "ranks_started"});
+    if (last != nullptr && last->event == "attempt_started")
+      why.answer.push_back("Not every rank's program runs yet.");
+    if (attempt->last_step >= 0) why.answer.push_back(progress_of(known, *attempt));
+    if (const auto cause = run::cause_from(attempt->cause))
+      why.answer.push_back(fmt::format(
+          "It is being stopped: {} ({}).", words_of_cause(*cause).what, attempt->cause));
+  }
+  if (known.job && known.job->preempt_time > 0)
+    why.answer.push_back("Slurm is preempting it for another job.");
+  if (known.job && known.job->end_time > known.now)
+    why.answer.push_back(fmt::format("Slurm ends it at {}, in {}.",
+                                     utc(known.job->end_time),
+                                     ago(known.job->end_time - known.now)));
+  why.next.push_back("dtsubmit logs -f " + known.name);
+}
+
+void advise(const Known& known, const AttemptSummary& attempt, Why& why) {
+  if (const auto cause = run::cause_from(attempt.cause)) {
+    std::string advice = replaced(words_of_cause(*cause).advice, "{job}", known.name);
+    advice = replaced(advice, "{attempt}", std::to_string(attempt.number));
+    advice = replaced(advice, "{run}", known.run_directory);
+    if (!advice.empty()) why.next.push_back(advice);
+  }
+  why.next.push_back(continue_command(known));
+}
+
+// ", first rank 3 on n2"
+std::string first_failed(const AttemptSummary& attempt) {
+  if (attempt.rank < 0) return {};
+  return fmt::format(
+      ", first rank {}{}{}", attempt.rank, attempt.node.empty() ? "" : " on ", attempt.node);
+}
+
+void explain_end(const Known& known, const Event& end, Why& why) {
+  const AttemptSummary* attempt = newest(known);
+  if (end.decision == "done") {
+    why.answer.push_back(fmt::format("{} is done: it completed at {} in {} attempt{}.",
+                                     who_begins(known),
+                                     end.time,
+                                     known.summary.attempts.size(),
+                                     known.summary.attempts.size() == 1 ? "" : "s"));
+    return;
+  }
+  const auto cause = run::cause_from(attempt != nullptr ? attempt->cause : "");
+  why.answer.push_back(fmt::format("{} ended at {} with exit code {}: {}{}.",
+                                   who_begins(known),
+                                   end.time,
+                                   end.exit_code,
+                                   cause ? words_of_cause(*cause).what : "it could not go on",
+                                   attempt != nullptr ? first_failed(*attempt) : ""));
+  if (!end.detail.empty())
+    why.answer.push_back(fmt::format("It was not continued: {}.", end.detail));
+  if (attempt != nullptr)
+    advise(known, *attempt, why);
+  else
+    why.next.push_back(continue_command(known));
+}
+
+// The agent had no time to tell: what is left is the scheduler's record.
+void explain_lost(const Known& known, Why& why) {
+  const AttemptSummary* attempt = newest(known);
+  if (known.forgotten) {
+    why.answer.push_back(
+        fmt::format("{} is over and its agent left no word of the end; Slurm knows "
+                    "it no more (it forgets jobs MinJobAge after their end).",
+                    who_begins(known)));
+    why.next.push_back(fmt::format("where there is accounting: sacct -j {}", known.summary.job));
+    why.next.push_back(continue_command(known));
+    return;
+  }
+  if (!known.job) {
+    why.answer.push_back(
+        fmt::format("The agent of attempt {} is gone and left no word: it was "
+                    "killed, or the machine was restarted.",
+                    attempt->number));
+    why.next.push_back(continue_command(known));
+    return;
+  }
+  const sched::ReasonWords words = sched::words_of_end(*known.job);
+  const bool under_way = attempt != nullptr && attempt->ended.empty();
+  if (known.job->state == sched::JobState::cancelled && !under_way)
+    why.answer.push_back(
+        fmt::format("{} was cancelled while it waited in the queue.", who_begins(known)));
+  else
+    why.answer.push_back(fmt::format(
+        "{} is over ({}{}) and its agent left no word of the end: {}.",
+        who_begins(known),
+        sched::to_string(known.job->state),
+        known.job->reason.empty() || known.job->reason == "None" ? "" : ", " + known.job->reason,
+        words.why));
+  if (known.job->end_time > 0 && known.job->end_time <= known.now)
+    why.answer.push_back(fmt::format(
+        "It ended at {}, {} ago.", utc(known.job->end_time), ago(known.now - known.job->end_time)));
+  if (attempt == nullptr)
+    why.answer.push_back("No attempt ever began.");
+  else if (under_way)
+    why.answer.push_back(
+        fmt::format("Attempt {} was under way, since {}.", attempt->number, attempt->started));
+  if (!words.advice.empty())
+    why.next.push_back(replaced(words.advice, "{job}", std::to_string(known.job->id)));
+  if (known.batch_words) why.next.push_back("less " + known.batch_words->path);
+  why.next.push_back(continue_command(known));
+}
+
+void explain_unknown(const Known& known, Why& why) {
+  const AttemptSummary* attempt = newest(known);
+  const Event* last = last_of(known.events, {"submitted", "requeued", "resubmitted", "resumed"});
+  const bool under_way = attempt != nullptr && attempt->ended.empty();
+  std::string words;
+  if (under_way)
+    words = fmt::format("attempt {} began at {} on {} and has not told of its end",
+                        attempt->number,
+                        attempt->started,
+                        fmt::join(attempt->nodes, ","));
+  else if (last != nullptr)
+    words = fmt::format("{} was {} at {} and has not begun since",
+                        who(known),
+                        last->event == "resumed" ? "asked for again" : last->event,
+                        last->time);
+  else
+    words = "nothing has begun yet";
+  why.answer.push_back(fmt::format("The run directory says: {}.", words));
+  if (under_way && attempt->last_step >= 0) why.answer.push_back(progress_of(known, *attempt));
+  if (!is_local(known))
+    why.next.push_back(fmt::format("where Slurm can be reached: dtsubmit why {}", known.name));
+  else if (!under_way)
+    why.next.push_back(continue_command(known));
+}
+
+std::optional<LastWords> last_words_of(const Known& known, Standing standing) {
+  if (standing == Standing::lost) return known.batch_words;
+  const AttemptSummary* attempt = newest(known);
+  if (attempt == nullptr) return std::nullopt;
+  const auto found = known.last_words.find(attempt->number);
+  return found == known.last_words.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<Budget> budgets_of(const Known& known) {
+  std::vector<Budget> budgets;
+  const run::Circumstances used = run::count_failures(known.events);
+  for (const run::Cause cause : run::all_causes()) {
+    const run::Kind kind = run::kind_of(cause);
+    const auto most = known.policy.rule(cause).most;
+    const auto count = used.failures.find(kind);
+    if (!most || count == used.failures.end()) continue;
+    const std::string name = run::to_string(kind);
+    if (budgets.empty() || budgets.back().kind != name)
+      budgets.push_back({name, count->second, *most});
+  }
+  return budgets;
+}
+
+}  // namespace
+
+const char* to_string(Standing standing) {
+  switch (standing) {
+    case Standing::pending:
+      return "pending";
+    case Standing::running:
+      return "running";
+    case Standing::done:
+      return "done";
+    case Standing::stopped:
+      return "stopped";
+    case Standing::lost:
+      return "lost";
+    case Standing::unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+Why explain(const Known& known) {
+  Why why;
+  why.standing = standing_of(known);
+  switch (why.standing) {
+    case Standing::pending:
+      explain_pending(known, why);
+      break;
+    case Standing::running:
+      explain_running(known, why);
+      break;
+    case Standing::done:
+    case Standing::stopped:
+      explain_end(known, *end_of(known), why);
+      break;
+    case Standing::lost:
+      explain_lost(known, why);
+      break;
+    case Standing::unknown:
+      explain_unknown(known, why);
+      break;
+  }
+  if (!known.no_job.empty())
+    why.answer.push_back(
+        fmt::format("This is told from the run directory alone: {}.", known.no_job));
+  for (const AttemptSummary& attempt : known.summary.attempts)
+    why.attempts.push_back(told_of(attempt));
+  why.last_words = last_words_of(known, why.standing);
+  why.budgets = budgets_of(known);
+  return why;
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `dtsubmit why` as one screen and as JSON.
+#include "cli/output/why.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace dts::cli {
+namespace {
+
+constexpr std::size_t k_most_attempts = 4;
+constexpr std::size_t k_most_lines = 10;
+constexpr std::size_t k_longest = 160;  // of a line that somebody else wrote
+
+// What a program wrote reaches the terminal without its control characters.
+std::string shown(std::string line) {
+  if (line.size() > k_longest) line = line.substr(0, k_longest) + " ...";
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
+  return line;
+}
+
+std::string attempts_text(const Why& why, const Known& known) {
+  std::string text;
+  const std::size_t all = why.attempts.size();
+  const std::size_t first = all > k_most_attempts ? all - k_most_attempts : 0;
+  if (first > 0)
+    text += fmt::format("{} earlier attempts: dtsubmit status {}\n", first, known.name);
+  for (std::size_t i = first; i < all; ++i) {
+    const AttemptWhy& attempt = why.attempts[i];
+    text += attempt.head + "\n";
+    if (!attempt.cause.empty()) text += "  " + shown(attempt.cause) + "\n";
+    if (!attempt.then.empty()) text += "  then " + shown(attempt.then) + "\n";
+  }
+  return text;
+}
+
+std::string words_text(const LastWords& words) {
+  std::string text = fmt::format("the last lines of {} ({}):\n", words.whose, words.path);
+  const std::size_t skipped = words.lines.size() - std::min(words.lines.size(), k_most_lines);
+  for (std::size_t i = skipped; i < words.lines.size(); ++i)
+    text += "  " + shown(words.lines[i]) + "\n";
+  return text;
+}
+
+nlohmann::ordered_json attempt_json(const AttemptWhy& told,
+                                    const run::AttemptSummary& attempt,
+                                    const Known& known) {
+  nlohmann::ordered_json object{{"attempt", told.number},
+                                {"cause", attempt.cause},
+                                {"detail", attempt.detail},
+                                {"rank", attempt.rank},
+                                {"node", attempt.node},
+                                {"decision", attempt.decision},
+                                {"reason", attempt.reason}};
+  const auto words = known.last_words.find(told.number);
+  if (words != known.last_words.end())
+    object["last_lines"] = {{"whose", words->second.whose},
+                            {"path", words->second.path},
+                            {"lines", words->second.lines}};
+  return object;
+}
+
+}  // namespace
+
+std::string to_text(const Why& why, const Known& known) {
+  std::string text;
+  for (const std::string& sentence : why.answer) text += sentence + "\n";
+  if (!why.attempts.empty()) text += "\n" + attempts_text(why, known);
+  if (why.last_words) text += "\n" + words_text(*why.last_words);
+  std::string budgets;
+  for (const Budget& budget : why.budgets)
+    budgets += fmt::format(
+        "{}{} {} of {}", budgets.empty() ? "" : ", ", budget.kind, budget.used, budget.most);
+  if (!budgets.empty()) text += fmt::format("\nbudgets used: {}\n", budgets);
+  if (!why.next.empty()) text += "\n";
+  for (const std::string& step : why.next) text += fmt::format("next: {}\n", step);
+  return text;
+}
+
+std::string to_json(const Why& why, const Known& known) {
+  nlohmann::ordered_json document{
+      {"schema", "dtsubmit/why/1"},
+      {"run_directory", known.run_directory},
+      {"job", known.summary.job},
+      {"standing", to_string(why.standing)},
+      {"scheduler_state", known.job ? sched::to_string(known.job->state) : ""},
+      {"scheduler_reason", known.job ? known.job->reason : ""},
+      {"answer", why.answer},
+      {"attempts", nlohmann::ordered_json::array()},
+      {"budgets", nlohmann::ordered_json::array()},
+      {"next", why.next}};
+  for (std::size_t i = 0; i < why.attempts.size(); ++i)
+    document["attempts"].push_back(attempt_json(why.attempts[i], known.summary.attempts[i], known));
+  for (const Budget& budget : why.budgets)
+    document["budgets"].push_back(
+        {{"kind", budget.kind}, {"used", budget.used}, {"most", budget.most}});
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slurm's reasons and records in words.
+#include "core/sched/reason.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace dts::sched;
+
+struct Case {
+  const char* reason;
+  const char* why;     // words of it
+  const char* advice;  // words of it; empty: there is none
+};
+
+// A reason of each kind; that every reason of Slurm's header has words is seen in
+// unit_slurm_plugin.
+constexpr Case k_pending[] = {
+    {"Resources", "is next, and waits for nodes to become free", "shorter --time"},
+    {"Priority", "higher priority", "fewer --nodes"},
+    {"Dependency", "waits for another job", ""},
+    {"DependencyNeverSatisfied", "will never start", "Dependency="},
+    {"ReqNodeNotAvail", "down, drained, or reserved", "sinfo -R"},
+    {"PartitionTimeLimit", "time limit is longer than its partition allows", "shorter --time"},
+    {"PartitionNodeLimit", "more nodes than its partition", "fewer --nodes"},
+    {"PartitionDown", "partition is down", "another --partition"},
+    {"JobHeldUser", "held", "scontrol release {job}"},
+    {"JobHeldAdmin", "administrator holds it", "administrators"},
+    {"BeginTime", "not begin before its time", ""},
+    {"BadConstraints", "never start", "--gpus-per-node"},
+    {"JobLaunchFailure", "could not launch", "scontrol release {job}"},
+    {"QOSMaxNodePerUserLimit", "you use as much as its QOS allows one user: nodes", "wait"},
+    {"QOSMaxJobsPerUserLimit", "you use as much as its QOS allows one user: running jobs", "wait"},
+    {"QOSGrpCPURunMinutesLimit",
+     "all jobs of its QOS together use as much as they may: CPUs, in minutes of use",
+     "wait"},
+    {"QOSMaxWallDurationPerJobLimit",
+     "more than its QOS allows one job, and so will never start: run time",
+     "another --qos"},
+    {"QOSMinGRES",
+     "less than its QOS demands of a job, and so will never start: GPUs",
+     "with more"},
+    {"AssocGrpGRES", "all jobs of its account together use as much as they may: GPUs", "wait"},
+    {"AssocMaxJobsLimit", "you use as much as its account allows one user: running jobs", "wait"},
+    {"AssocMaxMemPerNode",
+     "more than its account allows one job, and so will never start: memory",
+     "with less"},
+    {"MaxGRESPerAccount",
+     "the jobs of its account use as much as its QOS allows them: GPUs",
+     "wait"},
+};
+
+struct End {
+  JobInfo job;
+  const char* why;
+  const char* advice;
+};
+
+JobInfo ended(JobState state, const char* reason, int code, int signal) {
+  JobInfo job;
+  job.state = state;
+  job.reason = reason;
+  job.exit_code = code;
+  job.exit_signal = signal;
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("a reason to wait says what is waited for and what can be done") {
+  for (const Case& one : k_pending) {
+    CAPTURE(one.reason);
+    const auto words = words_of_reason(one.reason);
+    REQUIRE(words.has_value());
+    CAPTURE(words->why);
+    CAPTURE(words->advice);
+    CHECK(words->why.find(one.why) != std::string::npos);
+    CHECK(words->advice.find(one.advice) != std::string::npos);
+    CHECK((*one.advice == '\0') == words->advice.empty());
+  }
+}
+
+TEST_CASE("a reason of a later release has no words of ours") {
+  for (const char* reason :
+       {"", "Reason200", "QOS", "AssocMax", "MaxPerAccount", "QOSLimit", "resources"})
+    CHECK_FALSE(words_of_reason(reason).has_value());
+}
+
+TEST_CASE("the record of a job that ended says what that usually means") {
+  const End ends[] = {
+      {ended(JobState::failed, "JobLaunchFailure", 0, 53),
+       "could not open its log file",
+       "run directory"},
+      {ended(JobState::failed, "JobLaunchFailure", 0, 9),
+       "was killed (signal 9)",
+       "want of memory"},
+      {ended(JobState::failed, "RaisedSignal", 0, 11), "ended by signal 11", ""},
+      {ended(JobState::failed, "JobLaunchFailure", 1, 0), "could not launch", "slurmd log"},
+      {ended(JobState::failed, "NonZeroExitCode", 127, 0),
+       "could not start dtsubmit",
+       "same place"},
+      {ended(JobState::failed, "NonZeroExitCode", 3, 0), "ended with exit code 3", ""},
+      {ended(JobState::node_failed, "NodeDown", 0, 0), "one of its nodes failed", "sinfo -R"},
+      {ended(JobState::out_of_memory, "OutOfMemory", 0, 125), "more memory than", "--mem"},
+      {ended(JobState::timed_out, "TimeLimit", 0, 0), "time limit was reached", ""},
+      {ended(JobState::preempted, "None", 0, 0), "took its nodes", ""},
+      {ended(JobState::cancelled, "None", 0, 0), "was cancelled", ""},
+      {ended(JobState::completed, "None", 0, 0), "exited 0", ""},
+      {ended(JobState::unknown, "None", 0, 0), "Slurm calls it unknown", ""},
+  };
+  for (const End& end : ends) {
+    CAPTURE(to_string(end.job.state));
+    CAPTURE(end.job.exit_signal);
+    const ReasonWords words = words_of_end(end.job);
+    CAPTURE(words.why);
+    CAPTURE(words.advice);
+    CHECK(words.why.find(end.why) != std::string::npos);
+    CHECK(words.advice.find(end.advice) != std::string::npos);
+    CHECK((*end.advice == '\0') == words.advice.empty());
+  }
+}
