@@ -18,6 +18,9 @@ namespace dts {
 // empty).
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 
+// The whole of `text` as a finite number in C's decimal notation ("-1.5e3"), whatever the locale.
+[[nodiscard]] std::optional<double> parse_real(std::string_view text);
+
 // One word of POSIX shell (IEEE Std 1003.1-2017, 2.2.2): always in single quotes unless plainly
 // safe.
 [[nodiscard]] std::string shell_quote(std::string_view word);

@@ -6,9 +6,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
-#include <cmath>
-
 namespace dts::train {
 namespace {
 
@@ -35,9 +32,10 @@ bool set_text(std::string& to, const std::string& text) {
 }
 
 bool set_real(double& to, const std::string& text, double most) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, to);
-  return error == std::errc() && stop == end && std::isfinite(to) && to >= 0 && to <= most;
+  const auto number = parse_real(text);
+  if (!number || *number < 0 || *number > most) return false;
+  to = *number;
+  return true;
 }
 
 bool set_steps(Options& o, const std::string& text) {

@@ -280,7 +280,7 @@ TEST_CASE(
   initial_statistics(layout, running.data());
   std::vector<std::uint8_t> images(5 * k_pixels);
   for (std::size_t i = 0; i < images.size(); ++i)
-    images[i] = static_cast<std::uint8_t>(mix(i) & 0xff);
+    images[i] = static_cast<std::uint8_t>(dts::mix(i) & 0xff);
   const std::vector<std::uint8_t> labels{1, 2, 3, 4, 5};
   const Samples samples{images.data(), labels.data(), 5};
   const std::vector<std::size_t> indices{4, 0, 2};

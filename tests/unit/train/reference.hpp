@@ -19,7 +19,7 @@ using Values = std::vector<double>;
 inline Values random_values(std::size_t count, std::uint64_t salt) {
   Values values(count);
   for (std::size_t i = 0; i < count; ++i)
-    values[i] = static_cast<double>(dts::train::mix(salt * 1000003 + i) >> 11) * 0x1.0p-52 - 1;
+    values[i] = static_cast<double>(dts::mix(salt * 1000003 + i) >> 11) * 0x1.0p-52 - 1;
   return values;
 }
 

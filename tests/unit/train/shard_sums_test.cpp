@@ -21,7 +21,7 @@ struct Data {
 
   explicit Data(std::size_t count) : images(count * k_pixels), labels(count) {
     for (std::size_t i = 0; i < images.size(); ++i)
-      images[i] = static_cast<std::uint8_t>(mix(i) & 0xff);
+      images[i] = static_cast<std::uint8_t>(dts::mix(i) & 0xff);
     for (std::size_t i = 0; i < count; ++i) labels[i] = static_cast<std::uint8_t>(i % 10);
   }
 

@@ -21,7 +21,7 @@ std::vector<std::vector<float>> shard_values(int shards) {
   for (int shard = 0; shard < shards; ++shard) {
     std::vector<float> values(k_floats);
     for (std::size_t i = 0; i < k_floats; ++i) {
-      const std::uint64_t bits = mix(static_cast<std::uint64_t>(shard) * k_floats + i);
+      const std::uint64_t bits = dts::mix(static_cast<std::uint64_t>(shard) * k_floats + i);
       const float decades[] = {1e-3F, 1e-2F, 1e-1F, 1, 10, 100, 1000};
       values[i] = (static_cast<float>(bits >> 40) / 16777216.0F - 0.5F) * decades[bits % 7];
     }
