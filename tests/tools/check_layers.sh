@@ -16,6 +16,7 @@ BEGIN {
   arrows["core/sched"] = "core/base/"
   arrows["core/run"] = "core/base/"
   arrows["core/cluster"] = "core/base/"
+  arrows["core/reliability"] = "core/base/"
   arrows["core/train"] = "core/base/"
   arrows["core/plugin"] = "core/sched/ core/base/"
   arrows["core/launch"] = "core/script/ core/plan/ core/run/ core/sched/ core/plugin/ core/topo/ core/spec/ core/base/"

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often to save, and what share of the time is left for the work: closed forms. Pure,
+// thread-safe.
+//
+// Failures are a Poisson process with `mttf` between them (infinite: none). `save` is what one
+// checkpoint keeps the ranks from computing; `interval` is computing time between two of them,
+// without the save.
+#pragma once
+
+#include "core/base/duration.hpp"
+
+namespace dts::reliability {
+
+// Of a job on `nodes` nodes when a node fails `rate` times in 1000 days, independently of the
+// others. Both at least 0; infinite where their product is 0.
+[[nodiscard]] Seconds mean_time_to_failure(double nodes, double rate);
+
+// sqrt(2 save mttf): Young 1974, doi 10.1145/361147.361115. Good while save is far below mttf.
+[[nodiscard]] Seconds young_interval(Seconds save, Seconds mttf);
+
+// Daly 2006, doi 10.1016/j.future.2004.11.016, equation 37, for any save >= 0, mttf > 0; mttf
+// itself from save >= 2 mttf on.
+[[nodiscard]] Seconds daly_interval(Seconds save, Seconds mttf);
+
+// What to tell a program: Daly's interval, but at least a second, as a program saves between steps.
+[[nodiscard]] Seconds checkpoint_interval(Seconds save, Seconds mttf);
+
+// The expected ratio of effective training time (ETTR) of Kokolis et al., HPCA 2025 (arXiv
+// 2410.21680), for one long run without queueing behind others; `recovery` is u0, from the failure
+// to the first step after it. It counts half an interval lost at each failure, hence only for
+// interval + recovery well below mttf; 0 where it would be negative.
+[[nodiscard]] double kokolis_ettr(Seconds interval, Seconds save, Seconds mttf, Seconds recovery);
+
+// The same by renewal, also when failures are frequent (Daly 2006, section 3). `idle` is the part
+// of the recovery in which a failure does no harm (detecting, queueing), `start` the part that a
+// failure makes begin again (starting, loading): Daly's model is idle = 0.
+[[nodiscard]] double renewal_ettr(
+    Seconds interval, Seconds save, Seconds mttf, Seconds idle, Seconds start = Seconds(0));
+
+}  // namespace dts::reliability

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of a run: computed, saved, lost. Exact, in whole nanoseconds.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace dts::reliability {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+struct Work {
+  Nanoseconds computing{0};  // at full speed
+  Nanoseconds slow{0};       // what a slow node added to it
+  Nanoseconds saving{0};
+
+  Work& operator+=(const Work& more);
+
+  [[nodiscard]] Nanoseconds sum() const { return computing + slow + saving; }
+};
+
+// A run that computes for `interval`, saves for `save`, and so on, until work is lost. Not
+// thread-safe.
+class Progress {
+ public:
+  // `slow_factor` is how much longer everything computed takes beside a slow node. interval + save
+  // must be above 0.
+  Progress(Nanoseconds interval, Nanoseconds save, double slow_factor);
+
+  // The run goes on for `time`, whatever its length at a constant cost.
+  void run(Nanoseconds time, bool slow);
+
+  // A save outside the rhythm has succeeded; its own time is the caller's to count.
+  void keep();
+
+  // Back to the newest checkpoint.
+  void lose();
+
+  // From now on everything computed is wrong.
+  void corrupt();
+
+  [[nodiscard]] bool corrupted() const { return before_corruption_.has_value(); }
+
+  // Back to the newest checkpoint before the corruption, if there is one, else to the newest.
+  void roll_back();
+
+  [[nodiscard]] Work work() const;  // what was not lost
+
+  [[nodiscard]] Nanoseconds lost() const { return lost_; }
+
+  [[nodiscard]] std::uint64_t saves() const { return saves_; }
+
+ private:
+  // Computing up to `end` of the current cycle, then saving.
+  void advance_to(Nanoseconds end, bool slow);
+  [[nodiscard]] Work computed(Nanoseconds time, bool slow) const;
+
+  struct Corruption {
+    Work saved;
+    std::uint64_t saves = 0;
+  };
+
+  Nanoseconds interval_;
+  Nanoseconds save_;
+  double slow_factor_;
+  Nanoseconds position_{0};  // in the cycle of interval and save
+  Work saved_;
+  Work unsaved_;
+  Nanoseconds lost_{0};
+  std::uint64_t saves_ = 0;
+  std::optional<Corruption> before_corruption_;
+};
+
+}  // namespace dts::reliability
