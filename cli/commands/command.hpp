@@ -26,6 +26,7 @@ struct Invocation {
 // Each adds its subcommand to `app`; its final callback sets `invocation.action`.
 void add_submit(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
+void add_simulate(CLI::App& app, Invocation& invocation);
 void add_cluster(CLI::App& app, Invocation& invocation);
 void add_status(CLI::App& app, Invocation& invocation);
 void add_why(CLI::App& app, Invocation& invocation);

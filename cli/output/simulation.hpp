@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `dtsubmit simulate` prints.
+#pragma once
+
+#include "core/reliability/simulate.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+// A policy's name as the user wrote it, and what became of the run under it.
+struct SimulatedPolicy {
+  std::string name;
+  reliability::Model model;
+  reliability::Estimate estimate;
+};
+
+struct Simulation {
+  unsigned gpus_per_node = 8;
+  std::uint64_t seed = 1;
+  unsigned repetitions = 20;
+  std::vector<SimulatedPolicy> policies;  // the first is the one given by the options
+};
+
+// For people: one screen.
+[[nodiscard]] std::string to_text(const Simulation& simulation);
+
+// One document, schema dtsubmit/simulate/1: times in seconds, shares from 0 to 1.
+[[nodiscard]] std::string to_json(const Simulation& simulation);
+
+}  // namespace dts::cli
