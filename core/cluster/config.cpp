@@ -66,7 +66,8 @@ Lines behaviour_lines(const Layout& layout) {
       {"KillWait", "5"},
       {"SlurmdTimeout", "20"},  // a dead node is noticed in about 33 s instead of 5 min
       {"SchedulerType", "sched/backfill"},
-      {"SchedulerParameters", "batch_sched_delay=0,sched_min_interval=0,bf_interval=1"},
+      {"SchedulerParameters",
+       "batch_sched_delay=0,sched_min_interval=0,bf_interval=1,sched_interval=1"},
       {"MailProg", "/bin/true"}};
 }
 
