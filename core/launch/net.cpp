@@ -58,24 +58,6 @@ Result<UniqueFd> listen_family(int family, unsigned port) {
   return fd;
 }
 
-bool connect_within(int fd,
-                    const sockaddr* address,
-                    socklen_t length,
-                    std::chrono::milliseconds limit) {
-  if (::connect(fd, address, length) == 0) return true;
-  if (errno != EINPROGRESS) return false;
-  pollfd waiting{fd, POLLOUT, 0};
-  if (::poll(&waiting, 1, static_cast<int>(limit.count())) != 1) {
-    errno = ETIMEDOUT;
-    return false;
-  }
-  int error = 0;
-  socklen_t size = sizeof error;
-  ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-  errno = error;
-  return error == 0;
-}
-
 }  // namespace
 
 Result<UniqueFd> listen_on(unsigned port) {
@@ -129,41 +111,126 @@ UniqueFd accept_from(int listener) {
   return UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
 }
 
-Result<UniqueFd> connect_to(const std::string& host,
-                            unsigned port,
-                            std::chrono::milliseconds limit) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (error != 0)
-    return fail(Errc::unreachable,
-                fmt::format("cannot resolve `{}`: {}", host, ::gai_strerror(error)));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  int last = 0;
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    UniqueFd fd(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (fd.valid() && connect_within(fd.get(), one->ai_addr, one->ai_addrlen, limit)) {
-      const int on = 1;
-      ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) & ~O_NONBLOCK);
-      ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-      return fd;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds k_head_start{250};  // of each address before the next (RFC 8305, section 5)
+
+// Connections under way, the first to be made wins.
+class Race {
+ public:
+  explicit Race(unsigned port) : port_(port) {}
+
+  // Begins with each address of `host` in its turn; true once there is a winner.
+  bool enter(const std::string& host) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const int error = ::getaddrinfo(host.c_str(), std::to_string(port_).c_str(), &hints, &found);
+    if (error != 0) {
+      why_ = fmt::format("cannot resolve `{}`: {}", host, ::gai_strerror(error));
+      return false;
     }
-    last = errno;
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+    for (const addrinfo* one = found; one != nullptr; one = one->ai_next)
+      if (begin(host, *one) || wait(k_head_start)) return true;
+    return false;
   }
-  return fail(Errc::unreachable,
-              fmt::format("cannot connect to {} port {}: {}", host, port, std::strerror(last)));
+
+  // True once there is a winner; false after `limit`, or when nobody is left.
+  bool wait(milliseconds limit) {
+    if (winner_.valid()) return true;
+    const auto until = Clock::now() + limit;
+    while (!runners_.empty()) {
+      std::vector<pollfd> waiting;
+      for (const Runner& one : runners_) waiting.push_back({one.socket.get(), POLLOUT, 0});
+      const auto left = std::chrono::ceil<milliseconds>(until - Clock::now()).count();
+      const int ready =
+          ::poll(waiting.data(), waiting.size(), static_cast<int>(std::max<long>(0, left)));
+      if (ready == 0) return false;
+      for (std::size_t i = waiting.size(); ready > 0 && i-- > 0;)
+        if (waiting[i].revents != 0 && arrived(i)) return true;
+    }
+    return false;
+  }
+
+  Result<UniqueFd> result(milliseconds limit) {
+    if (winner_.valid()) {
+      const int on = 1;
+      ::fcntl(winner_.get(), F_SETFL, ::fcntl(winner_.get(), F_GETFL) & ~O_NONBLOCK);
+      ::setsockopt(winner_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      return std::move(winner_);
+    }
+    for (const Runner& one : runners_)
+      failed(one.host, fmt::format("no answer within {} ms", limit.count()));
+    return fail(Errc::unreachable, why_);
+  }
+
+ private:
+  struct Runner {
+    std::string host;
+    UniqueFd socket;
+  };
+
+  bool begin(const std::string& host, const addrinfo& address) {
+    UniqueFd socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket.valid()) {
+      failed(host, std::strerror(errno));
+    } else if (::connect(socket.get(), address.ai_addr, address.ai_addrlen) == 0) {
+      winner_ = std::move(socket);
+    } else if (errno == EINPROGRESS) {
+      runners_.push_back({host, std::move(socket)});
+    } else {
+      failed(host, std::strerror(errno));
+    }
+    return winner_.valid();
+  }
+
+  bool arrived(std::size_t i) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(runners_[i].socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error == 0)
+      winner_ = std::move(runners_[i].socket);
+    else
+      failed(runners_[i].host, std::strerror(error));
+    runners_.erase(runners_.begin() + static_cast<std::ptrdiff_t>(i));
+    return error == 0;
+  }
+
+  void failed(const std::string& host, const std::string& why) {
+    why_ = fmt::format("cannot connect to {} port {}: {}", host, port_, why);
+  }
+
+  unsigned port_;
+  std::vector<Runner> runners_;
+  UniqueFd winner_;
+  std::string why_ = "no address to connect to";
+};
+
+}  // namespace
+
+Result<UniqueFd> connect_to(const std::string& host, unsigned port, milliseconds limit) {
+  return connect_to_any({host}, port, limit);
 }
 
 Result<UniqueFd> connect_to_any(const std::vector<std::string>& hosts,
                                 unsigned port,
-                                std::chrono::milliseconds limit) {
-  Result<UniqueFd> last = fail(Errc::unreachable, "no address to connect to");
+                                milliseconds limit) {
+  Race race(port);
   for (const std::string& host : hosts) {
-    last = connect_to(host, port, limit);
-    if (last) break;
+    // Whoever listens there listens on this very host: not before all others have had their time.
+    if (is_loopback(host) && race.wait(limit)) break;
+    if (race.enter(host)) break;
   }
-  return last;
+  race.wait(limit);
+  return race.result(limit);
+}
+
+bool is_loopback(const std::string& address) {
+  return address == "::1" || address.starts_with("127.");
 }
 
 std::string local_address(int fd) {

@@ -32,15 +32,20 @@ struct HeldPort {
 // Accepts one connection, close-on-exec; not valid() when none was waiting.
 [[nodiscard]] UniqueFd accept_from(int listener);
 
-// Connects to `host` (name or address), trying each of its addresses. Errc::unreachable.
+// Connects to `host` (name or address), by whichever of its addresses answers first; each begins a
+// quarter of a second after the one before it (RFC 8305), `limit` counts from the last.
+// Errc::unreachable.
 [[nodiscard]] Result<UniqueFd> connect_to(const std::string& host,
                                           unsigned port,
                                           std::chrono::milliseconds limit);
 
-// The first of `hosts` that answers.
+// The same with the addresses of all `hosts`; a loopback one only once the others have failed.
 [[nodiscard]] Result<UniqueFd> connect_to_any(const std::vector<std::string>& hosts,
                                               unsigned port,
                                               std::chrono::milliseconds limit);
+
+// True for a numeric address that means the host itself.
+[[nodiscard]] bool is_loopback(const std::string& address);
 
 // Numeric address of this end and of the other end of a connection ("::ffff:" removed).
 [[nodiscard]] std::string local_address(int fd);

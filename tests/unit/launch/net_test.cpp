@@ -2,14 +2,18 @@
 // Ports that are taken, peers that are reached or not, addresses as text.
 #include "core/launch/net.hpp"
 
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <net/if.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -29,6 +33,18 @@ struct Server {
   UniqueFd listener = listen_on(0).value();
   unsigned port = local_port(listener.get());
 };
+
+// A listener on one IPv4 address only, with a queue of `backlog`.
+UniqueFd listen_at(const char* address, unsigned port, int backlog) {
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<std::uint16_t>(port));
+  REQUIRE(::inet_pton(AF_INET, address, &at.sin_addr) == 1);
+  REQUIRE(::bind(fd.get(), reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+  REQUIRE(::listen(fd.get(), backlog) == 0);
+  return fd;
+}
 
 bool resolves(const char* host) {
   addrinfo* found = nullptr;
@@ -127,6 +143,23 @@ TEST_CASE("nobody there is unreachable, with the address and the port") {
   const auto nameless = connect_to("no-such-host.invalid", 1, k_limit);
   REQUIRE_FALSE(nameless);
   CHECK(nameless.error().code == Errc::unreachable);
+}
+
+TEST_CASE("a loopback address gets its turn after the others' limit, not before") {
+  // A full queue of connections: the kernel drops the next, as the network does for a dead host.
+  const UniqueFd full = listen_at("127.0.0.1", 0, 0);
+  const unsigned port = local_port(full.get());
+  std::vector<UniqueFd> guests;
+  while (auto guest = connect_to("127.0.0.1", port, milliseconds(300))) {
+    guests.push_back(std::move(*guest));
+    REQUIRE(guests.size() < 100);
+  }
+  const UniqueFd other = listen_at("127.0.0.2", port, 10);
+  const auto began = std::chrono::steady_clock::now();
+  const auto reached = connect_to_any({"127.0.0.1", "127.0.0.2"}, port, milliseconds(700));
+  CHECK(std::chrono::steady_clock::now() - began >= milliseconds(700));
+  REQUIRE(reached);
+  CHECK(peer_address(reached->get()) == "127.0.0.2");
 }
 
 TEST_CASE("of several addresses the first that answers is used") {
