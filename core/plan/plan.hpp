@@ -150,12 +150,17 @@ using IsSet = std::function<bool(const std::string& name)>;
 [[nodiscard]] bool is_leaky_variable(std::string_view name);
 
 // Ports to try for MASTER_PORT, or with a rank's name after the run's for its own server, in order:
-// outside [ephemeral_low, ephemeral_high] and above 1023, a permutation salted by run and attempt.
-// At most `count`.
+// above 1023, a permutation salted by run and attempt, at most `count`. Those outside
+// [ephemeral_low, ephemeral_high] come first; inside, an outgoing connection can take the port
+// before the program binds it, so those are for hosts that leave too few others.
 [[nodiscard]] std::vector<unsigned> master_port_candidates(const std::string& run,
                                                            unsigned attempt,
                                                            unsigned ephemeral_low,
                                                            unsigned ephemeral_high,
                                                            unsigned count);
+
+// "12000-12003,12010", as in SLURM_STEP_RESV_PORTS: every port in its order. Empty where the text
+// is anything else.
+[[nodiscard]] std::vector<unsigned> parse_ports(std::string_view text);
 
 }  // namespace dts::plan

@@ -408,21 +408,4 @@ TEST_CASE("variables of a session do not leak, the site's and the user's do") {
     CHECK_FALSE(is_leaky_variable(name));
 }
 
-TEST_CASE(
-    "port candidates are distinct, outside the ephemeral range, and salted by run and attempt") {
-  const auto ports = master_port_candidates("run-a", 1, 32768, 60999, 100000);
-  CHECK(ports.size() == 65536 - 1024 - (60999 - 32768 + 1));
-  CHECK(std::set<unsigned>(ports.begin(), ports.end()).size() == ports.size());
-  for (const unsigned port : ports)
-    REQUIRE((port > 1023 && port < 65536 && (port < 32768 || port > 60999)));
-  CHECK(master_port_candidates("run-a", 1, 32768, 60999, 8) ==
-        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
-  CHECK(master_port_candidates("run-a", 2, 32768, 60999, 8) !=
-        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
-  CHECK(master_port_candidates("run-b", 1, 32768, 60999, 8) !=
-        std::vector<unsigned>(ports.begin(), ports.begin() + 8));
-  CHECK(master_port_candidates("run-a", 1, 1024, 65535, 8).empty());
-  CHECK(master_port_candidates("run-a", 1, 1025, 65535, 8) == std::vector<unsigned>{1024});
-}
-
 }  // namespace dts::plan
