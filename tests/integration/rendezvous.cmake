@@ -1,5 +1,5 @@
 # Worlds that go wrong, and many at once; each script says what it checks.
-foreach(name faults alike stress)
+foreach(name faults silent networks ports alike stress)
   add_test(NAME rendezvous_${name}
            COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/rendezvous_${name}.py)
   set_tests_properties(rendezvous_${name} PROPERTIES

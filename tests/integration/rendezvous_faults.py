@@ -3,13 +3,15 @@
 """The ways in which a world of ranks goes wrong, each made to happen on a private Slurm: it ends with its name and
 the right code in less than LIMIT seconds after the attempt began, or, where it is harmless, the job runs on.
 Ranks, agent and channel are real; what starts the ranks is rendezvous_launcher.py in mpirun's place."""
+import glob
 import json
 import os
+import subprocess
 import sys
 import time
 
 from checks import check, wait_for
-from main_job_support import Cluster
+from main_job_support import DTSUBMIT, Cluster
 
 LIMIT = 5.0
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -100,7 +102,23 @@ def hostile(faults):
     check(cause == "completed", "the job ran on beside hostile peers")
     check(turned_away > 10, "which were heard and turned away")
     check("not logged" in text and len(text) < 50000, "its log stays short")
-    check(peak < 160 * 1024, "the agent's memory stays bounded")
+    check(peak < 40 * 1024, "the agent's memory stays bounded")
+
+
+def half_hellos(faults):
+    """A world so large that thousands of strangers are let in: what each holds is little, and all of it is bounded."""
+    peaks = {}
+    for name, first in (("nobody", "sleep 60"), ("half hellos", PEERS + " halves")):
+        runs = f"{faults.cluster.place}/{name.split()[0]}"
+        environment = dict(faults.cluster.environment, PATH=faults.fake + ":" + faults.path, DTS_FIRST=first, DTS_WORLD=json.dumps([rank(0, 2000, absent=True)]))
+        with subprocess.Popen([DTSUBMIT, "run", "--runs", runs, "--ntasks-per-node", "2000", "--start-timeout", "6", "--", "true"],
+                              env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as agent:
+            ledger = wait_for(30, "a run", lambda: glob.glob(runs + "/*-*/ledger.jsonl"))[0]
+            wait_for(60, "the attempt's end", lambda: '"attempt_ended"' in open(ledger).read())
+            peaks[name] = peak_kib(agent.pid) / 1024
+            agent.kill()
+    print(f"agent's VmHWM: {peaks['nobody']:.1f} MiB with nobody, {peaks['half hellos']:.1f} MiB with 2,064 half hellos of 16 KB", flush=True)
+    check(peaks["half hellos"] < peaks["nobody"] + 8, "strangers' half lines cost the agent a few MiB, not 33")
 
 
 def refused(faults):
@@ -140,6 +158,7 @@ def main():
         refused(faults)
         names_do_not_matter(faults)
         hostile(faults)
+        half_hellos(faults)
         print(f"slowest to be named: {max(row[3] for row in faults.table):.2f} s of {LIMIT:.0f} s")
 
 

@@ -3,12 +3,14 @@
 """Peers of the agent's channel that no launcher started.
 
   rendezvous_peers.py hostile                beside the ranks: everything a stranger can do to a port
+  rendezvous_peers.py halves                 as many connections as the agent allows, each with half a hello
   rendezvous_peers.py alone COMMAND...       COMMAND on a host of its own, whose network is the loopback interface
                                              alone, but for the way to the agent"""
 import ctypes
 import fcntl
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -75,6 +77,18 @@ def hostile():
         time.sleep(0.002)
 
 
+def halves():
+    port = channel()["port"]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    held = []
+    while True:
+        try:
+            held = (held + [call(port)])[-3000:]
+            held[-1].sendall(b'{"type":"hello","token":"' + b"z" * 16000)
+        except OSError:
+            time.sleep(0.01)
+
+
 def pump(one, other):
     while True:
         for ready in select.select([one, other], [], [])[0]:
@@ -123,4 +137,4 @@ def alone(command):
 
 
 if __name__ == "__main__":
-    hostile() if sys.argv[1] == "hostile" else alone(sys.argv[2:])
+    {"hostile": hostile, "halves": halves}.get(sys.argv[1], lambda: alone(sys.argv[2:]))()
