@@ -95,6 +95,15 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
                   "what starts the ranks: auto, mpirun, srun [auto: mpirun if there, else srun]")
       ->group(group)
       ->type_name("NAME");
+  verb.add_flag("--log-timestamps",
+                o.spec.log_timestamps,
+                "begin each line of a rank's log with the time, UTC")
+      ->group(group);
+  verb.add_option("--start-timeout",
+                  o.start_timeout,
+                  "end the attempt if a rank has not come after this many seconds [120]")
+      ->group(group)
+      ->type_name("SEC");
   verb.add_option(
           "--on",
           o.spec.on,
@@ -163,6 +172,7 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   reader.read("--time-total", options.time_total, parse_time_limit, spec.time_total);
   reader.read("--mem", options.memory, parse_memory_mib, spec.memory_mib);
   reader.read("--signal-margin", options.signal_margin, parse_seconds, spec.signal_margin);
+  reader.read("--start-timeout", options.start_timeout, parse_seconds, spec.start_timeout);
   reader.read("--stop-signal", options.stop_signal, parse_signal, spec.stop_signal);
   reader.read("--framework", options.frameworks, parse_frameworks, spec.frameworks);
   if (const auto policy = run::parse_policy(spec.on); !policy)

@@ -174,6 +174,9 @@ RunnerSettings Agent::runner_settings() {
   settings.attempt.folder = run_.attempt(number_);
   settings.attempt.stop_signal = spec_.stop_signal;
   settings.attempt.agent_node = allocation_.node;
+  settings.attempt.log_timestamps = spec_.log_timestamps;
+  settings.attempt.nodes = allocation_.nodes;
+  settings.attempt.launch_limit = spec_.start_timeout;
   settings.run = run_;
   settings.dtsubmit = options_.dtsubmit;
   settings.local = options_.local;

@@ -38,7 +38,8 @@ Attempt::Attempt(AttemptSettings settings, Time now)
     : settings_(std::move(settings)),
       began_(now),
       last_hello_(now),
-      phase_limit_(now + settings_.launch_limit) {}
+      phase_limit_(now + settings_.launch_limit),
+      next_look_(now) {}
 
 std::string Attempt::where(unsigned rank) const {
   return fmt::format("rank {} on {}", rank, ranks_.at(rank).hello.rank.node);
@@ -51,7 +52,8 @@ std::string Attempt::nonce() const {
 std::vector<unsigned> Attempt::missing() const {
   std::vector<unsigned> absent;
   for (unsigned rank = 0; rank < settings_.plan.world_size; ++rank)
-    if (ranks_.count(rank) == 0) absent.push_back(rank);
+    if (const auto found = ranks_.find(rank); found == ranks_.end() || found->second.is_late())
+      absent.push_back(rank);
   return absent;
 }
 
@@ -79,6 +81,7 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
     return;
   }
   const unsigned rank = known->second;
+  if (auto* m = std::get_if<Topology>(&message)) return on(rank, std::move(*m), now);
   if (const auto* m = std::get_if<Listening>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Reached>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Started>(&message)) return on(rank, *m, now);
@@ -121,9 +124,18 @@ void Attempt::on(Peer peer, Hello&& hello, const std::string& reached_at, Time n
         now);
   }
   rank_of_[peer] = rank;
-  ranks_[rank] = Rank{peer, std::move(hello), reached_at, false, std::nullopt, false};
+  ranks_[rank] = Rank{peer, std::move(hello), {}, reached_at, false, std::nullopt, false};
+  if (ranks_[rank].is_late()) ++late_;
   last_hello_ = now;
-  if (ranks_.size() == settings_.plan.world_size) begin_rendezvous(now);
+  begin_rendezvous_if_all_came(now);
+}
+
+void Attempt::on(unsigned rank, Topology&& message, Time now) {
+  Rank& state = ranks_.at(rank);
+  if (phase_ != Phase::gathering || !state.is_late()) return;
+  state.topology = std::move(message.text);
+  if (!state.is_late()) --late_;
+  begin_rendezvous_if_all_came(now);
 }
 
 void Attempt::on(Peer peer, const Refused& message, Time now) {
@@ -148,6 +160,7 @@ void Attempt::start_ranks(Time now) {
         go.environment.end(), settings_.environment.begin(), settings_.environment.end());
     go.log = fmt::format("{}/rank-{}.log", settings_.folder, placement.rank);
     go.stop_signal = settings_.stop_signal;
+    go.log_timestamps = settings_.log_timestamps;
     send(placement.rank, std::move(go));
   }
 }
@@ -202,22 +215,22 @@ void Attempt::on_lost(Peer peer, Time now) {
   state.gone = true;
   if (!state.exit_code) {
     state.exit_code = 128 + SIGKILL;
-    end(run::Cause::rank_killed,
-        *state.exit_code,
-        where(rank) + ": its process vanished",
-        now,
-        rank);
+    end_unless_a_node_is_down(
+        {run::Cause::rank_killed, *state.exit_code, where(rank) + ": its process vanished", rank},
+        now);
   }
   finish_if_all_ended();
 }
 
 void Attempt::on_launcher_exit(int code, Time now) {
   if (phase_ == Phase::gathering)
-    end(run::Cause::launch_failed,
-        code != 0 ? code : 1,
-        fmt::format("the launcher ended with code {} before ranks {} said hello",
-                    code,
-                    fmt::join(missing(), ",")),
+    end_unless_a_node_is_down(
+        {run::Cause::launch_failed,
+         code != 0 ? code : 1,
+         fmt::format("the launcher ended with code {} before ranks {} said hello",
+                     code,
+                     fmt::join(missing(), ",")),
+         std::nullopt},
         now);
   else if (!outcome_)
     end(run::Cause::launcher_died,
@@ -253,14 +266,16 @@ void Attempt::on_tick(Time now) {
                              node,
                              std::chrono::floor<std::chrono::seconds>(now - last_hello_).count()),
                  now);
+  if (phase_ == Phase::gathering) look_for_silent_nodes(now);
   if (phase_ == Phase::running || now < phase_limit_) return;
   switch (phase_) {
     case Phase::gathering:
       return end(run::Cause::launch_failed,
                  1,
-                 fmt::format("ranks {} did not say hello within {} s",
+                 fmt::format("ranks {} did not say hello within {} s{}",
                              fmt::join(missing(), ","),
-                             settings_.launch_limit.count()),
+                             settings_.launch_limit.count(),
+                             describe_silence()),
                  now);
     case Phase::starting:
       return end(run::Cause::launch_failed, 1, "not every rank started its program in time", now);
@@ -301,7 +316,7 @@ void Attempt::kill_all(Time now) {
   give_up_at_ = now + k_kill_limit;
   for (const auto& [rank, state] : ranks_)
     if (!state.exit_code && !state.gone) send(rank, Kill{});
-  if (ranks_.empty()) finish_if_all_ended();
+  finish_if_all_ended();  // perhaps nobody is left to be killed
 }
 
 void Attempt::finish_if_all_ended() {

@@ -3,6 +3,7 @@
 // events go in, messages and the outcome come out. The agent moves the bytes. Not thread-safe.
 #pragma once
 
+#include "core/launch/node_probe.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/run/decision.hpp"
 
@@ -26,8 +27,10 @@ struct AttemptSettings {
       environment;     // DTSUBMIT_*, the same for all ranks
   std::string folder;  // attempt-<k>, for rank-<r>.log
   int stop_signal = 15;
+  bool log_timestamps = false;
   std::string agent_node;
   std::optional<topo::NodeTopology> topology;  // of agent_node, where the agent has looked itself
+  std::vector<std::string> nodes;              // of the allocation; empty: not known
   std::chrono::seconds launch_limit{120};      // for all hellos, and then for all starts
 };
 
@@ -46,6 +49,9 @@ class Attempt {
   // Every rank is to save and exit 85; whoever still runs at `kill_at` is killed. Later calls only
   // move kill_at forward in time (earlier deadline) and do not send a second signal.
   void on_stop(run::Cause cause, Time kill_at, const std::string& detail, Time now);
+
+  // What came of a look at the nodes of take_silent_nodes().
+  void on_sights(const std::vector<NodeSight>& sights, Time now);
 
   // Of the agent's own node, before the last rank can have said hello.
   void set_topology(topo::NodeTopology topology) { settings_.topology = std::move(topology); }
@@ -75,6 +81,11 @@ class Attempt {
 
   [[nodiscard]] const std::string& stop_detail() const { return stop_detail_; }
 
+  // Nodes that are to be looked at because no rank of theirs has come yet; empties the list.
+  [[nodiscard]] std::vector<std::string> take_silent_nodes();
+  // What belongs into the log; empties the list.
+  [[nodiscard]] std::vector<std::string> take_notes();
+
   // A signal a rank process got from outside; reported once.
   [[nodiscard]] std::optional<std::pair<unsigned, int>> take_signalled();
 
@@ -95,20 +106,25 @@ class Attempt {
   struct Rank {
     Peer peer = -1;
     Hello hello;
+    std::string topology;
     std::string reached_at;
     bool started = false;
     std::optional<int> exit_code;
     bool gone = false;  // its connection is closed
+
+    // Has said hello, but not all that belongs to it.
+    [[nodiscard]] bool is_late() const { return hello.topology && topology.empty(); }
   };
 
   void on(Peer peer, Hello&& hello, const std::string& reached_at, Time now);
   void on(Peer peer, const Refused& message, Time now);
+  void on(unsigned rank, Topology&& message, Time now);
   void on(unsigned rank, const Listening& message, Time now);
   void on(unsigned rank, const Reached& message, Time now);
   void on(unsigned rank, const Started& message, Time now);
   void on(unsigned rank, const Exited& message, Time now);
 
-  void begin_rendezvous(Time now);
+  void begin_rendezvous_if_all_came(Time now);
   void begin_probes();
   // The routes by which every prober reached `address`, in the order of `probers_`; empty: not all
   // did.
@@ -121,6 +137,8 @@ class Attempt {
            Time now,
            std::optional<unsigned> rank = {});
   void kill_all(Time now);
+  // end(), but while nodes are silent only after a look at them: one of them may be the reason.
+  void end_unless_a_node_is_down(run::Outcome outcome, Time now);
   void finish_if_all_ended();
 
   void send(unsigned rank, ToRank message) {
@@ -130,6 +148,14 @@ class Attempt {
   [[nodiscard]] std::vector<unsigned> missing() const;
   // A node of which some ranks said hello and the others should have; empty: none yet.
   [[nodiscard]] std::string incomplete_node(Time now) const;
+  // The nodes that no rank has said hello from; empty where the nodes are not known.
+  [[nodiscard]] std::vector<std::string> silent_nodes() const;
+  void look_for_silent_nodes(Time now);
+  void judge(const std::vector<NodeSight>& sights,
+             const std::vector<std::string>& silent,
+             Time now);
+  void end_in_doubt(Time now);
+  [[nodiscard]] std::string describe_silence() const;  // "; of n1: up, and its slurmd answers"
   [[nodiscard]] std::vector<std::string> address_candidates() const;
   [[nodiscard]] std::string where(unsigned rank) const;  // "rank 3 on n1"
   [[nodiscard]] std::string nonce() const;  // proves to a prober that it reached this job's rank 0
@@ -141,6 +167,13 @@ class Attempt {
   Time phase_limit_;
   std::map<unsigned, Rank> ranks_;  // by rank
   std::map<Peer, unsigned> rank_of_;
+  unsigned late_ = 0;  // ranks with Rank::is_late()
+  Time next_look_;     // at silent nodes
+  std::vector<std::string> to_look_at_;
+  std::map<std::string, Reach> last_sight_;  // of silent nodes
+  std::optional<run::Outcome> doubt_;  // the end, if no silent node turns out to be the reason
+  Time doubt_until_;
+  std::vector<std::string> notes_;
   std::map<std::string, std::string> node_addresses_;
   std::map<unsigned, std::vector<Route>> reached_;  // by probing rank
   std::vector<unsigned> probers_;                   // ascending

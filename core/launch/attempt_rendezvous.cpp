@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Once every rank has said hello: where they are placed, where they meet, and how each is reached.
 #include "core/launch/attempt.hpp"
+#include "core/launch/net.hpp"
 #include "core/topo/json.hpp"
 
 #include <fmt/format.h>
@@ -9,15 +10,10 @@
 #include <algorithm>
 
 namespace dts::launch {
-namespace {
 
-bool is_loopback(const std::string& address) {
-  return address == "::1" || address.rfind("127.", 0) == 0;
-}
-
-}  // namespace
-
-void Attempt::begin_rendezvous(Time now) {
+void Attempt::begin_rendezvous_if_all_came(Time now) {
+  if (ranks_.size() < settings_.plan.world_size || late_ > 0) return;
+  if (doubt_) return end_in_doubt(now);
   std::vector<plan::RankHello> hellos;
   for (const auto& [rank, state] : ranks_) hellos.push_back(state.hello.rank);
   if (const auto verified = plan::verify_ranks(hellos, settings_.plan); !verified)
@@ -31,8 +27,8 @@ void Attempt::begin_rendezvous(Time now) {
   std::map<std::string, topo::NodeTopology> topologies;
   if (settings_.topology) topologies[settings_.agent_node] = *settings_.topology;
   for (const auto& [rank, state] : ranks_) {
-    if (state.hello.topology.empty()) continue;
-    auto topology = topo::from_json(state.hello.topology);
+    if (!state.hello.topology) continue;
+    auto topology = topo::from_json(state.topology);
     if (!topology)
       return end(run::Cause::launch_failed, 1, where(rank) + ": " + topology.error().message, now);
     topologies[state.hello.rank.node] = std::move(*topology);
@@ -60,6 +56,8 @@ void Attempt::on(unsigned rank, const Listening& message, Time now) {
             "{}: none of {} ports tried for MASTER_PORT is free", where(0), settings_.ports.size()),
         now);
   rendezvous_.master_port = message.port;
+  if (!message.note.empty())
+    notes_.push_back(fmt::format("MASTER_PORT {}: {}", message.port, message.note));
   begin_probes();
   if (probers_.empty()) {
     meet_at("127.0.0.1", {});  // a world of one talks to itself

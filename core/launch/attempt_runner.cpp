@@ -25,6 +25,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <thread>
 
 namespace dts::launch {
 namespace {
@@ -33,9 +34,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::size_t k_longest_first_line = std::size_t{1} << 20;  // a hello with its topology
-constexpr seconds k_hello_limit{10};          // a peer that says nothing is dropped
-constexpr std::size_t k_most_strangers = 64;  // connections without a valid hello
+constexpr seconds k_hello_limit{10};                       // a peer that says nothing is dropped
+constexpr std::size_t k_most_strangers = 64;               // connections without a valid hello
+constexpr std::size_t k_most_held = std::size_t{1} << 20;  // bytes of their unfinished lines
 constexpr unsigned k_own_files = 128;
 constexpr unsigned k_most_refusals_logged = 100;
 constexpr seconds k_launcher_patience{3};
@@ -44,7 +45,8 @@ constexpr seconds k_facts_patience{3};
 constexpr seconds k_answer_patience{5};
 constexpr seconds k_fence_check{5};
 constexpr seconds k_question_limit{10};
-constexpr seconds k_before_deadline{2};  // our kill comes before the scheduler's
+constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
+constexpr seconds k_before_deadline{2};     // our kill comes before the scheduler's
 
 // A stranger's bytes can be quoted in it.
 bool is_plain(const std::string& text) {
@@ -103,7 +105,8 @@ Result<run::Outcome> AttemptRunner::run() {
 }
 
 Result<void> AttemptRunner::open_channel() {
-  allow_open_files(settings_.attempt.plan.world_size + k_most_strangers + k_own_files);
+  allow_open_files(settings_.attempt.plan.world_size + settings_.attempt.plan.nodes +
+                   k_most_strangers + k_own_files);
   DTS_ASSIGN(listener_, listen_on(0));
   ready_.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!ready_.valid()) return fail_errno("cannot wait for ranks");
@@ -220,6 +223,7 @@ void AttemptRunner::serve_peers() {
       listen_to(peer->first, peer->second.line.wants_to_write());
     }
     if ((event.events & ~EPOLLOUT) != 0 && !read_peer(event.data.fd)) gone.push_back(event.data.fd);
+    keep_strangers_small();
   }
   for (const int peer : gone) drop(peer);
 }
@@ -244,7 +248,8 @@ void AttemptRunner::accept_peers() {
     peers_.emplace(peer,
                    Connection{LineConnection(std::move(fd), k_longest_first_line),
                               std::move(reached_at),
-                              Clock::now()});
+                              Clock::now(),
+                              0});
     listen_to(peer, false);
     if (strangers_.size() > k_most_strangers + settings_.attempt.plan.world_size)
       drop(strangers_.front());
@@ -267,6 +272,8 @@ bool AttemptRunner::read_peer(int peer) {
     if (const auto* hello = std::get_if<Hello>(&*message);
         hello != nullptr && hello->token == settings_.attempt.token) {
       std::erase(strangers_, peer);
+      connection.line.set_limit(k_longest_line);
+      connection.is_known = true;
     }
     attempt_.on_message(peer, std::move(*message), connection.reached_at, Clock::now());
     for (const int refused : attempt_.take_refused()) {
@@ -275,7 +282,22 @@ bool AttemptRunner::read_peer(int peer) {
       drop(refused);
     }
   }
+  hold(connection, connection.is_known ? 0 : connection.line.held());
   return alive;
+}
+
+void AttemptRunner::hold(Connection& connection, std::size_t bytes) {
+  held_ += bytes - connection.held;
+  connection.held = bytes;
+}
+
+// A hello comes in one piece and is taken at once: who holds half a line for long is no rank, so
+// the oldest goes first.
+void AttemptRunner::keep_strangers_small() {
+  while (held_ > k_most_held)
+    drop(*std::find_if(strangers_.begin(), strangers_.end(), [this](int peer) {
+      return peers_.at(peer).held > 0;
+    }));
 }
 
 // A stranger must not fill the disk either.
@@ -289,6 +311,7 @@ void AttemptRunner::log_refusal(int peer, const std::string& why) {
 
 void AttemptRunner::drop(int peer) {
   attempt_.on_lost(peer, Clock::now());
+  if (const auto found = peers_.find(peer); found != peers_.end()) hold(found->second, 0);
   std::erase(strangers_, peer);
   peers_.erase(peer);
 }
@@ -349,6 +372,8 @@ void AttemptRunner::on_watch() {
   if (const auto trouble = settings_.watch->take_trouble()) log("scheduler: {}", trouble->message);
   if (auto facts = settings_.watch->take_facts()) {
     kill_wait_seconds_ = facts->kill_wait_seconds;
+    node_addresses_ = facts->addresses;
+    node_ports_ = std::move(facts->ports);
     attempt_.set_node_addresses(std::move(facts->addresses));
     if (facts->deadline > 0)
       attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts->deadline));
@@ -371,6 +396,8 @@ void AttemptRunner::on_watch() {
 void AttemptRunner::tick() {
   const Time now = Clock::now();
   attempt_.on_tick(now);
+  look_at_silent_nodes();
+  for (const std::string& note : attempt_.take_notes()) log("{}", note);
   if (const auto signalled = attempt_.take_signalled(); signalled && !attempt_.outcome()) {
     log("rank {} got signal {} from outside: asking every rank to save",
         signalled->first,
@@ -399,6 +426,23 @@ void AttemptRunner::tick() {
     if (exists(settings_.run.attempt(settings_.attempt.number + 1) + "/epoch"))
       attempt_.on_stop(run::Cause::fenced, now, "a newer attempt has begun", now);
   }
+}
+
+// A look takes a while, and a name server can take longer: never on this thread, and the agent's
+// end must not wait for it.
+void AttemptRunner::look_at_silent_nodes() {
+  if (sights_.valid()) {
+    if (sights_.wait_for(seconds(0)) != std::future_status::ready) return;
+    attempt_.on_sights(sights_.get(), Clock::now());
+  }
+  std::vector<NodeEndpoint> endpoints;
+  for (const std::string& node : attempt_.take_silent_nodes())
+    endpoints.push_back({node, node_addresses_[node], node_ports_[node]});
+  if (endpoints.empty()) return;
+  std::packaged_task<std::vector<NodeSight>()> look(
+      [endpoints = std::move(endpoints)] { return probe_nodes(endpoints, k_look_limit); });
+  sights_ = look.get_future();
+  std::thread(std::move(look)).detach();
 }
 
 void AttemptRunner::deliver() {

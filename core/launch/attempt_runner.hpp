@@ -66,6 +66,8 @@ class AttemptRunner {
     LineConnection line;
     std::string reached_at;
     Time since;
+    std::size_t held = 0;   // bytes of an unfinished line, while it is a stranger
+    bool is_known = false;  // has shown the token
   };
 
   [[nodiscard]] Result<void> open_channel();
@@ -77,6 +79,8 @@ class AttemptRunner {
   void accept_peers();
   void serve_peers();
   void listen_to(int peer, bool and_write);
+  void hold(Connection& connection, std::size_t bytes);
+  void keep_strangers_small();
   void log_refusal(int peer, const std::string& why);
   [[nodiscard]] bool read_peer(int peer);  // false: to be dropped
   void drop(int peer);
@@ -85,6 +89,7 @@ class AttemptRunner {
   void on_notice(const Notice& notice);
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> step_environment() const;
   void on_watch();
+  void look_at_silent_nodes();
   void deliver();
   void tick();
   void confirm_cause();
@@ -95,6 +100,7 @@ class AttemptRunner {
   UniqueFd ready_;                   // epoll: poll(2) over thousands of ranks is most of the work
   std::map<int, Connection> peers_;  // by file descriptor
   std::vector<int> strangers_;       // those without a valid hello, in the order they came
+  std::size_t held_ = 0;             // bytes of all strangers
   unsigned refusals_ = 0;
   std::vector<pid_t> not_ours_;  // children from before: of the script that exec'ed us
   pid_t launcher_ = 0;
@@ -102,6 +108,9 @@ class AttemptRunner {
   std::optional<sched::JobInfo> job_;
   std::vector<std::string> down_nodes_;
   unsigned kill_wait_seconds_ = 30;
+  std::map<std::string, std::string> node_addresses_;
+  std::map<std::string, unsigned> node_ports_;
+  std::future<std::vector<NodeSight>> sights_;  // of a look that is under way
   bool needs_sentinel_ = false;
   bool facts_known_ = false;
   bool told_to_end_ = false;

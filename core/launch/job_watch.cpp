@@ -63,7 +63,10 @@ JobWatch::Facts load_facts(sched::Scheduler& scheduler, sched::JobId job) {
   JobWatch::Facts facts;
   if (const auto config = scheduler.config()) facts.kill_wait_seconds = config->kill_wait_seconds;
   if (const auto nodes = scheduler.nodes())
-    for (const sched::NodeInfo& node : *nodes) facts.addresses[node.name] = node.address;
+    for (const sched::NodeInfo& node : *nodes) {
+      facts.addresses[node.name] = node.address;
+      facts.ports[node.name] = node.port;
+    }
   if (const auto info = scheduler.job(job)) facts.deadline = info->end_time;
   return facts;
 }

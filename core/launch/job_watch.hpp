@@ -46,6 +46,7 @@ class JobWatch {
 
   struct Facts {
     std::map<std::string, std::string> addresses;  // NodeAddr by node name
+    std::map<std::string, unsigned> ports;         // of the nodes' daemons, likewise
     unsigned kill_wait_seconds = 30;
     std::int64_t deadline = 0;  // Unix seconds at which the job's time is over; 0: not known
   };

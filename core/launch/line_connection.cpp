@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace dts::launch {
@@ -15,7 +16,9 @@ LineConnection::LineConnection(UniqueFd fd, std::size_t limit) : fd_(std::move(f
 bool LineConnection::receive() {
   char block[65536];
   while (true) {
-    const ssize_t n = ::recv(fd_.get(), block, sizeof block, 0);
+    // One byte over the limit tells a line that is too long; no more of it is kept.
+    const std::size_t room = limit_ + 1 - std::min(limit_, in_.size() - begin_);
+    const ssize_t n = ::recv(fd_.get(), block, std::min(room, sizeof block), 0);
     if (n == 0) return false;
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK;

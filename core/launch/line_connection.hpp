@@ -35,6 +35,9 @@ class LineConnection {
 
   void set_limit(std::size_t limit) { limit_ = limit; }
 
+  // Bytes of a line that has not ended yet.
+  [[nodiscard]] std::size_t held() const { return in_.size() - begin_; }
+
  private:
   UniqueFd fd_;
   std::size_t limit_;

@@ -57,9 +57,14 @@ void kill_children(const std::vector<pid_t>& spared) {
 
 Result<void> Program::start(const std::vector<std::string>& argv,
                             const std::vector<std::pair<std::string, std::string>>& environment,
-                            const std::string& log) {
-  const UniqueFd file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file.valid()) return fail_errno("cannot open " + log);
+                            const Log& log) {
+  UniqueFd file(::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid()) return fail_errno("cannot open " + log.path);
+  if (log.timestamps) {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
+    pump_ = std::make_unique<LogPump>(UniqueFd(ends[0]), std::exchange(file, UniqueFd(ends[1])));
+  }
   Command command;
   command.argv = argv;
   command.env = environment_with(environment);
@@ -88,6 +93,7 @@ std::optional<int> Program::reap() {
     ::kill(-pid_, SIGKILL);
     pid_ = 0;
     kill_children({});
+    pump_.reset();  // its writers are gone: it has come to the end
   }
   return code;
 }

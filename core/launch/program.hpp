@@ -4,9 +4,11 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/launch/log_pump.hpp"
 
 #include <sys/types.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,12 +28,17 @@ void kill_children(const std::vector<pid_t>& spared);
 
 class Program {
  public:
+  struct Log {
+    std::string path;
+    bool timestamps = false;  // see LogPump; else the program itself writes to the file
+  };
+
   // Runs `argv` in its own process group with `environment` on top of ours and both streams
   // appended to `log`. It dies with us (PR_SET_PDEATHSIG).
   [[nodiscard]] Result<void> start(
       const std::vector<std::string>& argv,
       const std::vector<std::pair<std::string, std::string>>& environment,
-      const std::string& log);
+      const Log& log);
 
   [[nodiscard]] bool running() const { return pid_ > 0; }
 
@@ -45,11 +52,12 @@ class Program {
   void kill();
 
   // Collects ended children. The program's exit code (or 128 + signal) once it has ended; then
-  // everything it left behind has been killed.
+  // everything it left behind has been killed and its log is complete.
   [[nodiscard]] std::optional<int> reap();
 
  private:
   pid_t pid_ = 0;
+  std::unique_ptr<LogPump> pump_;
 };
 
 }  // namespace dts::launch

@@ -81,7 +81,7 @@ Hello hello_from(const json& j) {
   hello.host = j.at("host").get<std::string>();
   hello.pid = number(j, "pid");
   hello.addresses = j.at("addresses").get<std::vector<std::string>>();
-  hello.topology = j.value("topology", "");
+  hello.topology = j.value("topology", false);
   hello.worker_port = port(j, "worker_port");
   return hello;
 }
@@ -101,6 +101,7 @@ Go go_from(const json& j) {
   go.environment = j.at("environment").get<std::vector<std::pair<std::string, std::string>>>();
   go.log = j.at("log").get<std::string>();
   go.stop_signal = number(j, "stop_signal");
+  go.log_timestamps = j.value("log_timestamps", false);
   return go;
 }
 
@@ -116,7 +117,7 @@ json hello_to(const Hello& m) {
          {"pid", m.pid},
          {"addresses", m.addresses},
          {"worker_port", m.worker_port}};
-  if (!m.topology.empty()) j["topology"] = m.topology;
+  if (m.topology) j["topology"] = true;
   return j;
 }
 
@@ -139,8 +140,13 @@ std::string to_line(const FromRank& message) {
   return dump(std::visit(
       Overload{
           [](const Hello& m) { return hello_to(m); },
+          [](const Topology& m) {
+            return json{{"type", "topology"}, {"text", m.text}};
+          },
           [](const Listening& m) {
-            return json{{"type", "listening"}, {"port", m.port}};
+            json j{{"type", "listening"}, {"port", m.port}};
+            if (!m.note.empty()) j["note"] = m.note;
+            return j;
           },
           [](const Reached& m) { return reached_to(m); },
           [](const Started& m) {
@@ -184,6 +190,7 @@ std::string to_line(const ToRank& message) {
                                    {"cpus", m.cpus},
                                    {"environment", m.environment},
                                    {"log", m.log},
+                                   {"log_timestamps", m.log_timestamps},
                                    {"stop_signal", m.stop_signal}};
                      },
                      [](const Stop& m) {
@@ -203,7 +210,8 @@ Result<FromRank> parse_from_rank(std::string_view line) {
   return parse(line, "control channel", [](const json& j) -> FromRank {
     const auto type = j.at("type").get<std::string>();
     if (type == "hello") return hello_from(j);
-    if (type == "listening") return Listening{port(j)};
+    if (type == "topology") return Topology{j.at("text").get<std::string>()};
+    if (type == "listening") return Listening{port(j), j.value("note", "")};
     if (type == "reached") return reached_from(j);
     if (type == "started") return Started{number(j, "pid"), counts(j, "cpus")};
     if (type == "signalled") return Signalled{number(j, "signal")};

@@ -2,7 +2,8 @@
 // The control channel's messages: one JSON object a line, between each `rank` and the `agent`.
 // Pure.
 //
-//   rank  -> agent   hello, listening, reached, started, signalled, exited, failed; or refused, in
+//   rank  -> agent   hello, topology, listening, reached, started, signalled, exited, failed; or
+//   refused, in
 //                    place of hello, from one that cannot tell which rank it is
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals
 //   agent -> rank    listen, probe, go, stop, kill, bye
@@ -23,8 +24,11 @@
 
 namespace dts::launch {
 
-// A line longer than this ends the connection; the largest message is a hello with a topology.
+// A line longer than this ends the connection; the largest message is a topology.
 inline constexpr std::size_t k_longest_line = std::size_t{4} << 20;
+// Before the hello, which shows the token: anybody can connect.
+inline constexpr std::size_t k_longest_first_line = std::size_t{16} << 10;
+inline constexpr std::size_t k_most_addresses = 64;  // of a hello: so many fit
 
 struct Hello {
   std::string token;
@@ -32,13 +36,18 @@ struct Hello {
   std::string host;
   int pid = 0;
   std::vector<std::string> addresses;  // of this host's interfaces, loopback last
-  std::string topology;                // topo::to_json(); of the first rank of each node
+  bool topology = false;               // a Topology follows: from the first rank of each node
   unsigned worker_port = 0;            // held for the program's own server; 0: none was free
 };
 
+struct Topology {
+  std::string text;  // topo::to_json()
+};
+
 struct Listening {
-  unsigned port = 0;
-};  // rank 0 holds this port; 0: none was free
+  unsigned port = 0;   // rank 0 holds it; 0: none was free
+  std::string note{};  // why it is one of an unusual kind; mostly empty
+};
 
 // A connection to rank 0, as the prober saw it.
 struct Route {
@@ -81,8 +90,16 @@ struct Notice {
   int signal = 0;
 };
 
-using FromRank =
-    std::variant<Hello, Listening, Reached, Started, Signalled, Exited, Failed, Refused, Notice>;
+using FromRank = std::variant<Hello,
+                              Topology,
+                              Listening,
+                              Reached,
+                              Started,
+                              Signalled,
+                              Exited,
+                              Failed,
+                              Refused,
+                              Notice>;
 
 struct Listen {
   std::vector<unsigned> ports;
@@ -99,7 +116,8 @@ struct Go {
   std::vector<unsigned> cpus;                                    // OS indices of PUs
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
   std::string log;                                               // file for both streams
-  int stop_signal = 15;  // if the agent vanishes, the rank itself asks its program to save
+  int stop_signal = 15;         // if the agent vanishes, the rank itself asks its program to save
+  bool log_timestamps = false;  // each line of the log begins with its time
 };
 
 struct Stop {

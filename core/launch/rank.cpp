@@ -46,7 +46,7 @@ constexpr std::chrono::seconds k_bye_limit{30};
 constexpr milliseconds k_connect_limit{2000};
 constexpr unsigned k_port_candidates = 64;
 
-Result<Hello> make_hello(const ChannelFile& channel, const Identity& identity) {
+Hello make_hello(const ChannelFile& channel, const Identity& identity) {
   Hello hello;
   hello.token = channel.token;
   hello.host = host_name();
@@ -59,10 +59,9 @@ Result<Hello> make_hello(const ChannelFile& channel, const Identity& identity) {
     hello.rank.gpu_ids = split(*gpus, ',');
   hello.pid = ::getpid();
   hello.addresses = interface_addresses();
-  if (identity.local_rank == 0 && hello.rank.node != channel.node) {
-    DTS_ASSIGN(const topo::NodeTopology topology, topo::discover());
-    hello.topology = topo::to_json(topology);
-  }
+  if (hello.addresses.size() > k_most_addresses) hello.addresses.resize(k_most_addresses);
+  // The agent knows its own node.
+  hello.topology = identity.local_rank == 0 && hello.rank.node != channel.node;
   return hello;
 }
 
@@ -74,6 +73,29 @@ HeldPort hold_worker_port(const RankOptions& options, unsigned rank) {
                                    low,
                                    high,
                                    k_port_candidates));
+}
+
+// One of the ports that Slurm keeps for this step, where the site has it keep some (slurm.conf,
+// MpiParams=ports), else one of `ports`; `note` says what is unusual about it.
+HeldPort hold_master_port(const std::vector<unsigned>& ports, std::string& note) {
+  constexpr const char* k_reserved = "SLURM_STEP_RESV_PORTS";
+  const std::string reserved = getenv_lookup(k_reserved).value_or("");
+  HeldPort held = hold_one_of(plan::parse_ports(reserved));
+  if (held.port != 0) {
+    note = fmt::format("one of {}={}, which Slurm keeps for this step", k_reserved, reserved);
+    return held;
+  }
+  held = hold_one_of(ports);
+  if (!reserved.empty()) note = fmt::format("none of {}={} is free; ", k_reserved, reserved);
+  const auto [low, high] = ephemeral_ports();
+  if (held.port >= low && held.port <= high)
+    note += fmt::format(
+        "it is in ip_local_port_range {}-{}, which leaves no other that is free: an outgoing "
+        "connection can take it before the program does; ",
+        low,
+        high);
+  if (!note.empty()) note.resize(note.size() - 2);
+  return held;
 }
 
 // The way to the socket that rank 0 holds, if `address` leads there: it answers with the nonce and
@@ -141,8 +163,10 @@ class RankProcess {
 
 void RankProcess::handle(const Listen& message) {
   nonce_ = message.nonce;
-  rendezvous_ = hold_one_of(message.ports);
-  say(Listening{rendezvous_.port});
+  Listening listening;
+  rendezvous_ = hold_master_port(message.ports, listening.note);
+  listening.port = rendezvous_.port;
+  say(listening);
 }
 
 void RankProcess::answer_probe() {
@@ -176,7 +200,8 @@ void RankProcess::handle(const Go& message) {
   };
   std::erase_if(environment,
                 [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
-  const auto started = program_.start(options_.command, environment, message.log);
+  const auto started =
+      program_.start(options_.command, environment, {message.log, message.log_timestamps});
   if (!started) return say(Failed{started.error().message});
   say(Started{program_.pid(), current_binding()});
 }
@@ -282,13 +307,19 @@ Result<int> run_rank(const RankOptions& options) {
   DTS_ASSIGN(const ChannelFile channel, parse_channel_file(text));
   const auto identity = identify(getenv_lookup);
   if (!identity) return refuse(channel, identity.error());
-  DTS_ASSIGN(Hello hello, make_hello(channel, *identity));
+  Hello hello = make_hello(channel, *identity);
+  std::optional<Topology> topology;
+  if (hello.topology) {
+    DTS_ASSIGN(const topo::NodeTopology found, topo::discover());
+    topology = Topology{topo::to_json(found)};
+  }
   HeldPort worker = hold_worker_port(options, hello.rank.rank);
   hello.worker_port = worker.port;
   // Last, so that no connection is silent for long: the agent drops strangers when too many call.
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
   RankProcess process(options, std::move(socket), std::move(signals), std::move(worker));
   process.say(hello);
+  if (topology) process.say(*topology);
   return process.run();
 }
 

@@ -103,6 +103,7 @@ sched::NodeInfo node_from(const json& object) {
   const Reader reader(object);
   reader.read("name", node.name);
   reader.read("address", node.address);
+  reader.read("port", node.port);
   reader.read("state", node.state);
   reader.read("cpus", node.cpus);
   reader.read("gpus", node.gpus);

@@ -59,8 +59,9 @@ struct JobInfo {
 
 struct NodeInfo {
   std::string name;
-  std::string address;  // NodeAddr: what other nodes can connect to
-  std::string state;    // "idle", "allocated", "down", ...
+  std::string address;     // NodeAddr: what other nodes can connect to
+  std::uint32_t port = 0;  // of its daemon; 0: not known
+  std::string state;       // "idle", "allocated", "down", ...
   std::uint32_t cpus = 0;
   std::uint32_t gpus = 0;
   std::uint64_t memory_mib = 0;

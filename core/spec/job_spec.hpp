@@ -29,9 +29,11 @@ struct JobSpec {
   bool requeue = true;
   // Stop this long before the time limit; 0: no warning signal.
   std::chrono::seconds signal_margin{120};
-  std::string on;                      // what is done about each cause; empty: the defaults
-  std::chrono::seconds time_total{0};  // of all attempts together; 0: no limit
-  std::string launcher = "auto";       // what starts the ranks: auto, mpirun, srun
+  std::string on;                           // what is done about each cause; empty: the defaults
+  std::chrono::seconds time_total{0};       // of all attempts together; 0: no limit
+  std::string launcher = "auto";            // what starts the ranks: auto, mpirun, srun
+  std::chrono::seconds start_timeout{120};  // for every rank to say hello, and then to start
+  bool log_timestamps = false;              // each line of a rank's log begins with its time
   std::vector<std::string> frameworks = all_frameworks();  // whose variables ranks get
   std::string bind_threads = "none";  // the OpenMP runtime whose threads are bound: gnu, intel
   int stop_signal = 15;               // sent once to every program to make it save and exit 85

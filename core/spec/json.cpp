@@ -54,16 +54,16 @@ std::string read_time(const json& value, std::optional<std::chrono::seconds>& in
   return {};
 }
 
-std::string read_margin(const json& value, JobSpec& spec) {
+std::string read_seconds(const json& value, std::chrono::seconds& into) {
   std::uint32_t seconds = 0;
   std::string problem = read_number(value, seconds);
-  spec.signal_margin = std::chrono::seconds(seconds);
+  into = std::chrono::seconds(seconds);
   return problem;
 }
 
-std::string read_requeue(const json& value, JobSpec& spec) {
+std::string read_flag(const json& value, bool& into) {
   if (!value.is_boolean()) return "expected true or false";
-  spec.requeue = value.get<bool>();
+  into = value.get<bool>();
   return {};
 }
 
@@ -97,8 +97,8 @@ constexpr Field k_fields[] = {
     {"qos", [](const json& v, JobSpec& s) { return read_text(v, s.qos); }},
     {"time", [](const json& v, JobSpec& s) { return read_time(v, s.time); }},
     {"memory_mib", [](const json& v, JobSpec& s) { return read_number(v, s.memory_mib); }},
-    {"requeue", read_requeue},
-    {"signal_margin", read_margin},
+    {"requeue", [](const json& v, JobSpec& s) { return read_flag(v, s.requeue); }},
+    {"signal_margin", [](const json& v, JobSpec& s) { return read_seconds(v, s.signal_margin); }},
     {"on", [](const json& v, JobSpec& s) { return read_text(v, s.on); }},
     {"time_total",
      [](const json& v, JobSpec& s) {
@@ -108,6 +108,8 @@ constexpr Field k_fields[] = {
        return problem;
      }},
     {"launcher", [](const json& v, JobSpec& s) { return read_text(v, s.launcher); }},
+    {"start_timeout", [](const json& v, JobSpec& s) { return read_seconds(v, s.start_timeout); }},
+    {"log_timestamps", [](const json& v, JobSpec& s) { return read_flag(v, s.log_timestamps); }},
     {"stop_signal", [](const json& v, JobSpec& s) { return read_number(v, s.stop_signal); }},
     {"frameworks",
      [](const json& v, JobSpec& s) { return read_texts(v, R"(["torch", "jax"])", s.frameworks); }},
@@ -230,6 +232,8 @@ std::string to_json(const JobSpec& spec) {
   if (!spec.on.empty()) value["on"] = spec.on;
   if (spec.time_total.count() > 0) value["time_total"] = format_time_limit(spec.time_total);
   value["launcher"] = spec.launcher;
+  value["start_timeout"] = spec.start_timeout.count();
+  value["log_timestamps"] = spec.log_timestamps;
   value["stop_signal"] = spec.stop_signal;
   value["frameworks"] = spec.frameworks;
   value["bind_threads"] = spec.bind_threads;

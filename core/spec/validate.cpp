@@ -126,6 +126,8 @@ Diagnostics validate(const JobSpec& spec) {
   // job_desc_msg_t.warn_time has 16 bits.
   if (spec.signal_margin.count() < 0 || spec.signal_margin.count() > k_most)
     problems.push_back({"--signal-margin", fmt::format("must be 0 to {} seconds", k_most)});
+  if (spec.start_timeout.count() < 1 || spec.start_timeout.count() > k_most)
+    problems.push_back({"--start-timeout", fmt::format("must be 1 to {} seconds", k_most)});
   if (spec.stop_signal != SIGTERM && spec.stop_signal != SIGUSR1 && spec.stop_signal != SIGUSR2)
     problems.push_back({"--stop-signal", "must be TERM, USR1 or USR2"});
   if (spec.launcher != "auto" && spec.launcher != "mpirun" && spec.launcher != "srun")

@@ -53,6 +53,7 @@ json job_json(const slurm_job_info_t& info) {
 json node_json(const node_info_t& info) {
   return {{"name", text(info.name)},
           {"address", text(info.node_addr)},
+          {"port", info.port},
           {"state", node_state_word(info.node_state)},
           {"cpus", info.cpus},
           {"gpus", count_gpus(info.gres)},

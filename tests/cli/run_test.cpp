@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 namespace {
@@ -68,6 +69,25 @@ TEST_CASE("the last words of the first rank that failed come with the reason, if
   const Output all = session.dtsubmit(shown);
   CHECK(contains(all.out, "[1] out of luck\n"));
   CHECK_FALSE(contains(all.err, "  out of luck"));
+}
+
+TEST_CASE(
+    "with --log-timestamps each line shown and kept begins with its time, and the rest is the "
+    "same") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  Words words = run_of(2, {"--", "sh", "-c", "printf 'half '; echo whole >&2; printf last"});
+  words.insert(words.begin() + 1, {"--log-timestamps", "--ranks", "all"});
+  const Output output = session.dtsubmit(words);
+  check_exit(output, 0);
+  const std::regex time(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z )");
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    const std::string log = log_of(session, 1, rank);
+    CHECK(std::regex_replace(log, time, "T ") == "T half whole\nT last");
+    CHECK(contains(output.out, "[" + std::to_string(rank) + "] " + log.substr(0, log.find('\n'))));
+  }
+  const Output logs = session.dtsubmit({"logs", "last"});
+  CHECK(logs.out == log_of(session, 1, 0));
 }
 
 TEST_CASE("four ranks are told their places, rank 0 is shown, every rank has its log") {

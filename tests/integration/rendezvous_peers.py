@@ -80,8 +80,8 @@ def hostile():
 def halves():
     port = channel()["port"]
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    held = []
-    while True:
+    held, launcher = [], os.getppid()
+    while os.getppid() == launcher:  # the agent is killed in the end, and nobody is left to end us
         try:
             held = (held + [call(port)])[-3000:]
             held[-1].sendall(b'{"type":"hello","token":"' + b"z" * 16000)

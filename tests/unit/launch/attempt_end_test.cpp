@@ -238,7 +238,10 @@ TEST_CASE("the stop signal is the one that was asked for") {
   Attempt attempt(settings, now);
   Hello hello = JobStory(1, 1).hello_of(0);
   hello.token = "t";
+  topo::NodeTopology node;
+  node.cores.push_back({0, 0, 0, {0}});
   attempt.on_message(1, hello, "", now);
+  attempt.on_message(1, Topology{topo::to_json(node)}, "", now);
   attempt.on_message(1, Listening{20001}, "", now);
   attempt.on_message(1, Started{2, attempt.placements().at(0).cpus}, "", now);
   (void)attempt.take_messages();

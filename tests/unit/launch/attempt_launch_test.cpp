@@ -155,8 +155,7 @@ TEST_CASE("three ranks on one node and one on the other are refused") {
   packed.rank.local_rank = 2;
   Hello alone = job.hello_of(3);
   alone.rank.local_rank = 0;
-  alone.topology = job.hello_of(0).topology;
-  job.says(JobStory::peer_of(2), packed).says(JobStory::peer_of(3), alone).killed_ranks_exit();
+  job.hello(2, packed).hello(3, alone).killed_ranks_exit();
   check_ended(job, Cause::wrong_ranks, "n0");
   CHECK(job.count<Listen>() == 0);
 }
@@ -166,7 +165,7 @@ TEST_CASE("two ranks on a node that was given one GPU are refused") {
   for (unsigned rank = 0; rank < 2; ++rank) {
     Hello hello = job.hello_of(rank);
     hello.rank.gpu_ids = {"0"};
-    job.says(JobStory::peer_of(rank), hello);
+    job.hello(rank, hello);
   }
   job.killed_ranks_exit();
   check_ended(job, Cause::wrong_ranks, "2 ranks for 1 GPUs");
@@ -177,7 +176,7 @@ TEST_CASE("ranks of one node get GPUs of their own") {
   for (unsigned rank = 0; rank < 2; ++rank) {
     Hello hello = job.hello_of(rank);
     hello.rank.gpu_ids = {"4", "6"};
-    job.says(JobStory::peer_of(rank), hello);
+    job.hello(rank, hello);
   }
   job.listening(20001).all_reached();
   CHECK(job.environment_of_rank(0)["CUDA_VISIBLE_DEVICES"] == "4");
@@ -187,8 +186,9 @@ TEST_CASE("ranks of one node get GPUs of their own") {
 TEST_CASE("a topology that cannot be read is the rank's fault by name") {
   JobStory job(1, 1);
   Hello hello = job.hello_of(0);
-  hello.topology = "{\"cores\":7}";
-  job.says(JobStory::peer_of(0), hello).killed_ranks_exit();
+  job.says(JobStory::peer_of(0), hello)
+      .says(JobStory::peer_of(0), Topology{"{\"cores\":7}"})
+      .killed_ranks_exit();
   check_ended(job, Cause::launch_failed, "rank 0 on n0");
 }
 
@@ -248,12 +248,12 @@ TEST_CASE("a rank that is told to go but never starts its program is waited for,
 
 TEST_CASE("a launcher that ends before all ranks came is a launch failure that names the missing") {
   JobStory job;
-  job.hello(1).launcher_exits(213).killed_ranks_exit();
+  job.hello(1).launcher_exits(213).sees({}).killed_ranks_exit();
   check_ended(
       job, Cause::launch_failed, "the launcher ended with code 213 before ranks 0,2,3 said hello");
   CHECK(job.outcome().exit_code == 213);
   JobStory nobody;
-  nobody.launcher_exits(0);
+  nobody.launcher_exits(0).sees({});
   REQUIRE(nobody.over());
   CHECK(nobody.outcome().exit_code == 1);
 }

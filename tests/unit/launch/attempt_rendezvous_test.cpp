@@ -89,7 +89,7 @@ TEST_CASE("nodes are numbered by their lowest rank also where their names sort o
   for (unsigned rank = 0; rank < 3; ++rank) {
     Hello hello = job.hello_of(rank);
     hello.rank.node = std::string(1, static_cast<char>('c' - rank));  // c, b, a
-    job.says(JobStory::peer_of(rank), hello);
+    job.hello(rank, hello);
   }
   job.listening(20001).all_reached();
   CHECK(job.environment_of_rank(1)["SM_HOSTS"] == R"(["10.0.0.0","10.0.0.1","10.0.0.2"])");
@@ -129,7 +129,7 @@ TEST_CASE("a rank that holds no port for its own server ends the attempt by name
   job.hello(0).hello(1).hello(2);
   Hello hello = job.hello_of(3);
   hello.worker_port = 0;
-  job.says(JobStory::peer_of(3), hello).killed_ranks_exit();
+  job.hello(3, hello).killed_ranks_exit();
   check_ended(job, Cause::launch_failed, "rank 3 on n1: none of the ports tried");
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("a rank 0 that has no network is told apart from one that is not reach
     JobStory job;
     Hello hello = job.hello_of(0);
     hello.addresses = row.addresses;
-    job.says(JobStory::peer_of(0), hello).hello(1).hello(2).hello(3);
+    job.hello(0, hello).hello(1).hello(2).hello(3);
     job.listening(20001).reached(2, {}).killed_ranks_exit();
     check_ended(
         job, Cause::launch_failed, "no address of n0 is reached by every other node on port 20001");

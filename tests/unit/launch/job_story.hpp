@@ -42,7 +42,7 @@ class JobStory {
     hello.pid = 1000 + static_cast<int>(rank);
     hello.addresses = {"10.0.0." + std::to_string(rank / per_node_), "127.0.0.1"};
     hello.worker_port = 21000 + rank;
-    if (hello.rank.local_rank == 0) hello.topology = topo::to_json(topology());
+    hello.topology = hello.rank.local_rank == 0;
     return hello;
   }
 
@@ -52,7 +52,14 @@ class JobStory {
     return collect();
   }
 
-  JobStory& hello(unsigned rank) { return says(peer_of(rank), hello_of(rank)); }
+  JobStory& hello(unsigned rank) { return hello(rank, hello_of(rank)); }
+
+  // As that rank, with another hello than is right.
+  JobStory& hello(unsigned rank, Hello hello) {
+    const bool more = hello.topology;
+    says(peer_of(rank), std::move(hello));
+    return more ? says(peer_of(rank), Topology{topo::to_json(topology())}) : *this;
+  }
 
   JobStory& all_hello() {
     for (unsigned rank = 0; rank < world_; ++rank) hello(rank);
@@ -124,6 +131,12 @@ class JobStory {
     return collect();
   }
 
+  // What a look at silent nodes showed.
+  JobStory& sees(const std::vector<NodeSight>& sights) {
+    attempt_.on_sights(sights, now_);
+    return collect();
+  }
+
   // Killed ranks report it.
   JobStory& killed_ranks_exit() {
     for (unsigned rank = 0; rank < world_; ++rank)
@@ -186,6 +199,8 @@ class JobStory {
     settings.environment = {{"DTSUBMIT_ATTEMPT", "1"}};
     settings.folder = "/runs/a/attempt-1";
     settings.agent_node = "n0";
+    for (unsigned node = 0; node < nodes; ++node)
+      settings.nodes.push_back("n" + std::to_string(node));
     return settings;
   }
 

@@ -25,6 +25,7 @@ using tests::TemporaryFolder;
 struct Rank {
   const TemporaryFolder& folder;
   Program program;
+  bool timestamps = false;
 
   [[nodiscard]] std::string log() const { return folder.file("rank-0.log"); }
 
@@ -32,7 +33,7 @@ struct Rank {
 
   bool start(std::vector<std::string> argv,
              std::vector<std::pair<std::string, std::string>> environment = {}) {
-    return program.start(argv, environment, log()).has_value();
+    return program.start(argv, environment, {log(), timestamps}).has_value();
   }
 
   bool shell(const std::string& script) { return start({"/bin/sh", "-c", script}); }
@@ -115,7 +116,7 @@ TEST_CASE("a program that cannot be started is an error now, not an exit code la
   const auto error_of = [](const char* name) {
     const TemporaryFolder folder;
     Program program;
-    const auto started = program.start({name}, {}, folder.file("log"));
+    const auto started = program.start({name}, {}, {folder.file("log")});
     CHECK_FALSE(program.running());
     return started ? Errc::internal : started.error().code;
   };
@@ -124,7 +125,7 @@ TEST_CASE("a program that cannot be started is an error now, not an exit code la
   CHECK(error_of("/etc/passwd") == Errc::not_found);
   CHECK(error_of("/tmp") == Errc::io);
   Program program;
-  CHECK_FALSE(program.start({"/bin/true"}, {}, "/nonexistent/log"));
+  CHECK_FALSE(program.start({"/bin/true"}, {}, {"/nonexistent/log"}));
 }
 
 TEST_CASE("the stop signal reaches the program, not its workers") {
@@ -198,4 +199,20 @@ TEST_CASE("a signal or a kill without a program is nothing") {
   program.signal(SIGTERM);
   program.kill();
   CHECK_FALSE(program.running());
+}
+
+TEST_CASE("with timestamps both streams stay in one order, and the log is whole at the end") {
+  CHECK(as_rank([](Rank& rank) {
+          rank.timestamps = true;
+          if (!rank.shell("for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 7"))
+            return 1;
+          if (rank.end() != 7) return 2;
+          std::string words;
+          for (const std::string& line : split(rank.text(), '\n')) {
+            if (line.empty()) continue;
+            if (line.size() < 26 || line[10] != 'T' || line.substr(23, 2) != "Z ") return 3;
+            words += line.substr(25) + ";";
+          }
+          return words == "out 1;err 1;out 2;err 2;out 3;err 3;" ? 0 : 4;
+        }) == 0);
 }

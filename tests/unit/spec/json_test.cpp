@@ -44,6 +44,8 @@ TEST_CASE("a full spec survives its JSON") {
   spec.stop_signal = 10;
   spec.frameworks = {"jax"};
   spec.bind_threads = "gnu";
+  spec.start_timeout = std::chrono::seconds(600);
+  spec.log_timestamps = true;
   spec.command = {"python3", "-c", "print('a\\n\tb')", ""};
   const std::string text = to_json(spec);
   const auto back = from_json(text, "x");

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Is a node there at all? Asked of its kernel and of its slurmd over TCP, without a word of
+// Slurm's protocol.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+// Where a node's daemon (slurmd) listens.
+struct NodeEndpoint {
+  std::string node;
+  std::string address;  // NodeAddr: a name or a number; empty: not known
+  unsigned port = 0;    // 0: not known
+};
+
+// From no fact to the best one; of a node's several addresses the best one counts.
+enum class Reach {
+  unknown,      // nothing was learnt: no address, a name that does not resolve, no socket left
+  unreachable,  // no route, or nobody answered within the limit: its kernel would have
+  refused,      // the host is up, its daemon is not
+  mute,         // the host is up, its daemon takes the connection and no notice of it
+  answers,      // the daemon closed the connection after we closed our half
+};
+
+struct NodeSight {
+  std::string node;
+  Reach reach = Reach::unknown;
+  std::string detail{};  // of unreachable and unknown: "10.0.0.7 port 6818: No route to host"
+};
+
+// All of them side by side, a socket for each address: one sight for each node, in their order,
+// after `limit` at most. Names are looked up first, which the limit does not cover. Thread-safe.
+[[nodiscard]] std::vector<NodeSight> probe_nodes(const std::vector<NodeEndpoint>& nodes,
+                                                 std::chrono::milliseconds limit);
+
+}  // namespace dts::launch
