@@ -4,42 +4,80 @@
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
 #include "core/launch/agent.hpp"
+#include "core/launch/node_daemon.hpp"
 #include "core/launch/rank.hpp"
+#include "core/launch/ssh_launcher.hpp"
 #include "core/launch/step_daemon.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 namespace dts::cli {
 namespace {
 
-Result<std::map<std::string, std::string>> options_of(const std::vector<std::string>& words) {
-  std::map<std::string, std::string> options;
+using Options = std::map<std::string, std::string>;
+
+Result<Options> options_of(const std::vector<std::string>& words) {
+  Options options;
   for (std::size_t i = 1; i + 1 < words.size(); i += 2) options[words[i]] = words[i + 1];
   if (words.size() % 2 == 0)
     return fail(Errc::usage, "`" + words.front() + "` takes pairs of options and values");
   return options;
 }
 
+Result<unsigned> number_of(const std::string& verb,
+                           const Options& options,
+                           const std::string& name,
+                           unsigned least = 0) {
+  const auto option = options.find(name);
+  const auto number = option == options.end() ? std::nullopt : parse_number(option->second);
+  if (!number || *number < least || *number > 1'000'000)
+    return fail(Errc::usage,
+                fmt::format("`{}` needs {} K, a number from {} on", verb, name, least));
+  return static_cast<unsigned>(*number);
+}
+
+// What `dtsubmit node` says to each of its ranks.
+Result<launch::Identity> identity_of(const Options& options) {
+  launch::Identity identity;
+  DTS_ASSIGN(identity.rank, number_of("rank", options, "--rank"));
+  DTS_ASSIGN(identity.world_size, number_of("rank", options, "--world-size"));
+  DTS_ASSIGN(identity.local_rank, number_of("rank", options, "--local-rank"));
+  identity.source = "dtsubmit node";
+  return identity;
+}
+
 }  // namespace
 
 bool is_inside_verb(const std::string& word) {
-  return word == "agent" || word == "rank" || word == "sentinel" || word == "orted" ||
-         word == "prted";
+  constexpr std::array<std::string_view, 7> k_words{
+      "agent", "rank", "sentinel", "orted", "prted", "ssh", "node"};
+  return std::find(k_words.begin(), k_words.end(), word) != k_words.end();
 }
 
 Result<int> run_inside_verb(const std::vector<std::string>& words,
                             const std::vector<std::string>& command) {
-  if (words.front() == "sentinel") return launch::run_sentinel();
-  if (words.front() == "orted" || words.front() == "prted") return launch::run_mpi_daemon(words);
-  DTS_ASSIGN(const auto options, options_of(words));
+  const std::string& verb = words.front();
+  if (verb == "sentinel") return launch::run_sentinel();
+  if (verb == "orted" || verb == "prted") return launch::run_mpi_daemon(words);
+  if (verb == "node") return launch::run_node();
+  DTS_ASSIGN(const Options options, options_of(words));
   const auto run = options.find("--run");
-  if (run == options.end()) return fail(Errc::usage, "`" + words.front() + "` needs --run DIR");
-  if (words.front() == "agent") return launch::run_agent({run->second, false, program_path()});
-  const auto attempt = options.find("--attempt");
-  const auto number = attempt == options.end() ? std::nullopt : parse_number(attempt->second);
-  if (!number || *number == 0 || *number > 1'000'000 || command.empty())
-    return fail(Errc::usage, "`rank` needs --attempt K and a command after `--`");
-  return launch::run_rank({run->second, static_cast<unsigned>(*number), command});
+  if (run == options.end()) return fail(Errc::usage, "`" + verb + "` needs --run DIR");
+  if (verb == "agent") return launch::run_agent({run->second, false, program_path()});
+  DTS_ASSIGN(const unsigned attempt, number_of(verb, options, "--attempt", 1));
+  if (verb == "ssh") return launch::run_ssh_launcher(run->second, attempt);
+  if (command.empty()) return fail(Errc::usage, "`rank` needs a command after `--`");
+  launch::RankOptions rank{run->second, attempt, command, {}, {}};
+  if (const auto node = options.find("--node"); node != options.end()) {
+    rank.node = node->second;
+    DTS_ASSIGN(rank.identity, identity_of(options));
+  }
+  return launch::run_rank(rank);
 }
 
 }  // namespace dts::cli

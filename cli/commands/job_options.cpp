@@ -90,9 +90,10 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
   verb.add_option("-J,--job-name", o.spec.job_name, "name of the job and its run [the program's]")
       ->group(group)
       ->type_name("NAME");
-  verb.add_option("--launcher",
-                  o.spec.launcher,
-                  "what starts the ranks: auto, mpirun, srun [auto: mpirun if there, else srun]")
+  verb.add_option(
+          "--launcher",
+          o.spec.launcher,
+          "what starts the ranks: auto, mpirun, srun, ssh [auto: mpirun if there, else srun]")
       ->group(group)
       ->type_name("NAME");
   verb.add_flag("--log-timestamps",
@@ -131,6 +132,18 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
       ->group(group)
       ->type_name("DIR")
       ->envname("DTSUBMIT_RUNS");
+}
+
+void add_host_options(CLI::App& verb, JobOptions& o) {
+  const char* group = "Hosts";
+  verb.add_option(
+          "--hosts", o.spec.hosts, "machines to run on, through ssh: n[1-4], n1:2,n2:4 [this one]")
+      ->group(group)
+      ->type_name("LIST");
+  verb.add_option("--ssh-command", o.spec.ssh_command, "words that reach a host [ssh]")
+      ->group(group)
+      ->type_name("WORDS")
+      ->envname("DTSUBMIT_SSH");
 }
 
 void add_scheduler_options(CLI::App& verb, JobOptions& o) {

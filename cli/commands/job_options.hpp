@@ -23,8 +23,10 @@ struct JobOptions {
   std::string runs;  // folder of run directories
 };
 
-// Options that hold with and without a scheduler, then those for a scheduler.
+// Options that hold with and without a scheduler, then those for machines without one, then those
+// for a scheduler.
 void add_job_options(CLI::App& verb, JobOptions& options);
+void add_host_options(CLI::App& verb, JobOptions& options);
 void add_scheduler_options(CLI::App& verb, JobOptions& options);
 
 // The spec that the options and `command` say; Errc::invalid with every problem at once.

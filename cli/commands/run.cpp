@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit run: the same job on this machine, through mpirun and the same agent, without a
-// scheduler.
+// dtsubmit run: the same job on this machine through mpirun, or on others through ssh, with the
+// same agent and without a scheduler.
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
@@ -38,10 +38,10 @@ void scrub_own_environment() {
 Result<run::RunDirectory> new_run(const RunOptions& options,
                                   const std::vector<std::string>& command) {
   DTS_ASSIGN(spec::JobSpec spec, make_spec(options.job, command));
-  if (spec.nodes != 1)
+  if (spec.nodes != 1 && spec.hosts.empty())
     return fail(Errc::invalid,
                 fmt::format("--nodes: `run` uses this machine only, not {} nodes", spec.nodes),
-                "leave --nodes out, or `dtsubmit submit`");
+                "leave --nodes out, name the machines with --hosts, or `dtsubmit submit`");
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), {}, options.job.runs, false));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
   DTS_TRY(run::sync_run_directory(run));
@@ -64,9 +64,11 @@ Result<int> act(const RunOptions& options, const std::vector<std::string>& comma
 
 void add_run(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RunOptions>();
-  CLI::App* verb = app.add_subcommand("run", "run the same job on this machine, without Slurm");
+  CLI::App* verb =
+      app.add_subcommand("run", "run the same job on this machine or --hosts, without Slurm");
   verb->footer("Every rank's output is in the run directory. Ctrl-C saves and stops (exit 130).");
   add_job_options(*verb, options->job);
+  add_host_options(*verb, options->job);
   verb->add_option(
           "--continue", options->again, "go on with an earlier run: its folder, name, or `last`")
       ->type_name("RUN");

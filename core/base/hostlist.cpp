@@ -96,6 +96,27 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view list) {
   return hosts;
 }
 
+Result<std::vector<HostSlots>> expand_host_slots(std::string_view list) {
+  constexpr std::uint64_t k_most_slots = 65'535;
+  std::vector<HostSlots> all;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t end = item_end(list, start);
+    const std::size_t colon = std::min(list.find(':', start), end);
+    std::optional<std::uint64_t> slots = 0;
+    if (colon < end) {
+      slots = parse_number(list.substr(colon + 1, end - colon - 1));
+      if (!slots || *slots == 0 || *slots > k_most_slots)
+        return bad_list(list, colon + 1, "not a number of slots");
+    }
+    std::vector<std::string> hosts;
+    DTS_TRY(expand_item(list, start, colon, hosts));
+    for (std::string& host : hosts) all.push_back({std::move(host), static_cast<unsigned>(*slots)});
+    if (all.size() > k_most_hosts) return bad_list(list, start, "too many hosts");
+    start = end + 1;
+  }
+  return all;
+}
+
 Result<std::vector<unsigned>> expand_counts(std::string_view text) {
   std::vector<unsigned> counts;
   for (const std::string& item : split(text, ',')) {

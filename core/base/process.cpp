@@ -2,7 +2,6 @@
 #include "core/base/process.hpp"
 
 #include "core/base/text.hpp"
-#include "core/base/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -59,19 +58,6 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return result;
 }
 
-struct Pipe {
-  UniqueFd read_end;
-  UniqueFd write_end;
-
-  bool open() {
-    int fds[2];
-    if (::pipe2(fds, O_CLOEXEC) != 0) return false;
-    read_end.reset(fds[0]);
-    write_end.reset(fds[1]);
-    return true;
-  }
-};
-
 // Appends what is there; false at the end of the stream.
 bool drain(int fd, std::string& into) {
   char block[65536];
@@ -81,6 +67,14 @@ bool drain(int fd, std::string& into) {
 }
 
 }  // namespace
+
+bool Pipe::open() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return false;
+  read_end.reset(fds[0]);
+  write_end.reset(fds[1]);
+  return true;
+}
 
 std::vector<std::string> environment_with(
     const std::vector<std::pair<std::string, std::string>>& additions) {

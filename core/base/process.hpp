@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/base/unique_fd.hpp"
 
 #include <sys/types.h>
 
@@ -14,6 +15,13 @@
 #include <vector>
 
 namespace dts {
+
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+
+  [[nodiscard]] bool open();  // both ends close-on-exec; false: see errno
+};
 
 struct Command {
   std::vector<std::string> argv;                // argv[0] is looked up in PATH

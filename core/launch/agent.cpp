@@ -418,7 +418,7 @@ Result<int> run_agent(const AgentOptions& options) {
   DTS_ASSIGN(const std::string plan_text, read_file(run.plan()));
   DTS_ASSIGN(plan::Plan plan, plan::plan_from_json(plan_text));
   DTS_ASSIGN(Allocation allocation,
-             options.local ? local_allocation() : slurm_allocation(getenv_lookup));
+             options.local ? local_allocation(plan) : slurm_allocation(getenv_lookup));
   if (!options.local) DTS_TRY(check_allocation(allocation, plan));
   Agent agent(options,
               std::move(spec),

@@ -70,10 +70,11 @@ Result<Allocation> slurm_allocation(const Lookup& lookup) {
   return allocation;
 }
 
-Result<Allocation> local_allocation() {
+Allocation local_allocation(const plan::Plan& plan) {
   Allocation allocation;
   allocation.node = host_name();
-  allocation.nodes = {allocation.node};
+  for (const HostSlots& host : plan.hosts) allocation.nodes.push_back(host.host);
+  if (plan.hosts.empty()) allocation.nodes = {allocation.node};
   return allocation;
 }
 

@@ -26,7 +26,8 @@ struct Allocation {
 // the nodes means nothing here: since Slurm 26.05 the ranks may follow the network's topology
 // instead, and where rank 0 is only the ranks themselves know.
 [[nodiscard]] Result<Allocation> slurm_allocation(const Lookup& lookup);
-[[nodiscard]] Result<Allocation> local_allocation();
+// Without a scheduler: --hosts, or this machine.
+[[nodiscard]] Allocation local_allocation(const plan::Plan& plan);
 
 // Errc::invalid where the allocation is not what was planned: another number of nodes, or
 // of tasks on one of them. `allocation` comes from slurm_allocation().

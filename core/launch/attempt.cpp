@@ -75,6 +75,7 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
   if (auto* hello = std::get_if<Hello>(&message))
     return on(peer, std::move(*hello), reached_at, now);
   if (const auto* refused = std::get_if<Refused>(&message)) return on(peer, *refused, now);
+  if (const auto* absent = std::get_if<NotLaunched>(&message)) return on(peer, *absent, now);
   const auto known = rank_of_.find(peer);
   if (known == rank_of_.end()) {
     refused_.push_back(peer);  // speaks before it said who it is
@@ -145,6 +146,13 @@ void Attempt::on(Peer peer, const Refused& message, Time now) {
         3,
         fmt::format("a rank on {}: {}", message.node, message.message),
         now);
+}
+
+void Attempt::on(Peer peer, const NotLaunched& message, Time now) {
+  refused_.push_back(peer);
+  if (message.token != settings_.token || outcome_) return;
+  const bool began = phase_ != Phase::gathering;
+  end(began ? run::Cause::launcher_died : run::Cause::launch_failed, 1, message.message, now);
 }
 
 void Attempt::start_ranks(Time now) {

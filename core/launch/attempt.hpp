@@ -119,6 +119,7 @@ class Attempt {
   void on(Peer peer, Hello&& hello, const std::string& reached_at, Time now);
   void on(Peer peer, const Refused& message, Time now);
   void on(unsigned rank, Topology&& message, Time now);
+  void on(Peer peer, const NotLaunched& message, Time now);
   void on(unsigned rank, const Listening& message, Time now);
   void on(unsigned rank, const Reached& message, Time now);
   void on(unsigned rank, const Started& message, Time now);

@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -125,6 +126,16 @@ Result<void> AttemptRunner::open_channel() {
 Result<LauncherCommand> AttemptRunner::launcher_command(
     const std::vector<std::string>& rank_command) {
   const plan::Plan& plan = settings_.attempt.plan;
+  if (plan.launcher == "ssh") {
+    log("launcher {} to {} hosts", fmt::join(plan.ssh, " "), plan.hosts.size());
+    return LauncherCommand{{settings_.dtsubmit,
+                            "ssh",
+                            "--run",
+                            settings_.run.path,
+                            "--attempt",
+                            std::to_string(settings_.attempt.number)},
+                           {}};
+  }
   DTS_ASSIGN(const LauncherFacts facts, launcher_facts(plan.launcher, settings_.local));
   DTS_ASSIGN(const LauncherChoice choice, choose_launcher(plan.launcher, facts));
   if (choice.name == "mpirun") {

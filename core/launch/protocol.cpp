@@ -169,6 +169,9 @@ std::string to_line(const FromRank& message) {
             return json{
                 {"type", "notice"}, {"token", m.token}, {"node", m.node}, {"signal", m.signal}};
           },
+          [](const NotLaunched& m) {
+            return json{{"type", "not_launched"}, {"token", m.token}, {"message", m.message}};
+          },
       },
       message));
 }
@@ -225,6 +228,8 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "notice")
       return Notice{
           j.at("token").get<std::string>(), j.at("node").get<std::string>(), number(j, "signal")};
+    if (type == "not_launched")
+      return NotLaunched{j.at("token").get<std::string>(), j.at("message").get<std::string>()};
     unknown_type(type);
   });
 }

@@ -6,6 +6,7 @@
 //   refused, in
 //                    place of hello, from one that cannot tell which rank it is
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals
+//   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
 //   agent -> rank    listen, probe, go, stop, kill, bye
 //
 // Everything from the other side is checked on arrival: an unknown type, a missing or mistyped
@@ -90,6 +91,11 @@ struct Notice {
   int signal = 0;
 };
 
+struct NotLaunched {
+  std::string token;
+  std::string message;  // which node, and why its ranks are not there, or no longer
+};
+
 using FromRank = std::variant<Hello,
                               Topology,
                               Listening,
@@ -99,7 +105,8 @@ using FromRank = std::variant<Hello,
                               Exited,
                               Failed,
                               Refused,
-                              Notice>;
+                              Notice,
+                              NotLaunched>;
 
 struct Listen {
   std::vector<unsigned> ports;

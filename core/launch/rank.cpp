@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/rank.hpp"
 
-#include "core/base/files.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
 #include "core/base/text.hpp"
 #include "core/launch/allocation.hpp"
 #include "core/launch/binding.hpp"
+#include "core/launch/channel.hpp"
 #include "core/launch/identity.hpp"
 #include "core/launch/launcher.hpp"
 #include "core/launch/line_connection.hpp"
@@ -15,7 +15,6 @@
 #include "core/launch/program.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/launch/signals.hpp"
-#include "core/run/run_directory.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/json.hpp"
 
@@ -46,14 +45,14 @@ constexpr std::chrono::seconds k_bye_limit{30};
 constexpr milliseconds k_connect_limit{2000};
 constexpr unsigned k_port_candidates = 64;
 
-Hello make_hello(const ChannelFile& channel, const Identity& identity) {
+Hello make_hello(const ChannelFile& channel, const Identity& identity, const std::string& node) {
   Hello hello;
   hello.token = channel.token;
   hello.host = host_name();
   hello.rank = {identity.rank,
                 identity.world_size,
                 identity.local_rank,
-                node_name(getenv_lookup, hello.host),
+                node.empty() ? node_name(getenv_lookup, hello.host) : node,
                 {}};
   if (const auto gpus = getenv_lookup("CUDA_VISIBLE_DEVICES"); gpus && !gpus->empty())
     hello.rank.gpu_ids = split(*gpus, ',');
@@ -286,10 +285,10 @@ int RankProcess::run() {
 
 // The launcher ends the other ranks when this one fails: the agent must have heard why before.
 tl::unexpected<Error> refuse(const ChannelFile& channel, const Error& why) {
-  if (auto socket = connect_to_any(channel.addresses, channel.port, k_connect_limit))
-    LineConnection(std::move(*socket), k_longest_line)
-        .send(to_line(
-            FromRank(Refused{channel.token, node_name(getenv_lookup, host_name()), why.message})));
+  if (const auto told = tell_agent(
+          channel, Refused{channel.token, node_name(getenv_lookup, host_name()), why.message});
+      !told)
+    log("{}", told.error().message);
   return tl::unexpected<Error>(why);
 }
 
@@ -302,12 +301,11 @@ Result<int> run_rank(const RankOptions& options) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
-  const run::RunDirectory run{options.run_directory};
-  DTS_ASSIGN(const std::string text, read_file(run.attempt(options.attempt) + "/channel.json"));
-  DTS_ASSIGN(const ChannelFile channel, parse_channel_file(text));
-  const auto identity = identify(getenv_lookup);
+  DTS_ASSIGN(const ChannelFile channel, read_channel(options.run_directory, options.attempt));
+  const auto identity =
+      options.identity ? Result<Identity>(*options.identity) : identify(getenv_lookup);
   if (!identity) return refuse(channel, identity.error());
-  Hello hello = make_hello(channel, *identity);
+  Hello hello = make_hello(channel, *identity, options.node);
   std::optional<Topology> topology;
   if (hello.topology) {
     DTS_ASSIGN(const topo::NodeTopology found, topo::discover());

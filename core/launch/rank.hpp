@@ -5,7 +5,9 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/launch/identity.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,9 @@ struct RankOptions {
   std::string run_directory;
   unsigned attempt = 1;
   std::vector<std::string> command;  // the program's argv
+  // From a launcher that says it here and not in variables (`dtsubmit node`), with the node's name.
+  std::optional<Identity> identity;
+  std::string node;
 };
 
 // Blocks until the program has ended. The value is this process's own exit code: 0 whenever the

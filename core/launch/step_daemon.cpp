@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/step_daemon.hpp"
 
-#include "core/base/files.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
 #include "core/base/text.hpp"
+#include "core/launch/channel.hpp"
 #include "core/launch/identity.hpp"
-#include "core/launch/line_connection.hpp"
 #include "core/launch/net.hpp"
-#include "core/launch/protocol.hpp"
 #include "core/launch/signals.hpp"
-#include "core/run/run_directory.hpp"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -20,26 +17,17 @@
 namespace dts::launch {
 namespace {
 
-constexpr std::chrono::milliseconds k_connect_limit{2000};
-
-Result<void> tell_agent(int signal) {
+Result<void> tell_of(int signal) {
   const auto folder = getenv_lookup("DTSUBMIT_RUN_DIR");
   const auto attempt = parse_number(getenv_lookup("DTSUBMIT_ATTEMPT").value_or(""));
   if (!folder || !attempt)
     return fail(Errc::invalid, "DTSUBMIT_RUN_DIR and DTSUBMIT_ATTEMPT are not set");
-  const run::RunDirectory run{*folder};
-  DTS_ASSIGN(const std::string text,
-             read_file(run.attempt(static_cast<unsigned>(*attempt)) + "/channel.json"));
-  DTS_ASSIGN(const ChannelFile channel, parse_channel_file(text));
-  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
-  LineConnection agent(std::move(socket), 1024);
-  agent.send(
-      to_line(FromRank(Notice{channel.token, node_name(getenv_lookup, host_name()), signal})));
-  return {};
+  DTS_ASSIGN(const ChannelFile channel, read_channel(*folder, static_cast<unsigned>(*attempt)));
+  return tell_agent(channel, Notice{channel.token, node_name(getenv_lookup, host_name()), signal});
 }
 
 void pass_on(int signal) {
-  if (const auto told = tell_agent(signal); !told)
+  if (const auto told = tell_of(signal); !told)
     log("signal {} reached this step, but the agent was not told: {}",
         signal,
         told.error().message);

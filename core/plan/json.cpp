@@ -59,28 +59,53 @@ bool read_reasons(const json& object, std::vector<Reason>& reasons) {
   return true;
 }
 
+bool read_hosts(const json& object, Plan& plan) {
+  const auto found = object.find("hosts");
+  if (found == object.end()) return true;
+  if (!found->is_array() || !read(object, "ssh", plan.ssh) || plan.ssh.empty()) return false;
+  for (const json& item : *found) {
+    HostSlots& host = plan.hosts.emplace_back();
+    if (!item.is_object() || !read(item, "name", host.host) || !read(item, "ranks", host.slots))
+      return false;
+  }
+  return plan.hosts.size() == plan.nodes;
+}
+
+// Without --hosts every node has as many ranks.
+bool is_sum_of_ranks(const Plan& plan) {
+  std::uint64_t sum = plan.hosts.empty() ? std::uint64_t{plan.nodes} * plan.ntasks_per_node : 0;
+  for (const HostSlots& host : plan.hosts) sum += host.slots;
+  return plan.world_size > 0 && plan.world_size == sum;
+}
+
 }  // namespace
 
 std::string to_json(const Plan& plan) {
   ordered_json reasons = ordered_json::array();
   for (const Reason& reason : plan.reasons)
     reasons.push_back({{"what", reason.what}, {"why", reason.why}});
-  return dump({{"schema", k_plan_schema},
-               {"job_name", plan.job_name},
-               {"nodes", plan.nodes},
-               {"ntasks_per_node", plan.ntasks_per_node},
-               {"gpus_per_node", plan.gpus_per_node},
-               {"cpus_per_task", plan.cpus_per_task},
-               {"world_size", plan.world_size},
-               {"workers_per_task", plan.workers_per_task},
-               {"launcher", plan.launcher},
-               {"frameworks", plan.frameworks},
-               {"bind_threads", plan.bind_threads},
-               {"signal_margin", plan.signal_margin.count()},
-               {"command", plan.command},
-               {"reasons", std::move(reasons)}},
-              2) +
-         "\n";
+  ordered_json value = {{"schema", k_plan_schema},
+                        {"job_name", plan.job_name},
+                        {"nodes", plan.nodes},
+                        {"ntasks_per_node", plan.ntasks_per_node},
+                        {"gpus_per_node", plan.gpus_per_node},
+                        {"cpus_per_task", plan.cpus_per_task},
+                        {"world_size", plan.world_size},
+                        {"workers_per_task", plan.workers_per_task},
+                        {"launcher", plan.launcher},
+                        {"frameworks", plan.frameworks},
+                        {"bind_threads", plan.bind_threads},
+                        {"signal_margin", plan.signal_margin.count()},
+                        {"command", plan.command},
+                        {"reasons", std::move(reasons)}};
+  if (!plan.hosts.empty()) {
+    ordered_json hosts = ordered_json::array();
+    for (const HostSlots& host : plan.hosts)
+      hosts.push_back({{"name", host.host}, {"ranks", host.slots}});
+    value["hosts"] = std::move(hosts);
+    value["ssh"] = plan.ssh;
+  }
+  return dump(value, 2) + "\n";
 }
 
 Result<Plan> plan_from_json(std::string_view text) {
@@ -110,8 +135,8 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "command", plan.command) || plan.command.empty()) return bad("command");
   if (!read_reasons(value, plan.reasons)) return bad("reasons");
   plan.signal_margin = std::chrono::seconds(margin);
-  if (plan.world_size == 0 || plan.world_size != std::uint64_t{plan.nodes} * plan.ntasks_per_node)
-    return bad("world_size is not nodes x ntasks_per_node");
+  if (!read_hosts(value, plan)) return bad("hosts");
+  if (!is_sum_of_ranks(plan)) return bad("world_size is not the ranks of all nodes");
   return plan;
 }
 

@@ -107,6 +107,46 @@ void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   decide(plan, k_what, plan.ntasks_per_node, "no GPUs asked: one rank a node");
 }
 
+// A host without a number of its own has as many ranks as are planned for any.
+void share_hosts(Plan& plan) {
+  if (plan.hosts.empty()) return;
+  unsigned most = 0;
+  for (HostSlots& host : plan.hosts) {
+    if (host.slots == 0) host.slots = plan.ntasks_per_node;
+    most = std::max(most, host.slots);
+  }
+  if (most == plan.ntasks_per_node) return;
+  plan.ntasks_per_node = most;
+  decide(plan, "ntasks-per-node", most, "the most that --hosts gives one of them");
+}
+
+void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
+  plan.launcher = spec.launcher;
+  std::string why = "as asked";
+  if (!plan.hosts.empty()) {
+    if (spec.launcher == "auto") why = "auto: it reaches --hosts without a scheduler";
+    plan.launcher = "ssh";
+    for (std::string& word : split(spec.ssh_command, ' '))
+      if (!word.empty()) plan.ssh.push_back(std::move(word));
+    if (plan.ssh.empty()) plan.ssh = {"ssh"};
+  } else if (spec.launcher == "auto") {
+    why = "mpirun where the nodes have it, else srun";
+  }
+  decide(plan, "launcher", plan.launcher, why);
+}
+
+void choose_world_size(Plan& plan) {
+  plan.world_size = plan.nodes * plan.ntasks_per_node;
+  std::string why = fmt::format("{} nodes x {} ranks", plan.nodes, plan.ntasks_per_node);
+  const auto differs = [&](const HostSlots& host) { return host.slots != plan.ntasks_per_node; };
+  if (std::any_of(plan.hosts.begin(), plan.hosts.end(), differs)) {
+    plan.world_size = 0;
+    for (const HostSlots& host : plan.hosts) plan.world_size += host.slots;
+    why = fmt::format("as --hosts shares them out to {} nodes", plan.nodes);
+  }
+  decide(plan, "world-size", plan.world_size, why);
+}
+
 void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   constexpr const char* k_what = "cpus-per-task";
   if (spec.cpus_per_task) {
@@ -172,7 +212,7 @@ void choose_command(Plan& plan, const spec::JobSpec& spec, const std::string& tr
   decide(plan, "command", trainer, "no command given: the bundled trainer");
 }
 
-void check_ranks(const Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
+void check_ranks(const Plan& plan, Diagnostics& problems) {
   if (plan.gpus_per_node > 0 && plan.ntasks_per_node > plan.gpus_per_node)
     problems.push_back({"--ntasks-per-node",
                         fmt::format("{} ranks a node for {} GPUs: {} would have none",
@@ -180,7 +220,7 @@ void check_ranks(const Plan& plan, const spec::JobSpec& spec, Diagnostics& probl
                                     plan.gpus_per_node,
                                     plan.ntasks_per_node - plan.gpus_per_node),
                         fmt::format("use --ntasks-per-node {} (the default)", plan.gpus_per_node)});
-  const std::uint64_t ranks = std::uint64_t{spec.nodes} * plan.ntasks_per_node;
+  const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
   if (ranks > k_most_ranks)
     problems.push_back(
         {"--nodes", fmt::format("{} ranks in all, more than {}", ranks, k_most_ranks)});
@@ -194,32 +234,34 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   Diagnostics problems = spec::validate(spec);
   const Fit fit = fit_nodes(spec, cluster, problems);
   Plan plan;
-  plan.nodes = spec.nodes;
+  plan.hosts = expand_host_slots(spec.hosts).value_or(std::vector<HostSlots>());
+  plan.nodes = plan.hosts.empty() ? spec.nodes : static_cast<unsigned>(plan.hosts.size());
   plan.gpus_per_node = spec.gpus_per_node.value_or(0);
   plan.job_name = spec.job_name.empty() ? spec::default_job_name(spec.command) : spec.job_name;
   decide(
       plan, "job-name", plan.job_name, spec.job_name.empty() ? "the program's name" : "as asked");
-  decide(
-      plan, "nodes", plan.nodes, plan.nodes == 1 ? "one, where --nodes asks no more" : "as asked");
+  decide(plan,
+         "nodes",
+         plan.nodes,
+         !plan.hosts.empty() ? "--hosts names them"
+         : plan.nodes == 1   ? "one, where --nodes asks no more"
+                             : "as asked");
   decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? "as asked" : "none asked");
   choose_workers(plan, spec);
   choose_tasks(plan, spec, fit);
+  share_hosts(plan);
   choose_cpus(plan, spec, fit);
   choose_environment(plan, spec, problems);
-  check_ranks(plan, spec, problems);
+  check_ranks(plan, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
-  plan.launcher = spec.launcher;
-  decide(plan,
-         "launcher",
-         plan.launcher,
-         plan.launcher == "auto" ? "mpirun where the nodes have it, else srun" : "as asked");
+  choose_launcher(plan, spec);
+  if (!plan.hosts.empty() && spec.command.empty())
+    problems.push_back({"--hosts",
+                        "the bundled trainer needs MPI, which ssh does not bring",
+                        "name a program after `--`"});
   choose_margin(plan, spec, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
-  plan.world_size = plan.nodes * plan.ntasks_per_node;
-  decide(plan,
-         "world-size",
-         plan.world_size,
-         fmt::format("{} nodes x {} ranks", plan.nodes, plan.ntasks_per_node));
+  choose_world_size(plan);
   choose_command(plan, spec, trainer);
   return plan;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
+#include "core/base/hostlist.hpp"
 #include "core/spec/job_spec.hpp"
 #include "core/topo/topology.hpp"
 
@@ -53,7 +54,11 @@ struct Plan {
   unsigned world_size = 1;
   unsigned workers_per_task =
       0;  // processes that each task starts itself (torchrun); 0: it does not
-  std::string launcher = "auto";  // auto, mpirun, srun; auto is settled in the job
+  std::string launcher = "auto";  // auto, mpirun, srun, ssh; auto is settled in the job
+  // For ssh: where, in the order of ranks, and how many on each (then `ntasks_per_node` is the most
+  // of them), and the words that reach a host.
+  std::vector<HostSlots> hosts;
+  std::vector<std::string> ssh;
   std::vector<std::string> frameworks = spec::all_frameworks();  // whose variables ranks get
   std::string bind_threads = "none";                             // none, gnu, intel
   // How long before the time limit Slurm warns the agent (--signal). The spec's, unless that is the

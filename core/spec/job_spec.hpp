@@ -31,7 +31,9 @@ struct JobSpec {
   std::chrono::seconds signal_margin{120};
   std::string on;                           // what is done about each cause; empty: the defaults
   std::chrono::seconds time_total{0};       // of all attempts together; 0: no limit
-  std::string launcher = "auto";            // what starts the ranks: auto, mpirun, srun
+  std::string launcher = "auto";            // what starts the ranks: auto, mpirun, srun, ssh
+  std::string hosts;                        // machines without a scheduler, see expand_host_slots()
+  std::string ssh_command;                  // words instead of "ssh", split at blanks
   std::chrono::seconds start_timeout{120};  // for every rank to say hello, and then to start
   bool log_timestamps = false;              // each line of a rank's log begins with its time
   std::vector<std::string> frameworks = all_frameworks();  // whose variables ranks get

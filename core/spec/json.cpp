@@ -110,6 +110,8 @@ constexpr Field k_fields[] = {
     {"launcher", [](const json& v, JobSpec& s) { return read_text(v, s.launcher); }},
     {"start_timeout", [](const json& v, JobSpec& s) { return read_seconds(v, s.start_timeout); }},
     {"log_timestamps", [](const json& v, JobSpec& s) { return read_flag(v, s.log_timestamps); }},
+    {"hosts", [](const json& v, JobSpec& s) { return read_text(v, s.hosts); }},
+    {"ssh_command", [](const json& v, JobSpec& s) { return read_text(v, s.ssh_command); }},
     {"stop_signal", [](const json& v, JobSpec& s) { return read_number(v, s.stop_signal); }},
     {"frameworks",
      [](const json& v, JobSpec& s) { return read_texts(v, R"(["torch", "jax"])", s.frameworks); }},
@@ -234,6 +236,8 @@ std::string to_json(const JobSpec& spec) {
   value["launcher"] = spec.launcher;
   value["start_timeout"] = spec.start_timeout.count();
   value["log_timestamps"] = spec.log_timestamps;
+  if (!spec.hosts.empty()) value["hosts"] = spec.hosts;
+  if (!spec.ssh_command.empty()) value["ssh_command"] = spec.ssh_command;
   value["stop_signal"] = spec.stop_signal;
   value["frameworks"] = spec.frameworks;
   value["bind_threads"] = spec.bind_threads;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/validate.hpp"
 
+#include "core/base/hostlist.hpp"
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 
 namespace dts::spec {
 namespace {
@@ -48,6 +50,46 @@ void check_count(Diagnostics& problems,
     problems.push_back({option, fmt::format("at least {}, not {}", least, *value)});
   if (*value > k_most)
     problems.push_back({option, fmt::format("at most {}, not {}", k_most, *value)});
+}
+
+void check_hosts(Diagnostics& problems, const JobSpec& spec) {
+  const auto hosts = expand_host_slots(spec.hosts);
+  if (!hosts) {
+    problems.push_back({"--hosts", hosts.error().message, "for example n[1-4]:8, or n1:2,n2:4"});
+    return;
+  }
+  if (spec.nodes != 1 && spec.nodes != hosts->size())
+    problems.push_back({"--nodes",
+                        fmt::format("{}, but --hosts names {}", spec.nodes, hosts->size()),
+                        "leave --nodes out"});
+  std::set<std::string> seen;
+  for (const HostSlots& host : *hosts)
+    if (!seen.insert(host.host).second)
+      problems.push_back({"--hosts",
+                          fmt::format("{} is named twice", host.host),
+                          fmt::format("for two ranks on it write {}:2", host.host)});
+}
+
+void check_launcher(Diagnostics& problems, const JobSpec& spec) {
+  const std::string& name = spec.launcher;
+  if (name != "auto" && name != "mpirun" && name != "srun" && name != "ssh")
+    problems.push_back({"--launcher", "must be auto, mpirun, srun or ssh"});
+  if (name == "ssh" && spec.hosts.empty())
+    problems.push_back(
+        {"--launcher",
+         "ssh needs `dtsubmit run --hosts`: in a Slurm job its ranks would be outside of the job, "
+         "on cores and GPUs of others",
+         "leave --launcher out"});
+  if (spec.hosts.empty()) return;
+  check_hosts(problems, spec);
+  if (name == "mpirun")
+    problems.push_back({"--launcher",
+                        "mpirun does not take the environment and the folder along to --hosts",
+                        "leave --launcher out: ssh starts the ranks"});
+  if (name == "srun")
+    problems.push_back({"--launcher",
+                        "srun starts ranks in a Slurm job, not on --hosts",
+                        "leave --launcher out: ssh starts the ranks"});
 }
 
 void check_text(Diagnostics& problems, const char* option, const std::string& text) {
@@ -121,6 +163,7 @@ Diagnostics validate(const JobSpec& spec) {
   check_text(problems, "--partition", spec.partition);
   check_text(problems, "--account", spec.account);
   check_text(problems, "--qos", spec.qos);
+  check_text(problems, "--ssh-command", spec.ssh_command);
   if (spec.time && spec.time->count() < 1)
     problems.push_back({"--time", "a time limit of zero", "ask for at least one minute"});
   // job_desc_msg_t.warn_time has 16 bits.
@@ -130,8 +173,7 @@ Diagnostics validate(const JobSpec& spec) {
     problems.push_back({"--start-timeout", fmt::format("must be 1 to {} seconds", k_most)});
   if (spec.stop_signal != SIGTERM && spec.stop_signal != SIGUSR1 && spec.stop_signal != SIGUSR2)
     problems.push_back({"--stop-signal", "must be TERM, USR1 or USR2"});
-  if (spec.launcher != "auto" && spec.launcher != "mpirun" && spec.launcher != "srun")
-    problems.push_back({"--launcher", "must be auto, mpirun or srun"});
+  check_launcher(problems, spec);
   if (spec.bind_threads != "none" && spec.bind_threads != "gnu" && spec.bind_threads != "intel")
     problems.push_back({"--bind-threads", "must be none, gnu or intel"});
   check_frameworks(problems, spec.frameworks);

@@ -37,6 +37,7 @@ struct Options {
   std::uint64_t step_delay_ms = 0;                          // for drills
   InstructionSet instruction_set = InstructionSet::avx512;  // at most; what ranks have may be less
   std::uint64_t attempt = 1;
+  std::optional<std::uint64_t> planned_ranks;  // that dtsubmit has started
   bool help = false;
 
   [[nodiscard]] int micro_batch() const { return static_cast<int>(batch / shards); }
@@ -45,7 +46,8 @@ struct Options {
 using Lookup = std::function<const char*(const char*)>;  // getenv(3)
 
 // Options from the environment (DTSUBMIT_RUN_DIR, DTSUBMIT_CHECKPOINT_DIR, DTSUBMIT_ATTEMPT,
-// OMP_NUM_THREADS), overridden by `arguments` (without the program's name). Errc::usage.
+// OMP_NUM_THREADS; below dtsubmit WORLD_SIZE), overridden by `arguments` (without the program's
+// name). Errc::usage.
 [[nodiscard]] Result<Options> parse_options(const std::vector<std::string>& arguments,
                                             const Lookup& environment);
 

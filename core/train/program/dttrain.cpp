@@ -6,6 +6,7 @@
 #include "core/train/stop.hpp"
 #include "core/train/trainer.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -39,9 +40,21 @@ int export_initial(const Options& options) {
   return written ? 0 : complain(written.error());
 }
 
+// Ranks that each think they are alone would write the same files, and all of them end well.
+dts::Result<void> check_world(const Options& options, int size) {
+  if (!options.planned_ranks || *options.planned_ranks == static_cast<std::uint64_t>(size))
+    return {};
+  return dts::fail(
+      dts::Errc::invalid,
+      fmt::format(
+          "dtsubmit has started {} ranks, but MPI knows of {}", *options.planned_ranks, size),
+      "the trainer needs a launcher with MPI: mpirun, or an srun that lists pmix");
+}
+
 int run(Options options) {
   dts::train::catch_stop_signals();  // before MPI and threads: a stop during start-up is not lost
   dts::train::Comm comm;
+  if (const auto whole = check_world(options, comm.size()); !whole) return complain(whole.error());
   if (options.threads == 0) options.threads = own_cores(comm.node_size());
   options.threads = std::min(options.threads, options.shards);
   return dts::train::train(comm, options);

@@ -156,6 +156,34 @@ TEST_CASE("malformed host lists are refused, where scontrol exits 0 on them") {
   CHECK(contains(expand_hostlist("n0,n[1-2").error().message, "column 5"));
 }
 
+TEST_CASE("each item of a host list may say how many slots its hosts have") {
+  const auto text = [](std::string_view list) {
+    std::string all;
+    const auto hosts = expand_host_slots(list);
+    if (!hosts) return hosts.error().message;
+    for (const HostSlots& host : *hosts)
+      all += (all.empty() ? "" : " ") + host.host + "=" + std::to_string(host.slots);
+    return all;
+  };
+  const std::pair<const char*, const char*> table[] = {
+      {"n1", "n1=0"},
+      {"n1,n2:4", "n1=0 n2=4"},
+      {"n[1-3]:8,gpu01:65535", "n1=8 n2=8 n3=8 gpu01=65535"},
+      {"127.0.0.2:2", "127.0.0.2=2"},
+      {"n1:0", "host list `n1:0`, column 4: not a number of slots"},
+      {"n1:", "host list `n1:`, column 4: not a number of slots"},
+      {"n1:2:3", "host list `n1:2:3`, column 4: not a number of slots"},
+      {"n1:65536", "host list `n1:65536`, column 4: not a number of slots"},
+      {"n1:-1", "host list `n1:-1`, column 4: not a number of slots"},
+      {":4", "host list `:4`, column 1: `` is not a host name"},
+      {"", "host list ``, column 1: `` is not a host name"},
+      {"-oProxyCommand=x",
+       "host list `-oProxyCommand=x`, column 1: `-oProxyCommand=x` is not a host name"},
+      {"me@n1", "host list `me@n1`, column 1: `me@n1` is not a host name"},
+      {"n[1:2]", "host list `n[1:2]`, column 5: not a number of slots"}};
+  for (const auto& [list, expected] : table) CHECK(text(list) == expected);
+}
+
 TEST_CASE("counts per node expand as in SLURM_TASKS_PER_NODE") {
   CHECK(expand_counts("8(x2),4") == std::vector<unsigned>{8, 8, 4});
   CHECK(expand_counts("1") == std::vector<unsigned>{1});

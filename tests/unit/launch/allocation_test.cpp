@@ -118,11 +118,15 @@ TEST_CASE("an arbitrary distribution is refused only where Slurm hides the nodes
   CHECK(hidden.error().hint.find("--ntasks-per-node") != std::string::npos);
 }
 
-TEST_CASE("without a scheduler the allocation is this machine") {
-  const auto allocation = local_allocation();
-  REQUIRE(allocation);
-  CHECK(allocation->job == 0);
-  CHECK(allocation->nodes == std::vector<std::string>{allocation->node});
+TEST_CASE("without a scheduler the allocation is this machine, or what --hosts names") {
+  plan::Plan plan;
+  const Allocation here = local_allocation(plan);
+  CHECK(here.job == 0);
+  CHECK(here.nodes == std::vector<std::string>{here.node});
+  plan.hosts = {{"n1", 2}, {"n2", 4}};
+  const Allocation hosts = local_allocation(plan);
+  CHECK(hosts.node == here.node);
+  CHECK(hosts.nodes == std::vector<std::string>{"n1", "n2"});
 }
 
 TEST_CASE("the kernel's ephemeral ports are a range") {

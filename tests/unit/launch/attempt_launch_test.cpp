@@ -267,6 +267,31 @@ TEST_CASE("a rank that refused its variables says so before the launcher's end c
   CHECK(job.outcome().exit_code == 3);
 }
 
+TEST_CASE("our own launcher's word of a node that it cannot reach names the end") {
+  struct Case {
+    bool running;
+    const char* token;
+    std::optional<run::Cause> cause;
+  };
+
+  for (const Case& c : {Case{false, "secret", run::Cause::launch_failed},
+                        Case{true, "secret", run::Cause::launcher_died},
+                        Case{false, "guess", std::nullopt},
+                        Case{true, "guess", std::nullopt}}) {
+    JobStory job;
+    if (c.running)
+      job.running();
+    else
+      job.hello(0);
+    job.says(7, NotLaunched{c.token, "n1: ssh: connect to host n1: No route to host"});
+    job.lost(0);
+    if (c.running) job.lost(1).lost(2).lost(3);
+    CHECK(job.outcome().cause == c.cause.value_or(run::Cause::rank_killed));
+    CHECK((job.outcome().detail.find("No route to host") != std::string::npos) ==
+          c.cause.has_value());
+  }
+}
+
 TEST_CASE("nobody without the token, and no rank that came too late, can refuse for the job") {
   JobStory job;
   job.says(7, Refused{"guess", "n1", "no"}).all_hello().says(8, Refused{"secret", "n1", "no"});

@@ -40,7 +40,8 @@ const std::vector<FromRank> k_from_rank{
     Exited{137, true},
     Failed{"cannot start `a \"b\"\n`"},
     Refused{"0123456789abcdef", "n2", "PMIX_RANK=7 but \"SLURM_PROCID\"=1"},
-    Notice{"0123456789abcdef", "n2", 15}};
+    Notice{"0123456789abcdef", "n2", 15},
+    NotLaunched{"0123456789abcdef", "n2: ssh: connect to host n2 port 22: No route to host"}};
 
 const std::vector<ToRank> k_to_rank{
     Listen{{20000, 20001}, "abcd"},

@@ -62,6 +62,17 @@ TEST_CASE("a full spec survives its JSON") {
   CHECK(from_json(to_json(spec), "x")->frameworks.empty());
 }
 
+TEST_CASE("--hosts survives its JSON, and is not there where nobody asked") {
+  JobSpec spec;
+  CHECK_FALSE(contains(to_json(spec), "hosts"));
+  spec.hosts = "n[1-2]:4";
+  spec.ssh_command = "ssh -p 2222";
+  const auto back = from_json(to_json(spec), "job.json");
+  REQUIRE(back);
+  CHECK(back->hosts == spec.hosts);
+  CHECK(back->ssh_command == spec.ssh_command);
+}
+
 TEST_CASE("absent stays absent, unlimited stays unlimited") {
   JobSpec spec;
   CHECK_FALSE(from_json(to_json(spec), "x")->gpus_per_node.has_value());

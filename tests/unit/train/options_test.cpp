@@ -61,3 +61,16 @@ TEST_CASE("a bad variable of the environment is named") {
   REQUIRE_FALSE(options);
   CHECK(options.error().message == "DTSUBMIT_ATTEMPT: 'two' is not valid");
 }
+
+TEST_CASE("how many ranks there are is only believed of dtsubmit") {
+  const auto below = [](const char* name) -> const char* {
+    if (std::strcmp(name, "DTSUBMIT_RUN_DIR") == 0) return "/runs/a";
+    return std::strcmp(name, "WORLD_SIZE") == 0 ? "4" : nullptr;
+  };
+  const auto elsewhere = [](const char* name) -> const char* {
+    return std::strcmp(name, "WORLD_SIZE") == 0 ? "4" : nullptr;
+  };
+  CHECK(parse_options({}, below)->planned_ranks == 4);
+  CHECK_FALSE(parse_options({}, elsewhere)->planned_ranks);
+  CHECK_FALSE(parse_options({}, nothing)->planned_ranks);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/channel.hpp"
+
+#include "core/base/files.hpp"
+#include "core/launch/line_connection.hpp"
+#include "core/launch/net.hpp"
+#include "core/run/run_directory.hpp"
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::milliseconds k_connect_limit{2000};
+
+}  // namespace
+
+Result<ChannelFile> read_channel(const std::string& run_directory, unsigned attempt) {
+  const run::RunDirectory run{run_directory};
+  DTS_ASSIGN(const std::string text, read_file(run.attempt(attempt) + "/channel.json"));
+  return parse_channel_file(text);
+}
+
+Result<void> tell_agent(const ChannelFile& channel, const FromRank& message) {
+  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
+  LineConnection(std::move(socket), 1024).send(to_line(message));
+  return {};
+}
+
+bool agent_lives(const ChannelFile& channel) {
+  return connect_to_any(channel.addresses, channel.port, k_connect_limit).has_value();
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `dtsubmit ssh` tells `dtsubmit node` on its standard input: which ranks to start, and with
+// what. Nothing of it stands on a command line, where everybody could read it and a shell would
+// have to. Pure.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/plan/plan.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::launch {
+
+struct NodeOrder {
+  std::string run_directory;
+  unsigned attempt = 1;
+  std::string node;         // as --hosts names it
+  unsigned first_rank = 0;  // and those that follow
+  unsigned ranks = 1;
+  unsigned world_size = 1;
+  std::string folder;                    // to work in
+  std::vector<std::string> environment;  // "NAME=value"
+  std::vector<std::string> command;      // the program's argv
+};
+
+// Without a run directory, environment and folder: the share of each of the plan's hosts, in order.
+[[nodiscard]] std::vector<NodeOrder> node_orders(const plan::Plan& plan);
+
+// Texts may hold any byte but NUL.
+[[nodiscard]] std::string to_bytes(const NodeOrder& order);
+
+// nullopt: more is to come. Errc::invalid: no order, or one of another version of dtsubmit.
+[[nodiscard]] Result<std::optional<NodeOrder>> parse_node_order(std::string_view bytes);
+
+// True for variables that belong to a machine or to a person's session on it (HOSTNAME, SSH_*,
+// XDG_*, DISPLAY, ...): those of the machine stay there, those from here do not go there.
+[[nodiscard]] bool stays_with_machine(std::string_view name);
+
+}  // namespace dts::launch
