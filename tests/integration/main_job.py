@@ -80,6 +80,26 @@ def preempt(flavour):
             preempt_once(cluster, expected, 15 + 7 * round_number)
 
 
+# What a shell below an srun and an mpirun has, or somebody exported: none of it may reach the ranks of a job.
+LEAKED = {"SLURM_JOB_ID": "77", "SLURM_PROCID": "5", "SLURM_LOCALID": "5", "SLURM_STEP_ID": "3", "SLURM_STEP_NUM_TASKS": "9", "SLURM_NTASKS": "9",
+          "SLURM_CPU_BIND": "verbose,mask_cpu:0x1", "SLURM_CPUS_PER_TASK": "7", "SLURM_TRES_PER_TASK": "cpu:5", "SRUN_CPUS_PER_TASK": "6",
+          "SLURM_KILL_BAD_EXIT": "0", "SLURM_WAIT": "1", "SLURM_DISTRIBUTION": "cyclic", "SLURM_MULTI_PROG": "1", "SBATCH_NO_REQUEUE": "1",
+          "OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "9", "OMPI_COMM_WORLD_LOCAL_RANK": "5", "PMIX_RANK": "5", "PMI_RANK": "5", "PMI_SIZE": "9",
+          "RANK": "5", "WORLD_SIZE": "9"}
+
+
+def leaks(flavour):
+    """A job that is submitted from below other launchers, under each of ours."""
+    with Cluster(flavour, nodes=2, gpus=0, grace=20) as cluster:
+        cluster.environment.update(LEAKED)
+        for launcher in ("mpirun", "srun"):
+            runs = f"{cluster.runs}-{launcher}"
+            cluster.dtsubmit("--nodes", "2", "--ntasks-per-node", "2", "-c", "1", "--launcher", launcher, "--wait", "--runs", runs, "--", "python3", "-c", PROBE)
+            seen = [json.loads(open(path).read()) for path in sorted(glob.glob(runs + "/*/attempt-1/rank-*.log"))]
+            check([(s["RANK"], s["WORLD_SIZE"], s["LOCAL_RANK"]) for s in seen] == [(str(r), "4", str(r % 2)) for r in range(4)],
+                  f"{launcher}: four ranks as planned, whatever the submitter's shell had")
+
+
 def srun(flavour):
     """The same with srun as the launcher; and a rank that is killed."""
     with Cluster(flavour, nodes=2, gpus=8, grace=20) as cluster:
@@ -181,7 +201,7 @@ def has_accounting(cluster):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4) or sys.argv[1] not in ("layout", "preempt", "srun", "kills", "slurmd", "refusals"):
+    if len(sys.argv) not in (3, 4) or sys.argv[1] not in ("layout", "leaks", "preempt", "srun", "kills", "slurmd", "refusals"):
         sys.exit(__doc__)
     if sys.argv[3:] == ["openmpi5"]:
         use_open_mpi_5()
