@@ -285,7 +285,10 @@ TEST_CASE("our own launcher's word of a node that it cannot reach names the end"
       job.hello(0);
     job.says(7, NotLaunched{c.token, "n1: ssh: connect to host n1: No route to host"});
     job.lost(0);
-    if (c.running) job.lost(1).lost(2).lost(3);
+    if (c.running)
+      job.lost(1).lost(2).lost(3);
+    else
+      job.sees({});
     CHECK(job.outcome().cause == c.cause.value_or(run::Cause::rank_killed));
     CHECK((job.outcome().detail.find("No route to host") != std::string::npos) ==
           c.cause.has_value());
