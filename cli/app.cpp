@@ -26,6 +26,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_logs(app, invocation);
   add_cancel(app, invocation);
   add_requeue(app, invocation);
+  add_beat(app, invocation);
   add_simulate(app, invocation);
   add_cluster(app, invocation);
 }

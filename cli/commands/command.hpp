@@ -32,6 +32,7 @@ void add_status(CLI::App& app, Invocation& invocation);
 void add_why(CLI::App& app, Invocation& invocation);
 void add_logs(CLI::App& app, Invocation& invocation);
 void add_cancel(CLI::App& app, Invocation& invocation);
+void add_beat(CLI::App& app, Invocation& invocation);
 void add_requeue(CLI::App& app, Invocation& invocation);
 
 }  // namespace dts::cli

@@ -7,12 +7,14 @@
 #include "core/launch/node_daemon.hpp"
 #include "core/launch/rank.hpp"
 #include "core/launch/ssh_launcher.hpp"
+#include "core/launch/stacks.hpp"
 #include "core/launch/step_daemon.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <map>
 #include <string_view>
 
@@ -51,11 +53,21 @@ Result<launch::Identity> identity_of(const Options& options) {
   return identity;
 }
 
+Result<int> write_stacks(const std::map<std::string, std::string>& options) {
+  const auto pid = options.find("--pid");
+  const auto file = options.find("--file");
+  const auto number = pid == options.end() ? std::nullopt : parse_number(pid->second);
+  if (!number || *number == 0 || *number > INT_MAX || file == options.end())
+    return fail(Errc::usage, "`stacks` needs --pid PID and --file FILE");
+  DTS_TRY(launch::write_stacks(static_cast<pid_t>(*number), file->second));
+  return 0;
+}
+
 }  // namespace
 
 bool is_inside_verb(const std::string& word) {
-  constexpr std::array<std::string_view, 7> k_words{
-      "agent", "rank", "sentinel", "orted", "prted", "ssh", "node"};
+  constexpr std::array<std::string_view, 8> k_words{
+      "agent", "rank", "sentinel", "stacks", "orted", "prted", "ssh", "node"};
   return std::find(k_words.begin(), k_words.end(), word) != k_words.end();
 }
 
@@ -66,6 +78,7 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   if (verb == "orted" || verb == "prted") return launch::run_mpi_daemon(words);
   if (verb == "node") return launch::run_node();
   DTS_ASSIGN(const Options options, options_of(words));
+  if (verb == "stacks") return write_stacks(options);
   const auto run = options.find("--run");
   if (run == options.end()) return fail(Errc::usage, "`" + verb + "` needs --run DIR");
   if (verb == "agent") return launch::run_agent({run->second, false, program_path()});

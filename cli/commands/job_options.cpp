@@ -111,6 +111,11 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
           "what to do about a cause, e.g. crash=restart:5,timeout=resubmit [dtsubmit-run(5)]")
       ->group(group)
       ->type_name("CAUSE=ACTION[:N],...");
+  verb.add_option("--hang-timeout",
+                  o.hang_timeout,
+                  "no progress for so long is a hang; UNLIMITED: never [learnt from DTSUBMIT_BEAT]")
+      ->group(group)
+      ->type_name("TIME");
   verb.add_option("--time-total", o.time_total, "stop once all attempts together took so long")
       ->group(group)
       ->type_name("TIME");
@@ -182,6 +187,7 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   reader.read("--ntasks-per-node", options.ntasks_per_node, parse_count, spec.ntasks_per_node);
   reader.read("--cpus-per-task", options.cpus_per_task, parse_count, spec.cpus_per_task);
   reader.read("--time", options.time, parse_time_limit, spec.time);
+  reader.read("--hang-timeout", options.hang_timeout, parse_time_limit, spec.hang_timeout);
   reader.read("--time-total", options.time_total, parse_time_limit, spec.time_total);
   reader.read("--mem", options.memory, parse_memory_mib, spec.memory_mib);
   reader.read("--signal-margin", options.signal_margin, parse_seconds, spec.signal_margin);

@@ -46,6 +46,12 @@ constexpr seconds k_return_answer{150};  // JobWatch tries for 120
 constexpr seconds k_end_by_scheduler{90};
 constexpr unsigned k_port_candidates = 64;
 
+// As Go has it.
+int hang_seconds(const std::optional<std::chrono::seconds>& limit) {
+  if (!limit) return 0;
+  return *limit == std::chrono::seconds::max() ? -1 : static_cast<int>(limit->count());
+}
+
 class Agent {
  public:
   Agent(const AgentOptions& options,
@@ -173,6 +179,7 @@ RunnerSettings Agent::runner_settings() {
   settings.attempt.environment = common_environment();
   settings.attempt.folder = run_.attempt(number_);
   settings.attempt.stop_signal = spec_.stop_signal;
+  settings.attempt.hang_seconds = hang_seconds(spec_.hang_timeout);
   settings.attempt.agent_node = allocation_.node;
   settings.attempt.log_timestamps = spec_.log_timestamps;
   settings.attempt.nodes = allocation_.nodes;

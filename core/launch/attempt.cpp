@@ -87,6 +87,8 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
   if (const auto* m = std::get_if<Reached>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Started>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Exited>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<Progress>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<Dumped>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Signalled>(&message)) {
     if (!signalled_) signalled_.emplace(rank, m->signal);
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
@@ -169,6 +171,7 @@ void Attempt::start_ranks(Time now) {
     go.log = fmt::format("{}/rank-{}.log", settings_.folder, placement.rank);
     go.stop_signal = settings_.stop_signal;
     go.log_timestamps = settings_.log_timestamps;
+    go.hang_seconds = settings_.hang_seconds;
     send(placement.rank, std::move(go));
   }
 }
@@ -176,6 +179,7 @@ void Attempt::start_ranks(Time now) {
 void Attempt::on(unsigned rank, const Started& message, Time now) {
   if (phase_ != Phase::starting) return;
   ranks_.at(rank).started = true;
+  ranks_.at(rank).heard = now;
   const plan::Placement& planned = placements_.at(rank);
   if (!planned.cpus.empty() && message.cpus != planned.cpus)
     return end(run::Cause::launch_failed,
@@ -265,6 +269,7 @@ void Attempt::on_tick(Time now) {
                            k_last_saves.count()),
                now);
   if (now >= kill_at_) return kill_all(now);
+  if (phase_ == Phase::running) return check_progress(now);
   if (phase_ == Phase::gathering)
     if (const std::string node = incomplete_node(now); !node.empty())
       return end(run::Cause::launch_failed,
@@ -275,7 +280,7 @@ void Attempt::on_tick(Time now) {
                              std::chrono::floor<std::chrono::seconds>(now - last_hello_).count()),
                  now);
   if (phase_ == Phase::gathering) look_for_silent_nodes(now);
-  if (phase_ == Phase::running || now < phase_limit_) return;
+  if (now < phase_limit_) return;
   switch (phase_) {
     case Phase::gathering:
       return end(run::Cause::launch_failed,

@@ -28,6 +28,7 @@ struct AttemptSettings {
   std::string folder;  // attempt-<k>, for rank-<r>.log
   int stop_signal = 15;
   bool log_timestamps = false;
+  int hang_seconds = 0;  // as in Go
   std::string agent_node;
   std::optional<topo::NodeTopology> topology;  // of agent_node, where the agent has looked itself
   std::vector<std::string> nodes;              // of the allocation; empty: not known
@@ -111,6 +112,9 @@ class Attempt {
     bool started = false;
     std::optional<int> exit_code;
     bool gone = false;  // its connection is closed
+    Progress progress{};
+    Time heard{};         // of its program's start or progress last
+    bool dumped = false;  // its stacks are written
 
     // Has said hello, but not all that belongs to it.
     [[nodiscard]] bool is_late() const { return hello.topology && topology.empty(); }
@@ -124,6 +128,8 @@ class Attempt {
   void on(unsigned rank, const Reached& message, Time now);
   void on(unsigned rank, const Started& message, Time now);
   void on(unsigned rank, const Exited& message, Time now);
+  void on(unsigned rank, const Progress& message, Time now);
+  void on(unsigned rank, const Dumped& message, Time now);
 
   void begin_rendezvous_if_all_came(Time now);
   void begin_probes();
@@ -137,6 +143,10 @@ class Attempt {
            std::string detail,
            Time now,
            std::optional<unsigned> rank = {});
+  void check_progress(Time now);
+  // The rank that the others most likely wait for.
+  [[nodiscard]] unsigned straggler() const;
+  void end_hang(Time now);
   void kill_all(Time now);
   // end(), but while nodes are silent only after a look at them: one of them may be the reason.
   void end_unless_a_node_is_down(run::Outcome outcome, Time now);
@@ -184,6 +194,15 @@ class Attempt {
   std::string stop_detail_;
   Time kill_at_ = Time::max();
   Time give_up_at_ = Time::max();  // killed ranks that do not answer are left to the launcher's end
+
+  struct Hang {
+    unsigned first = 0;  // the rank that said so first
+    Time give_up;        // on the stacks
+  };
+
+  std::optional<Hang> hang_;
+  Time next_silence_look_;
+  Time last_check_;
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
   bool started_news_ = false;
   bool stop_news_ = false;

@@ -102,6 +102,7 @@ Go go_from(const json& j) {
   go.log = j.at("log").get<std::string>();
   go.stop_signal = number(j, "stop_signal");
   go.log_timestamps = j.value("log_timestamps", false);
+  go.hang_seconds = number(j, "hang_seconds");
   return go;
 }
 
@@ -158,6 +159,16 @@ std::string to_line(const FromRank& message) {
           [](const Exited& m) {
             return json{{"type", "exited"}, {"code", m.code}, {"out_of_memory", m.out_of_memory}};
           },
+          [](const Progress& m) {
+            return json{{"type", "progress"},
+                        {"step", m.step},
+                        {"save_milliseconds", m.save_milliseconds},
+                        {"stalled_seconds", m.stalled_seconds},
+                        {"state", m.state}};
+          },
+          [](const Dumped&) {
+            return json{{"type", "dumped"}};
+          },
           [](const Failed& m) {
             return json{{"type", "failed"}, {"message", m.message}};
           },
@@ -194,7 +205,11 @@ std::string to_line(const ToRank& message) {
                                    {"environment", m.environment},
                                    {"log", m.log},
                                    {"log_timestamps", m.log_timestamps},
-                                   {"stop_signal", m.stop_signal}};
+                                   {"stop_signal", m.stop_signal},
+                                   {"hang_seconds", m.hang_seconds}};
+                     },
+                     [](const Stacks& m) {
+                       return json{{"type", "stacks"}, {"file", m.file}};
                      },
                      [](const Stop& m) {
                        return json{{"type", "stop"}, {"signal", m.signal}};
@@ -220,6 +235,12 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "signalled") return Signalled{number(j, "signal")};
     if (type == "exited")
       return Exited{whole<int>(j.at("code"), "code", 255), j.at("out_of_memory").get<bool>()};
+    if (type == "progress")
+      return Progress{whole<std::uint64_t>(j.at("step"), "step"),
+                      whole<std::uint64_t>(j.at("save_milliseconds"), "save_milliseconds"),
+                      count(j, "stalled_seconds"),
+                      j.at("state").get<std::string>()};
+    if (type == "dumped") return Dumped{};
     if (type == "failed") return Failed{j.at("message").get<std::string>()};
     if (type == "refused")
       return Refused{j.at("token").get<std::string>(),
@@ -243,6 +264,7 @@ Result<ToRank> parse_to_rank(std::string_view line) {
                    port(j),
                    j.at("nonce").get<std::string>()};
     if (type == "go") return go_from(j);
+    if (type == "stacks") return Stacks{j.at("file").get<std::string>()};
     if (type == "stop") return Stop{number(j, "signal")};
     if (type == "kill") return Kill{};
     if (type == "bye") return Bye{};

@@ -2,12 +2,12 @@
 // The control channel's messages: one JSON object a line, between each `rank` and the `agent`.
 // Pure.
 //
-//   rank  -> agent   hello, topology, listening, reached, started, signalled, exited, failed; or
-//   refused, in
-//                    place of hello, from one that cannot tell which rank it is
+//   rank  -> agent   hello, topology, listening, reached, started, signalled, progress, dumped,
+//                    exited, failed; or refused, in place of hello, from one that cannot tell which
+//                    rank it is
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals
 //   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
-//   agent -> rank    listen, probe, go, stop, kill, bye
+//   agent -> rank    listen, probe, go, stacks, stop, kill, bye
 //
 // Everything from the other side is checked on arrival: an unknown type, a missing or mistyped
 // field and text that is not JSON are Errc::invalid, never an exception.
@@ -75,6 +75,15 @@ struct Exited {
   bool out_of_memory = false;  // the kernel killed for want of memory
 };
 
+struct Progress {
+  std::uint64_t step = 0;               // of the heartbeat; 0: none
+  std::uint64_t save_milliseconds = 0;  // of the last checkpoint; 0: not told
+  unsigned stalled_seconds = 0;  // no progress for so long, which is too long; 0: all is well
+  std::string state;             // the program's, as proc(5) has it
+};                               // every 30 s, and when there is none
+
+struct Dumped {};  // the stacks that were asked for are written
+
 struct Failed {
   std::string message;
 };  // could not bind or start the program
@@ -103,6 +112,8 @@ using FromRank = std::variant<Hello,
                               Started,
                               Signalled,
                               Exited,
+                              Progress,
+                              Dumped,
                               Failed,
                               Refused,
                               Notice,
@@ -125,7 +136,13 @@ struct Go {
   std::string log;                                               // file for both streams
   int stop_signal = 15;         // if the agent vanishes, the rank itself asks its program to save
   bool log_timestamps = false;  // each line of the log begins with its time
+  // Without progress for so many seconds the program hangs; 0: as ProgressWatch finds, -1: never.
+  int hang_seconds = 0;
 };
+
+struct Stacks {
+  std::string file;
+};  // write where the program stands
 
 struct Stop {
   int signal = 15;
@@ -135,7 +152,7 @@ struct Kill {};
 
 struct Bye {};
 
-using ToRank = std::variant<Listen, Probe, Go, Stop, Kill, Bye>;
+using ToRank = std::variant<Listen, Probe, Go, Stacks, Stop, Kill, Bye>;
 
 // Without the newline.
 [[nodiscard]] std::string to_line(const FromRank& message);

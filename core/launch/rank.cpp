@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/rank.hpp"
 
+#include "core/base/beat_page.hpp"
+#include "core/base/files.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
 #include "core/base/text.hpp"
@@ -13,8 +15,10 @@
 #include "core/launch/net.hpp"
 #include "core/launch/oom.hpp"
 #include "core/launch/program.hpp"
+#include "core/launch/progress.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/launch/signals.hpp"
+#include "core/launch/stacks.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/json.hpp"
 
@@ -24,6 +28,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,9 +44,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the agent is gone
 constexpr std::chrono::seconds k_bye_limit{30};
+constexpr seconds k_look{1};     // at the program's heartbeat
+constexpr seconds k_report{30};  // of it to the agent
 constexpr milliseconds k_connect_limit{2000};
 constexpr unsigned k_port_candidates = 64;
 
@@ -117,6 +125,12 @@ std::optional<Route> route_to_rank0(const std::string& address,
   return route;
 }
 
+std::uint64_t size_of(const std::string& file) {
+  struct stat found {};
+
+  return ::stat(file.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
+}
+
 class RankProcess {
  public:
   RankProcess(const RankOptions& options, UniqueFd socket, UniqueFd signals, HeldPort worker)
@@ -133,6 +147,7 @@ class RankProcess {
   void handle(const Listen& message);
   void handle(const Probe& message);
   void handle(const Go& message);
+  void handle(const Stacks& message);
   void handle(const Stop& message);
   void handle(const Kill&);
 
@@ -142,6 +157,7 @@ class RankProcess {
   void on_signals();
   void answer_probe();
   void report_exit(int code);
+  void look_at_progress();
   void read_agent();
 
   const RankOptions& options_;
@@ -152,6 +168,12 @@ class RankProcess {
   std::string nonce_;
   Program program_;
   OomCounter oom_;
+  std::optional<BeatPage> page_;
+  std::optional<ProgressWatch> watch_;  // while the program is to get on
+  std::string log_;
+  Clock::time_point next_look_ = Clock::time_point::max();
+  Clock::time_point next_report_;
+  pid_t stacks_ = 0;  // the process that writes them
   int stop_signal_ = SIGTERM;
   bool agent_alive_ = true;
   bool reported_ = false;
@@ -199,13 +221,59 @@ void RankProcess::handle(const Go& message) {
   };
   std::erase_if(environment,
                 [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
+  auto page = BeatPage::create();
+  if (!page) return say(Failed{page.error().message});
+  page_ = *std::move(page);
+  environment.emplace_back("DTSUBMIT_BEAT", page_->path());
   const auto started =
       program_.start(options_.command, environment, {message.log, message.log_timestamps});
   if (!started) return say(Failed{started.error().message});
+  log_ = message.log;
+  const auto now = Clock::now();
+  if (message.hang_seconds >= 0)
+    watch_.emplace(
+        message.hang_seconds > 0 ? std::optional(seconds(message.hang_seconds)) : std::nullopt,
+        now);
+  next_look_ = now + k_look;
+  next_report_ = now + k_report;
   say(Started{program_.pid(), current_binding()});
 }
 
+void RankProcess::handle(const Stacks& message) {
+  // In a process of its own: gdb takes its time, and we must hear of the end meanwhile.
+  Command command;
+  command.argv = {
+      program_path(), "stacks", "--pid", std::to_string(program_.pid()), "--file", message.file};
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  const auto started = start_process(command);
+  if (!started) return say(Dumped{});
+  stacks_ = *started;
+}
+
+// What the program wrote into its page since the last look, and whether that is enough.
+void RankProcess::look_at_progress() {
+  const auto now = Clock::now();
+  next_look_ = program_.running() ? now + k_look : Clock::time_point::max();
+  if (!program_.running()) return;
+  Progress progress{page_->step(), page_->save_milliseconds(), 0, {}};
+  bool hung = false;
+  if (watch_) {
+    watch_->see(progress.step, size_of(log_), now);
+    if (const auto since = watch_->hung(now)) {
+      hung = true;
+      progress.stalled_seconds = static_cast<unsigned>(std::chrono::ceil<seconds>(*since).count());
+      watch_.reset();  // said once
+    }
+  }
+  if (!hung && now < next_report_) return;
+  next_report_ = now + k_report;
+  progress.state = std::string(1, process_state(program_.pid()));
+  say(progress);
+}
+
 void RankProcess::handle(const Stop& message) {
+  watch_.reset();  // saving is no hang: the agent has its own limit for it
   program_.signal(message.signal);
 }
 
@@ -236,6 +304,10 @@ void RankProcess::on_agent_lost() {
 void RankProcess::on_signals() {
   while (const auto signal = read_signal(signals_.get())) {
     if (*signal == SIGCHLD) {
+      if (stacks_ > 0 && ::waitpid(stacks_, nullptr, WNOHANG) == stacks_) {
+        stacks_ = 0;
+        say(Dumped{});
+      }
       if (const auto code = program_.reap()) report_exit(*code);
     } else if (*signal != SIGCONT) {
       say(Signalled{*signal});
@@ -264,6 +336,10 @@ int RankProcess::run() {
           0},
          {rendezvous_.socket.get(), POLLIN, 0}}};
     int wait = -1;
+    if (Clock::now() >= next_look_) look_at_progress();
+    if (next_look_ != Clock::time_point::max())
+      wait = static_cast<int>(
+          std::max<long>(0, std::chrono::ceil<milliseconds>(next_look_ - Clock::now()).count()));
     if (deadline_ != Clock::time_point::max()) {
       const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now()).count();
       if (left <= 0) {
@@ -272,7 +348,7 @@ int RankProcess::run() {
         deadline_ = Clock::now() + k_bye_limit;
         continue;
       }
-      wait = static_cast<int>(left);
+      wait = static_cast<int>(wait < 0 ? left : std::min<long>(wait, left));
     }
     if (::poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR) break;
     if ((fds[1].revents & POLLOUT) != 0 && !agent_.flush()) on_agent_lost();

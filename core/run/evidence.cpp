@@ -59,6 +59,7 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::comm_timeout, "Socket closed"},
       {Cause::comm_timeout, "heartbeat timeout"},
       {Cause::comm_timeout, "MPI_ERR_PROC_FAILED"},
+      {Cause::comm_timeout, "*** An error occurred in MPI_"},
       {Cause::comm_timeout, "communication with remote MPI process"},
   };
   return k_patterns;

@@ -29,8 +29,10 @@ struct JobSpec {
   bool requeue = true;
   // Stop this long before the time limit; 0: no warning signal.
   std::chrono::seconds signal_margin{120};
-  std::string on;                           // what is done about each cause; empty: the defaults
-  std::chrono::seconds time_total{0};       // of all attempts together; 0: no limit
+  std::string on;                      // what is done about each cause; empty: the defaults
+  std::chrono::seconds time_total{0};  // of all attempts together; 0: no limit
+  // No progress for so long is a hang; absent: learnt from the beats; seconds::max(): never.
+  std::optional<std::chrono::seconds> hang_timeout;
   std::string launcher = "auto";            // what starts the ranks: auto, mpirun, srun, ssh
   std::string hosts;                        // machines without a scheduler, see expand_host_slots()
   std::string ssh_command;                  // words instead of "ssh", split at blanks

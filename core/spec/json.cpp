@@ -100,6 +100,7 @@ constexpr Field k_fields[] = {
     {"requeue", [](const json& v, JobSpec& s) { return read_flag(v, s.requeue); }},
     {"signal_margin", [](const json& v, JobSpec& s) { return read_seconds(v, s.signal_margin); }},
     {"on", [](const json& v, JobSpec& s) { return read_text(v, s.on); }},
+    {"hang_timeout", [](const json& v, JobSpec& s) { return read_time(v, s.hang_timeout); }},
     {"time_total",
      [](const json& v, JobSpec& s) {
        std::optional<std::chrono::seconds> time;
@@ -232,6 +233,7 @@ std::string to_json(const JobSpec& spec) {
   value["requeue"] = spec.requeue;
   value["signal_margin"] = spec.signal_margin.count();
   if (!spec.on.empty()) value["on"] = spec.on;
+  if (spec.hang_timeout) value["hang_timeout"] = format_time_limit(*spec.hang_timeout);
   if (spec.time_total.count() > 0) value["time_total"] = format_time_limit(spec.time_total);
   value["launcher"] = spec.launcher;
   value["start_timeout"] = spec.start_timeout.count();

@@ -200,6 +200,7 @@ Result<Options> parse_options(const std::vector<std::string>& arguments,
                               const Lookup& environment) {
   Options options;
   DTS_TRY(apply_environment(options, environment));
+  if (const char* const beat = environment("DTSUBMIT_BEAT")) options.beat = beat;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
     if (word == "--help" || word == "-h") {

@@ -38,6 +38,7 @@ struct Options {
   InstructionSet instruction_set = InstructionSet::avx512;  // at most; what ranks have may be less
   std::uint64_t attempt = 1;
   std::optional<std::uint64_t> planned_ranks;  // that dtsubmit has started
+  std::string beat;                            // $DTSUBMIT_BEAT, the heartbeat's page; empty: none
   bool help = false;
 
   [[nodiscard]] int micro_batch() const { return static_cast<int>(batch / shards); }

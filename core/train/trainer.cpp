@@ -3,6 +3,7 @@
 // alike.
 #include "core/train/trainer.hpp"
 
+#include "core/base/beat_page.hpp"
 #include "core/base/files.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/units.hpp"
@@ -38,7 +39,8 @@ class Run {
         options_(options),
         layout_(cnn2_layout()),
         state_(layout_),
-        report_(comm.rank() == 0, options.attempt) {}
+        report_(comm.rank() == 0, options.attempt),
+        beat_(BeatPage::open(options.beat)) {}
 
   int run();
 
@@ -74,6 +76,7 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   Optimizer optimizer_;
+  std::optional<BeatPage> beat_;  // absent without dtsubmit
   std::uint64_t steps_per_epoch_ = 0;
   std::uint64_t saved_step_ = 0;
   double accuracy_ = 0;
@@ -196,6 +199,7 @@ Run::Next Run::step() {
   if (sums[layout_.scalar(Scalar::error)] > 0) return Next::fail;
   const double lr = learning_rate(optimizer_, state_.step);
   apply_step(layout_, sums, optimizer_, {shards, options_.micro_batch()}, state_);
+  if (beat_) beat_->beat(state_.step);
   if (comm_.rank() == 0) {
     const auto batch = static_cast<double>(options_.batch);
     report_.step({state_.step,
@@ -228,6 +232,7 @@ int Run::save() {
   }
   if (const int agreed = settle(saved, code); agreed != 0) return agreed;
   saved_step_ = state_.step;
+  if (beat_) beat_->saved(static_cast<std::uint64_t>(seconds_since(start) * 1000));
   report_.saved(state_.step, seconds_since(start));
   return 0;
 }

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is done about each cause, on a private real Slurm: recovery.py SCENARIO."""
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
+import time
 
 from checks import check, skip, wait_for
-from main_job_support import Cluster, DTSUBMIT
+from main_job import INTERVAL, SHORT, SLOW
+from main_job_support import Cluster, DTSUBMIT, DTTRAIN
 
 PROGRAM = "-c", textwrap.dedent("""
     import os, sys, time
@@ -92,5 +97,50 @@ def memory():
         os.rmdir(group)
 
 
+def hang():
+    """A rank stopped by a signal: all stacks, its name, and the run goes on from the last checkpoint."""
+    with Cluster("linuxproc", nodes=2, gpus=2, grace=5) as cluster:
+        expected = cluster.train_alone(*SHORT)
+        run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "--hang-timeout", "0:10", "--", DTTRAIN, *SLOW)
+        run.reach_step(25)
+        pid = sorted(p for p, argv in run.processes() if os.path.basename(argv[0]) == "dttrain")[-1]
+        environment = open(f"/proc/{pid}/environ").read().split("\0")
+        rank = next(e.split("=")[1] for e in environment if e.startswith("RANK="))
+        os.kill(pid, signal.SIGSTOP)
+        began = time.time()
+        wait_for(120, "the end of the attempt", lambda: events(run, "attempt_ended"))
+        ended = events(run, "attempt_ended")[0]
+        check(ended["cause"] == "hang", f"{time.time() - began:.0f} s after SIGSTOP: {ended['cause']}: {ended['detail']}")
+        check(f"rank {rank} on " in ended["detail"] and "stopped by a signal" in ended["detail"], f"rank {rank} is named")
+        for r in range(4):
+            text = open(f"{run.path}/attempt-1/stacks-rank-{r}.txt").read()
+            check("dttrain" in text and "state" in text, f"rank {r} wrote its stacks")
+        status = run.finish()
+        check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
+        check(status["steps_lost"] <= INTERVAL, f"{status['steps_lost']} steps lost, at most {INTERVAL}")
+        check(not run.processes(), "no process of the run is left")
+
+
+def beats():
+    """Programs that beat from a shell and from Python; one that beats is not hung, one that stops beating is."""
+    place = tempfile.mkdtemp(prefix="dts-beats-")
+    try:
+        def run(seconds, script, code):
+            words = [DTSUBMIT, "run", "--runs", place, "--hang-timeout", "0:03", "--on", "crash=stop", "--", *script]
+            done = subprocess.run(words, capture_output=True, text=True, timeout=seconds)
+            check(done.returncode == code, f"exited {done.returncode}: {done.stderr.strip()[-300:]}")
+            return done.stderr
+        shell = ["sh", "-c", f"for i in 1 2 3 4 5 6; do sleep 1; {DTSUBMIT} beat; done"]
+        run(120, shell, 0)
+        python = ["python3", "-c", "import os, sys, time\nfd = os.open(os.environ['DTSUBMIT_BEAT'], os.O_WRONLY)\n"
+                  "for step in range(1, 4): os.pwrite(fd, step.to_bytes(8, sys.byteorder), 0); time.sleep(1)\n"
+                  "print('stuck', flush=True); time.sleep(300)"]
+        said = run(120, python, 137)
+        check("hang" in said and "at step 3" in said, "it is said at which step it hung")
+        check("stuck" in said or "stacks" in said, "and where to look")
+    finally:
+        shutil.rmtree(place)
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (successor, elsewhere, resubmit, memory)}[sys.argv[1]]()
+    {f.__name__: f for f in (successor, elsewhere, resubmit, memory, hang, beats)}[sys.argv[1]]()

@@ -35,6 +35,9 @@ const std::vector<FromRank> k_from_rank{
     Reached{},
     Started{4712, {0, 1, 255}},
     Signalled{15},
+    Progress{},
+    Progress{18'446'744'073'709'551'615ULL, 1500, 300, "S"},
+    Dumped{},
     Exited{0},
     Exited{255},
     Exited{137, true},
@@ -47,6 +50,7 @@ const std::vector<ToRank> k_to_rank{
     Listen{{20000, 20001}, "abcd"},
     Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
     Go{{2, 3}, {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}}, "/runs/a/attempt-1/rank-3.log"},
+    Stacks{"/runs/a/attempt-1/stacks-rank-0.txt"},
     Stop{10},
     Kill{},
     Bye{}};

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/stacks.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <vector>
+
+namespace dts::launch {
+namespace {
+
+using std::chrono::seconds;
+
+std::string proc(pid_t pid, const std::string& name) {
+  return read_file(fmt::format("/proc/{}/{}", pid, name)).value_or("");
+}
+
+// The program and what it started: data loaders hang too.
+std::vector<pid_t> family_of(pid_t pid) {
+  constexpr std::size_t k_most = 64;
+  std::vector<pid_t> family{pid};
+  for (std::size_t i = 0; i < family.size() && family.size() < k_most; ++i)
+    for (const std::string& child :
+         split(trim(proc(family[i], fmt::format("task/{}/children", family[i]))), ' '))
+      if (const auto number = parse_number(child)) family.push_back(static_cast<pid_t>(*number));
+  return family;
+}
+
+std::string kernel_view(pid_t pid) {
+  std::string text;
+  std::error_code failed;
+  for (const auto& task :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), failed)) {
+    const std::string thread = task.path().filename();
+    const std::string at = fmt::format("task/{}/", thread);
+    const std::string stat = proc(pid, at + "stat");
+    const std::size_t after = stat.rfind(") ");
+    text += fmt::format("thread {} ({}): state {}, waits in {}\n",
+                        thread,
+                        trim(proc(pid, at + "comm")),
+                        after == std::string::npos ? '?' : stat[after + 2],
+                        proc(pid, at + "wchan"));
+  }
+  return text;
+}
+
+// What `argv` prints, if that program is here; a tool that fails says why itself.
+std::string view_of(std::vector<std::string> argv, seconds limit) {
+  if (!find_program(argv[0])) return fmt::format("({} is not installed)\n", argv[0]);
+  const std::string name = argv[0];
+  Command command;
+  command.argv = std::move(argv);
+  const auto output = run_process(std::move(command), limit);
+  if (!output) return fmt::format("({}: {})\n", name, output.error().message);
+  return output->out + output->err;
+}
+
+}  // namespace
+
+char process_state(pid_t pid) {
+  const std::string stat = proc(pid, "stat");
+  const std::size_t after = stat.rfind(") ");
+  return after == std::string::npos || after + 2 >= stat.size() ? '?' : stat[after + 2];
+}
+
+Result<void> write_stacks(pid_t pid, const std::string& file) {
+  const std::string number = std::to_string(pid);
+  std::string text;
+  for (const pid_t one : family_of(pid)) {
+    std::string words = proc(one, "cmdline");
+    std::replace(words.begin(), words.end(), '\0', ' ');
+    text += fmt::format("== process {}: {}\n{}", one, words, kernel_view(one));
+  }
+  text += "== py-spy\n" + view_of({"py-spy", "dump", "--pid", number}, seconds(8));
+  text += "== gdb\n" +
+          view_of({"gdb", "-p", number, "-batch", "-nx", "-ex", "thread apply all backtrace 40"},
+                  seconds(15));
+  return write_file(file, text);
+}
+
+}  // namespace dts::launch

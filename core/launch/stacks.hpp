@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a program stands: the stacks of its threads, for a person who asks why it hangs.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace dts::launch {
+
+// Writes what can be learnt of `pid` and its children to `file`: py-spy's view where it is
+// installed, gdb's likewise, and the kernel's (/proc: state and wait channel of each thread).
+// Blocks, 25 s at most.
+[[nodiscard]] Result<void> write_stacks(pid_t pid, const std::string& file);
+
+// The state letter of proc(5) of a process, "R", "S", "D", "T" ...; '?' where it is gone.
+[[nodiscard]] char process_state(pid_t pid);
+
+}  // namespace dts::launch

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The heartbeat's page, from this process and from others.
+#include "core/base/beat_page.hpp"
+
+#include "core/base/process.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+
+using namespace dts;
+
+TEST_CASE("a new page is all zero, and each word reaches whoever opens it by its path") {
+  auto page = BeatPage::create();
+  REQUIRE(page);
+  CHECK(page->step() == 0);
+  CHECK(page->save_milliseconds() == 0);
+  auto other = BeatPage::open(page->path());
+  REQUIRE(other);
+  other->beat(41);
+  other->saved(1234);
+  page->advise(60'000);
+  CHECK(page->step() == 41);
+  CHECK(page->save_milliseconds() == 1234);
+  CHECK(other->checkpoint_every_milliseconds() == 60'000);
+}
+
+TEST_CASE("a program in Python beats with one write") {
+  auto page = BeatPage::create();
+  REQUIRE(page);
+  Command command;
+  command.argv = {"python3",
+                  "-c",
+                  "import os; os.pwrite(os.open(os.environ['DTSUBMIT_BEAT'], os.O_WRONLY), "
+                  "(77).to_bytes(8, 'little'), 0)"};
+  command.env = environment_with({{"DTSUBMIT_BEAT", page->path()}});
+  const auto output = run_process(command, std::chrono::seconds(60));
+  REQUIRE(output);
+  CAPTURE(output->err);
+  CHECK(output->exit_code == 0);
+  CHECK(page->step() == 77);
+}
+
+TEST_CASE("what is no page is none, and a page cannot be cut off under us") {
+  CHECK_FALSE(BeatPage::open("/nonexistent"));
+  CHECK_FALSE(BeatPage::open(""));
+  CHECK_FALSE(BeatPage::open("/proc/self/fd/12345"));
+  const tests::TemporaryFolder folder;
+  std::ofstream(folder.file("short")) << "8 bytes";
+  CHECK_FALSE(BeatPage::open(folder.file("short")));
+  auto page = BeatPage::create();
+  REQUIRE(page);
+  const UniqueFd file(::open(page->path().c_str(), O_RDWR));
+  REQUIRE(file.valid());
+  CHECK(::ftruncate(file.get(), 0) != 0);
+  CHECK(page->step() == 0);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// When a program is called hung: by its beats, by its log, or never.
+#include "core/launch/progress.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace dts::launch;
+using namespace std::chrono_literals;
+using Time = ProgressWatch::Time;
+
+namespace {
+
+// Looked at every second with nothing new, as a rank does.
+void idle(ProgressWatch& watch, std::uint64_t step, std::uint64_t log, Time from, Time to) {
+  for (Time now = from; now <= to; now += 1s) watch.see(step, log, now);
+}
+
+}  // namespace
+
+TEST_CASE("with a limit of its own: no beat for so long, from the start on") {
+  ProgressWatch watch(10s, Time());
+  CHECK_FALSE(watch.hung(Time(9s)));
+  CHECK(watch.hung(Time(10s)) == 10s);
+  watch.see(1, 0, Time(10s));
+  CHECK_FALSE(watch.hung(Time(19s)));
+  idle(watch, 1, 500, Time(11s), Time(19s));  // it writes, but does not get on
+  CHECK(watch.hung(Time(20s)) == 10s);
+  watch.see(2, 500, Time(21s));
+  CHECK_FALSE(watch.hung(Time(30s)));
+}
+
+TEST_CASE("without beats a log that grows is progress") {
+  ProgressWatch watch(10s, Time());
+  watch.see(0, 100, Time(9s));
+  CHECK_FALSE(watch.hung(Time(18s)));
+  watch.see(0, 100, Time(18s));
+  CHECK(watch.hung(Time(19s)));
+}
+
+TEST_CASE("without a limit: never for a program that does not beat") {
+  ProgressWatch watch(std::nullopt, Time());
+  idle(watch, 0, 10, Time(1s), Time(10h));
+  CHECK_FALSE(watch.hung(Time(10h)));
+  watch.see(1, 10, Time(10h));
+  watch.see(2, 10, Time(10h + 1s));
+  idle(watch, 2, 10, Time(10h + 2s), Time(20h));
+  CHECK_FALSE(watch.hung(Time(20h)));  // two beats say nothing of its pauses
+}
+
+TEST_CASE("without a limit: ten times its longest pause, the first beat's wait not counted") {
+  ProgressWatch watch(std::nullopt, Time());
+  idle(watch, 0, 0, Time(1s), Time(1h - 1s));
+  watch.see(1, 0, Time(1h));  // compiled for an hour
+  idle(watch, 1, 0, Time(1h + 1s), Time(1h + 59s));
+  watch.see(2, 0, Time(1h + 1min));
+  idle(watch, 2, 0, Time(1h + 61s), Time(1h + 119s));
+  watch.see(3, 0, Time(1h + 2min));
+  idle(watch, 3, 0, Time(1h + 121s), Time(1h + 12min - 1s));
+  CHECK_FALSE(watch.hung(Time(1h + 12min - 1s)));
+  CHECK(watch.hung(Time(1h + 12min)) == 10min);
+}
+
+TEST_CASE("without a limit: five minutes at least") {
+  ProgressWatch watch(std::nullopt, Time());
+  for (int step = 1; step <= 5; ++step)
+    watch.see(static_cast<std::uint64_t>(step), 0, Time(step * 10ms));
+  idle(watch, 5, 0, Time(1s), Time(5min));
+  CHECK_FALSE(watch.hung(Time(5min)));
+  CHECK(watch.hung(Time(5min + 50ms)));
+}
+
+TEST_CASE("time in which nobody looked does not count: the job was suspended") {
+  ProgressWatch watch(60s, Time());
+  idle(watch, 0, 0, Time(1s), Time(50s));
+  idle(watch, 0, 0, Time(50s + 24h), Time(59s + 24h));
+  CHECK_FALSE(watch.hung(Time(59s + 24h)));
+  CHECK(watch.hung(Time(60s + 24h)));
+}
+
+TEST_CASE("a number that falls is progress too: a program may begin anew") {
+  ProgressWatch watch(10s, Time());
+  watch.see(100, 0, Time(1s));
+  watch.see(3, 0, Time(9s));
+  CHECK_FALSE(watch.hung(Time(18s)));
+}
