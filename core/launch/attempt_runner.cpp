@@ -44,6 +44,8 @@ constexpr seconds k_launcher_patience{3};
 constexpr seconds k_orphan_patience{5};
 constexpr seconds k_facts_patience{3};
 constexpr seconds k_answer_patience{5};
+constexpr seconds k_controller_patience{120};  // a restarted one is back long before
+constexpr seconds k_ask_again{3};
 constexpr seconds k_fence_check{5};
 constexpr seconds k_question_limit{10};
 constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
@@ -385,6 +387,7 @@ void AttemptRunner::on_watch() {
     kill_wait_seconds_ = facts->kill_wait_seconds;
     node_addresses_ = facts->addresses;
     node_ports_ = std::move(facts->ports);
+    controller_known_ = !facts->addresses.empty();
     attempt_.set_node_addresses(std::move(facts->addresses));
     if (facts->deadline > 0)
       attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts->deadline));
@@ -488,13 +491,23 @@ void AttemptRunner::clean_up() {
 }
 
 // The record that tells preemption, cancel and requeue apart may be older than the end: ask once
-// more.
+// more. A stop whose reason is not known waits for a controller that is away: it may be a
+// preemption, and a job that ends then is not requeued by Slurm 22.05 to 23.11.
 void AttemptRunner::confirm_cause() {
   if (settings_.watch == nullptr || attempt_.outcome()->cause == run::Cause::completed) return;
   job_.reset();
   settings_.watch->ask();
-  const Time until = Clock::now() + k_answer_patience;
-  while (!job_ && Clock::now() < until) poll_once(milliseconds(50));
+  const bool unexplained = attempt_.outcome()->cause == run::Cause::stopped;
+  const Time asked = Clock::now();
+  const Time until =
+      asked + (unexplained && controller_known_ ? k_controller_patience : k_answer_patience);
+  Time ask_again = asked + k_ask_again;
+  while (!job_ && Clock::now() < until) {
+    poll_once(milliseconds(50));
+    if (Clock::now() < ask_again) continue;
+    ask_again = Clock::now() + k_ask_again;
+    settings_.watch->ask();
+  }
 }
 
 }  // namespace dts::launch

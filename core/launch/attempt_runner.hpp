@@ -115,6 +115,7 @@ class AttemptRunner {
   bool facts_known_ = false;
   bool told_to_end_ = false;
   bool interrupted_ = false;
+  bool controller_known_ = false;  // it has answered once, so it will again
   Time next_fence_check_;
 };
 
