@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds and passes all tests. On a fresh Debian 12 it installs what is missing first.
 #   tests/run.sh            everything
-#   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, lint, fuzz, bench)
+#   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, lint, fuzz, bench,
+#                           faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests/tools/install_packages.sh --with-tests
@@ -15,7 +16,7 @@ if [ -n "$labels" ]; then
   exec ctest --test-dir build/dev --output-on-failure -L "^($labels)$" -V -j 1
 fi
 
-ctest --test-dir build/dev --output-on-failure -LE 'bench|frameworks' -j 1
+ctest --test-dir build/dev --output-on-failure -LE 'bench|frameworks|faults' -j 1
 
 # The same unit and command line tests with sanitizers; then every parser, 20 s each.
 cmake --preset asan >/dev/null

@@ -17,6 +17,18 @@ DATA = "/usr/share/datasets/fashion-mnist"
 MARK = "RESULT "
 
 
+# torch 1.13's torchrun, which Python 3.11 broke: iterating a Flag no longer yields its member 0, so that
+# torchrun's own default of --redirects is read as None.
+TORCHRUN = f"""#!{PYTHON}
+from torch.distributed.elastic.multiprocessing import api
+if api.Std.from_str("0") is None:
+    api.Std.from_str = classmethod(lambda cls, text: cls(int(text)))
+import sys, torch.distributed.run as run
+run.Std = api.Std
+sys.exit(run.main())
+"""
+
+
 def need(module):
     """The version of `module` for the ranks' interpreter; without one the test is skipped."""
     code = f"import {module}; print({module}.__version__)"

@@ -10,7 +10,7 @@ import gzip
 import os
 import sys
 
-from frameworks_support import DATA, PYTHON, check, heard, need, run_ranks, skip, tell
+from frameworks_support import DATA, PYTHON, TORCHRUN, check, heard, need, run_ranks, skip, tell
 
 STEPS, BATCH = 50, 64
 TOLERANCE = 1e-9  # of losses near 1 in fp64, so that a wrong sample or a lost gradient shows
@@ -119,18 +119,6 @@ def slurm(alone, options):
         status = run.finish()
         check(status["done"], f"the job is done {' '.join(options)}")
         check_curves(heard(run.path), 8, alone)
-
-
-# torch 1.13's torchrun, which Python 3.11 broke: iterating a Flag no longer yields its member 0, so that
-# torchrun's own default of --redirects is read as None.
-TORCHRUN = f"""#!{PYTHON}
-from torch.distributed.elastic.multiprocessing import api
-if api.Std.from_str("0") is None:
-    api.Std.from_str = classmethod(lambda cls, text: cls(int(text)))
-import sys, torch.distributed.run as run
-run.Std = api.Std
-sys.exit(run.main())
-"""
 
 
 def torchrun(alone, options):

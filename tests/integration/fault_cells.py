@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cells of the fault matrix: what is done to a job, and what has to be in its ledger afterwards. Run by faults.py."""
+import os
+import signal
+from dataclasses import dataclass
+from typing import Callable
+
+from checks import wait_for
+from fault_ground import GPUS, NODES, parent_of
+
+INTERVAL = 10
+
+
+@dataclass
+class Cell:
+    name: str
+    inject: Callable  # of a fault_ground.Job that trains
+    causes: tuple  # of attempt 1, whoever of several witnesses spoke first
+    decisions: tuple  # "": the agent could not decide any more
+    warned: tuple = ()  # the flavours in which the ranks can hear of it in time: nothing may be lost there
+    options: tuple = ()
+    partition: str = "low"
+    delay: int = 600  # milliseconds a step takes longer in attempt 1
+    by_hand: bool = False  # the run ends there; `dtsubmit requeue` continues it
+    most_lost: int = INTERVAL
+    disk: bool = False  # the run lies on a small file system of its own
+    program: str = ""  # "torch": whatever the launcher; else what belongs to it
+    words: str = ""  # must stand in the logs of attempt 2
+    squat: bool = False
+    note: str = ""
+
+    @property
+    def launcher(self):
+        return self.name.split(".")[0]
+
+
+BOTH = ("linuxproc", "cgroup")
+BY_STEPS = ("cgroup",)  # under linuxproc srun itself gets the SIGTERM and turns it into SIGKILL
+COMES_BACK = ("requeue", "wait")
+
+
+def preempted(job):
+    job.cluster.take_nodes(NODES, GPUS)
+
+
+def time_limit_moved(job):
+    job.cluster.run("scontrol", "update", f"JobId={job.job}", "TimeLimit=1")
+
+
+def scancel(*how):
+    return lambda job: job.cluster.run("scancel", *how, str(job.job))
+
+
+def requeued(job):
+    job.cluster.run("scontrol", "requeue", str(job.job))
+
+
+def kill(what):
+    def act(job):
+        os.kill(job.named(what)[-1], signal.SIGKILL)
+    return act
+
+
+def kill_launcher(job):
+    os.kill(job.launcher(), signal.SIGKILL)
+
+
+def kill_batch_daemon(job):
+    os.kill(parent_of(job.agent()), signal.SIGKILL)
+
+
+def nodes_of(job):
+    return job.events("attempt_started")[0]["nodes"]
+
+
+def lose_node(place):
+    def act(job):
+        job.cluster.daemons[nodes_of(job)[place]].kill()
+    return act
+
+
+def node_down(job):
+    job.cluster.run("scontrol", "update", f"NodeName={nodes_of(job)[1]}", "State=DOWN", "Reason=fault")
+
+
+def controller_away_during_save(job):
+    """A preemption; an operator restarts the controller as soon as the ranks are asked to save."""
+    preempted(job)
+    wait_for(120, "the stop", lambda: job.events("stop_requested"))
+    job.cluster.daemons["slurmctld"].kill(signal.SIGTERM)
+    wait_for(120, "the end of the training", lambda: not job.named("program"))
+    job.cluster.restart("slurmctld")
+
+
+def controller_away_during_requeue(job):
+    """The agent is warned, saves and decides while there is no controller to ask."""
+    job.cluster.daemons["slurmctld"].kill()
+    os.kill(job.agent(), signal.SIGUSR1)
+    wait_for(120, "the decision", lambda: job.events("decided"))
+    job.cluster.restart("slurmctld")
+
+
+def stand_still(job):
+    """A rank that stands still for a while and goes on."""
+    program = job.named("program")[-1]
+    os.kill(program, signal.SIGSTOP)
+    step = job.last_step()
+    wait_for(60, "nobody's step", lambda: job.last_step() in (step, step + 1))
+    os.kill(program, signal.SIGCONT)
+
+
+def disk_full(job):
+    job.disk.fill()
+    wait_for(120, "the end of the attempt", lambda: not job.named("program"))
+    wait_for(120, "the end of the agent", lambda: not job.named("agent"))
+    job.disk.free()
+
+
+def truncated(job):
+    os.truncate(job.newest_checkpoint(), 100)
+    kill("program")(job)
+
+
+def nothing(_):
+    """The fault is in the program's own start."""
+
+
+def manners(launcher):
+    """What every launcher goes through."""
+    def cell(name, inject, causes, decisions, **more):
+        return Cell(f"{launcher}.{name}", inject, (causes,) if isinstance(causes, str) else causes, decisions, **more)
+
+    of_launcher = ("launcher_died", "rank_killed")
+    warning = {"options": ("--time", "2", "--signal-margin", "5"), "delay": 2500}
+    yield cell("preempt-grace", preempted, "preempted", COMES_BACK, warned=BOTH)
+    yield cell("preempt-no-grace", preempted, "preempted", COMES_BACK, partition="nograce", warned=BY_STEPS)
+    yield cell("preempt-cancel", preempted, "preempted", ("requeue", "resubmit"), partition="cancel", warned=BY_STEPS)
+    yield cell("preempt-cancel-grace", preempted, "preempted", ("requeue", "resubmit"), partition="cancelgrace", warned=BOTH)
+    yield cell("preempt-no-requeue", preempted, "preempted", ("stop",), options=("--no-requeue",), by_hand=True, warned=BOTH)
+    yield cell("time-limit", nothing, "time_limit", COMES_BACK, warned=BOTH, **warning)
+    yield cell("time-limit-moved", time_limit_moved, "time_limit", COMES_BACK, warned=BOTH, options=("--signal-margin", "5"), delay=2500)
+    yield cell("scancel", scancel(), "cancelled", ("stop",), by_hand=True, warned=BY_STEPS)
+    for name, number in (("usr1", "USR1"), ("term", "TERM")):
+        # Under linuxproc every process of a step is signalled: torchrun has no handler for USR1 and dies of it.
+        deaf = launcher == "torchrun" and number == "USR1"
+        yield cell(f"signal-steps-{name}", scancel("-s", number), "stopped", ("stop",), by_hand=True, warned=BY_STEPS if deaf else BOTH)
+        yield cell(f"signal-batch-{name}", scancel("-b", "-s", number), *(("time_limit", COMES_BACK) if number == "USR1" else ("stopped", ("stop",))),
+                   by_hand=number == "TERM", warned=BOTH)
+        yield cell(f"signal-full-{name}", scancel("-f", "-s", number), ("stopped",) if number == "TERM" else ("stopped", "time_limit"),
+                   ("stop",) if number == "TERM" else ("stop", *COMES_BACK), by_hand=True, warned=() if deaf or number == "TERM" else BOTH)
+    yield cell("requeue-by-hand", requeued, "requeued", COMES_BACK, warned=BY_STEPS)
+    yield cell("kill-rank", kill("rank"), "rank_killed", ("restart",))
+    yield cell("kill-launcher", kill_launcher, of_launcher, ("restart",))
+    yield cell("kill-agent", kill("agent"), "agent_lost", ("",), by_hand=True)
+    yield cell("kill-stepd", kill_batch_daemon, ("completed", "agent_lost"), ("done", ""), delay=300)
+    yield cell("kill-slurmd", lose_node(1), ("node_failed", "agent_lost"), (*COMES_BACK, ""), delay=2500)
+    yield cell("kill-slurmd-of-agent", lose_node(0), ("node_failed", "agent_lost"), (*COMES_BACK, ""), delay=2500)
+    yield cell("node-down", node_down, ("node_failed", "agent_lost"), (*COMES_BACK, ""))
+    yield cell("controller-save", controller_away_during_save, "preempted", COMES_BACK, warned=BOTH)
+    yield cell("controller-requeue", controller_away_during_requeue, "time_limit", COMES_BACK, warned=BOTH)
+    yield cell("standstill", stand_still, "completed", ("done",), delay=300, note="needs hang detection: nothing is expected of a standstill yet")
+    yield cell("disk-full", disk_full, "disk_full", ("stop",), by_hand=True, disk=True)
+    yield cell("truncated", truncated, ("rank_killed", "user_exit"), ("restart",), most_lost=2 * INTERVAL, words="refused")
+    yield cell("port-taken", nothing, "rendezvous", ("restart", "requeue"), program="torch", squat=True)
+
+
+def cells():
+    for launcher in ("mpirun", "srun", "torchrun"):
+        for one in manners(launcher):
+            if launcher == "torchrun" and one.name.endswith("standstill"):
+                continue  # the same standstill: torchrun's worker is a program like any other
+            yield one
+        if launcher == "torchrun":
+            # torchrun turns its worker's death into an exit code 1 of its own.
+            yield Cell("torchrun.kill-program", kill("program"), ("rank_killed",), ("restart",))
+            yield Cell("torchrun.kill-torchrun", kill("torchrun"), ("rank_killed",), ("restart",))
+        else:
+            yield Cell(f"{launcher}.kill-program", kill("program"), ("rank_killed",), ("restart",))
+
+
+# Fast ones of each kind, for every test run.
+ORDINARY = ("mpirun.signal-steps-usr1", "mpirun.requeue-by-hand", "mpirun.kill-agent", "mpirun.disk-full", "mpirun.truncated", "srun.kill-launcher")
+# What cannot be done here, and why.
+SKIPPED = {"clock-moved": "CLOCK_REALTIME has no namespace (time_namespaces(7)), and moving the machine's own clock would disturb everybody on it"}

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What trains in the cells of faults.py: 60 steps, a checkpoint every ten, undisturbed always the same digest."""
+import sys
+
+from fault_ground import HERE
+from main_job_support import DTTRAIN
+
+STEPS, EVERY, REACHED = 60, 10, 12
+TRAIN = ["--limit-train", str(128 * STEPS), "--save-every", str(EVERY)]
+# Slow in attempt 1 only: it has to be met alive, the others only have to end.
+SLOW = 'if [ "$DTSUBMIT_ATTEMPT" = 1 ]; then exec "$0" "$@" --step-delay {}; fi; exec "$0" "$@"'
+
+
+def slow(delay):
+    """dttrain whose steps take `delay` ms longer in attempt 1."""
+    return ["--", "sh", "-c", SLOW.format(delay), DTTRAIN, *TRAIN]
+
+
+def uses_torch(cell):
+    return cell.launcher == "torchrun" or cell.program == "torch"
+
+
+def submission(cell, torchrun):
+    """What is submitted for a cell; `torchrun`: where that program is."""
+    torch = uses_torch(cell)
+    words = ["--nodes", "2", "--gpus-per-node", "1" if torch else "2", "-p", cell.partition, "-J", cell.name.replace(".", "-"), *cell.options]
+    if cell.launcher != "torchrun":
+        words += ["--launcher", cell.launcher]
+    if not torch:
+        return [*words, *slow(cell.delay)]
+    start = [torchrun] if cell.launcher == "torchrun" else [sys.executable]
+    return [*words, "--", *start, HERE + "/fault_torch.py", str(STEPS), str(EVERY), str(cell.delay), *(["squat"] if cell.squat else [])]
