@@ -179,6 +179,6 @@ def cells():
 
 
 # Fast ones of each kind, for every test run.
-ORDINARY = ("mpirun.signal-steps-usr1", "mpirun.requeue-by-hand", "mpirun.kill-agent", "mpirun.disk-full", "mpirun.truncated", "srun.kill-launcher")
+ORDINARY = ("mpirun.signal-steps-usr1", "mpirun.requeue-by-hand", "srun.kill-rank", "mpirun.disk-full", "mpirun.truncated", "srun.kill-launcher")
 # What cannot be done here, and why.
 SKIPPED = {"clock-moved": "CLOCK_REALTIME has no namespace (time_namespaces(7)), and moving the machine's own clock would disturb everybody on it"}

@@ -63,7 +63,7 @@ class Round:
         cell, job = self.cell, self.job
         if not cell.squat:
             wait_for(240, f"step {REACHED}", lambda: job.last_step() >= REACHED)
-        began = time.time()
+        began = time.monotonic()
         cell.inject(job)
         if cell.by_hand:
             wait_for(300, "the end of the job", lambda: self.note_recovery(began) or job.job_state() in OVER or len(job.events("attempt_started")) > 1)
@@ -75,7 +75,7 @@ class Round:
 
     def note_recovery(self, began):
         if self.recovery < 0 and any(attempt > 1 for attempt, _ in self.job.steps()):
-            self.recovery = time.time() - began
+            self.recovery = time.monotonic() - began
         return False
 
     def judge(self):
