@@ -71,7 +71,7 @@ class Round:
                 self.ground.dtsubmit("requeue", job.path)
         wait_for(480, "the end of the run", lambda: self.note_recovery(began) or job.is_over())
         wait_for(120, "the end of the job", lambda: job.job_state() in OVER)
-        wait_for(150, "the end of every process", lambda: not job.processes())
+        wait_for(cell.end_limit, "the end of every process", lambda: not job.processes())
 
     def note_recovery(self, began):
         if self.recovery < 0 and any(attempt > 1 for attempt, _ in self.job.steps()):
