@@ -61,6 +61,8 @@ class Ground(Cluster):
         self.flavour = flavour
 
     def __enter__(self):
+        # Before the nodes begin: they see no mount that is made later where / is not shared.
+        self.disk = SmallDisk(self.place + "/small", 48)
         super().__enter__()
         self.daemons = {}
         for name in filter(str.isdigit, os.listdir("/proc")):
@@ -73,6 +75,10 @@ class Ground(Cluster):
                 node = argv[argv.index("-N") + 1] if "-N" in argv else "slurmctld"
                 self.daemons[node] = Daemon(int(name), argv)
         return self
+
+    def __exit__(self, *error):
+        self.disk.remove()
+        super().__exit__(*error)
 
     def answers(self):
         return self.run("scontrol", "ping", code=None).returncode == 0
@@ -184,6 +190,11 @@ class SmallDisk:
 
     def free(self):
         os.unlink(self.filler)
+
+    def empty(self):
+        for name in os.listdir(self.folder):
+            path = f"{self.folder}/{name}"
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
 
     def remove(self):
         subprocess.run(["umount", "-l", self.folder], check=True)

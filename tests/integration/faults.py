@@ -15,7 +15,7 @@ import traceback
 import fault_torch
 from checks import wait_for
 from fault_cells import ORDINARY, SKIPPED, cells
-from fault_ground import Ground, Job, SmallDisk
+from fault_ground import Ground, Job
 from fault_training import REACHED, STEPS, TRAIN, submission, uses_torch
 from frameworks_support import TORCHRUN
 
@@ -36,7 +36,7 @@ class Round:
             self.problems.append(problem)
 
     def play(self):
-        disk = SmallDisk(self.ground.place + "/small", 48) if self.cell.disk else None
+        disk = self.ground.disk if self.cell.disk else None
         self.job = None
         try:
             self.ground.settle()
@@ -56,7 +56,7 @@ class Round:
             if self.job:
                 self.job.end_all()
             if disk:
-                disk.remove()
+                disk.empty()
         return self
 
     def disturb(self):
