@@ -15,9 +15,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,11 +32,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds k_hello_limit{10};                       // a peer that says nothing is dropped
-constexpr std::size_t k_most_strangers = 64;               // connections without a valid hello
-constexpr std::size_t k_most_held = std::size_t{1} << 20;  // bytes of their unfinished lines
-constexpr unsigned k_own_files = 128;
-constexpr unsigned k_most_refusals_logged = 100;
+constexpr seconds k_hello_limit{10};  // a peer that says nothing is dropped
 constexpr seconds k_launcher_patience{3};
 constexpr seconds k_orphan_patience{5};
 constexpr seconds k_facts_patience{3};
@@ -50,21 +43,6 @@ constexpr seconds k_fence_check{5};
 constexpr seconds k_question_limit{10};
 constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
 constexpr seconds k_before_deadline{2};     // our kill comes before the scheduler's
-
-// A stranger's bytes can be quoted in it.
-bool is_plain(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-}
-
-// One connection a rank; the limit that a job inherits from a login shell is often 1,024.
-void allow_open_files(rlim_t count) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
-  limit.rlim_cur = std::min(count, limit.rlim_max);
-  if (limit.rlim_cur < count)
-    log("only {} files may be open here: not every rank can be served", limit.rlim_cur);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
   LauncherFacts facts;
@@ -105,24 +83,6 @@ Result<run::Outcome> AttemptRunner::run() {
   deliver();
   confirm_cause();
   return *attempt_.outcome();
-}
-
-Result<void> AttemptRunner::open_channel() {
-  allow_open_files(settings_.attempt.plan.world_size + settings_.attempt.plan.nodes +
-                   k_most_strangers + k_own_files);
-  DTS_ASSIGN(listener_, listen_on(0));
-  ready_.reset(::epoll_create1(EPOLL_CLOEXEC));
-  if (!ready_.valid()) return fail_errno("cannot wait for ranks");
-  ChannelFile channel;
-  channel.token = settings_.attempt.token;
-  channel.node = settings_.attempt.agent_node;
-  channel.port = local_port(listener_.get());
-  channel.addresses = interface_addresses();
-  channel.addresses.push_back(host_name());
-  return write_file(settings_.run.attempt(settings_.attempt.number) + "/channel.json",
-                    to_text(channel),
-                    0600,
-                    Durability::deferred);  // worthless after a power cut
 }
 
 Result<LauncherCommand> AttemptRunner::launcher_command(
@@ -218,115 +178,6 @@ void AttemptRunner::poll_once(milliseconds limit) {
   if (fds[2].revents != 0) on_watch();
   tick();
   deliver();
-}
-
-void AttemptRunner::serve_peers() {
-  std::array<epoll_event, 512> events{};
-  std::vector<int> gone;
-  const int count = ::epoll_wait(ready_.get(), events.data(), static_cast<int>(events.size()), 0);
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events.at(static_cast<std::size_t>(i));
-    const auto peer = peers_.find(event.data.fd);
-    if (peer == peers_.end()) continue;  // dropped a moment ago
-    if ((event.events & EPOLLOUT) != 0) {
-      if (!peer->second.line.flush()) {
-        gone.push_back(peer->first);
-        continue;
-      }
-      listen_to(peer->first, peer->second.line.wants_to_write());
-    }
-    if ((event.events & ~EPOLLOUT) != 0 && !read_peer(event.data.fd)) gone.push_back(event.data.fd);
-    keep_strangers_small();
-  }
-  for (const int peer : gone) drop(peer);
-}
-
-void AttemptRunner::listen_to(int peer, bool and_write) {
-  epoll_event event{};
-  event.events = and_write ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  event.data.fd = peer;
-  if (::epoll_ctl(ready_.get(), EPOLL_CTL_MOD, peer, &event) != 0 && errno == ENOENT)
-    ::epoll_ctl(ready_.get(), EPOLL_CTL_ADD, peer, &event);
-}
-
-// All that wait: thousands of ranks call at one moment. Too many that do not say who they are make
-// room, the oldest first, because a rank says its hello at once.
-void AttemptRunner::accept_peers() {
-  for (unsigned i = 0; i < SOMAXCONN; ++i) {
-    UniqueFd fd = accept_from(listener_.get());
-    if (!fd.valid()) return;
-    const int peer = fd.get();
-    strangers_.push_back(peer);
-    std::string reached_at = local_address(peer);
-    peers_.emplace(peer,
-                   Connection{LineConnection(std::move(fd), k_longest_first_line),
-                              std::move(reached_at),
-                              Clock::now(),
-                              0});
-    listen_to(peer, false);
-    if (strangers_.size() > k_most_strangers + settings_.attempt.plan.world_size)
-      drop(strangers_.front());
-  }
-}
-
-bool AttemptRunner::read_peer(int peer) {
-  Connection& connection = peers_.at(peer);
-  const bool alive = connection.line.receive();
-  while (const auto line = connection.line.next_line()) {
-    auto message = parse_from_rank(*line);
-    if (!message) {
-      log_refusal(peer, message.error().message);
-      return false;
-    }
-    if (const auto* notice = std::get_if<Notice>(&*message)) {
-      if (notice->token == settings_.attempt.token) on_notice(*notice);
-      return false;
-    }
-    if (const auto* hello = std::get_if<Hello>(&*message);
-        hello != nullptr && hello->token == settings_.attempt.token) {
-      std::erase(strangers_, peer);
-      connection.line.set_limit(k_longest_line);
-      connection.is_known = true;
-    }
-    attempt_.on_message(peer, std::move(*message), connection.reached_at, Clock::now());
-    for (const int refused : attempt_.take_refused()) {
-      log_refusal(refused, "no rank of this attempt");
-      if (refused == peer) return false;
-      drop(refused);
-    }
-  }
-  hold(connection, connection.is_known ? 0 : connection.line.held());
-  return alive;
-}
-
-void AttemptRunner::hold(Connection& connection, std::size_t bytes) {
-  held_ += bytes - connection.held;
-  connection.held = bytes;
-}
-
-// A hello comes in one piece and is taken at once: who holds half a line for long is no rank, so
-// the oldest goes first.
-void AttemptRunner::keep_strangers_small() {
-  while (held_ > k_most_held)
-    drop(*std::find_if(strangers_.begin(), strangers_.end(), [this](int peer) {
-      return peers_.at(peer).held > 0;
-    }));
-}
-
-// A stranger must not fill the disk either.
-void AttemptRunner::log_refusal(int peer, const std::string& why) {
-  if (++refusals_ > k_most_refusals_logged) return;
-  log("turned away a connection from {}: {}{}",
-      peer_address(peer),
-      is_plain(why) ? why : "its line is not text",
-      refusals_ == k_most_refusals_logged ? "; further ones are not logged" : "");
-}
-
-void AttemptRunner::drop(int peer) {
-  attempt_.on_lost(peer, Clock::now());
-  if (const auto found = peers_.find(peer); found != peers_.end()) hold(found->second, 0);
-  std::erase(strangers_, peer);
-  peers_.erase(peer);
 }
 
 void AttemptRunner::on_signal(int signal) {
@@ -457,15 +308,6 @@ void AttemptRunner::look_at_silent_nodes() {
       [endpoints = std::move(endpoints)] { return probe_nodes(endpoints, k_look_limit); });
   sights_ = look.get_future();
   std::thread(std::move(look)).detach();
-}
-
-void AttemptRunner::deliver() {
-  for (const auto& [peer, message] : attempt_.take_messages()) {
-    const auto connection = peers_.find(peer);
-    if (connection == peers_.end()) continue;
-    connection->second.line.send(to_line(message));
-    if (connection->second.line.wants_to_write()) listen_to(peer, true);
-  }
 }
 
 void AttemptRunner::clean_up() {
