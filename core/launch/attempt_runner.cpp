@@ -23,6 +23,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <filesystem>
 #include <thread>
 
 namespace dts::launch {
@@ -48,7 +49,14 @@ Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
   LauncherFacts facts;
   facts.local = local;
   facts.srun = find_program("srun").has_value();
-  if (asked == "srun" || !find_program("mpirun")) return facts;
+  const auto mpirun = find_program("mpirun");
+  if (asked == "srun" || !mpirun) return facts;
+  // Up to release 4 mpirun is another name of orterun: that is known without the time of a process.
+  std::error_code failed;
+  if (std::filesystem::canonical(*mpirun, failed).filename() == "orterun") {
+    facts.mpirun = "mpirun (Open MPI) 4";
+    return facts;
+  }
   Command ask;
   ask.argv = {"mpirun", "--version"};
   DTS_ASSIGN(const Output version, run_process(std::move(ask), k_question_limit));

@@ -94,7 +94,7 @@ def simulate():
     with open(os.environ["DTS_TOLD"], "w") as file:
         json.dump(told, file)
     for r in range(ranks.count):
-        ranks.say(r, {"type": "exited", "code": 0})
+        ranks.say(r, {"type": "exited", "code": 0, "out_of_memory": False})
     time.sleep(2)
 
 
@@ -126,7 +126,9 @@ def main():
 
 
 if __name__ == "__main__":
-    if os.path.basename(sys.argv[0]) == "mpirun":
+    if os.path.basename(sys.argv[0]) == "mpirun" and "--version" in sys.argv:
+        print("mpirun (Open MPI) 4.1.4")
+    elif os.path.basename(sys.argv[0]) == "mpirun":
         simulate()
     else:
         main() if len(sys.argv) > 1 else sys.exit(__doc__)
