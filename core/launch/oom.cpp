@@ -48,7 +48,7 @@ std::optional<std::uint64_t> oom_kills_in(std::string_view text) {
 OomCounter::OomCounter()
     : cgroup_file_(oom_counter_file(read_file("/proc/self/cgroup").value_or(""))),
       in_cgroup_(kills_in_file(cgroup_file_)),
-      on_node_(kills_in_file("/proc/vmstat")) {}
+      on_node_(in_cgroup_ ? std::nullopt : kills_in_file("/proc/vmstat")) {}
 
 bool OomCounter::explains(int exit_code) const {
   if (exit_code == 0) return false;
