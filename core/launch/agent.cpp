@@ -114,7 +114,7 @@ class Agent {
 
 Result<void> Agent::note(run::Event event) {
   event.attempt = number_;
-  event.job = allocation_.job;
+  if (event.job == 0) event.job = allocation_.job;  // else of its successor
   return run::append_event(run_.ledger(), std::move(event));
 }
 
@@ -312,17 +312,14 @@ Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::
     DTS_TRY(note(std::move(event)));
     return outcome.exit_code;
   }
-  run::Event event{.event = answer->job == allocation_.job ? "requeued" : "resubmitted"};
+  const bool same = answer->job == allocation_.job;
+  run::Event event{.event = same ? "requeued" : "resubmitted", .job = answer->job};
   event.detail = answer->trouble;
-  if (answer->job == allocation_.job) {
-    DTS_TRY(note(std::move(event)));
+  DTS_TRY(note(std::move(event)));
+  if (same)
     wait_for_the_end();
-    return 0;
-  }
-  log("job {} continues this run", answer->job);
-  event.attempt = number_;
-  event.job = answer->job;
-  DTS_TRY(run::append_event(run_.ledger(), std::move(event)));
+  else
+    log("job {} continues this run", answer->job);
   return 0;
 }
 

@@ -32,6 +32,12 @@ std::vector<pid_t> family_of(pid_t pid) {
   return family;
 }
 
+// The state letter in a text of proc(5)'s stat; the name before it may hold any character.
+char state_in(const std::string& stat) {
+  const std::size_t after = stat.rfind(") ");
+  return after == std::string::npos || after + 2 >= stat.size() ? '?' : stat[after + 2];
+}
+
 std::string kernel_view(pid_t pid) {
   std::string text;
   std::error_code failed;
@@ -39,12 +45,10 @@ std::string kernel_view(pid_t pid) {
        std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), failed)) {
     const std::string thread = task.path().filename();
     const std::string at = fmt::format("task/{}/", thread);
-    const std::string stat = proc(pid, at + "stat");
-    const std::size_t after = stat.rfind(") ");
     text += fmt::format("thread {} ({}): state {}, waits in {}\n",
                         thread,
                         trim(proc(pid, at + "comm")),
-                        after == std::string::npos ? '?' : stat[after + 2],
+                        state_in(proc(pid, at + "stat")),
                         proc(pid, at + "wchan"));
   }
   return text;
@@ -64,9 +68,7 @@ std::string view_of(std::vector<std::string> argv, seconds limit) {
 }  // namespace
 
 char process_state(pid_t pid) {
-  const std::string stat = proc(pid, "stat");
-  const std::size_t after = stat.rfind(") ");
-  return after == std::string::npos || after + 2 >= stat.size() ? '?' : stat[after + 2];
+  return state_in(proc(pid, "stat"));
 }
 
 Result<void> write_stacks(pid_t pid, const std::string& file) {

@@ -62,8 +62,7 @@ std::string exhausted(const Outcome& outcome, const Circumstances& now, const Po
         "{} attempts in a row asked to be run again within {} s and saved nothing new",
         now.hasty,
         k_hasty.count());
-  const auto counted = now.failures.find(kind);
-  const unsigned count = counted == now.failures.end() ? 0 : counted->second;
+  const unsigned count = now.count(kind);
   if (rule.most && count > *rule.most)
     return fmt::format(
         "{} times {}, more than the budget of {}", count, to_string(kind), *rule.most);
@@ -75,8 +74,7 @@ std::string exhausted(const Outcome& outcome, const Circumstances& now, const Po
 // "crash 2 of at most 3"
 std::string tally(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
   const Kind kind = kind_of(outcome.cause);
-  const auto counted = now.failures.find(kind);
-  const unsigned count = counted == now.failures.end() ? 0 : counted->second;
+  const unsigned count = now.count(kind);
   if (const auto most = policy.rule(outcome.cause).most)
     return fmt::format("{} {} of at most {}", to_string(kind), count, *most);
   return to_string(outcome.cause);
@@ -90,13 +88,12 @@ Decision restart(const Outcome& outcome, const Circumstances& now, const Policy&
         "the program asked to be run again",
         "",
         now.hasty > k_free_hasty ? back_off(now.hasty - k_free_hasty) : std::chrono::seconds(0)};
-  const auto launches = now.failures.find(Kind::launch);
-  const bool launch = kind_of(outcome.cause) == Kind::launch && launches != now.failures.end();
+  const bool launch = kind_of(outcome.cause) == Kind::launch;
   return {Action::restart,
           0,
           tally(outcome, now, policy) + ": once more on the same nodes",
           "",
-          back_off(launch ? launches->second : now.without_progress)};
+          back_off(launch ? now.count(Kind::launch) : now.without_progress)};
 }
 
 // Something that happens to a job, not to a program: without a scheduler it is the user's Ctrl-C.

@@ -29,6 +29,11 @@ struct Circumstances {
   unsigned hasty = 0;                   // attempts in a row that asked to be run again within
                                         // k_hasty and saved nothing new
   std::chrono::seconds elapsed{0};      // of all attempts so far together
+
+  [[nodiscard]] unsigned count(Kind kind) const {
+    const auto found = failures.find(kind);
+    return found == failures.end() ? 0 : found->second;
+  }
 };
 
 // An attempt shorter than this that asks to be run again and saved nothing may be a loop.

@@ -1,11 +1,7 @@
 # The frameworks' own programs as our ranks. PyTorch is Debian's and always tried; the others come
 # from PyPI and have a label of their own: DTS_FRAMEWORKS_PYTHON=<venv>/bin/python ctest -L frameworks
 function(dts_framework name label script)
-  add_test(NAME frameworks_${name}
-           COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/frameworks_${script}.py ${ARGN})
-  set_tests_properties(frameworks_${name} PROPERTIES
-    LABELS ${label} TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON
-    ENVIRONMENT "DTSUBMIT=$<TARGET_FILE:dtsubmit>;DTTRAIN=$<TARGET_FILE:dttrain>;PYTHONDONTWRITEBYTECODE=1")
+  dts_script_test(frameworks_${name} ${label} 600 frameworks_${script} ${ARGN})
 endfunction()
 
 dts_framework(torch integration torch local)

@@ -4,21 +4,13 @@ foreach(flavour linuxproc cgroup)
     if(flavour STREQUAL cgroup AND scenario MATCHES "leaks|refusals")
       continue()  # nothing in them depends on how processes are tracked
     endif()
-    add_test(NAME main_job_${scenario}_${flavour}
-             COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/main_job.py ${scenario} ${flavour})
-    set_tests_properties(main_job_${scenario}_${flavour} PROPERTIES
-      LABELS integration TIMEOUT 900 SKIP_RETURN_CODE 77 RUN_SERIAL ON
-      ENVIRONMENT "DTSUBMIT=$<TARGET_FILE:dtsubmit>;DTTRAIN=$<TARGET_FILE:dttrain>;PYTHONDONTWRITEBYTECODE=1")
+    dts_script_test(main_job_${scenario}_${flavour} integration 900 main_job ${scenario} ${flavour})
   endforeach()
 endforeach()
 
 # The same under an mpirun of release 5, where there is one: DTS_OPENMPI5=<prefix> ctest -L openmpi5
 foreach(scenario layout preempt)
-  add_test(NAME main_job_${scenario}_openmpi5
-           COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/main_job.py ${scenario} linuxproc openmpi5)
-  set_tests_properties(main_job_${scenario}_openmpi5 PROPERTIES
-    LABELS openmpi5 TIMEOUT 900 SKIP_RETURN_CODE 77 RUN_SERIAL ON
-    ENVIRONMENT "DTSUBMIT=$<TARGET_FILE:dtsubmit>;DTTRAIN=$<TARGET_FILE:dttrain>;PYTHONDONTWRITEBYTECODE=1")
+  dts_script_test(main_job_${scenario}_openmpi5 openmpi5 900 main_job ${scenario} linuxproc openmpi5)
 endforeach()
 
 # README's transcript of the quickstart is what the quickstart prints.

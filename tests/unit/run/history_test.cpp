@@ -53,17 +53,12 @@ class Story {
   std::vector<Event> events_{{.time = "t", .event = "created"}};
 };
 
-unsigned count_of(const Circumstances& counted, Kind kind) {
-  const auto found = counted.failures.find(kind);
-  return found == counted.failures.end() ? 0 : found->second;
-}
-
 }  // namespace
 
 TEST_CASE("a run that only began has no failures") {
   const Circumstances counted = Story().counted();
-  CHECK(count_of(counted, Kind::crash) == 0);
-  CHECK(count_of(counted, Kind::launch) == 0);
+  CHECK(counted.count(Kind::crash) == 0);
+  CHECK(counted.count(Kind::launch) == 0);
   CHECK(counted.without_progress == 0);
 }
 
@@ -75,8 +70,8 @@ TEST_CASE(
                                     .attempt("launcher_died", "step-000000070", "step-000000100")
                                     .attempt("user_exit", "step-000000100", "step-000000100")
                                     .counted();
-  CHECK(count_of(counted, Kind::crash) == 2);
-  CHECK(count_of(counted, Kind::launch) == 0);
+  CHECK(counted.count(Kind::crash) == 2);
+  CHECK(counted.count(Kind::launch) == 0);
 }
 
 TEST_CASE("a crash after a new checkpoint is progress, one without is not") {
@@ -89,7 +84,7 @@ TEST_CASE("a crash after a new checkpoint is progress, one without is not") {
   CHECK(
       story.attempt("rank_killed", "step-000000050", "step-000000050").counted().without_progress ==
       2);
-  CHECK(count_of(story.counted(), Kind::crash) == 4);
+  CHECK(story.counted().count(Kind::crash) == 4);
 }
 
 TEST_CASE("the hundredth checkpoint is newer than the ninetieth, and step 1000000 than 999950") {
@@ -119,19 +114,19 @@ TEST_CASE("a failed launch between two crashes does not end their row") {
                                     .attempt("rank_killed", "", "")
                                     .counted();
   CHECK(counted.without_progress == 2);
-  CHECK(count_of(counted, Kind::launch) == 1);
+  CHECK(counted.count(Kind::launch) == 1);
 }
 
 TEST_CASE("a person's requeue begins all budgets anew") {
   const Circumstances counted =
       Story().attempt("rank_killed", "", "").attempt("launch_failed", "", "").resumed().counted();
-  CHECK(count_of(counted, Kind::crash) == 0);
-  CHECK(count_of(counted, Kind::launch) == 0);
+  CHECK(counted.count(Kind::crash) == 0);
+  CHECK(counted.count(Kind::launch) == 0);
   CHECK(counted.without_progress == 0);
 }
 
 TEST_CASE("a cause of a later version is no crash") {
-  CHECK(count_of(Story().attempt("struck_by_lightning", "", "").counted(), Kind::crash) == 0);
+  CHECK(Story().attempt("struck_by_lightning", "", "").counted().count(Kind::crash) == 0);
 }
 
 TEST_CASE("the newest attempt without an end is the unfinished one") {
