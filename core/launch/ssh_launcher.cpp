@@ -225,12 +225,13 @@ Result<int> run_ssh_launcher(const std::string& run_directory, unsigned attempt)
   DTS_ASSIGN(const plan::Plan plan, plan::plan_from_json(text));
   DTS_ASSIGN(ChannelFile channel, read_channel(run_directory, attempt));
   DTS_ASSIGN(const std::string folder, current_folder());
+  const std::vector<std::string> environment = travelling_environment();
   SshLauncher launcher(std::move(channel), std::move(signals));
   for (NodeOrder& order : node_orders(plan)) {
     order.run_directory = run_directory;
     order.attempt = attempt;
     order.folder = folder;
-    order.environment = travelling_environment();
+    order.environment = environment;
     DTS_TRY(launcher.start(plan, order));
   }
   return launcher.run();
