@@ -49,6 +49,15 @@ Result<std::chrono::seconds> parse_seconds(const std::string& text) {
   return std::chrono::seconds(*number);
 }
 
+// on, off or how long it may take.
+Result<std::chrono::seconds> parse_preflight(const std::string& text) {
+  if (text == "on") return spec::JobSpec{}.preflight;
+  if (text == "off") return std::chrono::seconds(0);
+  auto limit = parse_seconds(text);
+  if (!limit) limit.error().hint = "on, off, or a number of seconds";
+  return limit;
+}
+
 Result<int> parse_signal(const std::string& text) {
   const std::string name = text.rfind("SIG", 0) == 0 ? text.substr(3) : text;
   for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2})
@@ -105,6 +114,11 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
                   "end the attempt if a rank has not come after this many seconds [120]")
       ->group(group)
       ->type_name("SEC");
+  verb.add_option("--preflight",
+                  o.preflight,
+                  "check each node before programs start: on, off, or seconds it may take [10]")
+      ->group(group)
+      ->type_name("WHEN");
   verb.add_option(
           "--on",
           o.spec.on,
@@ -192,6 +206,7 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   reader.read("--mem", options.memory, parse_memory_mib, spec.memory_mib);
   reader.read("--signal-margin", options.signal_margin, parse_seconds, spec.signal_margin);
   reader.read("--start-timeout", options.start_timeout, parse_seconds, spec.start_timeout);
+  reader.read("--preflight", options.preflight, parse_preflight, spec.preflight);
   reader.read("--stop-signal", options.stop_signal, parse_signal, spec.stop_signal);
   reader.read("--framework", options.frameworks, parse_frameworks, spec.frameworks);
   if (const auto policy = run::parse_policy(spec.on); !policy)

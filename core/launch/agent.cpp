@@ -184,6 +184,10 @@ RunnerSettings Agent::runner_settings() {
   settings.attempt.log_timestamps = spec_.log_timestamps;
   settings.attempt.nodes = allocation_.nodes;
   settings.attempt.launch_limit = spec_.start_timeout;
+  settings.attempt.preflight = spec_.preflight;
+  settings.attempt.run_directory = run_.path;
+  settings.attempt.memory_mib = spec_.memory_mib;
+  settings.attempt.wall = std::chrono::system_clock::now();
   settings.run = run_;
   settings.dtsubmit = options_.dtsubmit;
   settings.local = options_.local;
@@ -263,6 +267,11 @@ Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
   if (outcome.rank) ended.rank = static_cast<int>(*outcome.rank);
   ended.node = outcome.node;
   ended.checkpoint = run::newest_checkpoint(run_);
+  for (const run::UnfitNode& unfit : outcome.unfit) {
+    run::Event event{.event = "node_unfit", .detail = unfit.why};
+    event.node = unfit.node;
+    DTS_TRY(note(std::move(event)));
+  }
   const auto noted = note(std::move(ended));
   runner.clean_up();
   DTS_TRY(noted);

@@ -83,6 +83,8 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
   }
   const unsigned rank = known->second;
   if (auto* m = std::get_if<Topology>(&message)) return on(rank, std::move(*m), now);
+  if (const auto* m = std::get_if<Measured>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<ClockReading>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Listening>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Reached>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Started>(&message)) return on(rank, *m, now);
@@ -130,6 +132,8 @@ void Attempt::on(Peer peer, Hello&& hello, const std::string& reached_at, Time n
   ranks_[rank] = Rank{peer, std::move(hello), {}, reached_at, false, std::nullopt, false};
   if (ranks_[rank].is_late()) ++late_;
   last_hello_ = now;
+  if (settings_.preflight.count() > 0 && ranks_[rank].hello.rank.local_rank == 0)
+    begin_check(rank, now);
   begin_rendezvous_if_all_came(now);
 }
 
@@ -290,6 +294,8 @@ void Attempt::on_tick(Time now) {
                              settings_.launch_limit.count(),
                              describe_silence()),
                  now);
+    case Phase::checking:
+      return judge_nodes(now);
     case Phase::starting:
       return end(run::Cause::launch_failed, 1, "not every rank started its program in time", now);
     default:

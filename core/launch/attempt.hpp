@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/launch/node_probe.hpp"
+#include "core/launch/preflight.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/run/decision.hpp"
 
@@ -33,6 +34,11 @@ struct AttemptSettings {
   std::optional<topo::NodeTopology> topology;  // of agent_node, where the agent has looked itself
   std::vector<std::string> nodes;              // of the allocation; empty: not known
   std::chrono::seconds launch_limit{120};      // for all hellos, and then for all starts
+  // For what is measured on each node; 0: nothing is.
+  std::chrono::seconds preflight{0};
+  std::string run_directory{};                   // where ranks write
+  std::optional<std::uint64_t> memory_mib{};     // asked on each node
+  std::chrono::system_clock::time_point wall{};  // the agent's clock when the attempt is made
 };
 
 class Attempt {
@@ -102,7 +108,7 @@ class Attempt {
  private:
   static constexpr std::chrono::seconds k_rendezvous_limit{20};
 
-  enum class Phase { gathering, listening, probing, starting, running, ending };
+  enum class Phase { gathering, listening, probing, checking, starting, running, ending };
 
   struct Rank {
     Peer peer = -1;
@@ -124,6 +130,8 @@ class Attempt {
   void on(Peer peer, const Refused& message, Time now);
   void on(unsigned rank, Topology&& message, Time now);
   void on(Peer peer, const NotLaunched& message, Time now);
+  void on(unsigned rank, const Measured& message, Time now);
+  void on(unsigned rank, const ClockReading& message, Time now);
   void on(unsigned rank, const Listening& message, Time now);
   void on(unsigned rank, const Reached& message, Time now);
   void on(unsigned rank, const Started& message, Time now);
@@ -137,6 +145,13 @@ class Attempt {
   // did.
   [[nodiscard]] std::vector<Route> routes_to(const std::string& address) const;
   void meet_at(const std::string& address, const std::vector<Route>& routes);
+  // Pre-flight: see attempt_preflight.cpp.
+  void begin_check(unsigned rank, Time now);
+  void start_when_checked(Time now);
+  [[nodiscard]] bool all_checked() const;
+  void judge_nodes(Time now);
+  [[nodiscard]] std::vector<Finding> findings_of(const std::string& node) const;
+  void end_unfit(std::map<std::string, std::vector<Finding>> unfit, Time now);
   void start_ranks(Time now);
   void end(run::Cause cause,
            int exit_code,
@@ -186,6 +201,16 @@ class Attempt {
   Time doubt_until_;
   std::vector<std::string> notes_;
   std::map<std::string, std::string> node_addresses_;
+
+  struct NodeCheck {
+    Time asked;  // for its clock
+    std::optional<NodeFacts> facts{};
+    std::optional<Finding> clock{};
+    bool clock_known = false;
+  };
+
+  std::map<std::string, NodeCheck> checks_;         // by node
+  std::map<std::string, std::size_t> pci_gpus_;     // likewise
   std::map<unsigned, std::vector<Route>> reached_;  // by probing rank
   std::vector<unsigned> probers_;                   // ascending
   std::vector<plan::Placement> placements_;

@@ -53,6 +53,8 @@ Result<void> AttemptRunner::open_channel() {
   channel.port = local_port(listener_.get());
   channel.addresses = interface_addresses();
   channel.addresses.push_back(host_name());
+  channel.preflight = settings_.attempt.preflight.count() > 0;
+  channel.check_gpus = settings_.attempt.plan.gpus_per_node > 0;
   return write_file(settings_.run.attempt(settings_.attempt.number) + "/channel.json",
                     to_text(channel),
                     0600,

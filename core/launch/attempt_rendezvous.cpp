@@ -39,6 +39,7 @@ void Attempt::begin_rendezvous_if_all_came(Time now) {
                  3,
                  fmt::format("no rank on {} has local rank 0", state.hello.rank.node),
                  now);
+  for (const auto& [node, topology] : topologies) pci_gpus_[node] = topology.gpus.size();
   placements_ = plan::place_ranks(hellos, settings_.plan, topologies);
   rendezvous_.hcas = plan::shared_hcas(topologies);
   phase_ = Phase::listening;
@@ -61,7 +62,7 @@ void Attempt::on(unsigned rank, const Listening& message, Time now) {
   begin_probes();
   if (probers_.empty()) {
     meet_at("127.0.0.1", {});  // a world of one talks to itself
-    start_ranks(now);
+    start_when_checked(now);
   }
 }
 
@@ -142,7 +143,7 @@ void Attempt::on(unsigned rank, const Reached& message, Time now) {
     const std::vector<Route> routes = routes_to(candidate);
     if (routes.empty()) continue;
     meet_at(candidate, routes);
-    return start_ranks(now);
+    return start_when_checked(now);
   }
   const std::vector<std::string>& own = ranks_.at(0).hello.addresses;
   const bool alone = std::all_of(own.begin(), own.end(), is_loopback);

@@ -144,6 +144,12 @@ std::string to_line(const FromRank& message) {
           [](const Topology& m) {
             return json{{"type", "topology"}, {"text", m.text}};
           },
+          [](const Measured& m) {
+            return json{{"type", "measured"}, {"text", m.text}};
+          },
+          [](const ClockReading& m) {
+            return json{{"type", "clock"}, {"milliseconds", m.milliseconds}};
+          },
           [](const Listening& m) {
             json j{{"type", "listening"}, {"port", m.port}};
             if (!m.note.empty()) j["note"] = m.note;
@@ -190,6 +196,9 @@ std::string to_line(const FromRank& message) {
 std::string to_line(const ToRank& message) {
   return dump(
       std::visit(Overload{
+                     [](const AskClock&) {
+                       return json{{"type", "ask_clock"}};
+                     },
                      [](const Listen& m) {
                        return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
                      },
@@ -229,6 +238,9 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     const auto type = j.at("type").get<std::string>();
     if (type == "hello") return hello_from(j);
     if (type == "topology") return Topology{j.at("text").get<std::string>()};
+    if (type == "measured") return Measured{j.at("text").get<std::string>()};
+    if (type == "clock")
+      return ClockReading{whole<std::int64_t>(j.at("milliseconds"), "milliseconds")};
     if (type == "listening") return Listening{port(j), j.value("note", "")};
     if (type == "reached") return reached_from(j);
     if (type == "started") return Started{number(j, "pid"), counts(j, "cpus")};
@@ -258,6 +270,7 @@ Result<FromRank> parse_from_rank(std::string_view line) {
 Result<ToRank> parse_to_rank(std::string_view line) {
   return parse(line, "control channel", [](const json& j) -> ToRank {
     const auto type = j.at("type").get<std::string>();
+    if (type == "ask_clock") return AskClock{};
     if (type == "listen") return Listen{counts(j, "ports"), j.at("nonce").get<std::string>()};
     if (type == "probe")
       return Probe{j.at("addresses").get<std::vector<std::string>>(),
@@ -276,7 +289,9 @@ std::string to_text(const ChannelFile& channel) {
   return dump(json{{"token", channel.token},
                    {"node", channel.node},
                    {"addresses", channel.addresses},
-                   {"port", channel.port}});
+                   {"port", channel.port},
+                   {"preflight", channel.preflight},
+                   {"check_gpus", channel.check_gpus}});
 }
 
 Result<ChannelFile> parse_channel_file(std::string_view text) {
@@ -284,7 +299,9 @@ Result<ChannelFile> parse_channel_file(std::string_view text) {
     return ChannelFile{j.at("token").get<std::string>(),
                        j.at("node").get<std::string>(),
                        j.at("addresses").get<std::vector<std::string>>(),
-                       port(j)};
+                       port(j),
+                       j.at("preflight").get<bool>(),
+                       j.at("check_gpus").get<bool>()};
   });
 }
 

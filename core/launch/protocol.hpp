@@ -2,12 +2,13 @@
 // The control channel's messages: one JSON object a line, between each `rank` and the `agent`.
 // Pure.
 //
-//   rank  -> agent   hello, topology, listening, reached, started, signalled, progress, dumped,
+//   rank  -> agent   hello, topology, measured, clock, listening, reached, started, signalled,
+//   progress, dumped,
 //                    exited, failed; or refused, in place of hello, from one that cannot tell which
 //                    rank it is
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals
 //   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
-//   agent -> rank    listen, probe, go, stacks, stop, kill, bye
+//   agent -> rank    ask_clock, listen, probe, go, stacks, stop, kill, bye
 //
 // Everything from the other side is checked on arrival: an unknown type, a missing or mistyped
 // field and text that is not JSON are Errc::invalid, never an exception.
@@ -44,6 +45,14 @@ struct Hello {
 struct Topology {
   std::string text;  // topo::to_json()
 };
+
+struct Measured {
+  std::string text;  // to_text() of NodeFacts: from the first rank of each node, where asked for
+};
+
+struct ClockReading {
+  std::int64_t milliseconds = 0;  // Unix time there
+};                                // the answer to AskClock
 
 struct Listening {
   unsigned port = 0;   // rank 0 holds it; 0: none was free
@@ -107,6 +116,8 @@ struct NotLaunched {
 
 using FromRank = std::variant<Hello,
                               Topology,
+                              Measured,
+                              ClockReading,
                               Listening,
                               Reached,
                               Started,
@@ -118,6 +129,8 @@ using FromRank = std::variant<Hello,
                               Refused,
                               Notice,
                               NotLaunched>;
+
+struct AskClock {};
 
 struct Listen {
   std::vector<unsigned> ports;
@@ -152,7 +165,7 @@ struct Kill {};
 
 struct Bye {};
 
-using ToRank = std::variant<Listen, Probe, Go, Stacks, Stop, Kill, Bye>;
+using ToRank = std::variant<AskClock, Listen, Probe, Go, Stacks, Stop, Kill, Bye>;
 
 // Without the newline.
 [[nodiscard]] std::string to_line(const FromRank& message);
@@ -166,6 +179,8 @@ struct ChannelFile {
   std::string node;                    // the agent's own, whose topology it knows itself
   std::vector<std::string> addresses;  // to try in order
   unsigned port = 0;
+  bool preflight = false;   // the first rank of each node measures it
+  bool check_gpus = false;  // with its GPUs
 };
 
 [[nodiscard]] std::string to_text(const ChannelFile& channel);

@@ -12,6 +12,7 @@
 #include "core/launch/identity.hpp"
 #include "core/launch/launcher.hpp"
 #include "core/launch/line_connection.hpp"
+#include "core/launch/measure_node.hpp"
 #include "core/launch/net.hpp"
 #include "core/launch/oom.hpp"
 #include "core/launch/program.hpp"
@@ -19,6 +20,7 @@
 #include "core/launch/protocol.hpp"
 #include "core/launch/signals.hpp"
 #include "core/launch/stacks.hpp"
+#include "core/run/run_directory.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/json.hpp"
 
@@ -133,17 +135,23 @@ std::uint64_t size_of(const std::string& file) {
 
 class RankProcess {
  public:
-  RankProcess(const RankOptions& options, UniqueFd socket, UniqueFd signals, HeldPort worker)
+  RankProcess(const RankOptions& options,
+              UniqueFd socket,
+              UniqueFd signals,
+              HeldPort worker,
+              std::optional<NodeMeasurement> measurement)
       : options_(options),
         agent_(std::move(socket), k_longest_line),
         signals_(std::move(signals)),
-        worker_(std::move(worker)) {}
+        worker_(std::move(worker)),
+        measurement_(std::move(measurement)) {}
 
   void say(const FromRank& message) { agent_.send(to_line(message)); }
 
   int run();
 
  private:
+  void handle(const AskClock&);
   void handle(const Listen& message);
   void handle(const Probe& message);
   void handle(const Go& message);
@@ -165,6 +173,7 @@ class RankProcess {
   UniqueFd signals_;
   HeldPort worker_;  // the sockets of both until the program starts, the claims as long as we live
   HeldPort rendezvous_;
+  std::optional<NodeMeasurement> measurement_;  // of the first rank of a node
   std::string nonce_;
   Program program_;
   OomCounter oom_;
@@ -181,6 +190,11 @@ class RankProcess {
   Clock::time_point deadline_ =
       Clock::time_point::max();  // then the program is killed, or we leave
 };
+
+void RankProcess::handle(const AskClock&) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  say(ClockReading{std::chrono::duration_cast<milliseconds>(now).count()});
+}
 
 void RankProcess::handle(const Listen& message) {
   nonce_ = message.nonce;
@@ -329,12 +343,13 @@ void RankProcess::read_agent() {
 
 int RankProcess::run() {
   while (!over_) {
-    std::array<pollfd, 3> fds{
+    std::array<pollfd, 4> fds{
         {{signals_.get(), POLLIN, 0},
          {agent_alive_ ? agent_.fd() : -1,
           static_cast<short>(agent_.wants_to_write() ? POLLIN | POLLOUT : POLLIN),
           0},
-         {rendezvous_.socket.get(), POLLIN, 0}}};
+         {rendezvous_.socket.get(), POLLIN, 0},
+         {measurement_ ? measurement_->event_fd() : -1, POLLIN, 0}}};
     int wait = -1;
     if (Clock::now() >= next_look_) look_at_progress();
     if (next_look_ != Clock::time_point::max())
@@ -354,6 +369,8 @@ int RankProcess::run() {
     if ((fds[1].revents & POLLOUT) != 0 && !agent_.flush()) on_agent_lost();
     if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && agent_alive_) read_agent();
     if (fds[2].revents != 0 && rendezvous_.socket.valid()) answer_probe();
+    if (fds[3].revents != 0)
+      if (const auto facts = measurement_->take()) say(Measured{to_text(*facts)});
     if (fds[0].revents != 0) on_signals();
   }
   return agent_alive_ ? 0 : 1;
@@ -381,6 +398,10 @@ Result<int> run_rank(const RankOptions& options) {
   const auto identity =
       options.identity ? Result<Identity>(*options.identity) : identify(getenv_lookup);
   if (!identity) return refuse(channel, identity.error());
+  std::optional<NodeMeasurement> measurement;  // begins first: it has all the time until the start
+  if (channel.preflight && identity->local_rank == 0)
+    measurement.emplace(run::RunDirectory{options.run_directory}.attempt(options.attempt),
+                        channel.check_gpus);
   Hello hello = make_hello(channel, *identity, options.node);
   std::optional<Topology> topology;
   if (hello.topology) {
@@ -391,7 +412,8 @@ Result<int> run_rank(const RankOptions& options) {
   hello.worker_port = worker.port;
   // Last, so that no connection is silent for long: the agent drops strangers when too many call.
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
-  RankProcess process(options, std::move(socket), std::move(signals), std::move(worker));
+  RankProcess process(
+      options, std::move(socket), std::move(signals), std::move(worker), std::move(measurement));
   process.say(hello);
   if (topology) process.say(*topology);
   return process.run();

@@ -110,6 +110,13 @@ bool goes_elsewhere(const Outcome& outcome, const Circumstances& now, Action wan
          wanted != Action::resubmit;
 }
 
+// The nodes to do without, as a host list.
+std::string where(const Outcome& outcome) {
+  std::string nodes;
+  for (const UnfitNode& unfit : outcome.unfit) nodes += (nodes.empty() ? "" : ",") + unfit.node;
+  return nodes.empty() ? outcome.node : nodes;
+}
+
 }  // namespace
 
 Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
@@ -124,8 +131,8 @@ Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& 
   if (goes_elsewhere(outcome, now, wanted))
     return {Action::requeue,
             0,
-            fmt::format("{}: once more without {}", tally(outcome, now, policy), outcome.node),
-            outcome.node};
+            fmt::format("{}: once more without {}", tally(outcome, now, policy), where(outcome)),
+            where(outcome)};
   // A broken GPU of a job that may not be requeued gets the chance of a restart.
   const bool may_return = now.may_requeue || outcome.cause != Cause::gpu_error;
   if (wanted == Action::restart || !now.in_scheduler || !may_return)

@@ -9,8 +9,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dts::run {
+
+struct UnfitNode {
+  std::string node;
+  std::string why;
+};
 
 struct Outcome {
   Cause cause = Cause::launch_failed;
@@ -18,6 +24,7 @@ struct Outcome {
   std::string detail;              // one sentence for people: which rank, where
   std::optional<unsigned> rank{};  // the first that failed, where one did
   std::string node{};              // where it failed, where that is known
+  std::vector<UnfitNode> unfit{};  // by their pre-flight, all of them
 };
 
 struct Circumstances {
@@ -43,7 +50,7 @@ struct Decision {
   Action action = Action::stop;
   int exit_code = 1;  // of the agent, so of the job, where the action is done or stop
   std::string why;
-  std::string exclude{};          // a node that the next attempt must not get; empty: none
+  std::string exclude{};          // host list that the next attempt must not get; empty: none
   std::chrono::seconds delay{0};  // before a restart
 };
 

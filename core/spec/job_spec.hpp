@@ -37,6 +37,7 @@ struct JobSpec {
   std::string hosts;                        // machines without a scheduler, see expand_host_slots()
   std::string ssh_command;                  // words instead of "ssh", split at blanks
   std::chrono::seconds start_timeout{120};  // for every rank to say hello, and then to start
+  std::chrono::seconds preflight{10};       // for the checks of each node before the start; 0: none
   bool log_timestamps = false;              // each line of a rank's log begins with its time
   std::vector<std::string> frameworks = all_frameworks();  // whose variables ranks get
   std::string bind_threads = "none";  // the OpenMP runtime whose threads are bound: gnu, intel

@@ -110,6 +110,7 @@ constexpr Field k_fields[] = {
      }},
     {"launcher", [](const json& v, JobSpec& s) { return read_text(v, s.launcher); }},
     {"start_timeout", [](const json& v, JobSpec& s) { return read_seconds(v, s.start_timeout); }},
+    {"preflight", [](const json& v, JobSpec& s) { return read_seconds(v, s.preflight); }},
     {"log_timestamps", [](const json& v, JobSpec& s) { return read_flag(v, s.log_timestamps); }},
     {"hosts", [](const json& v, JobSpec& s) { return read_text(v, s.hosts); }},
     {"ssh_command", [](const json& v, JobSpec& s) { return read_text(v, s.ssh_command); }},
@@ -237,6 +238,7 @@ std::string to_json(const JobSpec& spec) {
   if (spec.time_total.count() > 0) value["time_total"] = format_time_limit(spec.time_total);
   value["launcher"] = spec.launcher;
   value["start_timeout"] = spec.start_timeout.count();
+  value["preflight"] = spec.preflight.count();
   value["log_timestamps"] = spec.log_timestamps;
   if (!spec.hosts.empty()) value["hosts"] = spec.hosts;
   if (!spec.ssh_command.empty()) value["ssh_command"] = spec.ssh_command;

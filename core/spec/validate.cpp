@@ -171,6 +171,8 @@ Diagnostics validate(const JobSpec& spec) {
     problems.push_back({"--signal-margin", fmt::format("must be 0 to {} seconds", k_most)});
   if (spec.start_timeout.count() < 1 || spec.start_timeout.count() > k_most)
     problems.push_back({"--start-timeout", fmt::format("must be 1 to {} seconds", k_most)});
+  if (spec.preflight.count() < 0 || spec.preflight.count() > k_most)
+    problems.push_back({"--preflight", fmt::format("must be 0 to {} seconds", k_most)});
   if (spec.stop_signal != SIGTERM && spec.stop_signal != SIGUSR1 && spec.stop_signal != SIGUSR2)
     problems.push_back({"--stop-signal", "must be TERM, USR1 or USR2"});
   check_launcher(problems, spec);

@@ -19,11 +19,14 @@ namespace dts::launch {
 // rank.
 class JobStory {
  public:
-  explicit JobStory(unsigned nodes = 2, unsigned per_node = 2, unsigned gpus = 0)
+  explicit JobStory(unsigned nodes = 2,
+                    unsigned per_node = 2,
+                    unsigned gpus = 0,
+                    std::chrono::seconds preflight = {})
       : per_node_(per_node),
         start_(Time::clock::now()),
         now_(start_),
-        attempt_(settings(nodes, per_node, gpus), start_) {}
+        attempt_(settings(nodes, per_node, gpus, preflight), start_) {}
 
   [[nodiscard]] unsigned world() const { return world_; }
 
@@ -187,9 +190,22 @@ class JobStory {
 
   Attempt& attempt() { return attempt_; }
 
+  // The agent's clock, Unix time.
+  [[nodiscard]] std::chrono::milliseconds wall_now() const {
+    return k_wall + std::chrono::duration_cast<std::chrono::milliseconds>(now_ - start_);
+  }
+
  private:
-  AttemptSettings settings(unsigned nodes, unsigned per_node, unsigned gpus) {
+  static constexpr std::chrono::milliseconds k_wall{1'700'000'000'000};
+
+  AttemptSettings settings(unsigned nodes,
+                           unsigned per_node,
+                           unsigned gpus,
+                           std::chrono::seconds preflight) {
     AttemptSettings settings;
+    settings.preflight = preflight;
+    settings.run_directory = "/runs/a";
+    settings.wall = std::chrono::system_clock::time_point(k_wall);
     settings.plan.nodes = nodes;
     settings.plan.ntasks_per_node = per_node;
     settings.plan.gpus_per_node = gpus;

@@ -31,6 +31,9 @@ const std::vector<FromRank> k_from_rank{
     Listening{0},
     Listening{12001, "one of SLURM_STEP_RESV_PORTS=12000-12003"},
     Topology{R"({"cores":[[0,0,0,[0,1]]],"gpus":[]})"},
+    Measured{R"({"gpus":[],"no_nvml":""})"},
+    ClockReading{1'700'000'000'123},
+    ClockReading{-1},
     Reached{{{"n0", "10.0.0.2", "eth0"}, {"fd00::1", "fd00::2", ""}}},
     Reached{},
     Started{4712, {0, 1, 255}},
@@ -47,6 +50,7 @@ const std::vector<FromRank> k_from_rank{
     NotLaunched{"0123456789abcdef", "n2: ssh: connect to host n2 port 22: No route to host"}};
 
 const std::vector<ToRank> k_to_rank{
+    AskClock{},
     Listen{{20000, 20001}, "abcd"},
     Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
     Go{{2, 3}, {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}}, "/runs/a/attempt-1/rank-3.log"},
@@ -158,7 +162,7 @@ TEST_CASE("a route arrives whole, and each of its fields is needed") {
 }
 
 TEST_CASE("the environment of a go keeps its order and any characters") {
-  const auto back = parse_to_rank(to_line(k_to_rank[2]));
+  const auto back = parse_to_rank(to_line(k_to_rank[3]));
   REQUIRE(back);
   const auto& go = std::get<Go>(*back);
   REQUIRE(go.environment.size() == 2);
@@ -233,7 +237,7 @@ TEST_CASE("random bytes and damaged messages never crash a parser") {
     return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
   };
   const std::vector<std::string> seeds{to_line(FromRank(a_hello())),
-                                       to_line(k_to_rank[2]),
+                                       to_line(k_to_rank[3]),
                                        to_text(ChannelFile{"t", "n1", {"10.0.0.1"}, 4})};
   for (unsigned round = 0; round < 20'000; ++round) {
     std::string text = seeds[below(seeds.size())];

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node's facts as the line it sends.
+#include "core/launch/preflight.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace dts::launch {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t k_most_gpus = 1024;
+
+json to_json(const GpuFacts& gpu) {
+  json j{{"pci", gpu.pci}};
+  if (gpu.lost) j["lost"] = true;
+  if (gpu.uncorrected) j["uncorrected"] = *gpu.uncorrected;
+  if (gpu.retirement_pending) j["retirement_pending"] = true;
+  if (gpu.remap_failed) j["remap_failed"] = true;
+  if (gpu.throttling != 0) j["throttling"] = gpu.throttling;
+  return j;
+}
+
+[[noreturn]] void wrong(const char* key) {
+  throw json::other_error::create(501, fmt::format("`{}` is not as it should be", key), nullptr);
+}
+
+// Absent, or a whole number that is not negative; json would convert anything.
+std::optional<std::uint64_t> amount(const json& j, const char* key) {
+  const auto found = j.find(key);
+  if (found == j.end()) return std::nullopt;
+  if (!found->is_number_unsigned()) wrong(key);
+  return found->get<std::uint64_t>();
+}
+
+int error_number(const json& j, const char* key) {
+  const std::uint64_t number = amount(j, key).value_or(0);
+  if (number > 4095) wrong(key);  // MAX_ERRNO of the kernel
+  return static_cast<int>(number);
+}
+
+bool flag(const json& j, const char* key) {
+  const auto found = j.find(key);
+  if (found != j.end() && !found->is_boolean()) wrong(key);
+  return found != j.end() && found->get<bool>();
+}
+
+GpuFacts gpu_from(const json& j) {
+  GpuFacts gpu;
+  gpu.pci = j.at("pci").get<std::string>();
+  gpu.lost = flag(j, "lost");
+  gpu.uncorrected = amount(j, "uncorrected");
+  gpu.retirement_pending = flag(j, "retirement_pending");
+  gpu.remap_failed = flag(j, "remap_failed");
+  gpu.throttling = amount(j, "throttling").value_or(0);
+  return gpu;
+}
+
+NodeFacts facts_from(const json& j) {
+  NodeFacts facts;
+  facts.write_errno = error_number(j, "write_errno");
+  facts.run_free = amount(j, "run_free");
+  facts.memory = amount(j, "memory");
+  facts.shm_errno = error_number(j, "shm_errno");
+  facts.shm_free = amount(j, "shm_free");
+  facts.loopback_errno = error_number(j, "loopback_errno");
+  facts.no_nvml = j.at("no_nvml").get<std::string>();
+  const auto& gpus = j.at("gpus").get_ref<const json::array_t&>();
+  if (gpus.size() > k_most_gpus) wrong("gpus");
+  for (const json& gpu : gpus) facts.gpus.push_back(gpu_from(gpu));
+  return facts;
+}
+
+}  // namespace
+
+std::string to_text(const NodeFacts& facts) {
+  json j{{"write_errno", facts.write_errno},
+         {"shm_errno", facts.shm_errno},
+         {"loopback_errno", facts.loopback_errno},
+         {"no_nvml", facts.no_nvml}};
+  if (facts.run_free) j["run_free"] = *facts.run_free;
+  if (facts.memory) j["memory"] = *facts.memory;
+  if (facts.shm_free) j["shm_free"] = *facts.shm_free;
+  json gpus = json::array();
+  for (const GpuFacts& gpu : facts.gpus) gpus.push_back(to_json(gpu));
+  j["gpus"] = std::move(gpus);
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<NodeFacts> parse_node_facts(std::string_view text) {
+  try {
+    return facts_from(json::parse(text));
+  } catch (const json::exception& error) {
+    return fail(Errc::invalid, fmt::format("a node's facts: {}", error.what()));
+  }
+}
+
+}  // namespace dts::launch
