@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 namespace dts::launch {
@@ -17,12 +18,20 @@ constexpr int k_checkpointed =
 constexpr int k_no_restart = 93;
 constexpr std::chrono::seconds k_kill_limit{5};
 constexpr std::chrono::seconds k_sibling_patience{3};
+constexpr std::chrono::milliseconds k_settle{300};
 constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
 
 run::Cause cause_of_exit(const Exited& message) {
   if (message.code == k_no_restart) return run::Cause::no_restart;
   if (message.out_of_memory) return run::Cause::out_of_memory;
   return message.code >= 128 ? run::Cause::rank_killed : run::Cause::user_exit;
+}
+
+// By a signal that no program sends itself when a peer fails, as it does SIGABRT.
+bool is_killed_from_outside(const Exited& message) {
+  constexpr std::array k_signals{SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+  return message.out_of_memory ||
+         std::find(k_signals.begin(), k_signals.end(), message.code - 128) != k_signals.end();
 }
 
 std::string describe_exit(int code) {
@@ -210,16 +219,37 @@ void Attempt::on(unsigned rank, const Exited& message, Time now) {
   if (message.code == k_checkpointed) {
     if (!first_saved_) first_saved_ = rank;
   } else if (message.code == k_no_restart || (message.code != 0 && !stop_cause_)) {
-    end(cause_of_exit(message),
-        message.code,
-        fmt::format("{} {}{}",
-                    where(rank),
-                    describe_exit(message.code),
-                    message.out_of_memory ? ", by the kernel for want of memory" : ""),
-        now,
-        rank);
+    on_failed_exit(rank, message, now);
   }
   finish_if_all_ended();
+}
+
+void Attempt::withdraw_victim(Time now) {
+  if (phase_ == Phase::running && settle_until_ != Time::max() && now < settle_until_)
+    failure_.reset();
+}
+
+// A program whose peer is killed can be told of it by MPI, and fail, before the peer's own rank has
+// said that it was killed: who is killed within a moment of the first failure is the reason of it.
+void Attempt::on_failed_exit(unsigned rank, const Exited& message, Time now) {
+  const bool killed = is_killed_from_outside(message);
+  if (killed) withdraw_victim(now);
+  run::Outcome failure{
+      cause_of_exit(message),
+      message.code,
+      fmt::format("{} {}{}",
+                  where(rank),
+                  describe_exit(message.code),
+                  message.out_of_memory ? ", by the kernel for want of memory" : ""),
+      rank,
+      ranks_.at(rank).hello.rank.node};
+  const bool may_be_victim = !killed && message.code != k_no_restart;
+  if (may_be_victim && phase_ == Phase::running) {
+    if (!failure_) failure_ = std::move(failure);
+    settle_until_ = std::min(settle_until_, now + k_settle);
+    return;
+  }
+  end(failure.cause, failure.exit_code, std::move(failure.detail), now, rank);
 }
 
 void Attempt::on_lost(Peer peer, Time now) {
@@ -231,6 +261,7 @@ void Attempt::on_lost(Peer peer, Time now) {
   state.gone = true;
   if (!state.exit_code) {
     state.exit_code = 128 + SIGKILL;
+    withdraw_victim(now);
     end_unless_a_node_is_down(
         {run::Cause::rank_killed, *state.exit_code, where(rank) + ": its process vanished", rank},
         now);
@@ -265,6 +296,7 @@ void Attempt::on_tick(Time now) {
     return finish_if_all_ended();
   }
   if (phase_ == Phase::ending) return;
+  if (now >= settle_until_) return kill_all(now);
   if (now >= kill_at_ && !stop_cause_)
     return end(run::Cause::rank_killed,
                128 + SIGKILL,
@@ -308,7 +340,7 @@ void Attempt::on_tick(Time now) {
 
 void Attempt::on_stop(run::Cause cause, Time kill_at, const std::string& detail, Time now) {
   kill_at_ = std::min(kill_at_, kill_at);
-  if (stop_cause_ || phase_ == Phase::ending) return;
+  if (stop_cause_ || failure_ || phase_ == Phase::ending) return;
   stop_cause_ = cause;
   stop_detail_ = detail;
   if (phase_ != Phase::running && phase_ != Phase::starting)

@@ -162,6 +162,9 @@ class Attempt {
   // The rank that the others most likely wait for.
   [[nodiscard]] unsigned straggler() const;
   void end_hang(Time now);
+  void on_failed_exit(unsigned rank, const Exited& message, Time now);
+  // The failure that may be another's fault, if it is only a moment old.
+  void withdraw_victim(Time now);
   void kill_all(Time now);
   // end(), but while nodes are silent only after a look at them: one of them may be the reason.
   void end_unless_a_node_is_down(run::Outcome outcome, Time now);
@@ -197,6 +200,7 @@ class Attempt {
   Time next_look_;     // at silent nodes
   std::vector<std::string> to_look_at_;
   std::map<std::string, Reach> last_sight_;  // of silent nodes
+  Time settle_until_ = Time::max();          // a program failed, perhaps because another was killed
   std::optional<run::Outcome> doubt_;  // the end, if no silent node turns out to be the reason
   Time doubt_until_;
   std::vector<std::string> notes_;

@@ -123,12 +123,14 @@ bool AttemptRunner::read_peer(int peer) {
       if (notice->token == settings_.attempt.token) on_notice(*notice);
       return false;
     }
-    if (const auto* hello = std::get_if<Hello>(&*message);
-        hello != nullptr && hello->token == settings_.attempt.token) {
-      std::erase(strangers_, peer);
-      connection.line.set_limit(k_longest_line);
-      connection.is_known = true;
+    if (const auto* attached = std::get_if<Attached>(&*message)) {
+      if (attached->token != settings_.attempt.token) return false;
+      welcome(peer, connection);
+      continue;
     }
+    if (const auto* hello = std::get_if<Hello>(&*message);
+        hello != nullptr && hello->token == settings_.attempt.token)
+      welcome(peer, connection);
     attempt_.on_message(peer, std::move(*message), connection.reached_at, Clock::now());
     for (const int refused : attempt_.take_refused()) {
       log_refusal(refused, "no rank of this attempt");
@@ -138,6 +140,12 @@ bool AttemptRunner::read_peer(int peer) {
   }
   hold(connection, connection.is_known ? 0 : connection.line.held());
   return alive;
+}
+
+void AttemptRunner::welcome(int peer, Connection& connection) {
+  std::erase(strangers_, peer);
+  connection.line.set_limit(k_longest_line);
+  connection.is_known = true;
 }
 
 void AttemptRunner::hold(Connection& connection, std::size_t bytes) {

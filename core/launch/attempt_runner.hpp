@@ -79,6 +79,7 @@ class AttemptRunner {
   void accept_peers();
   void serve_peers();
   void listen_to(int peer, bool and_write);
+  void welcome(int peer, Connection& connection);
   void hold(Connection& connection, std::size_t bytes);
   void keep_strangers_small();
   void log_refusal(int peer, const std::string& why);

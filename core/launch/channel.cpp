@@ -2,7 +2,6 @@
 #include "core/launch/channel.hpp"
 
 #include "core/base/files.hpp"
-#include "core/launch/line_connection.hpp"
 #include "core/launch/net.hpp"
 #include "core/run/run_directory.hpp"
 
@@ -23,6 +22,13 @@ Result<void> tell_agent(const ChannelFile& channel, const FromRank& message) {
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
   LineConnection(std::move(socket), 1024).send(to_line(message));
   return {};
+}
+
+Result<LineConnection> attach_to_agent(const ChannelFile& channel) {
+  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
+  LineConnection connection(std::move(socket), 1024);
+  connection.send(to_line(Attached{channel.token}));
+  return connection;
 }
 
 bool agent_lives(const ChannelFile& channel) {

@@ -2,6 +2,7 @@
 // The control channel for processes of ours that have one thing to say.
 #pragma once
 
+#include "core/launch/line_connection.hpp"
 #include "core/launch/protocol.hpp"
 
 #include <string>
@@ -13,6 +14,9 @@ namespace dts::launch {
 
 // Connects, says it and leaves. Errc::unreachable where the agent is gone.
 [[nodiscard]] Result<void> tell_agent(const ChannelFile& channel, const FromRank& message);
+
+// A connection that the agent keeps open for as long as it lives. Errc::unreachable as above.
+[[nodiscard]] Result<LineConnection> attach_to_agent(const ChannelFile& channel);
 
 // True where somebody listens there still.
 [[nodiscard]] bool agent_lives(const ChannelFile& channel);

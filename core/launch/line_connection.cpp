@@ -2,6 +2,8 @@
 #include "core/launch/line_connection.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,8 +11,27 @@
 
 namespace dts::launch {
 
+namespace {
+
+// A host that loses its power or its network says nothing: it is gone after 60 s of silence
+// (tcp(7): 30 s idle, then 3 questions 10 s apart; TCP_USER_TIMEOUT is the same for data that was
+// sent).
+void notice_silence(int fd) {
+  const auto set = [fd](int level, int option, int value) {
+    ::setsockopt(fd, level, option, &value, sizeof value);  // on a socket of another kind: useless
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 60000);
+}
+
+}  // namespace
+
 LineConnection::LineConnection(UniqueFd fd, std::size_t limit) : fd_(std::move(fd)), limit_(limit) {
   ::fcntl(fd_.get(), F_SETFL, ::fcntl(fd_.get(), F_GETFL) | O_NONBLOCK);
+  notice_silence(fd_.get());
 }
 
 bool LineConnection::receive() {

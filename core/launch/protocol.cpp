@@ -186,6 +186,9 @@ std::string to_line(const FromRank& message) {
             return json{
                 {"type", "notice"}, {"token", m.token}, {"node", m.node}, {"signal", m.signal}};
           },
+          [](const Attached& m) {
+            return json{{"type", "attached"}, {"token", m.token}};
+          },
           [](const NotLaunched& m) {
             return json{{"type", "not_launched"}, {"token", m.token}, {"message", m.message}};
           },
@@ -261,6 +264,7 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "notice")
       return Notice{
           j.at("token").get<std::string>(), j.at("node").get<std::string>(), number(j, "signal")};
+    if (type == "attached") return Attached{j.at("token").get<std::string>()};
     if (type == "not_launched")
       return NotLaunched{j.at("token").get<std::string>(), j.at("message").get<std::string>()};
     unknown_type(type);

@@ -6,7 +6,8 @@
 //   progress, dumped,
 //                    exited, failed; or refused, in place of hello, from one that cannot tell which
 //                    rank it is
-//   step  -> agent   notice, from a process that is no rank but hears the step's signals
+//   step  -> agent   notice, from a process that is no rank but hears the step's signals; attached,
+//                    from one that has to end when the agent does
 //   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
 //   agent -> rank    ask_clock, listen, probe, go, stacks, stop, kill, bye
 //
@@ -109,6 +110,10 @@ struct Notice {
   int signal = 0;
 };
 
+struct Attached {
+  std::string token;
+};  // nothing follows: the end of the connection is what the other side waits for
+
 struct NotLaunched {
   std::string token;
   std::string message;  // which node, and why its ranks are not there, or no longer
@@ -128,6 +133,7 @@ using FromRank = std::variant<Hello,
                               Failed,
                               Refused,
                               Notice,
+                              Attached,
                               NotLaunched>;
 
 struct AskClock {};

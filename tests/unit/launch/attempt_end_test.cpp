@@ -31,7 +31,7 @@ JobStory a_running_job() {
 
 TEST_CASE("a rank that exits 1 ends the others at once, and is the cause") {
   JobStory job = a_running_job();
-  job.exits(2, 1);
+  job.exits(2, 1).settle();
   CHECK(job.told<Kill>(2).empty());
   for (const unsigned rank : {0U, 1U, 3U}) CHECK(job.told<Kill>(rank).size() == 1);
   CHECK_FALSE(job.over());
@@ -42,7 +42,7 @@ TEST_CASE("a rank that exits 1 ends the others at once, and is the cause") {
 
 TEST_CASE("of several failures the first is the cause") {
   JobStory job = a_running_job();
-  job.exits(1, 3).exits(0, 1).exits(2, 134).killed_ranks_exit();
+  job.exits(1, 3).exits(0, 1).exits(2, 134).settle().killed_ranks_exit();
   check_outcome(job, Cause::user_exit, 3, "rank 1 on n0 exited 3");
 }
 
@@ -265,9 +265,44 @@ TEST_CASE("a signal from outside that a rank process heard is news, once") {
   CHECK_FALSE(job.over());
 }
 
+TEST_CASE(
+    "of failures at one moment a program that was killed is the cause, not its peers' errors") {
+  struct Row {
+    int first, second;
+    Cause cause;
+    const char* words;
+  };
+
+  const Row table[] = {
+      {1, 137, Cause::rank_killed, "rank 2 on n1 was killed by SIGKILL"},
+      {15, 139, Cause::rank_killed, "rank 2 on n1 was killed by SIGSEGV"},
+      {1, 134, Cause::user_exit, "rank 1 on n0 exited 1"},  // NCCL's watchdog aborts the victims
+      {134, 137, Cause::rank_killed, "rank 2 on n1 was killed by SIGKILL"},
+      {1, 1, Cause::user_exit, "rank 1 on n0 exited 1"},
+      {137, 139, Cause::rank_killed, "rank 1 on n0 was killed by SIGKILL"},
+      {1, 93, Cause::user_exit, "rank 1 on n0 exited 1"},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.first);
+    CAPTURE(row.second);
+    JobStory job = a_running_job();
+    job.exits(1, row.first).exits(2, row.second).settle().killed_ranks_exit();
+    check_ended(job, row.cause, row.words);
+  }
+  JobStory vanished = a_running_job();
+  vanished.exits(1, 1).lost(2).killed_ranks_exit();
+  check_ended(vanished, Cause::rank_killed, "rank 2 on n1: its process vanished");
+  JobStory late = a_running_job();
+  late.exits(1, 1).settle().exits(2, 139).killed_ranks_exit();
+  check_ended(late, Cause::user_exit, "rank 1 on n0 exited 1");
+  JobStory stopped = a_running_job();
+  stopped.exits(1, 1).stop(Cause::preempted, 20s).settle().killed_ranks_exit();
+  check_ended(stopped, Cause::user_exit, "rank 1 on n0 exited 1");
+}
+
 TEST_CASE("what comes after the end changes nothing") {
   JobStory job = a_running_job();
-  job.exits(1, 3).killed_ranks_exit();
+  job.exits(1, 3).settle().killed_ranks_exit();
   const run::Outcome outcome = job.outcome();
   const std::size_t byes = job.count<Bye>(), kills = job.count<Kill>();
   job.exits(0, 0)

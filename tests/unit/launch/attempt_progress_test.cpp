@@ -102,7 +102,7 @@ TEST_CASE("a stall while the job saves is no hang") {
 
 TEST_CASE("a rank that fails while the stacks are written is the cause") {
   Hang job;
-  job.reports(0, 40, 300).exits(2, 134).killed_ranks_exit();
+  job.reports(0, 40, 300).exits(2, 134).settle().killed_ranks_exit();
   check_ended(job, Cause::rank_killed, "rank 2 on n1 was killed by SIGABRT");
 }
 

@@ -134,6 +134,9 @@ class JobStory {
     return collect();
   }
 
+  // Long enough for whoever is the reason of a failure to be heard.
+  JobStory& settle() { return wait(std::chrono::seconds(1)); }
+
   // What a look at silent nodes showed.
   JobStory& sees(const std::vector<NodeSight>& sights) {
     attempt_.on_sights(sights, now_);

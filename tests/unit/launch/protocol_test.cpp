@@ -47,6 +47,7 @@ const std::vector<FromRank> k_from_rank{
     Failed{"cannot start `a \"b\"\n`"},
     Refused{"0123456789abcdef", "n2", "PMIX_RANK=7 but \"SLURM_PROCID\"=1"},
     Notice{"0123456789abcdef", "n2", 15},
+    Attached{"0123456789abcdef"},
     NotLaunched{"0123456789abcdef", "n2: ssh: connect to host n2 port 22: No route to host"}};
 
 const std::vector<ToRank> k_to_rank{
