@@ -77,7 +77,7 @@ class Agent {
   [[nodiscard]] Result<run::Outcome> run_attempt(AttemptRunner& runner);
   [[nodiscard]] run::Outcome see_job(run::Outcome outcome,
                                      const sched::JobInfo& job,
-                                     const std::vector<std::string>& down_nodes) const;
+                                     const AttemptRunner& runner) const;
   [[nodiscard]] RunnerSettings runner_settings();
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> common_environment() const;
   [[nodiscard]] Result<void> on_started(const Attempt& attempt);
@@ -227,12 +227,17 @@ void Agent::on_stop(const Attempt& attempt) {
 // What the scheduler's record says of the attempt's end.
 run::Outcome Agent::see_job(run::Outcome outcome,
                             const sched::JobInfo& job,
-                            const std::vector<std::string>& down_nodes) const {
+                            const AttemptRunner& runner) const {
+  const std::vector<std::string>& down_nodes = runner.down_nodes();
   std::vector<std::string> ours;
   for (const std::string& node : allocation_.nodes)
     if (std::find(down_nodes.begin(), down_nodes.end(), node) != down_nodes.end())
       ours.push_back(node);
-  outcome.cause = classify(outcome.cause, job, !ours.empty());
+  outcome.cause = classify(outcome.cause, job, {!ours.empty(), runner.reason_is_lost()});
+  if (outcome.cause == run::Cause::preempted && job.preempt_time == 0)
+    outcome.detail +=
+        "; the controller was started again meanwhile and does not know why: taken for a "
+        "preemption";
   if (outcome.cause == run::Cause::node_failed && !ours.empty())
     outcome.detail += fmt::format("; down: {}", fmt::join(ours, ","));
   return outcome;
@@ -256,7 +261,7 @@ Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
   }
   run::Outcome outcome = std::move(*ended_by);
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
-  if (runner.job()) outcome = see_job(std::move(outcome), *runner.job(), runner.down_nodes());
+  if (runner.job()) outcome = see_job(std::move(outcome), *runner.job(), runner);
   if (runner.interrupted() && outcome.cause == run::Cause::stopped)
     outcome.exit_code = exit_code(Errc::interrupted);
   log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);

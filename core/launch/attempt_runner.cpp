@@ -232,10 +232,12 @@ void AttemptRunner::on_children() {
 void AttemptRunner::on_notice(const Notice& notice) {
   if (attempt_.outcome()) return;
   log("the step on {} got signal {}: asking every rank to save", notice.node, notice.signal);
-  attempt_.on_stop(run::Cause::stopped,
-                   Time::max(),
-                   fmt::format("signal {} to the job's steps", notice.signal),
-                   Clock::now());
+  on_step_signal(fmt::format("signal {} to the job's steps", notice.signal));
+}
+
+void AttemptRunner::on_step_signal(const std::string& detail) {
+  if (steps_signalled_at_ == 0) steps_signalled_at_ = std::time(nullptr);
+  attempt_.on_stop(run::Cause::stopped, Time::max(), detail, Clock::now());
   if (settings_.watch != nullptr) settings_.watch->ask();
 }
 
@@ -253,6 +255,7 @@ void AttemptRunner::on_watch() {
     facts_known_ = true;
   }
   if (auto down = settings_.watch->take_down_nodes()) down_nodes_ = *std::move(down);
+  if (const auto start = settings_.watch->take_controller_start()) controller_start_ = *start;
   if (auto job = settings_.watch->take_job()) {
     job_ = std::move(job);
     // A grace period began, heard of or not: the deadline moved without a signal to us.
@@ -275,11 +278,7 @@ void AttemptRunner::tick() {
     log("rank {} got signal {} from outside: asking every rank to save",
         signalled->first,
         signalled->second);
-    attempt_.on_stop(run::Cause::stopped,
-                     Time::max(),
-                     fmt::format("signal {} at rank {}", signalled->second, signalled->first),
-                     now);
-    if (settings_.watch != nullptr) settings_.watch->ask();
+    on_step_signal(fmt::format("signal {} at rank {}", signalled->second, signalled->first));
   }
   if (attempt_.take_started()) {
     if (const auto recorded = settings_.on_started(attempt_); !recorded) {

@@ -61,6 +61,12 @@ class AttemptRunner {
   // Those that the scheduler called down when it had put the job back.
   [[nodiscard]] const std::vector<std::string>& down_nodes() const { return down_nodes_; }
 
+  // True where the job's steps were signalled by a controller that has been started again since:
+  // what it had not written down of its reasons is lost.
+  [[nodiscard]] bool reason_is_lost() const {
+    return steps_signalled_at_ != 0 && controller_start_ >= steps_signalled_at_;
+  }
+
  private:
   struct Connection {
     LineConnection line;
@@ -88,6 +94,7 @@ class AttemptRunner {
   void on_signal(int signal);
   void on_children();
   void on_notice(const Notice& notice);
+  void on_step_signal(const std::string& detail);
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> step_environment() const;
   void on_watch();
   void look_at_silent_nodes();
@@ -116,7 +123,9 @@ class AttemptRunner {
   bool facts_known_ = false;
   bool told_to_end_ = false;
   bool interrupted_ = false;
-  bool controller_known_ = false;  // it has answered once, so it will again
+  std::int64_t steps_signalled_at_ = 0;  // Unix seconds; 0: they were not
+  std::int64_t controller_start_ = 0;    // likewise; 0: not known
+  bool controller_known_ = false;        // it has answered once, so it will again
   Time next_fence_check_;
 };
 

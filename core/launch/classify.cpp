@@ -10,7 +10,7 @@ namespace dts::launch {
 //  node failure     PENDING     yes or no   +1             0             (and a node is down)
 //  preempted        PENDING     yes         +1             set
 //  grace began      RUNNING     no          +0             set
-run::Cause classify(run::Cause observed, const sched::JobInfo& job, bool a_node_is_down) {
+run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surroundings& around) {
   switch (observed) {
     // What the program itself said of its end stands, whatever the scheduler did meanwhile.
     case run::Cause::completed:
@@ -26,7 +26,9 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job, bool a_node_
   if (job.state == sched::JobState::timed_out) return run::Cause::time_limit;
   if (job.state == sched::JobState::out_of_memory) return run::Cause::out_of_memory;
   if (job.state == sched::JobState::node_failed) return run::Cause::node_failed;
-  if (is_requeued(job)) return a_node_is_down ? run::Cause::node_failed : run::Cause::requeued;
+  if (is_requeued(job))
+    return around.a_node_is_down ? run::Cause::node_failed : run::Cause::requeued;
+  if (observed == run::Cause::stopped && around.reason_is_lost) return run::Cause::preempted;
   return observed;
 }
 

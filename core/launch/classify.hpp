@@ -11,13 +11,22 @@
 
 namespace dts::launch {
 
+// What the record of the job alone does not tell.
+struct Surroundings {
+  bool a_node_is_down = false;  // a lost node, not a requeue by hand
+  // The controller was started again after the job's steps had been signalled: a preemption that it
+  // had begun it may not know of any more. It will begin it anew, and nobody else signals steps
+  // without ending the job.
+  bool reason_is_lost = false;
+};
+
 // The cause that `job` shows, else `observed`. Measured on Slurm 22.05: at the moment of the signal
 // one record tells cancel, time limit, requeue and preemption apart (a preempted job is RUNNING
 // with preempt_time set during its grace time, PENDING with it set after; see classify.cpp for the
-// table). What tells a lost node from a requeue by hand is that one is down: `a_node_is_down`.
+// table).
 [[nodiscard]] run::Cause classify(run::Cause observed,
                                   const sched::JobInfo& job,
-                                  bool a_node_is_down);
+                                  const Surroundings& around);
 
 // True once the scheduler has put the job back into the queue by itself.
 [[nodiscard]] bool is_requeued(const sched::JobInfo& job);

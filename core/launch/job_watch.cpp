@@ -33,6 +33,7 @@ struct JobWatch::Shared {
   std::optional<Facts> facts;
   std::optional<sched::JobInfo> info;
   std::optional<std::vector<std::string>> down_nodes;
+  std::optional<std::int64_t> controller_start;
   std::optional<Result<Returned>> returned;
   std::optional<Error> trouble;
 
@@ -133,10 +134,11 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
   }
   while (true) {
     std::optional<Return> how;
+    bool was_asked = false;
     {
       std::unique_lock lock(shared->mutex);
       shared->wake.wait_for(lock, k_poll, [&] { return shared->asked || shared->return_asked; });
-      shared->asked = false;
+      was_asked = std::exchange(shared->asked, false);
       how = std::exchange(shared->return_asked, std::nullopt);
     }
     if (!scheduler) {
@@ -155,6 +157,9 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
     }
     if (info->state == sched::JobState::pending && info->preempt_time == 0)
       shared->publish(shared->down_nodes, down_nodes(**scheduler));
+    if (was_asked)
+      if (const auto config = (*scheduler)->config())
+        shared->publish(shared->controller_start, std::int64_t{config->boot_time});
     shared->publish(shared->info, std::move(*info));
   }
 }
@@ -185,6 +190,10 @@ std::optional<sched::JobInfo> JobWatch::take_job() {
 
 std::optional<std::vector<std::string>> JobWatch::take_down_nodes() {
   return shared_->take(shared_->down_nodes);
+}
+
+std::optional<std::int64_t> JobWatch::take_controller_start() {
+  return shared_->take(shared_->controller_start);
 }
 
 std::optional<Result<JobWatch::Returned>> JobWatch::take_returned() {

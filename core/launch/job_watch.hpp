@@ -58,6 +58,8 @@ class JobWatch {
   // preemption.
   [[nodiscard]] std::optional<std::vector<std::string>> take_down_nodes();
   [[nodiscard]] std::optional<Result<Returned>> take_returned();
+  // When the controller that answered ask() was started, Unix seconds; handed over before the job.
+  [[nodiscard]] std::optional<std::int64_t> take_controller_start();
   // Why there is no scheduler, if there is none.
   [[nodiscard]] std::optional<Error> take_trouble();
 

@@ -133,6 +133,7 @@ sched::ConfigInfo config_from(const json& object) {
   reader.read("requeue_exit_hold", config.requeue_exit_hold);
   reader.read("proctrack", config.proctrack);
   reader.read("kill_wait_seconds", config.kill_wait_seconds);
+  reader.read("boot_time", config.boot_time);
   return config;
 }
 

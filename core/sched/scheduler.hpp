@@ -84,6 +84,7 @@ struct ConfigInfo {
   std::string requeue_exit_hold;
   std::string proctrack;  // "proctrack/cgroup"
   std::uint32_t kill_wait_seconds = 0;
+  std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
 };
 
 // A batch job. The fields say the same as the script's #SBATCH lines, but the scheduler reads the

@@ -113,7 +113,8 @@ Outcome<json> config(const json&) {
               {"requeue_exit", text(conf->requeue_exit)},
               {"requeue_exit_hold", text(conf->requeue_exit_hold)},
               {"proctrack", text(conf->proctrack_type)},
-              {"kill_wait_seconds", conf->kill_wait}};
+              {"kill_wait_seconds", conf->kill_wait},
+              {"boot_time", static_cast<std::int64_t>(conf->boot_time)}};
 }
 
 Outcome<json> version(const json&) {

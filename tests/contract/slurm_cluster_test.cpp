@@ -6,6 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <ctime>
+
 using namespace contract;
 
 TEST_CASE("nodes are those of sinfo, with their GPUs and addresses") {
@@ -57,4 +60,8 @@ TEST_CASE("the configuration is scontrol's") {
   CHECK(shows("ClusterName", config->cluster_name));
   CHECK(shows("ProctrackType", config->proctrack));
   CHECK(shows("KillWait", std::to_string(config->kill_wait_seconds) + " sec"));
+  std::array<char, 32> started{};  // as scontrol(1) writes a time
+  const std::time_t boot_time = config->boot_time;
+  std::strftime(started.data(), started.size(), "%Y-%m-%dT%H:%M:%S", std::localtime(&boot_time));
+  CHECK(shows("BOOT_TIME", started.data()));
 }

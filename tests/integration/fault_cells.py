@@ -172,8 +172,7 @@ def manners(launcher):
     yield cell("kill-slurmd-of-agent", lose_node(0), ("node_failed", "agent_lost"), (*COMES_BACK, ""), delay=2500, **lost_node)
     yield cell("node-down", node_down, ("node_failed", "agent_lost"), (*COMES_BACK, ""), **lost_node)
     yield cell("controller-save", controller_away_during_save, "preempted", COMES_BACK, warned=BOTH)
-    yield cell("controller-save-killed", controller_killed_during_save, "preempted", COMES_BACK, warned=BOTH,
-               note="known to fail: the cause is then stopped")
+    yield cell("controller-save-killed", controller_killed_during_save, "preempted", COMES_BACK, warned=BOTH)
     yield cell("controller-requeue", controller_away_during_requeue, "time_limit", COMES_BACK, warned=BOTH)
     yield cell("standstill", stand_still, "completed", ("done",), delay=300, note="shorter than any hang")
     yield cell("stopped", stop_program, "hang", ("restart",), options=("--hang-timeout", "0:15"), delay=300)

@@ -20,6 +20,7 @@ struct Record {
   std::int64_t preempt_time;
   Cause cause;  // of a stop that was seen only as "stopped"
   bool a_node_is_down = false;
+  bool reason_is_lost = false;
 };
 
 const std::vector<Record> k_records{
@@ -47,6 +48,14 @@ const std::vector<Record> k_records{
     {"cancelled during grace", JobState::cancelled, true, 0, 1'767'323'045, Cause::cancelled},
     {"nothing happened to the job", JobState::running, false, 0, 0, Cause::stopped},
     {"requeued once before, now running", JobState::running, false, 1, 0, Cause::stopped},
+    {"cancelled, and the controller was started again",
+     JobState::cancelled,
+     true,
+     0,
+     0,
+     Cause::cancelled,
+     false,
+     true},
     {"a state of a later version", JobState::unknown, false, 0, 0, Cause::stopped},
 };
 
@@ -59,12 +68,16 @@ sched::JobInfo info_of(const Record& record) {
   return job;
 }
 
+launch::Surroundings around(const Record& record) {
+  return {record.a_node_is_down, record.reason_is_lost};
+}
+
 }  // namespace
 
 TEST_CASE("a stop seen from inside gets the cause that the scheduler's record shows") {
   for (const Record& record : k_records) {
     CAPTURE(record.what);
-    CHECK(launch::classify(Cause::stopped, info_of(record), record.a_node_is_down) == record.cause);
+    CHECK(launch::classify(Cause::stopped, info_of(record), around(record)) == record.cause);
   }
 }
 
@@ -77,14 +90,22 @@ TEST_CASE("a rank or a launcher that died because the job was taken away is not 
     for (const Record& record : k_records) {
       CAPTURE(record.what);
       const Cause expected = record.cause == Cause::stopped ? observed : record.cause;
-      CHECK(launch::classify(observed, info_of(record), record.a_node_is_down) == expected);
+      CHECK(launch::classify(observed, info_of(record), around(record)) == expected);
     }
 }
 
 TEST_CASE("what the program itself said of its end stands, whatever the record says") {
   for (const Cause said : {Cause::completed, Cause::no_restart, Cause::fenced, Cause::wrong_ranks})
     for (const Record& record : k_records)
-      CHECK(launch::classify(said, info_of(record), record.a_node_is_down) == said);
+      CHECK(launch::classify(said, info_of(record), around(record)) == said);
+}
+
+TEST_CASE("a stop whose reason the controller has lost is taken for a preemption, a crash is not") {
+  sched::JobInfo job;
+  job.state = JobState::running;
+  CHECK(launch::classify(Cause::stopped, job, {false, true}) == Cause::preempted);
+  for (const Cause observed : {Cause::rank_killed, Cause::time_limit, Cause::user_exit})
+    CHECK(launch::classify(observed, job, {false, true}) == observed);
 }
 
 TEST_CASE("only a pending job has been requeued") {
