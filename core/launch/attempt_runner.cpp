@@ -154,7 +154,10 @@ Result<void> AttemptRunner::start_launcher() {
 void AttemptRunner::start_sentinel() {
   Command command;
   command.argv = sentinel_command(settings_.dtsubmit);
-  command.env = environment_with(step_environment());
+  auto environment = step_environment();
+  // The job's own --gpus-per-node, which srun takes from here and refuses beside --gres=none.
+  environment.emplace_back("SLURM_GPUS_PER_NODE", "");
+  command.env = environment_with(environment);
   command.own_group = true;
   command.parent_death_signal = SIGKILL;
   const auto started = start_process(command);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace dts::run {
 namespace {
@@ -31,6 +32,14 @@ std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
   return std::nullopt;
 }
 
+// A program that finds no room for its state finds none for its last words either.
+bool is_full(const std::string& folder) {
+  constexpr std::uintmax_t k_least = 4096;
+  std::error_code failed;
+  const auto space = std::filesystem::space(folder, failed);
+  return !failed && space.available < k_least;
+}
+
 }  // namespace
 
 Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsigned world_size) {
@@ -40,6 +49,11 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.detail += ": " + own->line;
   }
   if (!may_be_a_victim(outcome.cause)) return outcome;
+  if (is_full(run.path)) {
+    outcome.cause = Cause::disk_full;
+    outcome.detail += "; no space is left at " + run.path;
+    return outcome;
+  }
   if (const auto other = culprit(run, attempt, world_size, *outcome.rank)) {
     outcome.cause = other->second.cause;
     outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);

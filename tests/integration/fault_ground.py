@@ -55,8 +55,11 @@ class Ground(Cluster):
             skip("needs root, to mount small disks and to start daemons again under their host names")
         partitions = [f"PartitionName={name} Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode={mode} GraceTime={grace}"
                       for name, mode, grace in (("nograce", "REQUEUE", 0), ("cancel", "CANCEL", 0), ("cancelgrace", "CANCEL", GRACE))]
+        # SUSPEND needs a partition above it that shares its cores, and the gang scheduler.
+        partitions += [f"PartitionName={name} Nodes=ALL MaxTime=INFINITE State=UP PriorityTier={tier} PreemptMode={mode} OverSubscribe=FORCE:1"
+                       for name, tier, mode in (("suspend", 1, "SUSPEND"), ("above", 5, "OFF"))]
         # A node that an operator has set down stays down, as it does in most places.
-        more = [f"KillWait={KILL_WAIT}", "ReturnToService=1", *partitions]
+        more = [f"KillWait={KILL_WAIT}", "ReturnToService=1", "PreemptMode=SUSPEND,GANG", *partitions]
         super().__init__(flavour, NODES, GPUS, GRACE, *(word for line in more for word in ("--conf", line)))
         self.flavour = flavour
 
@@ -137,7 +140,7 @@ class Job(Run):
         def is_it(argv):
             name = os.path.basename(argv[0])
             if what == "program":
-                return name == "dttrain" or any(os.path.basename(word) == "fault_torch.py" for word in argv[1:2])
+                return name == "dttrain" or any(os.path.basename(word) == "fault_torch.py" for word in argv[1:3])
             if what == "torchrun":
                 return len(argv) > 1 and os.path.basename(argv[1]) == "torchrun"
             return name == "dtsubmit" and argv[1:2] == [what]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A PyTorch program with checkpoints of its own, for faults.py: fault_torch.py STEPS EVERY DELAY [squat].
+"""A PyTorch program with checkpoints of its own, for faults.py: fault_torch.py STEPS EVERY DELAY.
 
 All ranks add up whole numbers over Gloo, so that the digest is known without training (digest_after). DELAY: milliseconds
-a step takes longer in attempt 1. squat: in attempt 1 a child of rank 0 takes MASTER_PORT before PyTorch does."""
+a step takes longer in attempt 1. `fault_torch.py squat COMMAND...`: in attempt 1 a child of rank 0 takes MASTER_PORT, then
+the command begins."""
 import hashlib
 import json
 import os
@@ -81,8 +82,6 @@ def main(steps, every, delay):
     stop = []
     signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
     attempt, folder = int(os.environ["DTSUBMIT_ATTEMPT"]), os.environ["DTSUBMIT_CHECKPOINT_DIR"]
-    if sys.argv[4:] == ["squat"] and attempt == 1 and os.environ["RANK"] == "0":
-        squat()
     import torch
     import torch.distributed as dist
     torch.set_num_threads(1)
@@ -91,7 +90,10 @@ def main(steps, every, delay):
     step, weights = load(folder)
     metrics = open(os.environ["DTSUBMIT_RUN_DIR"] + "/metrics.jsonl", "a")
 
+    page = os.open(os.environ["DTSUBMIT_BEAT"], os.O_WRONLY)
+
     def tell(event):
+        os.pwrite(page, step.to_bytes(8, sys.byteorder), 0)
         if rank == 0:
             metrics.write(json.dumps({"event": event, "attempt": attempt, "step": step, "digest": digest(weights)}) + "\n")
             metrics.flush()
@@ -113,4 +115,8 @@ def main(steps, every, delay):
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "squat":
+        if os.environ["DTSUBMIT_ATTEMPT"] == "1" and os.environ["RANK"] == "0":
+            squat()
+        os.execvp(sys.argv[2], sys.argv[2:])
     main(*map(int, sys.argv[1:4]))

@@ -28,5 +28,8 @@ def submission(cell, torchrun):
         words += ["--launcher", cell.launcher]
     if not torch:
         return [*words, *slow(cell.delay)]
+    script = HERE + "/fault_torch.py"
     start = [torchrun] if cell.launcher == "torchrun" else [sys.executable]
-    return [*words, "--", *start, HERE + "/fault_torch.py", str(STEPS), str(EVERY), str(cell.delay), *(["squat"] if cell.squat else [])]
+    if cell.squat:
+        start = [sys.executable, script, "squat", *start]
+    return [*words, "--", *start, script, str(STEPS), str(EVERY), str(cell.delay)]

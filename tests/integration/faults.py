@@ -5,6 +5,7 @@
 Each cell is a fresh job; one cluster a flavour. DTS_REPEAT: how often each cell is done (1)."""
 import argparse
 import fnmatch
+import glob
 import json
 import os
 import subprocess
@@ -113,6 +114,8 @@ class Round:
             path = f"{self.job.path}/attempt-{number}/agent.log"
             if os.path.exists(path):
                 print(open(path, errors="replace").read()[-3000:], file=sys.stderr)
+        for path in sorted(glob.glob(f"{self.job.path}/attempt-*/rank-*.log")):
+            print(f"{path[len(self.job.path):]}: {open(path, errors='replace').read()[-700:]}", file=sys.stderr)
         sys.stderr.flush()
 
 
