@@ -19,6 +19,7 @@ constexpr int k_no_restart = 93;
 constexpr std::chrono::seconds k_kill_limit{5};
 constexpr std::chrono::seconds k_sibling_patience{3};
 constexpr std::chrono::milliseconds k_settle{300};
+constexpr std::chrono::milliseconds k_settle_torchrun{6000};  // it looks at its workers every 5 s
 constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
 
 run::Cause cause_of_exit(const Exited& message) {
@@ -246,7 +247,8 @@ void Attempt::on_failed_exit(unsigned rank, const Exited& message, Time now) {
   const bool may_be_victim = !killed && message.code != k_no_restart;
   if (may_be_victim && phase_ == Phase::running) {
     if (!failure_) failure_ = std::move(failure);
-    settle_until_ = std::min(settle_until_, now + k_settle);
+    const bool torchrun = settings_.plan.workers_per_task > 0;
+    settle_until_ = std::min(settle_until_, now + (torchrun ? k_settle_torchrun : k_settle));
     return;
   }
   end(failure.cause, failure.exit_code, std::move(failure.detail), now, rank);

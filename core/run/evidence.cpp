@@ -37,6 +37,9 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::disk_full, "No space left on device"},
       {Cause::disk_full, "Disk quota exceeded"},
       {Cause::disk_full, "File too large"},
+      {Cause::rank_killed, "Signal 9 (SIGKILL) received by PID"},  // torchrun's, of its worker
+      {Cause::rank_killed, "Signal 11 (SIGSEGV) received by PID"},
+      {Cause::rank_killed, "Signal 7 (SIGBUS) received by PID"},
       {Cause::rendezvous, "The client socket has timed out after"},
       {Cause::rendezvous, "The server socket has failed to listen"},
       {Cause::rendezvous, "The client socket has failed to connect to"},
@@ -70,6 +73,7 @@ namespace {
 constexpr Cause k_order[] = {Cause::out_of_memory,
                              Cause::gpu_error,
                              Cause::disk_full,
+                             Cause::rank_killed,
                              Cause::rendezvous,
                              Cause::comm_timeout};
 constexpr std::size_t k_longest_line = 200;

@@ -58,6 +58,9 @@ const std::vector<Message> k_messages{
     {Cause::disk_full, "OSError: [Errno 28] No space left on device"},
     {Cause::disk_full, "OSError: [Errno 122] Disk quota exceeded: '/home/u/ckpt'"},
     {Cause::disk_full, "OSError: [Errno 27] File too large"},
+    {Cause::rank_killed, "  traceback : Signal 9 (SIGKILL) received by PID 4711"},
+    {Cause::rank_killed, "  traceback : Signal 11 (SIGSEGV) received by PID 4711"},
+    {Cause::rank_killed, "  traceback : Signal 7 (SIGBUS) received by PID 4711"},
     {Cause::rendezvous,
      "RuntimeError: The client socket has timed out after 300s while trying to connect to (n1, "
      "29500)."},
