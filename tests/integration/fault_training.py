@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What trains in the cells of faults.py: 60 steps, a checkpoint every ten, undisturbed always the same digest."""
+import os
 import sys
 
 from fault_ground import HERE
@@ -20,6 +21,16 @@ def uses_torch(cell):
     return cell.launcher == "torchrun" or cell.program == "torch"
 
 
+def squatting(torchrun):
+    """A torchrun whose port is taken by another in attempt 1."""
+    path = os.path.dirname(torchrun) + "/squatting/torchrun"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(f'#!/bin/sh\nexec {sys.executable} {HERE}/fault_torch.py squat {torchrun} "$@"\n')
+    os.chmod(path, 0o755)
+    return path
+
+
 def submission(cell, torchrun):
     """What is submitted for a cell; `torchrun`: where that program is."""
     torch = uses_torch(cell)
@@ -30,6 +41,6 @@ def submission(cell, torchrun):
         return [*words, *slow(cell.delay)]
     script = HERE + "/fault_torch.py"
     start = [torchrun] if cell.launcher == "torchrun" else [sys.executable]
-    if cell.squat:
-        start = [sys.executable, script, "squat", *start]
+    if cell.squat:  # a torchrun must have that name, or it is taken for a program of one process
+        start = [squatting(torchrun)] if cell.launcher == "torchrun" else [sys.executable, script, "squat", sys.executable]
     return [*words, "--", *start, script, str(STEPS), str(EVERY), str(cell.delay)]
