@@ -40,6 +40,17 @@ def submit_and_keep_the_state(ground):
     return job
 
 
+def begins_again(ground, job):
+    """True once a second attempt has begun. A node that still runs the job when it is to begin there refuses it; Slurm then
+    drains the node and holds the job until an operator releases both."""
+    for node, state in ground.states().items():
+        if state.startswith("drain"):
+            ground.run("scontrol", "update", f"NodeName={node}", "State=RESUME", code=None)
+    if "held" in ground.run("squeue", "-h", "-j", str(job.job), "-o", "%r", code=None).stdout:
+        ground.run("scontrol", "release", str(job.job), code=None)
+    return len(job.events("attempt_started")) > 1
+
+
 def leave_a_writer(job, place):
     """A rank of attempt 1 that nobody knows of any more: it has begun to train, and stands still for now."""
     environment = {**os.environ, "DTSUBMIT_ATTEMPT": "1", "DTSUBMIT_CHECKPOINT_DIR": job.path + "/checkpoints", "DTSUBMIT_RUN_DIR": place}
@@ -57,7 +68,7 @@ def main(flavour):
         wait_for(240, "the first steps", lambda: job.last_step() >= 2)
         writer = leave_a_writer(job, ground.place + "/orphan")
         forget_the_start(ground)
-        wait_for(300, "a second attempt", lambda: len(job.events("attempt_started")) > 1)
+        wait_for(300, "a second attempt", lambda: begins_again(ground, job))
         fence = int(open(job.path + "/checkpoints/fence").read())
         check(fence > 1, f"the same job runs a second time; the fence is at {fence}")
         writer.send_signal(signal.SIGCONT)
