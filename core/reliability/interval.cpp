@@ -33,6 +33,16 @@ Seconds checkpoint_interval(Seconds save, Seconds mttf) {
   return std::max(k_shortest, daly_interval(save, mttf));
 }
 
+Seconds expected_time_to_failure(unsigned nodes) {
+  constexpr double k_node_rate = 6.5;    // in 1000 days
+  constexpr double k_other_rate = 1000;  // likewise
+  return mean_time_to_failure(1, nodes * k_node_rate + k_other_rate);
+}
+
+Seconds learnt_time_to_failure(Seconds expectation, unsigned failures, Seconds running) {
+  return (expectation + running) / (1.0 + failures);
+}
+
 double kokolis_ettr(Seconds interval, Seconds save, Seconds mttf, Seconds recovery) {
   if (!std::isfinite(mttf.count())) return 1 / (1 + save / interval);
   const double lost = (recovery + interval / 2) / mttf;

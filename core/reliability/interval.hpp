@@ -25,6 +25,19 @@ namespace dts::reliability {
 // What to tell a program: Daly's interval, but at least a second, as a program saves between steps.
 [[nodiscard]] Seconds checkpoint_interval(Seconds save, Seconds mttf);
 
+// Of a run on `nodes` nodes (at least 1) of which nothing else is known: its nodes fail at the
+// highest rate that was published (RSC-1: 6.5 in 1000 node-days, Kokolis et al., HPCA 2025), and
+// something else, software mostly, ends it once a day. The second is a guess with a reason: jobs of
+// 128 such nodes were measured to fail 3.6 times as often as their nodes do, twice a day more.
+[[nodiscard]] Seconds expected_time_to_failure(unsigned nodes);
+
+// The same after `failures` of its own in `running`: (expectation + running) / (1 + failures), the
+// mean rate of a Poisson process whose prior is a Gamma distribution worth one failure (Gelman et
+// al., Bayesian Data Analysis, 3rd edition, section 2.6).
+[[nodiscard]] Seconds learnt_time_to_failure(Seconds expectation,
+                                             unsigned failures,
+                                             Seconds running);
+
 // The expected ratio of effective training time (ETTR) of Kokolis et al., HPCA 2025 (arXiv
 // 2410.21680), for one long run without queueing behind others; `recovery` is u0, from the failure
 // to the first step after it. It counts half an interval lost at each failure, hence only for

@@ -24,6 +24,7 @@ struct Outcome {
   std::string detail;              // one sentence for people: which rank, where
   std::optional<unsigned> rank{};  // the first that failed, where one did
   std::string node{};              // where it failed, where that is known
+  bool unsaved = false;            // it was asked to save, and not every rank did
   std::vector<UnfitNode> unfit{};  // by their pre-flight, all of them
 };
 

@@ -24,6 +24,13 @@ std::chrono::seconds between(const std::string& begin, const std::string& end) {
   return std::chrono::duration_cast<std::chrono::seconds>(*to - *from);
 }
 
+// Ends the computing without a word before: what was not saved is lost.
+bool costs_work(Cause cause) {
+  const Kind kind = kind_of(cause);
+  return kind == Kind::crash || kind == Kind::node_failed || kind == Kind::exit ||
+         kind == Kind::disk;
+}
+
 void count_end(const Event& event, const Beginning& begun, Circumstances& counted) {
   const auto cause = cause_from(event.cause);
   if (!cause) return;  // of a later release
@@ -51,6 +58,26 @@ Circumstances count_failures(const std::vector<Event>& events) {
     if (event.event == "attempt_ended") count_end(event, begun[event.attempt], counted);
   }
   return counted;
+}
+
+FailureRecord failure_record(const std::vector<Event>& events) {
+  FailureRecord record;
+  std::map<unsigned, std::string> since;  // when all its ranks ran, by attempt
+  for (const Event& event : events) {
+    if (event.event == "resumed") record = {0, Seconds(0), record.save};
+    if (event.event == "ranks_started") since[event.attempt] = event.time;
+    const bool ended = event.event == "attempt_ended";
+    if (const auto save = event.seconds.find("save");
+        save != event.seconds.end() && (ended || event.event == "advised"))
+      record.save = Seconds(save->second);
+    const auto began = since.find(event.attempt);
+    const auto cause = cause_from(event.cause);
+    if (!ended || !cause || began == since.end()) continue;
+    if (event.unsaved || costs_work(*cause)) ++record.failures;
+    // Nobody knows when it vanished: it was found later.
+    if (*cause != Cause::agent_lost) record.running += between(began->second, event.time);
+  }
+  return record;
 }
 
 std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events) {

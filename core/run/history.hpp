@@ -2,6 +2,7 @@
 // What a run's ledger says about the attempts so far, as the decision needs it. Pure.
 #pragma once
 
+#include "core/base/duration.hpp"
 #include "core/run/decision.hpp"
 #include "core/run/ledger.hpp"
 
@@ -13,6 +14,15 @@ namespace dts::run {
 // failures, without_progress, hasty and elapsed; the other fields keep their defaults. Since the
 // last `dtsubmit requeue`: that is a person's word that the cause is gone.
 [[nodiscard]] Circumstances count_failures(const std::vector<Event>& events);
+
+// How often the run's computing was ended, since the last `dtsubmit requeue`.
+struct FailureRecord {
+  unsigned failures = 0;  // ends that cost unsaved work: of itself, of a node, or not all had saved
+  Seconds running{0};     // of all ranks together, as far as it is known
+  Seconds save{0};        // that a checkpoint took last, over the whole ledger; 0: not known
+};
+
+[[nodiscard]] FailureRecord failure_record(const std::vector<Event>& events);
 
 // The newest attempt that started and has no end; nullopt if all have one.
 [[nodiscard]] std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events);

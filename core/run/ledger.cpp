@@ -28,6 +28,8 @@ std::string to_line(const Event& event) {
   if (!event.checkpoint.empty()) j["checkpoint"] = event.checkpoint;
   if (event.rank >= 0) j["rank"] = event.rank;
   if (!event.node.empty()) j["node"] = event.node;
+  if (!event.phase.empty()) j["phase"] = event.phase;
+  if (event.unsaved) j["unsaved"] = true;
   if (!event.seconds.empty()) j["seconds"] = event.seconds;
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -91,6 +93,8 @@ Result<std::vector<Event>> parse_ledger(const std::string& text, const std::stri
       event.checkpoint = j.value("checkpoint", "");
       event.rank = j.value("rank", -1);
       event.node = j.value("node", "");
+      event.phase = j.value("phase", "");
+      event.unsaved = j.value("unsaved", false);
       event.seconds = j.value("seconds", std::map<std::string, double>{});
       events.push_back(std::move(event));
     } catch (const json::exception& error) {

@@ -15,7 +15,8 @@ struct Event {
   std::string time{};                // ISO 8601 UTC
   std::string event{};               // created, submitted, resumed, attempt_started, ranks_started,
                                      // stop_requested, attempt_ended, decided, requeued,
-                                     // resubmitted (its job is the new one), node_unfit
+                                     // resubmitted (its job is the new one), node_unfit, advised,
+                                     // straggler
   unsigned attempt = 0;              // 0: before the first
   std::uint32_t job = 0;             // scheduler's id; 0: none
   std::string cause{};               // of stop_requested and attempt_ended
@@ -24,9 +25,14 @@ struct Event {
   std::string detail{};              // for people
   std::vector<std::string> nodes{};  // of attempt_started
   std::string checkpoint{};          // the newest one, at attempt_started and attempt_ended
-  int rank = -1;                     // of attempt_ended: the first that failed; -1: none
-  std::string node{};                // of attempt_ended: where that was, where it is known
-  std::map<std::string, double> seconds{};  // of decided, at the run's end: see run/goodput.hpp
+  int rank = -1;                     // of attempt_ended: the first that failed; -1: none; of
+                                     // straggler: which
+  std::string node{};                // where that was, where it is known
+  std::string phase{};               // of straggler: compute, input or save
+  bool unsaved = false;              // of attempt_ended: asked to save, not every rank did
+  // Of decided, at the run's end: see run/goodput.hpp. Of attempt_ended: save, what one takes. Of
+  // advised: save, every, and failure, what is between two. Of straggler: own, others.
+  std::map<std::string, double> seconds{};
 };
 
 [[nodiscard]] std::string to_line(const Event& event);

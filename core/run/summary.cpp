@@ -31,6 +31,11 @@ void take_event(RunSummary& summary, const Event& event) {
     attempt.job = event.job;
   } else if (event.event == "stop_requested") {
     if (attempt.cause.empty()) attempt.cause = event.cause;
+  } else if (event.event == "straggler") {
+    attempt.slow.push_back({event.rank, event.node, event.phase, event.detail});
+  } else if (event.event == "advised") {
+    summary.advice = event.seconds;
+    summary.advice_words = event.detail;
   } else if (event.event == "attempt_ended") {
     attempt.ended = event.time;
     attempt.cause = event.cause;

@@ -5,10 +5,19 @@
 #include "core/run/ledger.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace dts::run {
+
+// A rank that was slower than the others, see launch/straggler.hpp.
+struct SlowRank {
+  int rank = -1;
+  std::string node;
+  std::string phase;   // compute, input or save
+  std::string detail;  // a sentence
+};
 
 struct AttemptSummary {
   unsigned number = 0;
@@ -27,6 +36,7 @@ struct AttemptSummary {
   std::string training;     // ISO 8601 UTC: when the program's first step began; empty: unknown
   double step_seconds = 0;  // that its steps took together, as far as the program told
   double save_seconds = 0;  // the same of its checkpoints, without one made for a stop
+  std::vector<SlowRank> slow;
   std::int64_t first_step = -1;  // completed steps when it began; -1: unknown
   std::int64_t last_step = -1;   // completed steps when it ended
   std::int64_t steps_lost = 0;   // done in this attempt but not resumed from by the next
@@ -36,10 +46,12 @@ struct RunSummary {
   std::uint32_t job = 0;  // the newest
   std::vector<AttemptSummary> attempts;
   bool done = false;
-  std::int64_t total_steps = -1;  // as the newest start of the program says
-  double accuracy = -1;           // of the "done" metric; negative: none
-  std::string digest;             // of the last step
-  std::int64_t steps_lost = 0;    // over all attempts
+  std::int64_t total_steps = -1;         // as the newest start of the program says
+  double accuracy = -1;                  // of the "done" metric; negative: none
+  std::string digest;                    // of the last step
+  std::int64_t steps_lost = 0;           // over all attempts
+  std::map<std::string, double> advice;  // the newest on saving, as the ledger has it; may be empty
+  std::string advice_words;
 };
 
 // `metrics` is the text of metrics.jsonl (may be empty); lines that are not ours are skipped: the

@@ -127,3 +127,31 @@ TEST_CASE("closed forms at their limits") {
   CHECK(kokolis_ettr(interval, save, Seconds(100), u0) == 0);  // out of its domain: never below 0
   CHECK(renewal_ettr(interval, save, Seconds(1), u0) == 0);    // e^1010 overflows
 }
+
+TEST_CASE(
+    "what is reckoned with before anything is known: a failure a day, and those of the nodes") {
+  CHECK(expected_time_to_failure(1).count() / k_hour == doctest::Approx(24).epsilon(0.007));
+  // 1024 GPUs of RSC-1: 28.8 h by their nodes, 7.9 h measured.
+  CHECK(expected_time_to_failure(128).count() / k_hour == doctest::Approx(13.1).epsilon(0.005));
+  CHECK(expected_time_to_failure(2048).count() / k_hour == doctest::Approx(1.68).epsilon(0.005));
+}
+
+TEST_CASE("a run's own record takes over from what was expected") {
+  struct Row {
+    double expected, running;  // hours
+    unsigned failures;
+    double learnt;
+  };
+
+  for (const Row& row : {Row{24, 0, 0, 24},
+                         Row{24, 24, 0, 48},     // a day without a failure
+                         Row{24, 1, 1, 12.5},    // one in its first hour
+                         Row{24, 10, 10, 3.09},  // ten in ten
+                         Row{24, 1000, 100, 10.14}}) {
+    CAPTURE(row.failures);
+    CAPTURE(row.running);
+    const Seconds learnt = learnt_time_to_failure(
+        Seconds(row.expected * k_hour), row.failures, Seconds(row.running * k_hour));
+    CHECK(learnt.count() / k_hour == doctest::Approx(row.learnt).epsilon(0.001));
+  }
+}

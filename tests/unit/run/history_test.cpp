@@ -163,3 +163,69 @@ TEST_CASE("attempts that ask again at once and saved nothing are counted in a ro
   CHECK(asked_again("", "2026-11-21T10:00:00Z") == 1);
   CHECK(asked_again("step-000000010", "2026-11-21T10:00:00Z") == 0);
 }
+
+namespace {
+
+struct End {
+  const char* cause;
+  bool unsaved;
+  unsigned failures;
+  double running;  // seconds
+};
+
+// An attempt whose ranks ran from :10 to the minute's end.
+std::vector<Event> ended(const End& end) {
+  return {
+      {.time = "2026-01-02T03:00:00Z", .event = "attempt_started", .attempt = 1},
+      {.time = "2026-01-02T03:00:10Z", .event = "ranks_started", .attempt = 1},
+      {.time = "2026-01-02T03:00:20Z",
+       .event = "advised",
+       .attempt = 1,
+       .seconds = {{"save", 4}, {"every", 300}}},
+      {.time = "2026-01-02T03:01:00Z",
+       .event = "attempt_ended",
+       .attempt = 1,
+       .cause = end.cause,
+       .unsaved = end.unsaved},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("what counts as a failure when it is reckoned how often to save: unsaved work was lost") {
+  for (const End& end : {End{"completed", false, 0, 50},
+                         End{"preempted", false, 0, 50},
+                         End{"preempted", true, 1, 50},
+                         End{"time_limit", true, 1, 50},
+                         End{"rank_killed", false, 1, 50},
+                         End{"hang", false, 1, 50},
+                         End{"node_failed", false, 1, 50},
+                         End{"agent_lost", false, 1, 0},  // when it vanished nobody knows
+                         End{"user_exit", false, 1, 50},
+                         End{"of a later release", false, 0, 0}}) {
+    CAPTURE(end.cause);
+    CAPTURE(end.unsaved);
+    const FailureRecord record = failure_record(ended(end));
+    CHECK(record.failures == end.failures);
+    CHECK(record.running.count() == end.running);
+    CHECK(record.save.count() == 4);
+  }
+}
+
+TEST_CASE("an attempt whose ranks never ran says nothing of failures") {
+  auto events = ended({"launch_failed", false, 0, 0});
+  events.erase(events.begin() + 1);
+  CHECK(failure_record(events).failures == 0);
+  CHECK(failure_record(events).running.count() == 0);
+}
+
+TEST_CASE("the newest save counts, and a person's word begins the record anew but not the save's") {
+  auto events = ended({"rank_killed", false, 0, 0});
+  events.back().seconds = {{"save", 7}};
+  CHECK(failure_record(events).save.count() == 7);
+  events.push_back({.time = "2026-01-02T04:00:00Z", .event = "resumed"});
+  const FailureRecord record = failure_record(events);
+  CHECK(record.failures == 0);
+  CHECK(record.running.count() == 0);
+  CHECK(record.save.count() == 7);
+}

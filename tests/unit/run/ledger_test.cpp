@@ -31,6 +31,8 @@ Event full_event() {
           .checkpoint = "step-000000120",
           .rank = 3,
           .node = "n1",
+          .phase = "save",
+          .unsaved = true,
           .seconds = {{"computing", 12.5}, {"wall", 13}}};
 }
 
@@ -47,6 +49,8 @@ void check_equal(const Event& a, const Event& b) {
   CHECK(a.checkpoint == b.checkpoint);
   CHECK(a.rank == b.rank);
   CHECK(a.node == b.node);
+  CHECK(a.phase == b.phase);
+  CHECK(a.unsaved == b.unsaved);
   CHECK(a.seconds == b.seconds);
 }
 

@@ -188,3 +188,31 @@ TEST_CASE("lines of another program's metrics are passed over, ours between them
     CHECK(summary.accuracy < 0);
   }
 }
+
+TEST_CASE("slow ranks belong to their attempt, and the newest advice to the run") {
+  auto events = attempts(2);
+  events.push_back({.time = "t",
+                    .event = "straggler",
+                    .attempt = 2,
+                    .detail = "rank 3 on n2 is slow",
+                    .rank = 3,
+                    .node = "n2",
+                    .phase = "compute"});
+  for (const double every : {300.0, 500.0})
+    events.push_back({.time = "t",
+                      .event = "advised",
+                      .attempt = 2,
+                      .detail = "save every " + std::to_string(every),
+                      .seconds = {{"every", every}}});
+  const RunSummary summary = summarise(events, "");
+  CHECK(summary.attempts[0].slow.empty());
+  REQUIRE(summary.attempts[1].slow.size() == 1);
+  const SlowRank& slow = summary.attempts[1].slow[0];
+  CHECK(slow.rank == 3);
+  CHECK(slow.node == "n2");
+  CHECK(slow.phase == "compute");
+  CHECK(slow.detail == "rank 3 on n2 is slow");
+  CHECK(summary.attempts[1].rank == -1);  // nobody failed
+  CHECK(summary.advice.at("every") == 500);
+  CHECK(summary.advice_words.find("500") != std::string::npos);
+}
