@@ -4,6 +4,7 @@
 #include "core/base/beat_page.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -15,17 +16,26 @@ namespace {
 
 struct BeatOptions {
   std::optional<std::uint64_t> step;
-  std::optional<double> saved;  // seconds
+  std::optional<double> saved;               // seconds
+  std::optional<std::uint64_t> busy, input;  // milliseconds
+  bool every = false;
 };
 
 Result<int> act(const BeatOptions& options) {
+  const bool beats = options.step || options.saved || options.busy || options.input;
   const char* path = std::getenv("DTSUBMIT_BEAT");
-  if (path == nullptr) return 0;  // the same script runs without dtsubmit, too
+  if (path == nullptr) {  // the same script runs without dtsubmit, too
+    if (options.every) fmt::print("0\n");
+    return 0;
+  }
   auto page = BeatPage::open(path);
   if (!page)
     return fail(Errc::io, std::string("no heartbeat at ") + path, "is DTSUBMIT_BEAT of this rank?");
   if (options.saved) page->saved(static_cast<std::uint64_t>(*options.saved * 1000));
-  page->beat(options.step.value_or(page->step() + 1));
+  if (options.busy) page->worked(*options.busy);
+  if (options.input) page->waited_for_input(*options.input);
+  if (beats || !options.every) page->beat(options.step.value_or(page->step() + 1));
+  if (options.every) fmt::print("{}\n", page->checkpoint_every_seconds());
   return 0;
 }
 
@@ -39,6 +49,14 @@ void add_beat(CLI::App& app, Invocation& invocation) {
   verb->add_option("--saved", options->saved, "how long the last checkpoint took")
       ->type_name("SEC")
       ->check(CLI::Range(0.0, 1e9));
+  verb->add_option("--busy", options->busy, "how long this step's own work took, without waiting")
+      ->type_name("MS")
+      ->check(CLI::Range(0.0, 1e12));
+  verb->add_option("--input", options->input, "how much of that waited for input")
+      ->type_name("MS")
+      ->check(CLI::Range(0.0, 1e12));
+  verb->add_flag(
+      "--every", options->every, "print how often to save, in seconds; 0: no advice yet");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

@@ -52,6 +52,14 @@ run::TimeUse use_of(const Status& status, unsigned attempt) {
   return found == status.goodput.attempts.end() ? run::TimeUse{} : found->second;
 }
 
+nlohmann::ordered_json to_json(const std::vector<run::SlowRank>& slow) {
+  auto list = nlohmann::ordered_json::array();
+  for (const run::SlowRank& one : slow)
+    list.push_back(
+        {{"rank", one.rank}, {"node", one.node}, {"phase", one.phase}, {"detail", one.detail}});
+  return list;
+}
+
 nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::TimeUse& use) {
   return {{"attempt", attempt.number},
           {"job", attempt.job},
@@ -65,6 +73,7 @@ nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::Ti
           {"first_step", attempt.first_step},
           {"last_step", attempt.last_step},
           {"steps_lost", attempt.steps_lost},
+          {"stragglers", to_json(attempt.slow)},
           {"seconds", run::in_seconds(use)}};
 }
 
@@ -77,6 +86,7 @@ void print_json(const Status& status) {
                                   {"done", summary.done},
                                   {"steps_lost", summary.steps_lost},
                                   {"seconds", run::in_seconds(status.goodput.run)},
+                                  {"advice", summary.advice},
                                   {"accuracy", nullptr},
                                   {"digest", summary.digest}};
   if (summary.accuracy >= 0) document["accuracy"] = summary.accuracy;
@@ -122,10 +132,12 @@ void print_table(const Status& status) {
                fmt::join(attempt.nodes, ","));
     if (!attempt.detail.empty() && attempt.cause != "completed")
       fmt::print("         {}\n", attempt.detail);
+    for (const run::SlowRank& slow : attempt.slow) fmt::print("         {}\n", slow.detail);
   }
   fmt::print("\nsteps lost  {}\n", summary.steps_lost);
   if (const auto words = run::in_words(status.goodput.run); !words.empty())
     fmt::print("goodput     {}\n", words);
+  if (!summary.advice_words.empty()) fmt::print("advice      {}\n", summary.advice_words);
   if (summary.accuracy >= 0) fmt::print("accuracy    {:.2f} %\n", summary.accuracy * 100);
   if (!summary.digest.empty()) fmt::print("digest      {}\n", summary.digest);
 }

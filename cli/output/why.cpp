@@ -99,7 +99,8 @@ std::string steps_of(const AttemptSummary& attempt) {
 }
 
 AttemptWhy told_of(const AttemptSummary& attempt) {
-  AttemptWhy told{attempt.number, fmt::format("attempt {}", attempt.number), "", ""};
+  AttemptWhy told{attempt.number, fmt::format("attempt {}", attempt.number), "", "", {}};
+  for (const run::SlowRank& slow : attempt.slow) told.slow.push_back(slow.detail);
   if (!attempt.nodes.empty()) told.head += fmt::format(" on {}", fmt::join(attempt.nodes, ","));
   const bool known_length = !attempt.started.empty() && !attempt.ended.empty();
   if (known_length && attempt.cause != "agent_lost")

@@ -52,9 +52,10 @@ enum class Standing {
 
 struct AttemptWhy {
   unsigned number = 0;
-  std::string head;   // "attempt 2 on n1,n2: 12 min 3 s, steps 60 to 140"
-  std::string cause;  // "rank_killed: rank 3 on n2 ...", empty: goes on
-  std::string then;   // "restart: crash 1 of at most 3: ..."
+  std::string head;               // "attempt 2 on n1,n2: 12 min 3 s, steps 60 to 140"
+  std::string cause;              // "rank_killed: rank 3 on n2 ...", empty: goes on
+  std::string then;               // "restart: crash 1 of at most 3: ..."
+  std::vector<std::string> slow;  // "rank 3 on n2 is slow: ..."
 };
 
 struct Budget {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t k_most_attempts = 4;
 constexpr std::size_t k_most_lines = 10;
+constexpr std::size_t k_most_slow = 3;  // ranks of an attempt
 constexpr std::size_t k_longest = 160;  // of a line that somebody else wrote
 
 // What a program wrote reaches the terminal without its control characters.
@@ -31,6 +32,8 @@ std::string attempts_text(const Why& why, const Known& known) {
   for (std::size_t i = first; i < all; ++i) {
     const AttemptWhy& attempt = why.attempts[i];
     text += attempt.head + "\n";
+    for (std::size_t j = 0; j < std::min(attempt.slow.size(), k_most_slow); ++j)
+      text += "  " + shown(attempt.slow[j]) + "\n";
     if (!attempt.cause.empty()) text += "  " + shown(attempt.cause) + "\n";
     if (!attempt.then.empty()) text += "  then " + shown(attempt.then) + "\n";
   }
@@ -53,6 +56,7 @@ nlohmann::ordered_json attempt_json(const AttemptWhy& told,
                                 {"detail", attempt.detail},
                                 {"rank", attempt.rank},
                                 {"node", attempt.node},
+                                {"stragglers", told.slow},
                                 {"decision", attempt.decision},
                                 {"reason", attempt.reason}};
   const auto words = known.last_words.find(told.number);

@@ -6,6 +6,7 @@
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,7 +15,7 @@
 
 namespace dts {
 
-// The page is three numbers of 64 bits in the machine's byte order (dtsubmit-environment(7)). Each
+// The page is five numbers of 64 bits in the machine's byte order (dtsubmit-environment(7)). Each
 // is written by one side and read by the other, whole (lock-free atomics). Movable; thread-safe.
 class BeatPage {
  public:
@@ -32,7 +33,7 @@ class BeatPage {
   [[nodiscard]] std::uint64_t step() const { return load(0); }
 
   // Written by the program: how long its last checkpoint took, in milliseconds.
-  void saved(std::uint64_t milliseconds) { store(1, milliseconds); }
+  void saved(std::uint64_t milliseconds) { store(1, std::max<std::uint64_t>(1, milliseconds)); }
 
   [[nodiscard]] std::uint64_t save_milliseconds() const { return load(1); }
 
@@ -40,6 +41,20 @@ class BeatPage {
   void advise(std::uint64_t milliseconds) { store(2, milliseconds); }
 
   [[nodiscard]] std::uint64_t checkpoint_every_milliseconds() const { return load(2); }
+
+  // The same to the nearest second.
+  [[nodiscard]] std::uint64_t checkpoint_every_seconds() const { return (load(2) + 500) / 1000; }
+
+  // Written by the program before its beat: how long its own work in that step took, without
+  // waiting for other ranks, in milliseconds; 0: not told, so less than one counts as one.
+  void worked(std::uint64_t milliseconds) { store(3, std::max<std::uint64_t>(1, milliseconds)); }
+
+  [[nodiscard]] std::uint64_t work_milliseconds() const { return load(3); }
+
+  // Likewise: how much of that it waited for its input.
+  void waited_for_input(std::uint64_t milliseconds) { store(4, milliseconds); }
+
+  [[nodiscard]] std::uint64_t input_milliseconds() const { return load(4); }
 
  private:
   class Unmap {

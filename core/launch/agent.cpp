@@ -82,6 +82,7 @@ class Agent {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> common_environment() const;
   [[nodiscard]] Result<void> on_started(const Attempt& attempt);
   void on_stop(const Attempt& attempt);
+  void on_event(run::Event event);
   [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
   [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
                                      const Result<JobWatch::Returned>& answer);
@@ -107,6 +108,7 @@ class Agent {
       std::async(std::launch::async, topo::discover).share();
   std::optional<LiveOutput> output_;  // for `dtsubmit run`
   unsigned number_ = 0;
+  run::FailureRecord record_;  // of the attempts before
   bool told_to_end_ = false;
   std::future<Result<void>> beginning_;  // the attempt's first records on their way to the disk
   Result<void> begun_;                   // how that went
@@ -129,7 +131,9 @@ Result<void> Agent::begin_attempt() {
   // Whoever had the attempt before us and left no word of its end is gone, or is fenced off from
   // now on.
   DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
+  record_ = run::failure_record(events);
   if (const auto lost = run::unfinished_attempt(events); lost && *lost < number_) {
+    ++record_.failures;
     run::Event ended{.event = "attempt_ended",
                      .attempt = *lost,
                      .cause = run::to_string(run::Cause::agent_lost)};
@@ -188,6 +192,7 @@ RunnerSettings Agent::runner_settings() {
   settings.attempt.run_directory = run_.path;
   settings.attempt.memory_mib = spec_.memory_mib;
   settings.attempt.wall = std::chrono::system_clock::now();
+  settings.attempt.record = record_;
   settings.run = run_;
   settings.dtsubmit = options_.dtsubmit;
   settings.local = options_.local;
@@ -196,6 +201,7 @@ RunnerSettings Agent::runner_settings() {
   settings.watch = watch_.get();
   settings.on_started = [this](const Attempt& attempt) { return on_started(attempt); };
   settings.on_stop = [this](const Attempt& attempt) { on_stop(attempt); };
+  settings.on_event = [this](run::Event event) { on_event(std::move(event)); };
   if (options_.local) output_.emplace(run::RankLogs(run_, number_, options_.shown), STDOUT_FILENO);
   return settings;
 }
@@ -221,6 +227,11 @@ Result<void> Agent::on_started(const Attempt& attempt) {
 void Agent::on_stop(const Attempt& attempt) {
   run::Event event{.event = "stop_requested", .cause = run::to_string(*attempt.stop_cause())};
   event.detail = attempt.stop_detail();
+  if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
+}
+
+void Agent::on_event(run::Event event) {
+  log("{}", event.detail);
   if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
 }
 
@@ -277,6 +288,9 @@ Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
     event.node = unfit.node;
     DTS_TRY(note(std::move(event)));
   }
+  ended.unsaved = outcome.unsaved;
+  if (const Seconds save = runner.save_time(); save.count() > 0)
+    ended.seconds["save"] = save.count();
   const auto noted = note(std::move(ended));
   runner.clean_up();
   DTS_TRY(noted);

@@ -49,7 +49,8 @@ Attempt::Attempt(AttemptSettings settings, Time now)
       began_(now),
       last_hello_(now),
       phase_limit_(now + settings_.launch_limit),
-      next_look_(now) {}
+      next_look_(now),
+      advice_(settings_.plan.nodes, settings_.record) {}
 
 std::string Attempt::where(unsigned rank) const {
   return fmt::format("rank {} on {}", rank, ranks_.at(rank).hello.rank.node);
@@ -174,6 +175,7 @@ void Attempt::on(Peer peer, const NotLaunched& message, Time now) {
 void Attempt::start_ranks(Time now) {
   phase_ = Phase::starting;
   phase_limit_ = now + settings_.launch_limit;
+  const std::uint64_t checkpoint_every = first_advice();
   std::vector<plan::Environment> environments =
       plan::rank_environments(placements_, rendezvous_, settings_.plan);
   for (const plan::Placement& placement : placements_) {
@@ -186,6 +188,7 @@ void Attempt::start_ranks(Time now) {
     go.stop_signal = settings_.stop_signal;
     go.log_timestamps = settings_.log_timestamps;
     go.hang_seconds = settings_.hang_seconds;
+    go.checkpoint_every = checkpoint_every;
     send(placement.rank, std::move(go));
   }
 }
@@ -206,6 +209,7 @@ void Attempt::on(unsigned rank, const Started& message, Time now) {
   if (std::all_of(
           ranks_.begin(), ranks_.end(), [](const auto& one) { return one.second.started; })) {
     phase_ = Phase::running;
+    running_since_ = now;
     started_news_ = true;
   }
 }
@@ -372,6 +376,14 @@ void Attempt::kill_all(Time now) {
   finish_if_all_ended();  // perhaps nobody is left to be killed
 }
 
+run::Outcome Attempt::end_of_stop(bool saved) const {
+  run::Outcome outcome{*stop_cause_,
+                       k_checkpointed,
+                       stop_detail_ + (saved ? "; every rank saved" : "; not every rank saved")};
+  outcome.unsaved = !saved;
+  return outcome;
+}
+
 void Attempt::finish_if_all_ended() {
   if (outcome_) return;
   if (phase_ != Phase::ending && ranks_.size() < settings_.plan.world_size) return;
@@ -387,11 +399,7 @@ void Attempt::finish_if_all_ended() {
   else if (failure_ && failure_->cause == run::Cause::no_restart)
     outcome_ = failure_;
   else if (stop_cause_)
-    outcome_ =
-        run::Outcome{*stop_cause_,
-                     k_checkpointed,
-                     stop_detail_ + (all_saved && !ranks_.empty() ? "; every rank saved"
-                                                                  : "; not every rank saved")};
+    outcome_ = end_of_stop(all_saved && !ranks_.empty());
   else if (failure_)
     outcome_ = failure_;
   else
@@ -407,6 +415,11 @@ std::vector<std::pair<Attempt::Peer, ToRank>> Attempt::take_messages() {
 
 std::vector<Attempt::Peer> Attempt::take_refused() {
   return std::exchange(refused_, {});
+}
+
+std::vector<run::Event> Attempt::take_events() {
+  if (phase_ < Phase::running) return {};
+  return std::exchange(events_, {});
 }
 
 bool Attempt::take_started() {

@@ -3,14 +3,18 @@
 // events go in, messages and the outcome come out. The agent moves the bytes. Not thread-safe.
 #pragma once
 
+#include "core/launch/checkpoint_advice.hpp"
 #include "core/launch/node_probe.hpp"
 #include "core/launch/preflight.hpp"
 #include "core/launch/protocol.hpp"
+#include "core/launch/straggler.hpp"
 #include "core/run/decision.hpp"
+#include "core/run/ledger.hpp"
 
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +38,7 @@ struct AttemptSettings {
   std::optional<topo::NodeTopology> topology;  // of agent_node, where the agent has looked itself
   std::vector<std::string> nodes;              // of the allocation; empty: not known
   std::chrono::seconds launch_limit{120};      // for all hellos, and then for all starts
+  run::FailureRecord record{};                 // of the run's earlier attempts
   // For what is measured on each node; 0: nothing is.
   std::chrono::seconds preflight{0};
   std::string run_directory{};                   // where ranks write
@@ -56,6 +61,10 @@ class Attempt {
   // Every rank is to save and exit 85; whoever still runs at `kill_at` is killed. Later calls only
   // move kill_at forward in time (earlier deadline) and do not send a second signal.
   void on_stop(run::Cause cause, Time kill_at, const std::string& detail, Time now);
+
+  // So much is left until the scheduler ends the job. Where the ranks have told what a save takes,
+  // they are asked for one while there is time for it (stop_margin()).
+  void on_time_left(Seconds left, Time now);
 
   // What came of a look at the nodes of take_silent_nodes().
   void on_sights(const std::vector<NodeSight>& sights, Time now);
@@ -92,6 +101,13 @@ class Attempt {
   [[nodiscard]] std::vector<std::string> take_silent_nodes();
   // What belongs into the log; empties the list.
   [[nodiscard]] std::vector<std::string> take_notes();
+
+  // What belongs into the ledger besides, once all ranks run: advice, stragglers; empties the list.
+  [[nodiscard]] std::vector<run::Event> take_events();
+  // The longest of what the ranks have told, each by itself.
+  [[nodiscard]] Pace slowest() const;
+  // What a save takes, as this attempt or else the one before has measured it; 0: not known.
+  [[nodiscard]] Seconds save_time() const;
 
   // A signal a rank process got from outside; reported once.
   [[nodiscard]] std::optional<std::pair<unsigned, int>> take_signalled();
@@ -159,6 +175,10 @@ class Attempt {
            Time now,
            std::optional<unsigned> rank = {});
   void check_progress(Time now);
+  void look_at_pace(Time now);
+  void name_stragglers();
+  // Milliseconds, from what earlier attempts measured; 0: nothing.
+  [[nodiscard]] std::uint64_t first_advice();
   // The rank that the others most likely wait for.
   [[nodiscard]] unsigned straggler() const;
   void end_hang(Time now);
@@ -169,6 +189,7 @@ class Attempt {
   // end(), but while nodes are silent only after a look at them: one of them may be the reason.
   void end_unless_a_node_is_down(run::Outcome outcome, Time now);
   void finish_if_all_ended();
+  [[nodiscard]] run::Outcome end_of_stop(bool saved) const;
 
   void send(unsigned rank, ToRank message) {
     messages_.emplace_back(ranks_.at(rank).peer, std::move(message));
@@ -231,6 +252,12 @@ class Attempt {
 
   std::optional<Hang> hang_;
   Time next_silence_look_;
+  Time running_since_;  // all ranks
+  Time next_pace_look_;
+  CheckpointAdvice advice_;
+  StragglerWatch stragglers_;
+  std::set<unsigned> named_;  // stragglers that the ledger has
+  std::vector<run::Event> events_;
   Time last_check_;
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
   bool started_news_ = false;

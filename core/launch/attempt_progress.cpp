@@ -76,7 +76,9 @@ void Attempt::check_progress(Time now) {
     for (auto& [rank, state] : ranks_) state.heard = now;
   last_check_ = now;
   if (hang_ && now >= hang_->give_up) return end_hang(now);
-  if (hang_ || stop_cause_ || now < next_silence_look_) return;
+  if (hang_ || stop_cause_) return;
+  look_at_pace(now);
+  if (now < next_silence_look_) return;
   next_silence_look_ = now + k_silence_look;
   for (const auto& [rank, state] : ranks_)
     if (!state.exit_code && now - state.heard > k_silence_limit)

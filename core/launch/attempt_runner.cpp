@@ -45,6 +45,10 @@ constexpr seconds k_question_limit{10};
 constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
 constexpr seconds k_before_deadline{2};     // our kill comes before the scheduler's
 
+Seconds until_unix(std::int64_t time) {
+  return std::chrono::system_clock::from_time_t(time) - std::chrono::system_clock::now();
+}
+
 Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
   LauncherFacts facts;
   facts.local = local;
@@ -253,6 +257,7 @@ void AttemptRunner::on_watch() {
     node_ports_ = std::move(facts->ports);
     controller_known_ = !facts->addresses.empty();
     attempt_.set_node_addresses(std::move(facts->addresses));
+    deadline_ = facts->deadline;
     if (facts->deadline > 0)
       attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts->deadline));
     facts_known_ = true;
@@ -261,6 +266,7 @@ void AttemptRunner::on_watch() {
   if (const auto start = settings_.watch->take_controller_start()) controller_start_ = *start;
   if (auto job = settings_.watch->take_job()) {
     job_ = std::move(job);
+    if (job_->state == sched::JobState::running) deadline_ = job_->end_time;
     // A grace period began, heard of or not: the deadline moved without a signal to us.
     if (job_->preempt_time == 0) return;
     const seconds left(std::max<std::int64_t>(1, job_->end_time - std::time(nullptr)));
@@ -275,6 +281,7 @@ void AttemptRunner::on_watch() {
 void AttemptRunner::tick() {
   const Time now = Clock::now();
   attempt_.on_tick(now);
+  if (deadline_ > 0) attempt_.on_time_left(until_unix(deadline_), now);
   look_at_silent_nodes();
   for (const std::string& note : attempt_.take_notes()) log("{}", note);
   if (const auto signalled = attempt_.take_signalled(); signalled && !attempt_.outcome()) {
@@ -292,6 +299,7 @@ void AttemptRunner::tick() {
   }
   deliver();  // before anything slow: the programs' time to save runs
   if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
+  for (run::Event& event : attempt_.take_events()) settings_.on_event(std::move(event));
   std::vector<int> silent;
   for (const int fd : strangers_)
     if (now - peers_.at(fd).since > k_hello_limit) silent.push_back(fd);

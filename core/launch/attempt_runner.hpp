@@ -33,6 +33,7 @@ struct RunnerSettings {
   JobWatch* watch = nullptr;                                // may be null; not owned
   std::function<Result<void>(const Attempt&)> on_started;   // all ranks run; an error ends them
   std::function<void(const Attempt&)> on_stop;              // the programs have been asked to save
+  std::function<void(run::Event)> on_event;                 // for the ledger, while all ranks run
 };
 
 class AttemptRunner {
@@ -52,6 +53,9 @@ class AttemptRunner {
 
   // True if the batch script has been told to end (SIGTERM): the scheduler will kill it soon.
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
+
+  // What a save takes; 0: not known.
+  [[nodiscard]] Seconds save_time() const { return attempt_.save_time(); }
 
   [[nodiscard]] bool interrupted() const { return interrupted_; }
 
@@ -115,6 +119,7 @@ class AttemptRunner {
   pid_t sentinel_ = 0;
   std::optional<sched::JobInfo> job_;
   std::vector<std::string> down_nodes_;
+  std::int64_t deadline_ = 0;  // Unix seconds at which the scheduler ends the job; 0: not known
   unsigned kill_wait_seconds_ = 30;
   std::map<std::string, std::string> node_addresses_;
   std::map<std::string, unsigned> node_ports_;

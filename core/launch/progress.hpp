@@ -30,6 +30,9 @@ class ProgressWatch {
   // there is no beat.
   void see(std::uint64_t step, std::uint64_t log_bytes, Time now);
 
+  // Between two beats; 0 before the second.
+  [[nodiscard]] Duration longest_pause() const { return longest_pause_; }
+
   // How long there has been no progress, where that is too long.
   [[nodiscard]] std::optional<Duration> hung(Time now) const;
 

@@ -70,6 +70,23 @@ std::vector<unsigned> counts(const json& j, const char* name) {
   return values;
 }
 
+std::uint64_t milliseconds(const json& j, const char* name) {
+  return whole<std::uint64_t>(j.at(name), name);
+}
+
+Progress progress_from(const json& j) {
+  Progress progress;
+  progress.step = whole<std::uint64_t>(j.at("step"), "step");
+  progress.stalled_seconds = count(j, "stalled_seconds");
+  progress.state = j.at("state").get<std::string>();
+  progress.pace.save = milliseconds(j, "save");
+  progress.pace.saves = count(j, "saves");
+  progress.pace.work = milliseconds(j, "work");
+  progress.pace.input = milliseconds(j, "input");
+  progress.pace.pause = milliseconds(j, "pause");
+  return progress;
+}
+
 Hello hello_from(const json& j) {
   Hello hello;
   hello.token = j.at("token").get<std::string>();
@@ -103,6 +120,7 @@ Go go_from(const json& j) {
   go.stop_signal = number(j, "stop_signal");
   go.log_timestamps = j.value("log_timestamps", false);
   go.hang_seconds = number(j, "hang_seconds");
+  go.checkpoint_every = milliseconds(j, "checkpoint_every");
   return go;
 }
 
@@ -168,9 +186,13 @@ std::string to_line(const FromRank& message) {
           [](const Progress& m) {
             return json{{"type", "progress"},
                         {"step", m.step},
-                        {"save_milliseconds", m.save_milliseconds},
                         {"stalled_seconds", m.stalled_seconds},
-                        {"state", m.state}};
+                        {"state", m.state},
+                        {"save", m.pace.save},
+                        {"saves", m.pace.saves},
+                        {"work", m.pace.work},
+                        {"input", m.pace.input},
+                        {"pause", m.pace.pause}};
           },
           [](const Dumped&) {
             return json{{"type", "dumped"}};
@@ -218,7 +240,11 @@ std::string to_line(const ToRank& message) {
                                    {"log", m.log},
                                    {"log_timestamps", m.log_timestamps},
                                    {"stop_signal", m.stop_signal},
-                                   {"hang_seconds", m.hang_seconds}};
+                                   {"hang_seconds", m.hang_seconds},
+                                   {"checkpoint_every", m.checkpoint_every}};
+                     },
+                     [](const Advise& m) {
+                       return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
                      },
                      [](const Stacks& m) {
                        return json{{"type", "stacks"}, {"file", m.file}};
@@ -250,11 +276,7 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "signalled") return Signalled{number(j, "signal")};
     if (type == "exited")
       return Exited{whole<int>(j.at("code"), "code", 255), j.at("out_of_memory").get<bool>()};
-    if (type == "progress")
-      return Progress{whole<std::uint64_t>(j.at("step"), "step"),
-                      whole<std::uint64_t>(j.at("save_milliseconds"), "save_milliseconds"),
-                      count(j, "stalled_seconds"),
-                      j.at("state").get<std::string>()};
+    if (type == "progress") return progress_from(j);
     if (type == "dumped") return Dumped{};
     if (type == "failed") return Failed{j.at("message").get<std::string>()};
     if (type == "refused")
@@ -281,6 +303,7 @@ Result<ToRank> parse_to_rank(std::string_view line) {
                    port(j),
                    j.at("nonce").get<std::string>()};
     if (type == "go") return go_from(j);
+    if (type == "advise") return Advise{milliseconds(j, "milliseconds")};
     if (type == "stacks") return Stacks{j.at("file").get<std::string>()};
     if (type == "stop") return Stop{number(j, "signal")};
     if (type == "kill") return Kill{};

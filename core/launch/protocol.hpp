@@ -9,13 +9,14 @@
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals; attached,
 //                    from one that has to end when the agent does
 //   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
-//   agent -> rank    ask_clock, listen, probe, go, stacks, stop, kill, bye
+//   agent -> rank    ask_clock, listen, probe, go, advise, stacks, stop, kill, bye
 //
 // Everything from the other side is checked on arrival: an unknown type, a missing or mistyped
 // field and text that is not JSON are Errc::invalid, never an exception.
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/launch/pace.hpp"
 #include "core/plan/plan.hpp"
 
 #include <cstdint>
@@ -86,11 +87,11 @@ struct Exited {
 };
 
 struct Progress {
-  std::uint64_t step = 0;               // of the heartbeat; 0: none
-  std::uint64_t save_milliseconds = 0;  // of the last checkpoint; 0: not told
+  std::uint64_t step = 0;        // of the heartbeat; 0: none
   unsigned stalled_seconds = 0;  // no progress for so long, which is too long; 0: all is well
   std::string state;             // the program's, as proc(5) has it
-};                               // every 30 s, and when there is none
+  Pace pace{};
+};  // every 30 s, when there is none, and when something is known for the first time
 
 struct Dumped {};  // the stacks that were asked for are written
 
@@ -157,6 +158,11 @@ struct Go {
   bool log_timestamps = false;  // each line of the log begins with its time
   // Without progress for so many seconds the program hangs; 0: as ProgressWatch finds, -1: never.
   int hang_seconds = 0;
+  std::uint64_t checkpoint_every = 0;  // milliseconds, as Advise has it; 0: not known yet
+};
+
+struct Advise {
+  std::uint64_t milliseconds = 0;  // between two checkpoints
 };
 
 struct Stacks {
@@ -171,7 +177,7 @@ struct Kill {};
 
 struct Bye {};
 
-using ToRank = std::variant<AskClock, Listen, Probe, Go, Stacks, Stop, Kill, Bye>;
+using ToRank = std::variant<AskClock, Listen, Probe, Go, Advise, Stacks, Stop, Kill, Bye>;
 
 // Without the newline.
 [[nodiscard]] std::string to_line(const FromRank& message);

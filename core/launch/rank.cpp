@@ -15,6 +15,7 @@
 #include "core/launch/measure_node.hpp"
 #include "core/launch/net.hpp"
 #include "core/launch/oom.hpp"
+#include "core/launch/pace.hpp"
 #include "core/launch/program.hpp"
 #include "core/launch/progress.hpp"
 #include "core/launch/protocol.hpp"
@@ -166,6 +167,8 @@ class RankProcess {
   void answer_probe();
   void report_exit(int code);
   void look_at_progress();
+  [[nodiscard]] Progress read_page(Clock::time_point now);
+  void handle(const Advise& message);
   void read_agent();
 
   const RankOptions& options_;
@@ -179,6 +182,8 @@ class RankProcess {
   OomCounter oom_;
   std::optional<BeatPage> page_;
   std::optional<ProgressWatch> watch_;  // while the program is to get on
+  bool may_hang_ = false;               // and is judged by it
+  PaceWatch pace_;
   std::string log_;
   Clock::time_point next_look_ = Clock::time_point::max();
   Clock::time_point next_report_;
@@ -239,15 +244,19 @@ void RankProcess::handle(const Go& message) {
   if (!page) return say(Failed{page.error().message});
   page_ = *std::move(page);
   environment.emplace_back("DTSUBMIT_BEAT", page_->path());
+  if (message.checkpoint_every > 0) {
+    page_->advise(message.checkpoint_every);
+    environment.emplace_back("DTSUBMIT_CHECKPOINT_EVERY",
+                             std::to_string(page_->checkpoint_every_seconds()));
+  }
   const auto started =
       program_.start(options_.command, environment, {message.log, message.log_timestamps});
   if (!started) return say(Failed{started.error().message});
   log_ = message.log;
   const auto now = Clock::now();
-  if (message.hang_seconds >= 0)
-    watch_.emplace(
-        message.hang_seconds > 0 ? std::optional(seconds(message.hang_seconds)) : std::nullopt,
-        now);
+  may_hang_ = message.hang_seconds >= 0;
+  watch_.emplace(
+      message.hang_seconds > 0 ? std::optional(seconds(message.hang_seconds)) : std::nullopt, now);
   next_look_ = now + k_look;
   next_report_ = now + k_report;
   say(Started{program_.pid(), current_binding()});
@@ -265,22 +274,42 @@ void RankProcess::handle(const Stacks& message) {
   stacks_ = *started;
 }
 
+void RankProcess::handle(const Advise& message) {
+  if (page_) page_->advise(message.milliseconds);
+}
+
+Progress RankProcess::read_page(Clock::time_point now) {
+  Progress progress;
+  progress.step = page_->step();
+  pace_.see(progress.step,
+            page_->save_milliseconds(),
+            page_->work_milliseconds(),
+            page_->input_milliseconds(),
+            now);
+  progress.pace = pace_.pace();
+  if (watch_) {
+    watch_->see(progress.step, size_of(log_), now);
+    progress.pace.pause = static_cast<std::uint64_t>(
+        std::chrono::ceil<milliseconds>(watch_->longest_pause()).count());
+  }
+  return progress;
+}
+
 // What the program wrote into its page since the last look, and whether that is enough.
 void RankProcess::look_at_progress() {
   const auto now = Clock::now();
   next_look_ = program_.running() ? now + k_look : Clock::time_point::max();
   if (!program_.running()) return;
-  Progress progress{page_->step(), page_->save_milliseconds(), 0, {}};
+  Progress progress = read_page(now);
   bool hung = false;
-  if (watch_) {
-    watch_->see(progress.step, size_of(log_), now);
+  if (watch_ && may_hang_)
     if (const auto since = watch_->hung(now)) {
       hung = true;
       progress.stalled_seconds = static_cast<unsigned>(std::chrono::ceil<seconds>(*since).count());
       watch_.reset();  // said once
     }
-  }
-  if (!hung && now < next_report_) return;
+  const bool news = pace_.take_news();
+  if (!hung && !news && now < next_report_) return;
   next_report_ = now + k_report;
   progress.state = std::string(1, process_state(program_.pid()));
   say(progress);
@@ -299,6 +328,9 @@ void RankProcess::handle(const Kill&) {
 void RankProcess::report_exit(int code) {
   if (reported_) return;
   reported_ = true;
+  // The save that it was asked for may be its first.
+  if (page_)
+    if (const Progress last = read_page(Clock::now()); pace_.take_news()) say(last);
   say(Exited{code, oom_.explains(code)});
   deadline_ = Clock::now() + k_bye_limit;
   if (!agent_alive_) over_ = true;

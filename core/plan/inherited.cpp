@@ -55,6 +55,7 @@ bool is_leaky_variable(std::string_view name) {
                                                              "SM_HOSTS",
                                                              "SM_CURRENT_HOST",
                                                              "SM_NUM_GPUS",
+                                                             "DTSUBMIT_CHECKPOINT_EVERY",
                                                              "MPI_LOCALRANKID",
                                                              "MPI_LOCALNRANKS"};
   if (name == "SLURM_CONF") return false;

@@ -27,7 +27,7 @@ struct Tensor {
 
 // One training step's sums over shards are one array: gradients (offsets of the parameters), then
 // batch statistics (offsets of the statistics), then these.
-enum class Scalar : std::size_t { loss, correct, stop, error, count = 16 };
+enum class Scalar : std::size_t { loss, correct, stop, error, save, count = 16 };
 
 struct Layout {
   std::vector<Tensor> parameters;

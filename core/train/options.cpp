@@ -45,6 +45,23 @@ bool set_steps(Options& o, const std::string& text) {
   return true;
 }
 
+bool set_save_every(Options& o, const std::string& text) {
+  o.save_every.reset();
+  if (text == "auto") return true;
+  std::uint64_t steps = 0;
+  if (!set_number(steps, text, 0)) return false;
+  o.save_every = steps;
+  return true;
+}
+
+bool set_slow_rank(Options& o, const std::string& text) {
+  const auto colon = text.find(':');
+  std::uint64_t rank = 0;
+  if (colon == std::string::npos || !set_number(rank, text.substr(0, colon), 0)) return false;
+  o.slow_rank = rank;
+  return set_number(o.slow_rank_ms, text.substr(colon + 1), 0);
+}
+
 bool set_schedule(Options& o, const std::string& text) {
   o.schedule = text == "constant" ? Schedule::constant : Schedule::cosine;
   return text == "constant" || text == "cosine";
@@ -110,8 +127,9 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.evaluate_every, t, 0); }},
     {"--save-every",
      "N",
-     "checkpoint every N steps, 0: at the end and on stop only [50]",
-     [](Options& o, Text t) { return set_number(o.save_every, t, 0); }},
+     "checkpoint every N steps, 0: at the end and on stop only; auto: as often as\n"
+     "                           dtsubmit advises, without advice every 50 steps [auto]",
+     set_save_every},
     {"--keep",
      "N",
      "checkpoints kept [3]",
@@ -136,6 +154,14 @@ const Option k_options[] = {
      "MS",
      "sleep before each step: makes a short job last, for drills",
      [](Options& o, Text t) { return set_number(o.step_delay_ms, t, 0); }},
+    {"--save-delay",
+     "MS",
+     "sleep in each save, for drills",
+     [](Options& o, Text t) { return set_number(o.save_delay_ms, t, 0); }},
+    {"--slow-rank",
+     "RANK:MS",
+     "that rank works MS longer at each step than the others, for drills",
+     set_slow_rank},
     {"--export-weights",
      "FILE",
      "write the initial weights as safetensors and end",

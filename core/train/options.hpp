@@ -29,12 +29,16 @@ struct Options {
   std::uint64_t warmup = 100;  // steps
   Schedule schedule = Schedule::cosine;
   std::uint64_t seed = 1;
-  std::uint64_t save_every = 50;                            // steps; 0: only at the end and on stop
-  std::uint64_t evaluate_every = 0;                         // steps; 0: at the end of each epoch
-  std::uint64_t keep = 3;                                   // checkpoints
-  std::uint64_t threads = 0;                                // 0: as many as the rank has cores
-  std::uint64_t limit_train = 0;                            // 0: all
-  std::uint64_t step_delay_ms = 0;                          // for drills
+  std::optional<std::uint64_t> save_every;  // steps; 0: only at the end and on stop; absent: auto
+  std::uint64_t evaluate_every = 0;         // steps; 0: at the end of each epoch
+  std::uint64_t keep = 3;                   // checkpoints
+  std::uint64_t threads = 0;                // 0: as many as the rank has cores
+  std::uint64_t limit_train = 0;            // 0: all
+  // For drills:
+  std::uint64_t step_delay_ms = 0;
+  std::uint64_t save_delay_ms = 0;
+  std::optional<std::uint64_t> slow_rank;
+  std::uint64_t slow_rank_ms = 0;                           // more than the others, at each step
   InstructionSet instruction_set = InstructionSet::avx512;  // at most; what ranks have may be less
   std::uint64_t attempt = 1;
   std::optional<std::uint64_t> planned_ranks;  // that dtsubmit has started

@@ -11,6 +11,7 @@
 #include "core/train/instruction_set.hpp"
 #include "core/train/metrics.hpp"
 #include "core/train/report.hpp"
+#include "core/train/save_rule.hpp"
 #include "core/train/shard_sums.hpp"
 #include "core/train/shared_samples.hpp"
 #include "core/train/stop.hpp"
@@ -45,7 +46,7 @@ class Run {
   int run();
 
  private:
-  enum class Next { step, stop, fail };
+  enum class Next { step, save, stop, fail };
 
   // A decision of all ranks: 0, or the exit code of the lowest rank whose result is an error (it
   // prints it).
@@ -66,6 +67,8 @@ class Run {
   }
 
   [[nodiscard]] bool evaluates_now() const;
+  [[nodiscard]] bool save_is_due() const;
+  void delay() const;
 
   Comm& comm_;
   Options options_;
@@ -79,6 +82,7 @@ class Run {
   std::optional<BeatPage> beat_;  // absent without dtsubmit
   std::uint64_t steps_per_epoch_ = 0;
   std::uint64_t saved_step_ = 0;
+  Clock::time_point saved_at_;
   double accuracy_ = 0;
 };
 
@@ -181,9 +185,23 @@ int Run::resume() {
   return 0;
 }
 
+void Run::delay() const {
+  const bool slow = options_.slow_rank == static_cast<std::uint64_t>(comm_.rank());
+  const std::uint64_t time = options_.step_delay_ms + (slow ? options_.slow_rank_ms : 0);
+  if (time > 0) std::this_thread::sleep_for(std::chrono::milliseconds(time));
+}
+
+// Asked of rank 0 alone, whose word reaches all with the sums of this step: clocks differ.
+bool Run::save_is_due() const {
+  using std::chrono::milliseconds;
+  const milliseconds advised(beat_ ? beat_->checkpoint_every_milliseconds() : 0);
+  return SaveRule{options_.save_every}.due(
+      state_.step + 1, std::chrono::duration_cast<milliseconds>(Clock::now() - saved_at_), advised);
+}
+
 Run::Next Run::step() {
-  if (options_.step_delay_ms > 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(options_.step_delay_ms));
+  const Clock::time_point work = Clock::now();
+  delay();
   const Clock::time_point start = Clock::now();
   const auto shards = static_cast<int>(options_.shards);
   const StepInput input{samples_.train,
@@ -195,6 +213,8 @@ Run::Next Run::step() {
   float* const first = mine.begin()->second;
   first[layout_.scalar(Scalar::stop)] = stop_signal() != 0 ? 1.0F : 0.0F;
   first[layout_.scalar(Scalar::error)] = report_.status() ? 0.0F : 1.0F;
+  first[layout_.scalar(Scalar::save)] = comm_.rank() == 0 && save_is_due() ? 1.0F : 0.0F;
+  if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
   const float* const sums = comm_.tree_sum(shards, layout_.sum_floats(), mine);
   if (sums[layout_.scalar(Scalar::error)] > 0) return Next::fail;
   const double lr = learning_rate(optimizer_, state_.step);
@@ -211,7 +231,8 @@ Run::Next Run::step() {
                   batch,
                   digest(state_)});
   }
-  return sums[layout_.scalar(Scalar::stop)] > 0 ? Next::stop : Next::step;
+  if (sums[layout_.scalar(Scalar::stop)] > 0) return Next::stop;
+  return sums[layout_.scalar(Scalar::save)] > 0 ? Next::save : Next::step;
 }
 
 int Run::save() {
@@ -220,6 +241,7 @@ int Run::save() {
   Result<void> saved;
   int code = exit_code(Errc::io);
   if (comm_.rank() == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(options_.save_delay_ms));
     const auto commit =
         save_checkpoint(store(), layout_, state_, state_.step * options_.batch, fingerprint());
     if (!commit) {
@@ -232,6 +254,7 @@ int Run::save() {
   }
   if (const int agreed = settle(saved, code); agreed != 0) return agreed;
   saved_step_ = state_.step;
+  saved_at_ = Clock::now();
   if (beat_) beat_->saved(static_cast<std::uint64_t>(seconds_since(start) * 1000));
   report_.saved(state_.step, seconds_since(start));
   return 0;
@@ -251,6 +274,7 @@ bool Run::evaluates_now() const {
 }
 
 int Run::loop() {
+  saved_at_ = Clock::now();
   while (state_.step < optimizer_.total) {
     const Next next = step();
     if (next == Next::fail) return settle(report_.status(), exit_code(Errc::io));
@@ -259,7 +283,7 @@ int Run::loop() {
       report_.stopped(state_.step, digest(state_), !options_.checkpoint_dir.empty());
       return k_exit_checkpointed;
     }
-    if (options_.save_every != 0 && state_.step % options_.save_every == 0)
+    if (next == Next::save)
       if (const int code = save(); code != 0) return code;
     if (evaluates_now()) evaluate();
   }

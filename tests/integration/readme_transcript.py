@@ -20,7 +20,7 @@ def comparable(text):
         line = re.sub(r"\b[0-9a-f]{16}\b", "DIGEST", line)
         line = re.sub(r"/\S*?((runs|undisturbed)/dttrain-)\S+", r"\1RUN", line)
         line = re.sub(r"\d{4}-\d\d-\d\dT[0-9:]+Z", "TIME", line)
-        line = re.sub(r"^goodput .*", "GOODPUT", line)
+        line = re.sub(r"^(goodput|advice) .*", r"\1", line)
         line = re.sub(r"signal 15 (at rank \d+|to the job's steps)|^( +)preempted;", "SIGNAL", line)
         lines.append(re.sub(r"\s+", " ", re.sub(r"\d+(\.\d+)?", "N", line)).strip())
     return lines

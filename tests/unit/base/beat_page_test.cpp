@@ -23,26 +23,46 @@ TEST_CASE("a new page is all zero, and each word reaches whoever opens it by its
   REQUIRE(other);
   other->beat(41);
   other->saved(1234);
-  page->advise(60'000);
+  other->worked(203);
+  other->waited_for_input(12);
+  page->advise(60'400);
   CHECK(page->step() == 41);
   CHECK(page->save_milliseconds() == 1234);
-  CHECK(other->checkpoint_every_milliseconds() == 60'000);
+  CHECK(page->work_milliseconds() == 203);
+  CHECK(page->input_milliseconds() == 12);
+  CHECK(other->checkpoint_every_milliseconds() == 60'400);
+  CHECK(other->checkpoint_every_seconds() == 60);
 }
 
-TEST_CASE("a program in Python beats with one write") {
+TEST_CASE("what took less than a millisecond is told all the same") {
   auto page = BeatPage::create();
   REQUIRE(page);
+  page->saved(0);
+  page->worked(0);
+  CHECK(page->save_milliseconds() == 1);
+  CHECK(page->work_milliseconds() == 1);
+}
+
+// As in dtsubmit-beat(1).
+TEST_CASE("a program in Python beats with one write, and reads the advice with one read") {
+  auto page = BeatPage::create();
+  REQUIRE(page);
+  page->advise(93'000);
   Command command;
   command.argv = {"python3",
                   "-c",
-                  "import os; os.pwrite(os.open(os.environ['DTSUBMIT_BEAT'], os.O_WRONLY), "
-                  "(77).to_bytes(8, 'little'), 0)"};
+                  "import os, sys; fd = os.open(os.environ['DTSUBMIT_BEAT'], os.O_RDWR)\n"
+                  "os.pwrite(fd, (203).to_bytes(8, sys.byteorder), 24)\n"
+                  "os.pwrite(fd, (77).to_bytes(8, sys.byteorder), 0)\n"
+                  "print(int.from_bytes(os.pread(fd, 8, 16), sys.byteorder) / 1000)"};
   command.env = environment_with({{"DTSUBMIT_BEAT", page->path()}});
   const auto output = run_process(command, std::chrono::seconds(60));
   REQUIRE(output);
   CAPTURE(output->err);
   CHECK(output->exit_code == 0);
   CHECK(page->step() == 77);
+  CHECK(page->work_milliseconds() == 203);
+  CHECK(output->out == "93.0\n");
 }
 
 TEST_CASE("what is no page is none, and a page cannot be cut off under us") {

@@ -472,3 +472,24 @@ TEST_CASE("JSON has everything, cut off nowhere") {
   CHECK(document["budgets"][0]["most"] == 3);
   CHECK(document["next"].size() == 2);
 }
+
+TEST_CASE("slow ranks are told with their attempt: three of them as text, all as JSON") {
+  Story story = Story();
+  story.begin(1, 10);
+  for (int rank = 0; rank < 5; ++rank)
+    story.note({.time = time(60),
+                .event = "straggler",
+                .attempt = 1,
+                .detail = fmt::format("rank {} on n2 is slow: so much", rank),
+                .rank = rank,
+                .node = "n2",
+                .phase = "compute"});
+  story.slurm(JobState::running, "None", 1);
+  const Why why = explain(story.known);
+  const std::string text = to_text(why, story.known);
+  CHECK(text.find("  rank 2 on n2 is slow: so much\n") != std::string::npos);
+  CHECK(text.find("rank 3 on n2 is slow") == std::string::npos);
+  const auto document = nlohmann::json::parse(to_json(why, story.known));
+  CHECK(document["attempts"][0]["stragglers"].size() == 5);
+  CHECK(document["attempts"][0]["rank"] == -1);
+}

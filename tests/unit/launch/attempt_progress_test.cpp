@@ -19,7 +19,7 @@ class Hang : public JobStory {
   Hang() { running(); }
 
   Hang& reports(unsigned rank, std::uint64_t step, unsigned stalled, const char* state = "S") {
-    says(peer_of(rank), Progress{step, 0, stalled, state});
+    says(peer_of(rank), Progress{step, stalled, state});
     return *this;
   }
 

@@ -22,11 +22,12 @@ class JobStory {
   explicit JobStory(unsigned nodes = 2,
                     unsigned per_node = 2,
                     unsigned gpus = 0,
-                    std::chrono::seconds preflight = {})
+                    std::chrono::seconds preflight = {},
+                    const run::FailureRecord& record = {})
       : per_node_(per_node),
         start_(Time::clock::now()),
         now_(start_),
-        attempt_(settings(nodes, per_node, gpus, preflight), start_) {}
+        attempt_(settings(nodes, per_node, gpus, preflight, record), start_) {}
 
   [[nodiscard]] unsigned world() const { return world_; }
 
@@ -193,6 +194,8 @@ class JobStory {
 
   Attempt& attempt() { return attempt_; }
 
+  [[nodiscard]] Time now() const { return now_; }
+
   // The agent's clock, Unix time.
   [[nodiscard]] std::chrono::milliseconds wall_now() const {
     return k_wall + std::chrono::duration_cast<std::chrono::milliseconds>(now_ - start_);
@@ -204,8 +207,10 @@ class JobStory {
   AttemptSettings settings(unsigned nodes,
                            unsigned per_node,
                            unsigned gpus,
-                           std::chrono::seconds preflight) {
+                           std::chrono::seconds preflight,
+                           const run::FailureRecord& record) {
     AttemptSettings settings;
+    settings.record = record;
     settings.preflight = preflight;
     settings.run_directory = "/runs/a";
     settings.wall = std::chrono::system_clock::time_point(k_wall);

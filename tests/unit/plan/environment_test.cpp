@@ -391,6 +391,7 @@ TEST_CASE("variables of a session do not leak, the site's and the user's do") {
                            "SM_HOSTS",
                            "MV2_COMM_WORLD_RANK",
                            "MPI_LOCALRANKID",
+                           "DTSUBMIT_CHECKPOINT_EVERY",
                            "PET_NNODES",
                            "TORCHELASTIC_RUN_ID"})
     CHECK(is_leaky_variable(name));

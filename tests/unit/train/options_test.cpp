@@ -74,3 +74,21 @@ TEST_CASE("how many ranks there are is only believed of dtsubmit") {
   CHECK_FALSE(parse_options({}, elsewhere)->planned_ranks);
   CHECK_FALSE(parse_options({}, nothing)->planned_ranks);
 }
+
+TEST_CASE("how often to save: a number of steps, or auto, which is the default") {
+  CHECK_FALSE(parse_options({}, nothing)->save_every);
+  CHECK(parse_options({"--save-every", "20"}, nothing)->save_every == 20);
+  CHECK(parse_options({"--save-every=0"}, nothing)->save_every == 0);
+  CHECK_FALSE(parse_options({"--save-every", "20", "--save-every", "auto"}, nothing)->save_every);
+  CHECK(error_of({"--save-every", "often"}) == "--save-every: 'often' is not valid");
+}
+
+TEST_CASE("a slow rank is named with its delay") {
+  const auto options = parse_options({"--slow-rank", "3:250"}, nothing);
+  REQUIRE(options);
+  CHECK(options->slow_rank == 3);
+  CHECK(options->slow_rank_ms == 250);
+  for (const char* wrong : {"3", ":", "3:", ":250", "-1:5", "3:x"})
+    CHECK(error_of({"--slow-rank", wrong}) ==
+          "--slow-rank: '" + std::string(wrong) + "' is not valid");
+}

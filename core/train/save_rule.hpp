@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// When to save while training goes on. Pure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace dts::train {
+
+struct SaveRule {
+  // Until something is advised; early enough that a save is measured, which the advice needs.
+  static constexpr std::uint64_t k_unadvised = 50;  // steps
+
+  std::optional<std::uint64_t> every;  // steps, 0: never; absent: as advised
+
+  // Whether to save after the step by which `steps` are complete, `since` after the last save (or
+  // the start); `advised` is the time between two, 0: no advice yet.
+  [[nodiscard]] bool due(std::uint64_t steps,
+                         std::chrono::milliseconds since,
+                         std::chrono::milliseconds advised) const {
+    if (!every && advised.count() > 0) return since >= advised;
+    const std::uint64_t in_steps = every.value_or(k_unadvised);
+    return in_steps != 0 && steps % in_steps == 0;
+  }
+};
+
+}  // namespace dts::train

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is learnt from heartbeats: slow ranks, how often to save, and when before the time limit: beat.py SCENARIO."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from checks import check, wait_for
+from main_job_support import Cluster, DTSUBMIT, DTTRAIN, Run
+
+STEPS = ["--limit-train", "3072", "--epochs", "2"]  # 48 steps
+
+
+class Local:
+    """A run of this machine under `dtsubmit run`, ended when the block ends."""
+
+    def __init__(self, *words):
+        self.place = tempfile.mkdtemp(prefix="dts-beat-")
+        self.process = subprocess.Popen([DTSUBMIT, "run", "--runs", self.place, *words], stdout=subprocess.DEVNULL)
+
+    def __enter__(self):
+        wait_for(60, "a run directory", lambda: os.path.isdir(self.place) and os.listdir(self.place))
+        self.run = Run(None, f"{self.place}/{os.listdir(self.place)[0]}", 0)
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(120)
+        shutil.rmtree(self.place)
+
+    def status(self):
+        return json.loads(subprocess.run([DTSUBMIT, "status", self.run.path, "--json"], check=True, capture_output=True, text=True).stdout)
+
+    def told(self, verb):
+        return subprocess.run([DTSUBMIT, verb, self.run.path], check=True, capture_output=True, text=True).stdout
+
+
+def events(run, name):
+    return [e for e in run.ledger() if e["event"] == name]
+
+
+def slow_rank():
+    """One rank of three works 600 ms longer at each step: it is named, while all step together."""
+    return Local("--ntasks-per-node", "3", "--", DTTRAIN, "--limit-train", "128000", "--step-delay", "100", "--slow-rank", "2:600")
+
+
+def check_slow_rank(local):
+    found = wait_for(300, "a straggler", lambda: events(local.run, "straggler"))[0]
+    check((found["rank"], found["phase"]) == (2, "compute"), found["detail"])
+    check(found["node"] == events(local.run, "attempt_started")[0]["nodes"][0], f"on {found['node']}")
+    check(found["seconds"]["own"] > 0.7, f"its own work takes {found['seconds']['own']} s")
+    slow = local.status()["attempts"][0]["stragglers"]
+    check([s["rank"] for s in slow] == [2], "status has it, and nobody else")
+    check("rank 2 on" in local.told("status") and "rank 2 on" in local.told("why"), "status and why say it")
+
+
+def limit(cluster, *words, save=6000, minutes=1):
+    """A run whose saves take longer than the site leaves a job after its time (KillWait 5 s), unwarned by Slurm."""
+    return cluster.submit("--nodes", "2", "--ntasks-per-node", "2", "--time", str(minutes), "--signal-margin", "0", *words, "--",
+                          DTTRAIN, *STEPS, "--step-delay", "400", "--save-every", "20", "--save-delay", str(save))
+
+
+def check_limit(run, expected):
+    wait_for(300, "the end of the attempt", lambda: events(run, "attempt_ended"))
+    ended = events(run, "attempt_ended")[0]
+    check(ended["cause"] == "time_limit" and "every rank saved" in ended["detail"], f"attempt 1: {ended['cause']}: {ended['detail']}")
+    check(ended["seconds"]["save"] >= 6, f"a save took {ended['seconds']['save']} s")
+    status = run.finish()
+    check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
+    check(status["steps_lost"] == 0, "0 steps lost")
+    check(not any(a["stragglers"] for a in status["attempts"]), "ranks that are all alike: none is called slow")
+    return status
+
+
+def environment(run, attempt):
+    """Of one of the attempt's programs; None: there is none yet."""
+    for pid, argv in run.processes():
+        if os.path.basename(argv[0]) == "dttrain":
+            found = dict(e.split("=", 1) for e in open(f"/proc/{pid}/environ").read().split("\0") if "=" in e)
+            if found["DTSUBMIT_ATTEMPT"] == str(attempt):
+                return found
+    return None
+
+
+def story():
+    """A slow rank; meanwhile, on a cluster, saves that must begin early, and the advice that the second attempt begins with."""
+    with slow_rank() as local, Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        run = limit(cluster)
+        expected = cluster.train_alone(*STEPS)
+        check_slow_rank(local)
+        wait_for(300, "attempt 2", lambda: len(events(run, "attempt_started")) == 2)
+        told = wait_for(60, "its programs", lambda: environment(run, 2))
+        advised = events(run, "advised")
+        check(advised[0]["attempt"] == 1 and advised[-1]["attempt"] == 2, f"each attempt notes its advice: {advised[-1]['detail']}")
+        check(int(told["DTSUBMIT_CHECKPOINT_EVERY"]) == round(advised[-1]["seconds"]["every"]), "attempt 2 began with it")
+        check("advice" in cluster.dtsubmit("status", run.path).stdout, "status says it")
+        check_limit(run, expected)
+
+
+def moved():
+    """The time limit moves both ways while the job runs: the stop follows it."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        long = ["--limit-train", "384000", "--step-delay", "400", "--save-every", "10", "--save-delay", "2000"]
+        run = cluster.submit("--nodes", "2", "--time", "1", "--signal-margin", "0", "--", DTTRAIN, *long)
+        wait_for(120, "the ranks", lambda: events(run, "ranks_started"))
+        began = time.time()
+        cluster.run("scontrol", "update", f"JobId={run.job}", "TimeLimit=60")
+        time.sleep(70)
+        check(not events(run, "stop_requested"), "moved to an hour: no stop in the first minute")
+        cluster.run("scontrol", "update", f"JobId={run.job}", "TimeLimit=2")
+        wait_for(60, "the stop", lambda: events(run, "stop_requested"))
+        check(time.time() - began < 120, f"moved to two minutes: stopped {time.time() - began:.0f} s after the start")
+        wait_for(60, "the end of the attempt", lambda: events(run, "attempt_ended"))
+        ended = events(run, "attempt_ended")[0]
+        check(ended["cause"] == "time_limit" and "every rank saved" in ended["detail"], f"{ended['cause']}: {ended['detail']}")
+        cluster.dtsubmit("cancel", run.path)
+
+
+def live():
+    """A program that reads the page: no advice, a save, and within seconds the advice; a shell script reads it too."""
+    script = ("import os, subprocess, sys, time\n"
+              "fd = os.open(os.environ['DTSUBMIT_BEAT'], os.O_RDWR)\n"
+              "every = lambda: int.from_bytes(os.pread(fd, 8, 16), sys.byteorder) / 1000\n"
+              "assert every() == 0 and 'DTSUBMIT_CHECKPOINT_EVERY' not in os.environ\n"
+              "os.pwrite(fd, (2000).to_bytes(8, sys.byteorder), 8)\n"
+              "while every() == 0: time.sleep(0.1)\n"
+              "shown = subprocess.run([sys.argv[1], 'beat', '--every'], capture_output=True, text=True).stdout\n"
+              "print('advised', every(), shown.strip(), flush=True)\n")
+    place = tempfile.mkdtemp(prefix="dts-beat-")
+    try:
+        said = subprocess.run([DTSUBMIT, "run", "--runs", place, "--", "python3", "-c", script, DTSUBMIT], check=True, capture_output=True,
+                              text=True, timeout=300).stdout
+        every, shown = said.split("advised ")[1].split()
+        check(500 < float(every) < 700, f"a save of 2 s: {every} s")  # sqrt(2 x 2 s x a day)
+        check(int(shown) == round(float(every)), f"dtsubmit beat --every prints {shown}")
+    finally:
+        shutil.rmtree(place)
+
+
+if __name__ == "__main__":
+    {f.__name__: f for f in (story, moved, live)}[sys.argv[1]]()
