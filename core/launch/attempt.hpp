@@ -104,8 +104,6 @@ class Attempt {
 
   // What belongs into the ledger besides, once all ranks run: advice, stragglers; empties the list.
   [[nodiscard]] std::vector<run::Event> take_events();
-  // The longest of what the ranks have told, each by itself.
-  [[nodiscard]] Pace slowest() const;
   // What a save takes, as this attempt or else the one before has measured it; 0: not known.
   [[nodiscard]] Seconds save_time() const;
 
@@ -177,6 +175,8 @@ class Attempt {
   void check_progress(Time now);
   void look_at_pace(Time now);
   void name_stragglers();
+  // Of all ranks, of one of the times in their paces; 0: nobody has told.
+  [[nodiscard]] Seconds longest(std::uint64_t Pace::*what) const;
   // Milliseconds, from what earlier attempts measured; 0: nothing.
   [[nodiscard]] std::uint64_t first_advice();
   // The rank that the others most likely wait for.

@@ -46,22 +46,15 @@ std::string in_words(const Straggler& slow, const std::string& who) {
 
 }  // namespace
 
-Pace Attempt::slowest() const {
-  Pace most;
-  for (const auto& [rank, state] : ranks_) {
-    const Pace& own = state.progress.pace;
-    most.save = std::max(most.save, own.save);
-    most.saves = std::max(most.saves, own.saves);
-    most.work = std::max(most.work, own.work);
-    most.input = std::max(most.input, own.input);
-    most.pause = std::max(most.pause, own.pause);
-  }
-  return most;
+Seconds Attempt::longest(std::uint64_t Pace::*what) const {
+  std::uint64_t most = 0;
+  for (const auto& [rank, state] : ranks_) most = std::max(most, state.progress.pace.*what);
+  return from_milliseconds(most);
 }
 
 Seconds Attempt::save_time() const {
-  const std::uint64_t measured = slowest().save;
-  return measured > 0 ? from_milliseconds(measured) : settings_.record.save;
+  const Seconds measured = longest(&Pace::save);
+  return measured.count() > 0 ? measured : settings_.record.save;
 }
 
 std::uint64_t Attempt::first_advice() {
@@ -84,8 +77,7 @@ void Attempt::look_at_pace(Time now) {
 void Attempt::on_time_left(Seconds left, Time now) {
   const Seconds save = save_time();
   if (phase_ != Phase::running || stop_cause_ || save.count() <= 0) return;
-  const Seconds pause = from_milliseconds(slowest().pause);
-  const Seconds margin = stop_margin(save, pause, left + (now - running_since_));
+  const Seconds margin = stop_margin(save, longest(&Pace::pause), left + (now - running_since_));
   if (left > margin) return;
   on_stop(run::Cause::time_limit,
           Time::max(),

@@ -30,8 +30,11 @@ std::optional<Advice> CheckpointAdvice::update(Seconds save, Seconds running) {
   advice.every = reliability::checkpoint_interval(advice.save, advice.failure);
   if (!differs(advice.every, every_, k_change)) return std::nullopt;
   every_ = advice.every;
-  advice.notable = differs(advice.every, noted_, k_notable_change);
-  if (advice.notable) noted_ = advice.every;
+  advice.notable = notable_ < k_most_notable && differs(advice.every, noted_, k_notable_change);
+  if (advice.notable) {
+    noted_ = advice.every;
+    ++notable_;
+  }
   return advice;
 }
 

@@ -27,6 +27,7 @@ class CheckpointAdvice {
  public:
   static constexpr double k_change = 1.1;
   static constexpr double k_notable_change = 1.5;
+  static constexpr unsigned k_most_notable = 32;  // the ledger must not grow with a save that jumps
 
   // For a run on so many nodes that has gone through `record`.
   CheckpointAdvice(unsigned nodes, const run::FailureRecord& record);
@@ -43,6 +44,7 @@ class CheckpointAdvice {
   run::FailureRecord record_;
   Seconds every_{0};
   Seconds noted_{0};
+  unsigned notable_ = 0;  // that were given
 };
 
 // "save every 93 s: a save takes 0.05 s, and a failure is expected every 23.8 h (0 in 12 min)"

@@ -102,6 +102,21 @@ def story():
         check_limit(run, expected)
 
 
+def elsewhere():
+    """A slow rank of the second node, under srun: node and rank are named, and a requeued attempt tells it anew."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        run = cluster.submit("--nodes", "2", "--ntasks-per-node", "2", "--launcher", "srun", "--", DTTRAIN, "--limit-train", "128000",
+                             "--step-delay", "100", "--slow-rank", "3:600")
+        for attempt in (1, 2):
+            found = wait_for(300, "a straggler", lambda a=attempt: [e for e in events(run, "straggler") if e["attempt"] == a])
+            check([e["rank"] for e in found] == [3], found[0]["detail"])
+            placed = json.load(open(f"{run.path}/attempt-{attempt}/placement.json"))["ranks"]
+            check(found[0]["node"] == next(p["node"] for p in placed if p["rank"] == 3), f"on {found[0]['node']}")
+            if attempt == 1:
+                cluster.run("scontrol", "requeue", str(run.job))
+        cluster.dtsubmit("cancel", run.path)
+
+
 def moved():
     """The time limit moves both ways while the job runs: the stop follows it."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
@@ -143,4 +158,4 @@ def live():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (story, moved, live)}[sys.argv[1]]()
+    {f.__name__: f for f in (story, elsewhere, moved, live)}[sys.argv[1]]()

@@ -87,6 +87,18 @@ TEST_CASE("new advice is given where it differs by more than a tenth, a line whe
   }
 }
 
+TEST_CASE("a save that jumps does not fill the ledger") {
+  CheckpointAdvice advice(1, {});
+  unsigned given = 0, notable = 0;
+  for (int i = 0; i < 1000; ++i)
+    if (const auto next = advice.update(Seconds(i % 2 == 0 ? 1 : 100), Seconds(0))) {
+      ++given;
+      notable += next->notable ? 1 : 0;
+    }
+  CHECK(given == 1000);
+  CHECK(notable == CheckpointAdvice::k_most_notable);
+}
+
 TEST_CASE("the sentence says what it is reckoned from") {
   CheckpointAdvice advice(1, {1, Seconds(600), Seconds(0)});
   const auto given = advice.update(Seconds(2), Seconds(120));
