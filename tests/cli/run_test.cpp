@@ -194,10 +194,14 @@ TEST_CASE(
   if (!Session::has_mpirun()) return;
   const Session session;
   const auto before = std::chrono::steady_clock::now();
-  const Output output =
-      session.dtsubmit(run_of(2,
-                              python("import os, signal, time\nif os.environ['RANK'] == '1': "
-                                     "os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(300)")));
+  // Not before the other rank runs too: the ledger would tell another story.
+  const Output output = session.dtsubmit(
+      run_of(2,
+             python("import os, signal, time\nledger = os.environ['DTSUBMIT_RUN_DIR'] + "
+                    "'/ledger.jsonl'\nif os.environ['RANK'] == '1':\n while "
+                    "open(ledger).read().count('ranks_started') < "
+                    "int(os.environ['DTSUBMIT_ATTEMPT']): time.sleep(0.05)\n "
+                    "os.kill(os.getpid(), signal.SIGKILL)\ntime.sleep(300)")));
   CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(60));
   check_exit(output, 137);
   CHECK(session.story() == Words{"created",
