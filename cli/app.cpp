@@ -24,6 +24,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_status(app, invocation);
   add_why(app, invocation);
   add_logs(app, invocation);
+  add_stop(app, invocation);
   add_cancel(app, invocation);
   add_requeue(app, invocation);
   add_beat(app, invocation);

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace dts::cli {
 namespace {
@@ -35,46 +37,30 @@ std::string in_words(const run::Event& event) {
   return {};
 }
 
-// The state of a follow: what was told already, and when to ask next.
-class Follower {
+// The exit code of the job once it is over for good; asked after each piece of news.
+class JobEnd {
  public:
-  Follower(sched::Scheduler& scheduler, const run::RunDirectory& run, sched::JobId job)
-      : scheduler_(scheduler), run_(run), job_(job) {}
+  JobEnd(sched::Scheduler& scheduler, sched::JobId job) : scheduler_(scheduler), job_(job) {}
 
-  Result<int> follow() {
-    while (true) {
-      DTS_TRY(read_news());
-      // Once the agent decided, the scheduler's own record follows within moments: ask for it soon.
-      if (ended_) question_pause_ = std::min(question_pause_, seconds(1));
-      if (Clock::now() >= next_question_)
-        if (const auto code = ask()) return *code;
-      std::this_thread::sleep_for(k_look);
-    }
+  void take(const run::Event& event) {
+    if (event.event == "resubmitted") job_ = event.job;
+  }
+
+  // `decided`: the exit code in the ledger's last word, if there is one.
+  std::optional<int> look(const std::optional<int>& decided) {
+    // Once the agent decided, the scheduler's own record follows within moments: ask for it soon.
+    if (decided && !was_decided_) next_question_ = Clock::now();
+    was_decided_ = decided.has_value();
+    if (Clock::now() < next_question_) return std::nullopt;
+    question_pause_ = std::min(question_pause_ * 2, k_slowest_question);
+    next_question_ = Clock::now() + (decided ? seconds(1) : question_pause_);
+    return ask(decided);
   }
 
  private:
-  Result<void> read_news() {
-    DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
-    for (; told_ < events.size(); ++told_) {
-      const run::Event& event = events[told_];
-      if (const std::string words = in_words(event); !words.empty())
-        fmt::print(stderr, "{}\n", words);
-      if (event.event == "resubmitted") job_ = event.job;
-      ended_ = event.event == "decided" && (event.decision == "done" || event.decision == "stop");
-      if (ended_) {
-        exit_code_ = event.exit_code;
-        next_question_ = Clock::now();
-      }
-    }
-    return {};
-  }
-
-  // The exit code once the job is over for good.
-  std::optional<int> ask() {
-    question_pause_ = std::min(question_pause_ * 2, k_slowest_question);
-    next_question_ = Clock::now() + (ended_ ? seconds(1) : question_pause_);
+  std::optional<int> ask(const std::optional<int>& decided) {
     const auto info = scheduler_.job(job_);
-    if (!info && info.error().code == Errc::not_found) return ended_ ? exit_code_ : 1;
+    if (!info && info.error().code == Errc::not_found) return decided.value_or(1);
     if (!info) {
       if (!troubled_) fmt::print(stderr, "{}; still waiting\n", info.error().message);
       troubled_ = true;
@@ -94,28 +80,67 @@ class Follower {
     if (!sched::is_terminal(info->state) || info->completing) return std::nullopt;
     if (info->exit_signal != 0) return 128 + info->exit_signal;
     if (info->state == sched::JobState::cancelled && info->exit_code == 0) return 128 + SIGTERM;
-    return ended_ ? exit_code_ : info->exit_code;
+    return decided.value_or(info->exit_code);
   }
 
   sched::Scheduler& scheduler_;
-  const run::RunDirectory& run_;
   sched::JobId job_;
-  std::size_t told_ = 0;
-  bool ended_ = false;
+  bool was_decided_ = false;
   bool troubled_ = false;
-  int exit_code_ = 1;
   sched::JobState state_ = sched::JobState::unknown;
   std::string reason_;
   seconds question_pause_ = k_first_question;
   Clock::time_point next_question_ = Clock::now();
 };
 
+// The same of an agent that is a process of this machine.
+class ProcessEnd {
+ public:
+  explicit ProcessEnd(const run::Lease& agent) : agent_(agent) {}
+
+  void take(const run::Event&) {}
+
+  std::optional<int> look(const std::optional<int>& decided) {
+    if (run::holder_of(agent_) == run::Holder::alive) return std::nullopt;
+    if (!decided && !std::exchange(gone_, true)) return std::nullopt;  // its last word may be new
+    return decided.value_or(1);
+  }
+
+ private:
+  const run::Lease& agent_;
+  bool gone_ = false;
+};
+
+template <class End>
+Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
+  std::optional<int> decided;
+  while (true) {
+    DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+    for (; told < events.size(); ++told) {
+      const run::Event& event = events[told];
+      if (const std::string words = in_words(event); !words.empty())
+        fmt::print(stderr, "{}\n", words);
+      end.take(event);
+      const bool ends =
+          event.event == "decided" && (event.decision == "done" || event.decision == "stop");
+      decided = ends ? std::optional(event.exit_code) : std::nullopt;
+    }
+    if (const auto code = end.look(decided)) return *code;
+    std::this_thread::sleep_for(k_look);
+  }
+}
+
 }  // namespace
 
 Result<int> follow_job(sched::Scheduler& scheduler,
                        const run::RunDirectory& run,
-                       sched::JobId job) {
-  return Follower(scheduler, run, job).follow();
+                       sched::JobId job,
+                       std::size_t first) {
+  return follow(run, JobEnd(scheduler, job), first);
+}
+
+Result<int> follow_local(const run::RunDirectory& run, const run::Lease& agent, std::size_t first) {
+  return follow(run, ProcessEnd(agent), first);
 }
 
 }  // namespace dts::cli

@@ -7,14 +7,13 @@
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/lease.hpp"
 #include "core/run/rank_logs.hpp"
 #include "core/spec/json.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <ctime>
 #include <memory>
@@ -48,17 +47,10 @@ void ask_scheduler(Known& known) {
 // Whether the agent of a run without a scheduler is a process of this machine; nullopt: it is, or
 // was, another machine's.
 std::optional<bool> agent_lives(const run::RunDirectory& run) {
-  const auto text = read_file(run.attempt(run::latest_attempt(run)) + "/epoch");
-  if (!text) return std::nullopt;
-  const auto lease = nlohmann::json::parse(*text, nullptr, false);
-  char here[256]{};
-  if (!lease.is_object() || ::gethostname(here, sizeof here - 1) != 0) return std::nullopt;
-  const auto node = lease.find("node");
-  const auto pid = lease.find("pid");
-  if (node == lease.end() || *node != here || pid == lease.end() || !pid->is_number_unsigned())
-    return std::nullopt;
-  const auto name = read_file(fmt::format("/proc/{}/comm", pid->get<std::uint64_t>()));
-  return name && trim(*name) == "dtsubmit";
+  const auto lease = run::read_lease(run, run::latest_attempt(run));
+  const run::Holder holder = lease ? run::holder_of(*lease) : run::Holder::elsewhere;
+  if (holder == run::Holder::elsewhere) return std::nullopt;
+  return holder == run::Holder::alive;
 }
 
 // As the run was submitted with; the default where spec.json cannot be read.

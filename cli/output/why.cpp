@@ -61,15 +61,8 @@ const AttemptSummary* newest(const Known& known) {
   return known.summary.attempts.empty() ? nullptr : &known.summary.attempts.back();
 }
 
-// The decision that ended the run; null: it goes on, as far as the ledger says.
-const Event* end_of(const Known& known) {
-  const Event* last = last_of(known.events, {"decided", "resumed", "attempt_started"});
-  const bool ends = last != nullptr && (last->decision == "stop" || last->decision == "done");
-  return ends ? last : nullptr;
-}
-
 Standing standing_of(const Known& known) {
-  const Event* end = end_of(known);
+  const Event* end = run::final_decision(known.events);
   if (known.job && known.job->state == sched::JobState::pending) return Standing::pending;
   if (end != nullptr) return end->decision == "done" ? Standing::done : Standing::stopped;
   if (known.job) return sched::is_terminal(known.job->state) ? Standing::lost : Standing::running;
@@ -374,7 +367,7 @@ Why explain(const Known& known) {
       break;
     case Standing::done:
     case Standing::stopped:
-      explain_end(known, *end_of(known), why);
+      explain_end(known, *run::final_decision(known.events), why);
       break;
     case Standing::lost:
       explain_lost(known, why);

@@ -2,6 +2,7 @@
 #include "core/cluster/processes.hpp"
 
 #include "core/base/files.hpp"
+#include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
 #include "core/cluster/config.hpp"
 
@@ -14,60 +15,12 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <string_view>
 #include <thread>
 
 namespace dts::cluster {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::string_view k_null("\0", 1);
-
-struct Process {
-  pid_t parent = 0;
-  std::string name;           // of the program, at most 15 bytes
-  std::uint64_t started = 0;  // clock ticks after boot
-};
-
-std::string proc_path(pid_t pid, const char* file) {
-  return fmt::format("/proc/{}/{}", pid, file);
-}
-
-// proc(5), /proc/PID/stat: "pid (name) state ppid ..."; the name may hold blanks and parentheses.
-bool parse_stat(const std::string& text, Process& process) {
-  const auto open = text.find('(');
-  const auto close = text.rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size())
-    return false;
-  process.name = text.substr(open + 1, close - open - 1);
-  const std::vector<std::string> fields = split(std::string_view(text).substr(close + 2), ' ');
-  if (fields.size() < 20 || fields[0] == "Z" || fields[0] == "X") return false;
-  process.parent = static_cast<pid_t>(parse_number(fields[1]).value_or(0));
-  process.started = parse_number(fields[19]).value_or(0);
-  return true;
-}
-
-std::map<pid_t, Process> living_processes() {
-  std::map<pid_t, Process> result;
-  for (const std::string& name : list_folder("/proc")) {
-    const auto pid = parse_number(name);
-    if (!pid) continue;
-    const auto id = static_cast<pid_t>(*pid);
-    Process process;
-    const auto text = read_file(proc_path(id, "stat"));
-    if (text && parse_stat(*text, process)) result.emplace(id, std::move(process));
-  }
-  return result;
-}
-
-// True where `block` ("A=1\0B=2\0") has exactly `entry`, or an entry that starts with it if it ends
-// in '='.
-bool has_entry(const std::string& block, const std::string& entry) {
-  const std::string inner =
-      std::string(k_null) + entry + (entry.back() == '=' ? "" : std::string(k_null));
-  return (std::string(k_null) + block).find(inner) != std::string::npos;
-}
 
 bool has_file_below(pid_t pid, const std::string& folder) {
   std::error_code error;
@@ -123,9 +76,8 @@ class Search {
   }
 
  private:
-  void check(pid_t pid, const Process& process) {
-    const auto environment = read_file(proc_path(pid, "environ"));
-    const std::string block = environment.value_or("");
+  void check(pid_t pid, const ProcessInfo& process) {
+    const std::string block = environment_of(pid);
     const bool started_by_us = has_entry(block, std::string(k_mark) + "=" + folder_);
     const bool in_job = has_entry(block, "SLURM_CONF=" + conf_path(folder_)) &&
                         (has_entry(block, "SLURMD_NODENAME=") || is_client(process.name));
@@ -157,7 +109,7 @@ class Search {
 
   const std::string& folder_;
   bool own_host_names_;
-  std::map<pid_t, Process> processes_;
+  std::map<pid_t, ProcessInfo> processes_;
   std::map<pid_t, std::string> found_;
   std::set<ino_t> namespaces_;
 };

@@ -4,6 +4,7 @@
 #include "core/base/files.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/log.hpp"
+#include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
 #include "core/launch/allocation.hpp"
 #include "core/launch/attempt_runner.hpp"
@@ -18,6 +19,7 @@
 #include "core/run/explain.hpp"
 #include "core/run/goodput.hpp"
 #include "core/run/history.hpp"
+#include "core/run/lease.hpp"
 #include "core/run/ledger.hpp"
 #include "core/spec/json.hpp"
 #include "core/topo/discover.hpp"
@@ -121,13 +123,13 @@ Result<void> Agent::note(run::Event event) {
 }
 
 Result<void> Agent::begin_attempt() {
-  const std::string lease =
-      fmt::format("{{\"job\": {}, \"restart_count\": {}, \"node\": \"{}\", \"pid\": {}}}\n",
-                  allocation_.job,
-                  allocation_.restart_count,
-                  allocation_.node,
-                  ::getpid());
-  DTS_ASSIGN(number_, run::take_attempt(run_, lease));
+  const auto process = process_info(::getpid());
+  const run::Lease lease{allocation_.job,
+                         allocation_.restart_count,
+                         allocation_.node,
+                         ::getpid(),
+                         process ? process->started : 0};
+  DTS_ASSIGN(number_, run::take_attempt(run_, run::to_json(lease)));
   // Whoever had the attempt before us and left no word of its end is gone, or is fenced off from
   // now on.
   DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
@@ -359,7 +361,7 @@ bool Agent::wait(std::chrono::seconds delay) {
     pollfd waiting{signals_.get(), POLLIN, 0};
     ::poll(&waiting, 1, 200);
     while (const auto signal = read_signal(signals_.get()))
-      if (*signal == SIGTERM || *signal == SIGINT) return false;
+      if (*signal == SIGTERM || *signal == SIGINT || *signal == k_stop_request) return false;
   }
   return true;
 }
@@ -390,6 +392,14 @@ std::map<std::string, double> time_use(const run::RunDirectory& run,
                                        const std::vector<run::Event>& events) {
   const run::RunSummary summary = run::summarise(events, read_file(run.metrics()).value_or(""));
   return run::in_seconds(run::account(events, summary, std::chrono::system_clock::now()).run);
+}
+
+run::Event stopped_while_waiting(int exit_code, std::map<std::string, double> spent) {
+  run::Event decided{
+      .event = "decided", .exit_code = exit_code, .decision = run::to_string(run::Action::stop)};
+  decided.seconds = std::move(spent);
+  decided.detail = "stopped by a signal before the next attempt; `dtsubmit requeue` continues it";
+  return decided;
 }
 
 Result<int> Agent::run() {
@@ -423,8 +433,9 @@ Result<int> Agent::run() {
       case run::Action::stop:
         return decision.exit_code;
       case run::Action::restart:
-        if (!wait(decision.delay)) return outcome.exit_code;
-        continue;
+        if (wait(decision.delay)) continue;
+        DTS_TRY(note(stopped_while_waiting(outcome.exit_code, time_use(run_, events))));
+        return outcome.exit_code;
       case run::Action::requeue:
       case run::Action::resubmit:
         return come_back(outcome, decision);

@@ -206,6 +206,11 @@ void AttemptRunner::on_signal(int signal) {
       log("the time limit is near: asking every rank to save");
       attempt_.on_stop(run::Cause::time_limit, Time::max(), "the time limit is near", now);
       break;
+    case k_stop_request:
+      // A person's wish has no deadline of its own: the job's time limit comes with SIGTERM.
+      log("signal {}: `dtsubmit stop` asks every rank to save", signal);
+      attempt_.on_stop(run::Cause::stopped, Time::max(), "asked for by `dtsubmit stop`", now);
+      break;
     case SIGINT:
       if (interrupted_) attempt_.on_stop(run::Cause::stopped, now, "interrupted twice", now);
       interrupted_ = true;

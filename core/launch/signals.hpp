@@ -5,10 +5,15 @@
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 
+#include <csignal>
 #include <initializer_list>
 #include <optional>
 
 namespace dts::launch {
+
+// To the agent: save and end, without a limit of time (`dtsubmit stop`). SIGTERM would not do: that
+// is how Slurm announces SIGKILL after KillWait.
+inline constexpr int k_stop_request = SIGUSR2;
 
 // Blocks `signals` for the process (call before any thread starts) and returns a non-blocking
 // signalfd for them. SIGPIPE is ignored from then on.

@@ -3,6 +3,7 @@
 
 #include "core/base/units.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -88,6 +89,14 @@ std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events) {
   }
   if (open.empty()) return std::nullopt;
   return *open.rbegin();
+}
+
+const Event* final_decision(const std::vector<Event>& events) {
+  const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
+    return event.event == "decided" || event.event == "resumed" || event.event == "attempt_started";
+  });
+  const bool ends = last != events.rend() && (last->decision == "stop" || last->decision == "done");
+  return ends ? &*last : nullptr;
 }
 
 }  // namespace dts::run

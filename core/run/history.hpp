@@ -27,4 +27,7 @@ struct FailureRecord {
 // The newest attempt that started and has no end; nullopt if all have one.
 [[nodiscard]] std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events);
 
+// The decision that ended the run; null: it goes on, as far as the ledger says. Lives in `events`.
+[[nodiscard]] const Event* final_decision(const std::vector<Event>& events);
+
 }  // namespace dts::run

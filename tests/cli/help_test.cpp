@@ -22,8 +22,17 @@ struct Slip {
 
 TEST_CASE("help of the program and of every verb is as it was") {
   const Session session;
-  for (const char* verb :
-       {"", "submit", "run", "status", "why", "logs", "cancel", "requeue", "simulate", "beat"}) {
+  for (const char* verb : {"",
+                           "submit",
+                           "run",
+                           "status",
+                           "why",
+                           "logs",
+                           "stop",
+                           "cancel",
+                           "requeue",
+                           "simulate",
+                           "beat"}) {
     CAPTURE(verb);
     const Words words = *verb == '\0' ? Words{"--help"} : Words{verb, "--help"};
     const Output output = session.dtsubmit(words);

@@ -32,6 +32,13 @@ const char* const k_never_stops =
     "open(os.environ['DTSUBMIT_RUN_DIR'] + '/ready-' + os.environ['RANK'], 'w').close()\n"
     "while True: time.sleep(1)\n";
 
+const Words k_stopped{"created",
+                      "attempt_started",
+                      "ranks_started",
+                      "stop_requested:stopped",
+                      "attempt_ended:stopped",
+                      "decided:stop"};
+
 // A run of two ranks in the background, until its programs run.
 class Running : public Session {
  public:
@@ -82,12 +89,7 @@ TEST_CASE("SIGTERM makes every rank save; the run stops with 85 and can be conti
   CHECK(run.end() == 85);
   CHECK(run.has("saved-0"));
   CHECK(run.has("saved-1"));
-  CHECK(run.story() == Words{"created",
-                             "attempt_started",
-                             "ranks_started",
-                             "stop_requested:stopped",
-                             "attempt_ended:stopped",
-                             "decided:stop"});
+  CHECK(run.story() == k_stopped);
   const auto events = run::read_ledger(run.newest_run().ledger());
   CHECK(contains(events->at(4).detail, "every rank saved"));
   CHECK(run.nothing_is_left());
@@ -101,6 +103,40 @@ TEST_CASE("Ctrl-C saves too, and is exit code 130") {
   CHECK(run.has("saved-0"));
   CHECK(run.has("saved-1"));
   CHECK(run.nothing_is_left());
+}
+
+TEST_CASE("dtsubmit stop makes every rank save, once; the run can be continued") {
+  if (!Session::has_mpirun()) return;
+  const Running run(k_saves);
+  const Output stopped = run.dtsubmit({"stop", "last", "--wait"});
+  CHECK(stopped.exit_code == 85);
+  CHECK(contains(stopped.out, "dtsubmit run --continue"));
+  CHECK(contains(stopped.err, "asked for by `dtsubmit stop`; every rank saved"));
+  CHECK_FALSE(contains(stopped.err, "attempt 1 begins"));  // that was before
+  CHECK(run.end() == 85);
+  CHECK(run.story() == k_stopped);
+  const Output again = run.dtsubmit({"stop", "last"});
+  CHECK(again.exit_code == 0);
+  CHECK(contains(again.out, "nothing is left to stop"));
+  CHECK(run.nothing_is_left());
+}
+
+TEST_CASE("dtsubmit stop ends a run between its attempts, too") {
+  if (!Session::has_mpirun()) return;
+  // Without the stop it would pause ever longer and give up after twenty attempts.
+  const Session session;
+  const pid_t pid = session.begin({"run", "--", "sh", "-c", "exit 85"});
+  REQUIRE(wait_until([&] {
+    const auto runs = run::list_runs(session.file("runs"));
+    return !runs.empty() && exists(runs.back().attempt(4) + "/epoch");
+  }));
+  CHECK(session.dtsubmit({"stop", "last", "--wait"}).exit_code == 85);
+  int status = 0;
+  CHECK(wait_until([&] { return ::waitpid(pid, &status, WNOHANG) == pid; }));
+  const auto events = run::read_ledger(session.newest_run().ledger());
+  CHECK(events->back().decision == "stop");
+  CHECK(contains(events->back().detail, "stopped by a signal"));
+  CHECK(session.survivors().empty());
 }
 
 TEST_CASE("a second Ctrl-C does not wait for a program that will not stop") {

@@ -229,3 +229,35 @@ TEST_CASE("the newest save counts, and a person's word begins the record anew bu
   CHECK(record.running.count() == 0);
   CHECK(record.save.count() == 7);
 }
+
+TEST_CASE("the decision that ended a run is the last word, unless the run goes on after it") {
+  struct Row {
+    const char* what;
+    std::vector<Event> events;
+    const char* decision;  // empty: it goes on
+  };
+
+  for (const Row& row : std::vector<Row>{
+           {"nothing yet", {{.event = "created"}}, ""},
+           {"done",
+            {{.event = "attempt_started"}, {.event = "decided", .decision = "done"}},
+            "done"},
+           {"stopped", {{.event = "decided", .decision = "stop"}}, "stop"},
+           {"restart", {{.event = "decided", .decision = "restart"}}, ""},
+           {"refused after all",
+            {{.event = "decided", .decision = "requeue"}, {.event = "decided", .decision = "stop"}},
+            "stop"},
+           {"asked for again",
+            {{.event = "decided", .decision = "stop"}, {.event = "resumed"}},
+            ""},
+           {"again by itself",
+            {{.event = "decided", .decision = "stop"}, {.event = "attempt_started"}},
+            ""},
+           {"a word after the last",
+            {{.event = "decided", .decision = "stop"}, {.event = "submitted"}},
+            "stop"}}) {
+    CAPTURE(row.what);
+    const Event* last = final_decision(row.events);
+    CHECK((last == nullptr ? "" : last->decision) == row.decision);
+  }
+}

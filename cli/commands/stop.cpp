@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit stop: have a run save and end; what it saved stays.
+#include "cli/commands/command.hpp"
+#include "cli/commands/follow.hpp"
+#include "cli/commands/selection.hpp"
+#include "core/base/text.hpp"
+#include "core/launch/signals.hpp"
+#include "core/launch/stop_way.hpp"
+#include "core/plugin/scheduler.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+namespace dts::cli {
+namespace {
+
+using launch::StopWay;
+
+constexpr std::chrono::milliseconds k_look{200};
+constexpr std::chrono::seconds k_patience{60};  // with an agent that begins or decides
+
+struct StopOptions {
+  Selection selection;
+  bool wait = false;
+};
+
+// The first answer of `look`, which gives a way and whatever belongs to it, that is not to wait.
+template <class Look>
+auto look_until_clear(const Look& look) -> decltype(look()) {
+  const auto until = std::chrono::steady_clock::now() + k_patience;
+  while (true) {
+    auto seen = look();
+    if (!seen || seen->way != StopWay::wait || std::chrono::steady_clock::now() > until)
+      return seen;
+    std::this_thread::sleep_for(k_look);
+  }
+}
+
+void say_asked(const std::string& whom, const std::string& how) {
+  fmt::print("asked {} to save and end; to continue it later: dtsubmit {}\n", whom, how);
+}
+
+struct Seen {
+  StopWay way = StopWay::wait;
+  sched::JobId job = 0;
+  run::Lease lease{};
+  std::size_t events = 0;
+};
+
+Result<Seen> look_at_job(sched::Scheduler& scheduler, const run::RunDirectory& run) {
+  Seen seen;
+  DTS_ASSIGN(seen.job, job_of(run));
+  const auto job = scheduler.job(seen.job);
+  // Read after the scheduler's answer: what it says may have made the agent write.
+  DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+  seen.events = events.size();
+  if (!job && job.error().code == Errc::not_found) {
+    seen.way = StopWay::nothing;
+    return seen;
+  }
+  if (!job) return tl::unexpected<Error>(job.error());
+  const auto lease = run::read_lease(run, run::latest_attempt(run));
+  seen.way = launch::stop_way(events, *job, lease ? std::optional(*lease) : std::nullopt);
+  return seen;
+}
+
+Result<int> stop_job(const run::RunDirectory& run, bool wait) {
+  DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+  DTS_ASSIGN(const Seen seen, look_until_clear([&] { return look_at_job(*scheduler, run); }));
+  switch (seen.way) {
+    case StopWay::nothing:
+      fmt::print("job {} is over; nothing is left to stop\n", seen.job);
+      return 0;
+    case StopWay::cancel:
+      DTS_TRY(scheduler->cancel(seen.job));
+      fmt::print(
+          "job {} waited in the queue and is cancelled; to continue it later: dtsubmit "
+          "requeue {}\n",
+          seen.job,
+          seen.job);
+      return 0;
+    case StopWay::wait:
+      return fail(Errc::unreachable,
+                  fmt::format("job {} runs, but its agent has not begun", seen.job),
+                  fmt::format("try again, or: dtsubmit cancel {}", seen.job));
+    case StopWay::signal:
+      break;
+  }
+  DTS_TRY(scheduler->signal_batch(seen.job, launch::k_stop_request));
+  say_asked(fmt::format("job {}", seen.job), fmt::format("requeue {}", seen.job));
+  if (wait) return follow_job(*scheduler, run, seen.job, seen.events);
+  return 0;
+}
+
+Result<Seen> look_here(const run::RunDirectory& run) {
+  Seen seen;
+  const auto lease = run::read_lease(run, run::latest_attempt(run));
+  const run::Holder holder = lease ? run::holder_of(*lease) : run::Holder::gone;
+  if (holder == run::Holder::elsewhere)
+    return fail(Errc::not_found,
+                fmt::format("{} was started on {}, not here", run.path, lease->node),
+                "type the same command there");
+  if (lease) seen.lease = *lease;
+  DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+  seen.events = events.size();
+  seen.way = launch::stop_way(events, holder == run::Holder::alive);
+  return seen;
+}
+
+Result<int> stop_here(const run::RunDirectory& run, bool wait) {
+  DTS_ASSIGN(const Seen seen, look_until_clear([&] { return look_here(run); }));
+  if (seen.way == StopWay::wait)
+    return fail(Errc::io, "the agent of " + run.path + " neither begins nor ends", "try again");
+  const bool sent =
+      seen.way == StopWay::signal && ::kill(seen.lease.pid, launch::k_stop_request) == 0;
+  if (!sent && seen.way == StopWay::signal && errno != ESRCH)
+    return fail_errno(fmt::format("cannot signal the agent of {}", run.path));
+  if (!sent) {
+    fmt::print("{} is over; nothing is left to stop\n", run.path);
+    return 0;
+  }
+  say_asked(run.path, "run --continue " + shell_quote(run.path));
+  if (wait) return follow_local(run, seen.lease, seen.events);
+  return 0;
+}
+
+Result<int> act(const StopOptions& options) {
+  DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+  const auto job = job_of(run);
+  if (job) return stop_job(run, options.wait);
+  if (job.error().code == Errc::not_found) return stop_here(run, options.wait);
+  return tl::unexpected<Error>(job.error());
+}
+
+}  // namespace
+
+void add_stop(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<StopOptions>();
+  CLI::App* verb = app.add_subcommand("stop", "have a run save and end; `requeue` continues it");
+  add_selection(*verb, options->selection, true);
+  verb->add_flag("--wait", options->wait, "until it has ended; exit with the job's own code");
+  verb->callback(
+      [options, &invocation] { invocation.action = [options] { return act(*options); }; });
+}
+
+}  // namespace dts::cli

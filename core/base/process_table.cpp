@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/process_table.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace dts {
+namespace {
+
+constexpr std::string_view k_null("\0", 1);
+
+// proc(5), /proc/PID/stat: "pid (name) state ppid ..."; the name may hold blanks and parentheses.
+std::optional<ProcessInfo> parse_stat(const std::string& text) {
+  const auto open = text.find('(');
+  const auto close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size())
+    return std::nullopt;
+  const std::vector<std::string> fields = split(std::string_view(text).substr(close + 2), ' ');
+  if (fields.size() < 20 || fields[0] == "Z" || fields[0] == "X") return std::nullopt;
+  ProcessInfo process;
+  process.name = text.substr(open + 1, close - open - 1);
+  process.parent = static_cast<pid_t>(parse_number(fields[1]).value_or(0));
+  process.started = parse_number(fields[19]).value_or(0);
+  return process;
+}
+
+}  // namespace
+
+std::string proc_path(pid_t pid, std::string_view file) {
+  return fmt::format("/proc/{}/{}", pid, file);
+}
+
+std::optional<ProcessInfo> process_info(pid_t pid) {
+  const auto text = read_file(proc_path(pid, "stat"));
+  return text ? parse_stat(*text) : std::nullopt;
+}
+
+std::map<pid_t, ProcessInfo> living_processes() {
+  std::map<pid_t, ProcessInfo> result;
+  for (const std::string& name : list_folder("/proc")) {
+    const auto number = parse_number(name);
+    if (!number) continue;
+    const auto pid = static_cast<pid_t>(*number);
+    if (auto process = process_info(pid)) result.emplace(pid, *std::move(process));
+  }
+  return result;
+}
+
+std::string environment_of(pid_t pid) {
+  return read_file(proc_path(pid, "environ")).value_or("");
+}
+
+bool has_entry(const std::string& block, const std::string& entry) {
+  const std::string inner =
+      std::string(k_null) + entry + (entry.back() == '=' ? "" : std::string(k_null));
+  return (std::string(k_null) + block).find(inner) != std::string::npos;
+}
+
+}  // namespace dts

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes of this machine as proc(5) tells them. Thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dts {
+
+struct ProcessInfo {
+  pid_t parent = 0;
+  std::string name;           // of the program, at most 15 bytes
+  std::uint64_t started = 0;  // clock ticks after boot: with the pid it names one process for ever
+};
+
+// "/proc/PID/FILE"
+[[nodiscard]] std::string proc_path(pid_t pid, std::string_view file);
+
+// nullopt where there is no such process, or nothing but its exit code is left of it.
+[[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
+
+[[nodiscard]] std::map<pid_t, ProcessInfo> living_processes();
+
+// What /proc/PID/environ says ("A=1\0B=2\0"), with which the program was started; empty where we
+// may not read it.
+[[nodiscard]] std::string environment_of(pid_t pid);
+
+// True where such a block has exactly `entry`, or an entry that starts with it if it ends in '='.
+[[nodiscard]] bool has_entry(const std::string& block, const std::string& entry);
+
+}  // namespace dts

@@ -1,0 +1,2 @@
+# What a person does to a run of theirs: `dtsubmit stop`.
+dts_script_test(stop integration 600 stop)

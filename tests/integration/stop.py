@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dtsubmit stop` of a job that runs, and of one that waits, on a private real Slurm."""
+import os
+
+from checks import check, wait_for
+from main_job_support import DTTRAIN, Cluster
+
+TRAIN = ["--steps", "25", "--save-every", "0"]
+SAVES_LONG = ["sh", "-c", 'trap "sleep 10; exit 85" TERM; touch "$DTSUBMIT_RUN_DIR/ready"; while :; do sleep 0.2; done']
+WHOLE = ["--nodes", "1", "--gpus-per-node", "2", "--ntasks-per-node", "1"]
+
+
+def story(run):
+    return [event["event"] + (":" + event["cause"] if event.get("cause") else "") for event in run.ledger()]
+
+
+def main():
+    # KillWait as short as Slurm lets it be: a stop is not a cancel, and the programs may take longer than that to save.
+    with Cluster("linuxproc", 1, 2, 5, "--conf", "KillWait=5") as cluster:
+        undisturbed = cluster.train_alone(*TRAIN)
+        patient = cluster.submit(*WHOLE, "--", *SAVES_LONG)
+        wait_for(60, "the program", lambda: os.path.exists(patient.path + "/ready"))
+        waiting = cluster.submit(*WHOLE, "--", DTTRAIN, *TRAIN)
+        told = cluster.dtsubmit("stop", waiting.path).stdout
+        check("waited in the queue and is cancelled" in told, f"a job that waits is cancelled: {told}")
+        told = cluster.dtsubmit("stop", patient.path, "--wait", code=85).stderr
+        check("asked for by `dtsubmit stop`; every rank saved" in told, f"ranks that save for longer than KillWait are let: {told}")
+
+        run = cluster.submit(*WHOLE, "--", DTTRAIN, *TRAIN, "--step-delay", "200")
+        run.reach_step(5)
+        cluster.dtsubmit("stop", run.path)
+        cluster.dtsubmit("stop", str(run.job), "--runs", cluster.runs, "--wait", code=None)
+        status = run.finish()
+        check(story(run)[-3:] == ["stop_requested:stopped", "attempt_ended:stopped", "decided"], f"twice is one stop: {story(run)}")
+        check(status["attempts"][0]["steps_lost"] == 0 and not status["done"], f"nothing is lost: {status['attempts']}")
+        told = cluster.dtsubmit("stop", run.path).stdout
+        check("nothing is left to stop" in told, f"a run that has ended is no error: {told}")
+        cluster.dtsubmit("requeue", run.path)
+        status = run.finish()
+        check(status["done"] and status["digest"] == undisturbed, f"digest {status['digest']}, undisturbed {undisturbed}")
+        check(not run.processes(), f"nothing is left: {run.processes()}")
+
+
+if __name__ == "__main__":
+    main()

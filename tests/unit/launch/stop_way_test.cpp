@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a run is stopped, by what ledger, scheduler and lease say at that moment.
+#include "core/launch/stop_way.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace dts;
+using launch::StopWay;
+using run::Event;
+using sched::JobState;
+
+const Event k_began{.event = "attempt_started", .attempt = 1, .job = 7};
+const Event k_asked{.event = "stop_requested", .attempt = 1, .job = 7};
+const Event k_ended{.event = "attempt_ended", .attempt = 1, .job = 7};
+const Event k_requeued{.event = "requeued", .attempt = 1, .job = 7};
+
+Event decided(const char* what) {
+  return {.event = "decided", .attempt = 1, .job = 7, .decision = what};
+}
+
+struct Moment {
+  const char* what;
+  std::vector<Event> events;
+  JobState state;
+  std::uint32_t restarts;  // of the job; the lease says 0
+  bool has_lease;
+  StopWay way;
+};
+
+}  // namespace
+
+TEST_CASE("a job is stopped by a signal only while an agent of it takes wishes") {
+  for (const Moment& moment : std::vector<Moment>{
+           {"in the queue", {}, JobState::pending, 0, false, StopWay::cancel},
+           {"its script begins", {}, JobState::running, 0, false, StopWay::wait},
+           {"runs", {k_began}, JobState::running, 0, true, StopWay::signal},
+           {"suspended", {k_began}, JobState::suspended, 0, true, StopWay::signal},
+           {"is being stopped", {k_began, k_asked}, JobState::running, 0, true, StopWay::signal},
+           {"decides", {k_began, k_ended}, JobState::running, 0, true, StopWay::wait},
+           {"pauses before the next attempt",
+            {k_began, k_ended, decided("restart")},
+            JobState::running,
+            0,
+            true,
+            StopWay::signal},
+           {"asks to come back",
+            {k_began, k_ended, decided("requeue")},
+            JobState::running,
+            0,
+            true,
+            StopWay::wait},
+           {"is back in the queue",
+            {k_began, k_ended, decided("requeue"), k_requeued},
+            JobState::pending,
+            1,
+            true,
+            StopWay::cancel},
+           {"runs again, but its new agent has not begun",
+            {k_began, k_ended, decided("requeue"), k_requeued},
+            JobState::running,
+            1,
+            true,
+            StopWay::wait},
+           {"runs again after its agent was lost",
+            {k_began},
+            JobState::running,
+            1,
+            true,
+            StopWay::wait},
+           {"has stopped",
+            {k_began, k_ended, decided("stop")},
+            JobState::running,
+            0,
+            true,
+            StopWay::nothing},
+           {"has failed without a word", {k_began}, JobState::failed, 0, true, StopWay::nothing},
+           {"was done before it was asked for again",
+            {k_began, k_ended, decided("done"), {.event = "resumed", .job = 7}},
+            JobState::pending,
+            1,
+            true,
+            StopWay::cancel}}) {
+    CAPTURE(moment.what);
+    sched::JobInfo job;
+    job.id = 7;
+    job.state = moment.state;
+    job.restart_count = moment.restarts;
+    const std::optional<run::Lease> lease =
+        moment.has_lease ? std::optional(run::Lease{7, 0, "n1", 9, 0}) : std::nullopt;
+    CHECK(launch::stop_way(moment.events, job, lease) == moment.way);
+  }
+}
+
+TEST_CASE("a lease of another job is no agent of this one") {
+  sched::JobInfo successor;
+  successor.id = 8;
+  successor.state = JobState::running;
+  CHECK(launch::stop_way({k_began}, successor, run::Lease{7, 0, "n1", 9, 0}) == StopWay::wait);
+}
+
+TEST_CASE("a run without a scheduler is stopped while its agent lives") {
+  CHECK(launch::stop_way({k_began}, true) == StopWay::signal);
+  CHECK(launch::stop_way({k_began}, false) == StopWay::nothing);
+  CHECK(launch::stop_way({k_began, k_ended}, true) == StopWay::wait);
+  CHECK(launch::stop_way({k_began, k_ended, decided("done")}, true) == StopWay::nothing);
+}
