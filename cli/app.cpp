@@ -29,6 +29,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_requeue(app, invocation);
   add_beat(app, invocation);
   add_simulate(app, invocation);
+  add_drill(app, invocation);
   add_cluster(app, invocation);
 }
 

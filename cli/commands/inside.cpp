@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
+#include "core/drill/reach.hpp"
 #include "core/launch/agent.hpp"
 #include "core/launch/node_daemon.hpp"
 #include "core/launch/rank.hpp"
@@ -63,11 +64,20 @@ Result<int> write_stacks(const std::map<std::string, std::string>& options) {
   return 0;
 }
 
+Result<int> drill_act(const std::string& run, unsigned attempt, const Options& options) {
+  const auto word = options.find("--act");
+  const auto act = word == options.end() ? std::nullopt : drill::act_from(word->second);
+  if (!act) return fail(Errc::usage, "`drill-act` needs --act kill|stop|slow|lose|count");
+  drill::Target target{{run}, nullptr, 0, attempt, {}, 0};
+  DTS_ASSIGN(target.rank, number_of("drill-act", options, "--rank"));
+  return drill::run_act(target, *act);
+}
+
 }  // namespace
 
 bool is_inside_verb(const std::string& word) {
-  constexpr std::array<std::string_view, 8> k_words{
-      "agent", "rank", "sentinel", "stacks", "orted", "prted", "ssh", "node"};
+  constexpr std::array<std::string_view, 9> k_words{
+      "agent", "rank", "sentinel", "stacks", "orted", "prted", "ssh", "node", "drill-act"};
   return std::find(k_words.begin(), k_words.end(), word) != k_words.end();
 }
 
@@ -84,6 +94,7 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   if (verb == "agent") return launch::run_agent({run->second, false, program_path()});
   DTS_ASSIGN(const unsigned attempt, number_of(verb, options, "--attempt", 1));
   if (verb == "ssh") return launch::run_ssh_launcher(run->second, attempt);
+  if (verb == "drill-act") return drill_act(run->second, attempt, options);
   if (command.empty()) return fail(Errc::usage, "`rank` needs a command after `--`");
   launch::RankOptions rank{run->second, attempt, command, {}, {}};
   if (const auto node = options.find("--node"); node != options.end()) {

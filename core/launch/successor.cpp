@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/plan/json.hpp"
+#include "core/run/ledger.hpp"
 #include "core/script/submission.hpp"
 #include "core/spec/json.hpp"
 
@@ -46,6 +47,35 @@ Result<sched::Submission> make_successor(const run::RunDirectory& run) {
   files.run_dir = run.path;
   files.environment = scrubbed_environment();
   return script::make_submission(spec, plan, std::move(files));
+}
+
+namespace {
+
+// The same job where the scheduler still knows it and lets it; else a successor under a new id.
+Result<sched::JobId> put_back(sched::Scheduler& scheduler,
+                              const run::RunDirectory& run,
+                              sched::JobId job) {
+  const auto requeued = scheduler.requeue(job);
+  if (requeued) return job;
+  if (requeued.error().code == Errc::unreachable) return tl::unexpected<Error>(requeued.error());
+  // A job that may not be requeued but still runs must not get a twin that writes beside it.
+  if (const auto info = scheduler.job(job); info && !sched::is_terminal(info->state))
+    return tl::unexpected<Error>(requeued.error());
+  DTS_ASSIGN(const sched::Submission successor, make_successor(run));
+  return scheduler.submit(successor);
+}
+
+}  // namespace
+
+Result<sched::JobId> run_again(sched::Scheduler& scheduler,
+                               const run::RunDirectory& run,
+                               sched::JobId job,
+                               const std::string& why) {
+  run::Event resumed{.event = "resumed"};
+  resumed.detail = why;
+  DTS_ASSIGN(resumed.job, put_back(scheduler, run, job));
+  DTS_TRY(run::append_event(run.ledger(), resumed));
+  return resumed.job;
 }
 
 }  // namespace dts::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job that continues a run under a new id, where its old one cannot be requeued.
+// How a run goes on in another job, under its own id or, where that cannot be, a new one.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -17,5 +17,13 @@ namespace dts::launch {
 // The run's own files as the request they were once made into, with our own environment. Errors: a
 // file of the run directory that cannot be read.
 [[nodiscard]] Result<sched::Submission> make_successor(const run::RunDirectory& run);
+
+// A person's word that the run is to go on, written into its ledger with `why`: budgets begin anew.
+// The value is the job that goes on: `job`, or its successor. Errors: the scheduler's, its words in
+// the message; `rejected` also for a job that still runs and may not be requeued.
+[[nodiscard]] Result<sched::JobId> run_again(sched::Scheduler& scheduler,
+                                             const run::RunDirectory& run,
+                                             sched::JobId job,
+                                             const std::string& why);
 
 }  // namespace dts::launch

@@ -32,6 +32,7 @@ TEST_CASE("help of the program and of every verb is as it was") {
                            "cancel",
                            "requeue",
                            "simulate",
+                           "drill",
                            "beat"}) {
     CAPTURE(verb);
     const Words words = *verb == '\0' ? Words{"--help"} : Words{verb, "--help"};

@@ -20,6 +20,7 @@ BEGIN {
   arrows["core/train"] = "core/base/"
   arrows["core/plugin"] = "core/sched/ core/base/"
   arrows["core/launch"] = "core/script/ core/plan/ core/run/ core/sched/ core/plugin/ core/reliability/ core/topo/ core/spec/ core/base/"
+  arrows["core/drill"] = "core/launch/ core/cluster/ core/plan/ core/run/ core/sched/ core/plugin/ core/spec/ core/base/"
   arrows["cli"] = "core/"
   arrows["plugins"] = "core/plugin/dtsubmit_plugin.h"
   arrows["tests"] = "core/ cli/ plugins/"

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit drill: a fault on purpose, and a report of what came of it.
+#include "core/drill/drill.hpp"
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/job_options.hpp"
+#include "cli/commands/selection.hpp"
+#include "cli/output/drill.hpp"
+#include "core/base/duration.hpp"
+#include "core/drill/interruption.hpp"
+#include "core/drill/watch.hpp"
+#include "core/plugin/scheduler.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace dts::cli {
+namespace {
+
+struct DrillOptions {
+  std::string fault;
+  Selection selection;
+  std::optional<unsigned> rank;
+  unsigned limit_minutes = 10;
+  bool yes = false;
+  bool json = false;
+};
+
+Result<std::vector<drill::Fault>> faults_of(const std::string& word) {
+  std::vector<drill::Fault> all;
+  std::string names;
+  for (const drill::FaultFacts& facts : drill::all_faults()) {
+    all.push_back(facts.fault);
+    names += fmt::format("{}, ", facts.name);
+  }
+  if (word == "all") return all;
+  if (const auto fault = drill::fault_from(word)) return std::vector{*fault};
+  return fail(Errc::usage, fmt::format("`{}` is no fault of a drill", word), names + "or all");
+}
+
+// A real job is harmed only by a word that cannot be typed by accident.
+Result<void> check_consent(const DrillOptions& options,
+                           drill::Fault fault,
+                           const drill::Target& target) {
+  if (options.yes) return {};
+  const std::string who = target.job != 0 ? fmt::format("job {}", target.job) : target.run.path;
+  return fail(Errc::usage,
+              fmt::format("{} is a real run; the drill {}: {}",
+                          who,
+                          drill::facts_of(fault).name,
+                          drill::facts_of(fault).of_a_job),
+              "add --yes to do it; without a run the drill makes a private cluster for itself");
+}
+
+Result<int> drill_theirs(const DrillOptions& options, const std::vector<drill::Fault>& faults) {
+  if (faults.size() != 1)
+    return fail(Errc::usage, "a real run is drilled with one fault at a time", "name the fault");
+  DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+  std::unique_ptr<sched::Scheduler> scheduler;
+  if (job_of(run)) {
+    DTS_ASSIGN(scheduler, plugin::load_scheduler());
+  }
+  DTS_ASSIGN(const drill::Target target, drill::find_target(run, scheduler.get(), options.rank));
+  DTS_TRY(check_consent(options, faults.front(), target));
+  DTS_ASSIGN(const drill::Report report,
+             drill::drill_run(faults.front(), target, std::chrono::minutes(options.limit_minutes)));
+  fmt::print("{}", options.json ? to_json({report}) : to_text(report));
+  return report.problems.empty() ? 0 : 1;
+}
+
+Result<int> drill_ours(const DrillOptions& options, const std::vector<drill::Fault>& faults) {
+  fmt::print(stderr, "starting a private cluster\n");
+  DTS_ASSIGN(const auto ground, drill::Ground::prepare(trainer_path()));
+  std::vector<drill::Report> reports;
+  bool failed = false;
+  for (const drill::Fault fault : faults) {
+    const drill::FaultFacts& facts = drill::facts_of(fault);
+    fmt::print(stderr,
+               "{}: {}\n",
+               facts.name,
+               facts.on_ground != nullptr ? facts.on_ground : facts.of_a_job);
+    DTS_ASSIGN(drill::Report report,
+               drill::drill_on(*ground, fault, std::chrono::minutes(options.limit_minutes)));
+    fmt::print(stderr, "{}: {}\n", facts.name, in_a_word(report));
+    failed = failed || !report.problems.empty();
+    reports.push_back(std::move(report));
+  }
+  if (options.json)
+    fmt::print("{}", to_json(reports));
+  else
+    fmt::print("{}", reports.size() == 1 ? to_text(reports.front()) : to_table(reports));
+  return failed ? 1 : 0;
+}
+
+Result<int> act(const DrillOptions& options) {
+  DTS_ASSIGN(const auto faults, faults_of(options.fault));
+  drill::remember_signals();
+  return options.selection.what.empty() ? drill_ours(options, faults)
+                                        : drill_theirs(options, faults);
+}
+
+}  // namespace
+
+void add_drill(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<DrillOptions>();
+  options->selection.what.clear();  // none: a drill never takes just the newest run
+  CLI::App* verb =
+      app.add_subcommand("drill", "a fault on purpose, and whether the run came back from it");
+  verb->footer(
+      "Faults: preempt, timeout, rank-kill, agent-kill, hang, slow, disk-full, node-loss, all.\n"
+      "Without a job: on a private Slurm of its own, with a training whose result is compared.");
+  verb->add_option("fault", options->fault, "what happens, or `all`")
+      ->type_name("FAULT")
+      ->required();
+  verb->add_option("--rank", options->rank, "whose program is the victim [0]")->type_name("R");
+  verb->add_option("--limit", options->limit_minutes, "minutes until it must be back [10]")
+      ->type_name("MIN");
+  verb->add_flag("--yes", options->yes, "do it to a real job");
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/drill/1");
+  add_selection(*verb, options->selection, false);
+  verb->callback(
+      [options, &invocation] { invocation.action = [options] { return act(*options); }; });
+}
+
+}  // namespace dts::cli

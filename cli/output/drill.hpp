@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of fire drills, for people and as JSON. Pure.
+#pragma once
+
+#include "core/drill/drill.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+// "ok", "FAILED" or "skipped".
+[[nodiscard]] const char* in_a_word(const drill::Report& report);
+
+// One drill, a line for each thing that is known.
+[[nodiscard]] std::string to_text(const drill::Report& report);
+
+// Several, a line each, and what is wrong below.
+[[nodiscard]] std::string to_table(const std::vector<drill::Report>& reports);
+
+// Schema dtsubmit/drill/1.
+[[nodiscard]] std::string to_json(const std::vector<drill::Report>& reports);
+
+}  // namespace dts::cli

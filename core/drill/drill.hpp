@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fire drill: a fault on purpose, and what came of it.
+#pragma once
+
+#include "core/drill/ground.hpp"
+#include "core/drill/verdict.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::drill {
+
+struct Report {
+  Fault fault{};
+  std::string run_directory{};
+  Shown shown{};
+  std::string digest{};                 // on a ground of our own: of the finished run
+  std::string undisturbed{};            // and what it has to be
+  std::vector<std::string> problems{};  // empty: as the policy says
+  std::string skipped{};                // why it was not done, if it was not
+};
+
+// Of a real run, a job of the user's or a `dtsubmit run` of this machine, whose programs run.
+// Errors: invalid where the fault is not for such a run or nothing runs; those of the scheduler.
+[[nodiscard]] Result<Report> drill_run(Fault fault,
+                                       const Target& target,
+                                       std::chrono::seconds limit);
+
+// Of a training on the ground, from its submission to its end. A drill whose run does not finish is
+// a report with a problem.
+[[nodiscard]] Result<Report> drill_on(Ground& ground, Fault fault, std::chrono::seconds limit);
+
+}  // namespace dts::drill

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The faults of a fire drill, and what has to come of each. Pure.
+#pragma once
+
+#include "core/run/cause.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace dts::drill {
+
+enum class Fault { preempt, timeout, rank_kill, agent_kill, hang, slow, disk_full, node_loss };
+
+struct FaultFacts {
+  Fault fault;
+  const char* name;                // as on the command line
+  const char* of_a_job;            // what is done to a job of the user's
+  const char* on_ground;           // and on a private cluster, where that is more; null: the same
+  std::vector<run::Cause> causes;  // of the attempt's end, whoever of several witnesses spoke first
+  bool warned;                     // the programs hear of it in time: nothing may be lost
+  bool by_hand;                    // the agent cannot bring it back: `dtsubmit requeue` does
+  bool needs_scheduler;
+};
+
+// In the order in which `all` does them: what harms the cluster itself comes last.
+[[nodiscard]] const std::vector<FaultFacts>& all_faults();
+[[nodiscard]] const FaultFacts& facts_of(Fault fault);
+[[nodiscard]] std::optional<Fault> fault_from(std::string_view name);
+
+}  // namespace dts::drill

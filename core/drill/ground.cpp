@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/drill/ground.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/log.hpp"
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+#include "core/cluster/cluster.hpp"
+#include "core/cluster/loss.hpp"
+#include "core/drill/interruption.hpp"
+#include "core/drill/watch.hpp"
+#include "core/launch/successor.hpp"
+#include "core/plugin/scheduler.hpp"
+#include "core/run/find.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+namespace dts::drill {
+namespace {
+
+constexpr unsigned k_nodes = 3, k_used = 2, k_gpus = 2;
+constexpr std::int64_t k_steps = 60;
+constexpr std::int64_t k_half_way = k_ground_interval + k_ground_interval / 2;
+constexpr std::chrono::seconds k_command_limit{120};
+constexpr std::chrono::seconds k_start_limit{180};
+constexpr std::chrono::seconds k_finish_limit{300};
+constexpr std::chrono::seconds k_clear_limit{60};
+constexpr std::chrono::milliseconds k_look{200};
+constexpr const char* k_filler = "/runs/.filler";
+
+Result<std::string> run_ourselves(std::vector<std::string> words) {
+  Command command;
+  command.argv = std::move(words);
+  command.argv.insert(command.argv.begin(), program_path());
+  command.env = launch::scrubbed_environment();
+  DTS_ASSIGN(const Output output, run_process(std::move(command), k_command_limit));
+  if (output.exit_code != 0)
+    return fail(Errc::io,
+                fmt::format("dtsubmit exited {}: {}", output.exit_code, trim(output.err)));
+  return output.out;
+}
+
+// True once `condition` holds; Errc::io, "WHAT does not come", after `limit`.
+template <class Condition>
+Result<void> wait_for(const std::string& what,
+                      std::chrono::seconds limit,
+                      const Condition& condition) {
+  const auto until = Clock::now() + limit;
+  while (true) {
+    DTS_ASSIGN(const bool holds, condition());
+    if (holds) return {};
+    if (Clock::now() > until) return fail(Errc::io, what + " does not come");
+    DTS_TRY(check_interruption());
+    std::this_thread::sleep_for(k_look);
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Ground>> Ground::prepare(std::string dttrain) {
+  std::unique_ptr<Ground> ground(new Ground);
+  DTS_TRY(ground->start(std::move(dttrain)));
+  return ground;
+}
+
+Result<void> Ground::start(std::string dttrain) {
+  dttrain_ = std::move(dttrain);
+  const char* parent = std::getenv("TMPDIR");
+  std::string pattern = std::string(parent != nullptr ? parent : "/tmp") + "/dts-drill-XXXXXX";
+  if (::mkdtemp(pattern.data()) == nullptr) return fail_errno("cannot make " + pattern);
+  place_ = pattern;
+  DTS_TRY(make_folders(place_ + "/runs"));
+  // Before the nodes begin: what is mounted later they might not see.
+  mounted_ = ::mount("tmpfs", (place_ + "/runs").c_str(), "tmpfs", 0, "size=48m") == 0;
+  DTS_TRY(train_undisturbed());
+  DTS_TRY(check_interruption());
+  cluster::ClusterSpec spec;
+  spec.name = fmt::format("drill-{}", ::getpid());
+  spec.folder = place_ + "/cluster";
+  spec.nodes = k_nodes;
+  spec.gpus_per_node = k_gpus;
+  spec.extra = {"KillWait=10"};
+  cluster_ = spec.folder;
+  DTS_ASSIGN(const cluster::UpResult up, cluster::up(spec));
+  ::setenv("SLURM_CONF", up.conf.c_str(), 1);
+  DTS_ASSIGN(scheduler_, plugin::load_scheduler());
+  return {};
+}
+
+Ground::~Ground() {
+  if (!cluster_.empty())
+    if (const auto down = cluster::down(cluster_); !down)
+      log("{}; try: dtsubmit cluster down --folder {}", down.error().message, cluster_);
+  if (mounted_ && ::umount2((place_ + "/runs").c_str(), MNT_DETACH) != 0)
+    log("cannot unmount {}/runs", place_);
+  if (place_.empty()) return;
+  if (const auto removed = remove_all(place_); !removed) log("{}", removed.error().message);
+}
+
+std::vector<std::string> Ground::training(const std::string& pause) const {
+  return {dttrain_,
+          "--steps",
+          std::to_string(k_steps),
+          "--save-every",
+          std::to_string(k_ground_interval),
+          "--step-delay",
+          pause};
+}
+
+Result<void> Ground::train_undisturbed() {
+  std::vector<std::string> words{"run", "--runs", place_ + "/alone", "--"};
+  for (std::string& word : training("0")) words.push_back(std::move(word));
+  DTS_TRY(run_ourselves(std::move(words)));
+  DTS_ASSIGN(const run::RunDirectory run, run::find_run(place_ + "/alone", "last"));
+  DTS_ASSIGN(const run::RunSummary summary, summary_of(run));
+  undisturbed_ = summary.digest;
+  return {};
+}
+
+Result<Target> Ground::train() {
+  std::vector<std::string> words{"submit",
+                                 "--runs",
+                                 place_ + "/runs",
+                                 "--json",
+                                 "--partition",
+                                 "low",
+                                 "--nodes",
+                                 std::to_string(k_used),
+                                 "--gpus-per-node",
+                                 std::to_string(k_gpus),
+                                 "--hang-timeout",
+                                 "0:15",
+                                 "--"};
+  for (std::string& word : training("300")) words.push_back(std::move(word));
+  DTS_ASSIGN(const std::string answer, run_ourselves(std::move(words)));
+  const auto document = nlohmann::json::parse(answer, nullptr, false);
+  if (!document.is_object())
+    return fail(Errc::internal, "`dtsubmit submit --json` printed no document");
+  const run::RunDirectory run{document.value("run_directory", "")};
+  DTS_TRY(wait_for("the training's checkpoint", k_start_limit, [&]() -> Result<bool> {
+    DTS_ASSIGN(const run::RunSummary summary, summary_of(run));
+    return !summary.attempts.empty() && summary.attempts.back().last_step >= k_half_way;
+  }));
+  return find_target(run, scheduler_.get(), k_used * k_gpus - 1);
+}
+
+Result<void> Ground::preempt() const {
+  sched::Submission taker;
+  taker.script = "#!/bin/sh\nsleep 1\n";
+  taker.environment = launch::scrubbed_environment();
+  taker.work_folder = place_;
+  taker.job_name = "drill-preempt";
+  taker.partition = "high";
+  taker.output = "/dev/null";
+  taker.nodes = k_nodes;
+  taker.gpus_per_node = k_gpus;
+  return scheduler_->submit(taker).map([](sched::JobId) {});
+}
+
+Result<void> Ground::lose(const std::string& node) const {
+  return cluster::lose_node(cluster_, node);
+}
+
+Result<void> Ground::fill_disk() const {
+  const std::string path = place_ + k_filler;
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.valid()) return fail_errno("cannot create " + path);
+  std::string block(1 << 20, 'x');
+  while (!block.empty())
+    if (::write(file.get(), block.data(), block.size()) <= 0) block.resize(block.size() / 2);
+  return {};
+}
+
+Result<void> Ground::free_disk() const {
+  return remove_all(place_ + k_filler);
+}
+
+Result<std::string> Ground::finish(const run::RunDirectory& run) const {
+  run::RunSummary summary;
+  DTS_TRY(wait_for("the end of the drilled run", k_finish_limit, [&]() -> Result<bool> {
+    DTS_ASSIGN(summary, summary_of(run));
+    return summary.done;
+  }));
+  // The next drill needs its nodes, and whoever looks for processes must not find its last ones.
+  DTS_TRY(wait_for("the end of the drilled job", k_finish_limit, [&]() -> Result<bool> {
+    DTS_ASSIGN(const sched::JobInfo job, scheduler_->job(summary.job));
+    return sched::is_terminal(job.state) && !job.completing;
+  }));
+  return summary.digest;
+}
+
+void Ground::clear(const Target& target) const {
+  const auto summary = summary_of(target.run);
+  const sched::JobId job = summary ? summary->job : target.job;
+  if (const auto ended = scheduler_->cancel(job); !ended) log("{}", ended.error().message);
+  // Its agent may be writing its last word still.
+  (void)wait_for("the end of the drilled job", k_clear_limit, [&]() -> Result<bool> {
+    const auto info = scheduler_->job(job);
+    return !info || (sched::is_terminal(info->state) && !info->completing);
+  });
+  for (const auto& path : {target.run.path, place_ + k_filler})
+    if (const auto removed = remove_all(path); !removed) log("{}", removed.error().message);
+}
+
+}  // namespace dts::drill

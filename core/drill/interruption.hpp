@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl-C during a drill: noticed between two looks, so that nothing is left behind.
+#pragma once
+
+#include "core/base/result.hpp"
+
+namespace dts::drill {
+
+// From now on SIGINT, SIGTERM and SIGHUP are only remembered.
+void remember_signals();
+
+// Errc::interrupted once one has come.
+[[nodiscard]] Result<void> check_interruption();
+
+}  // namespace dts::drill

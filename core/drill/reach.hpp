@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// From where the drill is typed to the nodes of the job.
+#pragma once
+
+#include "core/drill/victims.hpp"
+#include "core/sched/scheduler.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::drill {
+
+// The attempt that is drilled.
+struct Target {
+  run::RunDirectory run{};
+  sched::Scheduler* scheduler = nullptr;  // null: `dtsubmit run` on this machine
+  sched::JobId job = 0;
+  unsigned attempt = 0;
+  std::vector<std::string> nodes{};  // of its allocation
+  unsigned rank = 0;                 // whose program is the victim
+};
+
+// The number of processes that it was done to, on all `nodes` together, by a step of `job` beside
+// its others (srun --overlap, Slurm 20.11 and later); or on this machine. Errors: not_found (no
+// srun), rejected (srun's words), interrupted.
+[[nodiscard]] Result<unsigned> act_on(const Target& target,
+                                      const std::vector<std::string>& nodes,
+                                      Act act);
+
+// `dtsubmit drill-act`, what that step runs: prints the number.
+[[nodiscard]] Result<int> run_act(const Target& target, Act act);
+
+}  // namespace dts::drill

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/drill/verdict.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace dts::drill {
+namespace {
+
+using run::Action;
+
+// Where Slurm requeues by itself the agent only waits; where it refuses a successor goes on.
+bool is_as_ruled(Action ruled, const std::string& decision) {
+  if (ruled == Action::requeue)
+    return decision == "requeue" || decision == "wait" || decision == "resubmit";
+  return decision == run::to_string(ruled);
+}
+
+void judge_cause(const Shown& shown, const FaultFacts& facts, std::vector<std::string>& problems) {
+  std::vector<std::string> expected;
+  for (const run::Cause cause : facts.causes) expected.emplace_back(run::to_string(cause));
+  const std::string& cause = shown.attempt.cause;
+  if (std::find(expected.begin(), expected.end(), cause) == expected.end())
+    problems.push_back(fmt::format("the cause in the ledger is {}, not {}",
+                                   cause.empty() ? "missing" : cause,
+                                   fmt::join(expected, " or ")));
+}
+
+void judge_decision(const Shown& shown,
+                    const FaultFacts& facts,
+                    const run::Policy& policy,
+                    std::vector<std::string>& problems) {
+  const auto cause = run::cause_from(shown.attempt.cause);
+  if (!cause || *cause == run::Cause::agent_lost) return;  // nobody was there to decide
+  const Action ruled = policy.rule(*cause).action;
+  const std::string& decision = shown.attempt.decision;
+  if (!is_as_ruled(ruled, decision))
+    problems.push_back(
+        fmt::format("the decision is {}, not {}{}",
+                    decision.empty() ? "missing" : decision,
+                    run::to_string(ruled),
+                    shown.attempt.reason.empty() ? "" : ": " + shown.attempt.reason));
+  const bool may_end = ruled == Action::stop && !facts.by_hand;
+  if (shown.ended && !may_end && decision != "stop")
+    problems.emplace_back("the run has ended for good");
+}
+
+void judge_strictly(const Shown& shown,
+                    const FaultFacts& facts,
+                    const Strictness& strictness,
+                    std::vector<std::string>& problems) {
+  const std::int64_t most = facts.warned ? 0 : strictness.interval;
+  if (shown.attempt.steps_lost > most)
+    problems.push_back(
+        fmt::format("{} steps are lost, {} at most may be", shown.attempt.steps_lost, most));
+  if (strictness.digest.empty() || strictness.digest != strictness.undisturbed)
+    problems.push_back(fmt::format("the digest is {}, that of an undisturbed run {}",
+                                   strictness.digest.empty() ? "missing" : strictness.digest,
+                                   strictness.undisturbed));
+}
+
+}  // namespace
+
+std::vector<std::string> faults_found(const Shown& shown,
+                                      const run::Policy& policy,
+                                      const std::optional<Strictness>& strictness) {
+  const FaultFacts& facts = facts_of(shown.fault);
+  std::vector<std::string> problems;
+  if (facts.causes.empty()) {
+    if (!shown.attempt.cause.empty() && shown.attempt.cause != "completed")
+      problems.push_back(
+          fmt::format("the attempt ended ({}), which it had no reason to", shown.attempt.cause));
+  } else {
+    judge_cause(shown, facts, problems);
+    judge_decision(shown, facts, policy, problems);
+  }
+  const auto cause = run::cause_from(shown.attempt.cause);
+  const bool stops = cause && policy.rule(*cause).action == Action::stop && !facts.by_hand;
+  if (!shown.seconds && !(shown.ended && stops))
+    problems.emplace_back("it has not come back to a step");
+  if (shown.left > 0)
+    problems.push_back(
+        fmt::format("{} processes of attempt {} are left", shown.left, shown.attempt.number));
+  if (strictness) judge_strictly(shown, facts, *strictness, problems);
+  return problems;
+}
+
+}  // namespace dts::drill

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a drill has shown, and whether that is what the run's policy promises. Pure.
+#pragma once
+
+#include "core/drill/fault.hpp"
+#include "core/run/policy.hpp"
+#include "core/run/summary.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::drill {
+
+struct Shown {
+  Fault fault{};
+  run::AttemptSummary attempt{};    // the one that was hit, when all was over
+  bool ended = false;               // the run stopped for good after the fault
+  std::optional<double> seconds{};  // from the fault to the next step that counted; none: no step
+  int left = 0;                     // processes of that attempt when the next one had begun
+};
+
+// What a run on a ground of our own must keep beside its policy.
+struct Strictness {
+  std::int64_t interval = 0;  // steps between two checkpoints
+  std::string digest{};       // of the drilled run's last step
+  std::string undisturbed{};  // of the same training without a fault
+};
+
+// A sentence for each thing that is not as it has to be; empty: all is well. A run whose policy is
+// to stop after the fault's cause is well when it has stopped.
+[[nodiscard]] std::vector<std::string> faults_found(const Shown& shown,
+                                                    const run::Policy& policy,
+                                                    const std::optional<Strictness>& strictness);
+
+}  // namespace dts::drill

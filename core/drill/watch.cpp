@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/drill/watch.hpp"
+
+#include "core/base/files.hpp"
+#include "core/drill/interruption.hpp"
+#include "core/run/history.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace dts::drill {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds k_look{200};
+constexpr std::chrono::seconds k_question{2};  // to the scheduler
+constexpr std::int64_t k_steps_on = 3;
+constexpr std::chrono::seconds k_settle{10};  // for what a new attempt begins beside the old one
+
+struct Story {
+  std::vector<run::Event> events;
+  run::RunSummary summary;
+};
+
+Result<Story> read_story(const run::RunDirectory& run) {
+  Story story;
+  DTS_ASSIGN(story.events, run::read_ledger(run.ledger()));
+  story.summary = run::summarise(story.events, read_file(run.metrics()).value_or(""));
+  return story;
+}
+
+const run::AttemptSummary* find(const Story& story, unsigned number) {
+  for (const run::AttemptSummary& attempt : story.summary.attempts)
+    if (attempt.number == number) return &attempt;
+  return nullptr;
+}
+
+bool has_ranks(const Story& story, unsigned attempt) {
+  return std::any_of(story.events.begin(), story.events.end(), [&](const run::Event& event) {
+    return event.event == "ranks_started" && event.attempt == attempt;
+  });
+}
+
+// Whether a later attempt has got on. `tells`: the program told of its steps before.
+bool is_back(const Story& story, unsigned attempt, bool tells) {
+  return std::any_of(story.summary.attempts.begin(),
+                     story.summary.attempts.end(),
+                     [&](const run::AttemptSummary& later) {
+                       if (later.number <= attempt) return false;
+                       return tells ? later.last_step > std::max<std::int64_t>(0, later.first_step)
+                                    : has_ranks(story, later.number);
+                     });
+}
+
+bool tells_steps(const Story& story, unsigned attempt) {
+  const run::AttemptSummary* one = find(story, attempt);
+  return one != nullptr && one->last_step >= 0;
+}
+
+// True when nobody works for the run any more: its job is over.
+bool is_over(const Target& target) {
+  if (target.scheduler == nullptr) return false;
+  const auto job = target.scheduler->job(target.job);
+  if (!job) return job.error().code == Errc::not_found;
+  return sched::is_terminal(job->state) && !job->completing;
+}
+
+double seconds_since(Clock::time_point then) {
+  return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+// Of the attempt, on the nodes that the run has now: others are not ours to look at any more.
+int left_of(const Target& target, const Story& story) {
+  Target now = target;
+  now.job = story.summary.job;
+  if (!story.summary.attempts.empty()) now.nodes = story.summary.attempts.back().nodes;
+  const auto until = Clock::now() + k_settle;
+  while (true) {
+    const auto count = act_on(now, now.nodes, Act::count);
+    if (!count) return -1;
+    if (*count == 0 || Clock::now() > until) return static_cast<int>(*count);
+    std::this_thread::sleep_for(k_look);
+  }
+}
+
+}  // namespace
+
+Result<run::RunSummary> summary_of(const run::RunDirectory& run) {
+  return read_story(run).map([](const Story& story) { return story.summary; });
+}
+
+Result<Target> find_target(const run::RunDirectory& run,
+                           sched::Scheduler* scheduler,
+                           std::optional<unsigned> rank) {
+  DTS_ASSIGN(const Story story, read_story(run));
+  const auto number = run::unfinished_attempt(story.events);
+  if (!number || run::final_decision(story.events) != nullptr || !has_ranks(story, *number))
+    return fail(Errc::invalid,
+                run.path + " has no programs that run",
+                "see `dtsubmit why`; a drill needs a run that trains");
+  Target target{run, scheduler, story.summary.job, *number, {}, 0};
+  const run::AttemptSummary* attempt = find(story, *number);
+  if (attempt != nullptr) target.nodes = attempt->nodes;
+  const auto& ended = attempt != nullptr ? attempt->cause : std::string();
+  if (!ended.empty())
+    return fail(Errc::invalid, fmt::format("{} is being stopped: {}", run.path, ended), "wait");
+  target.rank = rank.value_or(0);
+  return target;
+}
+
+Result<Shown> watch(const Target& target,
+                    Fault fault,
+                    Clock::time_point since,
+                    Clock::duration limit,
+                    const std::function<Result<void>()>& by_hand) {
+  Shown shown;
+  shown.fault = fault;
+  DTS_ASSIGN(Story story, read_story(target.run));
+  const std::size_t known = story.events.size();
+  const bool tells = tells_steps(story, target.attempt);
+  bool called = !by_hand;
+  auto next_question = Clock::now() + k_question;
+  while (!is_back(story, target.attempt, tells) && Clock::now() - since < limit) {
+    const run::Event* last = run::final_decision(story.events);
+    const bool decided = last != nullptr && last - story.events.data() >= static_cast<long>(known);
+    shown.ended = decided && called;
+    if (shown.ended) break;
+    if (!called && Clock::now() >= next_question) {
+      next_question = Clock::now() + k_question;
+      if (is_over(target)) {
+        called = true;
+        DTS_TRY(by_hand());
+      }
+    }
+    DTS_TRY(check_interruption());
+    std::this_thread::sleep_for(k_look);
+    DTS_ASSIGN(story, read_story(target.run));
+  }
+  if (is_back(story, target.attempt, tells)) {
+    shown.seconds = seconds_since(since);
+    shown.left = left_of(target, story);
+    DTS_ASSIGN(story, read_story(target.run));
+  }
+  if (const auto* attempt = find(story, target.attempt)) shown.attempt = *attempt;
+  return shown;
+}
+
+Result<Shown> watch_going_on(const Target& target,
+                             Fault fault,
+                             Clock::time_point since,
+                             Clock::duration limit) {
+  Shown shown;
+  shown.fault = fault;
+  std::int64_t first = -1;
+  while (Clock::now() - since < limit) {
+    DTS_ASSIGN(const Story story, read_story(target.run));
+    if (const auto* attempt = find(story, target.attempt)) shown.attempt = *attempt;
+    const std::int64_t step = shown.attempt.last_step;
+    if (first < 0) first = step;
+    // A program that tells no steps is only seen to live on.
+    const bool went_on = step < 0 ? seconds_since(since) > 5 : step >= first + k_steps_on;
+    if (went_on || !shown.attempt.ended.empty()) {
+      if (went_on) shown.seconds = seconds_since(since);
+      break;
+    }
+    DTS_TRY(check_interruption());
+    std::this_thread::sleep_for(k_look);
+  }
+  return shown;
+}
+
+}  // namespace dts::drill

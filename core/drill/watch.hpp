@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a run after a fault, told by its ledger and its metrics.
+#pragma once
+
+#include "core/drill/reach.hpp"
+#include "core/drill/verdict.hpp"
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+namespace dts::drill {
+
+// The newest attempt of the run, whose programs run. Errc::invalid, saying what it does instead.
+// `rank` nullopt: the last one.
+[[nodiscard]] Result<Target> find_target(const run::RunDirectory& run,
+                                         sched::Scheduler* scheduler,
+                                         std::optional<unsigned> rank);
+
+// Times from one clock for all.
+using Clock = std::chrono::steady_clock;
+
+// Waits until a later attempt has done a step that counts (where the program tells none: until its
+// ranks run), the run has ended, or `limit` is over; then counts what is left of the target's.
+// `by_hand`: called once, when nothing of the attempt lives any more and the run has not come back;
+// it is to continue it. Errors: interrupted, and those of the ledger.
+[[nodiscard]] Result<Shown> watch(const Target& target,
+                                  Fault fault,
+                                  Clock::time_point since,
+                                  Clock::duration limit,
+                                  const std::function<Result<void>()>& by_hand);
+
+// The same of an attempt that must go on: until it has done three more steps.
+[[nodiscard]] Result<Shown> watch_going_on(const Target& target,
+                                           Fault fault,
+                                           Clock::time_point since,
+                                           Clock::duration limit);
+
+[[nodiscard]] Result<run::RunSummary> summary_of(const run::RunDirectory& run);
+
+}  // namespace dts::drill

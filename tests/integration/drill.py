@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`dtsubmit drill`: every fault on a cluster of its own, on a real job of a user's, and Ctrl-C: drill.py SCENARIO."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from checks import check, skip, wait_for
+from main_job_support import DTSUBMIT, DTTRAIN, Cluster
+
+TRAIN = ["--steps", "400", "--save-every", "10", "--step-delay", "150"]
+
+
+class Place:
+    """A folder for the drill's temporary ones, to see what it leaves there."""
+
+    def __enter__(self):
+        if not shutil.which("slurmctld", path=os.environ["PATH"] + ":/usr/sbin"):
+            skip("no slurmctld here (Debian 12: apt install slurmctld slurmd slurm-client)")
+        self.folder = tempfile.mkdtemp(prefix="dts-")
+        self.environment = {**os.environ, "TMPDIR": self.folder}
+        return self
+
+    def __exit__(self, *error):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def processes(self):
+        """Whatever has to do with a drill of this place."""
+        found = subprocess.run(["grep", "-lsa", self.folder + "/dts-drill", *(f"/proc/{pid}/environ" for pid in filter(str.isdigit, os.listdir("/proc")))],
+                               capture_output=True, text=True).stdout.split()
+        return found
+
+    def is_clean(self):
+        wait_for(60, "no process", lambda: not self.processes())
+        check(not os.listdir(self.folder), f"nothing is left: {os.listdir(self.folder)}")
+
+
+def play_all():
+    with Place() as place:
+        done = subprocess.run([DTSUBMIT, "drill", "all", "--json"], env=place.environment, capture_output=True, text=True)
+        print(done.stderr)
+        drills = json.loads(done.stdout)["drills"]
+        for drill in drills:
+            print(drill["fault"], drill["verdict"], drill["cause"], drill["decision"], "lost", drill["steps_lost"], "back after", drill["seconds_until_steps"],
+                  drill["skipped"], drill["problems"])
+        check(done.returncode == 0 and len(drills) == 8, "every drill is well")
+        check(all(drill["verdict"] == "ok" or drill["skipped"] for drill in drills), "every drill is done, or says why not")
+        place.is_clean()
+
+
+def interrupt():
+    """Ctrl-C while the ranks train."""
+    with Place() as place:
+        drill = subprocess.Popen([DTSUBMIT, "drill", "hang"], env=place.environment, stderr=subprocess.PIPE, text=True)
+
+        def trains():
+            return any("metrics.jsonl" in names for _, _, names in os.walk(place.folder) if "alone" not in _)
+        wait_for(120, "the training", trains)
+        drill.send_signal(signal.SIGINT)
+        words = drill.communicate(timeout=300)[1]
+        check(drill.returncode == 130 and "interrupted" in words, f"{drill.returncode}: {words}")
+        place.is_clean()
+
+
+def job():
+    """A job of a user's, on a cluster of theirs: one drill after the other on the same run."""
+    with Cluster("linuxproc", 3, 2, 5) as cluster:
+        run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "--on", "crash=restart:9", "--hang-timeout", "0:15", "--", DTTRAIN, *TRAIN)
+        for fault, causes in (("rank-kill", ["rank_killed"]), ("preempt", ["requeued"]), ("slow", [""]), ("hang", ["hang"]), ("timeout", ["time_limit"]),
+                              ("agent-kill", ["agent_lost"]), ("node-loss", ["rank_killed", "launcher_died"])):
+            step = run.last_step()
+            wait_for(120, "steps that are saved", lambda: run.last_step() >= step + 12)
+            done = cluster.dtsubmit("drill", fault, run.path, "--yes", "--json", code=None)
+            if done.returncode != 0:
+                print(done.stdout)
+            check(done.returncode == 0, f"{fault}: {done.stderr}")
+            report = json.loads(done.stdout)["drills"][0]
+            print(fault, report["cause"], report["decision"], "lost", report["steps_lost"], "back after", report["seconds_until_steps"])
+            check(report["cause"] in causes, f"{fault}: cause {report['cause']}")
+        refused = cluster.dtsubmit("drill", "disk-full", run.path, "--yes", code=3).stderr
+        check("others use its file system" in refused, refused)
+        cluster.dtsubmit("cancel", run.path)
+
+
+if __name__ == "__main__":
+    {"all": play_all, "interrupt": interrupt, "job": job}[sys.argv[1]]()
