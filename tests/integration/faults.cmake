@@ -7,3 +7,5 @@ dts_script_test(faults_fencing_cgroup faults 900 fault_fencing cgroup)
 dts_script_test(faults_matrix_linuxproc faults 86400 faults --flavour linuxproc)
 dts_script_test(faults_matrix_cgroup faults 86400 faults --flavour cgroup)
 dts_script_test(faults_kills_100 faults 14400 fault_kills 100)
+set_property(TEST faults_linuxproc faults_cgroup faults_matrix_linuxproc faults_matrix_cgroup
+             APPEND PROPERTY ENVIRONMENT "DTS_MOVED_CLOCK_LIBRARY=$<TARGET_FILE:moved_clock>")

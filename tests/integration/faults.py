@@ -15,8 +15,8 @@ import traceback
 
 import fault_torch
 from checks import wait_for
-from fault_cells import ORDINARY, SKIPPED, cells
-from fault_ground import Ground, Job
+from fault_cells import ORDINARY, cells
+from fault_ground import Clock, Ground, Job
 from fault_training import REACHED, STEPS, TRAIN, submission, uses_torch
 from frameworks_support import TORCHRUN
 
@@ -41,12 +41,15 @@ class Round:
         self.job = None
         try:
             self.ground.settle()
-            usual = self.ground.runs
+            usual = self.ground.runs, self.ground.environment
+            clock = Clock(self.ground.place) if self.cell.clock else None
             if disk:
                 self.ground.runs = disk.folder
+            if clock:
+                self.ground.environment = {**usual[1], **clock.environment}
             self.job = Job(self.ground.submit(*submission(self.cell, self.ground.torchrun)))
-            self.ground.runs = usual
-            self.job.disk = disk
+            self.ground.runs, self.ground.environment = usual
+            self.job.disk, self.job.clock = disk, clock
             self.disturb()
             self.judge()
         except Exception as error:  # a cell that fails must not keep the others from being done
@@ -155,8 +158,6 @@ def main():
         more, worse = play_all(flavour, chosen, int(os.environ.get("DTS_REPEAT", "1")))
         lines, failed = lines + more, failed + worse
     print("\n".join(["", *lines]))
-    for name, why in SKIPPED.items():
-        print(f"{name:40} skipped: {why}")
     print(f"{len(lines)} cells, {failed} failed")
     sys.exit(1 if failed else 0)
 

@@ -12,7 +12,7 @@ from fault_ground import Job
 from main_job_support import DTTRAIN, Cluster
 
 BYTES_AN_ATTEMPT = 1500  # of ledger
-SLOW = 'if [ "$DTSUBMIT_ATTEMPT" -le {count} ]; then exec "$0" "$@" --step-delay 200; fi; exec "$0" "$@"'
+SLOW = 'if [ "$DTSUBMIT_ATTEMPT" -le {slow} ]; then exec "$0" "$@" --step-delay 200; fi; exec "$0" "$@"'
 
 
 def memory_of(pid):
@@ -21,9 +21,13 @@ def memory_of(pid):
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
 
 
+def reach(job, attempt):
+    wait_for(240, f"a step of attempt {attempt}", lambda: any(there == attempt for there, _ in job.steps()[-3:]))
+
+
 def preempt(cluster, job, attempt):
     """Attempt `attempt`, once it has trained; its agent's memory."""
-    wait_for(240, f"a step of attempt {attempt}", lambda: any(there == attempt for there, _ in job.steps()[-3:]))
+    reach(job, attempt)
     memory = memory_of(job.agent())
     cluster.take_nodes(1, 1)
     wait_for(240, f"the next attempt after {attempt}", lambda: len(job.events("attempt_started")) > attempt)
@@ -34,13 +38,14 @@ def main(count):
     # Every attempt but the last few is ended within seconds.
     train = ["--steps", str(count * 60), "--save-every", "0", "--evaluate-every", "0"]
     with Cluster("linuxproc", nodes=1, gpus=1, grace=10) as cluster:
-        job = Job(cluster.submit("--nodes", "1", "--gpus-per-node", "1", "-J", "many", "--", "sh", "-c", SLOW.format(count=count), DTTRAIN, *train))
+        job = Job(cluster.submit("--nodes", "1", "--gpus-per-node", "1", "-J", "many", "--", "sh", "-c", SLOW.format(slow=count + 1), DTTRAIN, *train))
         memory, bytes_after = [], []
         for attempt in range(1, count + 1):
             memory.append(preempt(cluster, job, attempt))
             bytes_after.append(os.path.getsize(job.path + "/ledger.jsonl"))
             if attempt % 20 == 0:
                 print(f"{attempt} preemptions: step {job.last_step()}, ledger {bytes_after[-1]} bytes, agent {memory[-1]} KiB", flush=True)
+        reach(job, count + 1)
         job.kill("program")
         status = job.finish(900)
         causes = [one["cause"] for one in status["attempts"]]
