@@ -54,6 +54,13 @@ int hang_seconds(const std::optional<std::chrono::seconds>& limit) {
   return *limit == std::chrono::seconds::max() ? -1 : static_cast<int>(limit->count());
 }
 
+// Where the time of the run went, for the last word of its ledger.
+std::map<std::string, double> time_use(const run::RunDirectory& run,
+                                       const std::vector<run::Event>& events) {
+  const run::RunSummary summary = run::summarise(events, read_file(run.metrics()).value_or(""));
+  return run::in_seconds(run::account(events, summary, std::chrono::system_clock::now()).run);
+}
+
 class Agent {
  public:
   Agent(const AgentOptions& options,
@@ -88,6 +95,7 @@ class Agent {
   [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
   [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
                                      const Result<JobWatch::Returned>& answer);
+  [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
   [[nodiscard]] bool wait(std::chrono::seconds delay);
   [[nodiscard]] run::Decision decide(const run::Outcome& outcome,
                                      const AttemptRunner& runner,
@@ -332,15 +340,23 @@ Result<int> Agent::come_back(const run::Outcome& outcome, const run::Decision& d
               "continue with `dtsubmit requeue`");
 }
 
+// What was decided could not be done: the run stops.
+Result<int> Agent::end_here(const run::Outcome& outcome, std::string why) {
+  DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
+  run::Event event{.event = "decided",
+                   .exit_code = outcome.exit_code,
+                   .decision = run::to_string(run::Action::stop),
+                   .seconds = time_use(run_, events)};
+  event.detail = std::move(why);
+  DTS_TRY(note(std::move(event)));
+  return outcome.exit_code;
+}
+
 Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::Returned>& answer) {
   if (!answer) {
     log("requeue: {}", answer.error().message);
-    run::Event event{.event = "decided",
-                     .exit_code = outcome.exit_code,
-                     .decision = run::to_string(run::Action::stop)};
-    event.detail = "the scheduler refused to run the job again: " + answer.error().message;
-    DTS_TRY(note(std::move(event)));
-    return outcome.exit_code;
+    return end_here(outcome,
+                    "the scheduler refused to run the job again: " + answer.error().message);
   }
   const bool same = answer->job == allocation_.job;
   run::Event event{.event = same ? "requeued" : "resubmitted", .job = answer->job};
@@ -387,21 +403,6 @@ run::Decision Agent::decide(const run::Outcome& outcome,
   return run::decide(outcome, now, policy_);
 }
 
-// Where the time of the run went, for the last word of its ledger.
-std::map<std::string, double> time_use(const run::RunDirectory& run,
-                                       const std::vector<run::Event>& events) {
-  const run::RunSummary summary = run::summarise(events, read_file(run.metrics()).value_or(""));
-  return run::in_seconds(run::account(events, summary, std::chrono::system_clock::now()).run);
-}
-
-run::Event stopped_while_waiting(int exit_code, std::map<std::string, double> spent) {
-  run::Event decided{
-      .event = "decided", .exit_code = exit_code, .decision = run::to_string(run::Action::stop)};
-  decided.seconds = std::move(spent);
-  decided.detail = "stopped by a signal before the next attempt; `dtsubmit requeue` continues it";
-  return decided;
-}
-
 Result<int> Agent::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   if (!options_.local)
@@ -434,8 +435,8 @@ Result<int> Agent::run() {
         return decision.exit_code;
       case run::Action::restart:
         if (wait(decision.delay)) continue;
-        DTS_TRY(note(stopped_while_waiting(outcome.exit_code, time_use(run_, events))));
-        return outcome.exit_code;
+        return end_here(outcome,
+                        "stopped by a signal before the next attempt; `dtsubmit requeue` continues it");
       case run::Action::requeue:
       case run::Action::resubmit:
         return come_back(outcome, decision);
@@ -453,6 +454,14 @@ Result<int> run_agent(const AgentOptions& options) {
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
   const run::RunDirectory run{options.run_directory};
+  // Slurm requeues a job whose batch daemon has vanished, whatever came of the job.
+  if (const auto events = run::read_ledger(run.ledger())) {
+    const run::Event* last = run::final_decision(*events);
+    if (last != nullptr && last->decision == run::to_string(run::Action::done)) {
+      log("{} is complete: nothing is left to do", run.path);
+      return 0;
+    }
+  }
   DTS_ASSIGN(const std::string spec_text, read_file(run.spec()));
   DTS_ASSIGN(spec::JobSpec spec, spec::from_json(spec_text, run.spec()));
   auto policy = run::parse_policy(spec.on);

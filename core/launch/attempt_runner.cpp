@@ -45,10 +45,6 @@ constexpr seconds k_question_limit{10};
 constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
 constexpr seconds k_before_deadline{2};     // our kill comes before the scheduler's
 
-Seconds until_unix(std::int64_t time) {
-  return std::chrono::system_clock::from_time_t(time) - std::chrono::system_clock::now();
-}
-
 Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
   LauncherFacts facts;
   facts.local = local;
@@ -248,7 +244,7 @@ void AttemptRunner::on_notice(const Notice& notice) {
 }
 
 void AttemptRunner::on_step_signal(const std::string& detail) {
-  if (steps_signalled_at_ == 0) steps_signalled_at_ = std::time(nullptr);
+  if (steps_signalled_at_ == 0) steps_signalled_at_ = unix_now();
   attempt_.on_stop(run::Cause::stopped, Time::max(), detail, Clock::now());
   if (settings_.watch != nullptr) settings_.watch->ask();
 }
@@ -274,7 +270,7 @@ void AttemptRunner::on_watch() {
     if (job_->state == sched::JobState::running) deadline_ = job_->end_time;
     // A grace period began, heard of or not: the deadline moved without a signal to us.
     if (job_->preempt_time == 0) return;
-    const seconds left(std::max<std::int64_t>(1, job_->end_time - std::time(nullptr)));
+    const seconds left(std::max<std::int64_t>(1, job_->end_time - unix_now()));
     if (!attempt_.stopping()) log("preemption: {} s left", left.count());
     attempt_.on_stop(run::Cause::preempted,
                      Clock::now() + std::max(seconds(1), left - k_before_deadline),
@@ -283,10 +279,14 @@ void AttemptRunner::on_watch() {
   }
 }
 
+std::int64_t AttemptRunner::unix_now() const {
+  return began_unix_ + std::chrono::floor<seconds>(Clock::now() - began_).count();
+}
+
 void AttemptRunner::tick() {
   const Time now = Clock::now();
   attempt_.on_tick(now);
-  if (deadline_ > 0) attempt_.on_time_left(until_unix(deadline_), now);
+  if (deadline_ > 0) attempt_.on_time_left(seconds(deadline_ - unix_now()), now);
   look_at_silent_nodes();
   for (const std::string& note : attempt_.take_notes()) log("{}", note);
   if (const auto signalled = attempt_.take_signalled(); signalled && !attempt_.outcome()) {

@@ -49,12 +49,12 @@ def preempted(job):
 def suspended(job):
     """Longer than a hang may last: nobody gets on, but that is nobody's fault."""
     cores = job.cluster.run("sinfo", "-h", "-N", "-p", "above", "-o", "%c").stdout.split()[0]
-    job.cluster.run("sbatch", "-p", "above", f"--nodes={NODES}", f"--ntasks-per-node={cores}", "-o", "/dev/null", "--wrap", "sleep 15")
+    job.cluster.run("sbatch", "-p", "above", f"--nodes={NODES}", f"--ntasks-per-node={cores}", "-o", "/dev/null", "--wrap", "sleep 45")
     wait_for(120, "the suspension", lambda: job.job_state() == "SUSPENDED")
     time.sleep(4)  # Slurm stops the processes 2 s after it has asked them to stop (SIGTSTP)
     step = job.last_step()
     wait_for(120, "the job's return", lambda: job.job_state() != "SUSPENDED")
-    if job.last_step() > step + 5:  # of some 30 in that time
+    if job.last_step() > step + 5:  # of some 130 in that time
         raise AssertionError("the job trained while it was suspended")
 
 
@@ -171,7 +171,7 @@ def manners(launcher):
     yield cell("preempt-cancel", preempted, "preempted", ("requeue", "resubmit"), partition="cancel", warned=BY_STEPS)
     yield cell("preempt-cancel-grace", preempted, "preempted", ("requeue", "resubmit"), partition="cancelgrace", warned=BOTH)
     yield cell("preempt-no-requeue", preempted, "preempted", ("stop",), options=("--no-requeue",), by_hand=True, warned=BOTH)
-    yield cell("preempt-suspend", suspended, "completed", ("done",), partition="suspend", options=("--hang-timeout", "0:10"), delay=300)
+    yield cell("preempt-suspend", suspended, "completed", ("done",), partition="suspend", options=("--hang-timeout", "0:30"), delay=300)
     yield cell("time-limit", nothing, "time_limit", COMES_BACK, warned=BOTH, **warning)
     yield cell("time-limit-moved", time_limit_moved, "time_limit", COMES_BACK, warned=BOTH, options=("--signal-margin", "5"), delay=2500)
     yield cell("scancel", scancel(), "cancelled", ("stop",), by_hand=True, warned=BY_STEPS)

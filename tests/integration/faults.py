@@ -74,7 +74,8 @@ class Round:
             if job.job_state() in OVER and not job.status()["done"]:
                 self.ground.dtsubmit("requeue", job.path)
         wait_for(480, "the end of the run", lambda: self.note_recovery(began) or job.is_over())
-        wait_for(120, "the end of the job", lambda: job.job_state() in OVER)
+        # Slurm misses a batch daemon after 100 s only; the agent of the job's second run has nothing left to do.
+        wait_for(300, "the end of the job", lambda: job.job_state() in OVER)
         wait_for(cell.end_limit, "the end of every process", lambda: not job.processes())
 
     def note_recovery(self, began):
