@@ -435,8 +435,9 @@ Result<int> Agent::run() {
         return decision.exit_code;
       case run::Action::restart:
         if (wait(decision.delay)) continue;
-        return end_here(outcome,
-                        "stopped by a signal before the next attempt; `dtsubmit requeue` continues it");
+        return end_here(
+            outcome,
+            "stopped by a signal before the next attempt; `dtsubmit requeue` continues it");
       case run::Action::requeue:
       case run::Action::resubmit:
         return come_back(outcome, decision);

@@ -103,12 +103,11 @@ struct Placement {
 // more ranks than GPUs where GPUs were asked for.
 [[nodiscard]] Result<void> verify_ranks(const std::vector<RankHello>& hellos, const Plan& plan);
 
-// One placement per rank, in rank order. `topologies` by node name. With C cores and n ranks on a
-// node, local rank i gets the floor(C/n) cores from i*floor(C/n) in logical order, all hardware
-// threads of each; with C < n it shares core floor(i*C/n). Of the node's G GPUs in PCI order it
-// gets the run [i*G/n, (i+1)*G/n): one each where n = G. Node ranks follow each node's lowest rank;
-// local ranks the launcher's order. Precondition: verify_ranks() passed. A node without a topology
-// is not bound.
+// One placement per rank, in rank order. `topologies` by node name. Cores are shared out by
+// share_cores() (binding.hpp), all hardware threads of each. Of the node's G GPUs in PCI order
+// local rank i of n gets the run [i*G/n, (i+1)*G/n): one each where n = G. Node ranks follow each
+// node's lowest rank; local ranks the launcher's order. Precondition: verify_ranks() passed. A node
+// without a topology is not bound.
 [[nodiscard]] std::vector<Placement> place_ranks(
     const std::vector<RankHello>& hellos,
     const Plan& plan,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is there, and who goes where: verify_ranks() and place_ranks().
 #include "core/base/text.hpp"
+#include "core/plan/binding.hpp"
 #include "core/plan/plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace dts::plan {
 namespace {
@@ -70,20 +72,19 @@ void check_node(const std::string& name,
     problems.push_back({"node " + name, fmt::format("{} ranks for {} GPUs", ranks.size(), gpus)});
 }
 
-// The cores of local rank `i` of `n`; see place_ranks().
-void bind_cores(Placement& placement,
+void take_cores(Placement& placement,
                 const std::vector<topo::Core>& cores,
-                std::size_t i,
-                std::size_t n) {
-  if (cores.empty()) return;
-  const std::size_t width = std::max<std::size_t>(1, cores.size() / n);
-  const std::size_t first = cores.size() >= n ? i * width : i * cores.size() / n;
-  for (std::size_t k = first; k < first + width; ++k) {
-    placement.cpus.insert(placement.cpus.end(), cores[k].pus.begin(), cores[k].pus.end());
-    placement.first_cpus.push_back(cores[k].pus.front());
+                const CoreShare& share) {
+  std::vector<unsigned> all = share.home;
+  all.insert(all.end(), share.annex.begin(), share.annex.end());
+  std::sort(all.begin(), all.end());
+  for (const unsigned core : all) {
+    const std::vector<unsigned>& pus = cores[core].pus;
+    placement.cpus.insert(placement.cpus.end(), pus.begin(), pus.end());
+    placement.first_cpus.push_back(pus.front());
   }
   std::sort(placement.cpus.begin(), placement.cpus.end());
-  placement.cores = static_cast<unsigned>(width);
+  placement.cores = static_cast<unsigned>(std::max<std::size_t>(1, all.size()));
 }
 
 // The GPUs of local rank `i`: its own list where the launcher gave each rank another one, else its
@@ -100,6 +101,24 @@ std::vector<std::string> share_gpus(const Node& ranks, std::size_t i, unsigned g
     return all.begin() + static_cast<std::ptrdiff_t>(k * count / ranks.size());
   };
   return {at(i), at(i + 1)};
+}
+
+using GpuLists = std::vector<std::vector<std::string>>;  // by local rank
+
+// Which of the node's GPUs those of each rank are. Numbers mean PCI order where they name all the
+// node has; a part of them can be counted within the job's share, and then nothing is known.
+std::vector<std::vector<unsigned>> locate(const GpuLists& lists, std::size_t there) {
+  std::set<std::size_t> numbers;
+  for (const auto& list : lists)
+    for (const std::string& id : list)
+      if (const auto number = parse_number(id); number && *number < there) numbers.insert(*number);
+  std::vector<std::vector<unsigned>> located(lists.size());
+  if (there == 0 || numbers.size() != there) return located;
+  for (std::size_t rank = 0; rank < lists.size(); ++rank)
+    for (const std::string& id : lists[rank])
+      if (const auto number = parse_number(id); number && *number < there)
+        located[rank].push_back(static_cast<unsigned>(*number));
+  return located;
 }
 
 }  // namespace
@@ -127,15 +146,20 @@ std::vector<Placement> place_ranks(const std::vector<RankHello>& hellos,
   std::vector<Placement> placements;
   for (const auto& [name, ranks] : by_node(hellos)) {
     const auto topology = topologies.find(name);
+    GpuLists gpus;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      gpus.push_back(share_gpus(ranks, i, plan.gpus_per_node));
+    std::vector<CoreShare> shares;
+    if (topology != topologies.end())
+      shares = share_cores(topology->second, locate(gpus, topology->second.gpus.size()));
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       Placement placement;
       placement.rank = ranks[i]->rank;
       placement.local_rank = static_cast<unsigned>(i);
       placement.local_world_size = static_cast<unsigned>(ranks.size());
       placement.node = name;
-      if (topology != topologies.end())
-        bind_cores(placement, topology->second.cores, i, ranks.size());
-      placement.gpus = share_gpus(ranks, i, plan.gpus_per_node);
+      if (!shares.empty()) take_cores(placement, topology->second.cores, shares[i]);
+      placement.gpus = std::move(gpus[i]);
       placements.push_back(std::move(placement));
     }
   }

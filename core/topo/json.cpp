@@ -40,10 +40,17 @@ bool read_core(const json& value, Core& core) {
   return true;
 }
 
+bool read_part(const json& value, std::optional<unsigned>& part) {
+  if (is_index(value)) part = value.get<unsigned>();
+  return part || value.is_null();
+}
+
 bool read_gpu(const json& value, Gpu& gpu) {
-  if (!value.is_array() || value.size() != 2 || !value[0].is_string() || !is_index(value[1]))
+  if (!value.is_array() || value.size() != 4 || !value[0].is_string()) return false;
+  gpu.pci = value[0].get<std::string>();
+  if (!read_part(value[1], gpu.package) || !read_part(value[2], gpu.numa) ||
+      !read_part(value[3], gpu.l3))
     return false;
-  gpu = {value[0].get<std::string>(), value[1].get<unsigned>()};
   return gpu.pci.size() <= 32 &&
          gpu.pci.find_first_not_of("0123456789abcdef:.") == std::string::npos;
 }
@@ -80,7 +87,11 @@ std::string to_json(const NodeTopology& topology) {
   for (const Core& core : topology.cores)
     cores.push_back({core.package, core.numa, core.l3, core.pus});
   json gpus = json::array();
-  for (const Gpu& gpu : topology.gpus) gpus.push_back(json::array({gpu.pci, gpu.numa}));
+  const auto part = [](const std::optional<unsigned>& index) {
+    return index ? json(*index) : json(nullptr);
+  };
+  for (const Gpu& gpu : topology.gpus)
+    gpus.push_back(json::array({gpu.pci, part(gpu.package), part(gpu.numa), part(gpu.l3)}));
   json fabric = json::array();
   for (const FabricPort& port : topology.fabric)
     fabric.push_back(json::array({port.hca, port.port, port.gbps, port.infiniband}));

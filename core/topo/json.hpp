@@ -10,7 +10,8 @@
 
 namespace dts::topo {
 
-// {"cores":[[package,numa,l3,[pu,...]],...],"gpus":[["0000:3b:00.0",numa],...]}, without a newline.
+// {"cores":[[package,numa,l3,[pu,...]],...],"gpus":[["0000:3b:00.0",package,numa,l3],...],...},
+// without a newline; null for an index that a GPU has not.
 [[nodiscard]] std::string to_json(const NodeTopology& topology);
 
 // The inverse; Errc::invalid, naming the place, for anything to_json() does not write, and for more

@@ -78,19 +78,17 @@ unsigned ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_
 }
 
 // The NUMA node of the smallest locality that covers `cpus`; the first of several, which is the
-// DRAM where a GPU's or a high-bandwidth memory shares the processors. Where none covers them all
-// (a device attached to a package of several nodes), the first that shares a processor with them.
-unsigned numa_of(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
+// DRAM where a GPU's or a high-bandwidth memory shares the processors. Null where none covers them
+// all (a device attached to a package of several nodes).
+hwloc_obj_t numa_around(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
   hwloc_obj_t best = nullptr;
-  hwloc_obj_t touching = nullptr;
   hwloc_obj_t node = nullptr;
   while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    if (touching == nullptr && hwloc_bitmap_intersects(cpus, node->cpuset)) touching = node;
     if (!hwloc_bitmap_isincluded(cpus, node->cpuset)) continue;
     if (best == nullptr || hwloc_bitmap_weight(node->cpuset) < hwloc_bitmap_weight(best->cpuset))
       best = node;
   }
-  return logical_index(best != nullptr ? best : touching);
+  return best;
 }
 
 // The hardware threads of one core (of one thread where the machine names no cores) within
@@ -105,7 +103,7 @@ std::vector<Core> cores_of(hwloc_topology_t topology, hwloc_const_bitmap_t usabl
     if (core == nullptr) core = pu;
     if (core != previous) {
       cores.push_back({ancestor_index(topology, HWLOC_OBJ_PACKAGE, core),
-                       numa_of(topology, core->cpuset),
+                       logical_index(numa_around(topology, core->cpuset)),
                        ancestor_index(topology, HWLOC_OBJ_L3CACHE, core),
                        {}});
       previous = core;
@@ -132,6 +130,21 @@ bool is_gpu(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   }
 }
 
+// `object` itself, or what it is in.
+hwloc_obj_t enclosing(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t object) {
+  return object->type == type ? object : hwloc_get_ancestor_obj_by_type(topology, type, object);
+}
+
+// `near`: the smallest part with processors that the GPU hangs from.
+void locate(Gpu& gpu, hwloc_topology_t topology, hwloc_obj_t near) {
+  if (near == nullptr || near->cpuset == nullptr) return;
+  if (const auto* package = enclosing(topology, HWLOC_OBJ_PACKAGE, near))
+    gpu.package = package->logical_index;
+  if (const auto* cache = enclosing(topology, HWLOC_OBJ_L3CACHE, near))
+    gpu.l3 = cache->logical_index;
+  if (hwloc_obj_t node = numa_around(topology, near->cpuset)) gpu.numa = node->logical_index;
+}
+
 std::vector<Gpu> gpus_of(hwloc_topology_t topology) {
   std::vector<hwloc_obj_t> devices;
   hwloc_obj_t device = nullptr;
@@ -147,11 +160,9 @@ std::vector<Gpu> gpus_of(hwloc_topology_t topology) {
   std::vector<Gpu> gpus;
   for (hwloc_obj_t d : devices) {
     const auto& pci = d->attr->pcidev;
-    hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, d);
-    const bool known = near != nullptr && near->cpuset != nullptr;
     gpus.push_back(
-        {fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func),
-         known ? numa_of(topology, near->cpuset) : 0});
+        {fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func)});
+    locate(gpus.back(), topology, hwloc_get_non_io_ancestor_obj(topology, d));
   }
   return gpus;
 }

@@ -2,6 +2,7 @@
 // One node as a value: what a process may use of it, in hwloc's logical order.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,13 @@ struct Core {
       pus;  // OS indices of its hardware threads we may run on, ascending, never empty
 };
 
+// The smallest part of the node that a device hangs from. Absent: it hangs from a larger one, so
+// that the parts of that are all alike to it.
 struct Gpu {
-  std::string pci;    // "0000:3b:00.0"
-  unsigned numa = 0;  // logical index of the nearest NUMA node
+  std::string pci;                    // "0000:3b:00.0"
+  std::optional<unsigned> package{};  // logical indices, as Core has them
+  std::optional<unsigned> numa{};
+  std::optional<unsigned> l3{};
 };
 
 // An active port of an InfiniBand or RoCE adapter.

@@ -36,7 +36,7 @@ def preempt(cluster, job, attempt):
 
 def main(count):
     # Every attempt but the last few is ended within seconds.
-    train = ["--steps", str(count * 60), "--save-every", "0", "--evaluate-every", "0"]
+    train = ["--steps", str(count * 10 + 60), "--save-every", "0", "--evaluate-every", "0"]
     with Cluster("linuxproc", nodes=1, gpus=1, grace=10) as cluster:
         job = Job(cluster.submit("--nodes", "1", "--gpus-per-node", "1", "-J", "many", "--", "sh", "-c", SLOW.format(slow=count + 1), DTTRAIN, *train))
         memory, bytes_after = [], []

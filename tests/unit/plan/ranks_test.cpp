@@ -96,14 +96,14 @@ TEST_CASE("fewer GPUs on the node than planned are refused") {
   CHECK(refusal(ranks, plan_of(1, 4, 4)).empty());
 }
 
-TEST_CASE("ranks get disjoint equal runs of cores with all their threads, and one GPU each") {
+TEST_CASE("ranks get disjoint runs of cores with all their threads, and one GPU each") {
   const auto ranks = hellos({4, 4});
   const auto placed =
       place_ranks(ranks, plan_of(2, 4, 4), {{"n0", machine(10)}, {"n1", machine(4)}});
   REQUIRE(placed.size() == 8);
-  CHECK(placed[0].cpus == std::vector<unsigned>{0, 1, 10, 11});  // floor(10 / 4) = 2 cores
-  CHECK(placed[3].cpus == std::vector<unsigned>{6, 7, 16, 17});
-  CHECK(placed[3].first_cpus == std::vector<unsigned>{6, 7});
+  CHECK(placed[0].cpus == std::vector<unsigned>{0, 1, 2, 10, 11, 12});  // 10 = 3 + 3 + 2 + 2
+  CHECK(placed[3].cpus == std::vector<unsigned>{8, 9, 18, 19});
+  CHECK(placed[3].first_cpus == std::vector<unsigned>{8, 9});
   CHECK(placed[3].cores == 2);
   CHECK(placed[5].cpus == std::vector<unsigned>{1, 5});
   for (unsigned rank = 0; rank < 8; ++rank) {
@@ -112,6 +112,22 @@ TEST_CASE("ranks get disjoint equal runs of cores with all their threads, and on
     CHECK(placed[rank].node_rank == rank / 4);
     CHECK(placed[rank].gpus == std::vector<std::string>{std::to_string(rank % 4)});
   }
+}
+
+TEST_CASE("ranks are next to their GPUs, where it is known which GPUs those are") {
+  topo::NodeTopology node = machine(8);
+  for (unsigned core = 4; core < 8; ++core) node.cores[core].numa = 1;
+  node.gpus = {{"0000:01:00.0", 0, 1, {}}, {"0000:02:00.0", 0, 0, {}}};
+  const auto first_core = [&](const std::vector<RankHello>& ranks) {
+    return place_ranks(ranks, plan_of(1, 2, 2), {{"n0", node}})[0].first_cpus.front();
+  };
+  auto ranks = hellos({2});
+  CHECK(first_core(ranks) == 4);
+  for (RankHello& hello : ranks) hello.gpu_ids = {"1", "0"};
+  CHECK(first_core(ranks) == 0);
+  // One of two: it may be number 0 of the job or of the node.
+  ranks[0].gpu_ids = ranks[1].gpu_ids = {"0"};
+  CHECK(first_core(ranks) == 0);
 }
 
 TEST_CASE("no two ranks of a node share a core while there are enough, for every count") {

@@ -44,9 +44,11 @@ std::size_t threads(const NodeTopology& node) {
   return count;
 }
 
+constexpr unsigned k_none = 99;  // hangs from more than one NUMA node
+
 std::vector<unsigned> gpu_numas(const NodeTopology& node) {
   std::vector<unsigned> numas;
-  for (const Gpu& gpu : node.gpus) numas.push_back(gpu.numa);
+  for (const Gpu& gpu : node.gpus) numas.push_back(gpu.numa.value_or(k_none));
   return numas;
 }
 
@@ -160,7 +162,7 @@ TEST_CASE("recorded machines: cores, threads and each GPU's NUMA node") {
       {"inti_KNL7250-SNC4-cache_smt4_v2.xml", 68, 272, {}},
       {"ipa20_2xSPR8480-SNC4_4xH100_ib.xml", 112, 224, {3, 1, 7, 5}},
       {"jureca-dc_2xEPYC7742-NPS4_4xA100_4ib+gpuos.xml", 128, 256, {3, 1, 7, 5}},
-      {"juropa3_2xSNB_2xK20_gpus-at-machine-level_v2.xml", 16, 32, {0, 0}},
+      {"juropa3_2xSNB_2xK20_gpus-at-machine-level_v2.xml", 16, 32, {k_none, k_none}},
       {"jusuf_2xEPYC7742-NPS4_1xV100_v2.xml", 128, 256, {3}},
       {"juwels-booster_2xEPYC7402-NPS4_4xA100_4ib.xml", 48, 96, {3, 1, 7, 5}},
       {"laptop-hybrid_i7-1370P_6P+8E.xml", 14, 20, {}},
@@ -209,13 +211,16 @@ TEST_CASE("a topology survives its JSON") {
   const auto node = load_synthetic("package:2 core:3 pu:2");
   REQUIRE(node);
   NodeTopology with_gpu = *node;
-  with_gpu.gpus = {{"0000:3b:00.0", 1}, {"0001:00:00.0", 0}};
+  with_gpu.gpus = {{"0000:3b:00.0", 0, 1, 2}, {"0001:00:00.0", 0, {}, {}}};
   const auto back = from_json(to_json(with_gpu));
   REQUIRE(back);
   CHECK(to_json(*back) == to_json(with_gpu));
   CHECK(back->cores.size() == 6);
   CHECK(back->gpus[0].pci == "0000:3b:00.0");
-  CHECK(back->gpus[0].numa == 1);
+  CHECK(back->gpus[0].numa == 1U);
+  CHECK(back->gpus[0].l3 == 2U);
+  CHECK(back->gpus[1].package == 0U);
+  CHECK_FALSE(back->gpus[1].numa);
 }
 
 TEST_CASE("JSON that no topology writes is refused, naming the place") {
@@ -230,7 +235,9 @@ TEST_CASE("JSON that no topology writes is refused, naming the place") {
                          R"({"cores":[[0,0,-1,[1]]],"gpus":[],"fabric":[]})",
                          R"({"cores":[[0,0,4294967296,[1]]],"gpus":[],"fabric":[]})",
                          R"({"cores":[[0,0,0,[0.5]]],"gpus":[],"fabric":[]})",
-                         R"({"cores":[],"gpus":[["../../etc",0]],"fabric":[]})",
+                         R"({"cores":[],"gpus":[["../../etc",0,0,0]],"fabric":[]})",
+                         R"({"cores":[],"gpus":[["0000:3b:00.0",0]],"fabric":[]})",
+                         R"({"cores":[],"gpus":[["0000:3b:00.0",0,-1,null]],"fabric":[]})",
                          R"({"cores":[],"gpus":[],"fabric":[],"more":1})",
                          R"({"cores":[],"gpus":[]})",
                          R"({"cores":[],"gpus":[],"fabric":[["mlx5_0",1,100]]})",

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Goods from sources to sinks over a network, as many as go and as cheaply as they go. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dts::plan {
+
+// Minimum-cost maximum flow by successive shortest paths (Ahuja, Magnanti, Orlin: Network Flows,
+// 1993, section 9.7; Bellman-Ford's queue, so costs may not be negative on a cycle). Built for some
+// hundred edges. Deterministic: the same network gives the same flow.
+class Flow {
+ public:
+  using Node = std::size_t;
+
+  explicit Flow(std::size_t nodes) : edges_of_(nodes) {}
+
+  // Returns the edge's number, for flow().
+  std::size_t add(Node from, Node to, std::int64_t capacity, std::int64_t cost);
+
+  // Sends what goes from `source` to `sink`; returns the cost of all of it.
+  std::int64_t run(Node source, Node sink);
+
+  // What went over the edge.
+  [[nodiscard]] std::int64_t flow(std::size_t edge) const { return edges_[2 * edge + 1].capacity; }
+
+ private:
+  struct Edge {
+    Node to;
+    std::int64_t capacity;  // what is left; that of the way back is what went
+    std::int64_t cost;
+  };
+
+  // The edges of the cheapest path; empty: no more goes.
+  [[nodiscard]] std::vector<std::size_t> cheapest_path(Node source, Node sink) const;
+
+  std::vector<Edge> edges_;                         // each followed by its way back
+  std::vector<std::vector<std::size_t>> edges_of_;  // by node
+};
+
+}  // namespace dts::plan
