@@ -12,7 +12,7 @@ BEGIN {
   arrows["core/spec"] = "core/base/"
   arrows["core/topo"] = "core/base/"
   arrows["core/plan"] = "core/spec/ core/topo/topology.hpp core/topo/distance.hpp core/base/"
-  arrows["core/script"] = "core/sched/ core/plan/ core/spec/ core/topo/topology.hpp core/topo/distance.hpp core/base/"
+  arrows["core/script"] = "core/sched/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
   arrows["core/sched"] = "core/base/"
   arrows["core/run"] = "core/base/"
   arrows["core/cluster"] = "core/base/"
