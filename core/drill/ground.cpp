@@ -77,6 +77,9 @@ Result<void> Ground::start(std::string dttrain) {
   if (::mkdtemp(pattern.data()) == nullptr) return fail_errno("cannot make " + pattern);
   place_ = pattern;
   DTS_TRY(make_folders(place_ + "/runs"));
+  // What Open MPI's killed processes leave there goes with the rest.
+  DTS_TRY(make_folders(place_ + "/tmp"));
+  ::setenv("TMPDIR", (place_ + "/tmp").c_str(), 1);
   // Before the nodes begin: what is mounted later they might not see.
   mounted_ = ::mount("tmpfs", (place_ + "/runs").c_str(), "tmpfs", 0, "size=48m") == 0;
   DTS_TRY(train_undisturbed());
