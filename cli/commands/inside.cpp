@@ -5,6 +5,7 @@
 #include "core/base/text.hpp"
 #include "core/drill/reach.hpp"
 #include "core/launch/agent.hpp"
+#include "core/launch/check_step.hpp"
 #include "core/launch/node_daemon.hpp"
 #include "core/launch/rank.hpp"
 #include "core/launch/ssh_launcher.hpp"
@@ -76,8 +77,16 @@ Result<int> drill_act(const std::string& run, unsigned attempt, const Options& o
 }  // namespace
 
 bool is_inside_verb(const std::string& word) {
-  constexpr std::array<std::string_view, 9> k_words{
-      "agent", "rank", "sentinel", "stacks", "orted", "prted", "ssh", "node", "drill-act"};
+  constexpr std::array<std::string_view, 10> k_words{"agent",
+                                                     "rank",
+                                                     "sentinel",
+                                                     "stacks",
+                                                     "orted",
+                                                     "prted",
+                                                     "ssh",
+                                                     "node",
+                                                     "drill-act",
+                                                     "measure"};
   return std::find(k_words.begin(), k_words.end(), word) != k_words.end();
 }
 
@@ -93,6 +102,10 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   if (run == options.end()) return fail(Errc::usage, "`" + verb + "` needs --run DIR");
   if (verb == "agent") return launch::run_agent({run->second, false, program_path()});
   DTS_ASSIGN(const unsigned attempt, number_of(verb, options, "--attempt", 1));
+  if (verb == "measure") {
+    DTS_ASSIGN(const unsigned gpus, number_of(verb, options, "--gpus"));
+    return launch::run_measure(run->second, attempt, gpus > 0);
+  }
   if (verb == "ssh") return launch::run_ssh_launcher(run->second, attempt);
   if (verb == "drill-act") return drill_act(run->second, attempt, options);
   if (command.empty()) return fail(Errc::usage, "`rank` needs a command after `--`");

@@ -170,6 +170,12 @@ void add_scheduler_options(CLI::App& verb, JobOptions& o) {
   verb.add_option("-p,--partition", o.spec.partition, "partition [the site's default]")
       ->group(group)
       ->type_name("NAME");
+  verb.add_option("-x,--exclude", o.spec.exclude, "nodes not to run on, e.g. n3 or n[1-2]")
+      ->group(group)
+      ->type_name("LIST");
+  verb.add_option("--spares", o.spares, "nodes more, kept to replace those that fail [0]")
+      ->group(group)
+      ->type_name("N");
   verb.add_option("-t,--time", o.time, "time limit, e.g. 90, 1:30:00, 2-12")
       ->group(group)
       ->type_name("TIME");
@@ -197,6 +203,7 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   spec.requeue = !options.no_requeue;
   Reader reader;
   reader.read("--nodes", options.nodes, parse_count, spec.nodes);
+  reader.read("--spares", options.spares, parse_count, spec.spares);
   reader.read("--gpus-per-node", options.gpus_per_node, parse_count, spec.gpus_per_node);
   reader.read("--ntasks-per-node", options.ntasks_per_node, parse_count, spec.ntasks_per_node);
   reader.read("--cpus-per-task", options.cpus_per_task, parse_count, spec.cpus_per_task);

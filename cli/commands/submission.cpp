@@ -2,6 +2,8 @@
 #include "cli/commands/submission.hpp"
 
 #include "core/base/text.hpp"
+#include "core/base/units.hpp"
+#include "core/run/quarantine_file.hpp"
 
 #include <fmt/format.h>
 
@@ -23,8 +25,7 @@ bool lists(const std::string& codes, unsigned code) {
 
 }  // namespace
 
-Result<void> check_exit_codes(sched::Scheduler& scheduler) {
-  DTS_ASSIGN(const sched::ConfigInfo config, scheduler.config());
+Result<void> check_exit_codes(const sched::ConfigInfo& config) {
   for (const unsigned code : {85U, 93U}) {
     for (const auto& [key, codes] : {std::pair{"RequeueExit", config.requeue_exit},
                                      {"RequeueExitHold", config.requeue_exit_hold}})
@@ -35,6 +36,23 @@ Result<void> check_exit_codes(sched::Scheduler& scheduler) {
             "ask the administrators to take it off that list");
   }
   return {};
+}
+
+std::vector<plan::ClusterView::Avoided> avoided_nodes(const std::string& cluster) {
+  const auto path = run::quarantine_path(cluster);
+  if (!path) return {};
+  const auto strikes = run::read_strikes(*path);
+  if (!strikes) {
+    fmt::print(stderr, "dtsubmit: no quarantine of nodes: {}\n", strikes.error().message);
+    return {};
+  }
+  std::vector<plan::ClusterView::Avoided> avoided;
+  for (const run::Quarantined& node : run::quarantined(*strikes, std::chrono::system_clock::now()))
+    avoided.push_back({node.node,
+                       fmt::format("in quarantine until {} ({}): see `dtsubmit nodes`",
+                                   format_utc(node.until),
+                                   node.last.cause)});
+  return avoided;
 }
 
 }  // namespace dts::cli

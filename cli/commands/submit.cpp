@@ -49,20 +49,34 @@ void print_dry_run(const Prepared& prepared, bool json) {
   fmt::print("{}", prepared.script);
 }
 
+// What the plan says of nodes that the job does without, or cannot do without.
+std::string exclusion_of(const plan::Plan& plan) {
+  std::string lines;
+  for (const plan::Reason& reason : plan.reasons)
+    for (const std::string_view what : {"exclude = ", "kept = "})
+      if (reason.what.rfind(what, 0) == 0 && reason.why != "as asked")
+        lines += fmt::format("{}: {}\n", reason.what, reason.why);
+  return lines;
+}
+
 void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
   const std::string run = prepared.directory().path;
   if (json) {
     const nlohmann::ordered_json document{{"schema", "dtsubmit/submit/1"},
                                           {"job", job},
                                           {"run_directory", run},
-                                          {"world_size", prepared.plan.world_size}};
+                                          {"world_size", prepared.plan.world_size},
+                                          {"exclude", prepared.plan.exclude}};
     fmt::print("{}\n", document.dump(2));
   } else {
     fmt::print(
-        "submitted job {}: {} nodes x {} ranks\nrun directory {}\nfollow it: dtsubmit logs -f {}\n",
+        "submitted job {}: {} nodes x {} ranks{}\n{}run directory {}\nfollow it: dtsubmit logs -f "
+        "{}\n",
         job,
         prepared.plan.nodes,
         prepared.plan.ntasks_per_node,
+        prepared.plan.spares > 0 ? fmt::format(", {} spare", prepared.plan.spares) : "",
+        exclusion_of(prepared.plan),
         run,
         job);
   }
@@ -110,11 +124,12 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   }
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   // At once: each question is a round trip to the controller.
-  auto codes =
-      std::async(std::launch::async, [&scheduler] { return check_exit_codes(*scheduler); });
+  auto asked = std::async(std::launch::async, [&scheduler] { return scheduler->config(); });
   auto view = view_of(*scheduler);
-  DTS_TRY(codes.get());
-  DTS_ASSIGN(const plan::ClusterView cluster, std::move(view));
+  DTS_ASSIGN(const sched::ConfigInfo config, asked.get());
+  DTS_TRY(check_exit_codes(config));
+  DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
+  cluster.avoided = avoided_nodes(config.cluster_name);
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), cluster, options.job.runs, true));
   DTS_ASSIGN(const sched::JobId job, submit(*scheduler, prepared));
   print_submitted(prepared, job, options.json);

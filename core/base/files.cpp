@@ -187,6 +187,16 @@ std::string library_folder() {
   return (fs::path(program_path()).parent_path().parent_path() / "lib/dtsubmit").string();
 }
 
+Result<std::string> state_folder() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && state[0] == '/') return std::string(state) + "/dtsubmit";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && home[0] == '/') return std::string(home) + "/.local/state/dtsubmit";
+  return fail(Errc::invalid,
+              "neither XDG_STATE_HOME nor HOME says where to keep what is yours",
+              "set one of them");
+}
+
 std::string absolute_path(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

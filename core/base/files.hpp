@@ -63,6 +63,10 @@ enum class Durability {
 // program_path().
 [[nodiscard]] std::string library_folder();
 
+// Where a user's state lives: dtsubmit in XDG_STATE_HOME, else in ~/.local/state (XDG Base
+// Directory Specification 0.8). Errc::invalid where neither variable names an absolute path.
+[[nodiscard]] Result<std::string> state_folder();
+
 [[nodiscard]] std::string absolute_path(const std::string& path);
 
 }  // namespace dts

@@ -135,4 +135,39 @@ Result<std::vector<unsigned>> expand_counts(std::string_view text) {
   return counts;
 }
 
+std::string fold_hostlist(const std::vector<std::string>& names) {
+  struct Run {
+    std::string stem;
+    std::vector<std::string> numbers;
+  };
+
+  std::vector<Run> runs;
+  for (const std::string& name : names) {
+    const std::size_t cut = name.find_last_not_of("0123456789") + 1;
+    const std::string number = name.substr(cut);
+    if (runs.empty() || number.empty() || runs.back().stem != name.substr(0, cut) ||
+        runs.back().numbers[0].size() != number.size())
+      runs.push_back({name.substr(0, cut), {}});
+    runs.back().numbers.push_back(number);
+  }
+  std::vector<std::string> parts;
+  for (const Run& run : runs) {
+    if (run.numbers.size() == 1) {
+      parts.push_back(run.stem + run.numbers[0]);
+      continue;
+    }
+    std::vector<std::string> ranges;
+    for (std::size_t i = 0; i < run.numbers.size();) {
+      std::size_t last = i;
+      while (last + 1 < run.numbers.size() && parse_number(run.numbers[last + 1]).value_or(0) ==
+                                                  parse_number(run.numbers[last]).value_or(0) + 1)
+        ++last;
+      ranges.push_back(last == i ? run.numbers[i] : run.numbers[i] + "-" + run.numbers[last]);
+      i = last + 1;
+    }
+    parts.push_back(run.stem + "[" + join(ranges, ",") + "]");
+  }
+  return join(parts, ",");
+}
+
 }  // namespace dts

@@ -15,6 +15,10 @@ namespace dts {
 // (RFC 1123 plus '_'), and for more than 100,000 hosts.
 [[nodiscard]] Result<std::vector<std::string>> expand_hostlist(std::string_view list);
 
+// The inverse for names in their order: "n[0-3,7],gpu1"; neighbours of one stem with numbers of one
+// width are folded.
+[[nodiscard]] std::string fold_hostlist(const std::vector<std::string>& names);
+
 // "n[1-2]:4,m1" -> {n1, 4}, {n2, 4}, {m1, 0}: each item of a host list may end in ":N", how many
 // slots each of its hosts has; 0 where it does not. Errors as expand_hostlist(), and for ":0" and
 // what is no number.

@@ -2,6 +2,7 @@
 #include "core/cluster/spec.hpp"
 
 #include "core/base/diagnostics.hpp"
+#include "core/base/files.hpp"
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
@@ -101,14 +102,9 @@ Result<void> validate(const ClusterSpec& spec) {
 }
 
 Result<std::string> clusters_folder() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && state[0] == '/') return std::string(state) + "/dtsubmit/clusters";
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && home[0] == '/')
-    return std::string(home) + "/.local/state/dtsubmit/clusters";
-  return fail(Errc::invalid,
-              "neither XDG_STATE_HOME nor HOME says where to keep a cluster",
-              "set one, or give --folder");
+  auto folder = state_folder();
+  if (!folder) folder.error().hint = "set one, or give --folder";
+  return std::move(folder).map([](const std::string& state) { return state + "/clusters"; });
 }
 
 Result<void> validate_folder(const std::string& folder) {

@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/hash.hpp"
+#include "core/base/hostlist.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
@@ -12,6 +13,8 @@
 #include "core/launch/identity.hpp"
 #include "core/launch/live_output.hpp"
 #include "core/launch/net.hpp"
+#include "core/launch/node_pool.hpp"
+#include "core/launch/quarantine.hpp"
 #include "core/launch/signals.hpp"
 #include "core/launch/successor.hpp"
 #include "core/plan/json.hpp"
@@ -75,7 +78,13 @@ class Agent {
         policy_(std::move(policy)),
         plan_(std::move(plan)),
         allocation_(std::move(allocation)),
-        signals_(std::move(signals)) {}
+        signals_(std::move(signals)),
+        pool_({allocation_.nodes,
+               plan_.nodes,
+               {run_.path, plan_.ntasks_per_node, plan_.gpus_per_node, spec_.memory_mib},
+               spec_.preflight,
+               options_.dtsubmit,
+               run_}) {}
 
   Result<int> run();
 
@@ -83,10 +92,10 @@ class Agent {
 
  private:
   [[nodiscard]] Result<void> begin_attempt();
+  [[nodiscard]] Result<void> choose_nodes();
+  [[nodiscard]] Result<run::Outcome> try_attempt(AttemptRunner& runner);
+  [[nodiscard]] Result<void> note_unfit(const std::vector<run::UnfitNode>& nodes);
   [[nodiscard]] Result<run::Outcome> run_attempt(AttemptRunner& runner);
-  [[nodiscard]] run::Outcome see_job(run::Outcome outcome,
-                                     const sched::JobInfo& job,
-                                     const AttemptRunner& runner) const;
   [[nodiscard]] RunnerSettings runner_settings();
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> common_environment() const;
   [[nodiscard]] Result<void> on_started(const Attempt& attempt);
@@ -112,6 +121,9 @@ class Agent {
   plan::Plan plan_;
   Allocation allocation_;
   UniqueFd signals_;
+  NodePool pool_;
+  NodeChoice choice_;                    // for this attempt
+  std::vector<std::string> rank_nodes_;  // by rank, once all have started
   UniqueFd terminal_;  // standard error as it was; attempts log into their own folder
   std::unique_ptr<JobWatch> watch_;
   std::shared_future<Result<topo::NodeTopology>> topology_ =
@@ -159,9 +171,11 @@ Result<void> Agent::begin_attempt() {
       run_.path,
       allocation_.job,
       plan_.world_size,
-      plan_.nodes,
+      allocation_.nodes.size(),
       fmt::join(allocation_.nodes, ","));
-  run::Event started{.event = "attempt_started", .nodes = allocation_.nodes};
+  DTS_TRY(choose_nodes());
+  run::Event started{.event = "attempt_started", .nodes = choice_.used};
+  if (!choice_.spare.empty()) started.detail = "spare: " + fold_hostlist(choice_.spare);
   started.checkpoint = run::newest_checkpoint(run_);
   // The disk works while the launcher starts; nothing is committed before on_started() has joined.
   beginning_ = std::async(std::launch::async, [this, event = std::move(started)]() -> Result<void> {
@@ -169,6 +183,26 @@ Result<void> Agent::begin_attempt() {
     return note(event);
   });
   return {};
+}
+
+Result<void> Agent::note_unfit(const std::vector<run::UnfitNode>& nodes) {
+  for (const run::UnfitNode& unfit : nodes) {
+    run::Event event{.event = "node_unfit", .detail = unfit.why};
+    event.node = unfit.node;
+    DTS_TRY(note(std::move(event)));
+  }
+  return {};
+}
+
+Result<void> Agent::choose_nodes() {
+  choice_ = pool_.choose(number_);
+  rank_nodes_.clear();
+  if (choice_.used.size() < plan_.nodes || choice_.unfit.empty()) return {};
+  // The attempt goes on without them: its end will not speak of them.
+  run::Outcome found;
+  found.unfit = choice_.unfit;
+  remember_nodes(found, run_.path, number_);
+  return note_unfit(choice_.unfit);
 }
 
 void Agent::join_beginning() {
@@ -196,15 +230,16 @@ RunnerSettings Agent::runner_settings() {
   settings.attempt.hang_seconds = hang_seconds(spec_.hang_timeout);
   settings.attempt.agent_node = allocation_.node;
   settings.attempt.log_timestamps = spec_.log_timestamps;
-  settings.attempt.nodes = allocation_.nodes;
+  settings.attempt.nodes = choice_.used;
   settings.attempt.launch_limit = spec_.start_timeout;
-  settings.attempt.preflight = spec_.preflight;
+  settings.attempt.preflight = pool_.measured() ? seconds(0) : spec_.preflight;
   settings.attempt.run_directory = run_.path;
   settings.attempt.memory_mib = spec_.memory_mib;
   settings.attempt.wall = std::chrono::system_clock::now();
   settings.attempt.record = record_;
   settings.run = run_;
   settings.dtsubmit = options_.dtsubmit;
+  if (plan_.spares > 0) settings.nodes = choice_.used;
   settings.local = options_.local;
   settings.signals = signals_.get();
   settings.topology = topology_;
@@ -217,6 +252,8 @@ RunnerSettings Agent::runner_settings() {
 }
 
 Result<void> Agent::on_started(const Attempt& attempt) {
+  for (const plan::Placement& placement : attempt.placements())
+    rank_nodes_.push_back(placement.node);
   join_beginning();
   DTS_TRY(begun_);
   const auto& rendezvous = attempt.rendezvous();
@@ -245,27 +282,13 @@ void Agent::on_event(run::Event event) {
   if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
 }
 
-// What the scheduler's record says of the attempt's end.
-run::Outcome Agent::see_job(run::Outcome outcome,
-                            const sched::JobInfo& job,
-                            const AttemptRunner& runner) const {
-  const std::vector<std::string>& down_nodes = runner.down_nodes();
-  std::vector<std::string> ours;
-  for (const std::string& node : allocation_.nodes)
-    if (std::find(down_nodes.begin(), down_nodes.end(), node) != down_nodes.end())
-      ours.push_back(node);
-  outcome.cause = classify(outcome.cause, job, {!ours.empty(), runner.reason_is_lost()});
-  if (outcome.cause == run::Cause::preempted && job.preempt_time == 0)
-    outcome.detail +=
-        "; the controller was started again meanwhile and does not know why: taken for a "
-        "preemption";
-  if (outcome.cause == run::Cause::node_failed && !ours.empty())
-    outcome.detail += fmt::format("; down: {}", fmt::join(ours, ","));
-  return outcome;
+Result<run::Outcome> Agent::try_attempt(AttemptRunner& runner) {
+  if (choice_.used.size() < plan_.nodes) return pool_.too_few(choice_);
+  return runner.run();
 }
 
 Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
-  auto ended_by = runner.run();
+  auto ended_by = try_attempt(runner);
   output_.reset();
   join_beginning();
   DTS_TRY(begun_);
@@ -282,7 +305,15 @@ Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
   }
   run::Outcome outcome = std::move(*ended_by);
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
-  if (runner.job()) outcome = see_job(std::move(outcome), *runner.job(), runner);
+  if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
+    outcome.node = rank_nodes_[*outcome.rank];
+  if (runner.job())
+    outcome = explain_by_job(std::move(outcome),
+                             *runner.job(),
+                             {allocation_.nodes,
+                              runner.down_nodes(),
+                              plan_.spares > 0 ? choice_.used : std::vector<std::string>(),
+                              runner.reason_is_lost()});
   if (runner.interrupted() && outcome.cause == run::Cause::stopped)
     outcome.exit_code = exit_code(Errc::interrupted);
   log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
@@ -293,11 +324,9 @@ Result<run::Outcome> Agent::run_attempt(AttemptRunner& runner) {
   if (outcome.rank) ended.rank = static_cast<int>(*outcome.rank);
   ended.node = outcome.node;
   ended.checkpoint = run::newest_checkpoint(run_);
-  for (const run::UnfitNode& unfit : outcome.unfit) {
-    run::Event event{.event = "node_unfit", .detail = unfit.why};
-    event.node = unfit.node;
-    DTS_TRY(note(std::move(event)));
-  }
+  DTS_TRY(note_unfit(outcome.unfit));
+  if (!options_.local) remember_nodes(outcome, run_.path, number_);
+  pool_.remember(outcome, runner.down_nodes());
   ended.unsaved = outcome.unsaved;
   if (const Seconds save = runner.save_time(); save.count() > 0)
     ended.seconds["save"] = save.count();
@@ -324,6 +353,7 @@ Result<int> Agent::come_back(const run::Outcome& outcome, const run::Decision& d
   JobWatch::Return how;
   how.requeue = decision.action == run::Action::requeue;
   how.exclude = decision.exclude;
+  how.nodes = plan_.nodes + plan_.spares;
   auto successor = make_successor(run_);
   if (successor) how.successor = *std::move(successor);
   if (!successor && !how.requeue) return tl::unexpected<Error>(std::move(successor).error());
@@ -399,6 +429,7 @@ run::Decision Agent::decide(const run::Outcome& outcome,
   run::Circumstances now = run::count_failures(events);
   now.in_scheduler = !options_.local;
   now.may_requeue = spec_.requeue;
+  now.has_spares = pool_.has_spares();
   now.already_requeued = runner.job() && is_requeued(*runner.job());
   return run::decide(outcome, now, policy_);
 }
@@ -406,7 +437,8 @@ run::Decision Agent::decide(const run::Outcome& outcome,
 Result<int> Agent::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   if (!options_.local)
-    watch_ = std::make_unique<JobWatch>([] { return plugin::load_scheduler(); }, allocation_.job);
+    watch_ = std::make_unique<JobWatch>(
+        [] { return plugin::load_scheduler(); }, allocation_.job, plan_.spares > 0);
   while (true) {
     DTS_TRY(begin_attempt());
     AttemptRunner runner(runner_settings());

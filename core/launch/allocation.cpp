@@ -79,12 +79,12 @@ Allocation local_allocation(const plan::Plan& plan) {
 }
 
 Result<void> check_allocation(const Allocation& allocation, const plan::Plan& plan) {
-  if (allocation.nodes.size() != plan.nodes)
+  if (allocation.nodes.size() != plan.nodes + plan.spares)
     return fail(Errc::invalid,
                 fmt::format("the job has {} nodes ({}), planned were {}",
                             allocation.nodes.size(),
                             fmt::join(allocation.nodes, ","),
-                            plan.nodes));
+                            plan.nodes + plan.spares));
   const auto uneven = std::find_if(allocation.tasks_per_node.begin(),
                                    allocation.tasks_per_node.end(),
                                    [&](unsigned tasks) { return tasks != plan.ntasks_per_node; });

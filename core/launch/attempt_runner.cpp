@@ -112,17 +112,20 @@ Result<LauncherCommand> AttemptRunner::launcher_command(
     log("launcher {}: {}", *facts.mpirun, choice.why);
     // Ranks on the batch script's own node are not in a step, which alone hears of a preemption.
     needs_sentinel_ = !settings_.local && plan.nodes == 1;
-    return mpirun_command(
-        plan,
-        {*open_mpi_release(*facts.mpirun), settings_.local, ::geteuid() == 0, settings_.dtsubmit},
-        rank_command);
+    return mpirun_command(plan,
+                          {*open_mpi_release(*facts.mpirun),
+                           settings_.local,
+                           ::geteuid() == 0,
+                           settings_.dtsubmit,
+                           settings_.nodes},
+                          rank_command);
   }
   Command ask;
   ask.argv = {"srun", "--mpi=list"};
   DTS_ASSIGN(const Output list, run_process(std::move(ask), k_question_limit));
   const std::string mpi = mpi_type_of(list.out + list.err);
   log("launcher srun --mpi={}: {}", mpi, choice.why);
-  return srun_command(plan, mpi, rank_command);
+  return srun_command(plan, mpi, rank_command, settings_.nodes);
 }
 
 Result<void> AttemptRunner::start_launcher() {

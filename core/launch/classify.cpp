@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/classify.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
 namespace dts::launch {
 
 //  cause            state       completing  restart_count  preempt_time
@@ -30,6 +36,30 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surrou
     return around.a_node_is_down ? run::Cause::node_failed : run::Cause::requeued;
   if (observed == run::Cause::stopped && around.reason_is_lost) return run::Cause::preempted;
   return observed;
+}
+
+run::Outcome explain_by_job(run::Outcome outcome,
+                            const sched::JobInfo& job,
+                            const JobNodes& nodes) {
+  const auto is_down = [&](const std::string& node) {
+    return std::find(nodes.down.begin(), nodes.down.end(), node) != nodes.down.end();
+  };
+  std::vector<std::string> lost;
+  std::copy_if(nodes.all.begin(), nodes.all.end(), std::back_inserter(lost), is_down);
+  outcome.cause = classify(outcome.cause, job, {!lost.empty(), nodes.reason_is_lost});
+  if (outcome.cause == run::Cause::preempted && job.preempt_time == 0)
+    outcome.detail +=
+        "; the controller was started again meanwhile and does not know why: taken for a "
+        "preemption";
+  const run::Kind kind = run::kind_of(outcome.cause);
+  const auto gone = std::find_if(nodes.used.begin(), nodes.used.end(), is_down);
+  if (gone != nodes.used.end() && (kind == run::Kind::crash || kind == run::Kind::launch)) {
+    outcome.cause = run::Cause::node_failed;
+    outcome.node = *gone;
+  }
+  if (outcome.cause == run::Cause::node_failed && !lost.empty())
+    outcome.detail += fmt::format("; down: {}", fmt::join(lost, ","));
+  return outcome;
 }
 
 bool is_requeued(const sched::JobInfo& job) {

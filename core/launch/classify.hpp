@@ -3,11 +3,13 @@
 #pragma once
 
 #include "core/run/cause.hpp"
+#include "core/run/decision.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace dts::launch {
 
@@ -27,6 +29,21 @@ struct Surroundings {
 [[nodiscard]] run::Cause classify(run::Cause observed,
                                   const sched::JobInfo& job,
                                   const Surroundings& around);
+
+// The job's nodes as its agent and the scheduler know them.
+struct JobNodes {
+  std::vector<std::string> all;
+  std::vector<std::string> down;  // also of other jobs
+  // That ranks of a job with spares ran on, empty for any other: such a job goes on where the
+  // scheduler has lost one, which then is why an attempt crashed.
+  std::vector<std::string> used;
+  bool reason_is_lost = false;  // as in Surroundings
+};
+
+// `outcome` with the cause that classify() gives, and what is to be said of it.
+[[nodiscard]] run::Outcome explain_by_job(run::Outcome outcome,
+                                          const sched::JobInfo& job,
+                                          const JobNodes& nodes);
 
 // True once the scheduler has put the job back into the queue by itself.
 [[nodiscard]] bool is_requeued(const sched::JobInfo& job);

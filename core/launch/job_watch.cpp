@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/job_watch.hpp"
 
+#include "core/base/hostlist.hpp"
+#include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -25,6 +29,7 @@ constexpr std::chrono::seconds k_retry{3};
 
 struct JobWatch::Shared {
   sched::JobId job = 0;
+  bool see_nodes = false;
   UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::condition_variable wake;
@@ -53,8 +58,10 @@ struct JobWatch::Shared {
   }
 };
 
-JobWatch::JobWatch(Connect connect, sched::JobId job) : shared_(std::make_shared<Shared>()) {
+JobWatch::JobWatch(Connect connect, sched::JobId job, bool see_nodes)
+    : shared_(std::make_shared<Shared>()) {
   shared_->job = job;
+  shared_->see_nodes = see_nodes;
   std::thread([shared = shared_, connect = std::move(connect)] { work(shared, connect); }).detach();
 }
 
@@ -85,13 +92,42 @@ auto patiently(Call call) {
   }
 }
 
+std::string both(const std::string& nodes, const std::string& more) {
+  return nodes.empty() || more.empty() ? nodes + more : nodes + "," + more;
+}
+
+// Why the job could not run any more without how.exclude; empty: it can, or nobody knows.
+std::string too_few(sched::Scheduler& scheduler, sched::JobId job, const JobWatch::Return& how) {
+  if (how.exclude.empty() || how.nodes == 0) return {};
+  const auto info = scheduler.job(job);
+  const auto partitions = scheduler.partitions();
+  if (!info || !partitions) return {};
+  std::set<std::string> left;
+  const auto wanted = split(info->partition, ',');
+  for (const sched::PartitionInfo& partition : *partitions)
+    if (std::find(wanted.begin(), wanted.end(), partition.name) != wanted.end())
+      for (std::string& node :
+           expand_hostlist(partition.nodes).value_or(std::vector<std::string>()))
+        left.insert(std::move(node));
+  const auto gone = expand_hostlist(both(info->exclude_nodes, how.exclude));
+  if (left.empty() || !gone) return {};
+  for (const std::string& node : *gone) left.erase(node);
+  if (left.size() >= how.nodes) return {};
+  return fmt::format(
+      "{} may be given again: without it partition {} has {} nodes, the job needs {}",
+      how.exclude,
+      info->partition,
+      left.size(),
+      how.nodes);
+}
+
 Result<JobWatch::Returned> succeed(sched::Scheduler& scheduler,
                                    sched::JobId job,
                                    JobWatch::Return how,
                                    std::string trouble) {
   // Not before this job has ended: both would work on the same run.
   how.successor->dependency = fmt::format("afterany:{}", job);
-  how.successor->exclude_nodes = how.exclude;
+  how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
   auto submitted = patiently([&] { return scheduler.submit(*how.successor); });
   if (!submitted) return tl::unexpected<Error>(std::move(submitted).error());
   return JobWatch::Returned{*submitted, std::move(trouble)};
@@ -100,12 +136,14 @@ Result<JobWatch::Returned> succeed(sched::Scheduler& scheduler,
 Result<JobWatch::Returned> come_back(sched::Scheduler& scheduler,
                                      sched::JobId job,
                                      JobWatch::Return how) {
-  if (!how.requeue) return succeed(scheduler, job, std::move(how), {});
+  std::string trouble = too_few(scheduler, job, how);
+  if (!trouble.empty()) how.exclude.clear();
+  if (!how.requeue) return succeed(scheduler, job, std::move(how), std::move(trouble));
   const auto requeued = patiently([&] { return scheduler.requeue(job); });
   if (!requeued && requeued.error().code == Errc::rejected && how.successor)
     return succeed(scheduler, job, std::move(how), requeued.error().message);
   if (!requeued) return tl::unexpected<Error>(requeued.error());
-  JobWatch::Returned returned{job};
+  JobWatch::Returned returned{job, std::move(trouble)};
   if (!how.exclude.empty())
     if (const auto excluded = scheduler.exclude(job, how.exclude); !excluded)
       returned.trouble =
@@ -155,7 +193,8 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connec
       shared->publish(shared->trouble, info.error());
       continue;
     }
-    if (info->state == sched::JobState::pending && info->preempt_time == 0)
+    const bool see_nodes = was_asked && shared->see_nodes;
+    if (see_nodes || (info->state == sched::JobState::pending && info->preempt_time == 0))
       shared->publish(shared->down_nodes, down_nodes(**scheduler));
     if (was_asked)
       if (const auto config = (*scheduler)->config())

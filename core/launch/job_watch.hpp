@@ -22,7 +22,8 @@ class JobWatch {
 
   // `connect` runs on the thread. The thread is never joined: a process must be able to end while
   // the controller does not answer.
-  JobWatch(Connect connect, sched::JobId job);
+  // With `see_nodes` every asked record comes with the nodes that are down.
+  JobWatch(Connect connect, sched::JobId job, bool see_nodes = false);
 
   // Readable when there is something to take.
   [[nodiscard]] int event_fd() const;
@@ -31,8 +32,9 @@ class JobWatch {
 
   // How the run is to go on after this job's end.
   struct Return {
-    bool requeue = true;                           // under the same id, where the scheduler lets it
-    std::string exclude;                           // host list; empty: none
+    bool requeue = true;  // under the same id, where the scheduler lets it
+    std::string exclude;  // host list; empty: none
+    unsigned nodes = 0;   // that the job needs, if `exclude` is not to leave fewer; 0: not checked
     std::optional<sched::Submission> successor{};  // else, or where it does not let it
   };
 
@@ -55,7 +57,7 @@ class JobWatch {
   [[nodiscard]] std::optional<Facts> take_facts();
   [[nodiscard]] std::optional<sched::JobInfo> take_job();
   // The nodes that the controller calls down, asked for once the job was put back without a
-  // preemption.
+  // preemption, and always with `see_nodes`.
   [[nodiscard]] std::optional<std::vector<std::string>> take_down_nodes();
   [[nodiscard]] std::optional<Result<Returned>> take_returned();
   // When the controller that answered ask() was started, Unix seconds; handed over before the job.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/launcher.hpp"
 
+#include "core/base/hostlist.hpp"
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
@@ -48,6 +49,14 @@ LauncherCommand mpirun_command(const plan::Plan& plan,
                         {"--host", fmt::format("localhost:{}", plan.world_size)});
   // mpirun splits the daemon's command at blanks, without quoting: such a path has to do without
   // the shield.
+  if (!settings.nodes.empty()) {
+    std::string hosts;
+    for (const std::string& node : settings.nodes)
+      hosts += fmt::format("{}{}:{}", hosts.empty() ? "" : ",", node, plan.ntasks_per_node);
+    command.argv.insert(command.argv.end(), {"--host", hosts});
+    // As srun_command() does, for the srun that starts mpirun's daemons.
+    command.environment.emplace_back("SLURM_OVERLAP", "1");
+  }
   const bool shielded = !settings.local && settings.dtsubmit.find(' ') == std::string::npos;
   const auto add = settings.release < k_prrte_release ? add_open_mpi_4 : add_open_mpi_5;
   add(command, plan, settings, shielded);
@@ -103,7 +112,8 @@ std::string mpi_type_of(std::string_view list) {
 
 LauncherCommand srun_command(const plan::Plan& plan,
                              const std::string& mpi,
-                             const std::vector<std::string>& rank_command) {
+                             const std::vector<std::string>& rank_command,
+                             const std::vector<std::string>& nodes) {
   LauncherCommand command;
   command.argv = {"srun",
                   fmt::format("--nodes={}", plan.nodes),
@@ -119,8 +129,32 @@ LauncherCommand srun_command(const plan::Plan& plan,
                   "--kill-on-bad-exit=1",
                   "--wait=60",
                   "--mpi=" + mpi};
+  // A step that a lost node belonged to holds its cores on the others until the node is called
+  // down.
+  if (!nodes.empty())
+    command.argv.insert(command.argv.end(), {"--nodelist=" + fold_hostlist(nodes), "--overlap"});
   command.argv.insert(command.argv.end(), rank_command.begin(), rank_command.end());
   return command;
+}
+
+std::vector<std::string> check_command(const std::vector<std::string>& nodes,
+                                       bool with_gpus,
+                                       const std::vector<std::string>& measure) {
+  std::vector<std::string> argv{"srun",
+                                "--overlap",
+                                "--nodelist=" + fold_hostlist(nodes),
+                                fmt::format("--nodes={}", nodes.size()),
+                                fmt::format("--ntasks={}", nodes.size()),
+                                "--ntasks-per-node=1",
+                                "--cpus-per-task=1",
+                                "--mem=0",
+                                "--mpi=none",
+                                "--input=none",
+                                "--kill-on-bad-exit=0",
+                                "--quiet"};
+  if (!with_gpus) argv.emplace_back("--gres=none");
+  argv.insert(argv.end(), measure.begin(), measure.end());
+  return argv;
 }
 
 std::vector<std::string> sentinel_command(const std::string& dtsubmit) {

@@ -47,17 +47,20 @@ struct LauncherFacts {
 // The best of what `srun --mpi=list` names for MPI programs: pmix, else pmi2, else none.
 [[nodiscard]] std::string mpi_type_of(std::string_view list);
 
-// srun(1): one step over the whole job. `mpi` as mpi_type_of() gave it. Tasks are placed as planned
-// whatever distribution the site prefers, and bound by `dtsubmit rank`, which knows the GPUs.
+// srun(1): one step over the whole job, or those of its `nodes` (empty: all). `mpi` as
+// mpi_type_of() gave it. Tasks are placed as planned whatever distribution the site prefers, and
+// bound by `dtsubmit rank`, which knows the GPUs.
 [[nodiscard]] LauncherCommand srun_command(const plan::Plan& plan,
                                            const std::string& mpi,
-                                           const std::vector<std::string>& rank_command);
+                                           const std::vector<std::string>& rank_command,
+                                           const std::vector<std::string>& nodes = {});
 
 struct MpirunSettings {
   unsigned release = 4;  // as open_mpi_release() gave it
   bool local = false;    // this machine only
   bool as_root = false;
-  std::string dtsubmit;  // our own program's path
+  std::string dtsubmit;              // our own program's path
+  std::vector<std::string> nodes{};  // of the job's, to run on; empty: all
 };
 
 // mpirun(1) of Open MPI: ppr:N:node places exactly N ranks a node (-np alone would fill the first
@@ -69,6 +72,12 @@ struct MpirunSettings {
 [[nodiscard]] LauncherCommand mpirun_command(const plan::Plan& plan,
                                              const MpirunSettings& settings,
                                              const std::vector<std::string>& rank_command);
+
+// A step of one process on each of `nodes`, beside whatever runs there. Only with GPUs may it see
+// them.
+[[nodiscard]] std::vector<std::string> check_command(const std::vector<std::string>& nodes,
+                                                     bool with_gpus,
+                                                     const std::vector<std::string>& measure);
 
 // A step of one process that does nothing but hear the SIGTERM that starts a preemption's grace
 // time: Slurm sends that to steps only, and a job on one node under mpirun has none.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's facts as the line it sends.
+// A node's facts as the line it sends, and its report.
+#include "core/launch/node_choice.hpp"
 #include "core/launch/preflight.hpp"
 
 #include <fmt/format.h>
@@ -72,9 +73,7 @@ NodeFacts facts_from(const json& j) {
   return facts;
 }
 
-}  // namespace
-
-std::string to_text(const NodeFacts& facts) {
+json to_json(const NodeFacts& facts) {
   json j{{"write_errno", facts.write_errno},
          {"shm_errno", facts.shm_errno},
          {"loopback_errno", facts.loopback_errno},
@@ -85,7 +84,23 @@ std::string to_text(const NodeFacts& facts) {
   json gpus = json::array();
   for (const GpuFacts& gpu : facts.gpus) gpus.push_back(to_json(gpu));
   j["gpus"] = std::move(gpus);
+  return j;
+}
+
+std::string dump(const json& j) {
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_text(const NodeFacts& facts) {
+  return dump(to_json(facts));
+}
+
+std::string to_text(const NodeReport& report) {
+  return dump(json{{"node", report.node},
+                   {"milliseconds", report.milliseconds},
+                   {"facts", to_json(report.facts)}});
 }
 
 Result<NodeFacts> parse_node_facts(std::string_view text) {
@@ -93,6 +108,18 @@ Result<NodeFacts> parse_node_facts(std::string_view text) {
     return facts_from(json::parse(text));
   } catch (const json::exception& error) {
     return fail(Errc::invalid, fmt::format("a node's facts: {}", error.what()));
+  }
+}
+
+Result<NodeReport> parse_node_report(std::string_view line) {
+  try {
+    const json j = json::parse(line);
+    const json& time = j.at("milliseconds");
+    if (!time.is_number_integer()) wrong("milliseconds");
+    return NodeReport{
+        j.at("node").get<std::string>(), time.get<std::int64_t>(), facts_from(j.at("facts"))};
+  } catch (const json::exception& error) {
+    return fail(Errc::invalid, fmt::format("a node's report: {}", error.what()));
   }
 }
 

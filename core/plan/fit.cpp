@@ -16,46 +16,10 @@ namespace {
 using Node = ClusterView::Node;
 using Amount = std::function<std::uint64_t(const Node&)>;
 
-// "n[0-3,7],gpu1": names of one stem with numbers of one width are folded, for messages.
-std::string fold(std::vector<std::string> names) {
-  struct Run {
-    std::string stem;
-    std::vector<std::string> numbers;
-  };
-
-  std::vector<Run> runs;
-  for (const std::string& name : names) {
-    const std::size_t cut = name.find_last_not_of("0123456789") + 1;
-    const std::string number = name.substr(cut);
-    if (runs.empty() || number.empty() || runs.back().stem != name.substr(0, cut) ||
-        runs.back().numbers[0].size() != number.size())
-      runs.push_back({name.substr(0, cut), {}});
-    runs.back().numbers.push_back(number);
-  }
-  std::vector<std::string> parts;
-  for (const Run& run : runs) {
-    if (run.numbers.size() == 1) {
-      parts.push_back(run.stem + run.numbers[0]);
-      continue;
-    }
-    std::vector<std::string> ranges;
-    for (std::size_t i = 0; i < run.numbers.size();) {
-      std::size_t last = i;
-      while (last + 1 < run.numbers.size() && parse_number(run.numbers[last + 1]).value_or(0) ==
-                                                  parse_number(run.numbers[last]).value_or(0) + 1)
-        ++last;
-      ranges.push_back(last == i ? run.numbers[i] : run.numbers[i] + "-" + run.numbers[last]);
-      i = last + 1;
-    }
-    parts.push_back(run.stem + "[" + join(ranges, ",") + "]");
-  }
-  return join(parts, ",");
-}
-
 std::string names_of(const std::vector<Node>& nodes) {
   std::vector<std::string> names;
   for (const Node& node : nodes) names.push_back(node.name);
-  std::string text = fold(std::move(names));
+  std::string text = fold_hostlist(names);
   if (text.size() > 120) text = text.substr(0, 117) + "...";
   return text;
 }
@@ -164,17 +128,21 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
     members.insert(partition->nodes.begin(), partition->nodes.end());
     check_time(spec, *partition, problems);
   }
+  std::set<std::string> excluded;
+  for (std::string& node : expand_hostlist(spec.exclude).value_or(std::vector<std::string>()))
+    if (members.erase(node) > 0 || partition == nullptr) excluded.insert(std::move(node));
+  if (!excluded.empty()) scope += " without " + spec.exclude;
   for (const Node& node : cluster.nodes)
-    if (members.empty() || members.count(node.name) > 0) fit.nodes.push_back(node);
+    if (partition == nullptr ? excluded.count(node.name) == 0 : members.count(node.name) > 0)
+      fit.nodes.push_back(node);
+  const unsigned wanted = spec.nodes + spec.spares;
   const std::size_t size = members.empty() ? fit.nodes.size() : members.size();
-  if (size > 0 && size < spec.nodes)
-    problems.push_back({"--nodes",
-                        fmt::format("{} nodes asked, but there {} {}{}",
-                                    spec.nodes,
-                                    size == 1 ? "is" : "are",
-                                    size,
-                                    scope),
-                        fmt::format("ask for {} or fewer", size)});
+  if (size > 0 && size < wanted)
+    problems.push_back(
+        {"--nodes",
+         fmt::format(
+             "{} nodes asked, but there {} {}{}", wanted, size == 1 ? "is" : "are", size, scope),
+         fmt::format("ask for {} or fewer", size)});
   if (fit.nodes.empty()) return fit;
   fit.known = true;
   if (spec.gpus_per_node.value_or(0) > 0)
@@ -182,14 +150,14 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
         fit.nodes,
         {"--gpus-per-node", "GPUs", *spec.gpus_per_node, [](const Node& n) { return n.gpus; }},
         scope,
-        spec.nodes,
+        wanted,
         problems);
   if (!fit.nodes.empty() && spec.memory_mib.value_or(0) > 0)
     fit.nodes = demand(
         fit.nodes,
         {"--mem", "MiB of memory", *spec.memory_mib, [](const Node& n) { return n.memory_mib; }},
         scope,
-        spec.nodes,
+        wanted,
         problems);
   for (const Node& node : fit.nodes)
     if (node.cpus > 0 && (fit.fewest_cpus == 0 || node.cpus < fit.fewest_cpus))
@@ -209,7 +177,7 @@ void check_cpus(const spec::JobSpec& spec,
   (void)demand(fit.nodes,
                {option, "CPUs", need, [](const Node& n) { return n.cpus; }},
                scope,
-               spec.nodes,
+               spec.nodes + spec.spares,
                problems);
 }
 

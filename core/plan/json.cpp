@@ -98,6 +98,8 @@ std::string to_json(const Plan& plan) {
                         {"signal_margin", plan.signal_margin.count()},
                         {"command", plan.command},
                         {"reasons", std::move(reasons)}};
+  if (plan.spares > 0) value["spares"] = plan.spares;
+  if (!plan.exclude.empty()) value["exclude"] = plan.exclude;
   if (!plan.hosts.empty()) {
     ordered_json hosts = ordered_json::array();
     for (const HostSlots& host : plan.hosts)
@@ -135,6 +137,8 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "command", plan.command) || plan.command.empty()) return bad("command");
   if (!read_reasons(value, plan.reasons)) return bad("reasons");
   plan.signal_margin = std::chrono::seconds(margin);
+  if (value.contains("spares") && !read(value, "spares", plan.spares)) return bad("spares");
+  if (value.contains("exclude") && !read(value, "exclude", plan.exclude)) return bad("exclude");
   if (!read_hosts(value, plan)) return bad("hosts");
   if (!is_sum_of_ranks(plan)) return bad("world_size is not the ranks of all nodes");
   return plan;

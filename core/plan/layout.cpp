@@ -201,6 +201,34 @@ void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems)
                      format_time_limit(*spec.time)));
 }
 
+// What is avoided, unless the job could not run without it: those that have been avoided longest
+// are the first to be used again.
+void choose_exclusion(Plan& plan,
+                      const spec::JobSpec& spec,
+                      const ClusterView& cluster,
+                      const Fit& fit) {
+  constexpr const char* k_what = "exclude";
+  if (!spec.exclude.empty()) {
+    plan.exclude = expand_hostlist(spec.exclude).value_or(std::vector<std::string>());
+    decide(plan, k_what, spec.exclude, "as asked");
+  }
+  const auto is_usable = [](const ClusterView::Node& node) { return node.up; };
+  auto left = std::count_if(fit.nodes.begin(), fit.nodes.end(), is_usable);
+  for (auto one = cluster.avoided.rbegin(); one != cluster.avoided.rend(); ++one) {
+    const auto node = std::find_if(fit.nodes.begin(), fit.nodes.end(), [&](const auto& candidate) {
+      return candidate.name == one->name;
+    });
+    if (node == fit.nodes.end()) continue;  // the job would not get it
+    if (node->up && left <= std::int64_t{spec.nodes} + spec.spares) {
+      decide(plan, "kept", one->name, one->why + ", but the job needs every node there is");
+      continue;
+    }
+    if (node->up) --left;
+    plan.exclude.push_back(one->name);
+    decide(plan, k_what, one->name, one->why);
+  }
+}
+
 void choose_command(Plan& plan, const spec::JobSpec& spec, const std::string& trainer) {
   plan.command = spec.command;
   if (!plan.command.empty()) return;
@@ -247,6 +275,8 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
          : plan.nodes == 1   ? "one, where --nodes asks no more"
                              : "as asked");
   decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? "as asked" : "none asked");
+  if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, "as asked");
+  choose_exclusion(plan, spec, cluster, fit);
   choose_workers(plan, spec);
   choose_tasks(plan, spec, fit);
   share_hosts(plan);

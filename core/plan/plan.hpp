@@ -26,6 +26,13 @@ struct ClusterView {
     unsigned cpus = 0;
     unsigned gpus = 0;
     std::uint64_t memory_mib = 0;
+    bool up = true;  // false: down, drained or failed; it may be back before the job begins
+  };
+
+  // A node that jobs should do without, where they can.
+  struct Avoided {
+    std::string name;
+    std::string why;  // "in quarantine until ..."
   };
 
   struct Partition {
@@ -37,6 +44,7 @@ struct ClusterView {
 
   std::vector<Node> nodes;
   std::vector<Partition> partitions;
+  std::vector<Avoided> avoided;  // those that have been longest first
 };
 
 // A decision and why, for `dtsubmit plan` and --dry-run.
@@ -47,7 +55,9 @@ struct Reason {
 
 struct Plan {
   std::string job_name;  // the spec's, else made from the program's name; always is_safe_name()
-  unsigned nodes = 1;
+  unsigned nodes = 1;    // that ranks run on
+  unsigned spares = 0;   // asked for beside them
+  std::vector<std::string> exclude;  // nodes that are not asked for
   unsigned ntasks_per_node = 1;
   unsigned gpus_per_node = 0;
   unsigned cpus_per_task = 1;

@@ -67,6 +67,7 @@ json to_json(const sched::Submission& job) {
   if (job.memory_mib) object["memory_mib"] = *job.memory_mib;
   if (job.time_limit) object["time_limit_minutes"] = minutes_of(*job.time_limit);
   if (job.requeue) object["requeue"] = *job.requeue;
+  if (job.no_kill) object["no_kill"] = true;
   if (job.warn_signal > 0) {
     object["warn_signal"] = job.warn_signal;
     object["warn_seconds"] = job.warn_seconds;
@@ -87,6 +88,7 @@ sched::JobInfo job_from(const json& object) {
   reader.read("partition", job.partition);
   reader.read("dependency", job.dependency);
   reader.read("nodes", job.nodes);
+  reader.read("exclude_nodes", job.exclude_nodes);
   reader.read("restart_count", job.restart_count);
   reader.read("requeue", job.requeue);
   reader.read("eligible_time", job.eligible_time);

@@ -102,12 +102,16 @@ bool is_of_the_job(Cause cause) {
   return kind == Kind::preempted || kind == Kind::node_failed || kind == Kind::timeout;
 }
 
-// On the same nodes a launch would fail again, and a broken GPU stays broken.
+// On the same nodes a launch would fail again, a broken GPU stays broken, and a lost node is gone.
+bool is_of_a_node(const Outcome& outcome) {
+  return !outcome.node.empty() &&
+         (kind_of(outcome.cause) == Kind::launch || outcome.cause == Cause::gpu_error ||
+          outcome.cause == Cause::node_failed);
+}
+
 bool goes_elsewhere(const Outcome& outcome, const Circumstances& now, Action wanted) {
-  const bool bound_to_node =
-      kind_of(outcome.cause) == Kind::launch || outcome.cause == Cause::gpu_error;
-  return bound_to_node && now.in_scheduler && now.may_requeue && !outcome.node.empty() &&
-         wanted != Action::resubmit;
+  return is_of_a_node(outcome) && outcome.cause != Cause::node_failed && now.in_scheduler &&
+         now.may_requeue && wanted != Action::resubmit;
 }
 
 // The nodes to do without, as a host list.
@@ -128,6 +132,14 @@ Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& 
   if (!now.in_scheduler && is_of_the_job(outcome.cause))
     return {Action::stop, outcome.exit_code, "saved; run the same command again to continue"};
   const Action wanted = policy.rule(outcome.cause).action;
+  if (now.has_spares && is_of_a_node(outcome) && wanted != Action::resubmit)
+    return {Action::restart,
+            0,
+            fmt::format("{}: once more in this job, on its spare nodes in place of {}",
+                        tally(outcome, now, policy),
+                        where(outcome)),
+            "",
+            std::chrono::seconds(0)};
   if (goes_elsewhere(outcome, now, wanted))
     return {Action::requeue,
             0,

@@ -36,6 +36,13 @@ JobState job_state_of(std::string_view word) {
   return JobState::unknown;
 }
 
+bool is_away(const NodeInfo& node) {
+  if (node.state.find('*') != std::string::npos) return true;
+  for (const std::string_view word : {"down", "drain", "fail", "error", "inval"})
+    if (node.state.rfind(word, 0) == 0) return true;
+  return false;
+}
+
 bool is_terminal(JobState state) {
   switch (state) {
     case JobState::pending:

@@ -41,12 +41,13 @@ enum class JobState {
 struct JobInfo {
   JobId id = 0;
   JobState state = JobState::unknown;
-  bool completing = false;  // its processes of this or the last run are still being ended
-  std::string reason;       // why it is pending or failed, Slurm's word ("Resources")
-  std::string description;  // more of that in the scheduler's own words, where it has any
-  std::string partition;    // where it runs, or the list of those it waits for
-  std::string dependency;   // what it still waits for: "afterok:12(unfulfilled)"
-  std::string nodes;        // host list; empty while pending
+  bool completing = false;    // its processes of this or the last run are still being ended
+  std::string reason;         // why it is pending or failed, Slurm's word ("Resources")
+  std::string description;    // more of that in the scheduler's own words, where it has any
+  std::string partition;      // where it runs, or the list of those it waits for
+  std::string dependency;     // what it still waits for: "afterok:12(unfulfilled)"
+  std::string nodes;          // host list; empty while pending
+  std::string exclude_nodes;  // host list of those it does not want
   std::uint32_t restart_count = 0;
   bool requeue = false;
   std::int64_t eligible_time = 0;  // not started before
@@ -66,6 +67,9 @@ struct NodeInfo {
   std::uint32_t gpus = 0;
   std::uint64_t memory_mib = 0;
 };
+
+// True for a node that takes no job now: down, drained, failed, or silent ("idle*").
+[[nodiscard]] bool is_away(const NodeInfo& node);
 
 struct PartitionInfo {
   std::string name;
@@ -112,6 +116,7 @@ struct Submission {
   std::optional<std::chrono::seconds>
       time_limit;  // rounded up to minutes; seconds::max(): unlimited
   std::optional<bool> requeue;
+  bool no_kill = false;            // the job goes on where one of its nodes is lost
   int warn_signal = 0;             // sent to the batch script only (--signal=B:); 0: none
   std::uint32_t warn_seconds = 0;  // at least this long before the time limit
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/script/sbatch.hpp"
 
+#include "core/base/hostlist.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/script/template.hpp"
@@ -77,7 +78,7 @@ Result<Directives> make_directives(const spec::JobSpec& spec,
   Directives all = {
       {"cpus-per-task", std::to_string(plan.cpus_per_task)},
       {"job-name", plan.job_name},
-      {"nodes", std::to_string(plan.nodes)},
+      {"nodes", std::to_string(plan.nodes + plan.spares)},
       {"ntasks-per-node", std::to_string(plan.ntasks_per_node)},
       {"open-mode", "append"},
       {"output", output_pattern(context)},
@@ -86,6 +87,9 @@ Result<Directives> make_directives(const spec::JobSpec& spec,
   const auto put = [&](const char* name, std::string value) {
     if (!value.empty()) all.push_back({name, std::move(value)});
   };
+  // Else Slurm ends the whole job with the first node that it loses.
+  if (plan.spares > 0) all.push_back({"no-kill", ""});
+  put("exclude", fold_hostlist(plan.exclude));
   put("account", spec.account);
   put("partition", spec.partition);
   put("qos", spec.qos);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/script/submission.hpp"
 
+#include "core/base/hostlist.hpp"
+
 #include <csignal>
 #include <utility>
 
@@ -21,7 +23,9 @@ sched::Submission make_submission(const spec::JobSpec& spec,
   ScriptContext context;
   context.run_dir = std::move(files.run_dir);
   submission.output = output_pattern(context);
-  submission.nodes = plan.nodes;
+  submission.nodes = plan.nodes + plan.spares;
+  submission.no_kill = plan.spares > 0;
+  submission.exclude_nodes = fold_hostlist(plan.exclude);
   submission.ntasks_per_node = plan.ntasks_per_node;
   submission.cpus_per_task = plan.cpus_per_task;
   submission.gpus_per_node = plan.gpus_per_node;

@@ -22,6 +22,8 @@ struct JobSpec {
   std::optional<unsigned> ntasks_per_node;
   std::optional<unsigned> cpus_per_task;
   std::string partition;  // empty: the site's default
+  std::string exclude;    // host list of nodes not to run on
+  unsigned spares = 0;    // nodes beside `nodes` that are asked for and kept in reserve
   std::string account;
   std::string qos;
   std::optional<std::chrono::seconds> time;  // seconds::max() is UNLIMITED

@@ -93,6 +93,8 @@ constexpr Field k_fields[] = {
      [](const json& v, JobSpec& s) { return read_number(v, s.ntasks_per_node); }},
     {"cpus_per_task", [](const json& v, JobSpec& s) { return read_number(v, s.cpus_per_task); }},
     {"partition", [](const json& v, JobSpec& s) { return read_text(v, s.partition); }},
+    {"exclude", [](const json& v, JobSpec& s) { return read_text(v, s.exclude); }},
+    {"spares", [](const json& v, JobSpec& s) { return read_number(v, s.spares); }},
     {"account", [](const json& v, JobSpec& s) { return read_text(v, s.account); }},
     {"qos", [](const json& v, JobSpec& s) { return read_text(v, s.qos); }},
     {"time", [](const json& v, JobSpec& s) { return read_time(v, s.time); }},
@@ -227,6 +229,8 @@ std::string to_json(const JobSpec& spec) {
   put("ntasks_per_node", spec.ntasks_per_node);
   put("cpus_per_task", spec.cpus_per_task);
   value["partition"] = spec.partition;
+  if (!spec.exclude.empty()) value["exclude"] = spec.exclude;
+  if (spec.spares > 0) value["spares"] = spec.spares;
   value["account"] = spec.account;
   value["qos"] = spec.qos;
   if (spec.time) value["time"] = format_time_limit(*spec.time);

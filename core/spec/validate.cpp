@@ -161,6 +161,11 @@ Diagnostics validate(const JobSpec& spec) {
   check_count(problems, "--ntasks-per-node", spec.ntasks_per_node, 1);
   check_count(problems, "--cpus-per-task", spec.cpus_per_task, 1);
   check_text(problems, "--partition", spec.partition);
+  if (const auto nodes = expand_hostlist(spec.exclude); !spec.exclude.empty() && !nodes)
+    problems.push_back({"--exclude", nodes.error().message, "for example n3 or n[1-2],m7"});
+  check_count(problems, "--spares", spec.spares, 0);
+  if (spec.spares > 0 && !spec.hosts.empty())
+    problems.push_back({"--spares", "only a Slurm job has spare nodes, not --hosts"});
   check_text(problems, "--account", spec.account);
   check_text(problems, "--qos", spec.qos);
   check_text(problems, "--ssh-command", spec.ssh_command);

@@ -39,6 +39,7 @@ json job_json(const slurm_job_info_t& info) {
       {"partition", text(info.partition)},
       {"dependency", text(info.dependency)},
       {"nodes", text(info.nodes)},
+      {"exclude_nodes", text(info.exc_nodes)},
       {"restart_count", info.restart_cnt == NO_VAL16 ? 0 : info.restart_cnt},
       {"requeue", info.requeue == 1},
       {"eligible_time", info.eligible_time},

@@ -80,6 +80,7 @@ class Description {
     message_.comment = text("comment");
     message_.dependency = text("dependency");
     message_.exc_nodes = text("exclude_nodes");
+    if (number("no_kill", false)) message_.kill_on_node_fail = 0;
     message_.submit_line =
         keep("dtsubmit");  // the real line may hold secrets, and is kept for ever
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of the control channel: whatever arrives is refused with a message, or is a message that
 // survives being sent again.
+#include "core/launch/node_choice.hpp"
 #include "core/launch/protocol.hpp"
 #include "tests/support/fuzz.hpp"
 
@@ -26,6 +27,15 @@ void check(std::string_view input, const Parse& parse) {
 DTS_FUZZ_TARGET(input) {
   check(input, parse_from_rank);
   check(input, parse_to_rank);
+  if (const auto facts = parse_node_facts(input)) {
+    const auto back = parse_node_facts(to_text(*facts));
+    must(back && to_text(*back) == to_text(*facts));
+    (void)judge(*facts, {"/runs/a", 2, 2, 1000});
+  }
+  if (const auto report = parse_node_report(input)) {
+    const auto back = parse_node_report(to_text(*report));
+    must(back && to_text(*back) == to_text(*report));
+  }
   if (const auto channel = parse_channel_file(input)) {
     must(channel->port <= 65535);
     const auto back = parse_channel_file(to_text(*channel));

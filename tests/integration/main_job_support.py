@@ -37,6 +37,8 @@ class Cluster:
         self.folder = self.place + "/cluster"
         self.runs = self.place + "/runs"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM_", "SBATCH_"))}
+        # Its nodes are called as those of every other: they must not meet each other's quarantine.
+        self.environment["XDG_STATE_HOME"] = self.place + "/state"
         self.up = [DTSUBMIT, "cluster", "up", "--folder", self.folder, "--nodes", str(nodes), "--gpus-per-node", str(gpus),
                    "--grace", str(grace), "--proctrack", flavour, *more]
 

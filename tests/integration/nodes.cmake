@@ -1,4 +1,5 @@
 # Pre-flight, quarantine and spares; each scenario of nodes.py says what it checks.
-foreach(scenario preflight)
-  dts_script_test(nodes_${scenario} integration 600 nodes ${scenario})
-endforeach()
+dts_script_test(nodes_preflight integration 600 nodes preflight)
+dts_script_test(nodes_spare_mpirun integration 600 nodes spare mpirun)
+dts_script_test(nodes_spare_srun faults 600 nodes spare srun)
+dts_script_test(nodes_slurmd_lost faults 900 nodes slurmd_lost)

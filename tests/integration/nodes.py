@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that are unfit, in quarantine or spare, on a private real Slurm: nodes.py SCENARIO."""
+"""Nodes that are unfit, in quarantine or spare, on a private real Slurm: nodes.py SCENARIO [LAUNCHER]."""
+import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 from checks import check, skip, wait_for
-from main_job_support import Cluster
+from main_job import INTERVAL, SHORT, SLOW
+from main_job_support import Cluster, DTTRAIN
+
+TELL = ["--", "sh", "-c", "echo on $SLURMD_NODENAME"]
 
 
 def events(run, *names):
@@ -17,34 +23,107 @@ def slurmd(cluster, node):
         return int(file.read())
 
 
-def on_node(cluster, node, *words):
-    """Runs a command that sees the file systems that this node sees."""
-    subprocess.run(["nsenter", f"--mount=/proc/{slurmd(cluster, node)}/ns/mnt", *words], check=True)
-
-
-def need_root():
+def fill_shm(cluster, node):
+    """/dev/shm, as this node sees it, has room for nothing."""
     if os.geteuid() != 0:
         skip("needs root, to change what one node sees of the file system")
+    namespace = f"--mount=/proc/{slurmd(cluster, node)}/ns/mnt"
+    subprocess.run(["nsenter", namespace, "mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", "/dev/shm"], check=True)
+
+
+def lose(cluster, node):
+    """Everything that runs on the node is killed at once, its slurmd too: as a power cut."""
+    name = os.stat(f"/proc/{slurmd(cluster, node)}/ns/uts").st_ino
+    for _ in range(3):  # what begins while we look
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.stat(f"/proc/{pid}/ns/uts").st_ino == name:
+                    os.kill(int(pid), signal.SIGKILL)
+            except OSError:
+                pass
+
+
+def in_quarantine(cluster):
+    told = json.loads(cluster.dtsubmit("nodes", "--json").stdout)["quarantine"]
+    return {one["node"]: one for one in told}
+
+
+def excluded(cluster, *words):
+    """What a job is submitted without, by its answer and by Slurm's record."""
+    answer = json.loads(cluster.dtsubmit("submit", "--runs", cluster.runs, "--json", *words).stdout)
+    shown = cluster.run("scontrol", "show", "job", str(answer["job"])).stdout
+    record = next(word for word in shown.split() if word.startswith("ExcNodeList="))
+    cluster.run("scancel", str(answer["job"]))
+    return answer["exclude"], record.partition("=")[2]
 
 
 def preflight():
-    """/dev/shm of one node is full: no program starts, the node is named, and the job goes elsewhere."""
-    need_root()
+    """/dev/shm of one node is full: no program starts, the node is named, the job goes elsewhere, and so do later ones."""
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
-        on_node(cluster, "n1", "mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", "/dev/shm")
+        fill_shm(cluster, "n1")
         for launcher in ("mpirun", "srun"):
-            run = cluster.submit("--nodes", "2", "--launcher", launcher, "--", "sh", "-c", "echo on $SLURMD_NODENAME")
+            run = cluster.submit("--nodes", "2", "--launcher", launcher, *TELL)
             wait_for(120, "the run's end", run.is_over)
             ended = events(run, "attempt_ended")
             check(ended[0]["cause"] == "launch_failed" and ended[0]["node"] == "n1", f"{launcher}: {ended[0]['cause']}: {ended[0]['detail']}")
             check("/dev/shm" in ended[0]["detail"] and "MiB free" in ended[0]["detail"], "it is said what was measured")
             unfit = events(run, "node_unfit")
             check([e["node"] for e in unfit] == ["n1"], "the ledger names the unfit node")
-            check(not events(run, "ranks_started") or events(run, "ranks_started")[0]["attempt"] == 2, "no program started before")
+            check([e["attempt"] for e in events(run, "ranks_started")] == [2], "no program started before")
             first, second = (e["nodes"] for e in events(run, "attempt_started"))
             check("n1" in first and "n1" not in second, f"attempt 1 on {first}, attempt 2 on {second}")
             check(run.status()["done"], "the run is done")
+            told = in_quarantine(cluster)
+            check(list(told) == ["n1"] and told["n1"]["cause"] == "preflight" and told["n1"]["run_directory"] == run.path,
+                  f"n1 is in quarantine until {told['n1']['until']}")
+            check(excluded(cluster, "--nodes", "2", *TELL) == (["n1"], "n1"), "the next job is submitted without it")
+            check(excluded(cluster, "--nodes", "2", "--exclude", "n2", *TELL) == (["n2"], "n2"), "not where too few would be left")
+            cluster.dtsubmit("nodes", "--release", "n1")
+            check(excluded(cluster, "--nodes", "2", *TELL) == ([], "(null)"), "once let out it may be given again")
+
+
+def spare(launcher):
+    """A node is unfit from the beginning: the spare is used at once. Then a rank is killed: the nodes stay the same. Then one is
+    lost: the next attempt is on the spare, in the same job, and the digest is that of an undisturbed run."""
+    with Cluster("linuxproc", nodes=4, gpus=0, grace=5) as cluster:
+        fill_shm(cluster, "n1")
+        expected = cluster.train_alone(*SHORT)
+        run = cluster.submit("--nodes", "2", "--spares", "2", "--ntasks-per-node", "2", "--launcher", launcher, "--", DTTRAIN, *SLOW)
+        run.reach_step(15)
+        started = events(run, "attempt_started")[0]
+        check(started["nodes"] == ["n0", "n2"] and started["detail"] == "spare: n3", f"{launcher}: on {started['nodes']}, {started['detail']}")
+        check([e["node"] for e in events(run, "node_unfit")] == ["n1"], "the ledger names the unfit node")
+        check(list(in_quarantine(cluster)) == ["n1"], "and it is in quarantine")
+        run.kill("program")
+        wait_for(120, "another attempt", lambda: len(events(run, "ranks_started")) > 1)
+        check(events(run, "attempt_started")[1]["nodes"] == ["n0", "n2"], "after a crash the nodes are the same")
+        run.reach_step(35)
+        lose(cluster, "n2")
+        lost = time.time()
+        wait_for(120, "the next attempt", lambda: len(events(run, "ranks_started")) > 2)
+        ended, again = events(run, "attempt_ended")[1], events(run, "attempt_started")[2]
+        check(again["nodes"] == ["n0", "n3"], f"n2 lost ({ended['cause']}: {ended['detail']}): {time.time() - lost:.1f} s later on {again['nodes']}")
+        check(again["job"] == run.job, "in the same job")
+        status = run.finish()
+        check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
+        check(status["steps_lost"] <= 2 * INTERVAL, f"{status['steps_lost']} steps lost, at most {2 * INTERVAL}")
+
+
+def slurmd_lost():
+    """The slurmd of a used node is killed: Slurm calls it down, leaves the job its other nodes, and the spare is used."""
+    with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
+        expected = cluster.train_alone(*SHORT)
+        run = cluster.submit("--nodes", "2", "--spares", "1", "--launcher", "srun", "--", DTTRAIN, *SHORT, "--step-delay", "1000")
+        run.reach_step(15)
+        os.kill(slurmd(cluster, "n1"), signal.SIGKILL)
+        wait_for(240, "the next attempt", lambda: len(events(run, "ranks_started")) > 1)
+        ended, again = events(run, "attempt_ended")[0], events(run, "attempt_started")[1]
+        check(ended["cause"] == "node_failed" and ended["node"] == "n1", f"{ended['cause']}: {ended['detail']}")
+        check(again["nodes"] == ["n0", "n2"] and again["job"] == run.job, f"the next attempt is on {again['nodes']}, in the same job")
+        check("in place of n1" in events(run, "decided")[0]["detail"], events(run, "decided")[0]["detail"])
+        status = run.finish(600)
+        check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preflight,)}[sys.argv[1]]()
+    {f.__name__: f for f in (preflight, spare, slurmd_lost)}[sys.argv[1]](*sys.argv[2:])

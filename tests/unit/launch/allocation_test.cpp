@@ -135,3 +135,13 @@ TEST_CASE("the kernel's ephemeral ports are a range") {
   CHECK(low < high);
   CHECK(high <= 65535);
 }
+
+TEST_CASE("spares belong to the allocation") {
+  Allocation given;
+  given.nodes = {"n0", "n1", "n2"};
+  given.tasks_per_node = {4, 4, 4};
+  plan::Plan plan = a_plan(2, 4);
+  CHECK_FALSE(check_allocation(given, plan));
+  plan.spares = 1;
+  CHECK(check_allocation(given, plan));
+}

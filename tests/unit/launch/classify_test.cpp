@@ -114,3 +114,34 @@ TEST_CASE("only a pending job has been requeued") {
     CHECK(launch::is_requeued(info_of(record)) == (record.state == JobState::pending));
   }
 }
+
+TEST_CASE("a crash of a job with spares is the lost node's, where it used one") {
+  using Nodes = std::vector<std::string>;
+
+  const struct {
+    Cause observed, cause;
+    Nodes down, used;
+    const char* node;
+    const char* words;
+  } table[] = {
+      {Cause::launcher_died, Cause::node_failed, {"n1"}, {"n0", "n1"}, "n1", "x; down: n1"},
+      {Cause::rank_killed, Cause::node_failed, {"n9", "n0"}, {"n0", "n1"}, "n0", "x; down: n0"},
+      {Cause::launch_failed, Cause::node_failed, {"n1"}, {"n0", "n1"}, "n1", "x; down: n1"},
+      {Cause::rank_killed, Cause::rank_killed, {"n2"}, {"n0", "n1"}, "", "x"},  // a spare
+      {Cause::rank_killed, Cause::rank_killed, {"n1"}, {}, "", "x"},            // no spares
+      {Cause::rank_killed, Cause::rank_killed, {}, {"n0", "n1"}, "", "x"},
+      {Cause::user_exit, Cause::user_exit, {"n1"}, {"n0", "n1"}, "", "x"},
+      {Cause::completed, Cause::completed, {"n1"}, {"n0", "n1"}, "", "x"},
+  };
+
+  sched::JobInfo job;
+  job.state = JobState::running;
+  for (const auto& row : table) {
+    CAPTURE(run::to_string(row.observed));
+    const run::Outcome outcome = launch::explain_by_job(
+        {row.observed, 1, "x", std::nullopt}, job, {{"n0", "n1", "n2"}, row.down, row.used});
+    CHECK(outcome.cause == row.cause);
+    CHECK(outcome.node == row.node);
+    CHECK(outcome.detail == row.words);
+  }
+}

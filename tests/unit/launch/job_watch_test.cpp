@@ -24,8 +24,10 @@ Result<std::unique_ptr<sched::Scheduler>> nobody() {
 // A controller that refuses what it is told to; what it was asked goes to `asked`.
 class Scripted final : public sched::Scheduler {
  public:
-  Scripted(std::vector<std::string>& asked, std::string refused)
-      : asked_(asked), refused_(std::move(refused)) {}
+  Scripted(std::vector<std::string>& asked,
+           std::string refused,
+           sched::JobState state = sched::JobState::pending)
+      : asked_(asked), refused_(std::move(refused)), state_(state) {}
 
   Result<sched::JobId> submit(const sched::Submission& job) override {
     DTS_TRY(answer("submit " + job.dependency + " without " + job.exclude_nodes));
@@ -35,7 +37,9 @@ class Scripted final : public sched::Scheduler {
   Result<sched::JobInfo> job(sched::JobId id) override {
     sched::JobInfo info;
     info.id = id;
-    info.state = sched::JobState::pending;
+    info.state = state_;
+    info.partition = "low";
+    info.exclude_nodes = "n3";
     return info;
   }
 
@@ -52,7 +56,14 @@ class Scripted final : public sched::Scheduler {
     return all;
   }
 
-  Result<std::vector<sched::PartitionInfo>> partitions() override { return {}; }
+  Result<std::vector<sched::PartitionInfo>> partitions() override {
+    sched::PartitionInfo low, high;
+    low.name = "low";
+    low.nodes = "n[1-4]";
+    high.name = "high";
+    high.nodes = "n[1-9]";
+    return std::vector{low, high};
+  }
 
   Result<sched::ConfigInfo> config() override { return sched::ConfigInfo{}; }
 
@@ -75,6 +86,7 @@ class Scripted final : public sched::Scheduler {
 
   std::vector<std::string>& asked_;
   std::string refused_;
+  sched::JobState state_;
 };
 
 // The next answer of a kind, 10 s at most.
@@ -141,22 +153,36 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
   };
 
   const sched::Submission again;
+  sched::Submission with_n9;
+  with_n9.exclude_nodes = "n9";
   for (const Case& one : {
-           Case{"none", {true, "", again}, {"requeue"}, 7, ""},
-           Case{"none", {true, "n2", again}, {"requeue", "exclude n2"}, 7, ""},
+           Case{"none", {true, "", 0, again}, {"requeue"}, 7, ""},
+           Case{"none", {true, "n2", 0, again}, {"requeue", "exclude n2"}, 7, ""},
            Case{"exclude",
                 {true, "n2"},
                 {"requeue", "exclude n2"},
                 7,
                 "n2 may be given again: not allowed"},
            Case{"requeue",
-                {true, "n2", again},
+                {true, "n2", 0, again},
                 {"requeue", "submit afterany:7 without n2"},
                 8,
                 "not allowed"},
+           Case{"none", {true, "n2", 2}, {"requeue", "exclude n2"}, 7, ""},
+           Case{"none",
+                {true, "n2", 3},
+                {"requeue"},
+                7,
+                "n2 may be given again: without it partition low has 2 nodes, the job needs 3"},
+           Case{"none",
+                {false, "n2", 3, again},
+                {"submit afterany:7 without "},
+                8,
+                "n2 may be given again: without it partition low has 2 nodes, the job needs 3"},
+           Case{"none", {false, "n2", 2, with_n9}, {"submit afterany:7 without n9,n2"}, 8, ""},
            Case{"requeue", {true, ""}, {"requeue"}, 0, ""},
-           Case{"none", {false, "", again}, {"submit afterany:7 without "}, 8, ""},
-           Case{"submit", {false, "", again}, {"submit afterany:7 without "}, 0, ""},
+           Case{"none", {false, "", 0, again}, {"submit afterany:7 without "}, 8, ""},
+           Case{"submit", {false, "", 0, again}, {"submit afterany:7 without "}, 0, ""},
        }) {
     CAPTURE(one.refused);
     std::vector<std::string> asked;
@@ -190,4 +216,19 @@ TEST_CASE("a job that was put back comes with the nodes that are down") {
   const auto down = watch.take_down_nodes();
   REQUIRE(down);
   CHECK(*down == std::vector<std::string>{"n2", "n3", "n4"});
+}
+
+TEST_CASE(
+    "the nodes that are down come with every record that is asked for, where they are wanted") {
+  std::vector<std::string> asked;
+  JobWatch watch(
+      [&] {
+        return Result<std::unique_ptr<sched::Scheduler>>(
+            std::make_unique<Scripted>(asked, "none", sched::JobState::running));
+      },
+      7,
+      true);
+  watch.ask();
+  REQUIRE(next(watch, [&] { return watch.take_job(); }));
+  CHECK(watch.take_down_nodes() == std::vector<std::string>{"n2", "n3", "n4"});
 }

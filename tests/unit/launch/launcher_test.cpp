@@ -180,3 +180,35 @@ TEST_CASE("of srun's MPI types the best is taken, by its whole name") {
   CHECK(mpi_type_of("\tpmix_v4\n\tnone\n") == "none");
   CHECK(mpi_type_of("") == "none");
 }
+
+TEST_CASE("of a job with spares only the chosen nodes are used") {
+  const Words nodes{"n0", "n2", "n3"};
+  const Words host{"--host", "n0:4,n2:4,n3:4"};
+  for (const unsigned release : {4U, 5U})
+    CHECK(
+        has_run_of(command_for(3, 4, {release, false, false, "/opt/dtsubmit", nodes}).argv, host));
+  plan::Plan plan;
+  plan.nodes = 3;
+  CHECK(has_run_of(srun_command(plan, "none", k_rank, nodes).argv,
+                   {"--nodelist=n[0,2-3]", "--overlap"}));
+  const Words all = srun_command(plan, "none", k_rank).argv;
+  CHECK(std::none_of(all.begin(), all.end(), [](const std::string& word) {
+    return word.rfind("--nodelist", 0) == 0;
+  }));
+}
+
+TEST_CASE("the step that measures nodes takes one task on each and no resource from the ranks") {
+  const Words argv = check_command({"n0", "n1"}, false, {"/opt/dtsubmit", "measure"});
+  CHECK(argv.front() == "srun");
+  for (const char* word : {"--overlap",
+                           "--nodelist=n[0-1]",
+                           "--nodes=2",
+                           "--ntasks=2",
+                           "--ntasks-per-node=1",
+                           "--mem=0",
+                           "--gres=none",
+                           "--kill-on-bad-exit=0"})
+    CHECK_MESSAGE(has_run_of(argv, {word}), std::string(word));
+  CHECK(Words(argv.end() - 2, argv.end()) == Words{"/opt/dtsubmit", "measure"});
+  CHECK_FALSE(has_run_of(check_command({"n0"}, true, {}), {"--gres=none"}));
+}

@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <functional>
 
 namespace {
@@ -183,7 +184,32 @@ TEST_CASE("this machine is measured, and nothing is left behind") {
   CHECK(measure_node(folder.path + "/absent", false).write_errno == ENOENT);
 }
 
+TEST_CASE("NVML's GPUs: those of others are left out, what is wrong with ours is taken down") {
+  const auto gpus = ask_nvml(NVML_FIXTURE);
+  REQUIRE_MESSAGE(gpus, gpus.error().message);
+  REQUIRE(gpus->size() == 3);
+  const GpuFacts &healthy = gpus->at(0), &lost = gpus->at(1), &broken = gpus->at(2);
+  CHECK(healthy.pci == "00000000:3B:00.0");
+  CHECK_FALSE(healthy.uncorrected.has_value());
+  CHECK(healthy.throttling == 1);
+  CHECK_FALSE(healthy.lost);
+  CHECK(lost.lost);
+  CHECK(lost.pci == "number 2");
+  CHECK(broken.uncorrected == 5);
+  CHECK(broken.remap_failed);
+  CHECK(broken.retirement_pending);
+  CHECK(broken.throttling == 0x48);
+  NodeFacts facts = sound();
+  facts.gpus = *gpus;
+  CHECK(verdict(judge(facts, two_gpus())) == "unfit+unfit+unfit+warning+warning+warning");
+}
+
 TEST_CASE("without NVML it is said why") {
+  ::setenv("NVML_FIXTURE_NO_DRIVER", "1", 1);
+  const auto asleep = ask_nvml(NVML_FIXTURE);
+  ::unsetenv("NVML_FIXTURE_NO_DRIVER");
+  REQUIRE_FALSE(asleep);
+  CHECK(asleep.error().message.find("Driver Not Loaded") != std::string::npos);
   const auto gpus = ask_nvml("libno-such-nvml.so.1");
   REQUIRE_FALSE(gpus);
   CHECK(gpus.error().message.find("libno-such-nvml.so.1") != std::string::npos);

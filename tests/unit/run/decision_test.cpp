@@ -218,3 +218,50 @@ TEST_CASE("every cause has a name of its own that is read back") {
   CHECK_FALSE(cause_from("unknown"));
   CHECK_FALSE(cause_from(""));
 }
+
+TEST_CASE("a node that failed is replaced by a spare of the job, without the queue") {
+  const struct {
+    Cause cause;
+    const char* node;
+    const char* on;
+    bool has_spares;
+    Action action;
+  } table[] = {
+      {Cause::launch_failed, "n1", "", true, Action::restart},
+      {Cause::launch_failed, "n1", "", false, Action::requeue},
+      {Cause::launch_failed, "", "", true, Action::restart},
+      {Cause::gpu_error, "n1", "", true, Action::restart},
+      {Cause::gpu_error, "n1", "", false, Action::requeue},
+      {Cause::gpu_error, "", "", true, Action::requeue},
+      {Cause::node_failed, "n1", "", true, Action::restart},
+      {Cause::node_failed, "n1", "", false, Action::requeue},
+      {Cause::node_failed, "", "", true, Action::requeue},
+      {Cause::preempted, "n1", "", true, Action::requeue},
+      {Cause::node_failed, "n1", "node_failed=resubmit", true, Action::resubmit},
+      {Cause::node_failed, "n1", "node_failed=stop", true, Action::stop},
+  };
+
+  for (const auto& row : table) {
+    CAPTURE(to_string(row.cause));
+    CAPTURE(row.node);
+    Circumstances now = k_in_slurm;
+    now.has_spares = row.has_spares;
+    const Decision decision = decided(row.cause, now, row.on, row.node);
+    CHECK(decision.action == row.action);
+    if (row.has_spares && row.action == Action::restart && row.node[0] != '\0') {
+      CHECK(decision.why.find("on its spare nodes in place of n1") != std::string::npos);
+      CHECK(decision.exclude.empty());
+    }
+  }
+  Circumstances requeued = k_requeued_already;
+  requeued.has_spares = true;
+  CHECK(decided(Cause::node_failed, requeued, "", "n1").action == Action::wait);
+}
+
+TEST_CASE("every unfit node is excluded") {
+  Outcome outcome{Cause::launch_failed, 1, "", std::nullopt, "n1"};
+  outcome.unfit = {{"n1", "a"}, {"n3", "b"}};
+  const Decision decision = decide(outcome, k_in_slurm, default_policy());
+  CHECK(decision.action == Action::requeue);
+  CHECK(decision.exclude == "n1,n3");
+}

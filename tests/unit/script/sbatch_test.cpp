@@ -223,4 +223,19 @@ TEST_CASE("the lexer of these tests has sbatch's oddities") {
   CHECK_FALSE(read_directives("#SBATCHfoo\n"));
 }
 
+TEST_CASE("spares are asked for, and the job outlives a node; excluded nodes are a host list") {
+  spec::JobSpec spec = request();
+  spec.spares = 1;
+  spec.exclude = "n3,n[4-5],m1";
+  const auto script = rendered(spec, context());
+  REQUIRE(script);
+  CHECK(has_line(*script, R"(#SBATCH --nodes="3")"));
+  CHECK(has_line(*script, "#SBATCH --no-kill"));
+  CHECK(has_line(*script, R"(#SBATCH --exclude="n[3-5],m1")"));
+  const auto plain = rendered(request(), context());
+  REQUIRE(plain);
+  CHECK_FALSE(contains(*plain, "no-kill"));
+  CHECK_FALSE(contains(*plain, "--exclude"));
+}
+
 }  // namespace dts::script

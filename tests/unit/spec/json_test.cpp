@@ -45,6 +45,8 @@ TEST_CASE("a full spec survives its JSON") {
   spec.frameworks = {"jax"};
   spec.bind_threads = "gnu";
   spec.start_timeout = std::chrono::seconds(600);
+  spec.exclude = "n[1-2]";
+  spec.spares = 1;
   spec.preflight = std::chrono::seconds(3);
   spec.log_timestamps = true;
   spec.command = {"python3", "-c", "print('a\\n\tb')", ""};

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit nodes: the nodes in quarantine, why and how long, and to let one out.
+#include "cli/commands/command.hpp"
+#include "core/base/hostlist.hpp"
+#include "core/base/text.hpp"
+#include "core/base/units.hpp"
+#include "core/run/quarantine_file.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace dts::cli {
+namespace {
+
+struct NodesOptions {
+  std::string cluster;
+  std::string release;  // a host list
+  bool json = false;
+};
+
+struct Shown {
+  std::string cluster;
+  run::Quarantined node;
+};
+
+Result<std::vector<Shown>> look(const std::vector<std::string>& clusters, run::WallTime now) {
+  std::vector<Shown> all;
+  for (const std::string& cluster : clusters) {
+    DTS_ASSIGN(const std::string path, run::quarantine_path(cluster));
+    DTS_ASSIGN(const auto strikes, run::read_strikes(path));
+    for (run::Quarantined& node : run::quarantined(strikes, now))
+      all.push_back({cluster, std::move(node)});
+  }
+  return all;
+}
+
+Result<void> release(const NodesOptions& options,
+                     const std::vector<Shown>& all,
+                     run::WallTime now) {
+  DTS_ASSIGN(const auto names, expand_hostlist(options.release));
+  for (const std::string& name : names)
+    if (std::none_of(
+            all.begin(), all.end(), [&](const Shown& one) { return one.node.node == name; }))
+      return fail(Errc::not_found,
+                  fmt::format("{} is not in quarantine", name),
+                  "`dtsubmit nodes` lists those that are");
+  for (const Shown& one : all) {
+    if (std::find(names.begin(), names.end(), one.node.node) == names.end()) continue;
+    DTS_ASSIGN(const std::string path, run::quarantine_path(one.cluster));
+    run::Strike strike;
+    strike.node = one.node.node;
+    strike.cause = run::k_released;
+    DTS_TRY(run::add_strikes(path, {strike}, now));
+    if (!options.json) fmt::print("released {} of {}\n", one.node.node, one.cluster);
+  }
+  return {};
+}
+
+void print_json(const std::vector<Shown>& all) {
+  nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
+  for (const auto& [cluster, node] : all)
+    nodes.push_back({{"cluster", cluster},
+                     {"node", node.node},
+                     {"since", format_utc(node.since)},
+                     {"until", format_utc(node.until)},
+                     {"times", node.times},
+                     {"cause", node.last.cause},
+                     {"detail", node.last.detail},
+                     {"run_directory", node.last.run},
+                     {"attempt", node.last.attempt}});
+  const nlohmann::ordered_json document{{"schema", "dtsubmit/nodes/1"},
+                                        {"quarantine", std::move(nodes)}};
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_table(const std::vector<Shown>& all) {
+  if (all.empty()) return fmt::print("no node is in quarantine\n");
+  fmt::print("{:<12} {:<12} {:<20} {:>5}  {}\n", "CLUSTER", "NODE", "UNTIL", "TIMES", "CAUSE");
+  for (const auto& [cluster, node] : all) {
+    fmt::print("{:<12} {:<12} {:<20} {:>5}  {}\n",
+               cluster,
+               node.node,
+               format_utc(node.until),
+               node.times,
+               node.last.cause);
+    fmt::print("  {}\n", is_printable(node.last.detail) ? node.last.detail : "");
+    fmt::print(
+        "  {} attempt {}\n", is_printable(node.last.run) ? node.last.run : "", node.last.attempt);
+  }
+}
+
+Result<int> act(const NodesOptions& options) {
+  const run::WallTime now = std::chrono::system_clock::now();
+  const std::vector<std::string> clusters =
+      options.cluster.empty() ? run::quarantine_clusters() : std::vector{options.cluster};
+  DTS_ASSIGN(std::vector<Shown> all, look(clusters, now));
+  if (!options.release.empty()) {
+    DTS_TRY(release(options, all, now));
+    if (!options.json) return 0;
+    DTS_ASSIGN(all, look(clusters, now));
+  }
+  options.json ? print_json(all) : print_table(all);
+  return 0;
+}
+
+}  // namespace
+
+void add_nodes(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<NodesOptions>();
+  CLI::App* verb = app.add_subcommand("nodes", "nodes in quarantine: why, and how long");
+  verb->add_option("--cluster", options->cluster, "of this cluster only [all]")->type_name("NAME");
+  verb->add_option("--release", options->release, "let these out, e.g. n3 or n[1-2]")
+      ->type_name("LIST");
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/nodes/1");
+  verb->callback(
+      [options, &invocation] { invocation.action = [options] { return act(*options); }; });
+}
+
+}  // namespace dts::cli
