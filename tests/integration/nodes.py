@@ -57,29 +57,28 @@ def excluded(cluster, *words):
     return answer["exclude"], record.partition("=")[2]
 
 
-def preflight():
+def preflight(launcher):
     """/dev/shm of one node is full: no program starts, the node is named, the job goes elsewhere, and so do later ones."""
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
         fill_shm(cluster, "n1")
-        for launcher in ("mpirun", "srun"):
-            run = cluster.submit("--nodes", "2", "--launcher", launcher, *TELL)
-            wait_for(120, "the run's end", run.is_over)
-            ended = events(run, "attempt_ended")
-            check(ended[0]["cause"] == "launch_failed" and ended[0]["node"] == "n1", f"{launcher}: {ended[0]['cause']}: {ended[0]['detail']}")
-            check("/dev/shm" in ended[0]["detail"] and "MiB free" in ended[0]["detail"], "it is said what was measured")
-            unfit = events(run, "node_unfit")
-            check([e["node"] for e in unfit] == ["n1"], "the ledger names the unfit node")
-            check([e["attempt"] for e in events(run, "ranks_started")] == [2], "no program started before")
-            first, second = (e["nodes"] for e in events(run, "attempt_started"))
-            check("n1" in first and "n1" not in second, f"attempt 1 on {first}, attempt 2 on {second}")
-            check(run.status()["done"], "the run is done")
-            told = in_quarantine(cluster)
-            check(list(told) == ["n1"] and told["n1"]["cause"] == "preflight" and told["n1"]["run_directory"] == run.path,
-                  f"n1 is in quarantine until {told['n1']['until']}")
-            check(excluded(cluster, "--nodes", "2", *TELL) == (["n1"], "n1"), "the next job is submitted without it")
-            check(excluded(cluster, "--nodes", "2", "--exclude", "n2", *TELL) == (["n2"], "n2"), "not where too few would be left")
-            cluster.dtsubmit("nodes", "--release", "n1")
-            check(excluded(cluster, "--nodes", "2", *TELL) == ([], "(null)"), "once let out it may be given again")
+        run = cluster.submit("--nodes", "2", "--launcher", launcher, *TELL)
+        wait_for(120, "the run's end", run.is_over)
+        ended = events(run, "attempt_ended")
+        check(ended[0]["cause"] == "launch_failed" and ended[0]["node"] == "n1", f"{launcher}: {ended[0]['cause']}: {ended[0]['detail']}")
+        check("/dev/shm" in ended[0]["detail"] and "MiB free" in ended[0]["detail"], "it is said what was measured")
+        unfit = events(run, "node_unfit")
+        check([e["node"] for e in unfit] == ["n1"], "the ledger names the unfit node")
+        check([e["attempt"] for e in events(run, "ranks_started")] == [2], "no program started before")
+        first, second = (e["nodes"] for e in events(run, "attempt_started"))
+        check("n1" in first and "n1" not in second, f"attempt 1 on {first}, attempt 2 on {second}")
+        check(run.status()["done"], "the run is done")
+        told = in_quarantine(cluster)
+        check(list(told) == ["n1"] and told["n1"]["cause"] == "preflight" and told["n1"]["run_directory"] == run.path,
+              f"n1 is in quarantine until {told['n1']['until']}")
+        check(excluded(cluster, "--nodes", "2", *TELL) == (["n1"], "n1"), "the next job is submitted without it")
+        check(excluded(cluster, "--nodes", "2", "--exclude", "n2", *TELL) == (["n2"], "n2"), "not where too few would be left")
+        cluster.dtsubmit("nodes", "--release", "n1")
+        check(excluded(cluster, "--nodes", "2", *TELL) == ([], "(null)"), "once let out it may be given again")
 
 
 def spare(launcher):

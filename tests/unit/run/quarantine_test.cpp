@@ -105,6 +105,9 @@ TEST_CASE("those that have been in it longest come first, each with its reason")
 }
 
 TEST_CASE("which ends of an attempt are strikes, and on whom") {
+  Outcome two_unfit{Cause::launch_failed, 1, "", {}, "n1"};
+  two_unfit.unfit = {{"n1", "a"}, {"n3", "b"}};
+
   const struct {
     Outcome outcome;
     const char* strikes;
@@ -113,8 +116,7 @@ TEST_CASE("which ends of an attempt are strikes, and on whom") {
       {{Cause::gpu_error, 1, "", {}, ""}, ""},
       {{Cause::hang, 137, "", 3, "n2"}, "n2:hang"},
       {{Cause::launch_failed, 1, "", {}, "n1"}, "n1:launch_failed"},
-      {{Cause::launch_failed, 1, "", {}, "n1", {{"n1", "a"}, {"n3", "b"}}},
-       "n1:preflight n3:preflight"},
+      {two_unfit, "n1:preflight n3:preflight"},
       {{Cause::user_exit, 1, "", 0, "n1"}, ""},
       {{Cause::rank_killed, 137, "", 0, "n1"}, ""},
       {{Cause::out_of_memory, 1, "", 0, "n1"}, ""},
