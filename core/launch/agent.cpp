@@ -110,7 +110,6 @@ class Agent {
                                      const AttemptRunner& runner,
                                      const std::vector<run::Event>& events) const;
   void wait_for_the_end();
-  void show_last_words(const run::Outcome& outcome) const;
   [[nodiscard]] Result<void> note(run::Event event);
   void join_beginning();
 
@@ -412,17 +411,6 @@ bool Agent::wait(std::chrono::seconds delay) {
   return true;
 }
 
-// What the first failing rank wrote last, for whoever reads the job's output and not every log.
-void Agent::show_last_words(const run::Outcome& outcome) const {
-  constexpr std::size_t k_lines = 20;
-  if (!outcome.rank || run::is_selected(options_.shown, *outcome.rank)) return;
-  const std::string path = run_.rank_log(number_, *outcome.rank);
-  const auto lines = run::last_lines(path, k_lines);
-  if (lines.empty()) return;
-  fmt::print(stderr, "the last lines of rank {} ({}):\n", *outcome.rank, path);
-  for (const std::string& line : lines) fmt::print(stderr, "  {}\n", line);
-}
-
 run::Decision Agent::decide(const run::Outcome& outcome,
                             const AttemptRunner& runner,
                             const std::vector<run::Event>& events) const {
@@ -460,7 +448,8 @@ Result<int> Agent::run() {
         outcome.detail,
         run::to_string(decision.action),
         decision.why);
-    show_last_words(outcome);
+    if (outcome.rank && !run::is_selected(options_.shown, *outcome.rank))
+      print_last_words(run_, number_, *outcome.rank);
     switch (decision.action) {
       case run::Action::done:
       case run::Action::stop:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/live_output.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -31,5 +33,14 @@ LiveOutput::LiveOutput(run::RankLogs logs, int fd)
       }) {}
 
 LiveOutput::~LiveOutput() = default;  // asks the thread to stop and joins it
+
+void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned rank) {
+  constexpr std::size_t k_lines = 20;
+  const std::string path = run.rank_log(attempt, rank);
+  const auto lines = run::last_lines(path, k_lines);
+  if (lines.empty()) return;
+  fmt::print(stderr, "the last lines of rank {} ({}):\n", rank, path);
+  for (const std::string& line : lines) fmt::print(stderr, "  {}\n", line);
+}
 
 }  // namespace dts::launch

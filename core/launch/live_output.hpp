@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/run/rank_logs.hpp"
+#include "core/run/run_directory.hpp"
 
 #include <thread>
 
@@ -20,5 +21,9 @@ class LiveOutput {
  private:
   std::jthread thread_;
 };
+
+// The last lines of a rank's log on standard error: for whoever reads the job's output and not
+// every log.
+void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned rank);
 
 }  // namespace dts::launch
