@@ -105,7 +105,6 @@ class Agent {
   [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
                                      const Result<JobWatch::Returned>& answer);
   [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
-  [[nodiscard]] bool wait(std::chrono::seconds delay);
   [[nodiscard]] run::Decision decide(const run::Outcome& outcome,
                                      const AttemptRunner& runner,
                                      const std::vector<run::Event>& events) const;
@@ -398,19 +397,6 @@ Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::
   return 0;
 }
 
-// Before a restart. False if we were told to end meanwhile.
-bool Agent::wait(std::chrono::seconds delay) {
-  if (delay.count() > 0) log("waiting {} s", delay.count());
-  const auto until = std::chrono::steady_clock::now() + delay;
-  while (std::chrono::steady_clock::now() < until) {
-    pollfd waiting{signals_.get(), POLLIN, 0};
-    ::poll(&waiting, 1, 200);
-    while (const auto signal = read_signal(signals_.get()))
-      if (*signal == SIGTERM || *signal == SIGINT || *signal == k_stop_request) return false;
-  }
-  return true;
-}
-
 run::Decision Agent::decide(const run::Outcome& outcome,
                             const AttemptRunner& runner,
                             const std::vector<run::Event>& events) const {
@@ -455,7 +441,7 @@ Result<int> Agent::run() {
       case run::Action::stop:
         return decision.exit_code;
       case run::Action::restart:
-        if (wait(decision.delay)) continue;
+        if (sleep_unless_ended(signals_.get(), decision.delay)) continue;
         return end_here(
             outcome,
             "stopped by a signal before the next attempt; `dtsubmit requeue` continues it");

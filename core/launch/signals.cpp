@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/signals.hpp"
 
+#include "core/base/log.hpp"
+
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -23,6 +26,18 @@ std::optional<int> read_signal(int fd) {
   signalfd_siginfo info{};
   if (::read(fd, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
   return static_cast<int>(info.ssi_signo);
+}
+
+bool sleep_unless_ended(int fd, std::chrono::seconds delay) {
+  if (delay.count() > 0) log("waiting {} s", delay.count());
+  const auto until = std::chrono::steady_clock::now() + delay;
+  while (std::chrono::steady_clock::now() < until) {
+    pollfd waiting{fd, POLLIN, 0};
+    ::poll(&waiting, 1, 200);
+    while (const auto signal = read_signal(fd))
+      if (*signal == SIGTERM || *signal == SIGINT || *signal == k_stop_request) return false;
+  }
+  return true;
 }
 
 }  // namespace dts::launch

@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 #include "core/base/unique_fd.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <initializer_list>
 #include <optional>
@@ -21,5 +22,9 @@ inline constexpr int k_stop_request = SIGUSR2;
 
 // The next signal; nullopt when none is waiting.
 [[nodiscard]] std::optional<int> read_signal(int fd);
+
+// Waits for `delay`, and logs it. False as soon as one of the signals of take_signals()'s `fd`
+// tells to end: SIGTERM, SIGINT or k_stop_request.
+[[nodiscard]] bool sleep_unless_ended(int fd, std::chrono::seconds delay);
 
 }  // namespace dts::launch
