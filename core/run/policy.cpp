@@ -95,6 +95,16 @@ Diagnostic problem(std::string message, std::string hint) {
   return {"--on", std::move(message), std::move(hint)};
 }
 
+// "5", or "unlimited": nullopt.
+std::optional<unsigned> read_budget(std::string_view word, Diagnostics& problems) {
+  if (word == "unlimited") return std::nullopt;
+  const auto number = parse_number(word);
+  if (!number || *number > k_most_ever)
+    problems.push_back(problem(fmt::format("`{}` is not a number of times", word),
+                               fmt::format("0 to {}, or unlimited", k_most_ever)));
+  return static_cast<unsigned>(number.value_or(0));
+}
+
 void read_item(std::string_view item, Policy& policy, Diagnostics& problems) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos)
@@ -102,14 +112,10 @@ void read_item(std::string_view item, Policy& policy, Diagnostics& problems) {
         problem(fmt::format("`{}` is no CAUSE=ACTION", item), "for example crash=restart:5"));
   const std::string_view left = trim(item.substr(0, equals));
   std::string_view right = trim(item.substr(equals + 1));
+  const std::size_t colon = right.find(':');
   std::optional<unsigned> most;
-  if (const std::size_t colon = right.find(':'); colon != std::string_view::npos) {
-    const auto number = parse_number(right.substr(colon + 1));
-    if (!number || *number > k_most_ever)
-      problems.push_back(
-          problem(fmt::format("`{}` is not a number of times", right.substr(colon + 1)),
-                  fmt::format("0 to {}", k_most_ever)));
-    most = static_cast<unsigned>(number.value_or(0));
+  if (colon != std::string_view::npos) {
+    most = read_budget(right.substr(colon + 1), problems);
     right = right.substr(0, colon);
   }
   const std::vector<Cause> causes = causes_of(left);
@@ -126,7 +132,7 @@ void read_item(std::string_view item, Policy& policy, Diagnostics& problems) {
   for (const Cause cause : causes) {
     Rule& rule = policy.rules[cause];
     rule.action = *action;
-    if (most) rule.most = most;
+    if (colon != std::string_view::npos) rule.most = most;
   }
 }
 

@@ -52,7 +52,8 @@ struct Policy {
 
 // The default, changed by `on`: "preempted=requeue,timeout=resubmit,crash=restart:5,hang=stop". On
 // the left a kind or a single cause, the later wins; on the right an action and, after a colon,
-// a budget of its own. Every mistake at once.
+// a budget of its own, a number or `unlimited`; else that of the default stays. Every mistake at
+// once.
 [[nodiscard]] tl::expected<Policy, Diagnostics> parse_policy(std::string_view on);
 
 }  // namespace dts::run

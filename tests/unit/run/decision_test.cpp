@@ -178,6 +178,8 @@ TEST_CASE("--on changes what is done, and how often") {
            Case{"time_limit=resubmit", Cause::time_limit, 1, Action::resubmit},
            Case{"crash=restart:5", Cause::rank_killed, 5, Action::restart},
            Case{"crash=restart:5", Cause::rank_killed, 6, Action::stop},
+           Case{"crash=restart", Cause::rank_killed, 4, Action::stop},
+           Case{"crash=restart:unlimited", Cause::rank_killed, 400, Action::restart},
            Case{"crash=requeue", Cause::launcher_died, 3, Action::requeue},
            Case{"crash=stop,hang=restart:1", Cause::hang, 1, Action::restart},
            Case{"crash=stop,hang=restart:1", Cause::rank_killed, 1, Action::stop},
