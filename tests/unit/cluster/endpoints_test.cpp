@@ -52,6 +52,8 @@ TEST_CASE("endpoints with a port that somebody listens on are not free") {
     endpoints = propose_endpoints("endpoints_test", attempt);
   }
   const dts::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;  // a connection that ended a moment ago holds a port for others for a minute
+  REQUIRE(::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0);
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_port = htons(endpoints.node_port(1));
