@@ -126,11 +126,11 @@ def beats():
     place = tempfile.mkdtemp(prefix="dts-beats-")
     try:
         def run(seconds, script, code):
-            words = [DTSUBMIT, "run", "--runs", place, "--hang-timeout", "0:03", "--on", "crash=stop", "--", *script]
+            words = [DTSUBMIT, "run", "--runs", place, "--hang-timeout", "0:08", "--on", "crash=stop", "--", *script]
             done = subprocess.run(words, capture_output=True, text=True, timeout=seconds)
             check(done.returncode == code, f"exited {done.returncode}: {done.stderr.strip()[-300:]}")
             return done.stderr
-        shell = ["sh", "-c", f"for i in 1 2 3 4 5 6; do sleep 1; {DTSUBMIT} beat; done"]
+        shell = ["sh", "-c", f"for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; {DTSUBMIT} beat; done"]
         run(120, shell, 0)
         python = ["python3", "-c", "import os, sys, time\nfd = os.open(os.environ['DTSUBMIT_BEAT'], os.O_WRONLY)\n"
                   "for step in range(1, 4): os.pwrite(fd, step.to_bytes(8, sys.byteorder), 0); time.sleep(1)\n"
