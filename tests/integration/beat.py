@@ -95,9 +95,10 @@ def story():
         check_slow_rank(local)
         wait_for(300, "attempt 2", lambda: len(events(run, "attempt_started")) == 2)
         told = wait_for(60, "its programs", lambda: environment(run, 2))
-        advised = events(run, "advised")
-        check(advised[0]["attempt"] == 1 and advised[-1]["attempt"] == 2, f"each attempt notes its advice: {advised[-1]['detail']}")
-        check(int(told["DTSUBMIT_CHECKPOINT_EVERY"]) == round(advised[-1]["seconds"]["every"]), "attempt 2 began with it")
+        # Attempt 1 may be asked to save for the time limit in the moment in which it learns what a save takes.
+        advised = wait_for(60, "the second attempt's advice", lambda: [e for e in events(run, "advised") if e["attempt"] == 2])[0]
+        print("advice:", advised["detail"])
+        check(int(told["DTSUBMIT_CHECKPOINT_EVERY"]) == round(advised["seconds"]["every"]), "attempt 2 began with it")
         check("advice" in cluster.dtsubmit("status", run.path).stdout, "status says it")
         check_limit(run, expected)
 
