@@ -116,11 +116,16 @@ std::string format_utc(std::chrono::system_clock::time_point time) {
   return {text, length};
 }
 
+// The end of the year 2199: a time_point counts nanoseconds and ends in 2262.
+constexpr std::time_t k_latest = 7'258'118'399;
+
 std::optional<std::chrono::system_clock::time_point> parse_utc(const std::string& text) {
   std::tm parts{};
   const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   if (end == nullptr || *end != '\0') return std::nullopt;
-  return std::chrono::system_clock::from_time_t(::timegm(&parts));
+  const std::time_t seconds = ::timegm(&parts);
+  if (seconds < 0 || seconds > k_latest) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(seconds);
 }
 
 }  // namespace dts

@@ -23,6 +23,27 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
+TEST_CASE("a time in UTC is read back, and one that no clock of ours shows is none") {
+  for (const char* text :
+       {"1970-01-01T00:00:00Z", "2026-11-21T01:02:03Z", "2199-12-31T23:59:59Z"}) {
+    CAPTURE(std::string(text));
+    const auto time = parse_utc(text);
+    REQUIRE(time);
+    CHECK(format_utc(*time) == text);
+  }
+  for (const char* text : {"",
+                           "2026-11-21",
+                           "2026-11-21T01:02:03",
+                           "2026-11-21T01:02:03Z ",
+                           "1969-12-31T23:59:59Z",
+                           "0026-11-21T00:00:00Z",
+                           "2200-01-01T00:00:00Z",
+                           "9999-01-01T00:00:00Z"}) {
+    CAPTURE(std::string(text));
+    CHECK_FALSE(parse_utc(text));
+  }
+}
+
 TEST_CASE("split keeps empty parts and join puts them back") {
   CHECK(split("", ',') == Words{""});
   CHECK(split("a,,b,", ',') == Words{"a", "", "b", ""});
