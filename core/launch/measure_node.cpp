@@ -57,11 +57,13 @@ std::optional<std::uint64_t> available_memory() {
   return std::nullopt;
 }
 
+// A node without IPv4 has but the second of these.
 int try_loopback() {
   const auto listener = listen_on(0);
   if (!listener) return errno != 0 ? errno : EIO;
   errno = 0;
-  const auto connected = connect_to("127.0.0.1", local_port(listener->get()), k_loopback_limit);
+  const auto connected =
+      connect_to_any({"127.0.0.1", "::1"}, local_port(listener->get()), k_loopback_limit);
   return connected ? 0 : errno != 0 ? errno : ECONNREFUSED;
 }
 

@@ -148,9 +148,10 @@ std::vector<Finding> judge(const NodeFacts& facts, const NodeDemand& demand) {
   judge_memory(facts, demand, found);
   judge_shared_memory(facts, demand, found);
   if (facts.loopback_errno != 0)
-    found.add(Severity::unfit,
-              "cannot connect to 127.0.0.1: {}; is the interface lo up?",
-              std::strerror(facts.loopback_errno));
+    found.add(
+        Severity::unfit,
+        "cannot connect to itself, neither at 127.0.0.1 nor at ::1: {}; is the interface lo up?",
+        std::strerror(facts.loopback_errno));
   judge_gpus(facts, demand, found);
   return std::move(found.all);
 }

@@ -35,7 +35,7 @@ struct NodeFacts {
   std::optional<std::uint64_t> memory{};    // bytes, MemAvailable of proc(5)
   int shm_errno = 0;                        // of /dev/shm
   std::optional<std::uint64_t> shm_free{};  // bytes
-  int loopback_errno = 0;                   // of a connection from and to 127.0.0.1
+  int loopback_errno = 0;                   // of a connection to itself, at 127.0.0.1 or ::1
   std::string no_nvml{};                    // why NVML was not asked; empty: `gpus` is its answer
   std::vector<GpuFacts> gpus{};
 };
