@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/rank.hpp"
 
-#include "core/base/beat_page.hpp"
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
@@ -15,23 +14,17 @@
 #include "core/launch/measure_node.hpp"
 #include "core/launch/net.hpp"
 #include "core/launch/oom.hpp"
-#include "core/launch/pace.hpp"
 #include "core/launch/program.hpp"
-#include "core/launch/progress.hpp"
 #include "core/launch/protocol.hpp"
+#include "core/launch/rank_meeting.hpp"
+#include "core/launch/rank_progress.hpp"
 #include "core/launch/signals.hpp"
-#include "core/launch/stacks.hpp"
 #include "core/run/run_directory.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/json.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,7 +32,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <future>
 #include <optional>
 
 namespace dts::launch {
@@ -51,10 +43,7 @@ using std::chrono::seconds;
 
 constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the agent is gone
 constexpr std::chrono::seconds k_bye_limit{30};
-constexpr seconds k_look{1};     // at the program's heartbeat
-constexpr seconds k_report{30};  // of it to the agent
 constexpr milliseconds k_connect_limit{2000};
-constexpr unsigned k_port_candidates = 64;
 
 Hello make_hello(const ChannelFile& channel, const Identity& identity, const std::string& node) {
   Hello hello;
@@ -73,65 +62,6 @@ Hello make_hello(const ChannelFile& channel, const Identity& identity, const std
   // The agent knows its own node.
   hello.topology = identity.local_rank == 0 && hello.rank.node != channel.node;
   return hello;
-}
-
-HeldPort hold_worker_port(const RankOptions& options, unsigned rank) {
-  const auto [low, high] = ephemeral_ports();
-  return hold_one_of(
-      plan::master_port_candidates(fmt::format("{}/rank-{}", options.run_directory, rank),
-                                   options.attempt,
-                                   low,
-                                   high,
-                                   k_port_candidates));
-}
-
-// One of the ports that Slurm keeps for this step, where the site has it keep some (slurm.conf,
-// MpiParams=ports), else one of `ports`; `note` says what is unusual about it.
-HeldPort hold_master_port(const std::vector<unsigned>& ports, std::string& note) {
-  constexpr const char* k_reserved = "SLURM_STEP_RESV_PORTS";
-  const std::string reserved = getenv_lookup(k_reserved).value_or("");
-  HeldPort held = hold_one_of(plan::parse_ports(reserved));
-  if (held.port != 0) {
-    note = fmt::format("one of {}={}, which Slurm keeps for this step", k_reserved, reserved);
-    return held;
-  }
-  held = hold_one_of(ports);
-  if (!reserved.empty()) note = fmt::format("none of {}={} is free; ", k_reserved, reserved);
-  const auto [low, high] = ephemeral_ports();
-  if (held.port >= low && held.port <= high)
-    note += fmt::format(
-        "it is in ip_local_port_range {}-{}, which leaves no other that is free: an outgoing "
-        "connection can take it before the program does; ",
-        low,
-        high);
-  if (!note.empty()) note.resize(note.size() - 2);
-  return held;
-}
-
-// The way to the socket that rank 0 holds, if `address` leads there: it answers with the nonce and
-// the name of the interface that it was reached on, then closes.
-std::optional<Route> route_to_rank0(const std::string& address,
-                                    unsigned port,
-                                    const std::string& nonce) {
-  const auto fd = connect_to(address, port, milliseconds(1000));
-  if (!fd) return std::nullopt;
-  const timeval limit{1, 0};
-  ::setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  std::string answer(nonce.size() + IF_NAMESIZE, '\0');
-  const ssize_t got = ::recv(fd->get(), answer.data(), answer.size(), MSG_WAITALL);
-  if (got < static_cast<ssize_t>(nonce.size()) || answer.compare(0, nonce.size(), nonce) != 0)
-    return std::nullopt;
-  answer.resize(static_cast<std::size_t>(got));
-  Route route{address, local_address(fd->get()), {}};
-  const std::string interface = interface_of(route.from);
-  if (answer.substr(nonce.size()) == interface) route.interface = interface;
-  return route;
-}
-
-std::uint64_t size_of(const std::string& file) {
-  struct stat found {};
-
-  return ::stat(file.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
 }
 
 class RankProcess {
@@ -164,10 +94,8 @@ class RankProcess {
 
   void on_agent_lost();
   void on_signals();
-  void answer_probe();
   void report_exit(int code);
   void look_at_progress();
-  [[nodiscard]] Progress read_page(Clock::time_point now);
   void handle(const Advise& message);
   void read_agent();
 
@@ -180,13 +108,7 @@ class RankProcess {
   std::string nonce_;
   Program program_;
   OomCounter oom_;
-  std::optional<BeatPage> page_;
-  std::optional<ProgressWatch> watch_;  // while the program is to get on
-  bool may_hang_ = false;               // and is judged by it
-  PaceWatch pace_;
-  std::string log_;
-  Clock::time_point next_look_ = Clock::time_point::max();
-  Clock::time_point next_report_;
+  RankProgress progress_;
   pid_t stacks_ = 0;  // the process that writes them
   int stop_signal_ = SIGTERM;
   bool agent_alive_ = true;
@@ -209,24 +131,8 @@ void RankProcess::handle(const Listen& message) {
   say(listening);
 }
 
-void RankProcess::answer_probe() {
-  const UniqueFd peer = accept_from(rendezvous_.socket.get());
-  if (!peer.valid()) return;
-  // The answer is short and the socket's buffer empty: this cannot block.
-  const std::string answer = nonce_ + interface_of(local_address(peer.get()));
-  ::send(peer.get(), answer.data(), answer.size(), MSG_NOSIGNAL);
-}
-
 void RankProcess::handle(const Probe& message) {
-  std::vector<std::future<std::optional<Route>>> answers;
-  answers.reserve(message.addresses.size());
-  for (const std::string& address : message.addresses)
-    answers.push_back(
-        std::async(std::launch::async, route_to_rank0, address, message.port, message.nonce));
-  Reached reached;
-  for (auto& answer : answers)
-    if (auto route = answer.get()) reached.routes.push_back(std::move(*route));
-  say(reached);
+  say(follow(message));
 }
 
 void RankProcess::handle(const Go& message) {
@@ -240,25 +146,12 @@ void RankProcess::handle(const Go& message) {
   };
   std::erase_if(environment,
                 [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
-  auto page = BeatPage::create();
-  if (!page) return say(Failed{page.error().message});
-  page_ = *std::move(page);
-  environment.emplace_back("DTSUBMIT_BEAT", page_->path());
-  if (message.checkpoint_every > 0) {
-    page_->advise(message.checkpoint_every);
-    environment.emplace_back("DTSUBMIT_CHECKPOINT_EVERY",
-                             std::to_string(page_->checkpoint_every_seconds()));
-  }
+  if (const auto ready = progress_.prepare(message.checkpoint_every, environment); !ready)
+    return say(Failed{ready.error().message});
   const auto started =
       program_.start(options_.command, environment, {message.log, message.log_timestamps});
   if (!started) return say(Failed{started.error().message});
-  log_ = message.log;
-  const auto now = Clock::now();
-  may_hang_ = message.hang_seconds >= 0;
-  watch_.emplace(
-      message.hang_seconds > 0 ? std::optional(seconds(message.hang_seconds)) : std::nullopt, now);
-  next_look_ = now + k_look;
-  next_report_ = now + k_report;
+  progress_.begin(message, Clock::now());
   say(Started{program_.pid(), current_binding()});
 }
 
@@ -275,48 +168,16 @@ void RankProcess::handle(const Stacks& message) {
 }
 
 void RankProcess::handle(const Advise& message) {
-  if (page_) page_->advise(message.milliseconds);
-}
-
-Progress RankProcess::read_page(Clock::time_point now) {
-  Progress progress;
-  progress.step = page_->step();
-  pace_.see(progress.step,
-            page_->save_milliseconds(),
-            page_->work_milliseconds(),
-            page_->input_milliseconds(),
-            now);
-  progress.pace = pace_.pace();
-  if (watch_) {
-    watch_->see(progress.step, size_of(log_), now);
-    progress.pace.pause = static_cast<std::uint64_t>(
-        std::chrono::ceil<milliseconds>(watch_->longest_pause()).count());
-  }
-  return progress;
+  progress_.advise(message.milliseconds);
 }
 
 // What the program wrote into its page since the last look, and whether that is enough.
 void RankProcess::look_at_progress() {
-  const auto now = Clock::now();
-  next_look_ = program_.running() ? now + k_look : Clock::time_point::max();
-  if (!program_.running()) return;
-  Progress progress = read_page(now);
-  bool hung = false;
-  if (watch_ && may_hang_)
-    if (const auto since = watch_->hung(now)) {
-      hung = true;
-      progress.stalled_seconds = static_cast<unsigned>(std::chrono::ceil<seconds>(*since).count());
-      watch_.reset();  // said once
-    }
-  const bool news = pace_.take_news();
-  if (!hung && !news && now < next_report_) return;
-  next_report_ = now + k_report;
-  progress.state = std::string(1, process_state(program_.pid()));
-  say(progress);
+  if (const auto news = progress_.look(program_.pid(), Clock::now())) say(*news);
 }
 
 void RankProcess::handle(const Stop& message) {
-  watch_.reset();  // saving is no hang: the agent has its own limit for it
+  progress_.expect_end();
   program_.signal(message.signal);
 }
 
@@ -328,9 +189,7 @@ void RankProcess::handle(const Kill&) {
 void RankProcess::report_exit(int code) {
   if (reported_) return;
   reported_ = true;
-  // The save that it was asked for may be its first.
-  if (page_)
-    if (const Progress last = read_page(Clock::now()); pace_.take_news()) say(last);
+  if (const auto last = progress_.last_news(Clock::now())) say(*last);
   say(Exited{code, oom_.explains(code)});
   deadline_ = Clock::now() + k_bye_limit;
   if (!agent_alive_) over_ = true;
@@ -383,10 +242,10 @@ int RankProcess::run() {
          {rendezvous_.socket.get(), POLLIN, 0},
          {measurement_ ? measurement_->event_fd() : -1, POLLIN, 0}}};
     int wait = -1;
-    if (Clock::now() >= next_look_) look_at_progress();
-    if (next_look_ != Clock::time_point::max())
+    if (Clock::now() >= progress_.next_look()) look_at_progress();
+    if (const auto next = progress_.next_look(); next != Clock::time_point::max())
       wait = static_cast<int>(
-          std::max<long>(0, std::chrono::ceil<milliseconds>(next_look_ - Clock::now()).count()));
+          std::max<long>(0, std::chrono::ceil<milliseconds>(next - Clock::now()).count()));
     if (deadline_ != Clock::time_point::max()) {
       const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now()).count();
       if (left <= 0) {
@@ -400,7 +259,7 @@ int RankProcess::run() {
     if (::poll(fds.data(), fds.size(), wait) < 0 && errno != EINTR) break;
     if ((fds[1].revents & POLLOUT) != 0 && !agent_.flush()) on_agent_lost();
     if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && agent_alive_) read_agent();
-    if (fds[2].revents != 0 && rendezvous_.socket.valid()) answer_probe();
+    if (fds[2].revents != 0 && rendezvous_.socket.valid()) answer_probe(rendezvous_, nonce_);
     if (fds[3].revents != 0)
       if (const auto facts = measurement_->take()) say(Measured{to_text(*facts)});
     if (fds[0].revents != 0) on_signals();
@@ -440,7 +299,7 @@ Result<int> run_rank(const RankOptions& options) {
     DTS_ASSIGN(const topo::NodeTopology found, topo::discover());
     topology = Topology{topo::to_json(found)};
   }
-  HeldPort worker = hold_worker_port(options, hello.rank.rank);
+  HeldPort worker = hold_worker_port(options.run_directory, options.attempt, hello.rank.rank);
   hello.worker_port = worker.port;
   // Last, so that no connection is silent for long: the agent drops strangers when too many call.
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
