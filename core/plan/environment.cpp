@@ -127,8 +127,9 @@ void add_torchrun(Environment& variables,
 // One thread to a core, on its first hardware thread. libgomp takes its list with spaces, and binds
 // the main thread as soon as it is loaded; Intel's and LLVM's runtime takes its own with commas.
 void add_openmp(Environment& variables, const Placement& rank, const Plan& plan) {
+  const unsigned home = rank.home_cores > 0 ? rank.home_cores : rank.cores;
   variables.emplace_back("OMP_NUM_THREADS",
-                         text(std::max(1U, rank.cores / std::max(1U, plan.workers_per_task))));
+                         text(std::max(1U, home / std::max(1U, plan.workers_per_task))));
   if (plan.bind_threads == "none" || rank.first_cpus.empty()) return;
   std::vector<std::string> cpus;
   for (const unsigned cpu : rank.first_cpus) cpus.push_back(text(cpu));
@@ -149,6 +150,7 @@ void add_libraries(Environment& variables,
   }
   if (!world.rendezvous.hcas.empty())
     variables.emplace_back("NCCL_IB_HCA", "=" + world.rendezvous.hcas);
+  if (!rank.nics.empty()) variables.emplace_back("UCX_NET_DEVICES", join(rank.nics, ","));
   add_openmp(variables, rank, plan);
   if (rank.gpus.empty()) return;
   variables.emplace_back("CUDA_VISIBLE_DEVICES", join(rank.gpus, ","));

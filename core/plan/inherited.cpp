@@ -28,7 +28,8 @@ bool starts_with_one_of(std::string_view name, std::initializer_list<std::string
 bool is_overruled(std::string_view name, const IsSet& is_set) {
   if (name == "GOMP_CPU_AFFINITY" || name == "KMP_AFFINITY")
     return std::any_of(k_thread_places.begin(), k_thread_places.end(), is_set);
-  const bool advice = name == "OMP_NUM_THREADS" || starts_with_one_of(name, {"NCCL_", "GLOO_"});
+  const bool advice =
+      name == "OMP_NUM_THREADS" || starts_with_one_of(name, {"NCCL_", "GLOO_", "UCX_"});
   return advice && is_set(std::string(name));
 }
 

@@ -154,8 +154,11 @@ std::string to_json(const std::vector<Placement>& placements) {
                   {"node_rank", p.node_rank},
                   {"node", p.node},
                   {"cores", p.cores},
+                  {"home_cores", p.home_cores},
                   {"cpus", p.cpus},
-                  {"gpus", p.gpus}},
+                  {"gpus", p.gpus},
+                  {"nics", p.nics},
+                  {"memory", to_text(p.memory)}},
                  -1);
   }
   return text + "\n  ]\n}\n";

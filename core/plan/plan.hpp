@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,6 +97,24 @@ struct RankHello {
   std::vector<std::string> gpu_ids;  // CUDA_VISIBLE_DEVICES it inherited, split; empty: not set
 };
 
+// Where the pages of a rank's program come from (set_mempolicy(2)).
+struct MemoryPolicy {
+  enum class Kind {
+    none,    // as the kernel likes: the node of the core that touches a page first
+    prefer,  // these nodes while they have free memory
+    bind,    // these nodes only
+  };
+
+  Kind kind = Kind::none;
+  std::vector<unsigned> nodes;  // OS indices of NUMA nodes, ascending; empty for none
+
+  bool operator==(const MemoryPolicy&) const = default;
+};
+
+// "none", "prefer 0" or "bind 0-3,8"; the inverse refuses any other text.
+[[nodiscard]] std::string to_text(const MemoryPolicy& policy);
+[[nodiscard]] std::optional<MemoryPolicy> memory_policy_from(std::string_view text);
+
 struct Placement {
   unsigned rank = 0;
   unsigned local_rank = 0;
@@ -103,9 +122,12 @@ struct Placement {
   unsigned node_rank = 0;
   std::string node;
   unsigned cores = 1;          // physical cores behind `cpus`; at least 1
+  unsigned home_cores = 0;     // of them near its GPUs, for the program's own threads; 0: all
   std::vector<unsigned> cpus;  // OS indices of PUs, ascending; empty: topology unknown, do not bind
   std::vector<unsigned> first_cpus;  // of `cpus`: the first of each core, in the cores' order
   std::vector<std::string> gpus;     // value(s) for CUDA_VISIBLE_DEVICES; empty: none asked
+  std::vector<std::string> nics;     // ports for this rank, "mlx5_0:1"; empty: the library chooses
+  MemoryPolicy memory;
 };
 
 // Refuses (Errc::invalid, each problem named) a set of ranks that is not 0..W-1 with one W,
@@ -153,8 +175,9 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 using IsSet = std::function<bool(const std::string& name)>;
 
-// True where one of those variables only advises (NCCL_*, GLOO_*, OMP_NUM_THREADS, places of
-// threads) and the user has set it, or another that speaks of the same, himself: his stays.
+// True where one of those variables only advises (NCCL_*, GLOO_*, UCX_*,
+// OMP_NUM_THREADS, places of threads) and the user has set it, or another that speaks of the same,
+// himself: his stays.
 [[nodiscard]] bool is_overruled(std::string_view name, const IsSet& is_set);
 
 // True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,

@@ -40,6 +40,7 @@ Names planned() {
   plan::Placement placement;
   placement.gpus = {"0"};
   placement.first_cpus = {0};
+  placement.nics = {"mlx5_0:1"};
   const plan::Rendezvous rendezvous{"10.0.0.1", 4000, {"10.0.0.1"}, {4001}, "eth0", "mlx5_0:1"};
   Names names;
   for (const char* runtime : {"gnu", "intel"}) {

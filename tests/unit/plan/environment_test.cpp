@@ -27,7 +27,9 @@ std::vector<Placement> placements(const std::vector<unsigned>& per_node, unsigne
       one.local_world_size = per_node[node];
       one.node_rank = node;
       one.node = "n" + std::to_string(node);
-      one.cores = 3;
+      one.cores = 5;
+      one.home_cores = 3;
+      one.nics = {"mlx5_" + std::to_string(local) + ":1"};
       one.first_cpus = {6 * local, 6 * local + 2, 6 * local + 4};
       for (unsigned gpu = 0; gpu < gpus; ++gpu)
         one.gpus.push_back(std::to_string(local * gpus + gpu));
@@ -98,6 +100,7 @@ TEST_CASE("a rank's environment, all of it, in the order it is set") {
       {"NCCL_SOCKET_IFNAME", "=eth0"},
       {"GLOO_SOCKET_IFNAME", "eth0"},
       {"NCCL_IB_HCA", "=mlx5_0:1,mlx5_2:1"},
+      {"UCX_NET_DEVICES", "mlx5_1:1"},
       {"OMP_NUM_THREADS", "3"},
       {"CUDA_VISIBLE_DEVICES", "2,3"},
       {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}};
@@ -247,6 +250,8 @@ TEST_CASE("what a user has set stays where ours is only advice, never for who a 
       {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", true},
       {"NCCL_IB_HCA", "NCCL_IB_HCA", true},
       {"GLOO_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", true},
+      {"UCX_NET_DEVICES", "UCX_NET_DEVICES", true},
+      {"UCX_NET_DEVICES", "NCCL_IB_HCA", false},
       {"OMP_NUM_THREADS", "OMP_NUM_THREADS", true},
       {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", false},
       {"OMP_NUM_THREADS", "OMP_PROC_BIND", false},
@@ -305,8 +310,8 @@ TEST_CASE("--framework leaves the others' variables away, and never what is no f
        "HOROVOD_CROSS_SIZE"},
       {"sagemaker", "SM_HOSTS SM_CURRENT_HOST SM_NUM_GPUS"}};
   const std::set<std::string> always = words(
-      "NCCL_SOCKET_IFNAME GLOO_SOCKET_IFNAME NCCL_IB_HCA OMP_NUM_THREADS CUDA_VISIBLE_DEVICES "
-      "CUDA_DEVICE_ORDER");
+      "NCCL_SOCKET_IFNAME GLOO_SOCKET_IFNAME NCCL_IB_HCA UCX_NET_DEVICES OMP_NUM_THREADS "
+      "CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER");
   REQUIRE(families.size() == spec::all_frameworks().size());
   for (unsigned chosen = 0; chosen < 1U << families.size(); ++chosen) {
     CAPTURE(chosen);
@@ -362,6 +367,12 @@ TEST_CASE("what each library reads to know its ranks is all there, of one family
   }
 }
 
+TEST_CASE("where home cores are not told apart, each core has a thread") {
+  auto all = placements({1});
+  all[0].home_cores = 0;
+  CHECK(value(rank_environments(all, meeting(all), {}).at(0), "OMP_NUM_THREADS") == "5");
+}
+
 TEST_CASE("torchrun is told nodes, processes and rendezvous; its processes share the threads") {
   const auto all = placements({1, 1}, 3);
   Plan plan;
@@ -372,7 +383,7 @@ TEST_CASE("torchrun is told nodes, processes and rendezvous; its processes share
   CHECK(value(got, "PET_NPROC_PER_NODE") == "3");
   CHECK(value(got, "PET_MASTER_ADDR") == value(got, "MASTER_ADDR"));
   CHECK(value(got, "PET_MASTER_PORT") == value(got, "MASTER_PORT"));
-  CHECK(value(got, "OMP_NUM_THREADS") == "1");  // of three cores
+  CHECK(value(got, "OMP_NUM_THREADS") == "1");  // of three home cores
   const Environment without = rank_environments(all, meeting(all), {}).at(1);
   for (const auto& [name, text] : without) CHECK(name.rfind("PET_", 0) != 0);
 }

@@ -182,7 +182,7 @@ TEST_CASE("placement.json has one line a rank and a schema") {
   CHECK(contains(text, R"("schema": "dtsubmit/placement/1")"));
   CHECK(contains(
       text,
-      R"({"rank":1,"local_rank":1,"local_world_size":2,"node_rank":0,"node":"n0","cores":1,"cpus":[1,3],"gpus":[]})"));
+      R"({"rank":1,"local_rank":1,"local_world_size":2,"node_rank":0,"node":"n0","cores":1,"home_cores":0,"cpus":[1,3],"gpus":[],"nics":[],"memory":"none"})"));
   CHECK(to_json(std::vector<Placement>{}).back() == '\n');
 }
 
