@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/binding.hpp"
 
-#include "core/plan/flow.hpp"
-#include "core/topo/distance.hpp"
+#include "core/base/diagnostics.hpp"
+#include "core/plan/bind_policies.hpp"
+#include "core/plan/bind_reasons.hpp"
+#include "core/plan/gpu_groups.hpp"
+#include "core/plan/share_cores.hpp"
+#include "core/plan/share_nics.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -16,228 +20,174 @@ namespace {
 
 using topo::NodeTopology;
 
-// Distances as whole numbers whatever a rank's number of GPUs is: 840 is divisible by 1 to 8.
-constexpr std::int64_t k_unit = 840;
-// A home core's distance counts before the distances of all others together.
-constexpr std::int64_t k_home_weight = 1'000'000;
+// Ways to give out the GPUs that are followed to the end; the most promising come first.
+constexpr std::size_t k_most_tries = 24;
 
-// Cores that are alike to every GPU.
-struct Group {
-  unsigned sample = 0;          // one of them
-  std::vector<unsigned> cores;  // ascending
-  std::size_t taken = 0;        // handed out from the front
-};
-
-// Ranks that are alike to every core.
-struct Class {
-  std::vector<std::int64_t> distances;  // to each group, in 1/k_unit
-  std::vector<std::size_t> ranks;       // ascending
-};
-
-std::vector<Group> group(const NodeTopology& topology) {
-  std::map<std::tuple<unsigned, unsigned, unsigned>, std::size_t> found;
-  std::vector<Group> groups;
-  for (unsigned i = 0; i < topology.cores.size(); ++i) {
-    const topo::Core& core = topology.cores[i];
-    const auto [place, is_new] =
-        found.try_emplace({core.package, core.numa, core.l3}, groups.size());
-    if (is_new) groups.push_back({i, {}, 0});
-    groups[place->second].cores.push_back(i);
-  }
-  return groups;
+void check_gpus(const NodeTopology& node, const BindRequest& request, Diagnostics& problems) {
+  std::vector<std::vector<unsigned>> lists = request.gpus_of;
+  lists.push_back(request.gpus);
+  for (const auto& list : lists)
+    for (const unsigned gpu : list)
+      if (gpu >= node.gpus.size())
+        problems.push_back(
+            {"GPUs", fmt::format("there is no GPU {}, the node has {}", gpu, node.gpus.size())});
 }
 
-std::int64_t distance(const NodeTopology& topology,
-                      const std::vector<unsigned>& gpus,
-                      unsigned core) {
-  std::int64_t sum = 0;
-  for (const unsigned gpu : gpus)
-    sum += topo::distance(topology.cores[core], topology.gpus.at(gpu));
-  return gpus.empty() ? 0 : sum * k_unit / static_cast<std::int64_t>(gpus.size());
+void check_map(const NodeTopology& node, const BindRequest& request, Diagnostics& problems) {
+  std::set<unsigned> open;
+  for (const topo::Core& core : node.cores) open.insert(core.pus.begin(), core.pus.end());
+  if (request.map.empty()) problems.push_back({"--bind map", "no list of processors"});
+  for (const auto& list : request.map)
+    for (const unsigned pu : list)
+      if (!open.contains(pu))
+        problems.push_back({"--bind map",
+                            fmt::format("processor {} may not be used, or is not there", pu),
+                            "`dtsubmit topo` shows those that may"});
 }
 
-std::vector<Class> classify(const NodeTopology& topology,
-                            const std::vector<Group>& groups,
-                            const std::vector<std::vector<unsigned>>& gpus) {
-  std::map<std::vector<std::int64_t>, std::size_t> found;
-  std::vector<Class> classes;
-  for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
-    std::vector<std::int64_t> distances;
-    for (const Group& one : groups) distances.push_back(distance(topology, gpus[rank], one.sample));
-    const auto [place, is_new] = found.try_emplace(distances, classes.size());
-    if (is_new) classes.push_back({std::move(distances), {}});
-    classes[place->second].ranks.push_back(rank);
-  }
-  return classes;
+Result<void> check(const NodeTopology& node, const BindRequest& request) {
+  Diagnostics problems;
+  if (node.cores.empty()) problems.push_back({"node", "no core that may be used"});
+  if (request.ranks == 0) problems.push_back({"ranks", "none to bind"});
+  if (!request.gpus_of.empty() && request.gpus_of.size() != request.ranks)
+    problems.push_back({"GPUs", "not a list for each rank"});
+  if (const auto most = node.cores.size() / std::max(1U, request.ranks);
+      request.cores_per_rank > std::max<std::size_t>(1, most))
+    problems.push_back({"--cores-per-rank",
+                        fmt::format("{} asked, {} cores for {} ranks are there",
+                                    request.cores_per_rank,
+                                    node.cores.size(),
+                                    request.ranks),
+                        fmt::format("ask for at most {}", std::max<std::size_t>(1, most))});
+  check_gpus(node, request, problems);
+  if (request.policy == BindPolicy::map) check_map(node, request, problems);
+  if (problems.empty()) return {};
+  return tl::unexpected(to_error(problems));
 }
 
-// Cores of each class in each group.
-using Shares = std::vector<std::vector<std::int64_t>>;
-
-// Each class is three sources: its home cores, the rest of what all ranks have, and one core more
-// for some of its ranks.
-Shares share(const std::vector<Class>& classes,
-             const std::vector<Group>& groups,
-             std::size_t cores,
-             std::size_t ranks) {
-  const auto each = static_cast<std::int64_t>(cores / ranks);
-  const std::int64_t home = std::min<std::int64_t>(each, k_home_cores);
-  const std::size_t source = 0, more = 1, sink = 2, first_group = 3;
-  const std::size_t first_part = first_group + groups.size();
-  Flow flow(first_part + 3 * classes.size());
-  flow.add(source, more, static_cast<std::int64_t>(cores % ranks), 0);
-  for (std::size_t g = 0; g < groups.size(); ++g)
-    flow.add(first_group + g, sink, static_cast<std::int64_t>(groups[g].cores.size()), 0);
-  std::vector<std::vector<std::array<std::size_t, 3>>> edges(classes.size());
-  for (std::size_t c = 0; c < classes.size(); ++c) {
-    const std::size_t part = first_part + 3 * c;
-    const auto count = static_cast<std::int64_t>(classes[c].ranks.size());
-    flow.add(source, part, count * home, 0);
-    flow.add(source, part + 1, count * (each - home), 0);
-    flow.add(more, part + 2, count, 0);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const std::int64_t cost = classes[c].distances[g];
-      const auto room = static_cast<std::int64_t>(groups[g].cores.size());
-      edges[c].push_back({flow.add(part, first_group + g, room, cost * k_home_weight),
-                          flow.add(part + 1, first_group + g, room, cost),
-                          flow.add(part + 2, first_group + g, room, cost)});
+// Hardware threads of each core for each of the ranks on it: all of them, or with several ranks
+// each its own where there are enough.
+void take_threads(const NodeTopology& node,
+                  const BindRequest& request,
+                  std::vector<RankBinding>& ranks) {
+  std::map<unsigned, std::vector<RankBinding*>> users;
+  for (RankBinding& rank : ranks)
+    for (const auto* list : {&rank.home, &rank.annex})
+      for (const unsigned core : *list) users[core].push_back(&rank);
+  for (const auto& [core, list] : users) {
+    std::vector<unsigned> pus = node.cores[core].pus;
+    if (request.smt > 0 && pus.size() > request.smt) pus.resize(request.smt);
+    const bool enough = request.policy == BindPolicy::automatic && list.size() <= pus.size();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::size_t first = enough ? i * pus.size() / list.size() : 0;
+      const std::size_t end = enough ? (i + 1) * pus.size() / list.size() : pus.size();
+      list[i]->cpus.insert(list[i]->cpus.end(),
+                           pus.begin() + static_cast<std::ptrdiff_t>(first),
+                           pus.begin() + static_cast<std::ptrdiff_t>(end));
     }
   }
-  flow.run(source, sink);
-  Shares shares(classes.size());
-  for (std::size_t c = 0; c < classes.size(); ++c)
-    for (const auto& three : edges[c])
-      shares[c].push_back(flow.flow(three[0]) + flow.flow(three[1]) + flow.flow(three[2]));
-  return shares;
+  for (RankBinding& rank : ranks) std::sort(rank.cpus.begin(), rank.cpus.end());
 }
 
-// One for each of `count` to whoever needs most, the first of several.
-void fill(std::size_t& count, std::vector<std::size_t>& needs, std::vector<std::size_t>& given) {
-  while (count > 0) {
-    const auto neediest = std::max_element(needs.begin(), needs.end());
-    if (*neediest == 0) return;
-    --*neediest;
-    ++given[static_cast<std::size_t>(neediest - needs.begin())];
-    --count;
+void take_memory(const NodeTopology& node, std::vector<RankBinding>& ranks) {
+  for (RankBinding& rank : ranks) {
+    std::set<unsigned> numas;
+    for (const unsigned core : rank.home) numas.insert(node.cores[core].numa);
+    rank.numas.assign(numas.begin(), numas.end());
   }
 }
 
-// The cores of one class to its ranks: of those at one distance everybody gets as much of what he
-// still needs as the others, home cores first.
-class HandOut {
- public:
-  HandOut(const Class& ranks, std::size_t cores, std::vector<CoreShare>& shares)
-      : class_(ranks), shares_(shares) {
-    const std::size_t count = ranks.ranks.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t all = cores / count + (i < cores % count ? 1 : 0);
-      home_.push_back(std::min<std::size_t>(all, k_home_cores));
-      rest_.push_back(all - home_.back());
-    }
-  }
+// The order of bind_node()'s words.
+auto order_of(const BindingScore& s) {
+  return std::make_tuple(s.shared_cores,
+                         s.home_distance,
+                         ~s.fewest_cores,
+                         s.unused_cores,
+                         s.mean_distance,
+                         s.nic_distance,
+                         s.nic_load,
+                         s.shared_l3,
+                         ~s.linked);
+}
 
-  // `near`: all of these are home cores.
-  void give(const std::vector<unsigned>& cores, bool near) {
-    std::vector<std::size_t> home(home_.size(), 0);
-    std::size_t left = cores.size();
-    fill(left, home_, home);
-    std::vector<std::size_t> given = home;
-    fill(left, rest_, given);
-    auto core = cores.begin();
-    for (std::size_t i = 0; i < given.size(); ++i)
-      for (std::size_t k = 0; k < given[i]; ++k) {
-        CoreShare& share = shares_[class_.ranks[i]];
-        (near || k < home[i] ? share.home : share.annex).push_back(*core++);
-      }
-  }
-
- private:
-  const Class& class_;
-  std::vector<CoreShare>& shares_;
-  std::vector<std::size_t> home_, rest_;  // what each rank still needs
+struct Best {
+  std::vector<RankBinding> ranks;
+  BindingScore score, bound;
 };
 
-void hand_out(const Class& ranks,
-              const std::vector<std::int64_t>& amounts,
-              std::vector<Group>& groups,
-              std::vector<CoreShare>& shares) {
-  std::map<std::int64_t, std::vector<unsigned>> by_distance;
-  std::size_t total = 0;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    auto& list = by_distance[ranks.distances[g]];
-    for (std::int64_t k = 0; k < amounts[g]; ++k)
-      list.push_back(groups[g].cores[groups[g].taken++]);
-    total += static_cast<std::size_t>(amounts[g]);
+// What no binding of `ranks` ranks can pass, of the numbers that do not hang on GPUs.
+BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
+  const auto cores = static_cast<unsigned>(node.cores.size());
+  const unsigned limit = request.cores_per_rank > 0 ? request.cores_per_rank : cores;
+  const auto nics = static_cast<unsigned>(compute_nics(node).size());
+  BindingScore bound;
+  bound.fewest_cores = std::min(limit, std::max(1U, cores / request.ranks));
+  bound.most_cores = std::min(limit, (cores + request.ranks - 1) / request.ranks);
+  bound.unused_cores = cores - std::min(cores, bound.most_cores * request.ranks);
+  bound.shared_cores = request.ranks > cores ? std::min(cores, request.ranks - cores) : 0;
+  bound.nic_load = nics == 0 ? 0 : (request.ranks + nics - 1) / nics;
+  return bound;
+}
+
+// Follows the most promising ways, until no other can be nearer.
+Best best_of(const NodeTopology& node, const BindRequest& request, const GpuChoices& choices) {
+  Best best;
+  best.bound = plain_bound(node, request);
+  const unsigned limit = request.cores_per_rank > 0 ? request.cores_per_rank : 1U << 30;
+  std::size_t tried = 0;
+  for (; tried < std::min(choices.ways.size(), k_most_tries); ++tried) {
+    const GpuGroups& way = choices.ways[tried];
+    if (tried > 0 && way.home_distance > best.score.home_distance) break;
+    auto ranks = share_cores(node, way.of_rank, limit);
+    share_nics(node, ranks);
+    const BindingScore found = score(node, ranks);
+    if (tried == 0 || order_of(found) < order_of(best.score)) {
+      best.ranks = std::move(ranks);
+      best.score = found;
+    }
   }
-  HandOut hands(ranks, total, shares);
-  for (auto& [distance, cores] : by_distance) {
-    std::sort(cores.begin(), cores.end());
-    hands.give(cores, distance <= topo::k_same_numa * k_unit);
+  // With one way only, flows have shown what is best; else a rank may hope for what it would have
+  // alone.
+  const GpuGroups& first = choices.ways[0];
+  if (choices.ways.size() == 1) {
+    best.bound.home_distance = best.score.home_distance;
+    best.bound.mean_distance = least_mean_distance(node, first.of_rank, limit);
+    best.bound.nic_distance = best.score.nic_distance;
+  } else if (choices.all) {
+    best.bound.home_distance = first.home_distance;
+    best.bound.mean_distance = first.mean_distance;
   }
+  best.bound.linked = best.score.linked;
+  for (const GpuGroups& way : choices.ways) {
+    best.bound.linked = std::max(best.bound.linked, way.linked);
+    if (choices.ways.size() > 1)
+      best.bound.mean_distance = std::min(best.bound.mean_distance, way.mean_distance);
+  }
+  return best;
 }
 
 }  // namespace
 
-std::vector<CoreShare> share_cores(const NodeTopology& topology,
-                                   const std::vector<std::vector<unsigned>>& gpus) {
-  const std::size_t cores = topology.cores.size(), ranks = gpus.size();
-  std::vector<CoreShare> shares(ranks);
-  if (cores < ranks) {
-    for (std::size_t rank = 0; cores > 0 && rank < ranks; ++rank)
-      shares[rank].home = {static_cast<unsigned>(rank * cores / ranks)};
-    return shares;
+Result<NodeBinding> bind_node(const NodeTopology& node, const BindRequest& request) {
+  DTS_TRY(check(node, request));
+  GpuChoices choices;
+  if (!request.gpus_of.empty())
+    choices.ways.push_back({request.gpus_of});
+  else
+    choices = gpu_choices(node, request.gpus, request.ranks);
+  Best best = best_of(node, request, choices);
+  if (request.policy != BindPolicy::automatic) {
+    const BindingScore bound = best.bound;
+    best.ranks = bind_by_policy(node, request);
+    share_nics(node, best.ranks);
+    best.bound = bound;
   }
-  std::vector<Group> groups = group(topology);
-  const std::vector<Class> classes = classify(topology, groups, gpus);
-  const Shares amounts = share(classes, groups, cores, ranks);
-  for (std::size_t c = 0; c < classes.size(); ++c) hand_out(classes[c], amounts[c], groups, shares);
-  for (CoreShare& share : shares) {
-    std::sort(share.home.begin(), share.home.end());
-    std::sort(share.annex.begin(), share.annex.end());
-  }
-  return shares;
-}
-
-BindingScore score(const NodeTopology& topology,
-                   const std::vector<std::vector<unsigned>>& gpus,
-                   const std::vector<CoreShare>& shares) {
-  BindingScore result;
-  std::map<unsigned, std::set<std::size_t>> ranks_of_l3;
-  std::set<unsigned> used;
-  std::int64_t home_sum = 0, sum = 0;
-  std::size_t homes = 0, all = 0;
-  result.fewest_cores = static_cast<unsigned>(topology.cores.size());
-  for (std::size_t rank = 0; rank < shares.size(); ++rank) {
-    std::vector<std::int64_t> distances;
-    for (const auto* list : {&shares[rank].home, &shares[rank].annex})
-      for (const unsigned core : *list) {
-        distances.push_back(distance(topology, gpus[rank], core));
-        ranks_of_l3[topology.cores[core].l3].insert(rank);
-        used.insert(core);
-        for (const unsigned gpu : gpus[rank])
-          result.worst_distance = std::max(
-              result.worst_distance, topo::distance(topology.cores[core], topology.gpus[gpu]));
-      }
-    const auto count = static_cast<unsigned>(distances.size());
-    result.fewest_cores = std::min(result.fewest_cores, count);
-    result.most_cores = std::max(result.most_cores, count);
-    std::sort(distances.begin(), distances.end());
-    const auto home = std::min<std::ptrdiff_t>(k_home_cores, count);
-    home_sum += std::accumulate(distances.begin(), distances.begin() + home, std::int64_t{0});
-    sum += std::accumulate(distances.begin(), distances.end(), std::int64_t{0});
-    homes += static_cast<std::size_t>(home);
-    all += count;
-  }
-  const auto mean = [](std::int64_t total, std::size_t count) {
-    return count == 0 ? 0
-                      : static_cast<double>(total) / static_cast<double>(k_unit) /
-                            static_cast<double>(count);
-  };
-  result.home_distance = mean(home_sum, homes);
-  result.mean_distance = mean(sum, all);
-  result.unused_cores = static_cast<unsigned>(topology.cores.size() - used.size());
-  for (const auto& [l3, ranks] : ranks_of_l3) result.shared_l3 += ranks.size() > 1 ? 1 : 0;
-  return result;
+  if (request.policy != BindPolicy::map) take_threads(node, request, best.ranks);
+  take_memory(node, best.ranks);
+  best.score = score(node, best.ranks);
+  NodeBinding binding{std::move(best.ranks), best.score, best.bound, {}, node.doubts};
+  explain(node, request, binding);
+  return binding;
 }
 
 }  // namespace dts::plan

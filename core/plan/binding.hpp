@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cores of a node each of its ranks gets. Pure.
+// Which cores, GPUs and network adapter each rank of a node gets. Pure.
 #pragma once
 
+#include "core/base/result.hpp"
 #include "core/topo/topology.hpp"
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace dts::plan {
@@ -12,22 +15,42 @@ namespace dts::plan {
 // thread, NCCL's proxy threads and what copies to the GPU.
 inline constexpr unsigned k_home_cores = 4;
 
-// Of one rank, as indices into NodeTopology::cores, ascending.
-struct CoreShare {
-  std::vector<unsigned> home;   // near its GPUs: in their NUMA node, and the best k_home_cores
-  std::vector<unsigned> annex;  // the others it may use, for data loaders
+enum class BindPolicy {
+  automatic,  // near the GPUs, equal shares, every core used
+  compact,    // runs of neighbours in hwloc's order, whatever the GPUs
+  spread,     // rank i in NUMA node i mod N, whatever the GPUs
+  none,       // every rank may use every core
+  map         // as the user says, by local rank
 };
 
-// The best shares for one node. `gpus`: of each local rank, indices into topology.gpus; a rank
-// without any is near every core. In this order: each core belongs to one rank (unless there are
-// fewer cores than ranks: then rank i of n has core i*C/n); the home cores are near, in sum over
-// ranks and their GPUs (topo::distance()); ranks have the same number of cores, or one more; every
-// core is used; all cores are near; neighbours in hwloc's order stay together. The first three are
-// optimal, by a minimum-cost flow between NUMA nodes, L3s and ranks with the same GPUs' places.
-[[nodiscard]] std::vector<CoreShare> share_cores(const topo::NodeTopology& topology,
-                                                 const std::vector<std::vector<unsigned>>& gpus);
+struct BindRequest {
+  unsigned ranks = 1;
+  BindPolicy policy = BindPolicy::automatic;
+  unsigned smt = 0;                        // hardware threads of each core; 0: all
+  unsigned cores_per_rank = 0;             // 0: as many as there are
+  std::vector<unsigned> gpus{};            // of the job, indices into NodeTopology::gpus, ascending
+  std::vector<std::vector<unsigned>> map;  // OS indices of PUs by local rank; from the first again
+                                           // where there are more ranks
+  // The GPUs of each rank where somebody else has decided; empty: bind_node() does.
+  std::vector<std::vector<unsigned>> gpus_of{};
+};
 
-// What a binding is worth; distances are topo::distance(), means over cores and their rank's GPUs.
+// "auto", "compact", "spread", "none" or "map:0-3;4-7" (lists of PUs by local rank).
+// Errc::invalid, naming the place.
+[[nodiscard]] Result<BindRequest> parse_bind(std::string_view text);
+
+struct RankBinding {
+  std::vector<unsigned> home;   // indices into NodeTopology::cores, ascending: near its GPUs
+  std::vector<unsigned> annex;  // the others it may use, for data loaders
+  std::vector<unsigned> gpus;   // indices into NodeTopology::gpus, ascending
+  std::vector<unsigned> nics;   // indices into NodeTopology::nics: the one, or none there
+  std::vector<unsigned> cpus;   // OS indices of PUs of home and annex, ascending
+  std::vector<unsigned> numas;  // logical NUMA nodes of the home cores, ascending
+};
+
+// What a binding is worth. Distances are topo::distance(), means over cores and their rank's GPUs;
+// those of adapters are topo::Path, of the nearest of the rank's GPUs (of its home cores where it
+// has none: node or sys).
 struct BindingScore {
   double home_distance = 0;  // of each rank's best k_home_cores
   double mean_distance = 0;
@@ -35,13 +58,36 @@ struct BindingScore {
   unsigned fewest_cores = 0;  // of a rank
   unsigned most_cores = 0;
   unsigned unused_cores = 0;
-  unsigned shared_l3 = 0;  // L3s with cores of more than one rank
+  unsigned shared_cores = 0;  // by more than one rank
+  unsigned shared_l3 = 0;     // L3s with cores of more than one rank
+  double nic_distance = 0;    // mean over ranks
+  unsigned nic_load = 0;      // the most ranks on one adapter
+  unsigned linked = 0;        // sum of the links' weights within ranks
 
   bool operator==(const BindingScore&) const = default;
 };
 
+struct NodeBinding {
+  std::vector<RankBinding> ranks;  // by local rank
+  BindingScore score;
+  BindingScore bound;  // of each number the best that any binding has, whatever the others are then
+  std::vector<std::string> reasons;   // why it is as it is, a sentence each
+  std::vector<std::string> warnings;  // what cannot be as it should be, and what to do
+};
+
+// The best binding of a node under a policy. `automatic` is, in this order: every rank has a core
+// and as many GPUs as the others, G/n (G not a multiple of n: those left over are named in a
+// warning; fewer GPUs than ranks: shared by runs of ranks), and no core is shared unless there are
+// fewer than ranks; home cores are near, in sum over ranks and their GPUs; ranks have the same
+// number of cores, or one more; every core is used; all cores are near; adapters are near, then
+// evenly loaded; L3s are not shared; GPUs of a rank are linked; the rest follows hwloc's and PCI's
+// order, so that the same node gives the same binding. Errc::invalid: no core, an unknown GPU, a
+// PU of `map` that may not be used, more cores_per_rank than there are; all problems at once.
+[[nodiscard]] Result<NodeBinding> bind_node(const topo::NodeTopology& topology,
+                                            const BindRequest& request);
+
+// What `ranks` are worth on this node, of whatever origin they are.
 [[nodiscard]] BindingScore score(const topo::NodeTopology& topology,
-                                 const std::vector<std::vector<unsigned>>& gpus,
-                                 const std::vector<CoreShare>& shares);
+                                 const std::vector<RankBinding>& ranks);
 
 }  // namespace dts::plan

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which ports are tried for a program's own servers.
 #include "core/base/hash.hpp"
-#include "core/base/text.hpp"
+#include "core/base/number_list.hpp"
 #include "core/plan/plan.hpp"
 
 #include <algorithm>
@@ -49,15 +49,9 @@ std::vector<unsigned> master_port_candidates(const std::string& run,
 std::vector<unsigned> parse_ports(std::string_view text) {
   if (text.size() > 1 && text.front() == '[' && text.back() == ']')
     text = text.substr(1, text.size() - 2);
-  std::vector<unsigned> ports;
-  for (const std::string& item : split(text, ',')) {
-    const std::size_t dash = item.find('-');
-    const auto first = parse_number(item.substr(0, dash));
-    const auto last = dash == std::string::npos ? first : parse_number(item.substr(dash + 1));
-    if (!first || !last || *first == 0 || *last > k_last || *first > *last) return {};
-    for (auto port = *first; port <= *last; ++port) ports.push_back(static_cast<unsigned>(port));
-  }
-  return ports;
+  const auto ports = parse_number_list(text, k_last);
+  if (!ports || std::find(ports->begin(), ports->end(), 0U) != ports->end()) return {};
+  return *ports;
 }
 
 }  // namespace dts::plan

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is there, and who goes where: verify_ranks() and place_ranks().
 #include "core/base/text.hpp"
-#include "core/plan/binding.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/share_cores.hpp"
 
 #include <fmt/format.h>
 
@@ -74,7 +74,7 @@ void check_node(const std::string& name,
 
 void take_cores(Placement& placement,
                 const std::vector<topo::Core>& cores,
-                const CoreShare& share) {
+                const RankBinding& share) {
   std::vector<unsigned> all = share.home;
   all.insert(all.end(), share.annex.begin(), share.annex.end());
   std::sort(all.begin(), all.end());
@@ -149,7 +149,7 @@ std::vector<Placement> place_ranks(const std::vector<RankHello>& hellos,
     GpuLists gpus;
     for (std::size_t i = 0; i < ranks.size(); ++i)
       gpus.push_back(share_gpus(ranks, i, plan.gpus_per_node));
-    std::vector<CoreShare> shares;
+    std::vector<RankBinding> shares;
     if (topology != topologies.end())
       shares = share_cores(topology->second, locate(gpus, topology->second.gpus.size()));
     for (std::size_t i = 0; i < ranks.size(); ++i) {

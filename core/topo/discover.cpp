@@ -13,18 +13,29 @@ namespace {
 
 constexpr std::chrono::seconds k_limit{30};
 
+// `arguments` of dtsubmit-topology. The error has its own words and kind where it has spoken.
+Result<NodeTopology> ask(std::vector<std::string> arguments) {
+  Command command;
+  command.argv = {library_folder() + "/dtsubmit-topology"};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  DTS_ASSIGN(const Output output, run_process(std::move(command), k_limit));
+  if (output.exit_code == 0) return from_json(trim(output.out));
+  for (const Errc code : {Errc::invalid, Errc::not_found})
+    if (output.exit_code == exit_code(code)) return fail(code, std::string(trim(output.err)));
+  return fail(Errc::internal,
+              fmt::format("hwloc cannot tell this machine's cores: {} (exit {})",
+                          trim(output.err),
+                          output.exit_code));
+}
+
 }  // namespace
 
 Result<NodeTopology> discover() {
-  Command command;
-  command.argv = {library_folder() + "/dtsubmit-topology"};
-  DTS_ASSIGN(const Output output, run_process(std::move(command), k_limit));
-  if (output.exit_code != 0)
-    return fail(Errc::internal,
-                fmt::format("hwloc cannot tell this machine's cores: {} (exit {})",
-                            trim(output.err),
-                            output.exit_code));
-  return from_json(trim(output.out));
+  return ask({});
+}
+
+Result<NodeTopology> read_topology(const std::string& path) {
+  return ask({path});
 }
 
 }  // namespace dts::topo

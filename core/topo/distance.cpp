@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/topo/distance.hpp"
 
+#include <algorithm>
+
 namespace dts::topo {
 
-unsigned distance(const Core& core, const Gpu& gpu) {
-  const bool same_package = gpu.package == core.package;
-  const bool same_numa = gpu.numa == core.numa;
-  if ((!gpu.package || same_package) && (!gpu.numa || same_numa) && (!gpu.l3 || gpu.l3 == core.l3))
+unsigned distance(const Core& core, const Device& device) {
+  const bool same_package = device.package == core.package;
+  const bool same_numa = device.numa == core.numa;
+  if ((!device.package || same_package) && (!device.numa || same_numa) &&
+      (!device.l3 || device.l3 == core.l3))
     return 0;
   if (same_numa) return k_same_numa;
   return same_package ? k_same_package : k_other_package;
+}
+
+Path path(const Device& a, const Device& b) {
+  const auto [end_a, end_b] =
+      std::mismatch(a.bridges.begin(), a.bridges.end(), b.bridges.begin(), b.bridges.end());
+  const auto shared = end_a - a.bridges.begin();
+  if (shared > 1) {  // more than the host bridge: they meet in a switch, each behind one port of it
+    const auto rest = std::max(a.bridges.end() - end_a, b.bridges.end() - end_b);
+    return rest <= 1 ? Path::pix : Path::pxb;
+  }
+  if (shared == 1) return Path::phb;
+  return a.numa && a.numa == b.numa ? Path::node : Path::sys;
+}
+
+const char* to_string(Path path) {
+  constexpr const char* k_names[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
+  return k_names[static_cast<unsigned>(path)];
 }
 
 }  // namespace dts::topo

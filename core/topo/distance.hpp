@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a core is from a GPU. Pure.
+// How far a core is from a GPU, and a GPU from a network adapter. Pure.
 #pragma once
 
 #include "core/topo/topology.hpp"
@@ -10,9 +10,21 @@ inline constexpr unsigned k_same_numa = 1;
 inline constexpr unsigned k_same_package = 2;
 inline constexpr unsigned k_other_package = 3;
 
-// 0 where the core is in the part of the node that the GPU hangs from, else one of the above. The
-// order is what matters; on a two-socket node the steps are about those of the transfer rates to
-// and from the GPU.
-[[nodiscard]] unsigned distance(const Core& core, const Gpu& gpu);
+// 0 where the core is in the part of the node that the device hangs from, else one of the above.
+// The order is what matters; on a two-socket node the steps are about those of the transfer rates
+// to and from the GPU.
+[[nodiscard]] unsigned distance(const Core& core, const Device& device);
+
+// NCCL's classes of paths between PCI devices (NVIDIA's documentation of NCCL_NET_GDR_LEVEL).
+enum class Path {
+  pix,   // over at most one switch
+  pxb,   // over several, but not the host bridge
+  phb,   // over the host bridge
+  node,  // over the interconnect between the host bridges of one NUMA node
+  sys    // over that between NUMA nodes
+};
+
+[[nodiscard]] Path path(const Device& a, const Device& b);
+[[nodiscard]] const char* to_string(Path path);
 
 }  // namespace dts::topo

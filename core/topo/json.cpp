@@ -17,6 +17,7 @@ using nlohmann::json;
 constexpr std::size_t k_most_bytes = std::size_t{1} << 20;
 constexpr std::size_t k_most_cores = 65'536;
 constexpr std::size_t k_most_threads = 1'024;
+constexpr std::size_t k_most_bridges = 64;
 
 tl::unexpected<Error> bad(const std::string& where) {
   return fail(Errc::invalid, "topology: " + where + " is not as expected");
@@ -27,12 +28,22 @@ bool is_index(const json& value) {
          value.get<std::uint64_t>() <= std::numeric_limits<unsigned>::max();
 }
 
-// An array [index, index, index, [index, ...]] as a core; false for anything else.
+bool read_text(const json& value, std::string& text, std::size_t longest) {
+  if (value.is_string()) text = value.get<std::string>();
+  return value.is_string() && text.size() <= longest;
+}
+
+// An array [index, index, index, [index, ...], index] as a core; false for anything else.
 bool read_core(const json& value, Core& core) {
-  if (!value.is_array() || value.size() != 4 || !value[3].is_array()) return false;
+  if (!value.is_array() || value.size() != 5 || !value[3].is_array() || !is_index(value[4]))
+    return false;
   if (!is_index(value[0]) || !is_index(value[1]) || !is_index(value[2])) return false;
   if (value[3].empty() || value[3].size() > k_most_threads) return false;
-  core = {value[0].get<unsigned>(), value[1].get<unsigned>(), value[2].get<unsigned>(), {}};
+  core = {value[0].get<unsigned>(),
+          value[1].get<unsigned>(),
+          value[2].get<unsigned>(),
+          {},
+          value[4].get<unsigned>()};
   for (const json& pu : value[3]) {
     if (!is_index(pu) || (!core.pus.empty() && pu.get<unsigned>() <= core.pus.back())) return false;
     core.pus.push_back(pu.get<unsigned>());
@@ -45,14 +56,45 @@ bool read_part(const json& value, std::optional<unsigned>& part) {
   return part || value.is_null();
 }
 
-bool read_gpu(const json& value, Gpu& gpu) {
-  if (!value.is_array() || value.size() != 4 || !value[0].is_string()) return false;
-  gpu.pci = value[0].get<std::string>();
-  if (!read_part(value[1], gpu.package) || !read_part(value[2], gpu.numa) ||
-      !read_part(value[3], gpu.l3))
+bool read_device(const json& value, Device& device) {
+  if (!value.is_array() || value.size() != 8 || !value[4].is_array() || !is_index(value[6]) ||
+      !value[7].is_boolean())
     return false;
-  return gpu.pci.size() <= 32 &&
-         gpu.pci.find_first_not_of("0123456789abcdef:.") == std::string::npos;
+  if (!read_text(value[0], device.pci, 32) || !read_part(value[1], device.package) ||
+      !read_part(value[2], device.numa) || !read_part(value[3], device.l3) ||
+      !read_text(value[5], device.name, 64))
+    return false;
+  if (value[4].size() > k_most_bridges) return false;
+  for (const json& bridge : value[4]) {
+    if (!is_index(bridge)) return false;
+    device.bridges.push_back(bridge.get<unsigned>());
+  }
+  device.part = value[6].get<unsigned>();
+  device.ethernet = value[7].get<bool>();
+  return device.pci.find_first_not_of("0123456789abcdef:.") == std::string::npos &&
+         (device.name.empty() || is_safe_name(device.name));
+}
+
+bool read_numa(const json& value, NumaNode& node) {
+  if (!value.is_array() || value.size() != 4 || !is_index(value[0]) ||
+      !value[2].is_number_unsigned() || !value[3].is_boolean())
+    return false;
+  node.os = value[0].get<unsigned>();
+  node.bytes = value[2].get<std::uint64_t>();
+  node.has_cores = value[3].get<bool>();
+  return read_part(value[1], node.package);
+}
+
+bool read_link(const json& value, GpuLink& link) {
+  if (!value.is_array() || value.size() != 3) return false;
+  for (const json& one : value)
+    if (!is_index(one)) return false;
+  link = {value[0].get<unsigned>(), value[1].get<unsigned>(), value[2].get<unsigned>()};
+  return link.a < link.b;
+}
+
+bool read_doubt(const json& value, std::string& doubt) {
+  return read_text(value, doubt, 65'536);
 }
 
 bool read_port(const json& value, FabricPort& port) {
@@ -80,35 +122,71 @@ std::string read_list(const json& object,
   return {};
 }
 
+// An array of what `one` makes of each.
+template <class Item, class One>
+json list_of(const std::vector<Item>& items, One one) {
+  json list = json::array();
+  for (const Item& item : items) list.push_back(one(item));
+  return list;
+}
+
+json part_json(const std::optional<unsigned>& index) {
+  return index ? json(*index) : json(nullptr);
+}
+
+json core_json(const Core& core) {
+  return json::array({core.package, core.numa, core.l3, core.pus, core.kind});
+}
+
+json device_json(const Device& d) {
+  return json::array({d.pci,
+                      part_json(d.package),
+                      part_json(d.numa),
+                      part_json(d.l3),
+                      d.bridges,
+                      d.name,
+                      d.part,
+                      d.ethernet});
+}
+
 }  // namespace
 
-std::string to_json(const NodeTopology& topology) {
-  json cores = json::array();
-  for (const Core& core : topology.cores)
-    cores.push_back({core.package, core.numa, core.l3, core.pus});
-  json gpus = json::array();
-  const auto part = [](const std::optional<unsigned>& index) {
-    return index ? json(*index) : json(nullptr);
+std::string to_json(const NodeTopology& node) {
+  const auto port = [](const FabricPort& p) {
+    return json::array({p.hca, p.port, p.gbps, p.infiniband});
   };
-  for (const Gpu& gpu : topology.gpus)
-    gpus.push_back(json::array({gpu.pci, part(gpu.package), part(gpu.numa), part(gpu.l3)}));
-  json fabric = json::array();
-  for (const FabricPort& port : topology.fabric)
-    fabric.push_back(json::array({port.hca, port.port, port.gbps, port.infiniband}));
-  return json{{"cores", std::move(cores)}, {"gpus", std::move(gpus)}, {"fabric", std::move(fabric)}}
-      .dump();
+  const auto numa = [](const NumaNode& n) {
+    return json::array({n.os, part_json(n.package), n.bytes, n.has_cores});
+  };
+  const auto link = [](const GpuLink& l) { return json::array({l.a, l.b, l.weight}); };
+  return json{{"cores", list_of(node.cores, core_json)},
+              {"gpus", list_of(node.gpus, device_json)},
+              {"fabric", list_of(node.fabric, port)},
+              {"nics", list_of(node.nics, device_json)},
+              {"numas", list_of(node.numas, numa)},
+              {"links", list_of(node.links, link)},
+              {"closed", list_of(node.closed, core_json)},
+              {"doubts", node.doubts}}
+      .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 Result<NodeTopology> from_json(std::string_view text) {
   if (text.size() > k_most_bytes) return bad("its size");
   const json value = json::parse(text, nullptr, false);
-  if (!value.is_object() || value.size() != 3) return bad("the object");
-  NodeTopology topology;
-  for (const std::string& wrong : {read_list(value, "cores", read_core, topology.cores),
-                                   read_list(value, "gpus", read_gpu, topology.gpus),
-                                   read_list(value, "fabric", read_port, topology.fabric)})
+  if (!value.is_object() || value.size() != 8) return bad("the object");
+  NodeTopology node;
+  for (const std::string& wrong : {read_list(value, "cores", read_core, node.cores),
+                                   read_list(value, "gpus", read_device, node.gpus),
+                                   read_list(value, "fabric", read_port, node.fabric),
+                                   read_list(value, "nics", read_device, node.nics),
+                                   read_list(value, "numas", read_numa, node.numas),
+                                   read_list(value, "links", read_link, node.links),
+                                   read_list(value, "closed", read_core, node.closed),
+                                   read_list(value, "doubts", read_doubt, node.doubts)})
     if (!wrong.empty()) return bad(wrong);
-  return topology;
+  for (const GpuLink& link : node.links)
+    if (link.b >= node.gpus.size()) return bad("/links");
+  return node;
 }
 
 }  // namespace dts::topo

@@ -10,8 +10,11 @@
 
 namespace dts::topo {
 
-// {"cores":[[package,numa,l3,[pu,...]],...],"gpus":[["0000:3b:00.0",package,numa,l3],...],...},
-// without a newline; null for an index that a GPU has not.
+// {"cores":[[package,numa,l3,[pu,...],kind],...],
+//  "gpus":[["0000:3b:00.0",package,numa,l3,[bridge,...],"nvml0",part,ethernet],...],"nics": the
+//  same, "fabric":[[hca,port,gbps,infiniband],...],"numas":[[os,package,bytes,has_cores],...],
+//  "links":[[a,b,weight],...],"closed": as cores,"doubts":["...",...]} without a newline; null for
+// an index that is absent.
 [[nodiscard]] std::string to_json(const NodeTopology& topology);
 
 // The inverse; Errc::invalid, naming the place, for anything to_json() does not write, and for more

@@ -3,6 +3,8 @@
 
 #include "core/base/files.hpp"
 #include "core/base/unique_fd.hpp"
+#include "core/topo/doubts.hpp"
+#include "core/topo/hwloc_devices.hpp"
 #include "core/topo/json.hpp"
 
 #include <fcntl.h>
@@ -18,8 +20,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
-#include <tuple>
+#include <set>
 #include <type_traits>
 
 namespace dts::topo {
@@ -60,11 +63,10 @@ Result<Handle> prepare() {
                                       HWLOC_OBJ_L1ICACHE,
                                       HWLOC_OBJ_L2ICACHE,
                                       HWLOC_OBJ_L3ICACHE,
-                                      HWLOC_OBJ_MISC,
-                                      HWLOC_OBJ_OS_DEVICE,
-                                      HWLOC_OBJ_BRIDGE})
+                                      HWLOC_OBJ_MISC})
     hwloc_topology_set_type_filter(raw, type, HWLOC_TYPE_FILTER_KEEP_NONE);
-  hwloc_topology_set_type_filter(raw, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_PCI_DEVICE, HWLOC_OBJ_OS_DEVICE, HWLOC_OBJ_BRIDGE})
+    hwloc_topology_set_type_filter(raw, type, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   return handle;
 }
@@ -77,94 +79,106 @@ unsigned ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_
   return logical_index(hwloc_get_ancestor_obj_by_type(topology, type, object));
 }
 
-// The NUMA node of the smallest locality that covers `cpus`; the first of several, which is the
-// DRAM where a GPU's or a high-bandwidth memory shares the processors. Null where none covers them
-// all (a device attached to a package of several nodes).
-hwloc_obj_t numa_around(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
-  hwloc_obj_t best = nullptr;
-  hwloc_obj_t node = nullptr;
-  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    if (!hwloc_bitmap_isincluded(cpus, node->cpuset)) continue;
-    if (best == nullptr || hwloc_bitmap_weight(node->cpuset) < hwloc_bitmap_weight(best->cpuset))
-      best = node;
+// Hybrid processors: the number of the kind of each hardware thread, the slowest first. hwloc also
+// tells cores of one kind apart that differ in their highest frequency only: those are alike here.
+class Kinds {
+ public:
+  explicit Kinds(hwloc_topology_t topology) {
+    std::map<std::string, int> fastest;  // efficiency of each kind, as hwloc ranks it
+    const int count = hwloc_cpukinds_get_nr(topology, 0);
+    for (int i = 0; i < count; ++i) {
+      Kind kind{Bitmap(hwloc_bitmap_alloc()), {}};
+      int efficiency = -1;
+      unsigned infos = 0;
+      hwloc_info_s* info = nullptr;
+      if (!kind.cpus ||
+          hwloc_cpukinds_get_info(
+              topology, static_cast<unsigned>(i), kind.cpus.get(), &efficiency, &infos, &info, 0) !=
+              0)
+        continue;
+      for (unsigned k = 0; k < infos; ++k)
+        if (const std::string name = info[k].name; name == "CoreType" || name == "LinuxCapacity")
+          kind.name += info[k].value + std::string("/");
+      int& known = fastest.try_emplace(kind.name, efficiency).first->second;
+      known = std::max(known, efficiency);
+      kinds_.push_back(std::move(kind));
+    }
+    std::set<int> ranks;
+    for (const auto& [name, efficiency] : fastest) ranks.insert(efficiency);
+    for (const auto& [name, efficiency] : fastest)
+      number_[name] = static_cast<unsigned>(std::distance(ranks.begin(), ranks.find(efficiency)));
   }
-  return best;
-}
+
+  [[nodiscard]] unsigned of(unsigned pu) const {
+    for (const Kind& kind : kinds_)
+      if (hwloc_bitmap_isset(kind.cpus.get(), pu)) return number_.at(kind.name);
+    return 0;
+  }
+
+ private:
+  struct Kind {
+    Bitmap cpus;
+    std::string name;
+  };
+
+  std::vector<Kind> kinds_;
+  std::map<std::string, unsigned> number_;
+};
 
 // The hardware threads of one core (of one thread where the machine names no cores) within
-// `usable`.
-std::vector<Core> cores_of(hwloc_topology_t topology, hwloc_const_bitmap_t usable) {
+// `usable`; a core without any goes to `closed`, with all it has.
+std::vector<Core> cores_of(hwloc_topology_t topology,
+                           hwloc_const_bitmap_t usable,
+                           std::vector<Core>& closed) {
+  const Kinds kinds(topology);
   std::vector<Core> cores;
+  std::vector<std::vector<unsigned>> all;  // hardware threads of each
   hwloc_obj_t previous = nullptr;
   hwloc_obj_t pu = nullptr;
   while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != nullptr) {
-    if (!hwloc_bitmap_isset(usable, pu->os_index)) continue;
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
     if (core == nullptr) core = pu;
     if (core != previous) {
       cores.push_back({ancestor_index(topology, HWLOC_OBJ_PACKAGE, core),
                        logical_index(numa_around(topology, core->cpuset)),
                        ancestor_index(topology, HWLOC_OBJ_L3CACHE, core),
-                       {}});
+                       {},
+                       kinds.of(pu->os_index)});
+      all.emplace_back();
       previous = core;
     }
-    cores.back().pus.push_back(pu->os_index);
+    all.back().push_back(pu->os_index);
+    if (hwloc_bitmap_isset(usable, pu->os_index)) cores.back().pus.push_back(pu->os_index);
   }
-  for (Core& core : cores) std::sort(core.pus.begin(), core.pus.end());
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    std::sort(cores[i].pus.begin(), cores[i].pus.end());
+    if (!cores[i].pus.empty()) continue;
+    closed.push_back(cores[i]);
+    closed.back().pus = std::move(all[i]);
+    std::sort(closed.back().pus.begin(), closed.back().pus.end());
+  }
+  std::erase_if(cores, [](const Core& core) { return core.pus.empty(); });
   return cores;
 }
 
-// By PCI class (pci-ids.ucw.cz): 0300 VGA, 0302 3D, 0380 other display (AMD Instinct, Intel Max),
-// 1200 processing accelerator. Intel's 0300 is the graphics of a desktop processor; vendors not
-// listed are the consoles of management controllers.
-bool is_gpu(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
-  const unsigned kind = device.class_id;
-  switch (device.vendor_id) {
-    case 0x10de:
-    case 0x1002:
-      return kind == 0x0300 || kind == 0x0302 || kind == 0x0380 || kind == 0x1200;
-    case 0x8086:
-      return kind == 0x0380 || kind == 0x1200;
-    default:
-      return false;
+std::vector<NumaNode> numas_of(hwloc_topology_t topology, const NodeTopology& node) {
+  std::vector<NumaNode> numas;
+  hwloc_obj_t found = nullptr;
+  while ((found = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, found)) != nullptr) {
+    NumaNode& numa = numas.emplace_back();
+    numa.os = found->os_index;
+    numa.bytes = found->attr->numanode.local_memory;
+    hwloc_obj_t package = nullptr;
+    while ((package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, package)) != nullptr)
+      if (hwloc_bitmap_isincluded(found->cpuset, package->cpuset) &&
+          !hwloc_bitmap_iszero(found->cpuset))
+        numa.package = package->logical_index;
+    numa.has_cores = false;
   }
-}
-
-// `object` itself, or what it is in.
-hwloc_obj_t enclosing(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t object) {
-  return object->type == type ? object : hwloc_get_ancestor_obj_by_type(topology, type, object);
-}
-
-// `near`: the smallest part with processors that the GPU hangs from.
-void locate(Gpu& gpu, hwloc_topology_t topology, hwloc_obj_t near) {
-  if (near == nullptr || near->cpuset == nullptr) return;
-  if (const auto* package = enclosing(topology, HWLOC_OBJ_PACKAGE, near))
-    gpu.package = package->logical_index;
-  if (const auto* cache = enclosing(topology, HWLOC_OBJ_L3CACHE, near))
-    gpu.l3 = cache->logical_index;
-  if (hwloc_obj_t node = numa_around(topology, near->cpuset)) gpu.numa = node->logical_index;
-}
-
-std::vector<Gpu> gpus_of(hwloc_topology_t topology) {
-  std::vector<hwloc_obj_t> devices;
-  hwloc_obj_t device = nullptr;
-  while ((device = hwloc_get_next_pcidev(topology, device)) != nullptr)
-    if (device->attr != nullptr && is_gpu(device->attr->pcidev)) devices.push_back(device);
-  const auto address = [](hwloc_obj_t d) {
-    const auto& pci = d->attr->pcidev;
-    return std::make_tuple(pci.domain, pci.bus, pci.dev, pci.func);
-  };
-  std::sort(devices.begin(), devices.end(), [&](hwloc_obj_t a, hwloc_obj_t b) {
-    return address(a) < address(b);
-  });
-  std::vector<Gpu> gpus;
-  for (hwloc_obj_t d : devices) {
-    const auto& pci = d->attr->pcidev;
-    gpus.push_back(
-        {fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func)});
-    locate(gpus.back(), topology, hwloc_get_non_io_ancestor_obj(topology, d));
-  }
-  return gpus;
+  for (const auto* cores : {&node.cores, &node.closed})
+    for (const Core& core : *cores)
+      if (core.numa < numas.size()) numas[core.numa].has_cores = true;
+  return numas;
 }
 
 // `bound` narrows the allowed processors further; null: it does not.
@@ -172,7 +186,13 @@ Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bou
   const Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
   if (!usable) return fail(Errc::internal, "hwloc gave no allowed processors");
   if (bound != nullptr) hwloc_bitmap_and(usable.get(), usable.get(), bound);
-  NodeTopology node{cores_of(topology, usable.get()), gpus_of(topology), {}};
+  NodeTopology node;
+  node.cores = cores_of(topology, usable.get(), node.closed);
+  node.gpus = gpus_of(topology);
+  node.nics = nics_of(topology);
+  node.numas = numas_of(topology, node);
+  node.links = links_of(topology, node.gpus);
+  node.doubts = find_doubts(node);
   if (node.cores.empty())
     return fail(Errc::invalid, "the topology has no processor that may be used");
   return node;

@@ -2,6 +2,7 @@
 // One node as a value: what a process may use of it, in hwloc's logical order.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,16 +14,41 @@ struct Core {
   unsigned numa = 0;     // logical index of its NUMA node; 0 where hwloc names none
   unsigned l3 = 0;       // logical index of its L3; 0 where hwloc names none
   std::vector<unsigned>
-      pus;  // OS indices of its hardware threads we may run on, ascending, never empty
+      pus;            // OS indices of its hardware threads we may run on, ascending, never empty
+  unsigned kind = 0;  // hybrid processors: 0 the slowest kind of core, more is faster; else 0
 };
 
-// The smallest part of the node that a device hangs from. Absent: it hangs from a larger one, so
-// that the parts of that are all alike to it.
-struct Gpu {
+// A GPU or a network adapter. Package, NUMA node and L3 are those of the smallest part of the node
+// that it hangs from. Absent: it hangs from a larger one, so that the parts of that are all alike
+// to it.
+struct Device {
   std::string pci;                    // "0000:3b:00.0"
   std::optional<unsigned> package{};  // logical indices, as Core has them
   std::optional<unsigned> numa{};
   std::optional<unsigned> l3{};
+  // The PCI bridges above it, from the host bridge down, by numbers that are unique in the node.
+  // Empty: not known.
+  std::vector<unsigned> bridges{};
+  std::string name{};  // the operating system's or a library's: "nvml0", "mlx5_0"; empty: none
+  unsigned part = 0;   // of the device: 1, 2, ... are further GPUs at this address (MI300A in CPX)
+  bool ethernet = false;  // an adapter that calls itself just that: RoCE, or for management
+};
+
+using Gpu = Device;
+using Nic = Device;  // with OpenFabrics or Slingshot, or of an InfiniBand or Omni-Path PCI class
+
+// Memory, with or without processors of its own.
+struct NumaNode {
+  unsigned os = 0;                    // as the kernel and numactl(8) count
+  std::optional<unsigned> package{};  // absent: outside of every package, or around several
+  std::uint64_t bytes = 0;            // 0: unknown
+  bool has_cores = true;              // false: a GPU's memory, or HBM behind other processors
+};
+
+// GPUs that are connected without PCI: NVLink, xGMI.
+struct GpuLink {
+  unsigned a = 0, b = 0;  // indices into NodeTopology::gpus, a < b
+  unsigned weight = 0;    // more is faster; comparable within a node only
 };
 
 // An active port of an InfiniBand or RoCE adapter.
@@ -34,9 +60,14 @@ struct FabricPort {
 };
 
 struct NodeTopology {
-  std::vector<Core> cores;  // only those with an allowed PU, logical order
-  std::vector<Gpu> gpus;    // display and accelerator devices of GPU vendors, in PCI bus order
+  std::vector<Core> cores;         // only those with an allowed PU, logical order
+  std::vector<Gpu> gpus;           // of GPU vendors, in PCI bus order, partitions of one in theirs
   std::vector<FabricPort> fabric;  // by name and port, mlx5_2 before mlx5_10
+  std::vector<Nic> nics{};         // in PCI bus order
+  std::vector<NumaNode> numas{};   // by logical index
+  std::vector<GpuLink> links{};    // each pair once, ascending
+  std::vector<Core> closed{};      // cores of which no PU is allowed, with all of theirs
+  std::vector<std::string> doubts{};  // what the firmware or an override file says that cannot be
 };
 
 }  // namespace dts::topo

@@ -1,17 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit-topology: this machine as one line of JSON, for discover().
+// dtsubmit-topology [FILE]: this machine, or the one that hwloc recorded in FILE, as one line of
+// JSON, for discover() and read_topology().
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
 #include "core/topo/fabric.hpp"
 #include "core/topo/json.hpp"
 #include "core/topo/load.hpp"
+#include "core/topo/override.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 
-int main() {
-  auto topology = dts::topo::load_live();
-  if (!topology) {
-    std::fprintf(stderr, "%s\n", topology.error().message.c_str());
-    return dts::exit_code(topology.error().code);
+namespace {
+
+using namespace dts;
+
+// $DTSUBMIT_TOPOLOGY has to be there, the machine's own file need not.
+Result<topo::NodeTopology> this_machine() {
+  DTS_ASSIGN(topo::NodeTopology node, topo::load_live());
+  node.fabric = topo::find_fabric();
+  const char* named = std::getenv("DTSUBMIT_TOPOLOGY");
+  const std::string file = named != nullptr ? named : topo::k_override_file;
+  if (named == nullptr && !exists(file)) return node;
+  DTS_ASSIGN(const std::string text, read_file(file));
+  return topo::apply_override(std::move(node), text, file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto node = argc > 1 ? topo::load_xml(argv[1]) : this_machine();
+  if (!node) {
+    std::fprintf(stderr, "%s\n", node.error().message.c_str());
+    return exit_code(node.error().code);
   }
-  topology->fabric = dts::topo::find_fabric();
-  return std::puts(dts::topo::to_json(*topology).c_str()) < 0 ? 74 : 0;
+  return std::puts(topo::to_json(*node).c_str()) < 0 ? 74 : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cores each rank gets: the best there are, on any machine and in any cpuset.
-#include "core/plan/binding.hpp"
+#include "core/plan/share_cores.hpp"
 
 #include <doctest/doctest.h>
 
@@ -50,7 +50,7 @@ unsigned below(std::mt19937& random, std::size_t limit) {
   return static_cast<unsigned>(random() % limit);
 }
 
-std::vector<unsigned> all_of(const CoreShare& share) {
+std::vector<unsigned> all_of(const RankBinding& share) {
   std::vector<unsigned> all = share.home;
   all.insert(all.end(), share.annex.begin(), share.annex.end());
   return all;
@@ -62,7 +62,7 @@ void check_fair(const topo::NodeTopology& node, const Gpus& gpus) {
   REQUIRE(shares.size() == gpus.size());
   std::set<unsigned> used;
   std::size_t fewest = node.cores.size(), most = 0;
-  for (const CoreShare& share : shares) {
+  for (const RankBinding& share : shares) {
     const auto all = all_of(share);
     REQUIRE_FALSE(all.empty());
     for (const unsigned core : all) REQUIRE(core < node.cores.size());
@@ -78,18 +78,19 @@ void check_fair(const topo::NodeTopology& node, const Gpus& gpus) {
 // The lexicographic best of (home distance, distance) over all fair ways to share out the cores.
 std::pair<double, double> brute_force(const topo::NodeTopology& node, const Gpus& gpus) {
   const std::size_t cores = node.cores.size(), ranks = gpus.size();
-  std::vector<CoreShare> shares(ranks);
+  std::vector<RankBinding> shares(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) shares[i].gpus = gpus[i];
   std::optional<std::pair<double, double>> best;
   const std::function<void(unsigned)> place = [&](unsigned core) {
     if (core == cores) {
-      for (const CoreShare& share : shares)
+      for (const RankBinding& share : shares)
         if (share.home.size() < cores / ranks) return;
-      const BindingScore found = score(node, gpus, shares);
+      const BindingScore found = score(node, shares);
       const std::pair value{found.home_distance, found.mean_distance};
       if (!best || value < *best) best = value;
       return;
     }
-    for (CoreShare& share : shares) {
+    for (RankBinding& share : shares) {
       if (share.home.size() > cores / ranks) continue;
       share.home.push_back(core);
       place(core + 1);
@@ -111,7 +112,7 @@ TEST_CASE("where each GPU has its own NUMA node, every rank gets just that") {
     for (const unsigned core : shares[rank].home)
       CHECK(node.cores[core].numa == node.gpus[rank].numa);
   }
-  CHECK(score(node, one_each(8), shares) == BindingScore{0, 0, 0, 8, 8, 0, 0});
+  CHECK(score(node, shares) == BindingScore{0, 0, 0, 8, 8});
 }
 
 TEST_CASE("GPUs on half of the NUMA nodes: near cores first, and the other half as annex") {
@@ -127,8 +128,8 @@ TEST_CASE("GPUs on half of the NUMA nodes: near cores first, and the other half 
     for (const unsigned core : shares[rank].annex)
       CHECK(node.cores[core].package == node.gpus[rank].package);
   }
-  const BindingScore result = score(node, one_each(8), shares);
-  CHECK(result == BindingScore{0, 1, 2, 16, 16, 0, 0});
+  const BindingScore result = score(node, shares);
+  CHECK(result == BindingScore{0, 1, 2, 16, 16});
 }
 
 TEST_CASE("a machine without GPUs is cut into runs of neighbours") {
@@ -156,7 +157,7 @@ TEST_CASE("a GPU whose NUMA node may not be used is served from its package, the
 TEST_CASE("ranks with one GPU share what is near as evenly as what is not") {
   const auto node = with_gpus({2, 1, 1, 6}, {0, 0});
   const auto shares = share_cores(node, one_each(2));
-  for (const CoreShare& share : shares)
+  for (const RankBinding& share : shares)
     CHECK(std::count_if(share.home.begin(), share.home.end(), [&](unsigned core) {
             return node.cores[core].numa == 0;
           }) == 3);
@@ -189,7 +190,7 @@ TEST_CASE("no way to share out the cores is better, on machines small enough to 
     ++tried;
     const Gpus each = one_each(gpus);
     check_fair(node, each);
-    const BindingScore ours = score(node, each, share_cores(node, each));
+    const BindingScore ours = score(node, share_cores(node, each));
     const auto [home, mean] = brute_force(node, each);
     CAPTURE(round);
     CHECK(ours.home_distance == doctest::Approx(home));

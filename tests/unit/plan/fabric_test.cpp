@@ -133,9 +133,9 @@ TEST_CASE(
   REQUIRE(make_folders(sysfs.file("mlx5_5/ports/1")));
   REQUIRE(make_folders(sysfs.file("mlx5_6")));
   topo::NodeTopology node{{}, {}, topo::find_fabric(sysfs.path)};
-  CHECK(
-      topo::to_json(node) ==
-      R"({"cores":[],"fabric":[["mlx5_2",1,0,false],["mlx5_2",2,2,false],["mlx5_10",1,400,true]],"gpus":[]})");
+  CHECK(topo::to_json(node).find(
+            R"("fabric":[["mlx5_2",1,0,false],["mlx5_2",2,2,false],["mlx5_10",1,400,true]])") !=
+        std::string::npos);
   CHECK(topo::to_json(*topo::from_json(topo::to_json(node))) == topo::to_json(node));
   CHECK(topo::find_fabric(sysfs.file("none")).empty());
 }

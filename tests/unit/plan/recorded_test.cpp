@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores for ranks on recorded machines, whole and in part.
 #include "core/base/files.hpp"
-#include "core/plan/binding.hpp"
+#include "core/plan/share_cores.hpp"
 #include "core/topo/load.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ unsigned check_all_counts(const topo::NodeTopology& node) {
        std::set<std::size_t>{1, 2, gpus / 2, gpus, gpus + 1, 2 * gpus, cores}) {
     if (ranks == 0) continue;
     const auto each = lists(ranks, gpus);
-    const BindingScore result = score(node, each, share_cores(node, each));
+    const BindingScore result = score(node, share_cores(node, each));
     CAPTURE(ranks);
     REQUIRE(result.fewest_cores >= 1);
     REQUIRE(result.most_cores - result.fewest_cores <= 1);
@@ -94,7 +94,7 @@ TEST_CASE("recorded machines, one rank a GPU: as near as measured by hand, and n
     const auto node = topo::load_xml(k_recorded + expected.file);
     REQUIRE(node);
     const auto each = lists(node->gpus.size(), node->gpus.size());
-    const BindingScore result = score(*node, each, share_cores(*node, each));
+    const BindingScore result = score(*node, share_cores(*node, each));
     CHECK(result.home_distance == doctest::Approx(expected.home));
     CHECK(result.mean_distance == doctest::Approx(expected.mean));
     CHECK(result.unused_cores == 0);

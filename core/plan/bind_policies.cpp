@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/bind_policies.hpp"
+
+#include "core/base/number_list.hpp"
+#include "core/base/text.hpp"
+#include "core/plan/gpu_groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace dts::plan {
+namespace {
+
+using Cores = std::vector<unsigned>;
+
+constexpr unsigned k_most_pus = 65'535;
+constexpr std::array<std::pair<std::string_view, BindPolicy>, 4> k_names{{
+    {"auto", BindPolicy::automatic},
+    {"compact", BindPolicy::compact},
+    {"spread", BindPolicy::spread},
+    {"none", BindPolicy::none},
+}};
+
+// The i-th of `count` runs of `cores`, of `limit` at most; shared where there are fewer.
+Cores run_of(const Cores& cores, std::size_t i, std::size_t count, std::size_t limit) {
+  const std::size_t first = i * cores.size() / count;
+  const std::size_t end = std::max(first + 1, (i + 1) * cores.size() / count);
+  const auto at = [&](std::size_t k) { return cores.begin() + static_cast<std::ptrdiff_t>(k); };
+  return {at(first), at(std::min(end, first + limit))};
+}
+
+Cores all_cores(const topo::NodeTopology& node) {
+  Cores cores(node.cores.size());
+  std::iota(cores.begin(), cores.end(), 0U);
+  return cores;
+}
+
+// Without a limit the runs meet; with one they are packed to the front.
+void compact(const topo::NodeTopology& node, std::size_t limit, std::vector<RankBinding>& ranks) {
+  Cores cores = all_cores(node);
+  if (limit < cores.size() && limit * ranks.size() < cores.size())
+    cores.resize(limit * ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    ranks[i].home = run_of(cores, i, ranks.size(), limit);
+}
+
+std::vector<Cores> cores_by_numa(const topo::NodeTopology& node) {
+  std::vector<Cores> numas;
+  for (unsigned core = 0; core < node.cores.size(); ++core) {
+    const unsigned numa = node.cores[core].numa;
+    if (numa >= numas.size()) numas.resize(numa + 1);
+    numas[numa].push_back(core);
+  }
+  std::erase_if(numas, [](const Cores& cores) { return cores.empty(); });
+  return numas;
+}
+
+void spread(const topo::NodeTopology& node, std::size_t limit, std::vector<RankBinding>& ranks) {
+  const std::vector<Cores> numas = cores_by_numa(node);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks.size() < numas.size()) {  // several NUMA nodes each
+      Cores mine;
+      for (std::size_t n = i * numas.size() / ranks.size();
+           n < (i + 1) * numas.size() / ranks.size();
+           ++n)
+        mine.insert(mine.end(), numas[n].begin(), numas[n].end());
+      mine.resize(std::min(mine.size(), limit));
+      ranks[i].home = std::move(mine);
+      continue;
+    }
+    const std::size_t numa = i % numas.size();
+    const std::size_t there = (ranks.size() - numa + numas.size() - 1) / numas.size();
+    ranks[i].home = run_of(numas[numa], i / numas.size(), there, limit);
+  }
+}
+
+void by_map(const topo::NodeTopology& node,
+            const std::vector<std::vector<unsigned>>& map,
+            std::vector<RankBinding>& ranks) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    ranks[i].cpus = map[i % map.size()];
+    std::sort(ranks[i].cpus.begin(), ranks[i].cpus.end());
+    for (unsigned core = 0; core < node.cores.size(); ++core) {
+      const auto& pus = node.cores[core].pus;
+      if (std::any_of(pus.begin(), pus.end(), [&](unsigned pu) {
+            return std::binary_search(ranks[i].cpus.begin(), ranks[i].cpus.end(), pu);
+          }))
+        ranks[i].home.push_back(core);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<RankBinding> bind_by_policy(const topo::NodeTopology& node,
+                                        const BindRequest& request) {
+  std::vector<RankBinding> ranks(request.ranks);
+  const auto gpus =
+      request.gpus_of.empty() ? gpu_runs(request.gpus, request.ranks) : request.gpus_of;
+  const std::size_t limit = request.cores_per_rank > 0 ? request.cores_per_rank : node.cores.size();
+  if (request.policy == BindPolicy::compact) compact(node, limit, ranks);
+  if (request.policy == BindPolicy::spread) spread(node, limit, ranks);
+  if (request.policy == BindPolicy::map) by_map(node, request.map, ranks);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (request.policy == BindPolicy::none) ranks[i].home = all_cores(node);
+    ranks[i].gpus = gpus[i];
+  }
+  return ranks;
+}
+
+Result<BindRequest> parse_bind(std::string_view text) {
+  constexpr std::string_view k_map = "map:";
+  BindRequest request;
+  for (const auto& [name, policy] : k_names)
+    if (name == text) {
+      request.policy = policy;
+      return request;
+    }
+  if (!text.starts_with(k_map))
+    return fail(Errc::invalid,
+                fmt::format("`{}` is no binding", text),
+                "one of auto, compact, spread, none, map:LIST;LIST...");
+  request.policy = BindPolicy::map;
+  for (const std::string& list : split(text.substr(k_map.size()), ';')) {
+    const auto pus = parse_number_list(list, k_most_pus);
+    if (!pus || pus->empty())
+      return fail(Errc::invalid,
+                  fmt::format("`{}` in `{}` is no list of processors", list, text),
+                  "for example map:0-3,8;4-7");
+    request.map.push_back(*pus);
+  }
+  return request;
+}
+
+}  // namespace dts::plan

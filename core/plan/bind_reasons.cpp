@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/bind_reasons.hpp"
+
+#include "core/base/number_list.hpp"
+#include "core/plan/share_nics.hpp"
+#include "core/topo/distance.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dts::plan {
+namespace {
+
+using topo::NodeTopology;
+
+std::string count(std::size_t number, const char* one) {
+  return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
+}
+
+std::string name_of(const NodeTopology& node, unsigned gpu) {
+  const topo::Gpu& device = node.gpus[gpu];
+  return device.pci.empty() ? fmt::format("GPU {} ({})", gpu, device.name)
+                            : fmt::format("GPU {} ({})", gpu, device.pci);
+}
+
+void say_shares(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
+  const BindingScore& s = binding.score;
+  std::set<unsigned> numas;
+  for (const topo::Core& core : node.cores) numas.insert(core.numa);
+  std::string each = fmt::format("{} each", s.fewest_cores);
+  if (s.fewest_cores != s.most_cores)
+    each = fmt::format("{} to {} each", s.fewest_cores, s.most_cores);
+  std::string rest = s.unused_cores == 0 ? "all used" : fmt::format("{} unused", s.unused_cores);
+  if (s.shared_cores > 0) rest += fmt::format(", {} by several ranks", s.shared_cores);
+  binding.reasons.push_back(fmt::format("{} on {} in {}: {}, {}",
+                                        count(request.ranks, "rank"),
+                                        count(node.cores.size(), "core"),
+                                        count(numas.size(), "NUMA node"),
+                                        each,
+                                        rest));
+}
+
+// The least distance from which any core is there for the GPU.
+void say_unreachable(const NodeTopology& node, NodeBinding& binding) {
+  std::set<unsigned> used;
+  for (const RankBinding& rank : binding.ranks) used.insert(rank.gpus.begin(), rank.gpus.end());
+  for (const unsigned gpu : used) {
+    unsigned nearest = topo::k_other_package + 1;
+    for (const topo::Core& core : node.cores)
+      nearest = std::min(nearest, topo::distance(core, node.gpus[gpu]));
+    if (nearest < topo::k_same_package) continue;
+    binding.warnings.push_back(fmt::format(
+        "no core near {} may be used: the nearest are in {}; its copies are slower. Ask "
+        "for whole nodes (--exclusive), or for cores of its NUMA node",
+        name_of(node, gpu),
+        nearest == topo::k_same_package ? "another NUMA node of its package" : "another package"));
+  }
+}
+
+void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
+  const BindingScore& s = binding.score;
+  std::set<unsigned> used;
+  std::size_t homes = 0, annexes = 0;
+  for (const RankBinding& rank : binding.ranks) {
+    used.insert(rank.gpus.begin(), rank.gpus.end());
+    homes += rank.home.size();
+    annexes += rank.annex.size();
+  }
+  if (used.empty()) return;
+  if (request.policy == BindPolicy::automatic)
+    binding.reasons.push_back(fmt::format(
+        "home cores are {} from their GPUs{}",
+        s.home_distance == 0 ? "no step" : fmt::format("{:.2f} steps", s.home_distance),
+        s.home_distance <= binding.bound.home_distance ? ", no binding is nearer" : ""));
+  if (annexes > 0)
+    binding.reasons.push_back(fmt::format("{} near {}; {} further away as annex, for data loaders",
+                                          count(homes, "core"),
+                                          used.size() == 1 ? "the GPU" : "the GPUs",
+                                          annexes));
+  if (s.linked > 0)
+    binding.reasons.push_back("the GPUs of a rank are linked without PCI (NVLink, xGMI)");
+  std::vector<unsigned> left;
+  for (const unsigned gpu : request.gpus)
+    if (!used.contains(gpu)) left.push_back(gpu);
+  if (!left.empty() && request.gpus_of.empty())
+    binding.warnings.push_back(
+        fmt::format("GPU {} of the job without a rank: {} do not share out evenly over {}",
+                    fold_numbers(left),
+                    count(request.gpus.size(), "GPU"),
+                    count(request.ranks, "rank")));
+  say_unreachable(node, binding);
+}
+
+void say_nics(const NodeTopology& node, NodeBinding& binding) {
+  if (node.nics.empty()) return;
+  const auto used = compute_nics(node);
+  std::string words = fmt::format("{}, at most {} each, ",
+                                  count(used.size(), "adapter"),
+                                  count(binding.score.nic_load, "rank"));
+  const auto far = static_cast<unsigned>(binding.score.nic_distance);
+  words += static_cast<double>(far) == binding.score.nic_distance
+               ? fmt::format("all at {}", topo::to_string(static_cast<topo::Path>(far)))
+               : fmt::format("at {} to {} in the mean",
+                             topo::to_string(static_cast<topo::Path>(far)),
+                             topo::to_string(static_cast<topo::Path>(far + 1)));
+  binding.reasons.push_back(words);
+  if (used.size() < node.nics.size())
+    binding.reasons.push_back(fmt::format("{} left out: slower, or for storage and management",
+                                          count(node.nics.size() - used.size(), "adapter")));
+}
+
+}  // namespace
+
+void explain(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
+  say_shares(node, request, binding);
+  say_gpus(node, request, binding);
+  say_nics(node, binding);
+  if (binding.score.shared_cores > 0 && request.policy == BindPolicy::automatic)
+    binding.warnings.push_back(
+        fmt::format("{} for {}: some share a core. Ask for more cores (--cpus-per-task), or fewer "
+                    "ranks",
+                    count(node.cores.size(), "core"),
+                    count(request.ranks, "rank")));
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a binding is worth.
+#include "core/plan/share_cores.hpp"
+#include "core/plan/share_nics.hpp"
+#include "core/topo/distance.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace dts::plan {
+namespace {
+
+using topo::NodeTopology;
+
+double mean(std::int64_t total, std::size_t count) {
+  if (count == 0) return 0;
+  return static_cast<double>(total) / static_cast<double>(k_unit) / static_cast<double>(count);
+}
+
+void add_cores(BindingScore& result,
+               const NodeTopology& topology,
+               const std::vector<RankBinding>& ranks) {
+  std::int64_t home_sum = 0, sum = 0;
+  std::size_t homes = 0, all = 0;
+  result.fewest_cores = static_cast<unsigned>(topology.cores.size());
+  for (const RankBinding& rank : ranks) {
+    std::vector<std::int64_t> distances;
+    for (const auto* list : {&rank.home, &rank.annex})
+      for (const unsigned core : *list) {
+        distances.push_back(mean_distance(topology, rank.gpus, core));
+        for (const unsigned gpu : rank.gpus)
+          result.worst_distance = std::max(
+              result.worst_distance, topo::distance(topology.cores[core], topology.gpus[gpu]));
+      }
+    const auto count = static_cast<unsigned>(distances.size());
+    result.fewest_cores = std::min(result.fewest_cores, count);
+    result.most_cores = std::max(result.most_cores, count);
+    std::sort(distances.begin(), distances.end());
+    const auto home = std::min<std::ptrdiff_t>(k_home_cores, count);
+    home_sum += std::accumulate(distances.begin(), distances.begin() + home, std::int64_t{0});
+    sum += std::accumulate(distances.begin(), distances.end(), std::int64_t{0});
+    homes += static_cast<std::size_t>(home);
+    all += count;
+  }
+  result.home_distance = mean(home_sum, homes);
+  result.mean_distance = mean(sum, all);
+}
+
+void add_sharing(BindingScore& result,
+                 const NodeTopology& topology,
+                 const std::vector<RankBinding>& ranks) {
+  constexpr std::size_t k_nobody = ~std::size_t{0}, k_several = k_nobody - 1;
+  std::vector<std::size_t> owner(topology.cores.size(), k_nobody);
+  std::map<unsigned, std::size_t> l3_owner;
+  const auto take = [](std::size_t& has, std::size_t rank) {
+    has = has == k_nobody || has == rank ? rank : k_several;
+  };
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    for (const auto* list : {&ranks[rank].home, &ranks[rank].annex})
+      for (const unsigned core : *list) {
+        take(owner[core], rank);
+        take(l3_owner.try_emplace(topology.cores[core].l3, k_nobody).first->second, rank);
+      }
+  for (const std::size_t has : owner) {
+    result.unused_cores += has == k_nobody ? 1 : 0;
+    result.shared_cores += has == k_several ? 1 : 0;
+  }
+  for (const auto& [l3, has] : l3_owner) result.shared_l3 += has == k_several ? 1 : 0;
+}
+
+void add_devices(BindingScore& result,
+                 const NodeTopology& topology,
+                 const std::vector<RankBinding>& ranks) {
+  std::map<unsigned, unsigned> load;
+  unsigned far = 0, with_nic = 0;
+  for (const RankBinding& rank : ranks) {
+    for (const unsigned nic : rank.nics) {
+      far += nic_distance(topology, rank, nic);
+      ++with_nic;
+      result.nic_load = std::max(result.nic_load, ++load[nic]);
+    }
+    for (const topo::GpuLink& link : topology.links)
+      if (std::binary_search(rank.gpus.begin(), rank.gpus.end(), link.a) &&
+          std::binary_search(rank.gpus.begin(), rank.gpus.end(), link.b))
+        result.linked += link.weight;
+  }
+  if (with_nic > 0) result.nic_distance = static_cast<double>(far) / with_nic;
+}
+
+}  // namespace
+
+BindingScore score(const NodeTopology& topology, const std::vector<RankBinding>& ranks) {
+  BindingScore result;
+  add_cores(result, topology, ranks);
+  add_sharing(result, topology, ranks);
+  add_devices(result, topology, ranks);
+  return result;
+}
+
+}  // namespace dts::plan

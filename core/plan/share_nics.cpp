@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/share_nics.hpp"
+
+#include "core/plan/flow.hpp"
+#include "core/topo/distance.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace dts::plan {
+namespace {
+
+using topo::NodeTopology;
+
+// The fastest active port of an adapter; null: none is known.
+const topo::FabricPort* port_of(const NodeTopology& topology, const topo::Nic& nic) {
+  const topo::FabricPort* best = nullptr;
+  for (const topo::FabricPort& port : topology.fabric)
+    if (port.hca == nic.name && (best == nullptr || port.gbps > best->gbps)) best = &port;
+  return best;
+}
+
+// Better adapters are less: one with a known port before all others, where ports are known they
+// decide.
+std::tuple<bool, bool, std::int64_t> worth(const NodeTopology& topology, const topo::Nic& nic) {
+  const topo::FabricPort* port = port_of(topology, nic);
+  if (port == nullptr) return {true, nic.ethernet, 0};
+  return {false, !port->infiniband, -std::int64_t{port->gbps}};
+}
+
+// Ranks that are alike to every adapter.
+struct Class {
+  std::vector<unsigned> distances;
+  std::vector<std::size_t> ranks;  // ascending
+};
+
+std::vector<Class> classify(const NodeTopology& topology,
+                            const std::vector<unsigned>& nics,
+                            const std::vector<RankBinding>& ranks) {
+  std::map<std::vector<unsigned>, std::size_t> found;
+  std::vector<Class> classes;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<unsigned> distances;
+    for (const unsigned nic : nics) distances.push_back(nic_distance(topology, ranks[rank], nic));
+    const auto [place, is_new] = found.try_emplace(distances, classes.size());
+    if (is_new) classes.push_back({std::move(distances), {}});
+    classes[place->second].ranks.push_back(rank);
+  }
+  return classes;
+}
+
+// Ranks of each class on each adapter. The j-th rank on one costs 2j + 1: j ranks cost j^2.
+std::vector<std::vector<std::int64_t>> solve(const std::vector<Class>& classes,
+                                             std::size_t nics,
+                                             std::size_t ranks) {
+  const auto count = static_cast<std::int64_t>(ranks);
+  const std::size_t source = 0, sink = 1, first_nic = 2, first_class = first_nic + nics;
+  Flow flow(first_class + classes.size());
+  for (std::size_t n = 0; n < nics; ++n)
+    for (std::int64_t j = 0; j < count; ++j) flow.add(first_nic + n, sink, 1, 2 * j + 1);
+  std::vector<std::vector<std::size_t>> edges(classes.size());
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    flow.add(source, first_class + c, static_cast<std::int64_t>(classes[c].ranks.size()), 0);
+    for (std::size_t n = 0; n < nics; ++n)
+      edges[c].push_back(flow.add(first_class + c,
+                                  first_nic + n,
+                                  count,
+                                  std::int64_t{classes[c].distances[n]} * 2 * count * count));
+  }
+  flow.run(source, sink);
+  std::vector<std::vector<std::int64_t>> amounts(classes.size());
+  for (std::size_t c = 0; c < classes.size(); ++c)
+    for (const std::size_t edge : edges[c]) amounts[c].push_back(flow.flow(edge));
+  return amounts;
+}
+
+}  // namespace
+
+unsigned nic_distance(const NodeTopology& topology, const RankBinding& rank, unsigned nic) {
+  auto best = static_cast<unsigned>(topo::Path::sys);
+  const topo::Nic& adapter = topology.nics[nic];
+  for (const unsigned gpu : rank.gpus)
+    best = std::min(best, static_cast<unsigned>(topo::path(topology.gpus[gpu], adapter)));
+  if (!rank.gpus.empty()) return best;
+  const auto near = std::count_if(rank.home.begin(), rank.home.end(), [&](unsigned core) {
+    return topo::distance(topology.cores[core], adapter) <= topo::k_same_numa;
+  });
+  return static_cast<unsigned>(
+      2 * static_cast<std::size_t>(near) >= rank.home.size() ? topo::Path::node : topo::Path::sys);
+}
+
+std::vector<unsigned> compute_nics(const NodeTopology& topology) {
+  std::vector<unsigned> nics(topology.nics.size());
+  std::iota(nics.begin(), nics.end(), 0U);
+  if (nics.empty()) return nics;
+  const auto worth_of = [&](unsigned nic) { return worth(topology, topology.nics[nic]); };
+  const auto best = worth_of(*std::min_element(
+      nics.begin(), nics.end(), [&](unsigned a, unsigned b) { return worth_of(a) < worth_of(b); }));
+  std::erase_if(nics, [&](unsigned nic) { return worth_of(nic) != best; });
+  return nics;
+}
+
+void share_nics(const NodeTopology& topology, std::vector<RankBinding>& ranks) {
+  const std::vector<unsigned> nics = compute_nics(topology);
+  if (nics.empty()) return;
+  const std::vector<Class> classes = classify(topology, nics, ranks);
+  const auto amounts = solve(classes, nics.size(), ranks.size());
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    auto rank = classes[c].ranks.begin();
+    for (std::size_t n = 0; n < nics.size(); ++n)
+      for (std::int64_t k = 0; k < amounts[c][n]; ++k) ranks[*rank++].nics = {nics[n]};
+  }
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/topo/doubts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dts::topo {
+namespace {
+
+constexpr std::size_t k_suspicious = 4;  // two on one package are built, more hardly ever
+constexpr const char* k_help = "if that is wrong, say where they are in an override file";
+
+std::size_t packages(const NodeTopology& node) {
+  std::set<unsigned> found;
+  for (const auto* cores : {&node.cores, &node.closed})
+    for (const Core& core : *cores) found.insert(core.package);
+  return found.size();
+}
+
+}  // namespace
+
+std::vector<std::string> find_doubts(const NodeTopology& node) {
+  std::vector<std::string> doubts;
+  std::vector<std::string> homeless;
+  std::set<std::optional<unsigned>> used;
+  for (const Gpu& gpu : node.gpus) {
+    used.insert(gpu.package);
+    if (!gpu.numa && !gpu.package && packages(node) > 1) homeless.push_back(gpu.pci);
+  }
+  if (!homeless.empty())
+    doubts.push_back(fmt::format(
+        "the firmware names no NUMA node for {} of {} GPUs ({}): every core counts as near; say "
+        "where they are in an override file",
+        homeless.size(),
+        node.gpus.size(),
+        fmt::join(homeless, ", ")));
+  else if (node.gpus.size() >= k_suspicious && used.size() == 1 && packages(node) > 1)
+    doubts.push_back(fmt::format("all {} GPUs hang from package {} of {}: {}",
+                                 node.gpus.size(),
+                                 *node.gpus[0].package,
+                                 packages(node),
+                                 k_help));
+  return doubts;
+}
+
+}  // namespace dts::topo

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node's binding as a whole: GPUs, cores, adapters, policies, words.
+#include "core/base/files.hpp"
+#include "core/base/number_list.hpp"
+#include "core/base/text.hpp"
+#include "core/plan/binding.hpp"
+#include "core/plan/share_nics.hpp"
+#include "core/topo/distance.hpp"
+#include "core/topo/load.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace dts::plan {
+namespace {
+
+const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+
+std::vector<unsigned> first(std::size_t count) {
+  std::vector<unsigned> list(count);
+  std::iota(list.begin(), list.end(), 0U);
+  return list;
+}
+
+topo::NodeTopology machine(const char* text, const std::vector<unsigned>& gpu_numas) {
+  topo::NodeTopology node = *topo::load_synthetic(text);
+  for (const unsigned numa : gpu_numas)
+    node.gpus.push_back({"0000:" + std::to_string(10 + node.gpus.size()) + ":00.0",
+                         node.numas[numa].package,
+                         numa,
+                         {},
+                         {100 + numa, 200 + static_cast<unsigned>(node.gpus.size())}});
+  return node;
+}
+
+NodeBinding bind(const topo::NodeTopology& node, unsigned ranks, const char* policy = "auto") {
+  BindRequest request = *parse_bind(policy);
+  request.ranks = ranks;
+  request.gpus = first(node.gpus.size());
+  const auto binding = bind_node(node, request);
+  REQUIRE(binding);
+  return *binding;
+}
+
+std::string gpus_of(const NodeBinding& binding) {
+  std::vector<std::string> words;
+  for (const RankBinding& rank : binding.ranks) words.push_back(fold_numbers(rank.gpus));
+  return join(words, " ");
+}
+
+std::string cpus_of(const NodeBinding& binding) {
+  std::vector<std::string> words;
+  for (const RankBinding& rank : binding.ranks) words.push_back(fold_numbers(rank.cpus));
+  return join(words, " ");
+}
+
+}  // namespace
+
+TEST_CASE("every rank has as many GPUs as the others, those that are near each other") {
+  const auto node = machine("package:2 numa:2 core:4 pu:1", {0, 1, 0, 1, 2, 3, 2, 3});
+  CHECK(gpus_of(bind(node, 8)) == "0 1 2 3 4 5 6 7");
+  CHECK(gpus_of(bind(node, 4)) == "0,2 1,3 4,6 5,7");
+  CHECK(gpus_of(bind(node, 2)) == "0-3 4-7");
+  CHECK(gpus_of(bind(node, 1)) == "0-7");
+  CHECK(bind(node, 4).score.home_distance == 0);
+  const NodeBinding three = bind(node, 3);
+  for (const RankBinding& rank : three.ranks) CHECK(rank.gpus.size() == 2);
+  CHECK(three.warnings.size() == 1);
+  CHECK(three.warnings[0].find("without a rank") != std::string::npos);
+}
+
+TEST_CASE("more ranks than GPUs share them evenly, in runs") {
+  const auto node = machine("package:1 numa:2 core:8 pu:1", {0, 1});
+  CHECK(gpus_of(bind(node, 4)) == "0 0 1 1");
+  const std::string five = gpus_of(bind(node, 5));
+  CHECK((five == "0 0 1 1 1" || five == "0 0 0 1 1"));
+}
+
+TEST_CASE("of GPUs that are equally near, the linked ones go together") {
+  auto node = machine("package:1 numa:1 core:8 pu:1", {0, 0, 0, 0});
+  CHECK(gpus_of(bind(node, 2)) == "0,1 2,3");
+  node.links = {{0, 2, 400}, {1, 3, 400}};
+  const NodeBinding linked = bind(node, 2);
+  CHECK(gpus_of(linked) == "0,2 1,3");
+  CHECK(linked.score.linked == 800);
+  CHECK(linked.bound.linked == 800);
+}
+
+TEST_CASE("adapters are near, then evenly loaded, and one of management is left out") {
+  auto node = machine("package:2 numa:1 core:8 pu:1", {0, 0, 1, 1});
+  node.nics = {{"0000:05:00.0", 0, 0, {}, {100, 7}, "mlx5_0"},
+               {"0000:06:00.0", 0, 0, {}, {100, 8}, "mlx5_1"},
+               {"0000:07:00.0", 1, 1, {}, {101, 9}, "mlx5_2"},
+               {"0000:08:00.0", 1, 1, {}, {101, 10}, "irdma0", 0, true}};
+  CHECK(compute_nics(node) == std::vector<unsigned>{0, 1, 2});
+  const NodeBinding binding = bind(node, 4);
+  std::vector<unsigned> nics;
+  for (const RankBinding& rank : binding.ranks) nics.push_back(rank.nics.at(0));
+  CHECK(nics == std::vector<unsigned>{0, 1, 2, 2});
+  CHECK(binding.score.nic_distance == 2);
+  CHECK(binding.score.nic_load == 2);
+  node.fabric = {{"mlx5_0", 1, 200, true}, {"mlx5_1", 1, 100, true}, {"mlx5_2", 1, 200, true}};
+  CHECK(compute_nics(node) == std::vector<unsigned>{0, 2});
+  node.fabric = {{"irdma0", 1, 25, false}};
+  CHECK(compute_nics(node) == std::vector<unsigned>{3});
+}
+
+TEST_CASE("policies that do not look at GPUs") {
+  const auto node = machine("package:2 numa:2 core:2 pu:2", {3, 3});
+  CHECK(cpus_of(bind(node, 2, "compact")) == "0-7 8-15");
+  CHECK(cpus_of(bind(node, 4, "spread")) == "0-3 4-7 8-11 12-15");
+  CHECK(cpus_of(bind(node, 8, "spread")) == "0,1 4,5 8,9 12,13 2,3 6,7 10,11 14,15");
+  CHECK(cpus_of(bind(node, 2, "spread")) == "0-7 8-15");
+  CHECK(cpus_of(bind(node, 2, "none")) == "0-15 0-15");
+  CHECK(cpus_of(bind(node, 3, "map:0-3;5,4")) == "0-3 4,5 0-3");
+  CHECK(gpus_of(bind(node, 2, "compact")) == "0 1");
+  const auto swapped = machine("package:2 numa:1 core:4 pu:1", {1, 0});
+  CHECK(bind(swapped, 2, "compact").score.home_distance == topo::k_other_package);
+  CHECK(bind(swapped, 2, "compact").bound.home_distance == 0);
+}
+
+TEST_CASE("hardware threads: as many as asked, and apart where ranks share a core") {
+  const auto node = machine("package:1 core:2 pu:4", {});
+  BindRequest request;
+  request.ranks = 2;
+  request.smt = 2;
+  CHECK(cpus_of(*bind_node(node, request)) == "0,1 4,5");
+  CHECK(cpus_of(bind(node, 4)) == "0,1 2,3 4,5 6,7");
+  CHECK(cpus_of(bind(node, 3)) == "0,1 2,3 4-7");
+  CHECK(bind(node, 3).score.shared_cores == 1);
+  CHECK(cpus_of(bind(node, 16)).starts_with("0-3 0-3"));
+  CHECK(bind(node, 16).warnings.size() == 1);
+}
+
+TEST_CASE("a limit on cores leaves the far ones") {
+  const auto node = machine("package:2 numa:1 core:8 pu:1", {0, 1});
+  BindRequest request;
+  request.ranks = 2;
+  request.gpus = {0, 1};
+  request.cores_per_rank = 3;
+  const auto binding = bind_node(node, request);
+  REQUIRE(binding);
+  CHECK(cpus_of(*binding) == "0-2 8-10");
+  CHECK(binding->score.unused_cores == 10);
+  CHECK(binding->bound.unused_cores == 10);
+}
+
+TEST_CASE("slow cores are annex where there are fast ones") {
+  topo::NodeTopology node = machine("package:1 core:14 pu:1", {});
+  for (unsigned i = 0; i < 6; ++i) node.cores[i].kind = 1;
+  const NodeBinding two = bind(node, 2);
+  for (const RankBinding& rank : two.ranks) {
+    CHECK(std::count_if(
+              rank.home.begin(), rank.home.end(), [](unsigned core) { return core < 6; }) == 3);
+    CHECK(rank.home.size() + rank.annex.size() == 7);
+    CHECK(rank.annex.size() >= 3);
+  }
+}
+
+TEST_CASE("what cannot be is refused, all of it at once") {
+  const auto node = machine("package:1 core:4 pu:1", {0});
+  BindRequest request = *parse_bind("map:0-3;9");
+  request.ranks = 2;
+  request.gpus = {3};
+  request.cores_per_rank = 3;
+  const auto refused = bind_node(node, request);
+  REQUIRE_FALSE(refused);
+  for (const char* words : {"processor 9", "no GPU 3", "--cores-per-rank"})
+    CHECK(refused.error().message.find(words) != std::string::npos);
+  CHECK_FALSE(bind_node({}, {}));
+  for (const char* bad : {"", "fast", "map", "map:", "map:a", "map:0;;1", "compact:1"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(parse_bind(bad));
+  }
+}
+
+TEST_CASE("a GPU whose neighbourhood may not be used is named, with what to do") {
+  auto node = machine("package:2 numa:1 core:4 pu:1", {0, 1});
+  std::erase_if(node.cores, [](const topo::Core& core) { return core.package == 0; });
+  const NodeBinding binding = bind(node, 2);
+  REQUIRE(binding.warnings.size() == 1);
+  CHECK(binding.warnings[0].find("no core near GPU 0 (0000:10:00.0)") == 0);
+  CHECK(binding.reasons[0] == "2 ranks on 4 cores in 1 NUMA node: 2 each, all used");
+}
+
+TEST_CASE("a part of a node's GPUs is placed by where these are") {
+  const auto node = machine("package:2 numa:2 core:4 pu:1", {0, 1, 2, 3});
+  BindRequest request;
+  request.ranks = 2;
+  request.gpus = {2, 3};
+  const auto binding = bind_node(node, request);
+  CHECK(gpus_of(*binding) == "2 3");
+  CHECK(binding->score.home_distance == 0);
+  CHECK(binding->ranks[0].numas == std::vector<unsigned>{2});
+}
+
+}  // namespace dts::plan

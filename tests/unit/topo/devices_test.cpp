@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs, network adapters and what is between them, on recorded machines and on made ones.
+#include "core/base/files.hpp"
+#include "core/topo/distance.hpp"
+#include "core/topo/doubts.hpp"
+#include "core/topo/load.hpp"
+#include "core/topo/override.hpp"
+#include "core/topo/restrict.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace dts::topo {
+namespace {
+
+const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+
+NodeTopology two_packages() {
+  NodeTopology node = *load_synthetic("package:2 numa:2 core:2 pu:2");
+  node.gpus = {{"0000:01:00.0", {}, {}, {}}, {"0000:02:00.0", {}, {}, {}}};
+  return node;
+}
+
+std::string names(const std::vector<Nic>& nics) {
+  std::string text;
+  for (const Nic& nic : nics)
+    text += nic.name + (nic.ethernet ? "e" : "") + "@" +
+            (nic.numa ? std::to_string(*nic.numa) : "-") + " ";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("recorded machines: adapters, paths to the GPUs, links, kinds of core") {
+  if (!exists(k_recorded)) {
+    MESSAGE("skipped: no folder " << k_recorded << " with recorded topologies");
+    return;
+  }
+
+  struct Expected {
+    const char* file;
+    const char* nics;   // name@numa
+    const char* paths;  // of each GPU, to its nearest adapter
+    std::size_t links;
+  };
+
+  const Expected table[] = {
+      {"8gpu-4nic-2xEPYC7742-NPS4-dgxa100like.xml",
+       "mlx5_3@3 mlx5_1@1 mlx5_7@7 mlx5_5@5 ",
+       "PXB PXB PXB PXB PXB PXB PXB PXB ",
+       0},
+      {"azure-ndv5-8xH100-8ib-2xSPR48c-nosmt.xml",
+       "mlx5_0@0 mlx5_1@0 mlx5_2@0 mlx5_3@0 mlx5_4@1 mlx5_5@1 mlx5_6@1 mlx5_7@1 ",
+       "PIX PIX PIX PIX PIX PIX PIX PIX ",
+       0},
+      {"frontier-tioga_1xEPYC7A53-NPS4_8xMI250X-GCD_4xSlingshot.xml",
+       "hsi0@3 hsi1@1 hsi2@0 hsi3@2 ",
+       "NODE PHB NODE PHB NODE PHB NODE PHB ",
+       28},
+      {"ipa20_2xSPR8480-SNC4_4xH100_ib.xml",
+       "mlx5_0@3 mlx5_1@3 mlx5_2@1 mlx5_3@5 ",
+       "PIX PIX SYS PIX ",
+       6},
+      {"laptop-hybrid_i7-1370P_6P+8E.xml", "", "", 0},
+      {"lassen_2xPOWER9-SMT4_4xV100_4ib_16disallowedPU.xml",
+       "mlx5_0@0 mlx5_1@0 mlx5_2@1 mlx5_3@1 ",
+       "NODE NODE NODE NODE ",
+       0},
+  };
+  for (const Expected& expected : table) {
+    CAPTURE(std::string(expected.file));
+    const auto node = load_xml(k_recorded + expected.file);
+    REQUIRE(node);
+    CHECK(names(node->nics) == expected.nics);
+    std::string paths;
+    for (const Gpu& gpu : node->gpus) {
+      Path best = Path::sys;
+      for (const Nic& nic : node->nics) best = std::min(best, path(gpu, nic));
+      paths += std::string(to_string(best)) + " ";
+    }
+    CHECK(paths == expected.paths);
+    CHECK(node->links.size() == expected.links);
+  }
+  const auto hybrid = load_xml(k_recorded + "laptop-hybrid_i7-1370P_6P+8E.xml");
+  CHECK(std::count_if(hybrid->cores.begin(), hybrid->cores.end(), [](const Core& core) {
+          return core.kind == 1;
+        }) == 6);
+  const auto grace = load_xml(k_recorded + "gh200-quad-gpunuma-kept.xml");
+  REQUIRE(grace->numas.size() == 8);
+  CHECK_FALSE(grace->numas[1].has_cores);
+  CHECK(grace->numas[2].os == 1);
+  CHECK(grace->numas[2].package == 1U);
+}
+
+TEST_CASE("the path between two devices is told by the bridges that they share") {
+  const auto device = [](std::vector<unsigned> bridges, std::optional<unsigned> numa) {
+    return Device{"", 0, numa, {}, std::move(bridges)};
+  };
+
+  struct Case {
+    std::vector<unsigned> a, b;
+    unsigned numa_b;
+    Path expected;
+  };
+
+  const Case table[] = {
+      {{0, 1, 2, 3}, {0, 1, 2, 4}, 0, Path::pix},  // two ports of one switch
+      {{0, 1}, {0, 1}, 0, Path::pix},              // two functions behind one root port
+      {{0, 1, 2, 3, 5}, {0, 1, 2, 4}, 0, Path::pxb},
+      {{0, 1}, {0, 2}, 0, Path::phb},
+      {{0}, {0}, 0, Path::phb},
+      {{0, 1}, {5, 6}, 0, Path::node},
+      {{0, 1}, {5, 6}, 1, Path::sys},
+      {{}, {}, 0, Path::node},
+      {{}, {0, 1}, 1, Path::sys},
+  };
+  for (const Case& one : table) {
+    CAPTURE(to_string(one.expected));
+    CHECK(path(device(one.a, 0), device(one.b, one.numa_b)) == one.expected);
+    CHECK(path(device(one.b, one.numa_b), device(one.a, 0)) == one.expected);
+  }
+}
+
+TEST_CASE("firmware that can hardly be right is doubted") {
+  NodeTopology node = two_packages();
+  CHECK(find_doubts(node).size() == 1);
+  CHECK(find_doubts(node)[0].find("0000:01:00.0, 0000:02:00.0") != std::string::npos);
+  for (Gpu& gpu : node.gpus) {
+    gpu.package = 0;
+    gpu.numa = 0;
+  }
+  CHECK(find_doubts(node).empty());  // two GPUs on one of two packages are built
+  node.gpus.insert(node.gpus.end(), node.gpus.begin(), node.gpus.end());
+  REQUIRE(find_doubts(node).size() == 1);
+  CHECK(find_doubts(node)[0].find("all 4 GPUs hang from package 0 of 2") == 0);
+  node.gpus[3].package = 1;
+  CHECK(find_doubts(node).empty());
+}
+
+TEST_CASE("an override file moves devices and closes cores, and all its faults are told at once") {
+  const auto node = apply_override(two_packages(),
+                                   "# where they really are\n"
+                                   "device 0000:01:00.0 numa 3  # the second package\n"
+                                   "device 0000:77:00.0 numa 0\n\n"
+                                   "device 0000:02:00.0 numa 0\n"
+                                   "reserve 0-1,4\n",
+                                   "f");
+  REQUIRE(node);
+  CHECK(node->gpus[0].numa == 3U);
+  CHECK(node->gpus[0].package == 1U);
+  CHECK(node->doubts.empty());
+  CHECK(node->cores.size() == 7);
+  CHECK(node->cores[1].pus == std::vector<unsigned>{5});
+  REQUIRE(node->closed.size() == 1);
+  CHECK(node->closed[0].pus == std::vector<unsigned>{0, 1});
+
+  const auto bad = apply_override(
+      two_packages(), "gpu 0 numa 1\ndevice x numa 9\ndevice x\nreserve a\n  reserve\n", "f");
+  REQUIRE_FALSE(bad);
+  for (const char* words : {"f:1:1: `gpu` is no keyword",
+                            "f:2:15: this node has no NUMA node `9`",
+                            "f:3:1: ",
+                            "f:4:9: ",
+                            "f:5:3: "}) {
+    CAPTURE(words);
+    CHECK(bad.error().message.find(words) != std::string::npos);
+  }
+  CHECK(apply_override(two_packages(), "reserve 0-99\n", "f").error().message.find("every core") !=
+        std::string::npos);
+}
+
+TEST_CASE("a restricted machine keeps its devices and its distances") {
+  NodeTopology node = *load_synthetic("package:2 numa:2 core:2 pu:2");
+  node.gpus = {{"0000:01:00.0", 0, 0, {}}};
+  const NodeTopology part = restrict_to(node, {9, 4});
+  REQUIRE(part.cores.size() == 2);
+  CHECK(part.cores[0].pus == std::vector<unsigned>{4});
+  CHECK(part.cores[0].numa == 1);
+  CHECK(part.closed.size() == 6);
+  CHECK(distance(part.cores[0], part.gpus[0]) == k_same_package);
+  CHECK(distance(part.cores[1], part.gpus[0]) == k_other_package);
+}
+
+}  // namespace dts::topo
