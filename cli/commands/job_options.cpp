@@ -142,6 +142,17 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
                   "whose variables each rank gets: none, torch,tensorflow,... [all]")
       ->group(group)
       ->type_name("LIST");
+  verb.add_option("--bind",
+                  o.spec.bind,
+                  "which cores ranks get: auto, compact, spread, none, map:LIST;LIST... [auto]")
+      ->group(group)
+      ->type_name("POLICY");
+  verb.add_option("--smt", o.smt, "hardware threads of each core that ranks get [all]")
+      ->group(group)
+      ->type_name("N");
+  verb.add_option("--cores-per-rank", o.cores_per_rank, "at most [as many as there are]")
+      ->group(group)
+      ->type_name("N");
   verb.add_option("--bind-threads",
                   o.spec.bind_threads,
                   "one core for each OpenMP thread of this runtime: none, gnu, intel [none]")
@@ -204,6 +215,8 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   Reader reader;
   reader.read("--nodes", options.nodes, parse_count, spec.nodes);
   reader.read("--spares", options.spares, parse_count, spec.spares);
+  reader.read("--smt", options.smt, parse_count, spec.smt);
+  reader.read("--cores-per-rank", options.cores_per_rank, parse_count, spec.cores_per_rank);
   reader.read("--gpus-per-node", options.gpus_per_node, parse_count, spec.gpus_per_node);
   reader.read("--ntasks-per-node", options.ntasks_per_node, parse_count, spec.ntasks_per_node);
   reader.read("--cpus-per-task", options.cpus_per_task, parse_count, spec.cpus_per_task);

@@ -17,8 +17,9 @@ namespace dts::cli {
 struct JobOptions {
   spec::JobSpec spec;
   // As typed; parsed by make_spec(), so that all mistakes are reported together.
-  std::string nodes, spares, gpus_per_node, ntasks_per_node, cpus_per_task, time, time_total,
-      hang_timeout, memory, signal_margin, start_timeout, preflight, stop_signal, frameworks;
+  std::string nodes, spares, smt, cores_per_rank, gpus_per_node, ntasks_per_node, cpus_per_task,
+      time, time_total, hang_timeout, memory, signal_margin, start_timeout, preflight, stop_signal,
+      frameworks;
   bool no_requeue = false;
   std::string runs;  // folder of run directories
 };

@@ -40,7 +40,10 @@ void Attempt::begin_rendezvous_if_all_came(Time now) {
                  fmt::format("no rank on {} has local rank 0", state.hello.rank.node),
                  now);
   for (const auto& [node, topology] : topologies) pci_gpus_[node] = topology.gpus.size();
-  placements_ = plan::place_ranks(hellos, settings_.plan, topologies);
+  auto placed = plan::place_ranks(hellos, settings_.plan, topologies);
+  if (!placed) return end(run::Cause::wrong_ranks, 3, placed.error().message, now);
+  placements_ = std::move(placed->ranks);
+  notes_.insert(notes_.end(), placed->notes.begin(), placed->notes.end());
   rendezvous_.hcas = plan::shared_hcas(topologies);
   phase_ = Phase::listening;
   phase_limit_ = now + k_rendezvous_limit;

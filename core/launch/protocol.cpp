@@ -95,6 +95,8 @@ Hello hello_from(const json& j) {
   hello.rank.local_rank = count(j, "local_rank");
   hello.rank.node = j.at("node").get<std::string>();
   hello.rank.gpu_ids = j.at("gpu_ids").get<std::vector<std::string>>();
+  if (j.contains("gpu_numbers"))
+    hello.rank.gpu_numbers = j.at("gpu_numbers").get<std::vector<unsigned>>();
   hello.host = j.at("host").get<std::string>();
   hello.pid = number(j, "pid");
   hello.addresses = j.at("addresses").get<std::vector<std::string>>();
@@ -136,6 +138,7 @@ json hello_to(const Hello& m) {
          {"pid", m.pid},
          {"addresses", m.addresses},
          {"worker_port", m.worker_port}};
+  if (!m.rank.gpu_numbers.empty()) j["gpu_numbers"] = m.rank.gpu_numbers;
   if (m.topology) j["topology"] = true;
   return j;
 }

@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
+#include "core/base/number_list.hpp"
 #include "core/base/process.hpp"
 #include "core/base/text.hpp"
 #include "core/launch/allocation.hpp"
@@ -45,6 +46,10 @@ constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the ag
 constexpr std::chrono::seconds k_bye_limit{30};
 constexpr milliseconds k_connect_limit{2000};
 
+constexpr unsigned k_most_gpus = 1023;  // the largest number of one
+
+using Numbers = std::vector<unsigned>;
+
 Hello make_hello(const ChannelFile& channel, const Identity& identity, const std::string& node) {
   Hello hello;
   hello.token = channel.token;
@@ -53,9 +58,14 @@ Hello make_hello(const ChannelFile& channel, const Identity& identity, const std
                 identity.world_size,
                 identity.local_rank,
                 node.empty() ? node_name(getenv_lookup, hello.host) : node,
+                {},
                 {}};
   if (const auto gpus = getenv_lookup("CUDA_VISIBLE_DEVICES"); gpus && !gpus->empty())
     hello.rank.gpu_ids = split(*gpus, ',');
+  for (const char* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"})
+    if (hello.rank.gpu_numbers.empty())
+      hello.rank.gpu_numbers =
+          parse_number_list(getenv_lookup(name).value_or(""), k_most_gpus).value_or(Numbers());
   hello.pid = ::getpid();
   hello.addresses = interface_addresses();
   if (hello.addresses.size() > k_most_addresses) hello.addresses.resize(k_most_addresses);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -92,7 +93,13 @@ void take_threads(const NodeTopology& node,
 void take_memory(const NodeTopology& node, std::vector<RankBinding>& ranks) {
   for (RankBinding& rank : ranks) {
     std::set<unsigned> numas;
-    for (const unsigned core : rank.home) numas.insert(node.cores[core].numa);
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (const unsigned core : rank.home) {
+      const std::int64_t distance = mean_distance(node, rank.gpus, core);
+      if (distance < least) numas.clear();
+      least = std::min(least, distance);
+      if (distance == least) numas.insert(node.cores[core].numa);
+    }
     rank.numas.assign(numas.begin(), numas.end());
   }
 }

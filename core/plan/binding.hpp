@@ -45,7 +45,7 @@ struct RankBinding {
   std::vector<unsigned> gpus;   // indices into NodeTopology::gpus, ascending
   std::vector<unsigned> nics;   // indices into NodeTopology::nics: the one, or none there
   std::vector<unsigned> cpus;   // OS indices of PUs of home and annex, ascending
-  std::vector<unsigned> numas;  // logical NUMA nodes of the home cores, ascending
+  std::vector<unsigned> numas;  // logical NUMA nodes of the nearest home cores, ascending
 };
 
 // What a binding is worth. Distances are topo::distance(), means over cores and their rank's GPUs;

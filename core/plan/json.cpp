@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/json.hpp"
 
+#include "core/plan/binding.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -94,10 +96,13 @@ std::string to_json(const Plan& plan) {
                         {"workers_per_task", plan.workers_per_task},
                         {"launcher", plan.launcher},
                         {"frameworks", plan.frameworks},
+                        {"bind", plan.bind},
                         {"bind_threads", plan.bind_threads},
                         {"signal_margin", plan.signal_margin.count()},
                         {"command", plan.command},
                         {"reasons", std::move(reasons)}};
+  if (plan.smt > 0) value["smt"] = plan.smt;
+  if (plan.cores_per_rank > 0) value["cores_per_rank"] = plan.cores_per_rank;
   if (plan.spares > 0) value["spares"] = plan.spares;
   if (!plan.exclude.empty()) value["exclude"] = plan.exclude;
   if (!plan.hosts.empty()) {
@@ -137,6 +142,11 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "command", plan.command) || plan.command.empty()) return bad("command");
   if (!read_reasons(value, plan.reasons)) return bad("reasons");
   plan.signal_margin = std::chrono::seconds(margin);
+  if (value.contains("bind") && !read(value, "bind", plan.bind)) return bad("bind");
+  if (!parse_bind(plan.bind)) return bad("bind");
+  if (value.contains("smt") && !read(value, "smt", plan.smt)) return bad("smt");
+  if (value.contains("cores_per_rank") && !read(value, "cores_per_rank", plan.cores_per_rank))
+    return bad("cores_per_rank");
   if (value.contains("spares") && !read(value, "spares", plan.spares)) return bad("spares");
   if (value.contains("exclude") && !read(value, "exclude", plan.exclude)) return bad("exclude");
   if (!read_hosts(value, plan)) return bad("hosts");

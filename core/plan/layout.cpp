@@ -2,6 +2,7 @@
 // make_plan(): how many ranks, how wide, and why.
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/plan/binding.hpp"
 #include "core/plan/fit.hpp"
 #include "core/plan/plan.hpp"
 #include "core/spec/validate.hpp"
@@ -66,6 +67,12 @@ void choose_workers(Plan& plan, const spec::JobSpec& spec) {
 void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
   plan.frameworks = spec.frameworks;
   plan.bind_threads = spec.bind_threads;
+  plan.bind = spec.bind;
+  plan.smt = spec.smt;
+  plan.cores_per_rank = spec.cores_per_rank;
+  if (const auto bind = parse_bind(spec.bind); !bind)
+    problems.push_back({"--bind", bind.error().message, bind.error().hint});
+  if (spec.bind != "auto") decide(plan, "bind", spec.bind, "as asked");
   const bool has_torch =
       std::find(spec.frameworks.begin(), spec.frameworks.end(), "torch") != spec.frameworks.end();
   if (plan.workers_per_task > 0 && !has_torch)

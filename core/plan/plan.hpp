@@ -72,6 +72,9 @@ struct Plan {
   std::vector<std::string> ssh;
   std::vector<std::string> frameworks = spec::all_frameworks();  // whose variables ranks get
   std::string bind_threads = "none";                             // none, gnu, intel
+  std::string bind = "auto";                                     // parse_bind()
+  unsigned smt = 0;             // hardware threads of each core that ranks get; 0: all
+  unsigned cores_per_rank = 0;  // 0: as many as there are
   // How long before the time limit Slurm warns the agent (--signal). The spec's, unless that is the
   // default and too long for the limit. 0: no warning.
   std::chrono::seconds signal_margin{0};
@@ -95,6 +98,8 @@ struct RankHello {
   unsigned local_rank = 0;           // as the launcher gave it
   std::string node;                  // SLURMD_NODENAME, else the host name
   std::vector<std::string> gpu_ids;  // CUDA_VISIBLE_DEVICES it inherited, split; empty: not set
+  // SLURM_STEP_GPUS or SLURM_JOB_GPUS: the same as the node counts its GPUs; empty: not set.
+  std::vector<unsigned> gpu_numbers{};
 };
 
 // Where the pages of a rank's program come from (set_mempolicy(2)).
@@ -135,12 +140,18 @@ struct Placement {
 // more ranks than GPUs where GPUs were asked for.
 [[nodiscard]] Result<void> verify_ranks(const std::vector<RankHello>& hellos, const Plan& plan);
 
-// One placement per rank, in rank order. `topologies` by node name. Cores are shared out by
-// share_cores() (binding.hpp), all hardware threads of each. Of the node's G GPUs in PCI order
-// local rank i of n gets the run [i*G/n, (i+1)*G/n): one each where n = G. Node ranks follow each
-// node's lowest rank; local ranks the launcher's order. Precondition: verify_ranks() passed. A node
-// without a topology is not bound.
-[[nodiscard]] std::vector<Placement> place_ranks(
+struct PlacedRanks {
+  std::vector<Placement> ranks;  // in rank order
+  std::vector<std::string>
+      notes;  // reasons and warnings of the nodes' bindings, once for all alike
+};
+
+// One placement per rank, by bind_node() under the plan's policy. `topologies` by node name; a node
+// without one is not bound, and local rank i of n has the i-th run of its GPUs. Of GPUs it is known
+// where they are if their numbers name all of the node's, or Slurm tells their numbers. Node ranks
+// follow each node's lowest rank; local ranks the launcher's order. Errc::invalid, naming the node,
+// where the policy cannot be met there. Precondition: verify_ranks() passed.
+[[nodiscard]] Result<PlacedRanks> place_ranks(
     const std::vector<RankHello>& hellos,
     const Plan& plan,
     const std::map<std::string, topo::NodeTopology>& topologies);

@@ -42,6 +42,9 @@ struct JobSpec {
   std::chrono::seconds preflight{10};       // for the checks of each node before the start; 0: none
   bool log_timestamps = false;              // each line of a rank's log begins with its time
   std::vector<std::string> frameworks = all_frameworks();  // whose variables ranks get
+  std::string bind = "auto";                               // plan::parse_bind()
+  unsigned smt = 0;                   // hardware threads of each core that ranks get; 0: all
+  unsigned cores_per_rank = 0;        // 0: as many as there are
   std::string bind_threads = "none";  // the OpenMP runtime whose threads are bound: gnu, intel
   int stop_signal = 15;               // sent once to every program to make it save and exit 85
   std::vector<std::string> command;   // argv of the program; empty: the bundled trainer

@@ -119,6 +119,9 @@ constexpr Field k_fields[] = {
     {"stop_signal", [](const json& v, JobSpec& s) { return read_number(v, s.stop_signal); }},
     {"frameworks",
      [](const json& v, JobSpec& s) { return read_texts(v, R"(["torch", "jax"])", s.frameworks); }},
+    {"bind", [](const json& v, JobSpec& s) { return read_text(v, s.bind); }},
+    {"smt", [](const json& v, JobSpec& s) { return read_number(v, s.smt); }},
+    {"cores_per_rank", [](const json& v, JobSpec& s) { return read_number(v, s.cores_per_rank); }},
     {"bind_threads", [](const json& v, JobSpec& s) { return read_text(v, s.bind_threads); }},
     {"command",
      [](const json& v, JobSpec& s) {
@@ -248,6 +251,9 @@ std::string to_json(const JobSpec& spec) {
   if (!spec.ssh_command.empty()) value["ssh_command"] = spec.ssh_command;
   value["stop_signal"] = spec.stop_signal;
   value["frameworks"] = spec.frameworks;
+  value["bind"] = spec.bind;
+  if (spec.smt > 0) value["smt"] = spec.smt;
+  if (spec.cores_per_rank > 0) value["cores_per_rank"] = spec.cores_per_rank;
   value["bind_threads"] = spec.bind_threads;
   value["command"] = spec.command;
   // validate() refuses what is not UTF-8; `replace` only keeps a caller who forgot it from an

@@ -187,7 +187,8 @@ def manners(launcher):
     yield cell("kill-rank", kill("rank"), "rank_killed", ("restart",))
     yield cell("kill-launcher", kill_launcher, of_launcher, ("restart",))
     yield cell("kill-agent", kill("agent"), "agent_lost", ("",), by_hand=True)
-    yield cell("kill-stepd", kill_batch_daemon, ("completed", "agent_lost"), ("done", ""), delay=300)
+    # A slow run is still there when Slurm misses the daemon, and requeues the job.
+    yield cell("kill-stepd", kill_batch_daemon, ("completed", "agent_lost", "requeued"), ("done", "", "wait"), delay=300)
     # The agent of a lost node waits up to 90 s for the scheduler to end it.
     lost_node = {"end_limit": 150}
     yield cell("kill-slurmd", lose_node(1), ("node_failed", "agent_lost"), (*COMES_BACK, ""), delay=2500, **lost_node)

@@ -171,7 +171,9 @@ TEST_CASE("a slow rank is named once, with node, phase and factor") {
   // It gets well and slow again: the log has it, the ledger knows.
   job.works(3, 200).pass(10s).works(3, 600).pass(10s);
   CHECK(job.events("straggler").size() == 1);
-  CHECK(job.attempt().take_notes().size() == 2);
+  auto notes = job.attempt().take_notes();
+  std::erase_if(notes, [](const std::string& note) { return note.starts_with("binding: "); });
+  CHECK(notes.size() == 2);
 }
 
 TEST_CASE("a job that is slow as a whole names nobody, nor does one that is stopping") {

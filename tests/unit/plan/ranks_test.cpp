@@ -39,6 +39,14 @@ topo::NodeTopology machine(unsigned cores) {
   return node;
 }
 
+std::vector<Placement> placed_ranks(const std::vector<RankHello>& hellos,
+                                    const Plan& plan,
+                                    const std::map<std::string, topo::NodeTopology>& topologies) {
+  const auto placed = place_ranks(hellos, plan, topologies);
+  REQUIRE(placed);
+  return placed->ranks;
+}
+
 std::string refusal(const std::vector<RankHello>& ranks, const Plan& plan) {
   const auto result = verify_ranks(ranks, plan);
   return result ? "" : result.error().message + " / " + result.error().hint;
@@ -99,7 +107,7 @@ TEST_CASE("fewer GPUs on the node than planned are refused") {
 TEST_CASE("ranks get disjoint runs of cores with all their threads, and one GPU each") {
   const auto ranks = hellos({4, 4});
   const auto placed =
-      place_ranks(ranks, plan_of(2, 4, 4), {{"n0", machine(10)}, {"n1", machine(4)}});
+      placed_ranks(ranks, plan_of(2, 4, 4), {{"n0", machine(10)}, {"n1", machine(4)}});
   REQUIRE(placed.size() == 8);
   CHECK(placed[0].cpus == std::vector<unsigned>{0, 1, 2, 10, 11, 12});  // 10 = 3 + 3 + 2 + 2
   CHECK(placed[3].cpus == std::vector<unsigned>{8, 9, 18, 19});
@@ -119,7 +127,7 @@ TEST_CASE("ranks are next to their GPUs, where it is known which GPUs those are"
   for (unsigned core = 4; core < 8; ++core) node.cores[core].numa = 1;
   node.gpus = {{"0000:01:00.0", 0, 1, {}}, {"0000:02:00.0", 0, 0, {}}};
   const auto first_core = [&](const std::vector<RankHello>& ranks) {
-    return place_ranks(ranks, plan_of(1, 2, 2), {{"n0", node}})[0].first_cpus.front();
+    return placed_ranks(ranks, plan_of(1, 2, 2), {{"n0", node}})[0].first_cpus.front();
   };
   auto ranks = hellos({2});
   CHECK(first_core(ranks) == 4);
@@ -133,11 +141,11 @@ TEST_CASE("ranks are next to their GPUs, where it is known which GPUs those are"
 TEST_CASE("no two ranks of a node share a core while there are enough, for every count") {
   for (unsigned cores = 1; cores <= 24; ++cores)
     for (unsigned n = 1; n <= 24; ++n) {
-      const auto placed = place_ranks(hellos({n}), plan_of(1, n, 0), {{"n0", machine(cores)}});
+      const auto placed = placed_ranks(hellos({n}), plan_of(1, n, 0), {{"n0", machine(cores)}});
       std::multiset<unsigned> used;
       for (const Placement& p : placed) {
         REQUIRE_FALSE(p.cpus.empty());
-        REQUIRE(p.cpus.size() == 2 * std::size_t{p.cores});
+        if (n <= cores) REQUIRE(p.cpus.size() == 2 * std::size_t{p.cores});
         REQUIRE(std::is_sorted(p.cpus.begin(), p.cpus.end()));
         used.insert(p.cpus.begin(), p.cpus.end());
       }
@@ -146,30 +154,74 @@ TEST_CASE("no two ranks of a node share a core while there are enough, for every
     }
 }
 
-TEST_CASE("fewer ranks than GPUs share them all in contiguous runs") {
-  const auto placed = place_ranks(hellos({3}), plan_of(1, 3, 8), {});
+TEST_CASE("fewer ranks than GPUs have as many each as the others, in runs") {
+  const auto placed = placed_ranks(hellos({3}), plan_of(1, 3, 8), {});
   CHECK(placed[0].gpus == std::vector<std::string>{"0", "1"});
-  CHECK(placed[1].gpus == std::vector<std::string>{"2", "3", "4"});
-  CHECK(placed[2].gpus == std::vector<std::string>{"5", "6", "7"});
+  CHECK(placed[1].gpus == std::vector<std::string>{"2", "3"});
+  CHECK(placed[2].gpus == std::vector<std::string>{"4", "5"});
   CHECK(placed[0].cpus.empty());  // no topology: not bound
-  CHECK(place_ranks(hellos({1}), plan_of(1, 1, 8), {})[0].gpus.size() ==
+  CHECK(placed_ranks(hellos({1}), plan_of(1, 1, 8), {})[0].gpus.size() ==
         8);  // torchrun on a whole node
+}
+
+TEST_CASE("a part of the node's GPUs is known by Slurm's numbers, whatever CUDA calls them") {
+  topo::NodeTopology node = machine(16);
+  node.numas = {{0, 0}, {3, 0}};
+  node.fabric = {{"mlx5_0", 1, 200, true}, {"mlx5_1", 2, 200, true}};
+  for (unsigned core = 8; core < 16; ++core) node.cores[core].numa = 1;
+  node.gpus = {{"0000:01:00.0", 0, 0}, {"0000:02:00.0", 0, 1}, {"0000:03:00.0", 0, 1}};
+  node.nics = {{"0000:08:00.0", 0, 0, {}, {}, "mlx5_0"}, {"0000:09:00.0", 0, 1, {}, {}, "mlx5_1"}};
+  auto ranks = hellos({2});
+  for (RankHello& hello : ranks) {
+    hello.gpu_ids = {"0", "1"};
+    hello.gpu_numbers = {1, 2};
+  }
+  const auto placed = placed_ranks(ranks, plan_of(1, 2, 2), {{"n0", node}});
+  CHECK(placed[0].gpus == std::vector<std::string>{"0"});
+  CHECK(placed[0].first_cpus.front() == 8);
+  CHECK(placed[0].home_cores == 4);
+  CHECK(placed[0].cores == 8);
+  CHECK(to_text(placed[0].memory) == "prefer 3");
+  CHECK(placed[1].nics == std::vector<std::string>{"mlx5_1:2"});
+}
+
+TEST_CASE("a plan's policy is kept, and one that a node cannot meet is refused by its name") {
+  Plan plan = plan_of(1, 2, 0);
+  plan.bind = "map:0;1";
+  plan.smt = 1;
+  CHECK(placed_ranks(hellos({2}), plan, {{"n0", machine(4)}})[1].cpus == std::vector<unsigned>{1});
+  plan.bind = "map:0;99";
+  const auto refused = place_ranks(hellos({2}), plan, {{"n0", machine(4)}});
+  REQUIRE_FALSE(refused);
+  CHECK(contains(refused.error().message, "n0: "));
+  CHECK(contains(refused.error().message, "processor 99"));
+}
+
+TEST_CASE("what is said of a binding is said once for all nodes that are alike") {
+  const auto placed = place_ranks(hellos({2, 2, 2}),
+                                  plan_of(3, 2, 0),
+                                  {{"n0", machine(4)}, {"n1", machine(4)}, {"n2", machine(2)}});
+  REQUIRE(placed);
+  CHECK(placed->notes ==
+        std::vector<std::string>{
+            "binding: 2 ranks on 4 cores in 1 NUMA node: 2 each, all used (n[0-1])",
+            "binding: 2 ranks on 2 cores in 1 NUMA node: 1 each, all used (n2)"});
 }
 
 TEST_CASE("the GPUs a node gave us are used by their names, and a rank's own list is kept") {
   auto ranks = hellos({2});
   for (RankHello& hello : ranks) hello.gpu_ids = {"GPU-a", "GPU-b"};
-  CHECK(place_ranks(ranks, plan_of(1, 2, 2), {})[1].gpus == std::vector<std::string>{"GPU-b"});
+  CHECK(placed_ranks(ranks, plan_of(1, 2, 2), {})[1].gpus == std::vector<std::string>{"GPU-b"});
   ranks[1].gpu_ids = {"7"};
-  CHECK(place_ranks(ranks, plan_of(1, 2, 2), {})[1].gpus == std::vector<std::string>{"7"});
-  CHECK(place_ranks(ranks, plan_of(1, 2, 0), {})[1].gpus.empty());
+  CHECK(placed_ranks(ranks, plan_of(1, 2, 2), {})[1].gpus == std::vector<std::string>{"7"});
+  CHECK(placed_ranks(ranks, plan_of(1, 2, 0), {})[1].gpus.empty());
 }
 
 TEST_CASE("node ranks follow the lowest rank, local ranks the launcher's order") {
   // Ranks dealt round: b gets 0 and 2, a gets 1 and 3; the launcher numbers a's in reverse.
   const std::vector<RankHello> ranks = {
       {3, 4, 0, "a", {}}, {1, 4, 1, "a", {}}, {0, 4, 0, "b", {}}, {2, 4, 1, "b", {}}};
-  const auto placed = place_ranks(ranks, plan_of(2, 2, 0), {});
+  const auto placed = placed_ranks(ranks, plan_of(2, 2, 0), {});
   CHECK(placed[0].node_rank == 0);
   CHECK(placed[1].node_rank == 1);
   CHECK(placed[3].local_rank == 0);
@@ -178,11 +230,11 @@ TEST_CASE("node ranks follow the lowest rank, local ranks the launcher's order")
 
 TEST_CASE("placement.json has one line a rank and a schema") {
   const std::string text =
-      to_json(place_ranks(hellos({2}), plan_of(1, 2, 0), {{"n0", machine(2)}}));
+      to_json(placed_ranks(hellos({2}), plan_of(1, 2, 0), {{"n0", machine(2)}}));
   CHECK(contains(text, R"("schema": "dtsubmit/placement/1")"));
   CHECK(contains(
       text,
-      R"({"rank":1,"local_rank":1,"local_world_size":2,"node_rank":0,"node":"n0","cores":1,"home_cores":0,"cpus":[1,3],"gpus":[],"nics":[],"memory":"none"})"));
+      R"({"rank":1,"local_rank":1,"local_world_size":2,"node_rank":0,"node":"n0","cores":1,"home_cores":1,"cpus":[1,3],"gpus":[],"nics":[],"memory":"none"})"));
   CHECK(to_json(std::vector<Placement>{}).back() == '\n');
 }
 

@@ -43,6 +43,9 @@ TEST_CASE("a full spec survives its JSON") {
   spec.signal_margin = std::chrono::seconds(0);
   spec.stop_signal = 10;
   spec.frameworks = {"jax"};
+  spec.bind = "spread";
+  spec.smt = 1;
+  spec.cores_per_rank = 6;
   spec.bind_threads = "gnu";
   spec.start_timeout = std::chrono::seconds(600);
   spec.exclude = "n[1-2]";
@@ -60,6 +63,9 @@ TEST_CASE("a full spec survives its JSON") {
   CHECK(back->command == spec.command);
   CHECK(back->account == spec.account);
   CHECK(back->frameworks == spec.frameworks);
+  CHECK(back->bind == "spread");
+  CHECK(back->smt == 1);
+  CHECK(back->cores_per_rank == 6);
   CHECK(back->bind_threads == "gnu");
   spec.frameworks.clear();
   CHECK(from_json(to_json(spec), "x")->frameworks.empty());

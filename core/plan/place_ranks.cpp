@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who goes where: place_ranks().
+#include "core/base/hostlist.hpp"
+#include "core/base/text.hpp"
+#include "core/plan/binding.hpp"
+#include "core/plan/gpu_groups.hpp"
+#include "core/plan/ranks_by_node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+
+namespace dts::plan {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// The GPUs of a node as its ranks were given them, and which of the machine's those are.
+struct NodeGpus {
+  std::vector<Names> of_rank;     // where the launcher has decided: each rank's; else empty
+  Names all;                      // where it has not: the node's
+  std::vector<unsigned> indices;  // of `all` in NodeTopology::gpus; empty: not known
+};
+
+// Numbers mean PCI order where they name all that the node has. A part of them may be counted
+// within the job's share (Slurm with ConstrainDevices), and is known by Slurm's own list then.
+std::vector<unsigned> locate(const Names& ids, const RankHello& hello, std::size_t there) {
+  std::vector<unsigned> indices;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    std::optional<std::uint64_t> number;
+    if (ids.size() == there)
+      number = parse_number(ids[i]);
+    else if (hello.gpu_numbers.size() == ids.size())
+      number = hello.gpu_numbers[i];
+    if (!number || *number >= there) return {};
+    indices.push_back(static_cast<unsigned>(*number));
+  }
+  const std::set<unsigned> different(indices.begin(), indices.end());
+  return different.size() == indices.size() ? indices : std::vector<unsigned>();
+}
+
+NodeGpus gpus_of(const NodeRanks& ranks, unsigned planned, std::size_t there) {
+  NodeGpus gpus;
+  if (planned == 0) return gpus;
+  gpus.all = ranks[0]->gpu_ids;
+  const auto same = [&](const RankHello* hello) { return hello->gpu_ids == gpus.all; };
+  if (!std::all_of(ranks.begin(), ranks.end(), same)) {
+    for (const RankHello* hello : ranks) gpus.of_rank.push_back(hello->gpu_ids);
+    gpus.all.clear();
+    return gpus;
+  }
+  if (gpus.all.empty())
+    for (unsigned gpu = 0; gpu < planned; ++gpu) gpus.all.push_back(std::to_string(gpu));
+  gpus.indices = locate(gpus.all, *ranks[0], there);
+  if (gpus.all.size() > planned) {
+    gpus.all.resize(planned);
+    gpus.indices.resize(std::min<std::size_t>(gpus.indices.size(), planned));
+  }
+  return gpus;
+}
+
+// Which of the machine's GPUs each rank's own are, where these name all of them.
+std::vector<std::vector<unsigned>> locate_each(const std::vector<Names>& of_rank,
+                                               std::size_t there) {
+  std::vector<std::vector<unsigned>> located(of_rank.size());
+  std::set<unsigned> all;
+  for (std::size_t rank = 0; rank < of_rank.size(); ++rank)
+    for (const std::string& id : of_rank[rank])
+      if (const auto number = parse_number(id); number && *number < there) {
+        located[rank].push_back(static_cast<unsigned>(*number));
+        all.insert(located[rank].back());
+      }
+  if (all.size() != there) located.assign(of_rank.size(), {});
+  return located;
+}
+
+void take_cores(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
+  placement.cpus = share.cpus;
+  for (const auto* list : {&share.home, &share.annex})  // the program's own threads are at home
+    for (const unsigned core : *list) {
+      const std::vector<unsigned>& pus = node.cores[core].pus;
+      const auto own = std::find_if(pus.begin(), pus.end(), [&](unsigned pu) {
+        return std::binary_search(share.cpus.begin(), share.cpus.end(), pu);
+      });
+      if (own != pus.end()) placement.first_cpus.push_back(*own);
+    }
+  placement.cores = static_cast<unsigned>(std::max<std::size_t>(1, placement.first_cpus.size()));
+  placement.home_cores = static_cast<unsigned>(share.home.size());
+}
+
+// What copies to and from GPUs is to be near them, whatever core it was made on.
+void take_memory(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
+  if (share.gpus.empty() || share.numas.size() != 1 || share.numas[0] >= node.numas.size()) return;
+  placement.memory = {MemoryPolicy::Kind::prefer, {node.numas[share.numas[0]].os}};
+}
+
+void take_nics(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
+  for (const unsigned nic : share.nics)
+    for (const topo::FabricPort& port : node.fabric)
+      if (port.hca == node.nics[nic].name)
+        placement.nics.push_back(fmt::format("{}:{}", port.hca, port.port));
+}
+
+// The binding of one node, and GPUs by their names.
+class NodePlacing {
+ public:
+  NodePlacing(const NodeRanks& ranks, const Plan& plan, const topo::NodeTopology* node)
+      : ranks_(ranks),
+        node_(node),
+        gpus_(gpus_of(ranks, plan.gpus_per_node, node != nullptr ? node->gpus.size() : 0)) {}
+
+  Result<void> bind(const Plan& plan) {
+    if (node_ == nullptr) return {};
+    DTS_ASSIGN(BindRequest request, parse_bind(plan.bind));
+    request.ranks = static_cast<unsigned>(ranks_.size());
+    request.smt = plan.smt;
+    request.cores_per_rank = plan.cores_per_rank;
+    request.gpus = gpus_.indices;
+    std::sort(request.gpus.begin(), request.gpus.end());
+    if (gpus_.indices.size() == ranks_.size())  // one each, in the order of the list
+      for (const unsigned gpu : gpus_.indices) request.gpus_of.push_back({gpu});
+    if (!gpus_.of_rank.empty()) request.gpus_of = locate_each(gpus_.of_rank, node_->gpus.size());
+    DTS_ASSIGN(binding_, bind_node(*node_, request));
+    return {};
+  }
+
+  void fill(std::size_t i, Placement& placement) const {
+    if (binding_) {
+      take_cores(placement, *node_, binding_->ranks[i]);
+      take_memory(placement, *node_, binding_->ranks[i]);
+      take_nics(placement, *node_, binding_->ranks[i]);
+    }
+    placement.gpus = names_of(i);
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    if (!binding_) return notes;
+    for (const std::string& reason : binding_->reasons) notes.push_back("binding: " + reason);
+    for (const std::string& warning : binding_->warnings)
+      notes.push_back("binding: warning: " + warning);
+    return notes;
+  }
+
+ private:
+  [[nodiscard]] Names names_of(std::size_t i) const {
+    if (!gpus_.of_rank.empty()) return gpus_.of_rank[i];
+    Names names;
+    std::vector<unsigned> places(gpus_.all.size());
+    std::iota(places.begin(), places.end(), 0U);
+    if (gpus_.indices.empty() || !binding_) {  // not known where they are
+      const auto runs = gpu_runs(places, static_cast<unsigned>(ranks_.size()));
+      for (const unsigned place : runs[i]) names.push_back(gpus_.all[place]);
+      return names;
+    }
+    for (const unsigned gpu : binding_->ranks[i].gpus)
+      for (const unsigned place : places)
+        if (gpus_.indices[place] == gpu) names.push_back(gpus_.all[place]);
+    return names;
+  }
+
+  const NodeRanks& ranks_;
+  const topo::NodeTopology* node_;
+  const NodeGpus gpus_;
+  std::optional<NodeBinding> binding_;
+};
+
+// One line for all nodes of which the same is to be said.
+std::vector<std::string> fold(const std::vector<std::pair<std::string, Names>>& notes_of_nodes) {
+  std::vector<std::pair<Names, std::vector<std::string>>> groups;
+  for (const auto& [node, notes] : notes_of_nodes) {
+    const auto same = std::find_if(
+        groups.begin(), groups.end(), [&](const auto& group) { return group.first == notes; });
+    if (same != groups.end())
+      same->second.push_back(node);
+    else
+      groups.push_back({notes, {node}});
+  }
+  std::vector<std::string> lines;
+  for (const auto& [notes, nodes] : groups)
+    for (const std::string& note : notes)
+      lines.push_back(groups.size() == 1 ? note : note + " (" + fold_hostlist(nodes) + ")");
+  return lines;
+}
+
+void number_nodes(std::vector<Placement>& placements) {
+  std::map<std::string, unsigned> node_ranks;
+  for (Placement& placement : placements)
+    placement.node_rank =
+        node_ranks.try_emplace(placement.node, static_cast<unsigned>(node_ranks.size()))
+            .first->second;
+}
+
+}  // namespace
+
+Result<PlacedRanks> place_ranks(const std::vector<RankHello>& hellos,
+                                const Plan& plan,
+                                const std::map<std::string, topo::NodeTopology>& topologies) {
+  PlacedRanks placed;
+  std::vector<std::pair<std::string, Names>> notes;
+  for (const auto& [name, ranks] : ranks_by_node(hellos)) {
+    const auto topology = topologies.find(name);
+    NodePlacing node(ranks, plan, topology != topologies.end() ? &topology->second : nullptr);
+    if (auto bound = node.bind(plan); !bound) {
+      bound.error().message = name + ": " + bound.error().message;
+      return tl::unexpected(std::move(bound.error()));
+    }
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      Placement placement;
+      placement.rank = ranks[i]->rank;
+      placement.local_rank = static_cast<unsigned>(i);
+      placement.local_world_size = static_cast<unsigned>(ranks.size());
+      placement.node = name;
+      node.fill(i, placement);
+      placed.ranks.push_back(std::move(placement));
+    }
+    notes.emplace_back(name, node.notes());
+  }
+  std::sort(placed.ranks.begin(), placed.ranks.end(), [](const Placement& a, const Placement& b) {
+    return a.rank < b.rank;
+  });
+  number_nodes(placed.ranks);
+  placed.notes = fold(notes);
+  return placed;
+}
+
+}  // namespace dts::plan
