@@ -52,7 +52,9 @@ struct RankBinding {
 // those of adapters are topo::Path, of the nearest of the rank's GPUs (of its home cores where it
 // has none: node or sys).
 struct BindingScore {
-  double home_distance = 0;  // of each rank's best k_home_cores
+  // Of each rank's best k_home_cores, or as many as all ranks could have where that is less; one
+  // that a rank lacks counts as farther than any.
+  double home_distance = 0;
   double mean_distance = 0;
   unsigned worst_distance = 0;
   unsigned fewest_cores = 0;  // of a rank

@@ -19,17 +19,17 @@ constexpr std::size_t k_most_ways = 2'000;
 
 class Links {
  public:
-  explicit Links(const NodeTopology& topology) {
-    for (const topo::GpuLink& link : topology.links) weights_[{link.a, link.b}] = link.weight;
+  explicit Links(const NodeTopology& topology)
+      : gpus_(topology.gpus.size()), weights_(gpus_ * gpus_, 0) {
+    for (const topo::GpuLink& link : topology.links)
+      weights_[link.a * gpus_ + link.b] = weights_[link.b * gpus_ + link.a] = link.weight;
   }
 
-  [[nodiscard]] unsigned between(unsigned a, unsigned b) const {
-    const auto found = weights_.find(std::minmax(a, b));
-    return found == weights_.end() ? 0 : found->second;
-  }
+  [[nodiscard]] unsigned between(unsigned a, unsigned b) const { return weights_[a * gpus_ + b]; }
 
  private:
-  std::map<std::pair<unsigned, unsigned>, unsigned> weights_;
+  std::size_t gpus_;
+  std::vector<unsigned> weights_;
 };
 
 // How near two GPUs are: the nearer, the less.
@@ -48,7 +48,10 @@ class Search {
         gpus_(gpus),
         ranks_(ranks),
         size_(gpus.size() / ranks),
-        used_(gpus.size(), false) {}
+        used_(gpus.size(), false) {
+    for (std::size_t a = 0; a < gpus.size(); ++a)
+      for (std::size_t b = 0; b < gpus.size(); ++b) alike_.push_back(are_alike(a, b));
+  }
 
   bool run(std::vector<Groups>& ways) {
     ways_ = &ways;
@@ -58,7 +61,7 @@ class Search {
 
  private:
   // Two that nothing tells apart.
-  [[nodiscard]] bool alike(std::size_t a, std::size_t b) const {
+  [[nodiscard]] bool are_alike(std::size_t a, std::size_t b) const {
     const topo::Gpu &x = topology_.gpus[gpus_[a]], &y = topology_.gpus[gpus_[b]];
     if (apart(x, y) != 0 || x.bridges != y.bridges) return false;
     return std::all_of(gpus_.begin(), gpus_.end(), [&](unsigned other) {
@@ -90,7 +93,7 @@ class Search {
     if (groups_.back().size() == size_) return open_group();
     std::vector<std::size_t> tried;
     for (const std::size_t next : partners(last)) {
-      const auto same = [&](std::size_t one) { return alike(one, next); };
+      const auto same = [&](std::size_t one) { return alike_[one * gpus_.size() + next]; };
       if (std::any_of(tried.begin(), tried.end(), same)) continue;
       tried.push_back(next);
       used_[next] = true;
@@ -124,77 +127,122 @@ class Search {
   const Links links_;
   const std::vector<unsigned>& gpus_;
   const std::size_t ranks_, size_;
+  std::vector<bool> alike_;  // of each two, by row
   std::vector<bool> used_;
   std::size_t skipped_ = 0;
   Groups groups_;
   std::vector<Groups>* ways_ = nullptr;
 };
 
-// Fewer GPUs than ranks: which of them have one rank more.
-bool share_gpus(const std::vector<unsigned>& gpus, unsigned ranks, std::vector<Groups>& ways) {
-  const std::size_t each = ranks / gpus.size(), more = ranks % gpus.size();
-  // The evenly spread choice first.
+// The GPUs that have one rank more where the most cores are left for it: by turns that of the place
+// with the most.
+std::vector<bool> roomiest(const NodeTopology& node,
+                           const std::vector<unsigned>& gpus,
+                           std::size_t ranks) {
+  const auto each = static_cast<std::int64_t>(std::max<std::size_t>(1, node.cores.size() / ranks));
+  const auto place_of = [&](unsigned gpu) {
+    const topo::Gpu& device = node.gpus[gpu];
+    return std::make_tuple(device.package, device.numa, device.l3);
+  };
+  std::map<decltype(place_of(0)), std::int64_t> left;
+  for (const unsigned gpu : gpus) {
+    const auto [place, is_new] = left.try_emplace(place_of(gpu), 0);
+    for (const topo::Core& core : node.cores)
+      if (is_new && topo::distance(core, node.gpus[gpu]) == 0) ++place->second;
+    place->second -= static_cast<std::int64_t>(ranks / gpus.size()) * each;
+  }
   std::vector<bool> extra(gpus.size(), false);
-  const auto add = [&] {
+  for (std::size_t more = ranks % gpus.size(); more > 0; --more) {
+    std::size_t best = gpus.size();
+    for (std::size_t i = 0; i < gpus.size(); ++i)
+      if (!extra[i] &&
+          (best == gpus.size() || left[place_of(gpus[i])] > left[place_of(gpus[best])]))
+        best = i;
+    extra[best] = true;
+    left[place_of(gpus[best])] -= each;
+  }
+  return extra;
+}
+
+// Fewer GPUs than ranks: which of them have one rank more.
+bool share_gpus(const NodeTopology& node,
+                const std::vector<unsigned>& gpus,
+                unsigned ranks,
+                std::vector<Groups>& ways) {
+  const std::size_t each = ranks / gpus.size(), more = ranks % gpus.size();
+  const auto add = [&](const std::vector<bool>& extra) {
     Groups groups;
     for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu)
       groups.insert(groups.end(), each + (extra[gpu] ? 1 : 0), {gpus[gpu]});
     ways.push_back(std::move(groups));
   };
-  for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu)
-    extra[gpu] = (gpu + 1) * more / gpus.size() > gpu * more / gpus.size();
-  add();
-  const std::vector<bool> even = extra;
-  std::fill(extra.begin(), extra.end(), false);
+  const std::vector<bool> first = roomiest(node, gpus, ranks);
+  add(first);
+  std::vector<bool> extra(gpus.size(), false);
   std::fill(extra.begin(), extra.begin() + static_cast<std::ptrdiff_t>(more), true);
   do {
     if (ways.size() >= k_most_ways) return false;
-    if (extra != even) add();
+    if (extra != first) add(extra);
   } while (std::prev_permutation(extra.begin(), extra.end()));
   return true;
 }
 
-// The means over all ranks of what each could have if it were alone on the node.
+// What the ranks could have if each were alone on the node, in the mean over the cores of all.
 class Promise {
  public:
-  Promise(const NodeTopology& topology, unsigned ranks)
-      : topology_(topology), links_(topology), ranks_(ranks) {}
+  Promise(const NodeTopology& topology, unsigned ranks) : topology_(topology), links_(topology) {
+    const std::size_t cores = topology.cores.size();
+    each_ = std::max<std::size_t>(1, cores / ranks);
+    more_ = cores < ranks ? 0 : cores % ranks;
+  }
 
   GpuGroups of(Groups groups) {
     GpuGroups way;
-    for (const auto& gpus : groups) {
-      const auto& [home, mean] = alone(gpus);
-      way.home_distance += home / static_cast<double>(groups.size());
-      way.mean_distance += mean / static_cast<double>(groups.size());
+    way.home_distance = mean_of(groups, std::min<std::size_t>(each_, k_home_cores), 0);
+    way.mean_distance = mean_of(groups, each_, more_);
+    for (const auto& gpus : groups)
       for (std::size_t i = 0; i < gpus.size(); ++i)
         for (std::size_t j = i + 1; j < gpus.size(); ++j)
           way.linked += links_.between(gpus[i], gpus[j]);
-    }
     way.of_rank = std::move(groups);
     return way;
   }
 
  private:
-  const std::pair<double, double>& alone(const std::vector<unsigned>& gpus) {
+  // `count` cores each, `more` ranks have one more.
+  double mean_of(const Groups& groups, std::size_t count, std::size_t more) {
+    std::int64_t sum = 0;
+    std::vector<std::int64_t> next;  // what one more costs
+    for (const auto& gpus : groups) {
+      const std::vector<std::int64_t>& sums = alone(gpus);
+      sum += sums[count];
+      next.push_back(count + 1 < sums.size() ? sums[count + 1] - sums[count] : 0);
+    }
+    std::sort(next.begin(), next.end());
+    sum += std::accumulate(
+        next.begin(), next.begin() + static_cast<std::ptrdiff_t>(more), std::int64_t{0});
+    return static_cast<double>(sum) / static_cast<double>(k_unit) /
+           static_cast<double>(groups.size() * count + more);
+  }
+
+  // By a number of cores, the sum of the distances of so many.
+  const std::vector<std::int64_t>& alone(const std::vector<unsigned>& gpus) {
     const auto [place, is_new] = known_.try_emplace(gpus);
     if (!is_new) return place->second;
     std::vector<std::int64_t> distances;
     for (unsigned core = 0; core < topology_.cores.size(); ++core)
       distances.push_back(mean_distance(topology_, gpus, core));
     std::sort(distances.begin(), distances.end());
-    const std::size_t each = std::max<std::size_t>(1, distances.size() / ranks_);
-    const auto mean_of = [&](std::size_t count) {
-      const auto end = distances.begin() + static_cast<std::ptrdiff_t>(count);
-      return static_cast<double>(std::accumulate(distances.begin(), end, std::int64_t{0})) /
-             static_cast<double>(k_unit) / static_cast<double>(count);
-    };
-    return place->second = {mean_of(std::min<std::size_t>(each, k_home_cores)), mean_of(each)};
+    place->second.push_back(0);
+    for (const std::int64_t distance : distances)
+      place->second.push_back(place->second.back() + distance);
+    return place->second;
   }
 
   const NodeTopology& topology_;
   const Links links_;
-  const unsigned ranks_;
-  std::map<std::vector<unsigned>, std::pair<double, double>> known_;
+  std::size_t each_ = 1, more_ = 0;  // cores of every rank; ranks with one more
+  std::map<std::vector<unsigned>, std::vector<std::int64_t>> known_;
 };
 
 }  // namespace
@@ -207,7 +255,7 @@ GpuChoices gpu_choices(const NodeTopology& topology,
   if (gpus.empty())
     ways.emplace_back(ranks);
   else if (gpus.size() < ranks)
-    choices.all = share_gpus(gpus, ranks, ways);
+    choices.all = share_gpus(topology, gpus, ranks, ways);
   else
     choices.all = Search(topology, gpus, ranks).run(ways);
   if (ways.size() == 1) {

@@ -13,9 +13,24 @@ namespace {
 
 using topo::NodeTopology;
 
+// A home core that a rank has not counts as farther than any.
+constexpr std::int64_t k_missing = (topo::k_other_package + 1) * k_unit;
+
 double mean(std::int64_t total, std::size_t count) {
   if (count == 0) return 0;
   return static_cast<double>(total) / static_cast<double>(k_unit) / static_cast<double>(count);
+}
+
+std::size_t cores_of(const RankBinding& rank) {
+  return rank.home.size() + rank.annex.size();
+}
+
+// How many home cores each rank should have: as many as all could have, where any has so many.
+std::size_t home_cores(const NodeTopology& topology, const std::vector<RankBinding>& ranks) {
+  std::size_t most = 0;
+  for (const RankBinding& rank : ranks) most = std::max(most, cores_of(rank));
+  const std::size_t equal = topology.cores.size() / std::max<std::size_t>(1, ranks.size());
+  return std::min({std::size_t{k_home_cores}, most, std::max<std::size_t>(1, equal)});
 }
 
 void add_cores(BindingScore& result,
@@ -23,6 +38,7 @@ void add_cores(BindingScore& result,
                const std::vector<RankBinding>& ranks) {
   std::int64_t home_sum = 0, sum = 0;
   std::size_t homes = 0, all = 0;
+  const std::size_t due = home_cores(topology, ranks);
   result.fewest_cores = static_cast<unsigned>(topology.cores.size());
   for (const RankBinding& rank : ranks) {
     std::vector<std::int64_t> distances;
@@ -37,10 +53,12 @@ void add_cores(BindingScore& result,
     result.fewest_cores = std::min(result.fewest_cores, count);
     result.most_cores = std::max(result.most_cores, count);
     std::sort(distances.begin(), distances.end());
-    const auto home = std::min<std::ptrdiff_t>(k_home_cores, count);
+    const auto home = std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(due), count);
     home_sum += std::accumulate(distances.begin(), distances.begin() + home, std::int64_t{0});
     sum += std::accumulate(distances.begin(), distances.end(), std::int64_t{0});
-    homes += static_cast<std::size_t>(home);
+    const std::size_t missing = due - std::min<std::size_t>(due, count);
+    home_sum += static_cast<std::int64_t>(missing) * k_missing;
+    homes += static_cast<std::size_t>(home) + missing;
     all += count;
   }
   result.home_distance = mean(home_sum, homes);

@@ -149,7 +149,7 @@ class HandOut {
     const std::size_t count = ranks.ranks.size();
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t all = cores / count + (i < cores % count ? 1 : 0);
-      home_.push_back(std::min<std::size_t>(all, k_home_cores));
+      home_.push_back(std::min<std::size_t>(cores / count, k_home_cores));
       rest_.push_back(all - home_.back());
     }
   }

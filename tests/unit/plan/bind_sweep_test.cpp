@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// bind_node() on recorded and on described machines, in whole and in parts: whatever the machine,
+// nobody is without, nothing is lost, nothing is shared that need not be.
+#include "core/base/files.hpp"
+#include "core/plan/binding.hpp"
+#include "core/plan/share_nics.hpp"
+#include "core/topo/distance.hpp"
+#include "core/topo/load.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <tuple>
+
+namespace dts::plan {
+namespace {
+
+const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+
+using topo::NodeTopology;
+
+std::vector<unsigned> numbers(std::size_t count) {
+  std::vector<unsigned> list(count);
+  std::iota(list.begin(), list.end(), 0U);
+  return list;
+}
+
+// GPUs and adapters, one for each number, in that NUMA node and behind its host bridge.
+NodeTopology described(const char* text,
+                       const std::vector<unsigned>& gpus,
+                       const std::vector<unsigned>& nics) {
+  NodeTopology node = *topo::load_synthetic(text);
+  const auto add = [&](std::vector<topo::Device>& devices, unsigned numa) {
+    topo::Device& device = devices.emplace_back();
+    device.pci = "0000:" + std::to_string(10 + node.gpus.size() + node.nics.size()) + ":00.0";
+    device.package = node.numas[numa].package;
+    device.numa = numa;
+    device.bridges = {numa, 100 + static_cast<unsigned>(devices.size() / 2)};
+  };
+  for (const unsigned numa : gpus) add(node.gpus, numa);
+  for (const unsigned numa : nics) add(node.nics, numa);
+  return node;
+}
+
+std::vector<std::pair<std::string, NodeTopology>> machines() {
+  std::vector<std::pair<std::string, NodeTopology>> all;
+  all.emplace_back("one core", described("core:1 pu:1", {}, {}));
+  all.emplace_back("one GPU", described("package:1 core:4 pu:2", {0}, {0}));
+  all.emplace_back("uneven GPUs", described("package:2 numa:4 core:4 pu:2", {1, 2, 5, 7}, {3}));
+  all.emplace_back(
+      "8 GPUs on half",
+      described("package:2 numa:4 l3:4 core:4 pu:1", {3, 3, 1, 1, 7, 7, 5, 5}, {1, 3, 5, 7}));
+  all.emplace_back("16 GPUs",
+                   described("package:4 numa:4 core:6 pu:2",
+                             {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
+                             {0, 5, 10, 15}));
+  all.emplace_back("3 GPUs, SMT 8", described("package:2 core:5 pu:8", {0, 0, 0}, {0, 0}));
+  all.emplace_back("no NUMA", described("package:3 l3:2 core:3 pu:1", {0, 0}, {}));
+  if (exists(k_recorded))
+    for (const auto& entry : std::filesystem::directory_iterator(k_recorded))
+      if (entry.path().extension() == ".xml") {
+        const auto node = topo::load_xml(entry.path());
+        REQUIRE(node);
+        all.emplace_back(entry.path().filename(), *node);
+      }
+  if (!exists(k_recorded))
+    MESSAGE("skipped: no folder " << k_recorded << " with recorded topologies");
+  return all;
+}
+
+void check_gpus(const std::vector<unsigned>& gpus, const NodeBinding& binding) {
+  std::map<unsigned, unsigned> users;
+  const std::size_t ranks = binding.ranks.size();
+  const std::size_t each = gpus.empty() ? 0 : std::max<std::size_t>(1, gpus.size() / ranks);
+  for (const RankBinding& rank : binding.ranks) {
+    const bool sound = rank.gpus.size() == each &&
+                       std::includes(gpus.begin(), gpus.end(), rank.gpus.begin(), rank.gpus.end());
+    if (!sound) FAIL("a rank with other GPUs than it should have");
+    for (const unsigned gpu : rank.gpus) ++users[gpu];
+  }
+  REQUIRE(users.size() == std::min(gpus.size(), std::max(ranks, ranks * each)));
+  for (const auto& [gpu, count] : users)
+    REQUIRE((count == ranks / gpus.size() || count == ranks / gpus.size() + 1));
+  if (!gpus.empty() && gpus.size() > ranks && gpus.size() % ranks != 0)
+    REQUIRE(
+        std::any_of(binding.warnings.begin(), binding.warnings.end(), [](const std::string& words) {
+          return words.find("without a rank") != std::string::npos;
+        }));
+}
+
+void check_cores(const NodeTopology& node, const NodeBinding& binding) {
+  const std::size_t ranks = binding.ranks.size(), cores = node.cores.size();
+  std::multiset<unsigned> used;
+  for (const RankBinding& rank : binding.ranks) {
+    const bool sound = !rank.home.empty() && !rank.cpus.empty() &&
+                       std::is_sorted(rank.cpus.begin(), rank.cpus.end());
+    if (!sound) FAIL("a rank without cores");
+    used.insert(rank.home.begin(), rank.home.end());
+    used.insert(rank.annex.begin(), rank.annex.end());
+  }
+  REQUIRE(*used.rbegin() < cores);
+  REQUIRE(std::set<unsigned>(used.begin(), used.end()).size() == cores);
+  REQUIRE(used.size() == std::max(ranks, cores));
+  REQUIRE(binding.score.most_cores - binding.score.fewest_cores <= 1);
+  REQUIRE(binding.score.fewest_cores == binding.bound.fewest_cores);
+  REQUIRE((ranks > cores || binding.score.shared_cores == 0));
+  REQUIRE(binding.score.home_distance >= binding.bound.home_distance);
+  REQUIRE(binding.score.mean_distance >= binding.bound.mean_distance - 1e-9);
+}
+
+void check(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks) {
+  CAPTURE(ranks);
+  CAPTURE(gpus.size());
+  BindRequest request;
+  request.ranks = static_cast<unsigned>(ranks);
+  request.gpus = gpus;
+  const auto binding = bind_node(node, request);
+  REQUIRE(binding);
+  REQUIRE(binding->ranks.size() == ranks);
+  check_gpus(gpus, *binding);
+  check_cores(node, *binding);
+  const std::size_t nics = compute_nics(node).empty() ? 0 : 1;
+  REQUIRE(std::all_of(binding->ranks.begin(), binding->ranks.end(), [&](const RankBinding& rank) {
+    return rank.nics.size() == nics;
+  }));
+}
+
+void check_same(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks) {
+  BindRequest request;
+  request.ranks = static_cast<unsigned>(ranks);
+  request.gpus = gpus;
+  const auto one = bind_node(node, request), other = bind_node(node, request);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    REQUIRE(one->ranks[rank].cpus == other->ranks[rank].cpus);
+    REQUIRE(one->ranks[rank].gpus == other->ranks[rank].gpus);
+    REQUIRE(one->ranks[rank].nics == other->ranks[rank].nics);
+  }
+}
+
+// With more ranks than cores the fewest are shared where they are the most crowded.
+auto worth(const BindingScore& s, bool crowded) {
+  return std::make_tuple(crowded ? 0 : s.shared_cores,
+                         s.home_distance,
+                         -int(s.fewest_cores),
+                         s.unused_cores,
+                         s.most_cores,
+                         s.mean_distance);
+}
+
+// Slurm's block and cyclic distributions, here the policies compact and spread, are never better.
+void check_others(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks) {
+  BindRequest request;
+  request.ranks = static_cast<unsigned>(ranks);
+  request.gpus = gpus;
+  const auto ours = bind_node(node, request);
+  for (const BindPolicy policy : {BindPolicy::compact, BindPolicy::spread}) {
+    request.policy = policy;
+    const auto theirs = bind_node(node, request);
+    CAPTURE(ranks);
+    const bool crowded = ranks > node.cores.size();
+    REQUIRE(worth(ours->score, crowded) <= worth(theirs->score, crowded));
+  }
+}
+
+std::set<std::size_t> rank_counts(std::size_t gpus, std::size_t cores) {
+  std::set<std::size_t> counts{1, 2, gpus / 2, gpus, gpus + 1, 2 * gpus, cores};
+  counts.erase(0);
+  return counts;
+}
+
+std::vector<unsigned> some_of(std::vector<unsigned> all, std::mt19937& random) {
+  const auto keep = 1 + random() % 9;
+  std::erase_if(all, [&](unsigned) { return random() % 10 >= keep; });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("any machine, in whole and in 200 random parts of its cores and GPUs") {
+  unsigned checked = 0;
+  for (const auto& [name, node] : machines()) {
+    CAPTURE(name);
+    std::mt19937 random(1);
+    const auto gpus = numbers(node.gpus.size());
+    for (const std::size_t ranks : rank_counts(gpus.size(), node.cores.size())) {
+      check(node, gpus, ranks);
+      check_same(node, gpus, ranks);
+      check_others(node, gpus, ranks);
+      ++checked;
+    }
+    for (unsigned part = 0; part < 200; ++part) {
+      NodeTopology rest = node;
+      const auto keep = 1 + random() % 9;
+      std::erase_if(rest.cores, [&](const topo::Core&) { return random() % 10 >= keep; });
+      if (rest.cores.empty()) continue;
+      const auto some = part % 2 == 0 ? gpus : some_of(gpus, random);
+      auto counts = rank_counts(some.size(), rest.cores.size());
+      for (const std::size_t ranks : counts) {
+        check(rest, some, ranks);
+        if (part % 10 == 0) check_others(rest, some, ranks);
+        ++checked;
+      }
+    }
+  }
+  MESSAGE(checked << " bindings");
+  CHECK(checked > 8'000);
+}
+
+namespace {
+
+// Every way to give `gpus` to the ranks, as many each, and every fair way to give them the cores:
+// the best (home distance, mean distance).
+class BruteForce {
+ public:
+  BruteForce(const NodeTopology& node, std::size_t gpus, std::size_t ranks)
+      : node_(node), gpus_(gpus), each_(std::max<std::size_t>(1, gpus / ranks)), ranks_(ranks) {}
+
+  std::pair<double, double> best() {
+    give_gpu(0);
+    return *best_;
+  }
+
+ private:
+  void give_gpu(unsigned gpu) {
+    if (gpu == gpus_) return give_core(0);
+    for (RankBinding& rank : ranks_) {
+      if (rank.gpus.size() == each_) continue;
+      rank.gpus.push_back(gpu);
+      give_gpu(gpu + 1);
+      rank.gpus.pop_back();
+    }
+  }
+
+  void give_core(unsigned core) {
+    const std::size_t cores = node_.cores.size() / ranks_.size();
+    if (core == node_.cores.size()) {
+      for (const RankBinding& rank : ranks_)
+        if (rank.home.size() < cores) return;
+      const BindingScore found = score(node_, ranks_);
+      const std::pair value{found.home_distance, found.mean_distance};
+      if (!best_ || value < *best_) best_ = value;
+      return;
+    }
+    for (RankBinding& rank : ranks_) {
+      if (rank.home.size() > cores) continue;
+      rank.home.push_back(core);
+      give_core(core + 1);
+      rank.home.pop_back();
+    }
+  }
+
+  const NodeTopology& node_;
+  const std::size_t gpus_, each_;
+  std::vector<RankBinding> ranks_;
+  std::optional<std::pair<double, double>> best_;
+};
+
+}  // namespace
+
+TEST_CASE("no way to give out GPUs and cores is better, on machines small enough to try all") {
+  std::mt19937 random(3);
+  unsigned tried = 0;
+  const auto below = [&](std::size_t limit) { return static_cast<unsigned>(random() % limit); };
+  for (unsigned round = 0; round < 300; ++round) {
+    const unsigned ranks = 1 + below(2), gpus = ranks * (1 + below(3));
+    NodeTopology node;
+    const unsigned numas = 1 + below(3);
+    for (unsigned core = 0; core < 3 + below(5); ++core) {
+      const unsigned numa = below(numas);
+      node.cores.push_back({numa / 2, numa, numa, {core}});
+    }
+    if (node.cores.size() < ranks) continue;
+    for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+      const unsigned numa = below(numas);
+      node.gpus.push_back({"", numa / 2, numa, numa});
+    }
+    BindRequest request;
+    request.ranks = ranks;
+    request.gpus = numbers(gpus);
+    const auto binding = bind_node(node, request);
+    REQUIRE(binding);
+    const auto [home, mean] = BruteForce(node, gpus, ranks).best();
+    CAPTURE(round);
+    CHECK(binding->score.home_distance == doctest::Approx(home));
+    if (node.cores.size() / ranks <= k_home_cores)
+      CHECK(binding->score.mean_distance == doctest::Approx(mean));
+    ++tried;
+  }
+  MESSAGE(tried << " machines tried in every way");
+  CHECK(tried > 250);
+}
+
+TEST_CASE("recorded machines, one rank a GPU: as near as measured by hand, and no core idle") {
+  struct Expected {
+    const char* file;
+    double home, mean;  // topo::distance()
+    double nic;         // topo::Path
+    unsigned nic_load;
+  };
+
+  // Home cores are in the GPU's own part wherever it has one. The mean is 0 where every NUMA node
+  // has its GPUs, 1 where half of the cores are those of the package's other nodes (steps 0 and 2).
+  // ipa20 has no adapter in one of its GPUs' NUMA nodes.
+  const Expected table[] = {
+      {"azure-ndv5-8xH100-8ib-2xSPR48c-nosmt.xml", 0, 0, 0, 1},
+      {"frontier-tioga_1xEPYC7A53-NPS4_8xMI250X-GCD_4xSlingshot.xml", 0, 0, 2.5, 2},
+      {"lassen_2xPOWER9-SMT4_4xV100_4ib_16disallowedPU.xml", 0, 0, 3, 1},
+      {"tuolumne-elcap_4xMI300A_SPX_4gpu.xml", 0, 0, 2, 1},
+      {"8gpu-4nic-2xEPYC7742-NPS4-dgxa100like.xml", 0, 1, 1, 2},
+      {"jureca-dc_2xEPYC7742-NPS4_4xA100_4ib+gpuos.xml", 0, 1, 0, 1},
+      {"ipa20_2xSPR8480-SNC4_4xH100_ib.xml", 0, 1, 1, 1},
+      {"gh200-quad-gpunuma-kept.xml", 0, 0, 3, 1},
+  };
+  if (!exists(k_recorded)) {
+    MESSAGE("skipped: no folder " << k_recorded << " with recorded topologies");
+    return;
+  }
+  for (const Expected& expected : table) {
+    CAPTURE(std::string(expected.file));
+    const auto node = topo::load_xml(k_recorded + expected.file);
+    REQUIRE(node);
+    BindRequest request;
+    request.ranks = static_cast<unsigned>(node->gpus.size());
+    request.gpus = numbers(node->gpus.size());
+    const auto binding = bind_node(*node, request);
+    REQUIRE(binding);
+    CHECK(binding->score.home_distance == doctest::Approx(expected.home));
+    CHECK(binding->score.mean_distance == doctest::Approx(expected.mean));
+    CHECK(binding->score.nic_distance == doctest::Approx(expected.nic));
+    CHECK(binding->score.nic_load == expected.nic_load);
+    CHECK(binding->score.unused_cores == 0);
+  }
+}
+
+}  // namespace dts::plan
