@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run that has ended, or of which nobody knows whether it has: what `dtsubmit why` says.
+#include "tests/unit/cli/why_story.hpp"
+
+namespace dts::cli {
+namespace {
+
+std::vector<Situation> ended_situations() {
+  Story without_slurm = Story()
+                            .begin(1, 10)
+                            .end(1, 100, "user_exit", 7)
+                            .decide(1, 100, "stop", "the program failed by itself", 7);
+  without_slurm.known.no_job = "no scheduler here";
+  Story exhausted = Story();
+  for (unsigned k = 1; k <= 6; ++k) {
+    const int begun = 10 + 100 * static_cast<int>(k);
+    exhausted.begin(k, begun)
+        .end(k, begun + 50, "hang")
+        .decide(k, begun + 50, k < 6 ? "restart" : "stop", "of hangs");
+  }
+  Story saved = Story().begin(1, 10).end(1, 100, "cancelled", 143);
+  saved.known.checkpoint = "step-000000060";
+  saved.decide(1, 100, "stop", "the job was cancelled", 143);
+  return {
+      {"the program failed, no Slurm here",
+       without_slurm,
+       Standing::stopped,
+       {"Job 41 ended at 2026-01-02T03:01:40Z with exit code 7: the program failed by itself, "
+        "first "
+        "rank 3 on n2.\n",
+        "It was not continued: the program failed by itself.\n",
+        "This is told from the run directory alone: no scheduler here.\n",
+        "the last lines of rank 3 (/runs/r/attempt-1/rank-3.log):\n  first\n  out of luck\n",
+        "next: mend the program\nnext: dtsubmit requeue 41   (begins anew: it has no "
+        "checkpoint)\n"}},
+      {"cancelled after a save",
+       saved,
+       Standing::stopped,
+       {"somebody cancelled the job",
+        "next: dtsubmit requeue 41   (continues from step-000000060)\n"}},
+      {"budgets used up, older attempts cut off",
+       exhausted,
+       Standing::stopped,
+       {"It was not continued: of hangs.\n",
+        "2 earlier attempts: dtsubmit status 41\nattempt 3 on",
+        "budgets used: crash 6 of 3\n",
+        "next: dtsubmit logs 41 --ranks all --attempt 6\n"},
+       {"attempt 2 on"}},
+      {"a full disk",
+       Story().begin(1, 10).end(1, 100, "disk_full").decide(1, 100, "stop", "no space"),
+       Standing::stopped,
+       {"no space or quota was left", "next: make room: df -h /runs/r\n"}},
+      {"done",
+       Story().begin(1, 10).end(1, 100, "completed", 0).decide(1, 100, "done", "every rank", 0),
+       Standing::done,
+       {"Job 41 is done: it completed at 2026-01-02T03:01:40Z in 1 attempt.\n"},
+       {"next:"}},
+      {"a run of this machine",
+       Story(0).begin(1, 10).end(1, 100, "user_exit").decide(1, 100, "stop", "x"),
+       Standing::stopped,
+       {"The run ended at", "next: dtsubmit run --continue /runs/r   ("},
+       {"requeue", "job 0"}},
+  };
+}
+
+std::vector<Situation> lost_situations() {
+  Story forgotten = Story().begin(1, 10);
+  forgotten.known.forgotten = true;
+  Story gone = Story(0).begin(1, 10);
+  gone.known.agent_lives = false;
+  Story alive = Story(0).begin(1, 10);
+  alive.known.agent_lives = true;
+  Story log = Story().slurm(JobState::failed, "NonZeroExitCode", 127);
+  log.known.batch_words = {"the batch script", "/runs/r/slurm-41.log", {"dtsubmit: not found"}};
+  return {
+      {"agent killed",
+       Story().begin(1, 10).slurm(JobState::failed, "JobLaunchFailure", 0, 9).with([](auto& job) {
+         job.end_time = at(940);
+       }),
+       Standing::lost,
+       {"Job 41 is over (failed, JobLaunchFailure) and its agent left no word of the end: its "
+        "batch "
+        "script, the agent, was killed (signal 9).\n",
+        "It ended at 2026-01-02T03:15:40Z, 1 min 0 s ago.\n",
+        "Attempt 1 was under way, since 2026-01-02T03:00:10Z.\n",
+        "next: dmesg on its first node",
+        "next: dtsubmit requeue 41   ("}},
+      {"no log folder",
+       Story().slurm(JobState::failed, "JobLaunchFailure", 0, 53),
+       Standing::lost,
+       {"could not open its log file",
+        "No attempt ever began.\n",
+        "next: see that the run directory"},
+       {"less"}},
+      {"no dtsubmit there",
+       log,
+       Standing::lost,
+       {"could not start dtsubmit (exit code 127)",
+        "the last lines of the batch script (/runs/r/slurm-41.log):\n  dtsubmit: not found\n",
+        "next: less /runs/r/slurm-41.log\n"}},
+      {"out of memory",
+       Story().begin(1, 10).slurm(JobState::out_of_memory, "OutOfMemory"),
+       Standing::lost,
+       {"it used more memory than it had asked for", "next: submit it with a larger --mem"}},
+      {"node failed",
+       Story().begin(1, 10).slurm(JobState::node_failed, "NodeDown"),
+       Standing::lost,
+       {"one of its nodes failed, and it was not requeued", "next: sinfo -R"}},
+      {"cancelled in the queue",
+       Story().slurm(JobState::cancelled, "None"),
+       Standing::lost,
+       {"Job 41 was cancelled while it waited in the queue.\n", "No attempt ever began.\n"},
+       {"left no word"}},
+      {"Slurm forgot it",
+       forgotten,
+       Standing::lost,
+       {"Slurm knows it no more", "next: where there is accounting: sacct -j 41\n"}},
+      {"a run of this machine whose agent is gone",
+       gone,
+       Standing::lost,
+       {"The agent of attempt 1 is gone and left no word",
+        "next: dtsubmit run --continue /runs/r"}},
+      {"a run of this machine that goes on",
+       alive,
+       Standing::running,
+       {"The run runs since 2026-01-02T03:00:10Z"}},
+  };
+}
+
+std::vector<Situation> unknown_situations() {
+  Story under_way = Story().begin(1, 10);
+  Story waiting = Story();
+  under_way.known.no_job = waiting.known.no_job = "no controller answers";
+  return {
+      {"under way when last heard of",
+       under_way,
+       Standing::unknown,
+       {"The run directory says: attempt 1 began at 2026-01-02T03:00:10Z on n1,n2 and has not told "
+        "of "
+        "its end.\n",
+        "This is told from the run directory alone: no controller answers.\n",
+        "next: where Slurm can be reached: dtsubmit why 41\n"}},
+      {"in the queue when last heard of",
+       waiting,
+       Standing::unknown,
+       {"job 41 was submitted at 2026-01-02T03:00:01Z and has not begun since.\n"}},
+      {"nothing at all", Story(0), Standing::unknown, {"nothing has begun yet"}},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("why it ended, and how it goes on") {
+  check(ended_situations());
+}
+
+TEST_CASE("what is known where its agent had no time to tell") {
+  check(lost_situations());
+}
+
+TEST_CASE("what the run directory alone knows of a run that may go on") {
+  check(unknown_situations());
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Situations of a run, and the sentences that `dtsubmit why` must say of each.
+#pragma once
+
+#include "cli/output/why.hpp"
+#include "core/base/units.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace dts::cli {
+
+using run::Event;
+using sched::JobState;
+
+inline std::int64_t at(int second) {
+  return std::chrono::system_clock::to_time_t(*parse_utc("2026-01-02T03:00:00Z")) + second;
+}
+
+inline std::string time(int second) {
+  return format_utc(std::chrono::system_clock::from_time_t(at(second)));
+}
+
+// Events of a run on job 41; `now` is 1000 s after its creation.
+struct Story {
+  Known known;
+
+  explicit Story(std::uint32_t job = 41) : job_(job) {
+    known.run_directory = "/runs/r";
+    known.name = job != 0 ? std::to_string(job) : "/runs/r";
+    known.policy = run::default_policy();
+    known.now = at(1000);
+    note({.time = time(0), .event = "created"});
+    if (job != 0) note({.time = time(1), .event = "submitted"});
+  }
+
+  Story& note(Event event) {
+    if (event.event != "created") event.job = job_;
+    known.events.push_back(std::move(event));
+    known.summary = run::summarise(known.events, metrics_);
+    return *this;
+  }
+
+  Story& begin(unsigned attempt, int second) {
+    note({.time = time(second),
+          .event = "attempt_started",
+          .attempt = attempt,
+          .nodes = {"n1", "n2"}});
+    return note({.time = time(second + 5), .event = "ranks_started", .attempt = attempt});
+  }
+
+  Story& end(unsigned attempt, int second, const char* cause, int code = 1) {
+    note({.time = time(second),
+          .event = "attempt_ended",
+          .attempt = attempt,
+          .cause = cause,
+          .exit_code = code,
+          .detail = "rank 3 on n2: told",
+          .rank = 3,
+          .node = "n2"});
+    known.last_words[attempt] = {
+        "rank 3", "/runs/r/attempt-1/rank-3.log", {"first", "out of luck"}};
+    return *this;
+  }
+
+  Story& decide(unsigned attempt, int second, const char* decision, const char* why, int code = 1) {
+    return note({.time = time(second),
+                 .event = "decided",
+                 .attempt = attempt,
+                 .exit_code = code,
+                 .decision = decision,
+                 .detail = why});
+  }
+
+  Story& metrics(const std::string& text) {
+    metrics_ = text;
+    known.summary = run::summarise(known.events, metrics_);
+    known.last_metric = at(993);
+    return *this;
+  }
+
+  Story& slurm(JobState state, const char* reason, int code = 0, int signal = 0) {
+    sched::JobInfo job;
+    job.id = job_;
+    job.state = state;
+    job.reason = reason;
+    job.exit_code = code;
+    job.exit_signal = signal;
+    known.job = job;
+    return *this;
+  }
+
+  Story& with(const std::function<void(sched::JobInfo&)>& change) {
+    change(*known.job);
+    return *this;
+  }
+
+ private:
+  std::uint32_t job_;
+  std::string metrics_;
+};
+
+struct Situation {
+  const char* name;
+  Story story;
+  Standing standing;
+  std::vector<const char*> said;
+  std::vector<const char*> not_said{};
+};
+
+inline void check(const std::vector<Situation>& situations) {
+  for (const Situation& situation : situations) {
+    const Why why = explain(situation.story.known);
+    const std::string text = to_text(why, situation.story.known);
+    CAPTURE(situation.name);
+    CAPTURE(text);
+    CHECK(why.standing == situation.standing);
+    for (const char* words : situation.said) {
+      CAPTURE(words);
+      CHECK(text.find(words) != std::string::npos);
+    }
+    for (const char* words : situation.not_said) {
+      CAPTURE(words);
+      CHECK(text.find(words) == std::string::npos);
+    }
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 40);  // one screen
+  }
+}
+
+}  // namespace dts::cli

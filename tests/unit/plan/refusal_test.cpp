@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is refused, with which words.
+#include "tests/unit/plan/requests.hpp"
+
+namespace dts::plan {
+
+TEST_CASE("each refusal names the option, the numbers and what exists") {
+  struct Row {
+    const char* option;
+    const char* message;
+    const char* hint;
+    void (*change)(spec::JobSpec&);
+  };
+
+  const Row table[] = {
+      {"--nodes", "at least 1, not 0", "", [](auto& s) { s.nodes = 0; }},
+      {"--nodes",
+       "4 nodes asked, but there are 3 in partition low",
+       "ask for 3 or fewer",
+       [](auto& s) { s.nodes = 4; }},
+      {"--partition",
+       "no partition `lwo`",
+       "did you mean `low`? there are: low, cpu",
+       [](auto& s) { s.partition = "lwo"; }},
+      {"--partition",
+       "no partition `xyzzy`",
+       "there are: low, cpu",
+       [](auto& s) { s.partition = "xyzzy"; }},
+      {"--gpus-per-node",
+       "9 GPUs a node asked, but the most in partition low is 8",
+       "nodes n[0-1] have 8",
+       [](auto& s) { s.gpus_per_node = 9; }},
+      {"--gpus-per-node",
+       "only 2 nodes in partition low have 8 GPUs, 3 asked",
+       "n[0-1]",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.nodes = 3;
+       }},
+      {"--gpus-per-node",
+       "2 GPUs a node asked, but the most in partition cpu is 0",
+       "nodes c[0-1] have 0",
+       [](auto& s) {
+         s.gpus_per_node = 2;
+         s.partition = "cpu";
+       }},
+      {"--ntasks-per-node",
+       "9 ranks a node for 8 GPUs: 1 would have none",
+       "--ntasks-per-node 8",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.ntasks_per_node = 9;
+       }},
+      {"--ntasks-per-node",
+       "33 CPUs a node asked, but the most in partition low is 32",
+       "nodes n[0-1] have 32",
+       [](auto& s) { s.ntasks_per_node = 33; }},
+      {"--cpus-per-task",
+       "40 CPUs a node asked, but the most in partition low is 32",
+       "n[0-1]",
+       [](auto& s) {
+         s.gpus_per_node = 8;
+         s.cpus_per_task = 5;
+       }},
+      {"--cpus-per-task", "at least 1, not 0", "", [](auto& s) { s.cpus_per_task = 0; }},
+      {"--mem",
+       "65000 MiB of memory a node asked, but the most in partition low is 64000",
+       "n[0-1]",
+       [](auto& s) { s.memory_mib = 65000; }},
+      {"--time",
+       "01:00:01 is over partition low's limit of 01:00:00",
+       "",
+       [](auto& s) { s.time = seconds(3601); }},
+      {"--job-name",
+       "must start with a letter",
+       "folder",
+       [](auto& s) { s.job_name = "../../esc"; }},
+      {"--job-name", "must start with a letter", "folder", [](auto& s) { s.job_name = "a b"; }},
+      {"--signal-margin",
+       "600 s + 60 s",
+       "use at most 539",
+       [](auto& s) {
+         s.time = seconds(600);
+         s.signal_margin = seconds(600);
+       }},
+      {"--stop-signal", "must be TERM, USR1 or USR2", "", [](auto& s) { s.stop_signal = 9; }},
+      {"--qos", "no printable UTF-8", "", [](auto& s) { s.qos = "a\nb"; }},
+      {"command",
+       "argument 1 is not UTF-8",
+       "",
+       [](auto& s) {
+         s.command = {"a", "\xff"};
+       }},
+      {"command", "the program's name is empty", "--", [](auto& s) { s.command = {""}; }},
+  };
+  for (const Row& row : table) {
+    spec::JobSpec spec = request(2);
+    row.change(spec);
+    const Diagnostics problems = refused(spec, cluster());
+    CAPTURE(to_error(problems).message);
+    CAPTURE(std::string(row.message));
+    REQUIRE(problems.size() == 1);
+    CHECK(problems[0].where == row.option);
+    CHECK(contains(problems[0].message, row.message));
+    CHECK(contains(problems[0].hint, row.hint));
+  }
+}
+
+TEST_CASE("all problems of a request come at once") {
+  spec::JobSpec spec = request(0, 4);
+  spec.job_name = "-x";
+  spec.ntasks_per_node = 5;
+  CHECK(refused(spec).size() == 3);
+}
+
+TEST_CASE("a cluster without a default partition wants to be told one") {
+  ClusterView view = cluster();
+  view.partitions[0].is_default = false;
+  CHECK(refused(request(1), view)[0].message == "none given, and the cluster has no default");
+}
+
+TEST_CASE("counts that multiply past any machine are refused, not wrapped around") {
+  spec::JobSpec spec = request(65535);
+  spec.ntasks_per_node = 65535;
+  CHECK(contains(refused(spec)[0].message, "4294836225 ranks in all"));
+  spec.ntasks_per_node = 4294967295U;
+  CHECK_FALSE(refused(spec).empty());
+}
+
+}  // namespace dts::plan
