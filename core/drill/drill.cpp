@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/drill/drill.hpp"
 
-#include "core/base/files.hpp"
 #include "core/drill/watch.hpp"
+#include "core/launch/assignment.hpp"
 #include "core/launch/successor.hpp"
-#include "core/spec/json.hpp"
 
 #include <fmt/format.h>
 
@@ -71,11 +70,8 @@ ByHand by_hand(Fault fault, const Target& target, const Ground* ground) {
 }
 
 Result<run::Policy> policy_of(const run::RunDirectory& run) {
-  DTS_ASSIGN(const std::string text, read_file(run.spec()));
-  DTS_ASSIGN(const spec::JobSpec spec, spec::from_json(text, run.spec()));
-  auto policy = run::parse_policy(spec.on);
-  if (!policy) return tl::unexpected<Error>(to_error(policy.error()));
-  return *std::move(policy);
+  DTS_ASSIGN(const spec::JobSpec spec, launch::read_spec(run));
+  return launch::read_policy(spec);
 }
 
 Result<Shown> hit(Fault fault,

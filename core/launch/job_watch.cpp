@@ -6,6 +6,7 @@
 #include "core/base/unique_fd.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::chrono::seconds k_poll{30};
 constexpr std::chrono::seconds k_patience{120};
+constexpr std::chrono::seconds k_return_answer{k_patience + std::chrono::seconds(30)};
 constexpr std::chrono::seconds k_retry{3};
 
 }  // namespace
@@ -237,6 +239,19 @@ std::optional<std::int64_t> JobWatch::take_controller_start() {
 
 std::optional<Result<JobWatch::Returned>> JobWatch::take_returned() {
   return shared_->take(shared_->returned);
+}
+
+Result<JobWatch::Returned> JobWatch::wait_returned() {
+  const auto until = std::chrono::steady_clock::now() + k_return_answer;
+  while (std::chrono::steady_clock::now() < until) {
+    pollfd waiting{event_fd(), POLLIN, 0};
+    ::poll(&waiting, 1, 1000);
+    drain_event();
+    if (auto answer = take_returned()) return *std::move(answer);
+  }
+  return fail(Errc::unreachable,
+              "the scheduler did not answer the request to run the job again",
+              "continue with `dtsubmit requeue`");
 }
 
 std::optional<Error> JobWatch::take_trouble() {

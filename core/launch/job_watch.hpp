@@ -60,6 +60,8 @@ class JobWatch {
   // preemption, and always with `see_nodes`.
   [[nodiscard]] std::optional<std::vector<std::string>> take_down_nodes();
   [[nodiscard]] std::optional<Result<Returned>> take_returned();
+  // The same, waited for: Errc::unreachable where the scheduler does not answer at all.
+  [[nodiscard]] Result<Returned> wait_returned();
   // When the controller that answered ask() was started, Unix seconds; handed over before the job.
   [[nodiscard]] std::optional<std::int64_t> take_controller_start();
   // Why there is no scheduler, if there is none.

@@ -28,16 +28,32 @@ std::optional<int> read_signal(int fd) {
   return static_cast<int>(info.ssi_signo);
 }
 
-bool sleep_unless_ended(int fd, std::chrono::seconds delay) {
-  if (delay.count() > 0) log("waiting {} s", delay.count());
-  const auto until = std::chrono::steady_clock::now() + delay;
+namespace {
+
+// Reads signals until one of them `ends`, for `limit` at most; true where one did.
+template <class Ends>
+bool wait_for_signal(int fd, std::chrono::seconds limit, const Ends& ends) {
+  const auto until = std::chrono::steady_clock::now() + limit;
   while (std::chrono::steady_clock::now() < until) {
     pollfd waiting{fd, POLLIN, 0};
     ::poll(&waiting, 1, 200);
     while (const auto signal = read_signal(fd))
-      if (*signal == SIGTERM || *signal == SIGINT || *signal == k_stop_request) return false;
+      if (ends(*signal)) return true;
   }
-  return true;
+  return false;
+}
+
+}  // namespace
+
+bool sleep_unless_ended(int fd, std::chrono::seconds delay) {
+  if (delay.count() > 0) log("waiting {} s", delay.count());
+  return !wait_for_signal(fd, delay, [](int signal) {
+    return signal == SIGTERM || signal == SIGINT || signal == k_stop_request;
+  });
+}
+
+bool wait_for_sigterm(int fd, std::chrono::seconds limit) {
+  return wait_for_signal(fd, limit, [](int signal) { return signal == SIGTERM; });
 }
 
 }  // namespace dts::launch

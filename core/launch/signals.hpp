@@ -27,4 +27,7 @@ inline constexpr int k_stop_request = SIGUSR2;
 // tells to end: SIGTERM, SIGINT or k_stop_request.
 [[nodiscard]] bool sleep_unless_ended(int fd, std::chrono::seconds delay);
 
+// Waits for SIGTERM, `limit` at most; true if it came.
+[[nodiscard]] bool wait_for_sigterm(int fd, std::chrono::seconds limit);
+
 }  // namespace dts::launch

@@ -5,12 +5,11 @@
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
 #include "core/base/text.hpp"
+#include "core/launch/assignment.hpp"
 #include "core/launch/channel.hpp"
 #include "core/launch/node_daemon.hpp"
 #include "core/launch/node_order.hpp"
 #include "core/launch/signals.hpp"
-#include "core/plan/json.hpp"
-#include "core/run/run_directory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -221,8 +220,7 @@ std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
 
 Result<int> run_ssh_launcher(const std::string& run_directory, unsigned attempt) {
   DTS_ASSIGN(UniqueFd signals, take_signals({SIGCHLD}));
-  DTS_ASSIGN(const std::string text, read_file(run::RunDirectory{run_directory}.plan()));
-  DTS_ASSIGN(const plan::Plan plan, plan::plan_from_json(text));
+  DTS_ASSIGN(const plan::Plan plan, read_plan({run_directory}));
   DTS_ASSIGN(ChannelFile channel, read_channel(run_directory, attempt));
   DTS_ASSIGN(const std::string folder, current_folder());
   const std::vector<std::string> environment = travelling_environment();

@@ -2,10 +2,9 @@
 #include "core/launch/successor.hpp"
 
 #include "core/base/files.hpp"
-#include "core/plan/json.hpp"
+#include "core/launch/assignment.hpp"
 #include "core/run/ledger.hpp"
 #include "core/script/submission.hpp"
-#include "core/spec/json.hpp"
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -36,10 +35,8 @@ std::vector<std::string> scrubbed_environment() {
 }
 
 Result<sched::Submission> make_successor(const run::RunDirectory& run) {
-  DTS_ASSIGN(const std::string spec_text, read_file(run.spec()));
-  DTS_ASSIGN(const spec::JobSpec spec, spec::from_json(spec_text, run.spec()));
-  DTS_ASSIGN(const std::string plan_text, read_file(run.plan()));
-  DTS_ASSIGN(const plan::Plan plan, plan::plan_from_json(plan_text));
+  DTS_ASSIGN(const spec::JobSpec spec, read_spec(run));
+  DTS_ASSIGN(const plan::Plan plan, read_plan(run));
   script::JobFiles files;
   DTS_ASSIGN(files.script, read_file(run.script()));
   DTS_ASSIGN(files.work_folder, work_folder(run));

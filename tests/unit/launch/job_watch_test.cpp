@@ -120,10 +120,10 @@ TEST_CASE("without a scheduler the reason is told once, and the facts are the de
 TEST_CASE("a request to requeue that nobody can hear is answered, not waited for") {
   JobWatch watch(nobody, 7);
   watch.come_back({});
-  const auto answer = next(watch, [&] { return watch.take_returned(); });
-  REQUIRE(answer);
-  REQUIRE_FALSE(*answer);
-  CHECK(answer->error().code == Errc::unreachable);
+  const auto answer = watch.wait_returned();
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().code == Errc::unreachable);
+  CHECK(answer.error().message == k_why);
 }
 
 TEST_CASE("a connection that takes for ever blocks neither questions nor the end of the watch") {

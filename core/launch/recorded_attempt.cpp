@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/recorded_attempt.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/hostlist.hpp"
+#include "core/base/log.hpp"
+#include "core/base/process_table.hpp"
+#include "core/launch/attempt_settings.hpp"
+#include "core/launch/classify.hpp"
+#include "core/launch/quarantine.hpp"
+#include "core/plan/json.hpp"
+#include "core/run/events.hpp"
+#include "core/run/explain.hpp"
+#include "core/run/take_over.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+namespace dts::launch {
+
+Result<void> RecordedAttempt::note(run::Event event) {
+  event.attempt = number_;
+  if (event.job == 0) event.job = job_.allocation.job;  // else of its successor
+  return run::append_event(run_.ledger(), std::move(event));
+}
+
+Result<void> RecordedAttempt::begin() {
+  const auto process = process_info(::getpid());
+  DTS_ASSIGN(const run::TakenAttempt taken,
+             run::take_over(run_,
+                            {job_.allocation.job,
+                             job_.allocation.restart_count,
+                             job_.allocation.node,
+                             ::getpid(),
+                             process ? process->started : 0}));
+  number_ = taken.number;
+  record_ = taken.record;
+  const std::string log_path = run_.attempt(number_) + "/agent.log";
+  const UniqueFd file(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0)
+    return fail_errno("cannot open " + log_path);
+  log("attempt {} of {}: job {}, {} ranks on {} nodes ({})",
+      number_,
+      run_.path,
+      job_.allocation.job,
+      plan_.world_size,
+      job_.allocation.nodes.size(),
+      fmt::join(job_.allocation.nodes, ","));
+  DTS_TRY(choose_nodes());
+  run::Event started{.event = "attempt_started", .nodes = choice_.used};
+  if (!choice_.spare.empty()) started.detail = "spare: " + fold_hostlist(choice_.spare);
+  started.checkpoint = run::newest_checkpoint(run_);
+  // The disk works while the launcher starts; nothing is committed before on_started() has joined.
+  beginning_ = std::async(std::launch::async, [this, event = std::move(started)]() -> Result<void> {
+    DTS_TRY(run::sync_attempt(run_, number_));
+    return note(event);
+  });
+  return {};
+}
+
+Result<void> RecordedAttempt::choose_nodes() {
+  choice_ = in_.pool.choose(number_);
+  if (choice_.used.size() < plan_.nodes || choice_.unfit.empty()) return {};
+  // The attempt goes on without them: its end will not speak of them.
+  run::Outcome found;
+  found.unfit = choice_.unfit;
+  remember_nodes(found, run_.path, number_);
+  return note_unfit(choice_.unfit);
+}
+
+RunnerSettings RecordedAttempt::runner_settings() {
+  RunnerSettings settings;
+  settings.attempt = attempt_settings(job_, number_);
+  settings.attempt.nodes = choice_.used;
+  if (in_.pool.measured()) settings.attempt.preflight = std::chrono::seconds(0);
+  settings.attempt.record = record_;
+  settings.run = run_;
+  settings.dtsubmit = in_.options.dtsubmit;
+  if (plan_.spares > 0) settings.nodes = choice_.used;
+  settings.local = in_.options.local;
+  settings.signals = in_.signals;
+  settings.topology = in_.topology;
+  settings.watch = in_.watch;
+  settings.on_started = [this](const Attempt& attempt) { return on_started(attempt); };
+  settings.on_stop = [this](const Attempt& attempt) { on_stop(attempt); };
+  settings.on_event = [this](run::Event event) { on_event(std::move(event)); };
+  if (in_.options.local)
+    output_.emplace(run::RankLogs(run_, number_, in_.options.shown), STDOUT_FILENO);
+  return settings;
+}
+
+Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
+  for (const plan::Placement& placement : attempt.placements())
+    rank_nodes_.push_back(placement.node);
+  join_beginning();
+  DTS_TRY(begun_);
+  const auto& rendezvous = attempt.rendezvous();
+  log("all {} ranks run; MASTER_ADDR={} MASTER_PORT={}",
+      plan_.world_size,
+      rendezvous.master_addr,
+      rendezvous.master_port);
+  DTS_TRY(
+      write_file(run_.attempt(number_) + "/placement.json", plan::to_json(attempt.placements())));
+  run::Event event{.event = "ranks_started"};
+  event.detail = fmt::format("{} ranks, master {} port {}",
+                             plan_.world_size,
+                             rendezvous.master_addr,
+                             rendezvous.master_port);
+  return note(std::move(event));
+}
+
+void RecordedAttempt::on_stop(const Attempt& attempt) {
+  run::Event event{.event = "stop_requested", .cause = run::to_string(*attempt.stop_cause())};
+  event.detail = attempt.stop_detail();
+  if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
+}
+
+void RecordedAttempt::on_event(run::Event event) {
+  log("{}", event.detail);
+  if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
+}
+
+void RecordedAttempt::join_beginning() {
+  if (beginning_.valid()) begun_ = beginning_.get();
+}
+
+Result<void> RecordedAttempt::note_unfit(const std::vector<run::UnfitNode>& nodes) {
+  for (const run::UnfitNode& unfit : nodes) {
+    run::Event event{.event = "node_unfit", .detail = unfit.why};
+    event.node = unfit.node;
+    DTS_TRY(note(std::move(event)));
+  }
+  return {};
+}
+
+Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
+  if (choice_.used.size() < plan_.nodes) return in_.pool.too_few(choice_);
+  return runner.run();
+}
+
+// Why the attempt ended, by everything that is known now.
+run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
+  outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
+  if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
+    outcome.node = rank_nodes_[*outcome.rank];
+  if (runner.job())
+    outcome = explain_by_job(std::move(outcome),
+                             *runner.job(),
+                             {job_.allocation.nodes,
+                              runner.down_nodes(),
+                              plan_.spares > 0 ? choice_.used : std::vector<std::string>(),
+                              runner.reason_is_lost()});
+  if (runner.interrupted() && outcome.cause == run::Cause::stopped)
+    outcome.exit_code = exit_code(Errc::interrupted);
+  return outcome;
+}
+
+Result<AttemptEnd> RecordedAttempt::run() {
+  AttemptRunner runner(runner_settings());
+  auto ended_by = try_attempt(runner);
+  output_.reset();
+  join_beginning();
+  DTS_TRY(begun_);
+  if (!ended_by) {
+    // It could not even begin (no mpirun): that is an end too, or the ledger would say that it
+    // runs.
+    DTS_TRY(note(run::ended_event(
+        {run::Cause::launch_failed, exit_code(ended_by.error().code), ended_by.error().message})));
+    log("attempt {} could not begin: {}", number_, ended_by.error().message);
+    return tl::unexpected<Error>(std::move(ended_by).error());
+  }
+  run::Outcome outcome = explained(*std::move(ended_by), runner);
+  log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
+  run::Event ended = run::ended_event(outcome);
+  ended.checkpoint = run::newest_checkpoint(run_);
+  DTS_TRY(note_unfit(outcome.unfit));
+  if (!in_.options.local) remember_nodes(outcome, run_.path, number_);
+  in_.pool.remember(outcome, runner.down_nodes());
+  if (const Seconds save = runner.save_time(); save.count() > 0)
+    ended.seconds["save"] = save.count();
+  const auto noted = note(std::move(ended));
+  runner.clean_up();
+  DTS_TRY(noted);
+  const bool requeued = runner.job() && is_requeued(*runner.job());
+  return AttemptEnd{std::move(outcome), runner.told_to_end(), requeued};
+}
+
+}  // namespace dts::launch
