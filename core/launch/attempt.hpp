@@ -119,6 +119,12 @@ class Attempt {
 
   [[nodiscard]] const plan::Rendezvous& rendezvous() const { return rendezvous_; }
 
+  // The agent's clock at `time`, as it went when the attempt was made: one that is set meanwhile
+  // must not end it.
+  [[nodiscard]] std::chrono::system_clock::time_point wall_at(Time time) const {
+    return settings_.wall + (time - began_);
+  }
+
  private:
   static constexpr std::chrono::seconds k_rendezvous_limit{20};
 

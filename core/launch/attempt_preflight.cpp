@@ -37,7 +37,7 @@ void Attempt::on(unsigned rank, const ClockReading& message, Time now) {
   const auto check = checks_.find(ranks_.at(rank).hello.rank.node);
   if (check == checks_.end() || check->second.clock_known) return;
   const auto half = (now - check->second.asked) / 2;
-  const auto ours = settings_.wall.time_since_epoch() + (check->second.asked + half - began_);
+  const auto ours = wall_at(check->second.asked + half).time_since_epoch();
   const auto ahead =
       milliseconds(message.milliseconds) - std::chrono::duration_cast<milliseconds>(ours);
   check->second.clock = judge_clock(ahead, std::chrono::ceil<milliseconds>(half));

@@ -22,7 +22,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <filesystem>
 #include <thread>
 
@@ -283,7 +282,8 @@ void AttemptRunner::on_watch() {
 }
 
 std::int64_t AttemptRunner::unix_now() const {
-  return began_unix_ + std::chrono::floor<seconds>(Clock::now() - began_).count();
+  const auto now = attempt_.wall_at(Clock::now());
+  return std::chrono::floor<seconds>(now.time_since_epoch()).count();
 }
 
 void AttemptRunner::tick() {

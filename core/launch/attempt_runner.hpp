@@ -13,7 +13,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <ctime>
 #include <functional>
 #include <future>
 #include <map>
@@ -103,9 +102,7 @@ class AttemptRunner {
   void on_step_signal(const std::string& detail);
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> step_environment() const;
   void on_watch();
-  // Unix seconds as the clock went when the attempt began: one that is set meanwhile must not end
-  // it.
-  [[nodiscard]] std::int64_t unix_now() const;
+  [[nodiscard]] std::int64_t unix_now() const;  // by Attempt::wall_at()
   void look_at_silent_nodes();
   void deliver();
   void tick();
@@ -136,8 +133,6 @@ class AttemptRunner {
   std::int64_t steps_signalled_at_ = 0;  // Unix seconds; 0: they were not
   std::int64_t controller_start_ = 0;    // likewise; 0: not known
   bool controller_known_ = false;        // it has answered once, so it will again
-  const Time began_ = Time::clock::now();
-  const std::int64_t began_unix_ = std::time(nullptr);
   Time next_fence_check_;
 };
 
