@@ -239,23 +239,20 @@ void Attempt::withdraw_victim(Time now) {
 void Attempt::on_failed_exit(unsigned rank, const Exited& message, Time now) {
   const bool killed = is_killed_from_outside(message);
   if (killed) withdraw_victim(now);
-  run::Outcome failure{
-      cause_of_exit(message),
-      message.code,
-      fmt::format("{} {}{}",
-                  where(rank),
-                  describe_exit(message.code),
-                  message.out_of_memory ? ", by the kernel for want of memory" : ""),
-      rank,
-      ranks_.at(rank).hello.rank.node};
+  blame(cause_of_exit(message),
+        message.code,
+        fmt::format("{} {}{}",
+                    where(rank),
+                    describe_exit(message.code),
+                    message.out_of_memory ? ", by the kernel for want of memory" : ""),
+        rank);
   const bool may_be_victim = !killed && message.code != k_no_restart;
   if (may_be_victim && phase_ == Phase::running) {
-    if (!failure_) failure_ = std::move(failure);
     const bool torchrun = settings_.plan.workers_per_task > 0;
     settle_until_ = std::min(settle_until_, now + (torchrun ? k_settle_torchrun : k_settle));
     return;
   }
-  end(failure.cause, failure.exit_code, std::move(failure.detail), now, rank);
+  kill_all(now);
 }
 
 void Attempt::on_lost(Peer peer, Time now) {
@@ -356,14 +353,18 @@ void Attempt::on_stop(run::Cause cause, Time kill_at, const std::string& detail,
     if (!state.exit_code) send(rank, Stop{settings_.stop_signal});
 }
 
+void Attempt::blame(run::Cause cause,
+                    int exit_code,
+                    std::string detail,
+                    std::optional<unsigned> rank) {
+  if (failure_) return;
+  const std::string node = rank ? ranks_.at(*rank).hello.rank.node : std::string();
+  failure_ = run::Outcome{cause, exit_code, std::move(detail), rank, node};
+}
+
 void Attempt::end(
     run::Cause cause, int exit_code, std::string detail, Time now, std::optional<unsigned> rank) {
-  if (!failure_)
-    failure_ = run::Outcome{cause,
-                            exit_code,
-                            std::move(detail),
-                            rank,
-                            rank ? ranks_.at(*rank).hello.rank.node : std::string()};
+  blame(cause, exit_code, std::move(detail), rank);
   kill_all(now);
 }
 
