@@ -171,7 +171,7 @@ class Attempt {
   [[nodiscard]] bool all_checked() const;
   void judge_nodes(Time now);
   [[nodiscard]] std::vector<Finding> findings_of(const std::string& node) const;
-  void end_unfit(std::map<std::string, std::vector<Finding>> unfit, Time now);
+  void end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time now);
   void start_ranks(Time now);
   // Why the attempt ends, unless that is known already.
   void blame(run::Cause cause, int exit_code, std::string detail, std::optional<unsigned> rank);

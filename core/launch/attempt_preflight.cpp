@@ -85,35 +85,29 @@ std::vector<Finding> Attempt::findings_of(const std::string& node) const {
 }
 
 void Attempt::judge_nodes(Time now) {
-  std::map<std::string, std::vector<Finding>> unfit;
-  for (const auto& [node, check] : checks_)
-    for (Finding& finding : findings_of(node))
-      if (finding.severity == Severity::unfit)
-        unfit[node].push_back(std::move(finding));
-      else
-        notes_.push_back(fmt::format("pre-flight{}: {}: {}",
-                                     finding.severity == Severity::warning ? ", a warning" : "",
-                                     node,
-                                     finding.text));
+  std::map<std::string, NodeVerdict> unfit;
+  for (const auto& [node, check] : checks_) {
+    NodeVerdict verdict = verdict_on(node, findings_of(node));
+    notes_.insert(notes_.end(), verdict.notes.begin(), verdict.notes.end());
+    if (!verdict.unfit.empty()) unfit.emplace(node, std::move(verdict));
+  }
   if (unfit.empty()) return start_ranks(now);
-  end_unfit(std::move(unfit), now);
+  end_unfit(unfit, now);
 }
 
 // What is wrong everywhere is no node's fault, and a full disk is none either: no other node would
 // do better.
-void Attempt::end_unfit(std::map<std::string, std::vector<Finding>> unfit, Time now) {
+void Attempt::end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time now) {
   const bool everywhere = checks_.size() > 1 && unfit.size() == checks_.size();
   bool disk = everywhere || checks_.size() == 1;
   std::vector<run::UnfitNode> nodes;
   std::string detail;
-  for (const auto& [node, findings] : unfit) {
-    run::UnfitNode& one = nodes.emplace_back(run::UnfitNode{node, {}});
-    for (const Finding& finding : findings) {
-      one.why += (one.why.empty() ? "" : "; ") + finding.text;
-      disk = disk && finding.disk;
-    }
+  for (const auto& [node, verdict] : unfit) {
+    nodes.push_back({node, verdict.unfit});
+    disk = disk && verdict.disk;
     if (nodes.size() <= k_most_told)
-      detail += fmt::format("{}{}: {}", detail.empty() ? "pre-flight: " : "; ", node, one.why);
+      detail +=
+          fmt::format("{}{}: {}", detail.empty() ? "pre-flight: " : "; ", node, verdict.unfit);
   }
   if (nodes.size() > k_most_told)
     detail += fmt::format("; and {} nodes more", nodes.size() - k_most_told);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/node_choice.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace dts::launch {
@@ -54,16 +52,10 @@ Judged judge_report(NodeStanding standing,
                              : there < unix_time(from) ? there - unix_time(from)
                                                        : milliseconds(0);
   if (auto clock = judge_clock(ahead, milliseconds(0))) found.push_back(*std::move(clock));
-  for (const Finding& finding : found) {
-    if (finding.severity == Severity::unfit)
-      judged.standing.lost += (judged.standing.lost.empty() ? "" : "; ") + finding.text;
-    else
-      judged.notes.push_back(fmt::format("pre-flight{}: {}: {}",
-                                         finding.severity == Severity::warning ? ", a warning" : "",
-                                         report.node,
-                                         finding.text));
-    judged.standing.warned = judged.standing.warned || finding.severity == Severity::warning;
-  }
+  NodeVerdict verdict = verdict_on(report.node, found);
+  judged.standing.lost = std::move(verdict.unfit);
+  judged.standing.warned = verdict.warned;
+  judged.notes = std::move(verdict.notes);
   return judged;
 }
 

@@ -172,4 +172,20 @@ std::optional<Finding> judge_clock(milliseconds ahead, milliseconds doubt) {
                                    "there, and Slurm refuses its messages from 300 s on")};
 }
 
+NodeVerdict verdict_on(const std::string& node, const std::vector<Finding>& findings) {
+  NodeVerdict verdict;
+  for (const Finding& finding : findings) {
+    const bool warning = finding.severity == Severity::warning;
+    verdict.warned = verdict.warned || warning;
+    if (finding.severity == Severity::unfit) {
+      verdict.unfit += (verdict.unfit.empty() ? "" : "; ") + finding.text;
+      verdict.disk = verdict.disk && finding.disk;
+    } else {
+      verdict.notes.push_back(
+          fmt::format("pre-flight{}: {}: {}", warning ? ", a warning" : "", node, finding.text));
+    }
+  }
+  return verdict;
+}
+
 }  // namespace dts::launch

@@ -63,6 +63,16 @@ struct Finding {
 
 [[nodiscard]] std::vector<Finding> judge(const NodeFacts& facts, const NodeDemand& demand);
 
+// What the findings of one node come to.
+struct NodeVerdict {
+  std::string unfit;  // why it is, "; " between reasons; empty: it is not
+  bool disk = true;   // no reason but the run directory's disk
+  bool warned = false;
+  std::vector<std::string> notes;  // the other findings, in words for the log
+};
+
+[[nodiscard]] NodeVerdict verdict_on(const std::string& node, const std::vector<Finding>& findings);
+
 // `ahead`: the node's clock minus the agent's, certain to `doubt` on both sides. A wrong clock is
 // worth a warning from 1 s on and never makes a node unfit: training orders nothing by it.
 [[nodiscard]] std::optional<Finding> judge_clock(std::chrono::milliseconds ahead,
