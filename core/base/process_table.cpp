@@ -34,6 +34,10 @@ std::string proc_path(pid_t pid, std::string_view file) {
   return fmt::format("/proc/{}/{}", pid, file);
 }
 
+std::string boot_id() {
+  return std::string(trim(read_file("/proc/sys/kernel/random/boot_id").value_or("")));
+}
+
 std::optional<ProcessInfo> process_info(pid_t pid) {
   const auto text = read_file(proc_path(pid, "stat"));
   return text ? parse_stat(*text) : std::nullopt;

@@ -21,6 +21,9 @@ struct ProcessInfo {
 // "/proc/PID/FILE"
 [[nodiscard]] std::string proc_path(pid_t pid, std::string_view file);
 
+// Different after every start of the machine, without blanks; empty where the kernel does not say.
+[[nodiscard]] std::string boot_id();
+
 // nullopt where there is no such process, or nothing but its exit code is left of it.
 [[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
 

@@ -2,6 +2,7 @@
 #include "core/cluster/cluster.hpp"
 
 #include "core/base/files.hpp"
+#include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
 #include "core/cluster/autogroup.hpp"
 #include "core/cluster/cgroups.hpp"

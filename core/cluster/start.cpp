@@ -2,6 +2,7 @@
 #include "core/cluster/start.hpp"
 
 #include "core/base/files.hpp"
+#include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
 #include "core/cluster/autogroup.hpp"
 #include "core/cluster/cgroups.hpp"
@@ -147,10 +148,6 @@ std::vector<std::string> node_names(const Layout& layout) {
   for (unsigned node = 0; node < layout.spec.nodes; ++node)
     names.push_back(node_name(layout, node));
   return names;
-}
-
-std::string boot_id() {
-  return std::string(trim(read_file("/proc/sys/kernel/random/boot_id").value_or("")));
 }
 
 Result<void> clear(const Layout& layout) {

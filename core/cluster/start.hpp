@@ -13,9 +13,6 @@ namespace dts::cluster {
 
 [[nodiscard]] std::vector<std::string> node_names(const Layout& layout);
 
-// Different after every start of the machine.
-[[nodiscard]] std::string boot_id();
-
 // Ends what is left of a cluster and empties its folder, which stays (it may be locked).
 [[nodiscard]] Result<void> clear(const Layout& layout);
 

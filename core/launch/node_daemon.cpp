@@ -4,7 +4,7 @@
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
-#include "core/base/text.hpp"
+#include "core/base/process_table.hpp"
 #include "core/launch/channel.hpp"
 #include "core/launch/net.hpp"
 #include "core/launch/node_order.hpp"
@@ -36,8 +36,7 @@ constexpr seconds k_save_patience{30};
 
 // Two names of one machine have the same: its cores must not be given away twice.
 std::string machine() {
-  const auto boot = read_file("/proc/sys/kernel/random/boot_id");
-  return fmt::format("{} {}", host_name(), boot ? trim(*boot) : "");
+  return fmt::format("{} {}", host_name(), boot_id());
 }
 
 Result<NodeOrder> receive_order() {

@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/process.hpp"
+#include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace {
 using std::chrono::seconds;
 
 std::string proc(pid_t pid, const std::string& name) {
-  return read_file(fmt::format("/proc/{}/{}", pid, name)).value_or("");
+  return read_file(proc_path(pid, name)).value_or("");
 }
 
 // The program and what it started: data loaders hang too.
@@ -41,8 +42,7 @@ char state_in(const std::string& stat) {
 std::string kernel_view(pid_t pid) {
   std::string text;
   std::error_code failed;
-  for (const auto& task :
-       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), failed)) {
+  for (const auto& task : std::filesystem::directory_iterator(proc_path(pid, "task"), failed)) {
     const std::string thread = task.path().filename();
     const std::string at = fmt::format("task/{}/", thread);
     text += fmt::format("thread {} ({}): state {}, waits in {}\n",

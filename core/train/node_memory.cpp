@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/hash.hpp"
+#include "core/base/process_table.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,8 +19,7 @@ std::uint64_t node_key() {
   struct stat process_namespace {};
 
   ::stat("/proc/self/ns/pid", &process_namespace);
-  return hash64(read_file("/proc/sys/kernel/random/boot_id").value_or("") +
-                read_file("/proc/sys/kernel/hostname").value_or("") +
+  return hash64(boot_id() + read_file("/proc/sys/kernel/hostname").value_or("") +
                 std::to_string(process_namespace.st_ino));
 }
 
