@@ -54,9 +54,11 @@ void NodePool::measure(unsigned attempt, std::vector<NodeStanding>& standings) {
   const auto from = std::chrono::system_clock::now();
   const auto reports = run_check_step(step);
   const auto to = std::chrono::system_clock::now();
+  const std::chrono::duration<double> took = to - from;
   if (!reports || reports->empty()) {
     log("no node has measured itself: {}",
-        reports ? fmt::format("the step was silent for {} s", step.limit.count() / 1000)
+        reports ? fmt::format("the step ended or was ended after {:.1f} s and said nothing",
+                              took.count())
                 : reports.error().message);
     return;
   }
@@ -70,7 +72,7 @@ void NodePool::measure(unsigned attempt, std::vector<NodeStanding>& standings) {
       one.away = true;
       log("pre-flight: {} has not answered within {:.1f} s, it is not used",
           one.node,
-          std::chrono::duration<double>(to - from).count());
+          took.count());
       continue;
     }
     Judged judged = judge_report(one, *report, settings_.demand, from, to);
