@@ -8,7 +8,10 @@
 namespace dts::launch {
 namespace {
 
-constexpr std::chrono::milliseconds k_connect_limit{2000};
+Result<UniqueFd> connect(const ChannelFile& channel) {
+  constexpr std::chrono::milliseconds k_limit{2000};
+  return connect_to_any(channel.addresses, channel.port, k_limit);
+}
 
 }  // namespace
 
@@ -19,20 +22,20 @@ Result<ChannelFile> read_channel(const std::string& run_directory, unsigned atte
 }
 
 Result<void> tell_agent(const ChannelFile& channel, const FromRank& message) {
-  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
+  DTS_ASSIGN(UniqueFd socket, connect(channel));
   LineConnection(std::move(socket), 1024).send(to_line(message));
   return {};
 }
 
 Result<LineConnection> attach_to_agent(const ChannelFile& channel) {
-  DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
+  DTS_ASSIGN(UniqueFd socket, connect(channel));
   LineConnection connection(std::move(socket), 1024);
   connection.send(to_line(Attached{channel.token}));
   return connection;
 }
 
 bool agent_lives(const ChannelFile& channel) {
-  return connect_to_any(channel.addresses, channel.port, k_connect_limit).has_value();
+  return connect(channel).has_value();
 }
 
 }  // namespace dts::launch
