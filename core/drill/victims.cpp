@@ -2,6 +2,7 @@
 #include "core/drill/victims.hpp"
 
 #include "core/base/files.hpp"
+#include "core/base/names.hpp"
 #include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
 #include "core/drill/interruption.hpp"
@@ -10,7 +11,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <thread>
@@ -22,11 +22,11 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<std::pair<Act, const char*>, 5> k_acts{{{Act::kill, "kill"},
-                                                             {Act::stop, "stop"},
-                                                             {Act::slow, "slow"},
-                                                             {Act::lose, "lose"},
-                                                             {Act::count, "count"}}};
+constexpr Names<Act, 5> k_acts{{{Act::kill, "kill"},
+                                {Act::stop, "stop"},
+                                {Act::slow, "slow"},
+                                {Act::lose, "lose"},
+                                {Act::count, "count"}}};
 
 // By pid: the environments of the attempt's processes.
 std::map<pid_t, std::string> blocks_of(const run::RunDirectory& run, unsigned attempt) {
@@ -65,15 +65,11 @@ Result<void> keep_slow(pid_t program) {
 }  // namespace
 
 const char* to_string(Act act) {
-  for (const auto& [candidate, word] : k_acts)
-    if (candidate == act) return word;
-  return "";
+  return name_of(k_acts, act);
 }
 
 std::optional<Act> act_from(std::string_view word) {
-  for (const auto& [act, candidate] : k_acts)
-    if (word == candidate) return act;
-  return std::nullopt;
+  return value_of(k_acts, word);
 }
 
 std::vector<pid_t> processes_of(const run::RunDirectory& run, unsigned attempt) {

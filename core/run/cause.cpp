@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/cause.hpp"
 
-#include <utility>
+#include "core/base/names.hpp"
 
 namespace dts::run {
 namespace {
 
-constexpr std::pair<Cause, const char*> k_names[] = {
+constexpr Names<Cause, 22> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
@@ -29,20 +29,16 @@ constexpr std::pair<Cause, const char*> k_names[] = {
     {Cause::wrong_ranks, "wrong_ranks"},
     {Cause::fenced, "fenced"},
     {Cause::agent_lost, "agent_lost"},
-};
+}};
 
 }  // namespace
 
 const char* to_string(Cause cause) {
-  for (const auto& [value, name] : k_names)
-    if (value == cause) return name;
-  return "unknown";
+  return name_of(k_names, cause);
 }
 
 std::optional<Cause> cause_from(std::string_view text) {
-  for (const auto& [value, name] : k_names)
-    if (text == name) return value;
-  return std::nullopt;
+  return value_of(k_names, text);
 }
 
 std::vector<Cause> all_causes() {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/policy.hpp"
 
+#include "core/base/names.hpp"
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace dts::run {
 namespace {
@@ -48,17 +47,22 @@ constexpr Row k_rows[] = {
     {Cause::disk_full, Kind::disk, {Action::stop}},
 };
 
-constexpr std::array k_kinds{std::pair{Kind::preempted, "preempted"},
-                             std::pair{Kind::node_failed, "node_failed"},
-                             std::pair{Kind::timeout, "timeout"},
-                             std::pair{Kind::crash, "crash"},
-                             std::pair{Kind::launch, "launch"},
-                             std::pair{Kind::checkpointed, "checkpointed"},
-                             std::pair{Kind::exit, "exit"},
-                             std::pair{Kind::disk, "disk"},
-                             std::pair{Kind::ended, "ended"}};
+constexpr Names<Kind, 9> k_kinds{{{Kind::preempted, "preempted"},
+                                  {Kind::node_failed, "node_failed"},
+                                  {Kind::timeout, "timeout"},
+                                  {Kind::crash, "crash"},
+                                  {Kind::launch, "launch"},
+                                  {Kind::checkpointed, "checkpointed"},
+                                  {Kind::exit, "exit"},
+                                  {Kind::disk, "disk"},
+                                  {Kind::ended, "ended"}}};
 
-constexpr std::array k_choices{Action::restart, Action::requeue, Action::resubmit, Action::stop};
+constexpr Names<Action, 6> k_actions{{{Action::done, "done"},
+                                      {Action::stop, "stop"},
+                                      {Action::restart, "restart"},
+                                      {Action::requeue, "requeue"},
+                                      {Action::resubmit, "resubmit"},
+                                      {Action::wait, "wait"}}};
 
 const Row& row(Cause cause) {
   return *std::find_if(
@@ -86,9 +90,9 @@ std::vector<std::string> known_words() {
 }
 
 std::optional<Action> choice_of(std::string_view word) {
-  for (const Action action : k_choices)
-    if (word == to_string(action)) return action;
-  return std::nullopt;
+  const auto action = value_of(k_actions, word);
+  const bool none = action == Action::done || action == Action::wait;  // not for a person to choose
+  return none ? std::nullopt : action;
 }
 
 Diagnostic problem(std::string message, std::string hint) {
@@ -139,21 +143,7 @@ void read_item(std::string_view item, Policy& policy, Diagnostics& problems) {
 }  // namespace
 
 const char* to_string(Action action) {
-  switch (action) {
-    case Action::done:
-      return "done";
-    case Action::stop:
-      return "stop";
-    case Action::restart:
-      return "restart";
-    case Action::requeue:
-      return "requeue";
-    case Action::resubmit:
-      return "resubmit";
-    case Action::wait:
-      return "wait";
-  }
-  return "unknown";
+  return name_of(k_actions, action);
 }
 
 Kind kind_of(Cause cause) {
@@ -161,9 +151,7 @@ Kind kind_of(Cause cause) {
 }
 
 const char* to_string(Kind kind) {
-  for (const auto& [value, name] : k_kinds)
-    if (value == kind) return name;
-  return "unknown";
+  return name_of(k_kinds, kind);
 }
 
 Rule Policy::rule(Cause cause) const {

@@ -2,13 +2,12 @@
 // The words for a job's states.
 #include "core/sched/scheduler.hpp"
 
-#include <array>
-#include <utility>
+#include "core/base/names.hpp"
 
 namespace dts::sched {
 namespace {
 
-constexpr std::array<std::pair<JobState, const char*>, 11> k_states{{
+constexpr Names<JobState, 11> k_states{{
     {JobState::pending, "pending"},
     {JobState::running, "running"},
     {JobState::suspended, "suspended"},
@@ -25,15 +24,11 @@ constexpr std::array<std::pair<JobState, const char*>, 11> k_states{{
 }  // namespace
 
 const char* to_string(JobState state) {
-  for (const auto& [candidate, word] : k_states)
-    if (candidate == state) return word;
-  return "unknown";
+  return name_of(k_states, state);
 }
 
 JobState job_state_of(std::string_view word) {
-  for (const auto& [state, candidate] : k_states)
-    if (word == candidate) return state;
-  return JobState::unknown;
+  return value_of(k_states, word).value_or(JobState::unknown);
 }
 
 bool is_away(const NodeInfo& node) {

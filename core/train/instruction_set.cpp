@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/instruction_set.hpp"
 
+#include "core/base/names.hpp"
 #include "core/train/kernel_table.hpp"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
 namespace dts::train {
 namespace {
+
+constexpr Names<InstructionSet, 3> k_sets{{{InstructionSet::portable, "portable"},
+                                           {InstructionSet::avx2, "avx2"},
+                                           {InstructionSet::avx512, "avx512"}}};
 
 dnnl::cpu_isa in_onednn(InstructionSet set) {
   switch (set) {
@@ -33,22 +38,11 @@ InstructionSet best_instruction_set() {
 }
 
 const char* to_string(InstructionSet set) {
-  switch (set) {
-    case InstructionSet::avx512:
-      return "avx512";
-    case InstructionSet::avx2:
-      return "avx2";
-    case InstructionSet::portable:
-      break;
-  }
-  return "portable";
+  return name_of(k_sets, set);
 }
 
 std::optional<InstructionSet> instruction_set_of(std::string_view word) {
-  for (const InstructionSet set :
-       {InstructionSet::portable, InstructionSet::avx2, InstructionSet::avx512})
-    if (word == to_string(set)) return set;
-  return std::nullopt;
+  return value_of(k_sets, word);
 }
 
 void use_instruction_set(InstructionSet set) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of an enumeration's values, both ways, from one table. Pure, thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace dts {
+
+template <class Value, std::size_t count>
+using Names = std::array<std::pair<Value, const char*>, count>;
+
+// "unknown" for a value that the table lacks.
+template <class Value, std::size_t count>
+[[nodiscard]] constexpr const char* name_of(const Names<Value, count>& names, Value value) {
+  for (const auto& [candidate, name] : names)
+    if (candidate == value) return name;
+  return "unknown";
+}
+
+// nullopt for another word than one of the table's; upper and lower case differ.
+template <class Value, std::size_t count>
+[[nodiscard]] constexpr std::optional<Value> value_of(const Names<Value, count>& names,
+                                                      std::string_view name) {
+  for (const auto& [value, candidate] : names)
+    if (name == candidate) return value;
+  return std::nullopt;
+}
+
+}  // namespace dts
