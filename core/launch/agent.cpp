@@ -59,6 +59,7 @@ class Agent {
                                      const Result<JobWatch::Returned>& answer);
   [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
   [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
+  void cancel();
   [[nodiscard]] run::Decision decide(const AttemptEnd& ended,
                                      const std::vector<run::Event>& events) const;
   void wait_for_the_end();
@@ -125,12 +126,22 @@ Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::
   return 0;
 }
 
+// The scheduler has put the job back by itself, but nobody wants it to run again.
+void Agent::cancel() {
+  JobWatch::Return how;
+  how.cancel = true;
+  watch_->come_back(std::move(how));
+  if (const auto gone = watch_->wait_returned(); !gone)
+    log("the job is not cancelled: {}", gone.error().message);
+}
+
 run::Decision Agent::decide(const AttemptEnd& ended, const std::vector<run::Event>& events) const {
   run::Circumstances now = run::count_failures(events);
   now.in_scheduler = !options_.local;
   now.may_requeue = job_.spec.requeue;
   now.has_spares = pool_.has_spares();
   now.already_requeued = ended.requeued;
+  now.stop_asked = ended.stop_asked;
   return run::decide(ended.outcome, now, job_.policy);
 }
 
@@ -165,8 +176,10 @@ Result<int> Agent::run() {
     if (outcome.rank && !run::is_selected(options_.shown, *outcome.rank))
       print_last_words(run_, attempt_->number(), *outcome.rank);
     switch (decision.action) {
-      case run::Action::done:
       case run::Action::stop:
+        if (ended.requeued && ended.stop_asked) cancel();
+        [[fallthrough]];
+      case run::Action::done:
         return decision.exit_code;
       case run::Action::restart:
         if (sleep_unless_ended(signals_.get(), decision.delay)) continue;

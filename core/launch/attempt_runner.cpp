@@ -207,6 +207,7 @@ void AttemptRunner::on_signal(int signal) {
     case k_stop_request:
       // A person's wish has no deadline of its own: the job's time limit comes with SIGTERM.
       log("signal {}: `dtsubmit stop` asks every rank to save", signal);
+      stop_asked_ = true;
       attempt_.on_stop(run::Cause::stopped, Time::max(), "asked for by `dtsubmit stop`", now);
       break;
     case SIGINT:

@@ -60,6 +60,9 @@ class AttemptRunner {
 
   [[nodiscard]] bool interrupted() const { return interrupted_; }
 
+  // True once k_stop_request came, also while something else was ending the attempt.
+  [[nodiscard]] bool stop_asked() const { return stop_asked_; }
+
   // The newest record of the job, if one came.
   [[nodiscard]] const std::optional<sched::JobInfo>& job() const { return job_; }
 
@@ -130,6 +133,7 @@ class AttemptRunner {
   bool facts_known_ = false;
   bool told_to_end_ = false;
   bool interrupted_ = false;
+  bool stop_asked_ = false;
   std::int64_t steps_signalled_at_ = 0;  // Unix seconds; 0: they were not
   std::int64_t controller_start_ = 0;    // likewise; 0: not known
   bool controller_known_ = false;        // it has answered once, so it will again

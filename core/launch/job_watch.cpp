@@ -138,6 +138,10 @@ Result<JobWatch::Returned> succeed(sched::Scheduler& scheduler,
 Result<JobWatch::Returned> come_back(sched::Scheduler& scheduler,
                                      sched::JobId job,
                                      JobWatch::Return how) {
+  if (how.cancel)
+    return patiently([&] { return scheduler.cancel(job); }).map([&] {
+      return JobWatch::Returned{job, {}};
+    });
   std::string trouble = too_few(scheduler, job, how);
   if (!trouble.empty()) how.exclude.clear();
   if (!how.requeue) return succeed(scheduler, job, std::move(how), std::move(trouble));

@@ -36,13 +36,14 @@ class JobWatch {
     std::string exclude;  // host list; empty: none
     unsigned nodes = 0;   // that the job needs, if `exclude` is not to leave fewer; 0: not checked
     std::optional<sched::Submission> successor{};  // else, or where it does not let it
+    bool cancel = false;  // it is not: the job, which the scheduler has put back, goes
   };
 
   // Retried while the controller is unreachable, for 2 minutes.
   void come_back(Return how);
 
   struct Returned {
-    sched::JobId job = 0;   // ours: requeued; another: its successor
+    sched::JobId job = 0;   // ours: requeued, or cancelled; another: its successor
     std::string trouble{};  // what did not work on the way, if anything
   };
 

@@ -184,7 +184,7 @@ Result<AttemptEnd> RecordedAttempt::run() {
   runner.clean_up();
   DTS_TRY(noted);
   const bool requeued = runner.job() && is_requeued(*runner.job());
-  return AttemptEnd{std::move(outcome), runner.told_to_end(), requeued};
+  return AttemptEnd{std::move(outcome), runner.told_to_end(), requeued, runner.stop_asked()};
 }
 
 }  // namespace dts::launch

@@ -30,6 +30,7 @@ struct AttemptEnd {
   run::Outcome outcome;
   bool told_to_end = false;  // the scheduler will kill the job soon
   bool requeued = false;     // it has put the job back by itself
+  bool stop_asked = false;   // by `dtsubmit stop`
 };
 
 class RecordedAttempt {

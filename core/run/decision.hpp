@@ -32,6 +32,7 @@ struct Circumstances {
   bool in_scheduler = false;            // false: `dtsubmit run`
   bool may_requeue = true;              // --requeue
   bool already_requeued = false;        // the job's state is pending again
+  bool stop_asked = false;              // `dtsubmit stop`, whatever ended the attempt
   bool has_spares = false;              // the allocation has nodes enough without the failed ones
   std::map<Kind, unsigned> failures{};  // attempts so far, this one included, by kind
   unsigned without_progress = 0;        // crashes in a row, this one included, that saved nothing

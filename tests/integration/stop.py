@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`dtsubmit stop` of a job that runs, and of one that waits, on a private real Slurm."""
+"""`dtsubmit stop` of a job that runs, of one that waits, and of one that is being preempted, on a private real Slurm."""
 import os
 
 from checks import check, wait_for
@@ -14,9 +14,21 @@ def story(run):
     return [event["event"] + (":" + event["cause"] if event.get("cause") else "") for event in run.ledger()]
 
 
+def in_grace_time(cluster):
+    """A stop that comes while a job of higher priority takes the nodes."""
+    run = cluster.submit(*WHOLE, "-p", "low", "--", *SAVES_LONG)
+    wait_for(60, "the program", lambda: os.path.exists(run.path + "/ready"))
+    cluster.take_nodes(1, 2)
+    wait_for(60, "the preemption", lambda: "stop_requested" in [event["event"] for event in run.ledger()])
+    cluster.dtsubmit("stop", run.path, "--wait", code=85)
+    last = run.ledger()[-1]
+    check((last["event"], last["decision"]) == ("decided", "stop"), f"a run that is being preempted is stopped: {story(run)}")
+    check("dtsubmit stop" in last["detail"], f"and says why: {last['detail']}")
+
+
 def main():
     # KillWait as short as Slurm lets it be: a stop is not a cancel, and the programs may take longer than that to save.
-    with Cluster("linuxproc", 1, 2, 5, "--conf", "KillWait=5") as cluster:
+    with Cluster("linuxproc", 1, 2, 60, "--conf", "KillWait=5") as cluster:
         undisturbed = cluster.train_alone(*TRAIN)
         patient = cluster.submit(*WHOLE, "--", *SAVES_LONG)
         wait_for(60, "the program", lambda: os.path.exists(patient.path + "/ready"))
@@ -39,6 +51,7 @@ def main():
         status = run.finish()
         check(status["done"] and status["digest"] == undisturbed, f"digest {status['digest']}, undisturbed {undisturbed}")
         check(not run.processes(), f"nothing is left: {run.processes()}")
+        in_grace_time(cluster)
 
 
 if __name__ == "__main__":

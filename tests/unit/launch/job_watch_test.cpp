@@ -67,7 +67,7 @@ class Scripted final : public sched::Scheduler {
 
   Result<sched::ConfigInfo> config() override { return sched::ConfigInfo{}; }
 
-  Result<void> cancel(sched::JobId) override { return {}; }
+  Result<void> cancel(sched::JobId) override { return answer("cancel"); }
 
   Result<void> requeue(sched::JobId) override { return answer("requeue"); }
 
@@ -183,6 +183,8 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
            Case{"requeue", {true, ""}, {"requeue"}, 0, ""},
            Case{"none", {false, "", 0, again}, {"submit afterany:7 without "}, 8, ""},
            Case{"submit", {false, "", 0, again}, {"submit afterany:7 without "}, 0, ""},
+           Case{"none", {true, "n2", 0, again, true}, {"cancel"}, 7, ""},
+           Case{"cancel", {true, "", 0, again, true}, {"cancel"}, 0, ""},
        }) {
     CAPTURE(one.refused);
     std::vector<std::string> asked;

@@ -83,6 +83,22 @@ TEST_CASE("every cause leads to the action of the table") {
   }
 }
 
+TEST_CASE("whatever ends a run that was asked to stop, it stops; one that is done is done") {
+  for (const Cause cause : all_causes())
+    for (const Circumstances& where : {k_in_slurm, k_requeued_already, k_here}) {
+      CAPTURE(to_string(cause));
+      Circumstances now = where;
+      now.stop_asked = now.has_spares = true;
+      const Decision decision = decided(cause, now, "", "n1");
+      CHECK((decision.action == Action::done) == (cause == Cause::completed));
+      CHECK((decision.action == Action::stop) == (cause != Cause::completed));
+    }
+  Circumstances now = k_in_slurm;
+  now.stop_asked = true;
+  CHECK(decided(Cause::preempted, now).why ==
+        "asked for by `dtsubmit stop`; `dtsubmit requeue` continues it");
+}
+
 TEST_CASE("three crashes are forgiven, the fourth is not") {
   for (const Cause cause : {Cause::rank_killed, Cause::launcher_died, Cause::out_of_memory})
     for (unsigned crashes = 1; crashes <= 5; ++crashes) {
