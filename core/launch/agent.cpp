@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
+#include "core/launch/quarantine.hpp"
 #include "core/launch/recorded_attempt.hpp"
 #include "core/launch/signals.hpp"
 #include "core/launch/successor.hpp"
@@ -87,6 +88,7 @@ Result<int> Agent::come_back(const run::Outcome& outcome, const run::Decision& d
   how.requeue = decision.action == run::Action::requeue;
   how.exclude = decision.exclude;
   how.nodes = plan_.nodes + plan_.spares;
+  how.avoid = nodes_in_quarantine();  // other runs may have put some there meanwhile
   auto successor = make_successor(run_);
   if (successor) how.successor = *std::move(successor);
   if (!successor && !how.requeue) return tl::unexpected<Error>(std::move(successor).error());
@@ -115,6 +117,7 @@ Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::
     return end_here(outcome,
                     "the scheduler refused to run the job again: " + answer.error().message);
   }
+  if (!answer->avoided.empty()) log("in quarantine, not asked for: {}", answer->avoided);
   const bool same = answer->job == job_.allocation.job;
   run::Event event{.event = same ? "requeued" : "resubmitted", .job = answer->job};
   event.detail = answer->trouble;

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/job_watch.hpp"
 
-#include "core/base/hostlist.hpp"
-#include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -23,9 +18,7 @@ namespace dts::launch {
 namespace {
 
 constexpr std::chrono::seconds k_poll{30};
-constexpr std::chrono::seconds k_patience{120};
-constexpr std::chrono::seconds k_return_answer{k_patience + std::chrono::seconds(30)};
-constexpr std::chrono::seconds k_retry{3};
+constexpr std::chrono::seconds k_return_answer{k_return_patience + std::chrono::seconds(30)};
 
 }  // namespace
 
@@ -79,82 +72,6 @@ JobWatch::Facts load_facts(sched::Scheduler& scheduler, sched::JobId job) {
     }
   if (const auto info = scheduler.job(job)) facts.deadline = info->end_time;
   return facts;
-}
-
-// `call` until it is answered, as long as the controller is away.
-template <class Call>
-auto patiently(Call call) {
-  const auto give_up = std::chrono::steady_clock::now() + k_patience;
-  while (true) {
-    auto answer = call();
-    if (answer || answer.error().code != Errc::unreachable ||
-        std::chrono::steady_clock::now() > give_up)
-      return answer;
-    std::this_thread::sleep_for(k_retry);
-  }
-}
-
-std::string both(const std::string& nodes, const std::string& more) {
-  return nodes.empty() || more.empty() ? nodes + more : nodes + "," + more;
-}
-
-// Why the job could not run any more without how.exclude; empty: it can, or nobody knows.
-std::string too_few(sched::Scheduler& scheduler, sched::JobId job, const JobWatch::Return& how) {
-  if (how.exclude.empty() || how.nodes == 0) return {};
-  const auto info = scheduler.job(job);
-  const auto partitions = scheduler.partitions();
-  if (!info || !partitions) return {};
-  std::set<std::string> left;
-  const auto wanted = split(info->partition, ',');
-  for (const sched::PartitionInfo& partition : *partitions)
-    if (std::find(wanted.begin(), wanted.end(), partition.name) != wanted.end())
-      for (std::string& node :
-           expand_hostlist(partition.nodes).value_or(std::vector<std::string>()))
-        left.insert(std::move(node));
-  const auto gone = expand_hostlist(both(info->exclude_nodes, how.exclude));
-  if (left.empty() || !gone) return {};
-  for (const std::string& node : *gone) left.erase(node);
-  if (left.size() >= how.nodes) return {};
-  return fmt::format(
-      "{} may be given again: without it partition {} has {} nodes, the job needs {}",
-      how.exclude,
-      info->partition,
-      left.size(),
-      how.nodes);
-}
-
-Result<JobWatch::Returned> succeed(sched::Scheduler& scheduler,
-                                   sched::JobId job,
-                                   JobWatch::Return how,
-                                   std::string trouble) {
-  // Not before this job has ended: both would work on the same run.
-  how.successor->dependency = fmt::format("afterany:{}", job);
-  how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
-  auto submitted = patiently([&] { return scheduler.submit(*how.successor); });
-  if (!submitted) return tl::unexpected<Error>(std::move(submitted).error());
-  return JobWatch::Returned{*submitted, std::move(trouble)};
-}
-
-Result<JobWatch::Returned> come_back(sched::Scheduler& scheduler,
-                                     sched::JobId job,
-                                     JobWatch::Return how) {
-  if (how.cancel)
-    return patiently([&] { return scheduler.cancel(job); }).map([&] {
-      return JobWatch::Returned{job, {}};
-    });
-  std::string trouble = too_few(scheduler, job, how);
-  if (!trouble.empty()) how.exclude.clear();
-  if (!how.requeue) return succeed(scheduler, job, std::move(how), std::move(trouble));
-  const auto requeued = patiently([&] { return scheduler.requeue(job); });
-  if (!requeued && requeued.error().code == Errc::rejected && how.successor)
-    return succeed(scheduler, job, std::move(how), requeued.error().message);
-  if (!requeued) return tl::unexpected<Error>(requeued.error());
-  JobWatch::Returned returned{job, std::move(trouble)};
-  if (!how.exclude.empty())
-    if (const auto excluded = scheduler.exclude(job, how.exclude); !excluded)
-      returned.trouble =
-          fmt::format("{} may be given again: {}", how.exclude, excluded.error().message);
-  return returned;
 }
 
 std::vector<std::string> down_nodes(sched::Scheduler& scheduler) {

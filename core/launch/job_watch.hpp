@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/launch/job_return.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <functional>
@@ -30,22 +31,11 @@ class JobWatch {
 
   void ask();  // for the job's record, soon
 
-  // How the run is to go on after this job's end.
-  struct Return {
-    bool requeue = true;  // under the same id, where the scheduler lets it
-    std::string exclude;  // host list; empty: none
-    unsigned nodes = 0;   // that the job needs, if `exclude` is not to leave fewer; 0: not checked
-    std::optional<sched::Submission> successor{};  // else, or where it does not let it
-    bool cancel = false;  // it is not: the job, which the scheduler has put back, goes
-  };
+  using Return = JobReturn;
+  using Returned = JobReturned;
 
-  // Retried while the controller is unreachable, for 2 minutes.
+  // See job_return.hpp.
   void come_back(Return how);
-
-  struct Returned {
-    sched::JobId job = 0;   // ours: requeued, or cancelled; another: its successor
-    std::string trouble{};  // what did not work on the way, if anything
-  };
 
   struct Facts {
     std::map<std::string, std::string> addresses;  // NodeAddr by node name

@@ -20,7 +20,8 @@ constexpr std::chrono::seconds k_step_start{10};  // for srun to start the step 
 }  // namespace
 
 std::vector<NodeStanding> NodePool::standings() const {
-  const std::set<std::string> quarantine = nodes_in_quarantine();
+  const std::vector<std::string> list = nodes_in_quarantine();
+  const std::set<std::string> quarantine(list.begin(), list.end());
   std::vector<NodeStanding> all;
   for (const std::string& node : settings_.nodes) {
     NodeStanding& one = all.emplace_back(NodeStanding{node});

@@ -6,6 +6,8 @@
 #include "core/launch/identity.hpp"
 #include "core/run/quarantine_file.hpp"
 
+#include <set>
+
 namespace dts::launch {
 namespace {
 
@@ -39,12 +41,12 @@ void remember_nodes(const run::Outcome& outcome, const std::string& run, unsigne
     log("the quarantine of nodes: {}", remembered.error().message);
 }
 
-std::set<std::string> nodes_in_quarantine() {
-  std::set<std::string> nodes;
+std::vector<std::string> nodes_in_quarantine() {
+  std::vector<std::string> nodes;
   const auto path = path_here();
   if (!path) return nodes;
   if (const auto all = look(*path))
-    for (const run::Quarantined& one : *all) nodes.insert(one.node);
+    for (const run::Quarantined& one : *all) nodes.push_back(one.node);
   return nodes;
 }
 

@@ -4,8 +4,8 @@
 
 #include "core/run/decision.hpp"
 
-#include <set>
 #include <string>
+#include <vector>
 
 namespace dts::launch {
 
@@ -13,7 +13,8 @@ namespace dts::launch {
 // written is logged too: it must not cost the run anything.
 void remember_nodes(const run::Outcome& outcome, const std::string& run, unsigned attempt);
 
-// The nodes in quarantine now; none where that is not known.
-[[nodiscard]] std::set<std::string> nodes_in_quarantine();
+// The nodes in quarantine now, those that have been there longest first; none where that is not
+// known.
+[[nodiscard]] std::vector<std::string> nodes_in_quarantine();
 
 }  // namespace dts::launch

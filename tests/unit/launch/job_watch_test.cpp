@@ -26,8 +26,12 @@ class Scripted final : public sched::Scheduler {
  public:
   Scripted(std::vector<std::string>& asked,
            std::string refused,
-           sched::JobState state = sched::JobState::pending)
-      : asked_(asked), refused_(std::move(refused)), state_(state) {}
+           sched::JobState state = sched::JobState::pending,
+           std::string excluded = "n3")
+      : asked_(asked),
+        refused_(std::move(refused)),
+        state_(state),
+        excluded_(std::move(excluded)) {}
 
   Result<sched::JobId> submit(const sched::Submission& job) override {
     DTS_TRY(answer("submit " + job.dependency + " without " + job.exclude_nodes));
@@ -39,7 +43,7 @@ class Scripted final : public sched::Scheduler {
     info.id = id;
     info.state = state_;
     info.partition = "low";
-    info.exclude_nodes = "n3";
+    info.exclude_nodes = excluded_;
     return info;
   }
 
@@ -59,7 +63,7 @@ class Scripted final : public sched::Scheduler {
   Result<std::vector<sched::PartitionInfo>> partitions() override {
     sched::PartitionInfo low, high;
     low.name = "low";
-    low.nodes = "n[1-4]";
+    low.nodes = "n[1-4,6]";
     high.name = "high";
     high.nodes = "n[1-9]";
     return std::vector{low, high};
@@ -87,6 +91,7 @@ class Scripted final : public sched::Scheduler {
   std::vector<std::string>& asked_;
   std::string refused_;
   sched::JobState state_;
+  std::string excluded_;
 };
 
 // The next answer of a kind, 10 s at most.
@@ -150,6 +155,13 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
     std::vector<std::string> asked;
     sched::JobId job;  // 0: an error
     const char* trouble;
+    const char* avoided = "";
+  };
+
+  const auto avoiding = [](unsigned nodes, const char* exclude, std::vector<std::string> avoid) {
+    JobWatch::Return how{true, exclude, nodes};
+    how.avoid = std::move(avoid);
+    return how;
   };
 
   const sched::Submission again;
@@ -170,19 +182,34 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
                 "not allowed"},
            Case{"none", {true, "n2", 2}, {"requeue", "exclude n2"}, 7, ""},
            Case{"none",
-                {true, "n2", 3},
+                {true, "n2", 4},
                 {"requeue"},
                 7,
-                "n2 may be given again: without it partition low has 2 nodes, the job needs 3"},
+                "n2 may be given again: without it partition low has 3 nodes, the job needs 4"},
            Case{"none",
-                {false, "n2", 3, again},
+                {false, "n2", 4, again},
                 {"submit afterany:7 without "},
                 8,
-                "n2 may be given again: without it partition low has 2 nodes, the job needs 3"},
+                "n2 may be given again: without it partition low has 3 nodes, the job needs 4"},
            Case{"none", {false, "n2", 2, with_n9}, {"submit afterany:7 without n9,n2"}, 8, ""},
            Case{"requeue", {true, ""}, {"requeue"}, 0, ""},
            Case{"none", {false, "", 0, again}, {"submit afterany:7 without "}, 8, ""},
            Case{"submit", {false, "", 0, again}, {"submit afterany:7 without "}, 0, ""},
+           // Of low the job excludes n3, n2 and n4 are down.
+           Case{"none", avoiding(1, "", {"n1"}), {"requeue", "exclude n1"}, 7, "", "n1"},
+           Case{"none", avoiding(1, "", {"n1", "n6"}), {"requeue", "exclude n6"}, 7, "", "n6"},
+           Case{"none", avoiding(2, "", {"n1"}), {"requeue"}, 7, ""},
+           Case{"none", avoiding(2, "", {"n1", "n4"}), {"requeue", "exclude n4"}, 7, "", "n4"},
+           Case{"none", avoiding(3, "", {"n4"}), {"requeue"}, 7, ""},
+           Case{"none", avoiding(0, "", {"n1"}), {"requeue"}, 7, ""},
+           Case{"none", avoiding(1, "", {"n3", "n9"}), {"requeue"}, 7, ""},
+           Case{"none", avoiding(1, "n2", {"n1"}), {"requeue", "exclude n2,n1"}, 7, "", "n1"},
+           Case{"none", avoiding(1, "n6", {"n1"}), {"requeue", "exclude n6"}, 7, ""},
+           Case{"exclude",
+                avoiding(1, "", {"n1"}),
+                {"requeue", "exclude n1"},
+                7,
+                "n1 may be given again: not allowed"},
            Case{"none", {true, "n2", 0, again, true}, {"cancel"}, 7, ""},
            Case{"cancel", {true, "", 0, again, true}, {"cancel"}, 0, ""},
        }) {
@@ -202,7 +229,20 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
     if (!*answer) continue;
     CHECK((*answer)->job == one.job);
     CHECK((*answer)->trouble == one.trouble);
+    CHECK((*answer)->avoided == one.avoided);
   }
+}
+
+TEST_CASE("a job that excludes nothing avoids what it can") {
+  std::vector<std::string> asked;
+  Scripted scheduler(asked, "none", sched::JobState::running, "");
+  JobReturn how{true, "", 2};
+  how.avoid = {"n1"};
+  const auto returned = come_back(scheduler, 7, how);
+  REQUIRE(returned);
+  CHECK(returned->avoided.empty());
+  how.avoid = {"n3"};
+  CHECK(come_back(scheduler, 7, how)->avoided == "n3");
 }
 
 TEST_CASE("a job that was put back comes with the nodes that are down") {
