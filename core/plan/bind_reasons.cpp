@@ -43,20 +43,29 @@ void say_shares(const NodeTopology& node, const BindRequest& request, NodeBindin
                                         rest));
 }
 
-// The least distance from which any core is there for the GPU.
-void say_unreachable(const NodeTopology& node, NodeBinding& binding) {
-  std::set<unsigned> used;
-  for (const RankBinding& rank : binding.ranks) used.insert(rank.gpus.begin(), rank.gpus.end());
-  for (const unsigned gpu : used) {
-    unsigned nearest = topo::k_other_package + 1;
-    for (const topo::Core& core : node.cores)
-      nearest = std::min(nearest, topo::distance(core, node.gpus[gpu]));
-    if (nearest < topo::k_same_package) continue;
+unsigned nearest_core(const NodeTopology& node, unsigned gpu) {
+  unsigned nearest = topo::k_other_package + 1;
+  for (const topo::Core& core : node.cores)
+    nearest = std::min(nearest, topo::distance(core, node.gpus[gpu]));
+  return nearest;
+}
+
+void say_unreachable(const NodeTopology& node,
+                     const std::set<unsigned>& used,
+                     NodeBinding& binding) {
+  const std::pair<unsigned, const char*> k_far[] = {
+      {topo::k_same_package, "another NUMA node of its package"},
+      {topo::k_other_package, "another package"}};
+  for (const auto& [distance, where] : k_far) {
+    std::vector<std::string> names;
+    for (const unsigned gpu : used)
+      if (nearest_core(node, gpu) == distance) names.push_back(name_of(node, gpu));
+    if (names.empty()) continue;
     binding.warnings.push_back(fmt::format(
-        "no core near {} may be used: the nearest are in {}; its copies are slower. Ask "
-        "for whole nodes (--exclusive), or for cores of its NUMA node",
-        name_of(node, gpu),
-        nearest == topo::k_same_package ? "another NUMA node of its package" : "another package"));
+        "no core near {} may be used: the nearest are in {}, copies are slower. Ask for "
+        "whole nodes (--exclusive), or for cores of those NUMA nodes",
+        fmt::join(names, ", "),
+        where));
   }
 }
 
@@ -91,7 +100,7 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
                     fold_numbers(left),
                     count(request.gpus.size(), "GPU"),
                     count(request.ranks, "rank")));
-  say_unreachable(node, binding);
+  say_unreachable(node, used, binding);
 }
 
 void say_nics(const NodeTopology& node, NodeBinding& binding) {

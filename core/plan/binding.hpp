@@ -40,10 +40,11 @@ struct BindRequest {
 [[nodiscard]] Result<BindRequest> parse_bind(std::string_view text);
 
 struct RankBinding {
-  std::vector<unsigned> home;   // indices into NodeTopology::cores, ascending: near its GPUs
+  std::vector<unsigned> home;   // indices into NodeTopology::cores, ascending: nearest its GPUs
   std::vector<unsigned> annex;  // the others it may use, for data loaders
   std::vector<unsigned> gpus;   // indices into NodeTopology::gpus, ascending
-  std::vector<unsigned> nics;   // indices into NodeTopology::nics: the one, or none there
+  std::vector<unsigned> nics;   // indices into NodeTopology::nics, ascending: one for each GPU or
+                                // fewer, one without GPU; empty where the node has none
   std::vector<unsigned> cpus;   // OS indices of PUs of home and annex, ascending
   std::vector<unsigned> numas;  // logical NUMA nodes of the nearest home cores, ascending
 };

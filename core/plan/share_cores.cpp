@@ -154,8 +154,8 @@ class HandOut {
     }
   }
 
-  // `near`: all of these are home cores.
-  void give(const std::vector<unsigned>& cores, bool near) {
+  // `near`: all of these are home cores; `slow`: none of them, where a rank has others.
+  void give(const std::vector<unsigned>& cores, bool near, bool slow) {
     std::vector<std::size_t> home(home_.size(), 0);
     std::size_t left = cores.size();
     fill(left, home_, home);
@@ -165,7 +165,8 @@ class HandOut {
     for (std::size_t i = 0; i < given.size(); ++i)
       for (std::size_t k = 0; k < given[i]; ++k) {
         RankBinding& share = shares_[class_.ranks[i]];
-        (near || k < home[i] ? share.home : share.annex).push_back(*core++);
+        const bool at_home = near || (k < home[i] && !(slow && !share.home.empty()));
+        (at_home ? share.home : share.annex).push_back(*core++);
       }
   }
 
@@ -182,6 +183,7 @@ void hand_out(const Class& ranks,
   std::map<std::int64_t, std::vector<unsigned>> by_distance;
   std::size_t total = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (amounts[g] == 0) continue;
     auto& list = by_distance[ranks.distances[g]];
     for (std::int64_t k = 0; k < amounts[g]; ++k)
       list.push_back(groups[g].cores[groups[g].taken++ % groups[g].cores.size()]);
@@ -190,7 +192,8 @@ void hand_out(const Class& ranks,
   HandOut hands(ranks, total, shares);
   for (auto& [distance, cores] : by_distance) {
     std::sort(cores.begin(), cores.end());
-    hands.give(cores, distance <= topo::k_same_numa * k_unit);
+    const bool nearest = &cores == &by_distance.begin()->second;
+    hands.give(cores, nearest || distance <= topo::k_same_numa * k_unit, distance >= k_slow);
   }
 }
 

@@ -30,32 +30,54 @@ std::tuple<bool, bool, std::int64_t> worth(const NodeTopology& topology, const t
   return {false, !port->infiniband, -std::int64_t{port->gbps}};
 }
 
-// Ranks that are alike to every adapter.
-struct Class {
-  std::vector<unsigned> distances;
-  std::vector<std::size_t> ranks;  // ascending
+// What wants an adapter: each GPU of a rank, or a rank without any.
+struct User {
+  std::size_t rank;
+  std::vector<unsigned> distances;  // to each of the adapters
 };
 
-std::vector<Class> classify(const NodeTopology& topology,
-                            const std::vector<unsigned>& nics,
-                            const std::vector<RankBinding>& ranks) {
+std::vector<User> users_of(const NodeTopology& topology,
+                           const std::vector<unsigned>& nics,
+                           const std::vector<RankBinding>& ranks) {
+  std::vector<User> users;
+  const auto add = [&](std::size_t rank, const RankBinding& user) {
+    users.push_back({rank, {}});
+    for (const unsigned nic : nics)
+      users.back().distances.push_back(nic_distance(topology, user, nic));
+  };
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].gpus.empty()) add(rank, ranks[rank]);
+    for (const unsigned gpu : ranks[rank].gpus) {
+      RankBinding alone;
+      alone.gpus = {gpu};
+      add(rank, alone);
+    }
+  }
+  return users;
+}
+
+// Users that are alike to every adapter.
+struct Class {
+  std::vector<unsigned> distances;
+  std::vector<std::size_t> ranks;  // of each, ascending
+};
+
+std::vector<Class> classify(const std::vector<User>& users) {
   std::map<std::vector<unsigned>, std::size_t> found;
   std::vector<Class> classes;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    std::vector<unsigned> distances;
-    for (const unsigned nic : nics) distances.push_back(nic_distance(topology, ranks[rank], nic));
-    const auto [place, is_new] = found.try_emplace(distances, classes.size());
-    if (is_new) classes.push_back({std::move(distances), {}});
-    classes[place->second].ranks.push_back(rank);
+  for (const User& user : users) {
+    const auto [place, is_new] = found.try_emplace(user.distances, classes.size());
+    if (is_new) classes.push_back({user.distances, {}});
+    classes[place->second].ranks.push_back(user.rank);
   }
   return classes;
 }
 
-// Ranks of each class on each adapter. The j-th rank on one costs 2j + 1: j ranks cost j^2.
+// Users of each class on each adapter. The j-th on one costs 2j + 1: j of them cost j^2.
 std::vector<std::vector<std::int64_t>> solve(const std::vector<Class>& classes,
                                              std::size_t nics,
-                                             std::size_t ranks) {
-  const auto count = static_cast<std::int64_t>(ranks);
+                                             std::size_t users) {
+  const auto count = static_cast<std::int64_t>(users);
   const std::size_t source = 0, sink = 1, first_nic = 2, first_class = first_nic + nics;
   Flow flow(first_class + classes.size());
   for (std::size_t n = 0; n < nics; ++n)
@@ -105,12 +127,17 @@ std::vector<unsigned> compute_nics(const NodeTopology& topology) {
 void share_nics(const NodeTopology& topology, std::vector<RankBinding>& ranks) {
   const std::vector<unsigned> nics = compute_nics(topology);
   if (nics.empty()) return;
-  const std::vector<Class> classes = classify(topology, nics, ranks);
-  const auto amounts = solve(classes, nics.size(), ranks.size());
+  const std::vector<User> users = users_of(topology, nics, ranks);
+  const std::vector<Class> classes = classify(users);
+  const auto amounts = solve(classes, nics.size(), users.size());
   for (std::size_t c = 0; c < classes.size(); ++c) {
     auto rank = classes[c].ranks.begin();
     for (std::size_t n = 0; n < nics.size(); ++n)
-      for (std::int64_t k = 0; k < amounts[c][n]; ++k) ranks[*rank++].nics = {nics[n]};
+      for (std::int64_t k = 0; k < amounts[c][n]; ++k) ranks[*rank++].nics.push_back(nics[n]);
+  }
+  for (RankBinding& rank : ranks) {
+    std::sort(rank.nics.begin(), rank.nics.end());
+    rank.nics.erase(std::unique(rank.nics.begin(), rank.nics.end()), rank.nics.end());
   }
 }
 

@@ -17,8 +17,9 @@ namespace dts::plan {
 // storage and management, as shared_hcas() does.
 [[nodiscard]] std::vector<unsigned> compute_nics(const topo::NodeTopology& topology);
 
-// One adapter for each rank: in sum as near as can be, and then, counted as the squares of their
-// ranks, as evenly loaded: a minimum-cost flow with convex costs.
+// An adapter for each GPU of each rank, and for each rank without any: in sum as near as can be,
+// and then, counted as the squares of their users, as evenly loaded: a minimum-cost flow with
+// convex costs.
 void share_nics(const topo::NodeTopology& topology, std::vector<RankBinding>& ranks);
 
 }  // namespace dts::plan

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // golden_script FOLDER [--bless]: the batch script and plan of known requests against FOLDER's
 // files.
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
 #include "core/plan/json.hpp"
 #include "core/script/sbatch.hpp"
+#include "tests/golden/compare.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdio>
 
 namespace dts {
 namespace {
@@ -68,7 +64,7 @@ const Case k_cases[] = {
 };
 
 // What the files of a case should hold, by name.
-Result<std::vector<std::pair<std::string, std::string>>> render(const Case& c) {
+Result<golden::Files> render(const Case& c) {
   spec::JobSpec spec;
   spec.job_name = "train";
   script::ScriptContext context;
@@ -80,54 +76,21 @@ Result<std::vector<std::pair<std::string, std::string>>> render(const Case& c) {
   if (!plan) return tl::unexpected(to_error(plan.error()));
   DTS_ASSIGN(const std::string script, script::render_sbatch(spec, *plan, context));
   const std::string title = fmt::format("{}: {}\n", c.name, c.title);
-  return std::vector<std::pair<std::string, std::string>>{
-      {std::string(c.name) + ".sbatch", title + script},
-      {std::string(c.name) + ".plan", title + plan::to_json(*plan)}};
-}
-
-// The first line that differs, for the report.
-std::string difference(const std::string& expected, const std::string& actual) {
-  const auto a = split(expected, '\n'), b = split(actual, '\n');
-  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    const std::string left = i < a.size() ? a[i] : "(end)", right = i < b.size() ? b[i] : "(end)";
-    if (left != right)
-      return fmt::format("line {}\n  expected: {}\n  rendered: {}", i + 1, left, right);
-  }
-  return "";
+  return golden::Files{{std::string(c.name) + ".sbatch", title + script},
+                       {std::string(c.name) + ".plan", title + plan::to_json(*plan)}};
 }
 
 int run(const std::string& folder, bool bless) {
-  int wrong = 0;
-  std::vector<std::string> known;
+  golden::Files all;
   for (const Case& c : k_cases) {
-    const auto files = render(c);
+    auto files = render(c);
     if (!files) {
       fmt::print("{}: {}\n", c.name, files.error().message);
       return 1;
     }
-    for (const auto& [name, text] : *files) {
-      known.push_back(name);
-      const auto expected = read_file(folder + "/" + name);
-      if (expected && *expected == text) continue;
-      if (bless) {
-        if (!write_file(folder + "/" + name, text, 0644)) return 1;
-        fmt::print("wrote {}\n", name);
-        continue;
-      }
-      ++wrong;
-      fmt::print(
-          "{}: {}\n", name, expected ? difference(*expected, text) : expected.error().message);
-    }
+    all.insert(all.end(), files->begin(), files->end());
   }
-  for (const std::string& name : list_folder(folder))
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      ++wrong;
-      fmt::print("{}: no case renders it\n", name);
-    }
-  if (wrong > 0)
-    fmt::print("{} wrong; if they are meant to change: tests/tools/bless.sh, then read the diff\n",
-               wrong);
-  return wrong > 0 ? 1 : 0;
+  return golden::compare(folder, all, bless);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/dev}
-cmake --build "$build" --target golden_script
-"$build/bin/golden_script" "$root/tests/golden/script" --bless
+cmake --build "$build" --target golden_script golden_binding
+for name in script binding; do
+  "$build/bin/golden_$name" "$root/tests/golden/$name" --bless
+done
 cmake --build "$build" --target cli_tests
 DTS_BLESS=1 ctest --test-dir "$build" -L cli >/dev/null || echo "some cli tests fail: run them" >&2
 git -C "$root" diff --stat -- tests/golden tests/cli

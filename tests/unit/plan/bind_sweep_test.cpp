@@ -24,6 +24,12 @@ namespace {
 
 const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
 
+#ifdef __SANITIZE_ADDRESS__  // ten times slower
+constexpr unsigned k_parts = 20;
+#else
+constexpr unsigned k_parts = 200;
+#endif
+
 using topo::NodeTopology;
 
 std::vector<unsigned> numbers(std::size_t count) {
@@ -128,7 +134,8 @@ void check(const NodeTopology& node, const std::vector<unsigned>& gpus, std::siz
   check_cores(node, *binding);
   const std::size_t nics = compute_nics(node).empty() ? 0 : 1;
   REQUIRE(std::all_of(binding->ranks.begin(), binding->ranks.end(), [&](const RankBinding& rank) {
-    return rank.nics.size() == nics;
+    return rank.nics.size() >= nics &&
+           rank.nics.size() <= nics * std::max<std::size_t>(1, rank.gpus.size());
   }));
 }
 
@@ -183,7 +190,7 @@ std::vector<unsigned> some_of(std::vector<unsigned> all, std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("any machine, in whole and in 200 random parts of its cores and GPUs") {
+TEST_CASE("any machine, in whole and in random parts of its cores and GPUs") {
   unsigned checked = 0;
   for (const auto& [name, node] : machines()) {
     CAPTURE(name);
@@ -195,7 +202,7 @@ TEST_CASE("any machine, in whole and in 200 random parts of its cores and GPUs")
       check_others(node, gpus, ranks);
       ++checked;
     }
-    for (unsigned part = 0; part < 200; ++part) {
+    for (unsigned part = 0; part < k_parts; ++part) {
       NodeTopology rest = node;
       const auto keep = 1 + random() % 9;
       std::erase_if(rest.cores, [&](const topo::Core&) { return random() % 10 >= keep; });
@@ -210,7 +217,7 @@ TEST_CASE("any machine, in whole and in 200 random parts of its cores and GPUs")
     }
   }
   MESSAGE(checked << " bindings");
-  CHECK(checked > 8'000);
+  CHECK(checked > 40 * k_parts);
 }
 
 namespace {
