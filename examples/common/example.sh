@@ -63,13 +63,13 @@ cluster_up() {
 
 # reach_step N: waits until the newest run's metrics.jsonl has step N.
 reach_step() {
-  local run end=$((SECONDS + 60))
+  local run end=$((SECONDS + 600))
   while [ "$SECONDS" -lt "$end" ]; do
     run=$(ls -td runs/*/ 2>/dev/null | sed -n 1p)
     if grep -qs "\"step\": $1," "$run/metrics.jsonl"; then return; fi
     if grep -qs '"event":"decided"' "$run/ledger.jsonl"; then break; fi
     sleep 0.1
   done
-  echo "error: the run is over, or 60 s are, before step $1" >&2
+  echo "error: the run is over, or 600 s are, before step $1" >&2
   exit 1
 }
