@@ -177,14 +177,17 @@ std::unique_ptr<hwloc_distances_s, ReleaseDistances> bandwidths(hwloc_topology_t
 }  // namespace
 
 hwloc_obj_t numa_around(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
-  hwloc_obj_t best = nullptr;
+  const auto is_smaller = [](hwloc_obj_t a, hwloc_obj_t b) {
+    return hwloc_bitmap_weight(a->cpuset) < hwloc_bitmap_weight(b->cpuset);
+  };
+  hwloc_obj_t best = nullptr, within = nullptr;  // `within`: the smallest around a part of them
   hwloc_obj_t node = nullptr;
   while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    if (!hwloc_bitmap_isincluded(cpus, node->cpuset)) continue;
-    if (best == nullptr || hwloc_bitmap_weight(node->cpuset) < hwloc_bitmap_weight(best->cpuset))
-      best = node;
+    if (!hwloc_bitmap_intersects(cpus, node->cpuset)) continue;
+    hwloc_obj_t& found = hwloc_bitmap_isincluded(cpus, node->cpuset) ? best : within;
+    if (found == nullptr || is_smaller(node, found)) found = node;
   }
-  return best;
+  return best != nullptr && within != nullptr && is_smaller(within, best) ? nullptr : best;
 }
 
 std::vector<Gpu> gpus_of(hwloc_topology_t topology) {

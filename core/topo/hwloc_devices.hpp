@@ -12,7 +12,8 @@ namespace dts::topo {
 
 // The NUMA node of the smallest locality that covers `cpus`; the first of several, which is the
 // DRAM where a GPU's or a high-bandwidth memory shares the processors. Null where none covers them
-// all (a device attached to a package of several nodes).
+// all, or where parts of them have smaller ones of their own (a device attached to a package of
+// several nodes, also where that has further memory for all of it).
 [[nodiscard]] hwloc_obj_t numa_around(hwloc_topology_t topology, hwloc_const_bitmap_t cpus);
 
 // Both in the order of NodeTopology. A GPU is a PCI device that is one by its class and vendor, or

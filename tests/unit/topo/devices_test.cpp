@@ -171,6 +171,19 @@ TEST_CASE("an override file moves devices and closes cores, and all its faults a
         std::string::npos);
 }
 
+TEST_CASE("memory of a whole package does not hide that a GPU is alike to its NUMA nodes") {
+  const auto node = load_xml(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml");
+  REQUIRE(node);
+  REQUIRE(node->numas.size() == 5);
+  CHECK_FALSE(node->numas[4].has_cores);
+  REQUIRE(node->gpus.size() == 4);
+  CHECK(node->gpus[2].numa == 1U);
+  CHECK(node->gpus[3].package == 1U);
+  CHECK_FALSE(node->gpus[3].numa);
+  for (const Core& core : node->cores)
+    CHECK(distance(core, node->gpus[3]) == (core.package == 1 ? 0 : k_other_package));
+}
+
 TEST_CASE("a restricted machine keeps its devices and its distances") {
   NodeTopology node = *load_synthetic("package:2 numa:2 core:2 pu:2");
   node.gpus = {{"0000:01:00.0", 0, 0, {}}};
