@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit simulate: a month of a cluster's failures in seconds, and what a policy makes of it.
 #include "cli/commands/command.hpp"
+#include "cli/commands/counts.hpp"
 #include "cli/commands/simulate_options.hpp"
 #include "cli/output/simulation.hpp"
-#include "core/base/text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -18,24 +18,11 @@ constexpr std::size_t k_most_policies = 8;  // besides the one given by the opti
 
 struct SimulateOptions {
   Typed model;
-  // As typed: CLI11 would make 2^64 - 1 of "-1".
+  // As typed, for read_count().
   std::string gpus_per_node = "8", seed = "1", repetitions = "20";
   std::vector<std::string> compare;
   bool json = false;
 };
-
-// What was typed for `option`, from `least` to `most`.
-std::uint64_t read_count(const char* option,
-                         const std::string& text,
-                         std::uint64_t least,
-                         std::uint64_t most,
-                         Diagnostics& problems) {
-  const auto number = parse_number(text);
-  if (number && *number >= least && *number <= most) return *number;
-  problems.push_back(
-      {option, fmt::format("`{}` is not a whole number from {} to {}", text, least, most)});
-  return least;
-}
 
 // What to simulate; the first policy is the one that the options describe. Errc::usage with every
 // problem at once.

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/report.hpp"
 
+#include "cli/output/terminal.hpp"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace dts::cli {
-namespace {
-
-bool colour() {
-  const char* off = std::getenv("NO_COLOR");
-  return ::isatty(STDERR_FILENO) == 1 && (off == nullptr || *off == '\0');
-}
-
-}  // namespace
 
 void report(const Error& error) {
-  const bool in_colour = colour();
+  const bool in_colour = wants_colour(STDERR_FILENO);
   fmt::print(stderr,
              "dtsubmit: {}error:{} {}\n",
              in_colour ? "\033[1;31m" : "",

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user's terminal can show.
+#pragma once
+
+namespace dts::cli {
+
+// Whether the stream `descriptor` gets colours: it is a terminal, and NO_COLOR (no-color.org) is
+// not set.
+[[nodiscard]] bool wants_colour(int descriptor);
+
+// Columns of standard output: COLUMNS, else the terminal's, else 80. At least 40, at most 240.
+[[nodiscard]] unsigned terminal_columns();
+
+// Whether the locale's characters are UTF-8, by its variables (LC_ALL, LC_CTYPE, LANG; POSIX.1-2017
+// XBD 8.2).
+[[nodiscard]] bool has_utf8();
+
+}  // namespace dts::cli
