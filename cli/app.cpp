@@ -27,6 +27,7 @@ void add_verbs(CLI::App& app, Invocation& invocation) {
   add_stop(app, invocation);
   add_cancel(app, invocation);
   add_requeue(app, invocation);
+  add_topo(app, invocation);
   add_nodes(app, invocation);
   add_beat(app, invocation);
   add_simulate(app, invocation);

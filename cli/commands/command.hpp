@@ -34,6 +34,7 @@ void add_why(CLI::App& app, Invocation& invocation);
 void add_logs(CLI::App& app, Invocation& invocation);
 void add_stop(CLI::App& app, Invocation& invocation);
 void add_cancel(CLI::App& app, Invocation& invocation);
+void add_topo(CLI::App& app, Invocation& invocation);
 void add_nodes(CLI::App& app, Invocation& invocation);
 void add_beat(CLI::App& app, Invocation& invocation);
 void add_requeue(CLI::App& app, Invocation& invocation);

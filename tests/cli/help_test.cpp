@@ -31,6 +31,7 @@ TEST_CASE("help of the program and of every verb is as it was") {
                            "stop",
                            "cancel",
                            "requeue",
+                           "topo",
                            "nodes",
                            "simulate",
                            "drill",

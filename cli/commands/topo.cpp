@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit topo: a node, and what ranks would get of it.
+#include "cli/commands/command.hpp"
+#include "cli/commands/counts.hpp"
+#include "cli/output/terminal.hpp"
+#include "cli/output/topo_flags.hpp"
+#include "cli/output/topo_report.hpp"
+#include "core/base/diagnostics.hpp"
+#include "core/base/files.hpp"
+#include "core/base/number_list.hpp"
+#include "core/base/text.hpp"
+#include "core/topo/discover.hpp"
+#include "core/topo/restrict.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <set>
+
+namespace dts::cli {
+namespace {
+
+constexpr unsigned k_most_ranks = 4'096;  // of one node
+constexpr unsigned k_highest = 65'535;    // number of a CPU or GPU
+
+struct TopoOptions {
+  std::string topology, cpuset, gpus, bind = "auto", svg, emit = "none", color = "auto";
+  // As typed, for read_count().
+  std::string ranks, gpus_per_node, smt = "0", cores_per_rank = "0";
+  bool json = false;
+};
+
+// Ascending, each once.
+std::vector<unsigned> read_list(const char* option,
+                                const std::string& text,
+                                Diagnostics& problems) {
+  const auto list = parse_number_list(text, k_highest);
+  if (!list)
+    problems.push_back(
+        {option, fmt::format("`{}` is not a list of numbers", text), "write e.g. 0-3,8"});
+  const std::set<unsigned> numbers =
+      list ? std::set<unsigned>(list->begin(), list->end()) : std::set<unsigned>();
+  return {numbers.begin(), numbers.end()};
+}
+
+void check_word(const char* option,
+                const std::string& word,
+                const std::vector<std::string>& known,
+                Diagnostics& problems) {
+  if (std::find(known.begin(), known.end(), word) == known.end())
+    problems.push_back({option, fmt::format("`{}` is not one of {}", word, join(known, ", "))});
+}
+
+// The part of the node that --cpuset leaves.
+topo::NodeTopology narrow(const TopoOptions& options,
+                          topo::NodeTopology node,
+                          Diagnostics& problems) {
+  if (options.cpuset.empty()) return node;
+  const auto cpuset = read_list("--cpuset", options.cpuset, problems);
+  topo::NodeTopology part = topo::restrict_to(node, cpuset);
+  std::set<unsigned> open;
+  for (const topo::Core& core : node.cores) open.insert(core.pus.begin(), core.pus.end());
+  std::vector<unsigned> missing;
+  std::set_difference(
+      cpuset.begin(), cpuset.end(), open.begin(), open.end(), std::back_inserter(missing));
+  if (!missing.empty())
+    problems.push_back(
+        {"--cpuset",
+         fmt::format("CPU {} is not there, or may not be used", fold_numbers(missing)),
+         "`dtsubmit topo` without --cpuset shows those that may"});
+  return part;
+}
+
+// The GPUs of the job.
+std::vector<unsigned> read_gpus(const TopoOptions& options,
+                                const topo::NodeTopology& node,
+                                Diagnostics& problems) {
+  const auto count = static_cast<unsigned>(node.gpus.size());
+  std::vector<unsigned> gpus(count);
+  std::iota(gpus.begin(), gpus.end(), 0U);
+  if (!options.gpus.empty() && !options.gpus_per_node.empty())
+    problems.push_back({"--gpus", "not together with --gpus-per-node, which takes the first"});
+  if (!options.gpus_per_node.empty())
+    gpus.resize(read_count("--gpus-per-node", options.gpus_per_node, 0, count, problems));
+  if (options.gpus.empty()) return gpus;
+  gpus = read_list("--gpus", options.gpus, problems);
+  if (!gpus.empty() && gpus.back() >= count)
+    problems.push_back(
+        {"--gpus",
+         count == 0 ? fmt::format("there is no GPU {}: the node has none", gpus.back())
+                    : fmt::format("there is no GPU {}: they are 0 to {}", gpus.back(), count - 1)});
+  return gpus;
+}
+
+// One rank for each GPU, else for each NUMA node.
+unsigned usual_ranks(const topo::NodeTopology& node, const std::vector<unsigned>& gpus) {
+  if (!gpus.empty()) return static_cast<unsigned>(gpus.size());
+  std::set<unsigned> numas;
+  for (const topo::Core& core : node.cores) numas.insert(core.numa);
+  return static_cast<unsigned>(std::max<std::size_t>(1, numas.size()));
+}
+
+// This machine where no file is named.
+Result<topo::NodeTopology> load(const std::string& file) {
+  if (file.empty()) return topo::discover();
+  auto node = topo::read_topology(file);
+  if (!node && node.error().code == Errc::invalid)
+    return fail(Errc::invalid, node.error().message, "write one with `lstopo --of xml FILE`");
+  return node;
+}
+
+struct Asked {
+  topo::NodeTopology node;
+  plan::BindRequest request;
+};
+
+Result<Asked> read(const TopoOptions& options) {
+  Diagnostics problems;
+  check_word("--emit", options.emit, {"slurm", "openmpi", "none"}, problems);
+  check_word("--color", options.color, {"auto", "always", "never"}, problems);
+  auto request = plan::parse_bind(options.bind);
+  if (!request) problems.push_back({"--bind", request.error().message, request.error().hint});
+  if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
+  DTS_ASSIGN(topo::NodeTopology node, load(options.topology));
+  Asked asked{narrow(options, std::move(node), problems), std::move(*request)};
+  asked.request.gpus = read_gpus(options, asked.node, problems);
+  const auto count =
+      [&](const char* option, const std::string& text, unsigned least, unsigned most) {
+        return static_cast<unsigned>(read_count(option, text, least, most, problems));
+      };
+  asked.request.ranks = options.ranks.empty() ? usual_ranks(asked.node, asked.request.gpus)
+                                              : count("--ranks", options.ranks, 1, k_most_ranks);
+  asked.request.smt = count("--smt", options.smt, 0, 1'024);
+  asked.request.cores_per_rank = count("--cores-per-rank", options.cores_per_rank, 0, k_highest);
+  if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
+  return asked;
+}
+
+Result<TopoReport> make_report(const TopoOptions& options, Asked asked) {
+  using plan::BindPolicy;
+  TopoReport report;
+  report.machine = options.topology.empty() ? "this machine" : options.topology;
+  report.bind = options.bind;
+  report.policy = options.bind.substr(0, options.bind.find(':'));
+  report.gpus = asked.request.gpus;
+  DTS_ASSIGN(report.binding, plan::bind_node(asked.node, asked.request));
+  std::vector<std::pair<const char*, BindPolicy>> policies{{"auto", BindPolicy::automatic},
+                                                           {"compact", BindPolicy::compact},
+                                                           {"spread", BindPolicy::spread},
+                                                           {"none", BindPolicy::none}};
+  if (asked.request.policy == BindPolicy::map) policies.emplace_back("map", BindPolicy::map);
+  for (const auto& [name, policy] : policies) {
+    plan::BindRequest other = asked.request;
+    other.policy = policy;
+    DTS_ASSIGN(const plan::NodeBinding binding, plan::bind_node(asked.node, other));
+    report.policies.push_back({name, binding.score});
+  }
+  report.node = std::move(asked.node);
+  return report;
+}
+
+std::string words_for(const TopoOptions& options, const TopoReport& report) {
+  if (options.emit == "slurm") return slurm_flags(report.binding);
+  if (options.emit == "openmpi") return openmpi_rankfile(report.binding);
+  if (options.svg == "-") return to_svg(report);
+  if (options.json) return to_json(report);
+  const bool colour =
+      options.color == "always" || (options.color == "auto" && wants_colour(STDOUT_FILENO));
+  return to_text(report, terminal_columns(), {colour, has_utf8()});
+}
+
+Result<int> act(const TopoOptions& options) {
+  DTS_ASSIGN(Asked asked, read(options));
+  DTS_ASSIGN(const TopoReport report, make_report(options, std::move(asked)));
+  if (!options.svg.empty() && options.svg != "-")
+    DTS_TRY(write_file(options.svg, to_svg(report), 0644));
+  fmt::print("{}", words_for(options, report));
+  // A launcher's flags are used as they are: what is wrong with them must not be among them.
+  if (options.emit != "none")
+    for (const std::string& warning : report.binding.warnings)
+      fmt::print(stderr, "dtsubmit: warning: {}\n", warning);
+  return 0;
+}
+
+}  // namespace
+
+void add_topo(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<TopoOptions>();
+  CLI::App* verb =
+      app.add_subcommand("topo", "a node: cores, GPUs, adapters, and what each rank gets");
+  const char* node = "Node";
+  verb->add_option("--topology", options->topology, "of `lstopo --of xml FILE` [this machine]")
+      ->group(node)
+      ->type_name("FILE");
+  verb->add_option("--cpuset", options->cpuset, "only these CPUs may be used, e.g. 0-15,64-79")
+      ->group(node)
+      ->type_name("LIST");
+  verb->add_option("--gpus", options->gpus, "only these GPUs, by their numbers here")
+      ->group(node)
+      ->type_name("LIST");
+  verb->add_option("--gpus-per-node", options->gpus_per_node, "only the first N GPUs")
+      ->group(node)
+      ->type_name("N");
+  const char* ranks = "Ranks";
+  verb->add_option("--ranks", options->ranks, "on this node [one for each GPU, or NUMA node]")
+      ->group(ranks)
+      ->type_name("N");
+  verb->add_option("--bind", options->bind, "auto, compact, spread, none, map:LIST;LIST.. [auto]")
+      ->group(ranks)
+      ->type_name("POLICY");
+  verb->add_option("--smt", options->smt, "hardware threads of each core; 0: all [0]")
+      ->group(ranks)
+      ->type_name("K");
+  verb->add_option("--cores-per-rank", options->cores_per_rank, "0: as many as there are [0]")
+      ->group(ranks)
+      ->type_name("N");
+  const char* output = "Output";
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/topo/1")
+      ->group(output);
+  verb->add_option("--svg", options->svg, "a picture to this file; `-`: to standard output only")
+      ->group(output)
+      ->type_name("FILE");
+  verb->add_option("--emit", options->emit, "only the equal flags: slurm, openmpi [none]")
+      ->group(output)
+      ->type_name("KIND");
+  verb->add_option("--color", options->color, "auto, always, never [auto]")
+      ->group(output)
+      ->type_name("WHEN");
+  verb->callback(
+      [options, &invocation] { invocation.action = [options] { return act(*options); }; });
+}
+
+}  // namespace dts::cli

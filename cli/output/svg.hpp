@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drawings of rectangles and words, put beside and below each other, as SVG. Pure, and without
+// floating point: the same drawing is the same bytes on every machine.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::cli::svg {
+
+inline constexpr int k_padding = 6;  // between a frame and what is in it
+
+// Lengths are in CSS pixels.
+struct Rectangle {
+  int x = 0, y = 0, width = 0, height = 0;
+  std::string kind;     // its class in the style sheet
+  std::string tooltip;  // empty: none
+  int radius = 3;       // of its corners
+};
+
+struct Words {
+  int x = 0, y = 0;  // left end (the middle, if centred) of the base line
+  int size = 12;     // of the font
+  bool centred = false;
+  std::string kind;
+  std::string words;  // UTF-8
+};
+
+struct Drawing {
+  int width = 0, height = 0;
+  std::vector<Rectangle> rectangles;
+  std::vector<Words> words;
+
+  // Copies `other` into this one, its corner at (x, y), and grows to hold it.
+  void place(const Drawing& other, int x, int y);
+};
+
+// How wide `words` are at most in the fixed-width fonts of the style sheet: 0.62 of the size for
+// each character.
+[[nodiscard]] int width_of(std::string_view words, int size);
+
+// One line of words, as high as the font needs.
+[[nodiscard]] Drawing line(std::string words, int size, const std::string& kind);
+
+[[nodiscard]] Drawing below(const std::vector<Drawing>& parts, int gap);
+[[nodiscard]] Drawing grid(const std::vector<Drawing>& parts, std::size_t columns, int gap);
+
+// In a rectangle of this kind with a title inside its upper edge; at least as large as asked.
+[[nodiscard]] Drawing framed(const Drawing& inside,
+                             const std::string& title,
+                             const std::string& kind,
+                             const std::string& tooltip = {},
+                             int width = 0,
+                             int height = 0);
+
+// A whole file. `rules`: its style sheet.
+[[nodiscard]] std::string document(const Drawing& drawing,
+                                   const std::string& title,
+                                   const std::string& rules);
+
+}  // namespace dts::cli::svg

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output/topo_report.hpp"
+
+#include "core/base/number_list.hpp"
+#include "core/base/text.hpp"
+#include "core/topo/distance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dts::cli {
+namespace {
+
+using plan::BindingScore;
+using plan::RankBinding;
+
+std::string or_dash(std::string words) {
+  return words.empty() ? "-" : words;
+}
+
+// Those of a rank's CPUs that belong to `cores`.
+std::string cpus_of(const TopoReport& report,
+                    const RankBinding& rank,
+                    const std::vector<unsigned>& cores) {
+  std::vector<unsigned> cpus;
+  for (const unsigned core : cores)
+    for (const unsigned pu : report.node.cores.at(core).pus)
+      if (std::binary_search(rank.cpus.begin(), rank.cpus.end(), pu)) cpus.push_back(pu);
+  std::sort(cpus.begin(), cpus.end());
+  return or_dash(fold_numbers(cpus));
+}
+
+std::string nic_names(const TopoReport& report, const RankBinding& rank) {
+  std::vector<std::string> names;
+  for (const unsigned nic : rank.nics) {
+    const std::string& name = report.node.nics.at(nic).name;
+    names.push_back(name.empty() ? fmt::format("NIC {}", nic) : name);
+  }
+  return or_dash(join(names, ","));
+}
+
+std::string counted(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+const std::vector<Metric>& metrics() {
+  using S = const BindingScore&;
+  static const std::vector<Metric> all{
+      {"home_distance", "distance of home cores", [](S s) { return s.home_distance; }, false},
+      {"fewest_cores", "cores of a rank, fewest", [](S s) { return double(s.fewest_cores); }, true},
+      {"most_cores", "cores of a rank, most", [](S s) { return double(s.most_cores); }, true},
+      {"unused_cores", "cores not used", [](S s) { return double(s.unused_cores); }, true},
+      {"shared_cores", "cores of several ranks", [](S s) { return double(s.shared_cores); }, true},
+      {"mean_distance", "distance of all cores", [](S s) { return s.mean_distance; }, false},
+      {"worst_distance", "distance, worst", [](S s) { return double(s.worst_distance); }, true},
+      {"nic_distance", "distance to the NIC", [](S s) { return s.nic_distance; }, false},
+      {"nic_load", "ranks on a NIC, most", [](S s) { return double(s.nic_load); }, true},
+      {"shared_l3", "L3s of several ranks", [](S s) { return double(s.shared_l3); }, true},
+      {"linked", "links within ranks", [](S s) { return double(s.linked); }, true}};
+  return all;
+}
+
+std::string in_words(const Metric& metric, const BindingScore& score) {
+  return metric.whole ? fmt::format("{:.0f}", metric.of(score))
+                      : fmt::format("{:.2f}", metric.of(score));
+}
+
+bool is_telling(const Metric& metric, const std::vector<PolicyScore>& scores) {
+  return std::any_of(scores.begin(), scores.end(), [&](const PolicyScore& one) {
+    return metric.of(one.score) != 0;
+  });
+}
+
+std::vector<RankRow> rank_rows(const TopoReport& report) {
+  std::vector<RankRow> rows;
+  for (std::size_t i = 0; i < report.binding.ranks.size(); ++i) {
+    const RankBinding& rank = report.binding.ranks[i];
+    const BindingScore score = plan::score(report.node, {rank});
+    RankRow row{std::to_string(i),
+                cpus_of(report, rank, rank.home),
+                cpus_of(report, rank, rank.annex),
+                or_dash(fold_numbers(rank.gpus)),
+                nic_names(report, rank),
+                "-",
+                "-"};
+    if (!rank.gpus.empty()) {
+      row.distance = fmt::format("{:.2f}", score.home_distance);
+      if (score.mean_distance != score.home_distance)
+        row.distance += fmt::format(" (all {:.2f})", score.mean_distance);
+    }
+    if (!rank.nics.empty())
+      row.path = topo::to_string(static_cast<topo::Path>(static_cast<int>(score.nic_distance)));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string summary(const TopoReport& report) {
+  std::set<unsigned> packages, numas;
+  std::size_t cpus = 0;
+  for (const auto* list : {&report.node.cores, &report.node.closed})
+    for (const topo::Core& core : *list) {
+      packages.insert(core.package);
+      numas.insert(core.numa);
+      cpus += core.pus.size();
+    }
+  const std::size_t cores = report.node.cores.size() + report.node.closed.size();
+  std::string words = fmt::format("{}, {}, {}",
+                                  counted(packages.size(), "package"),
+                                  counted(numas.size(), "NUMA node"),
+                                  counted(cores, "core"));
+  if (cpus != cores) words += fmt::format(" ({} CPUs)", cpus);
+  if (!report.node.closed.empty())
+    words += fmt::format(", {} of them not allowed", report.node.closed.size());
+  words += fmt::format(
+      ", {}, {}", counted(report.node.gpus.size(), "GPU"), counted(report.node.nics.size(), "NIC"));
+  return words + ": " + report.machine;
+}
+
+std::string request_in_words(const TopoReport& report) {
+  std::string words = counted(report.binding.ranks.size(), "rank");
+  if (report.gpus.size() != report.node.gpus.size())
+    words += report.gpus.empty() ? ", no GPU" : ", GPUs " + fold_numbers(report.gpus);
+  return words + ", --bind " + report.bind;
+}
+
+std::vector<std::string> wrapped(const std::string& words, std::size_t width) {
+  std::vector<std::string> lines{""};
+  for (const std::string& word : split(words, ' ')) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width)
+      lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `dtsubmit topo` prints. Pure.
+#pragma once
+
+#include "cli/output/text_block.hpp"
+#include "core/plan/binding.hpp"
+#include "core/topo/topology.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+struct PolicyScore {
+  std::string policy;  // "compact"
+  plan::BindingScore score;
+};
+
+// A node, what its ranks get there, and what they would get otherwise.
+struct TopoReport {
+  std::string machine;  // "this machine", or the file it was read from
+  std::string policy;   // its name: "auto", "map"
+  std::string bind;     // the same as the user wrote it: "map:0-3;4-7"
+  topo::NodeTopology node;
+  std::vector<unsigned> gpus;  // of the job, as BindRequest::gpus
+  plan::NodeBinding binding;
+  std::vector<PolicyScore> policies;  // to compare with, the one in use among them
+};
+
+// One number of a score.
+struct Metric {
+  const char* key;    // in JSON
+  const char* words;  // for people
+  double (*of)(const plan::BindingScore&);
+  bool whole;  // a count, else a mean
+};
+
+// In the order in which `auto` cares for them.
+[[nodiscard]] const std::vector<Metric>& metrics();
+
+// "3", or "0.50" for a mean.
+[[nodiscard]] std::string in_words(const Metric& metric, const plan::BindingScore& score);
+
+// Whether any of them is not 0.
+[[nodiscard]] bool is_telling(const Metric& metric, const std::vector<PolicyScore>& scores);
+
+// A rank in words for tables.
+struct RankRow {
+  std::string rank, home, annex, gpus, nic;  // CPUs as lists, "-" for none
+  std::string distance;  // of the home cores and, where it differs, of all: "0.00 (all 0.50)"
+  std::string path;      // to the adapter: topo::Path, "-" without one
+};
+
+[[nodiscard]] std::vector<RankRow> rank_rows(const TopoReport& report);
+
+// "2 packages, 8 NUMA nodes, 128 cores (256 CPUs), 8 GPUs, 4 NICs: this machine"
+[[nodiscard]] std::string summary(const TopoReport& report);
+
+// "8 ranks, --bind auto"
+[[nodiscard]] std::string request_in_words(const TopoReport& report);
+
+// In lines of at most `width` columns, broken at blanks.
+[[nodiscard]] std::vector<std::string> wrapped(const std::string& words, std::size_t width);
+
+// For a terminal of this many columns: the picture, the ranks, reasons and warnings, the scores.
+[[nodiscard]] std::string to_text(const TopoReport& report, std::size_t columns, const Look& look);
+
+// One document, schema dtsubmit/topo/1.
+[[nodiscard]] std::string to_json(const TopoReport& report);
+
+// A picture of its own (SVG 1.1 with the style rules of CSS 2.1, dark where the viewer's colour
+// scheme is), with tooltips. The same bytes for the same report; at most 1600 wide.
+[[nodiscard]] std::string to_svg(const TopoReport& report);
+
+}  // namespace dts::cli

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node and its ranks as a picture.
+#include "cli/output/rank_colours.hpp"
+#include "cli/output/topo_report.hpp"
+#include "cli/output/topo_svg_node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::cli {
+namespace {
+
+using svg::Drawing;
+using Row = std::vector<std::string>;
+
+constexpr int k_widest = 1600;
+constexpr int k_margin = 20;
+constexpr int k_least = 760;  // of the tables, with sentences wrapped to it
+constexpr std::size_t k_most_rows = 64;
+constexpr std::size_t k_most_characters = 36;  // of a list in a table
+
+std::string style_sheet() {
+  std::string rules =
+      "text{font-family:ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;fill:#1a1a1a}\n"
+      ".mid{text-anchor:middle}.head,.name{font-weight:bold}text.small{fill:#5c6670}\n"
+      ".page{fill:#fff}.package{fill:#eef1f4;stroke:#8a94a0}.numa{fill:#fff;stroke:#8a94a0}\n"
+      ".l3{fill:none;stroke:#8a94a0;stroke-dasharray:3 2}.idle{fill:none;stroke:#8a94a0}\n"
+      ".closed{fill:#d5d8dc;stroke:#b5bcc4}text.on-dark{fill:#fff}text.on-light{fill:#000}\n";
+  for (unsigned i = 0; i < k_rank_colours.size(); ++i)
+    rules +=
+        fmt::format(".{0}{{fill:{2};stroke:#333}}.{1}{{fill:{2};fill-opacity:.25;stroke:{2}}}\n",
+                    home_kind(i),
+                    annex_kind(i),
+                    k_rank_colours[i].rgb);
+  return rules +
+         "@media (prefers-color-scheme:dark){text{fill:#e6e6e6}text.small{fill:#a0a8b0}"
+         ".page,.numa{fill:#16191d}.package{fill:#262b31}.closed{fill:#3a4047;stroke:#59616a}}\n";
+}
+
+std::string cut(const std::string& words) {
+  return words.size() <= k_most_characters ? words : words.substr(0, k_most_characters - 2) + "..";
+}
+
+// The first row is the head. Columns of numbers are not aligned at the right: they are few.
+Drawing table(const std::vector<Row>& rows) {
+  Drawing all;
+  int x = 0;
+  for (std::size_t column = 0; column < rows.front().size(); ++column) {
+    std::vector<Drawing> lines;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      lines.push_back(svg::line(rows[i][column], 12, i == 0 ? "head" : "plain"));
+    const Drawing drawing = svg::below(lines, 2);
+    all.place(drawing, x, 0);
+    x += drawing.width + 16;
+  }
+  return all;
+}
+
+Drawing ranks_table(const TopoReport& report) {
+  std::vector<Row> rows{{"", "home CPUs", "annex CPUs", "GPU", "NIC", "distance", "path"}};
+  const std::vector<RankRow> all = rank_rows(report);
+  const std::size_t shown = std::min(all.size(), k_most_rows);
+  for (std::size_t i = 0; i < shown; ++i)
+    rows.push_back({"",
+                    cut(all[i].home),
+                    cut(all[i].annex),
+                    cut(all[i].gpus),
+                    cut(all[i].nic),
+                    all[i].distance,
+                    all[i].path});
+  Drawing drawing;
+  drawing.place(table(rows), 48, 0);
+  for (unsigned rank = 0; rank < shown; ++rank) {
+    const Paint paint = paint_of({{rank}});
+    drawing.place(cell(44, 18, paint.kind, paint.ink, all[rank].rank, "", "rank " + all[rank].rank),
+                  0,
+                  20 * static_cast<int>(rank + 1));
+  }
+  if (shown == all.size()) return drawing;
+  const auto more = fmt::format("and {} ranks more: see --json", all.size() - shown);
+  return svg::below({drawing, svg::line(more, 12, "small")}, 2);
+}
+
+Drawing scores_table(const TopoReport& report) {
+  std::vector<PolicyScore> scores = report.policies;
+  scores.push_back({"bound", report.binding.bound});
+  std::vector<Row> rows{{"score"}};
+  for (const PolicyScore& one : scores)
+    rows.front().push_back(one.policy == report.policy ? "*" + one.policy : one.policy);
+  for (const Metric& metric : metrics()) {
+    if (!is_telling(metric, scores)) continue;
+    rows.push_back({metric.words});
+    for (const PolicyScore& one : scores) rows.back().push_back(in_words(metric, one.score));
+  }
+  return table(rows);
+}
+
+Drawing legend() {
+  struct {
+    CoreUse use;
+    const char* mark;
+    const char* words;
+  } const entries[] = {{{{0}}, "0", "home of rank 0"},
+                       {{{0}, true}, "(0)", "its annex"},
+                       {{{0, 1}}, "0+", "of more ranks"},
+                       {{}, ".", "of no rank"},
+                       {{{}, false, true}, "x", "not allowed"}};
+
+  Drawing all;
+  for (const auto& entry : entries) {
+    const Paint paint = paint_of(entry.use);
+    const int x = all.width == 0 ? 0 : all.width + 16;
+    all.place(cell(30, 18, paint.kind, paint.ink, entry.mark, "", ""), x, 0);
+    all.place(svg::line(entry.words, 12, "small"), x + 36, 0);
+  }
+  all.place(svg::line("small: first CPU, PCI address; dashed: an L3; round: a NIC", 12, "small"),
+            all.width + 16,
+            0);
+  return all;
+}
+
+Drawing sentences(const TopoReport& report, int width) {
+  const auto columns = static_cast<std::size_t>(width * 100 / (12 * 62));
+  std::vector<Drawing> lines;
+  const auto add = [&](const std::string& head, const std::vector<std::string>& all) {
+    for (const std::string& sentence : all)
+      for (const std::string& words : wrapped(head + sentence, columns))
+        lines.push_back(svg::line(words, 12, "plain"));
+  };
+  add("", report.binding.reasons);
+  add("Warning: ", report.binding.warnings);
+  return svg::below(lines, 2);
+}
+
+}  // namespace
+
+std::string to_svg(const TopoReport& report) {
+  const Scene scene = make_scene(report.node, report.gpus, report.binding);
+  const Drawing node = draw_node(scene, k_widest - 2 * k_margin);
+  const Drawing ranks = ranks_table(report), scores = scores_table(report);
+  // The tables stand beside each other where there is room.
+  const bool wide = ranks.width + 3 * k_margin + scores.width <= k_widest;
+  Drawing tables = ranks;
+  if (wide)
+    tables.place(scores, ranks.width + k_margin, 0);
+  else
+    tables = svg::below({ranks, scores}, k_margin);
+  const int width = std::max({node.width, tables.width, k_least});
+  std::vector<Drawing> parts;
+  for (const std::string& words : {summary(report), request_in_words(report)})
+    for (const std::string& line :
+         wrapped(words, static_cast<std::size_t>(width * 100 / (14 * 62))))
+      parts.push_back(svg::line(line, 14, "head"));
+  const Drawing head = svg::below(parts, 0);
+  const Drawing all =
+      svg::below({head, node, legend(), tables, sentences(report, width)}, k_margin - 6);
+  Drawing page;
+  page.place(all, k_margin, k_margin);
+  page.width += k_margin;
+  page.height += k_margin;
+  return svg::document(page, summary(report), style_sheet());
+}
+
+}  // namespace dts::cli

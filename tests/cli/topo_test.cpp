@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit topo as a person meets it: the pictures of an uneven node, a document, flags for other
+// launchers, and refusals that name the option.
+#include "tests/cli/session.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace dts;
+using namespace dts::tests;
+
+// Two packages of two NUMA nodes; GPUs: two in the first, one in the second, one at a package.
+const std::string k_uneven = std::string(DTS_SOURCE_DIR) + "/tests/data/topologies/uneven.xml";
+
+// A session in whose folder that file is, so that no path of this machine is in what is printed.
+struct Desk : Session {
+  Desk() { REQUIRE(write_file(file("uneven.xml"), *read_file(k_uneven))); }
+
+  [[nodiscard]] Output topo(Words words) const {
+    words.insert(words.begin(), {"topo", "--topology", "uneven.xml"});
+    return dtsubmit(words);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the picture in the terminal, with the ranks and the scores") {
+  Desk desk;
+  const Output output = desk.topo({});
+  CHECK(output.exit_code == 0);
+  CHECK(output.err.empty());
+  check_golden("topo.txt", output.out);
+  CHECK(desk.topo({}).out == output.out);
+  CHECK(desk.topo({"--color", "never"}).out == output.out);
+  CHECK(contains(desk.topo({"--color", "always"}).out, "\033[0;48;5;"));
+  desk.environment["LC_ALL"] = "C";
+  desk.environment["COLUMNS"] = "120";
+  check_golden("topo-part-ascii.txt",
+               desk.topo({"--cpuset", "0-3,8-11", "--gpus", "0,2,3", "--ranks", "3"}).out);
+}
+
+TEST_CASE("the document and the drawing") {
+  const Desk desk;
+  const Output output = desk.topo({"--json", "--ranks", "2", "--svg", "node.svg"});
+  CHECK(output.exit_code == 0);
+  check_golden("topo.json", output.out);
+  const auto document = nlohmann::json::parse(output.out);
+  CHECK(document["schema"] == "dtsubmit/topo/1");
+  CHECK(document["ranks"].size() == 2);
+  const auto svg = read_file(desk.file("node.svg"));
+  REQUIRE(svg);
+  check_golden("topo.svg", *svg);
+  CHECK(desk.topo({"--ranks", "2", "--svg", "-"}).out == *svg);
+}
+
+TEST_CASE("policies, threads and cores are taken") {
+  const Desk desk;
+
+  struct {
+    Words words;
+    Words cpus;  // of each rank
+  } const cases[] = {
+      {{"--bind", "compact", "--ranks", "2"}, {"0-7,16-23", "8-15,24-31"}},
+      {{"--bind", "compact", "--ranks", "2", "--smt", "1"}, {"0-7", "8-15"}},
+      {{"--bind", "map:0-3;8,9"}, {"0-3", "8,9", "0-3", "8,9"}},
+      {{"--bind", "none", "--gpus-per-node", "2"}, {"0-31", "0-31"}},
+      {{"--bind", "compact", "--ranks", "2", "--cores-per-rank", "2", "--smt", "1"},
+       {"0,1", "2,3"}},
+      {{"--gpus-per-node", "0", "--smt", "1"}, {"0-3", "4-7", "8-11", "12-15"}},
+  };
+
+  for (const auto& c : cases) {
+    CAPTURE(c.words[1]);
+    Words words = c.words;
+    words.insert(words.end(), {"--emit", "openmpi"});
+    const Output output = desk.topo(words);
+    REQUIRE(output.exit_code == 0);
+    std::string expected = "# mpirun -n " + std::to_string(c.cpus.size()) +
+                           " --mca rmaps_rank_file_physical 1 --rankfile FILE PROGRAM\n";
+    for (std::size_t rank = 0; rank < c.cpus.size(); ++rank)
+      expected += "rank " + std::to_string(rank) + "=localhost slot=" + c.cpus[rank] + "\n";
+    CHECK(output.out == expected);
+  }
+  CHECK(desk.topo({"--bind", "compact", "--ranks", "2", "--emit", "slurm"}).out ==
+        "--ntasks-per-node=2 --cpu-bind=mask_cpu:0xff00ff,0xff00ff00\n");
+}
+
+TEST_CASE("warnings do not get among the flags") {
+  const Desk desk;
+  const Output output = desk.topo({"--ranks", "3", "--emit", "slurm"});
+  CHECK(output.exit_code == 0);
+  CHECK(std::count(output.out.begin(), output.out.end(), '\n') == 1);
+  CHECK(contains(output.err, "dtsubmit: warning: GPU 1 of the job without a rank"));
+}
+
+TEST_CASE("this machine is drawn where no other is named") {
+  const Output output = Session().dtsubmit({"topo"});
+  CHECK(output.exit_code == 0);
+  CHECK(contains(output.out, "this machine"));
+  CHECK(contains(output.out, "Package 0"));
+}
+
+TEST_CASE("refusals name the option, and what there is") {
+  const Desk desk;
+
+  struct {
+    Words words;
+    int code;
+    const char* says;
+  } const cases[] = {
+      {{"--ranks", "0"}, 2, "--ranks: `0` is not a whole number from 1 to 4096"},
+      {{"--ranks", "5000"}, 2, "--ranks"},
+      {{"--ranks", "-1"}, 2, "--ranks"},
+      {{"--smt", "x"}, 2, "--smt"},
+      {{"--cores-per-rank", "1.5"}, 2, "--cores-per-rank"},
+      {{"--cores-per-rank", "9"}, 3, "--cores-per-rank"},
+      {{"--gpus", "0,7"}, 2, "there is no GPU 7: they are 0 to 3"},
+      {{"--gpus", "0;1"}, 2, "`0;1` is not a list of numbers"},
+      {{"--gpus-per-node", "5"}, 2, "`5` is not a whole number from 0 to 4"},
+      {{"--gpus-per-node", "2", "--gpus", "0"}, 2, "not together"},
+      {{"--cpuset", "0-3,99"}, 2, "CPU 99 is not there"},
+      {{"--cpuset", "4-"}, 2, "--cpuset"},
+      {{"--cpuset", "99999999999"}, 2, "--cpuset"},
+      {{"--bind", "tight"}, 2, "--bind"},
+      {{"--bind", "map:0-3;99"}, 3, "99"},
+      {{"--emit", "flux"}, 2, "`flux` is not one of slurm, openmpi, none"},
+      {{"--color", "red"}, 2, "`red` is not one of auto, always, never"},
+      {{"--svg", "no/such/folder/x.svg"}, 6, "no/such/folder"},
+  };
+
+  for (const auto& c : cases) {
+    CAPTURE(c.words[0]);
+    CAPTURE(c.words[1]);
+    const Output output = desk.topo(c.words);
+    CHECK(output.exit_code == c.code);
+    CHECK(output.out.empty());
+    CAPTURE(output.err);
+    CHECK(contains(output.err, c.says));
+  }
+  const Output both = desk.topo({"--ranks", "0", "--smt", "x", "--gpus", "9"});
+  for (const char* option : {"--ranks", "--smt", "--gpus"}) CHECK(contains(both.err, option));
+}
+
+TEST_CASE("a file that is no topology, and one that is not there") {
+  const Desk desk;
+  REQUIRE(write_file(desk.file("bad.xml"), "<topology>"));
+  const Output bad = desk.dtsubmit({"topo", "--topology", "bad.xml"});
+  CHECK(bad.exit_code == 3);
+  CHECK(contains(bad.err, "bad.xml"));
+  CHECK(contains(bad.err, "lstopo"));
+  const Output none = desk.dtsubmit({"topo", "--topology", "none.xml"});
+  CHECK(none.exit_code == 6);
+  CHECK(contains(none.err, "none.xml"));
+}
