@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 namespace dts::plan {
@@ -48,13 +49,11 @@ void compact(const topo::NodeTopology& node, std::size_t limit, std::vector<Rank
 }
 
 std::vector<Cores> cores_by_numa(const topo::NodeTopology& node) {
+  std::map<unsigned, Cores> found;
+  for (unsigned core = 0; core < node.cores.size(); ++core)
+    found[node.cores[core].numa].push_back(core);
   std::vector<Cores> numas;
-  for (unsigned core = 0; core < node.cores.size(); ++core) {
-    const unsigned numa = node.cores[core].numa;
-    if (numa >= numas.size()) numas.resize(numa + 1);
-    numas[numa].push_back(core);
-  }
-  std::erase_if(numas, [](const Cores& cores) { return cores.empty(); });
+  for (auto& [numa, cores] : found) numas.push_back(std::move(cores));
   return numas;
 }
 

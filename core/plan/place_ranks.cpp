@@ -171,9 +171,10 @@ class NodePlacing {
 // One line for all nodes of which the same is to be said.
 std::vector<std::string> fold(const std::vector<std::pair<std::string, Names>>& notes_of_nodes) {
   std::vector<std::pair<Names, std::vector<std::string>>> groups;
-  for (const auto& [node, notes] : notes_of_nodes) {
+  for (const auto& one : notes_of_nodes) {
+    const auto& [node, notes] = one;
     const auto same = std::find_if(
-        groups.begin(), groups.end(), [&](const auto& group) { return group.first == notes; });
+        groups.begin(), groups.end(), [&](const auto& group) { return group.first == one.second; });
     if (same != groups.end())
       same->second.push_back(node);
     else

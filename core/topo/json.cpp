@@ -18,6 +18,7 @@ constexpr std::size_t k_most_bytes = std::size_t{1} << 20;
 constexpr std::size_t k_most_cores = 65'536;
 constexpr std::size_t k_most_threads = 1'024;
 constexpr std::size_t k_most_bridges = 64;
+constexpr std::size_t k_most_devices = 256;
 
 tl::unexpected<Error> bad(const std::string& where) {
   return fail(Errc::invalid, "topology: " + where + " is not as expected");
@@ -184,6 +185,8 @@ Result<NodeTopology> from_json(std::string_view text) {
                                    read_list(value, "closed", read_core, node.closed),
                                    read_list(value, "doubts", read_doubt, node.doubts)})
     if (!wrong.empty()) return bad(wrong);
+  if (node.gpus.size() > k_most_devices) return bad("/gpus");
+  if (node.nics.size() > k_most_devices) return bad("/nics");
   for (const GpuLink& link : node.links)
     if (link.b >= node.gpus.size()) return bad("/links");
   return node;

@@ -18,7 +18,7 @@ namespace dts::topo {
 [[nodiscard]] std::string to_json(const NodeTopology& topology);
 
 // The inverse; Errc::invalid, naming the place, for anything to_json() does not write, and for more
-// than 1 MiB, 65,536 cores or 1,024 hardware threads a core.
+// than 1 MiB, 65,536 cores, 1,024 hardware threads a core, 256 GPUs or adapters.
 [[nodiscard]] Result<NodeTopology> from_json(std::string_view text);
 
 }  // namespace dts::topo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topologies from the network: what is read is written back the same, and can be planned on.
-#include "core/plan/plan.hpp"
+#include "core/plan/binding.hpp"
 #include "core/topo/json.hpp"
 #include "tests/support/fuzz.hpp"
 
@@ -12,10 +12,16 @@ DTS_FUZZ_TARGET(input) {
   const std::string text = dts::topo::to_json(*node);
   const auto back = dts::topo::from_json(text);
   must(back && dts::topo::to_json(*back) == text);
-  dts::plan::Plan plan;
-  plan.ntasks_per_node = plan.world_size = 3;
-  const auto placed = dts::plan::place_ranks(
-      {{0, 3, 0, "n", {}}, {1, 3, 1, "n", {}}, {2, 3, 2, "n", {}}}, plan, {{"n", *node}});
-  must(placed.size() == 3);
-  for (const auto& placement : placed) must(placement.cpus.empty() == node->cores.empty());
+  if (node->cores.size() > 64 || node->gpus.size() > 16) return;  // large ones take their time
+  for (const char* policy : {"auto", "compact", "spread", "none"})
+    for (const unsigned ranks : {1U, 3U, 8U}) {
+      dts::plan::BindRequest request = *dts::plan::parse_bind(policy);
+      request.ranks = ranks;
+      for (unsigned gpu = 0; gpu < node->gpus.size(); ++gpu) request.gpus.push_back(gpu);
+      const auto binding = dts::plan::bind_node(*node, request);
+      must(binding.has_value() != node->cores.empty());
+      if (!binding) continue;
+      must(binding->ranks.size() == ranks);
+      for (const auto& rank : binding->ranks) must(!rank.cpus.empty());
+    }
 }
