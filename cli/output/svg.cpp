@@ -135,7 +135,8 @@ std::string document(const Drawing& drawing, const std::string& title, const std
       escaped(title),
       rules);
   for (const Rectangle& rectangle : drawing.rectangles) out += element(rectangle);
-  for (const Words& words : drawing.words) out += element(words);
+  for (const Words& words : drawing.words)
+    if (!words.words.empty()) out += element(words);
   return out + "</svg>\n";
 }
 
