@@ -30,8 +30,9 @@ struct Measures {
   bool kinds = false;
 };
 
-Style style_of(const CoreUse& use) {
+Style style_of(const Use& use) {
   if (use.closed || use.ranks.empty()) return {Tone::faint};
+  if (use.everybody) return {Tone::bold};
   return {use.annex ? Tone::annex : Tone::home, use.ranks.front()};
 }
 
@@ -47,8 +48,7 @@ Measures measure(const Scene& scene) {
   Measures measures;
   each_core(scene, [&](const SceneCore& core, const SceneCache& cache) {
     measures.digits = std::max(measures.digits, std::to_string(core.first_pu).size());
-    measures.cell =
-        std::max(measures.cell, mark(core.use, scene).size() + (core.use.annex ? 0 : 2));
+    measures.cell = std::max(measures.cell, mark(core.use).size() + (core.use.annex ? 0 : 2));
     measures.kinds = measures.kinds || !cache.kind.empty();
   });
   return measures;
@@ -169,20 +169,20 @@ class Painter {
     return glyphs(U"│");
   }
 
-  [[nodiscard]] Block cell(const CoreUse& use) const {
-    return text(fmt::format("{:^{}}", mark(use, scene_), measures_.cell), style_of(use));
+  [[nodiscard]] Block cell(const Use& use) const {
+    return text(fmt::format("{:^{}}", mark(use), measures_.cell), style_of(use));
   }
 
   // "0-15 r3", a line for each run of cores that are used alike.
   [[nodiscard]] Block runs(const SceneCache& cache) const {
     Block all;
     for (std::size_t first = 0, end = 0; first < cache.cores.size(); first = end) {
-      const CoreUse& use = cache.cores[first].use;
+      const Use& use = cache.cores[first].use;
       std::vector<unsigned> pus;
       for (; end < cache.cores.size() && cache.cores[end].use == use; ++end)
         pus.push_back(cache.cores[end].first_pu);
       std::sort(pus.begin(), pus.end());
-      const std::string words = use.closed ? "x" : ranks_in_words(use.ranks, scene_);
+      const std::string words = ranks_in_words(use);
       Block line = text(cache.kind + (cache.kind.empty() ? "" : " ") + fold_numbers(pus));
       line = beside(std::move(line),
                     text(use.annex ? "(" + words + ")" : " " + words + " ", style_of(use)),
@@ -204,10 +204,8 @@ class Painter {
   }
 
   [[nodiscard]] Block entry(const SceneDevice& device) const {
-    const Style style =
-        device.ranks.empty() ? Style{Tone::faint} : Style{Tone::home, device.ranks.front()};
-    const std::string words = device.taken ? ranks_in_words(device.ranks, scene_) : "x";
-    Block all = beside(text(device.name), text(" " + words + " ", style), 1);
+    const Block ranks = text(" " + ranks_in_words(device.use) + " ", style_of(device.use));
+    Block all = beside(text(device.name), ranks, 1);
     return arrangement_.addresses ? beside(std::move(all), text(device.pci, {Tone::faint}), 1)
                                   : all;
   }
@@ -254,13 +252,13 @@ Block legend(const Scene& scene, std::size_t columns) {
   bool l3 = false;
   unsigned threads = 1;
   each_core(scene, [&](const SceneCore& core, const SceneCache& cache) {
-    const CoreUse& use = core.use;
-    home = home || (!use.ranks.empty() && !use.annex);
+    const Use& use = core.use;
+    home = home || (!use.ranks.empty() && !use.annex && !use.everybody);
     annex = annex || use.annex;
     idle = idle || (use.ranks.empty() && !use.closed);
     closed = closed || use.closed;
-    all = all || (scene.ranks > 1 && use.ranks.size() == scene.ranks);
-    shared = shared || (use.ranks.size() > 1 && use.ranks.size() < scene.ranks);
+    all = all || use.everybody;
+    shared = shared || (use.ranks.size() > 1 && !use.everybody);
     l3 = l3 || cache.l3;
     threads = std::max(threads, core.threads);
   });

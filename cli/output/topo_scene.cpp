@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,31 +21,23 @@ using topo::Device;
 using topo::NodeTopology;
 using topo::NumaNode;
 
-// The ranks that have each item, where `of(rank)` are a rank's items.
-using Owners = std::vector<std::vector<unsigned>>;
-
-Owners owners(const plan::NodeBinding& binding,
-              std::size_t items,
-              const std::vector<unsigned> plan::RankBinding::*of) {
-  Owners all(items);
+// The uses of `items` things, of which each rank has those of `lists`.
+std::vector<Use> uses_of(const plan::NodeBinding& binding,
+                         std::size_t items,
+                         std::initializer_list<std::vector<unsigned> plan::RankBinding::*> lists) {
+  std::vector<Use> uses(items);
   for (unsigned rank = 0; rank < binding.ranks.size(); ++rank)
-    for (const unsigned item : binding.ranks[rank].*of) all.at(item).push_back(rank);
-  return all;
-}
-
-std::vector<CoreUse> uses_of(const NodeTopology& node, const plan::NodeBinding& binding) {
-  std::vector<CoreUse> uses(node.cores.size());
-  for (unsigned rank = 0; rank < binding.ranks.size(); ++rank)
-    for (const auto list : {&plan::RankBinding::home, &plan::RankBinding::annex})
-      for (const unsigned core : binding.ranks[rank].*list) {
-        CoreUse& use = uses.at(core);
+    for (const auto list : lists)
+      for (const unsigned item : binding.ranks[rank].*list) {
+        Use& use = uses.at(item);
         if (use.ranks.empty()) use.annex = list == &plan::RankBinding::annex;
         use.ranks.push_back(rank);
+        use.everybody = use.ranks.size() > 1 && use.ranks.size() == binding.ranks.size();
       }
   return uses;
 }
 
-std::string in_words(const Core& core, const CoreUse& use) {
+std::string in_words(const Core& core, const Use& use) {
   std::string words =
       fmt::format("{} {}", core.pus.size() > 1 ? "core of CPUs" : "CPU", fold_numbers(core.pus));
   if (use.closed) return words + ": not allowed";
@@ -58,12 +51,13 @@ std::string in_words(const Core& core, const CoreUse& use) {
 // A core with what decides where it is drawn.
 struct Placed {
   const Core* core;
-  CoreUse use;
+  Use use;
 };
 
 // Logical order but for closed cores, which come back between the others by their numbers.
 std::vector<Placed> all_cores(const NodeTopology& node, const plan::NodeBinding& binding) {
-  std::vector<CoreUse> uses = uses_of(node, binding);
+  std::vector<Use> uses =
+      uses_of(binding, node.cores.size(), {&plan::RankBinding::home, &plan::RankBinding::annex});
   std::vector<Placed> all;
   for (std::size_t i = 0; i < node.cores.size(); ++i)
     all.push_back({&node.cores[i], std::move(uses[i])});
@@ -165,15 +159,15 @@ void add_devices(Scene& scene,
                  const NodeTopology& node,
                  const std::vector<unsigned>& gpus,
                  const plan::NodeBinding& binding) {
-  const Owners of_gpus = owners(binding, node.gpus.size(), &plan::RankBinding::gpus);
-  const Owners of_nics = owners(binding, node.nics.size(), &plan::RankBinding::nics);
+  std::vector<Use> of_gpus = uses_of(binding, node.gpus.size(), {&plan::RankBinding::gpus});
+  const auto of_nics = uses_of(binding, node.nics.size(), {&plan::RankBinding::nics});
   add_devices(scene, packages, node.gpus, [&](unsigned i) {
-    const bool taken = std::find(gpus.begin(), gpus.end(), i) != gpus.end();
-    return SceneDevice{fmt::format("GPU {}", i), "", true, taken, of_gpus[i]};
+    of_gpus[i].closed = std::find(gpus.begin(), gpus.end(), i) == gpus.end();
+    return SceneDevice{fmt::format("GPU {}", i), "", true, of_gpus[i]};
   });
   add_devices(scene, packages, node.nics, [&](unsigned i) {
     const std::string& name = node.nics[i].name;
-    return SceneDevice{name.empty() ? fmt::format("NIC {}", i) : name, "", false, true, of_nics[i]};
+    return SceneDevice{name.empty() ? fmt::format("NIC {}", i) : name, "", false, of_nics[i]};
   });
 }
 
@@ -228,18 +222,17 @@ Scene make_scene(const NodeTopology& node,
   return scene;
 }
 
-std::string ranks_in_words(const std::vector<unsigned>& ranks, const Scene& scene) {
-  if (ranks.empty()) return "-";
-  if (ranks.size() == scene.ranks && ranks.size() > 1) return "all";
-  return "r" + fold_numbers(ranks);
+std::string ranks_in_words(const Use& use) {
+  if (use.closed) return "x";
+  if (use.ranks.empty()) return "-";
+  return use.everybody ? "all" : "r" + fold_numbers(use.ranks);
 }
 
-std::string mark(const CoreUse& use, const Scene& scene) {
+std::string mark(const Use& use) {
   if (use.closed) return "x";
   if (use.ranks.empty()) return ".";
-  const bool all = scene.ranks > 1 && use.ranks.size() == scene.ranks;
-  const std::string ranks =
-      all ? "*" : fmt::format("{}{}", use.ranks.front(), use.ranks.size() > 1 ? "+" : "");
+  if (use.everybody) return "*";
+  const std::string ranks = fmt::format("{}{}", use.ranks.front(), use.ranks.size() > 1 ? "+" : "");
   return use.annex ? "(" + ranks + ")" : ranks;
 }
 

@@ -11,19 +11,20 @@
 
 namespace dts::cli {
 
-// Who has a core.
-struct CoreUse {
+// Who has a core or a device.
+struct Use {
   std::vector<unsigned> ranks;  // ascending; empty: nobody
   bool annex = false;           // of the first of them
   bool closed = false;          // no rank may
+  bool everybody = false;       // all ranks, of several
 
-  bool operator==(const CoreUse&) const = default;
+  bool operator==(const Use&) const = default;
 };
 
 struct SceneCore {
   unsigned first_pu = 0;
   unsigned threads = 1;
-  CoreUse use;
+  Use use;
   std::string words;  // "core of CPUs 3,67: rank 0, home"
 };
 
@@ -35,11 +36,10 @@ struct SceneCache {
 };
 
 struct SceneDevice {
-  std::string name;             // "GPU 3", "mlx5_0"
-  std::string pci;              // "0000:3b:00.0", with "#1" for a part
-  bool gpu = true;              // else a network adapter
-  bool taken = true;            // false: the job may not use it
-  std::vector<unsigned> ranks;  // ascending
+  std::string name;  // "GPU 3", "mlx5_0"
+  std::string pci;   // "0000:3b:00.0", with "#1" for a part
+  bool gpu = true;   // else a network adapter
+  Use use;           // closed: not the job's
 };
 
 struct SceneNuma {
@@ -68,12 +68,12 @@ struct Scene {
                                const std::vector<unsigned>& gpus,
                                const plan::NodeBinding& binding);
 
-// "r3", "r0,2", "all" for every rank of the scene, "-" for nobody.
-[[nodiscard]] std::string ranks_in_words(const std::vector<unsigned>& ranks, const Scene& scene);
+// "r3", "r0,2", "all", "-" for nobody, "x" where no rank may.
+[[nodiscard]] std::string ranks_in_words(const Use& use);
 
 // What a core's cell says: "3" for the home of rank 3, "(3)" for its annex, "3+" where it is not
 // the only one, "*" for all, "." for nobody, "x" for a core that is not allowed.
-[[nodiscard]] std::string mark(const CoreUse& use, const Scene& scene);
+[[nodiscard]] std::string mark(const Use& use);
 
 // "64 GiB"; empty for 0.
 [[nodiscard]] std::string memory_in_words(std::uint64_t bytes);

@@ -26,7 +26,8 @@ std::string style_sheet() {
       ".mid{text-anchor:middle}.head,.name{font-weight:bold}text.small{fill:#5c6670}\n"
       ".page{fill:#fff}.package{fill:#eef1f4;stroke:#8a94a0}.numa{fill:#fff;stroke:#8a94a0}\n"
       ".l3{fill:none;stroke:#8a94a0;stroke-dasharray:3 2}.idle{fill:none;stroke:#8a94a0}\n"
-      ".closed{fill:#d5d8dc;stroke:#b5bcc4}text.on-dark{fill:#fff}text.on-light{fill:#000}\n";
+      ".closed{fill:#d5d8dc;stroke:#b5bcc4}.all{fill:#fff;stroke:#333;stroke-width:2}text.on-dark{"
+      "fill:#fff}text.on-light{fill:#000}\n";
   for (unsigned i = 0; i < k_rank_colours.size(); ++i)
     rules +=
         fmt::format(".{0}{{fill:{2};stroke:#333}}.{1}{{fill:{2};fill-opacity:.25;stroke:{2}}}\n",
@@ -35,7 +36,8 @@ std::string style_sheet() {
                     k_rank_colours[i].rgb);
   return rules +
          "@media (prefers-color-scheme:dark){text{fill:#e6e6e6}text.small{fill:#a0a8b0}"
-         ".page,.numa{fill:#16191d}.package{fill:#262b31}.closed{fill:#3a4047;stroke:#59616a}}\n";
+         ".page,.numa{fill:#16191d}.package{fill:#262b31}.closed{fill:#3a4047;stroke:#59616a}.all{"
+         "fill:#16191d;stroke:#e6e6e6}}\n";
 }
 
 std::string cut(const std::string& words) {
@@ -98,12 +100,13 @@ Drawing scores_table(const TopoReport& report) {
 
 Drawing legend() {
   struct {
-    CoreUse use;
+    Use use;
     const char* mark;
     const char* words;
   } const entries[] = {{{{0}}, "0", "home of rank 0"},
                        {{{0}, true}, "(0)", "its annex"},
                        {{{0, 1}}, "0+", "of more ranks"},
+                       {{{0, 1}, false, false, true}, "*", "of all"},
                        {{}, ".", "of no rank"},
                        {{{}, false, true}, "x", "not allowed"}};
 

@@ -127,7 +127,7 @@ class Painter {
                 k_core_height,
                 paint.kind,
                 paint.ink,
-                mark(core.use, scene_),
+                mark(core.use),
                 fmt::format("{}{}", kind, core.first_pu),
                 core.words);
   }
@@ -135,10 +135,10 @@ class Painter {
   [[nodiscard]] Drawing devices(const std::vector<SceneDevice>& list, int room) const {
     std::vector<Drawing> cells;
     for (const SceneDevice& device : list) {
-      const Paint paint = paint_of({device.ranks, false, !device.taken});
-      const std::string use = !device.taken          ? "not in the job"
-                              : device.ranks.empty() ? "no rank's"
-                                                     : ranks_in_words(device.ranks, scene_);
+      const Paint paint = paint_of(device.use);
+      const std::string use = device.use.closed          ? "not in the job"
+                              : device.use.ranks.empty() ? "no rank's"
+                                                         : ranks_in_words(device.use);
       cells.push_back(cell(device_width_,
                            k_core_height,
                            paint.kind,
@@ -154,7 +154,7 @@ class Painter {
   }
 
   [[nodiscard]] std::string head(const SceneDevice& device) const {
-    return device.name + " " + (device.taken ? ranks_in_words(device.ranks, scene_) : "x");
+    return device.name + " " + ranks_in_words(device.use);
   }
 
   const Scene& scene_;
@@ -196,9 +196,10 @@ Drawing cell(int width,
   return box;
 }
 
-Paint paint_of(const CoreUse& use) {
+Paint paint_of(const Use& use) {
   if (use.closed) return {"closed", "small"};
   if (use.ranks.empty()) return {"idle", "small"};
+  if (use.everybody) return {"all", "plain"};
   const unsigned rank = use.ranks.front();
   if (use.annex) return {annex_kind(rank), "plain"};
   return {home_kind(rank), colour_of(rank).dark ? "on-dark" : "on-light"};

@@ -31,6 +31,6 @@ struct Paint {
   std::string kind, ink;
 };
 
-[[nodiscard]] Paint paint_of(const CoreUse& use);
+[[nodiscard]] Paint paint_of(const Use& use);
 
 }  // namespace dts::cli

@@ -63,19 +63,28 @@ TEST_CASE("each cell is a core, marked by its rank") {
   for (const ScenePackage& package : scene.packages)
     for (const SceneNuma& numa : package.numas)
       for (const SceneCache& cache : numa.caches) {
-        for (const SceneCore& core : cache.cores) marks += mark(core.use, scene);
+        for (const SceneCore& core : cache.cores) marks += mark(core.use);
         marks += '|';
       }
   CHECK(marks == "0x|00|0(0)|(0)(0)|11|11|11|11|");
   CHECK(scene.packages[0].numas[0].title == "NUMA 0  1.0 GiB");
   REQUIRE(scene.packages[0].numas[0].devices.size() == 1);
   CHECK(scene.packages[0].numas[0].devices[0].name == "GPU 0");
-  CHECK(scene.packages[0].numas[0].devices[0].ranks == std::vector<unsigned>{0});
+  CHECK(scene.packages[0].numas[0].devices[0].use.ranks == std::vector<unsigned>{0});
   REQUIRE(scene.packages[1].devices.size() == 1);
   CHECK(scene.packages[1].devices[0].name == "GPU 1");
   REQUIRE(scene.devices.size() == 1);
-  CHECK_FALSE(scene.devices[0].taken);
+  CHECK(scene.devices[0].use.closed);
   CHECK(scene.memory == std::vector<std::string>{"NUMA 4: 96 GiB, no cores"});
+}
+
+TEST_CASE("what all ranks have is nobody's colour") {
+  CHECK(mark({{0, 1}, false, false, true}) == "*");
+  CHECK(mark({{0, 1}}) == "0+");
+  CHECK(mark({{2}, true}) == "(2)");
+  CHECK(ranks_in_words({{0, 1}, false, false, true}) == "all");
+  CHECK(ranks_in_words({{0, 2, 3}}) == "r0,2,3");
+  CHECK(ranks_in_words({}) == "-");
 }
 
 TEST_CASE("colours go to cells, and only if asked") {
