@@ -77,6 +77,22 @@ std::vector<std::vector<unsigned>> locate_each(const std::vector<Names>& of_rank
   return located;
 }
 
+// How many ranks may use each core.
+std::vector<unsigned> users_of_cores(const NodeBinding& binding, std::size_t cores) {
+  std::vector<unsigned> users(cores, 0);
+  for (const RankBinding& rank : binding.ranks)
+    for (const auto* list : {&rank.home, &rank.annex})
+      for (const unsigned core : *list) ++users[core];
+  return users;
+}
+
+// A core of several ranks counts as a part of one for each: threads are to have a core each.
+unsigned whole_cores(const std::vector<unsigned>& cores, const std::vector<unsigned>& users) {
+  double sum = 0;
+  for (const unsigned core : cores) sum += 1.0 / users[core];
+  return std::max(1U, static_cast<unsigned>(sum + 1e-9));
+}
+
 void take_cores(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
   placement.cpus = share.cpus;
   for (const auto* list : {&share.home, &share.annex})  // the program's own threads are at home
@@ -88,7 +104,6 @@ void take_cores(Placement& placement, const topo::NodeTopology& node, const Rank
       if (own != pus.end()) placement.first_cpus.push_back(*own);
     }
   placement.cores = static_cast<unsigned>(std::max<std::size_t>(1, placement.first_cpus.size()));
-  placement.home_cores = static_cast<unsigned>(share.home.size());
 }
 
 // What copies to and from GPUs is to be near them, whatever core it was made on.
@@ -124,12 +139,14 @@ class NodePlacing {
       for (const unsigned gpu : gpus_.indices) request.gpus_of.push_back({gpu});
     if (!gpus_.of_rank.empty()) request.gpus_of = locate_each(gpus_.of_rank, node_->gpus.size());
     DTS_ASSIGN(binding_, bind_node(*node_, request));
+    users_ = users_of_cores(*binding_, node_->cores.size());
     return {};
   }
 
   void fill(std::size_t i, Placement& placement) const {
     if (binding_) {
       take_cores(placement, *node_, binding_->ranks[i]);
+      placement.home_cores = whole_cores(binding_->ranks[i].home, users_);
       take_memory(placement, *node_, binding_->ranks[i]);
       take_nics(placement, *node_, binding_->ranks[i]);
     }
@@ -166,6 +183,7 @@ class NodePlacing {
   const topo::NodeTopology* node_;
   const NodeGpus gpus_;
   std::optional<NodeBinding> binding_;
+  std::vector<unsigned> users_;  // ranks on each core
 };
 
 // One line for all nodes of which the same is to be said.
