@@ -154,7 +154,8 @@ struct ReleaseDistances {
 
 bool has_switch(const hwloc_distances_s& distances) {
   return std::any_of(distances.objs, distances.objs + distances.nbobjs, [](hwloc_obj_t object) {
-    return object->subtype != nullptr && std::string_view(object->subtype) == "NVSwitch";
+    return object != nullptr && object->subtype != nullptr &&
+           std::string_view(object->subtype) == "NVSwitch";
   });
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cli/topo_machines.hpp"
 
-#include "core/base/files.hpp"
 #include "core/topo/load.hpp"
 #include "core/topo/restrict.hpp"
+#include "tests/support/recorded.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -85,12 +85,8 @@ unsigned each_machine(const std::function<void(const cli::TopoReport&)>& check) 
                                                     {"package:2 numa:1 core:200 pu:1", 8}};
   for (const auto& [description, gpus] : table)
     checked += check_all(made(description, gpus), description, check);
-  const std::string recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
-  if (!exists(recorded)) {
-    MESSAGE("skipped: no folder " << recorded << " with recorded topologies");
-    return checked;
-  }
-  for (const auto& entry : std::filesystem::directory_iterator(recorded)) {
+  if (!tests::have_recorded()) return checked;
+  for (const auto& entry : std::filesystem::directory_iterator(tests::k_recorded)) {
     if (entry.path().extension() != ".xml") continue;
     const auto node = topo::load_xml(entry.path());
     REQUIRE(node);

@@ -16,8 +16,6 @@
 namespace dts::plan {
 namespace {
 
-const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
-
 std::vector<unsigned> first(std::size_t count) {
   std::vector<unsigned> list(count);
   std::iota(list.begin(), list.end(), 0U);

@@ -6,6 +6,7 @@
 #include "core/plan/share_nics.hpp"
 #include "core/topo/distance.hpp"
 #include "core/topo/load.hpp"
+#include "tests/support/recorded.hpp"
 
 #include <doctest/doctest.h>
 
@@ -22,7 +23,8 @@
 namespace dts::plan {
 namespace {
 
-const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+using tests::have_recorded;
+using tests::k_recorded;
 
 #ifdef __SANITIZE_ADDRESS__  // ten times slower
 constexpr unsigned k_parts = 20;
@@ -69,15 +71,13 @@ std::vector<std::pair<std::string, NodeTopology>> machines() {
                              {0, 5, 10, 15}));
   all.emplace_back("3 GPUs, SMT 8", described("package:2 core:5 pu:8", {0, 0, 0}, {0, 0}));
   all.emplace_back("no NUMA", described("package:3 l3:2 core:3 pu:1", {0, 0}, {}));
-  if (exists(k_recorded))
+  if (have_recorded())
     for (const auto& entry : std::filesystem::directory_iterator(k_recorded))
       if (entry.path().extension() == ".xml") {
         const auto node = topo::load_xml(entry.path());
         REQUIRE(node);
         all.emplace_back(entry.path().filename(), *node);
       }
-  if (!exists(k_recorded))
-    MESSAGE("skipped: no folder " << k_recorded << " with recorded topologies");
   return all;
 }
 
@@ -325,12 +325,9 @@ TEST_CASE("recorded machines, one rank a GPU: as near as measured by hand, and n
       {"ipa20_2xSPR8480-SNC4_4xH100_ib.xml", 0, 1, 1, 1},
       {"gh200-quad-gpunuma-kept.xml", 0, 0, 3, 1},
   };
-  if (!exists(k_recorded)) {
-    MESSAGE("skipped: no folder " << k_recorded << " with recorded topologies");
-    return;
-  }
   for (const Expected& expected : table) {
     CAPTURE(std::string(expected.file));
+    if (!have_recorded(expected.file)) continue;
     const auto node = topo::load_xml(k_recorded + expected.file);
     REQUIRE(node);
     BindRequest request;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorded topologies of real machines, which lie beside the project where there are any.
+#pragma once
+
+#include "core/base/files.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace dts::tests {
+
+inline const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+
+// False, saying why, where the folder or this file of it is not here.
+inline bool have_recorded(const std::string& file = "") {
+  if (exists(k_recorded + file)) return true;
+  MESSAGE("skipped: no recorded topologies " << k_recorded << file);
+  return false;
+}
+
+}  // namespace dts::tests
