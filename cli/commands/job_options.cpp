@@ -158,6 +158,10 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
                   "one core for each OpenMP thread of this runtime: none, gnu, intel [none]")
       ->group(group)
       ->type_name("NAME");
+  verb.add_flag("--strict-binding",
+                o.spec.strict_binding,
+                "end if a rank or its threads are not bound as planned [warn]")
+      ->group(group);
   verb.add_option("--runs", o.runs, "folder of run directories [runs]")
       ->group(group)
       ->type_name("DIR")

@@ -74,6 +74,7 @@ nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::Ti
           {"last_step", attempt.last_step},
           {"steps_lost", attempt.steps_lost},
           {"stragglers", to_json(attempt.slow)},
+          {"binding", attempt.binding},
           {"seconds", run::in_seconds(use)}};
 }
 
@@ -133,6 +134,7 @@ void print_table(const Status& status) {
     if (!attempt.detail.empty() && attempt.cause != "completed")
       fmt::print("         {}\n", attempt.detail);
     for (const run::SlowRank& slow : attempt.slow) fmt::print("         {}\n", slow.detail);
+    for (const std::string& words : attempt.binding) fmt::print("         {}\n", words);
   }
   fmt::print("\nsteps lost  {}\n", summary.steps_lost);
   if (const auto words = run::in_words(status.goodput.run); !words.empty())

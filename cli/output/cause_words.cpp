@@ -48,6 +48,8 @@ CauseWords words_of_cause(run::Cause cause) {
       return {"not every rank could be started", k_agent_log};
     case run::Cause::wrong_ranks:
       return {"the ranks that came were not those of the plan", k_agent_log};
+    case run::Cause::wrong_binding:
+      return {"a rank was not bound as planned, and --strict-binding asked for that", k_agent_log};
     case run::Cause::fenced:
       return {"a newer attempt owns the run", "dtsubmit status {job}"};
     case run::Cause::agent_lost:

@@ -16,6 +16,7 @@ namespace {
 constexpr int k_checkpointed =
     85;  // "saved, run me again", HTCondor's convention (design.md section 5)
 constexpr int k_no_restart = 93;
+constexpr int k_wrong = 3;
 constexpr std::chrono::seconds k_kill_limit{5};
 constexpr std::chrono::seconds k_sibling_patience{3};
 constexpr std::chrono::milliseconds k_settle{300};
@@ -98,6 +99,7 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
   if (const auto* m = std::get_if<ClockReading>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Listening>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Reached>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<Bound>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Started>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Exited>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Progress>(&message)) return on(rank, *m, now);
@@ -178,9 +180,16 @@ void Attempt::start_ranks(Time now) {
   const std::uint64_t checkpoint_every = first_advice();
   std::vector<plan::Environment> environments =
       plan::rank_environments(placements_, rendezvous_, settings_.plan);
+  for (const plan::Placement& placement : placements_)
+    node_cpus_[placement.node].insert(placement.cpus.begin(), placement.cpus.end());
   for (const plan::Placement& placement : placements_) {
     Go go;
-    go.cpus = placement.cpus;
+    const PlannedBinding planned = planned_binding(placement.rank);
+    go.cpus = planned.cpus;
+    go.memory = planned.memory;
+    go.gpus_per_node = planned.gpus_per_node;
+    go.node_cpus = planned.node_cpus;
+    go.strict_binding = settings_.strict_binding;
     go.environment = std::move(environments.at(placement.rank));
     go.environment.insert(
         go.environment.end(), settings_.environment.begin(), settings_.environment.end());
@@ -193,19 +202,10 @@ void Attempt::start_ranks(Time now) {
   }
 }
 
-void Attempt::on(unsigned rank, const Started& message, Time now) {
+void Attempt::on(unsigned rank, const Started&, Time now) {
   if (phase_ != Phase::starting) return;
   ranks_.at(rank).started = true;
   ranks_.at(rank).heard = now;
-  const plan::Placement& planned = placements_.at(rank);
-  if (!planned.cpus.empty() && message.cpus != planned.cpus)
-    return end(run::Cause::launch_failed,
-               3,
-               fmt::format("{} is bound to cores {} instead of {}",
-                           where(rank),
-                           fmt::join(message.cpus, ","),
-                           fmt::join(planned.cpus, ",")),
-               now);
   if (std::all_of(
           ranks_.begin(), ranks_.end(), [](const auto& one) { return one.second.started; })) {
     phase_ = Phase::running;
@@ -308,7 +308,10 @@ void Attempt::on_tick(Time now) {
                            k_last_saves.count()),
                now);
   if (now >= kill_at_) return kill_all(now);
-  if (phase_ == Phase::running) return check_progress(now);
+  if (phase_ == Phase::running) {
+    look_at_binding(now);
+    return check_progress(now);
+  }
   if (phase_ == Phase::gathering)
     if (const std::string node = incomplete_node(now); !node.empty())
       return end(run::Cause::launch_failed,
@@ -379,7 +382,7 @@ void Attempt::kill_all(Time now) {
 
 run::Outcome Attempt::end_of_stop(bool saved) const {
   run::Outcome outcome{*stop_cause_,
-                       k_checkpointed,
+                       *stop_cause_ == run::Cause::wrong_binding ? k_wrong : k_checkpointed,
                        stop_detail_ + (saved ? "; every rank saved" : "; not every rank saved")};
   outcome.unsaved = !saved;
   return outcome;

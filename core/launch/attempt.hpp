@@ -3,6 +3,7 @@
 // events go in, messages and the outcome come out. The agent moves the bytes. Not thread-safe.
 #pragma once
 
+#include "core/launch/binding_report.hpp"
 #include "core/launch/checkpoint_advice.hpp"
 #include "core/launch/node_probe.hpp"
 #include "core/launch/preflight.hpp"
@@ -33,7 +34,8 @@ struct AttemptSettings {
   std::string folder;  // attempt-<k>, for rank-<r>.log
   int stop_signal = 15;
   bool log_timestamps = false;
-  int hang_seconds = 0;  // as in Go
+  int hang_seconds = 0;         // as in Go
+  bool strict_binding = false;  // another binding than planned is the end
   std::string agent_node;
   std::optional<topo::NodeTopology> topology;  // of agent_node, where the agent has looked itself
   std::vector<std::string> nodes;              // of the allocation; empty: not known
@@ -68,6 +70,9 @@ class Attempt {
 
   // What came of a look at the nodes of take_silent_nodes().
   void on_sights(const std::vector<NodeSight>& sights, Time now);
+
+  // All ranks are to say anew where their threads are.
+  void on_verify();
 
   // Of the agent's own node, before the last rank can have said hello.
   void set_topology(topo::NodeTopology topology) { settings_.topology = std::move(topology); }
@@ -104,6 +109,8 @@ class Attempt {
 
   // What belongs into the ledger besides, once all ranks run: advice, stragglers; empties the list.
   [[nodiscard]] std::vector<run::Event> take_events();
+  // What all ranks said of their binding, when there is something new; not before all run.
+  [[nodiscard]] std::optional<BindingReport> take_binding();
   // What a save takes, as this attempt or else the one before has measured it; 0: not known.
   [[nodiscard]] Seconds save_time() const;
 
@@ -141,6 +148,7 @@ class Attempt {
     Progress progress{};
     Time heard{};         // of its program's start or progress last
     bool dumped = false;  // its stacks are written
+    std::optional<BoundState> bound{};
 
     // Has said hello, but not all that belongs to it.
     [[nodiscard]] bool is_late() const { return hello.topology && topology.empty(); }
@@ -154,6 +162,7 @@ class Attempt {
   void on(unsigned rank, const ClockReading& message, Time now);
   void on(unsigned rank, const Listening& message, Time now);
   void on(unsigned rank, const Reached& message, Time now);
+  void on(unsigned rank, const Bound& message, Time now);
   void on(unsigned rank, const Started& message, Time now);
   void on(unsigned rank, const Exited& message, Time now);
   void on(unsigned rank, const Progress& message, Time now);
@@ -183,6 +192,10 @@ class Attempt {
   void check_progress(Time now);
   void look_at_pace(Time now);
   void name_stragglers();
+  // Binding: see attempt_binding.cpp.
+  [[nodiscard]] PlannedBinding planned_binding(unsigned rank) const;
+  void look_at_binding(Time now);
+  void tell_binding(const BindingReport& report, Time now);
   // Of all ranks, of one of the times in their paces; 0: nobody has told.
   [[nodiscard]] Seconds longest(std::uint64_t Pace::*what) const;
   // Milliseconds, from what earlier attempts measured; 0: nothing.
@@ -267,6 +280,15 @@ class Attempt {
   std::set<unsigned> named_;  // stragglers that the ledger has
   std::vector<run::Event> events_;
   Time last_check_;
+
+  std::map<std::string, std::set<unsigned>> node_cpus_;  // that the plan uses, by node
+  std::set<unsigned>
+      not_read_;  // ranks that have not spoken of their binding since the last report
+  std::optional<Time> report_binding_by_;
+  unsigned binding_reports_ = 0;
+  std::vector<std::string> binding_lines_;  // of the last report
+  std::set<std::string> binding_events_;    // what the ledger has of it
+  std::optional<BindingReport> binding_news_;
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
   bool started_news_ = false;
   bool stop_news_ = false;

@@ -123,6 +123,10 @@ bool AttemptRunner::read_peer(int peer) {
       if (notice->token == settings_.attempt.token) on_notice(*notice);
       return false;
     }
+    if (const auto* verify = std::get_if<Verify>(&*message)) {
+      if (verify->token == settings_.attempt.token) attempt_.on_verify();
+      return false;
+    }
     if (const auto* attached = std::get_if<Attached>(&*message)) {
       if (attached->token != settings_.attempt.token) return false;
       welcome(peer, connection);

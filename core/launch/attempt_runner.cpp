@@ -309,6 +309,9 @@ void AttemptRunner::tick() {
   deliver();  // before anything slow: the programs' time to save runs
   if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
   for (run::Event& event : attempt_.take_events()) settings_.on_event(std::move(event));
+  if (const auto report = attempt_.take_binding())
+    if (const auto written = write_binding(settings_.run, *report); !written)
+      log("{}", written.error().message);
   std::vector<int> silent;
   for (const int fd : strangers_)
     if (now - peers_.at(fd).since > k_hello_limit) silent.push_back(fd);

@@ -30,6 +30,7 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
   settings.folder = job.run.attempt(number);
   settings.stop_signal = job.spec.stop_signal;
   settings.log_timestamps = job.spec.log_timestamps;
+  settings.strict_binding = job.spec.strict_binding;
   settings.hang_seconds = hang_seconds(job.spec.hang_timeout);
   settings.agent_node = job.allocation.node;
   settings.nodes = job.allocation.nodes;

@@ -29,15 +29,19 @@ Result<void> bind_to(const std::vector<unsigned>& cpus) {
   return {};
 }
 
-std::vector<unsigned> current_binding() {
+std::vector<unsigned> binding_of(pid_t thread) {
   const std::unique_ptr<cpu_set_t, FreeCpuSet> set(CPU_ALLOC(k_most_cpus));
   const std::size_t size = CPU_ALLOC_SIZE(k_most_cpus);
   CPU_ZERO_S(size, set.get());
   std::vector<unsigned> cpus;
-  if (::sched_getaffinity(0, size, set.get()) != 0) return cpus;
+  if (::sched_getaffinity(thread, size, set.get()) != 0) return cpus;
   for (unsigned cpu = 0; cpu < k_most_cpus; ++cpu)
     if (CPU_ISSET_S(cpu, size, set.get())) cpus.push_back(cpu);
   return cpus;
+}
+
+std::vector<unsigned> current_binding() {
+  return binding_of(0);
 }
 
 }  // namespace dts::launch

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cores of the calling process: set, and read back from the kernel (sched_setaffinity(2)).
+// Cores of the calling process, or of a thread: set, and read back from the kernel
+// (sched_setaffinity(2)).
 #pragma once
 
 #include "core/base/result.hpp"
+
+#include <sys/types.h>
 
 #include <vector>
 
@@ -13,5 +16,8 @@ namespace dts::launch {
 
 // The PUs this process may run on, ascending.
 [[nodiscard]] std::vector<unsigned> current_binding();
+
+// The same of any thread on this machine; empty where there is none of that number.
+[[nodiscard]] std::vector<unsigned> binding_of(pid_t thread);
 
 }  // namespace dts::launch

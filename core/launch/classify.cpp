@@ -23,6 +23,7 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surrou
     case run::Cause::no_restart:
     case run::Cause::fenced:
     case run::Cause::wrong_ranks:
+    case run::Cause::wrong_binding:
       return observed;
     default:
       break;

@@ -117,6 +117,12 @@ Reached reached_from(const json& j) {
 Go go_from(const json& j) {
   Go go;
   go.cpus = counts(j, "cpus");
+  const auto memory = plan::memory_policy_from(j.at("memory").get<std::string>());
+  if (!memory) throw json::other_error::create(501, "`memory` is no memory policy", nullptr);
+  go.memory = *memory;
+  go.gpus_per_node = count(j, "gpus_per_node");
+  go.node_cpus = count(j, "node_cpus");
+  go.strict_binding = j.at("strict_binding").get<bool>();
   go.environment = j.at("environment").get<std::vector<std::pair<std::string, std::string>>>();
   go.log = j.at("log").get<std::string>();
   go.stop_signal = number(j, "stop_signal");
@@ -177,8 +183,11 @@ std::string to_line(const FromRank& message) {
             return j;
           },
           [](const Reached& m) { return reached_to(m); },
+          [](const Bound& m) {
+            return json{{"type", "bound"}, {"text", m.text}};
+          },
           [](const Started& m) {
-            return json{{"type", "started"}, {"pid", m.pid}, {"cpus", m.cpus}};
+            return json{{"type", "started"}, {"pid", m.pid}};
           },
           [](const Signalled& m) {
             return json{{"type", "signalled"}, {"signal", m.signal}};
@@ -217,6 +226,9 @@ std::string to_line(const FromRank& message) {
           [](const NotLaunched& m) {
             return json{{"type", "not_launched"}, {"token", m.token}, {"message", m.message}};
           },
+          [](const Verify& m) {
+            return json{{"type", "verify"}, {"token", m.token}};
+          },
       },
       message));
 }
@@ -239,6 +251,10 @@ std::string to_line(const ToRank& message) {
                      [](const Go& m) {
                        return json{{"type", "go"},
                                    {"cpus", m.cpus},
+                                   {"memory", plan::to_text(m.memory)},
+                                   {"gpus_per_node", m.gpus_per_node},
+                                   {"node_cpus", m.node_cpus},
+                                   {"strict_binding", m.strict_binding},
                                    {"environment", m.environment},
                                    {"log", m.log},
                                    {"log_timestamps", m.log_timestamps},
@@ -248,6 +264,9 @@ std::string to_line(const ToRank& message) {
                      },
                      [](const Advise& m) {
                        return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
+                     },
+                     [](const ReadBack&) {
+                       return json{{"type", "read_back"}};
                      },
                      [](const Stacks& m) {
                        return json{{"type", "stacks"}, {"file", m.file}};
@@ -275,7 +294,8 @@ Result<FromRank> parse_from_rank(std::string_view line) {
       return ClockReading{whole<std::int64_t>(j.at("milliseconds"), "milliseconds")};
     if (type == "listening") return Listening{port(j), j.value("note", "")};
     if (type == "reached") return reached_from(j);
-    if (type == "started") return Started{number(j, "pid"), counts(j, "cpus")};
+    if (type == "bound") return Bound{j.at("text").get<std::string>()};
+    if (type == "started") return Started{number(j, "pid")};
     if (type == "signalled") return Signalled{number(j, "signal")};
     if (type == "exited")
       return Exited{whole<int>(j.at("code"), "code", 255), j.at("out_of_memory").get<bool>()};
@@ -292,6 +312,7 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "attached") return Attached{j.at("token").get<std::string>()};
     if (type == "not_launched")
       return NotLaunched{j.at("token").get<std::string>(), j.at("message").get<std::string>()};
+    if (type == "verify") return Verify{j.at("token").get<std::string>()};
     unknown_type(type);
   });
 }
@@ -307,6 +328,7 @@ Result<ToRank> parse_to_rank(std::string_view line) {
                    j.at("nonce").get<std::string>()};
     if (type == "go") return go_from(j);
     if (type == "advise") return Advise{milliseconds(j, "milliseconds")};
+    if (type == "read_back") return ReadBack{};
     if (type == "stacks") return Stacks{j.at("file").get<std::string>()};
     if (type == "stop") return Stop{number(j, "signal")};
     if (type == "kill") return Kill{};

@@ -2,14 +2,14 @@
 // The control channel's messages: one JSON object a line, between each `rank` and the `agent`.
 // Pure.
 //
-//   rank  -> agent   hello, topology, measured, clock, listening, reached, started, signalled,
-//   progress, dumped,
-//                    exited, failed; or refused, in place of hello, from one that cannot tell which
-//                    rank it is
+//   rank  -> agent   hello, topology, measured, clock, listening, reached, bound, started,
+//                    signalled, progress, dumped, exited, failed; or refused, in place of hello,
+//                    from one that cannot tell which rank it is
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals; attached,
 //                    from one that has to end when the agent does
 //   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
-//   agent -> rank    ask_clock, listen, probe, go, advise, stacks, stop, kill, bye
+//   a person's command -> agent  verify
+//   agent -> rank    ask_clock, listen, probe, go, advise, read_back, stacks, stop, kill, bye
 //
 // Everything from the other side is checked on arrival: an unknown type, a missing or mistyped
 // field and text that is not JSON are Errc::invalid, never an exception.
@@ -72,10 +72,13 @@ struct Reached {
   std::vector<Route> routes;
 };  // one for each address of the probe that led to rank 0
 
+struct Bound {
+  std::string text;  // to_text() of BoundState
+};  // before the program starts, when its threads have settled, and the answer to ReadBack
+
 struct Started {
   int pid = 0;
-  std::vector<unsigned> cpus;
-};  // read back after binding
+};
 
 struct Signalled {
   int signal = 0;
@@ -120,12 +123,17 @@ struct NotLaunched {
   std::string message;  // which node, and why its ranks are not there, or no longer
 };
 
+struct Verify {
+  std::string token;
+};  // the binding of all ranks is to be read anew
+
 using FromRank = std::variant<Hello,
                               Topology,
                               Measured,
                               ClockReading,
                               Listening,
                               Reached,
+                              Bound,
                               Started,
                               Signalled,
                               Exited,
@@ -135,7 +143,8 @@ using FromRank = std::variant<Hello,
                               Refused,
                               Notice,
                               Attached,
-                              NotLaunched>;
+                              NotLaunched,
+                              Verify>;
 
 struct AskClock {};
 
@@ -151,7 +160,11 @@ struct Probe {
 };
 
 struct Go {
-  std::vector<unsigned> cpus;                                    // OS indices of PUs
+  std::vector<unsigned> cpus;  // OS indices of PUs
+  plan::MemoryPolicy memory;
+  unsigned gpus_per_node = 0;   // of the job
+  unsigned node_cpus = 0;       // PUs of all its ranks on this node
+  bool strict_binding = false;  // do not start the program with another binding than planned
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
   std::string log;                                               // file for both streams
   int stop_signal = 15;         // if the agent vanishes, the rank itself asks its program to save
@@ -165,6 +178,8 @@ struct Advise {
   std::uint64_t milliseconds = 0;  // between two checkpoints
 };
 
+struct ReadBack {};
+
 struct Stacks {
   std::string file;
 };  // write where the program stands
@@ -177,7 +192,7 @@ struct Kill {};
 
 struct Bye {};
 
-using ToRank = std::variant<AskClock, Listen, Probe, Go, Advise, Stacks, Stop, Kill, Bye>;
+using ToRank = std::variant<AskClock, Listen, Probe, Go, Advise, ReadBack, Stacks, Stop, Kill, Bye>;
 
 // Without the newline.
 [[nodiscard]] std::string to_line(const FromRank& message);

@@ -7,7 +7,6 @@
 #include "core/base/process.hpp"
 #include "core/base/text.hpp"
 #include "core/launch/allocation.hpp"
-#include "core/launch/binding.hpp"
 #include "core/launch/channel.hpp"
 #include "core/launch/identity.hpp"
 #include "core/launch/launcher.hpp"
@@ -17,6 +16,7 @@
 #include "core/launch/oom.hpp"
 #include "core/launch/program.hpp"
 #include "core/launch/protocol.hpp"
+#include "core/launch/rank_binding.hpp"
 #include "core/launch/rank_meeting.hpp"
 #include "core/launch/rank_progress.hpp"
 #include "core/launch/signals.hpp"
@@ -29,6 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -97,6 +98,7 @@ class RankProcess {
   void handle(const Probe& message);
   void handle(const Go& message);
   void handle(const Stacks& message);
+  void handle(const ReadBack&);
   void handle(const Stop& message);
   void handle(const Kill&);
 
@@ -105,7 +107,7 @@ class RankProcess {
   void on_agent_lost();
   void on_signals();
   void report_exit(int code);
-  void look_at_progress();
+  void look_at_program();
   void handle(const Advise& message);
   void read_agent();
 
@@ -119,6 +121,7 @@ class RankProcess {
   Program program_;
   OomCounter oom_;
   RankProgress progress_;
+  RankBinding binding_;
   pid_t stacks_ = 0;  // the process that writes them
   int stop_signal_ = SIGTERM;
   bool agent_alive_ = true;
@@ -149,7 +152,9 @@ void RankProcess::handle(const Go& message) {
   worker_.socket.reset();
   rendezvous_.socket.reset();
   stop_signal_ = message.stop_signal;
-  if (const auto bound = bind_to(message.cpus); !bound) return say(Failed{bound.error().message});
+  if (const auto bound = binding_.apply(message); !bound) return say(Failed{bound.error().message});
+  say(binding_.bound());
+  if (!binding_.may_start()) return;  // the agent ends the attempt
   plan::Environment environment = message.environment;
   const auto is_set = [](const std::string& name) {
     return getenv_lookup(name.c_str()).has_value();
@@ -162,7 +167,8 @@ void RankProcess::handle(const Go& message) {
       program_.start(options_.command, environment, {message.log, message.log_timestamps});
   if (!started) return say(Failed{started.error().message});
   progress_.begin(message, Clock::now());
-  say(Started{program_.pid(), current_binding()});
+  binding_.begin(Clock::now());
+  say(Started{program_.pid()});
 }
 
 void RankProcess::handle(const Stacks& message) {
@@ -181,9 +187,18 @@ void RankProcess::handle(const Advise& message) {
   progress_.advise(message.milliseconds);
 }
 
-// What the program wrote into its page since the last look, and whether that is enough.
-void RankProcess::look_at_progress() {
-  if (const auto news = progress_.look(program_.pid(), Clock::now())) say(*news);
+// What the program wrote into its page since the last look, and where its threads are by now.
+void RankProcess::look_at_program() {
+  const auto now = Clock::now();
+  if (now >= progress_.next_look())
+    if (const auto news = progress_.look(program_.pid(), now)) say(*news);
+  if (now >= binding_.next_look()) handle(ReadBack{});
+}
+
+void RankProcess::handle(const ReadBack&) {
+  if (!program_.running()) return;
+  binding_.read_threads(Clock::now());
+  say(binding_.bound());
 }
 
 void RankProcess::handle(const Stop& message) {
@@ -199,6 +214,7 @@ void RankProcess::handle(const Kill&) {
 void RankProcess::report_exit(int code) {
   if (reported_) return;
   reported_ = true;
+  binding_.end();
   if (const auto last = progress_.last_news(Clock::now())) say(*last);
   say(Exited{code, oom_.explains(code)});
   deadline_ = Clock::now() + k_bye_limit;
@@ -252,8 +268,9 @@ int RankProcess::run() {
          {rendezvous_.socket.get(), POLLIN, 0},
          {measurement_ ? measurement_->event_fd() : -1, POLLIN, 0}}};
     int wait = -1;
-    if (Clock::now() >= progress_.next_look()) look_at_progress();
-    if (const auto next = progress_.next_look(); next != Clock::time_point::max())
+    look_at_program();
+    if (const auto next = std::min(progress_.next_look(), binding_.next_look());
+        next != Clock::time_point::max())
       wait = static_cast<int>(
           std::max<long>(0, std::chrono::ceil<milliseconds>(next - Clock::now()).count()));
     if (deadline_ != Clock::time_point::max()) {

@@ -27,6 +27,7 @@ constexpr Names<Cause, 22> k_names{{
     {Cause::launcher_died, "launcher_died"},
     {Cause::launch_failed, "launch_failed"},
     {Cause::wrong_ranks, "wrong_ranks"},
+    {Cause::wrong_binding, "wrong_binding"},
     {Cause::fenced, "fenced"},
     {Cause::agent_lost, "agent_lost"},
 }};

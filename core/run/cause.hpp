@@ -29,6 +29,7 @@ enum class Cause {
   launcher_died,  // mpirun ended before its ranks
   launch_failed,  // not all ranks said hello, or one could not start its program
   wrong_ranks,    // the set of ranks is not what was planned
+  wrong_binding,  // a rank is not where the plan has it, and the job asked for that (strict)
   fenced,         // a newer attempt owns the run directory
   agent_lost,     // the agent itself vanished (found by the attempt after it)
 };

@@ -32,6 +32,11 @@ std::optional<Decision> settled(const Outcome& outcome) {
       return Decision{Action::stop, outcome.exit_code, "the program exited 93: do not restart"};
     case Cause::wrong_ranks:
       return Decision{Action::stop, outcome.exit_code, "starting again would give the same ranks"};
+    case Cause::wrong_binding:
+      return Decision{Action::stop,
+                      outcome.exit_code,
+                      "starting again would bind the ranks in the same way; without "
+                      "--strict-binding it would go on"};
     case Cause::fenced:
       return Decision{Action::stop, outcome.exit_code, "a newer attempt owns the run"};
     default:

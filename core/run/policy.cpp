@@ -28,6 +28,7 @@ constexpr Row k_rows[] = {
     {Cause::stopped, Kind::ended, {}},
     {Cause::no_restart, Kind::ended, {}},
     {Cause::wrong_ranks, Kind::ended, {}},
+    {Cause::wrong_binding, Kind::ended, {}},
     {Cause::fenced, Kind::ended, {}},
     {Cause::preempted, Kind::preempted, {Action::requeue}},
     {Cause::requeued, Kind::preempted, {Action::requeue}},

@@ -33,6 +33,8 @@ void take_event(RunSummary& summary, const Event& event) {
     if (attempt.cause.empty()) attempt.cause = event.cause;
   } else if (event.event == "straggler") {
     attempt.slow.push_back({event.rank, event.node, event.phase, event.detail});
+  } else if (event.event == "binding") {
+    attempt.binding.push_back(event.detail);
   } else if (event.event == "advised") {
     summary.advice = event.seconds;
     summary.advice_words = event.detail;

@@ -37,9 +37,10 @@ struct AttemptSummary {
   double step_seconds = 0;  // that its steps took together, as far as the program told
   double save_seconds = 0;  // the same of its checkpoints, without one made for a stop
   std::vector<SlowRank> slow;
-  std::int64_t first_step = -1;  // completed steps when it began; -1: unknown
-  std::int64_t last_step = -1;   // completed steps when it ended
-  std::int64_t steps_lost = 0;   // done in this attempt but not resumed from by the next
+  std::vector<std::string> binding;  // in what its ranks were not bound as planned
+  std::int64_t first_step = -1;      // completed steps when it began; -1: unknown
+  std::int64_t last_step = -1;       // completed steps when it ended
+  std::int64_t steps_lost = 0;       // done in this attempt but not resumed from by the next
 };
 
 struct RunSummary {

@@ -113,6 +113,7 @@ constexpr Field k_fields[] = {
     {"launcher", [](const json& v, JobSpec& s) { return read_text(v, s.launcher); }},
     {"start_timeout", [](const json& v, JobSpec& s) { return read_seconds(v, s.start_timeout); }},
     {"preflight", [](const json& v, JobSpec& s) { return read_seconds(v, s.preflight); }},
+    {"strict_binding", [](const json& v, JobSpec& s) { return read_flag(v, s.strict_binding); }},
     {"log_timestamps", [](const json& v, JobSpec& s) { return read_flag(v, s.log_timestamps); }},
     {"hosts", [](const json& v, JobSpec& s) { return read_text(v, s.hosts); }},
     {"ssh_command", [](const json& v, JobSpec& s) { return read_text(v, s.ssh_command); }},
@@ -255,6 +256,7 @@ std::string to_json(const JobSpec& spec) {
   if (spec.smt > 0) value["smt"] = spec.smt;
   if (spec.cores_per_rank > 0) value["cores_per_rank"] = spec.cores_per_rank;
   value["bind_threads"] = spec.bind_threads;
+  if (spec.strict_binding) value["strict_binding"] = true;
   value["command"] = spec.command;
   // validate() refuses what is not UTF-8; `replace` only keeps a caller who forgot it from an
   // exception.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of the control channel: whatever arrives is refused with a message, or is a message that
 // survives being sent again.
+#include "core/launch/binding_report.hpp"
 #include "core/launch/node_choice.hpp"
 #include "core/launch/protocol.hpp"
 #include "tests/support/fuzz.hpp"
@@ -35,6 +36,16 @@ DTS_FUZZ_TARGET(input) {
   if (const auto report = parse_node_report(input)) {
     const auto back = parse_node_report(to_text(*report));
     must(back && to_text(*back) == to_text(*report));
+  }
+  if (const auto bound = parse_bound_state(input)) {
+    const auto back = parse_bound_state(to_text(*bound));
+    must(back && *back == *bound);
+    (void)judge_binding({{0, 1}, {}, 8}, *bound);
+  }
+  if (const auto report = binding_report_from(input)) {
+    const auto back = binding_report_from(to_json(*report));
+    must(back && *back == *report);
+    (void)in_lines(*report);
   }
   if (const auto channel = parse_channel_file(input)) {
     must(channel->port <= 65535);

@@ -93,8 +93,13 @@ TEST_CASE("a connection with a wrong token is refused and changes nothing") {
 }
 
 TEST_CASE("a connection that speaks before its hello is refused and changes nothing") {
-  for (const FromRank& message : std::vector<FromRank>{
-           Exited{1}, Started{1, {}}, Listening{1}, Failed{"x"}, Signalled{15}, Reached{}}) {
+  for (const FromRank& message : std::vector<FromRank>{Exited{1},
+                                                       Started{1},
+                                                       Bound{"{}"},
+                                                       Listening{1},
+                                                       Failed{"x"},
+                                                       Signalled{15},
+                                                       Reached{}}) {
     JobStory job;
     job.says(k_stranger, message);
     CHECK(job.refused(k_stranger));
@@ -224,15 +229,6 @@ TEST_CASE("ranks that come one after the other are not taken for missing") {
   CHECK(job.count<Listen>() == 1);
 }
 
-TEST_CASE("a rank on other cores than planned ends the attempt before the program gets far") {
-  JobStory job;
-  job.all_hello().listening(20001).all_reached().started(0).started(1).started(2);
-  job.says(JobStory::peer_of(3), Started{1, {0}});
-  CHECK(job.count<Kill>() == 4);
-  job.killed_ranks_exit();
-  check_ended(job, Cause::launch_failed, "rank 3 on n1 is bound to cores 0 instead of 2,3");
-}
-
 TEST_CASE("a program that cannot be started ends the attempt with the reason") {
   JobStory job;
   job.all_hello().listening(20001).all_reached();
@@ -306,7 +302,7 @@ TEST_CASE("nobody without the token, and no rank that came too late, can refuse 
 TEST_CASE("messages out of turn are passed over") {
   JobStory job;
   job.hello(0)
-      .says(JobStory::peer_of(0), Started{1, {0, 1}})
+      .says(JobStory::peer_of(0), Started{1})
       .says(JobStory::peer_of(0), Reached{{{"x", "y", ""}}})
       .listening(1);
   CHECK_FALSE(job.over());

@@ -95,7 +95,11 @@ TEST_CASE("a rank or a launcher that died because the job was taken away is not 
 }
 
 TEST_CASE("what the program itself said of its end stands, whatever the record says") {
-  for (const Cause said : {Cause::completed, Cause::no_restart, Cause::fenced, Cause::wrong_ranks})
+  for (const Cause said : {Cause::completed,
+                           Cause::no_restart,
+                           Cause::fenced,
+                           Cause::wrong_ranks,
+                           Cause::wrong_binding})
     for (const Record& record : k_records)
       CHECK(launch::classify(said, info_of(record), around(record)) == said);
 }

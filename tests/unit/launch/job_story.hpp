@@ -27,7 +27,15 @@ class JobStory {
       : per_node_(per_node),
         start_(Time::clock::now()),
         now_(start_),
-        attempt_(settings(nodes, per_node, gpus, preflight, record), start_) {}
+        settings_(settings(nodes, per_node, gpus, preflight, record)),
+        attempt_(settings_, start_) {}
+
+  // As with --strict-binding; before anything happens.
+  JobStory& strict_binding() {
+    settings_.strict_binding = true;
+    attempt_ = Attempt(settings_, start_);
+    return *this;
+  }
 
   [[nodiscard]] unsigned world() const { return world_; }
 
@@ -90,8 +98,7 @@ class JobStory {
   }
 
   JobStory& started(unsigned rank) {
-    return says(peer_of(rank),
-                Started{2000 + static_cast<int>(rank), attempt_.placements().at(rank).cpus});
+    return says(peer_of(rank), Started{2000 + static_cast<int>(rank)});
   }
 
   JobStory& all_started() {
@@ -243,6 +250,7 @@ class JobStory {
   unsigned per_node_;
   unsigned world_ = 0;
   Time start_, now_;
+  AttemptSettings settings_;
   Attempt attempt_;
   std::vector<std::pair<Attempt::Peer, ToRank>> sent_;
   std::vector<Attempt::Peer> refused_;

@@ -25,6 +25,17 @@ Hello a_hello() {
   return hello;
 }
 
+Go a_go() {
+  Go go;
+  go.cpus = {2, 3};
+  go.memory = {plan::MemoryPolicy::Kind::bind, {0, 1}};
+  go.gpus_per_node = 8;
+  go.strict_binding = true;
+  go.environment = {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}};
+  go.log = "/runs/a/attempt-1/rank-3.log";
+  return go;
+}
+
 const std::vector<FromRank> k_from_rank{
     a_hello(),
     Listening{29500},
@@ -36,7 +47,8 @@ const std::vector<FromRank> k_from_rank{
     ClockReading{-1},
     Reached{{{"n0", "10.0.0.2", "eth0"}, {"fd00::1", "fd00::2", ""}}},
     Reached{},
-    Started{4712, {0, 1, 255}},
+    Bound{R"({"cpus":"0-7"})"},
+    Started{4712},
     Signalled{15},
     Progress{},
     Progress{18'446'744'073'709'551'615ULL, 300, "S", {1500, 4, 203, 12, 61000}},
@@ -48,19 +60,20 @@ const std::vector<FromRank> k_from_rank{
     Refused{"0123456789abcdef", "n2", "PMIX_RANK=7 but \"SLURM_PROCID\"=1"},
     Notice{"0123456789abcdef", "n2", 15},
     Attached{"0123456789abcdef"},
-    NotLaunched{"0123456789abcdef", "n2: ssh: connect to host n2 port 22: No route to host"}};
+    NotLaunched{"0123456789abcdef", "n2: ssh: connect to host n2 port 22: No route to host"},
+    Verify{"0123456789abcdef"}};
 
-const std::vector<ToRank> k_to_rank{
-    AskClock{},
-    Listen{{20000, 20001}, "abcd"},
-    Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
-    Go{{2, 3}, {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}}, "/runs/a/attempt-1/rank-3.log"},
-    Go{{}, {}, "l", 15, false, 0, 93'000},
-    Advise{93'000},
-    Stacks{"/runs/a/attempt-1/stacks-rank-0.txt"},
-    Stop{10},
-    Kill{},
-    Bye{}};
+const std::vector<ToRank> k_to_rank{AskClock{},
+                                    Listen{{20000, 20001}, "abcd"},
+                                    Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
+                                    a_go(),
+                                    Go{{}, {}, 0, 0, false, {}, "l", 15, false, 0, 93'000},
+                                    Advise{93'000},
+                                    ReadBack{},
+                                    Stacks{"/runs/a/attempt-1/stacks-rank-0.txt"},
+                                    Stop{10},
+                                    Kill{},
+                                    Bye{}};
 
 // Fields whose absence is no error.
 bool is_optional(const std::string& field) {
@@ -171,6 +184,8 @@ TEST_CASE("the environment of a go keeps its order and any characters") {
   REQUIRE(go.environment.size() == 2);
   CHECK(go.environment[1].second == "with \"quotes\" and =\n");
   CHECK(go.cpus == std::vector<unsigned>{2, 3});
+  CHECK(go.memory == a_go().memory);
+  CHECK(go.strict_binding);
 }
 
 TEST_CASE("each field is needed, and of its type") {
@@ -195,8 +210,15 @@ TEST_CASE("a number that does not fit is refused, not wrapped around") {
   CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":256,"out_of_memory":false})"));
   CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":2147483648,"out_of_memory":false})"));
   CHECK_FALSE(parse_from_rank(R"({"type":"exited","code":-2147483649,"out_of_memory":false})"));
-  CHECK_FALSE(parse_from_rank(R"({"type":"started","pid":1,"cpus":[0,-1]})"));
-  CHECK(parse_from_rank(R"({"type":"started","pid":1,"cpus":[0,4294967295]})"));
+  const std::string go = to_line(ToRank(a_go()));
+  for (const auto& [cpus, fits] : {std::pair{"[0,-1]", false}, {"[0,4294967295]", true}}) {
+    std::string line = go;
+    line.replace(line.find("[2,3]"), 5, cpus);
+    CHECK(parse_to_rank(line).has_value() == fits);
+  }
+  std::string nowhere = go;
+  nowhere.replace(nowhere.find("bind 0,1"), 8, "bind to0");
+  CHECK_FALSE(parse_to_rank(nowhere));
 }
 
 TEST_CASE("what is no message is refused with a word of why") {

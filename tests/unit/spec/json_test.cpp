@@ -52,6 +52,7 @@ TEST_CASE("a full spec survives its JSON") {
   spec.spares = 1;
   spec.preflight = std::chrono::seconds(3);
   spec.log_timestamps = true;
+  spec.strict_binding = true;
   spec.command = {"python3", "-c", "print('a\\n\tb')", ""};
   const std::string text = to_json(spec);
   const auto back = from_json(text, "x");

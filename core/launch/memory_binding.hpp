@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory policy of the calling thread, which what it starts inherits (set_mempolicy(2),
+// get_mempolicy(2), move_pages(2)); by system call: libnuma is not on every node.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/plan/plan.hpp"
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace dts::launch {
+
+// Several preferred nodes become the first of them on a kernel before 5.15. Kind::none changes
+// nothing. Errc::io where the kernel refuses: no such node in the cpuset, or a container's filter.
+[[nodiscard]] Result<void> bind_memory(const plan::MemoryPolicy& policy);
+
+// Kind::none for any policy that bind_memory() does not make, and where the kernel knows none.
+[[nodiscard]] plan::MemoryPolicy current_memory_policy();
+
+// The NUMA nodes of a sample of the anonymous pages of `pid`, by `maps`, its /proc/PID/maps;
+// ascending. Empty where we may not ask.
+[[nodiscard]] std::vector<unsigned> nodes_of_pages(pid_t pid, const std::string& maps);
+
+}  // namespace dts::launch

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/read_binding.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/hostlist.hpp"
+#include "core/base/number_list.hpp"
+#include "core/base/process_table.hpp"
+#include "core/base/text.hpp"
+#include "core/launch/binding.hpp"
+#include "core/launch/identity.hpp"
+#include "core/launch/memory_binding.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace dts::launch {
+namespace {
+
+constexpr unsigned k_most_cpus = 16383;
+constexpr std::size_t k_most_processes = 1024;
+constexpr std::size_t k_maps_read = 16;  // processes whose libraries are looked at
+constexpr unsigned k_most_gpus = 64;
+
+constexpr std::array k_runtimes{"libgomp", "libiomp5", "libomp"};
+// As plan::is_overruled() knows them.
+constexpr std::array k_places{"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
+
+// The path and all above it: a controller may be on for the group around ours only.
+void add_upwards(const std::string& root,
+                 std::string path,
+                 const char* file,
+                 std::vector<std::string>& files) {
+  if (path == "/") path.clear();
+  while (true) {
+    files.push_back(fmt::format("{}{}/{}", root, path, file));
+    if (path.empty()) return;
+    path.resize(path.rfind('/'));
+  }
+}
+
+std::vector<unsigned> cgroup_cpus() {
+  for (const std::string& file : cpuset_files(read_file("/proc/self/cgroup").value_or("")))
+    if (const auto text = read_file(file))
+      if (auto cpus = parse_number_list(trim(*text), k_most_cpus); cpus && !cpus->empty())
+        return *std::move(cpus);
+  return {};
+}
+
+// "Mems_allowed_list:\t0-1"
+std::vector<unsigned> allowed_memory_nodes() {
+  constexpr std::string_view k_key = "Mems_allowed_list:";
+  for (const std::string& line : split(read_file("/proc/self/status").value_or(""), '\n'))
+    if (line.rfind(k_key, 0) == 0)
+      return parse_number_list(trim(std::string_view(line).substr(k_key.size())), k_most_cpus)
+          .value_or(std::vector<unsigned>());
+  return {};
+}
+
+unsigned allotted_by_slurm() {
+  const auto counts = expand_counts(getenv_lookup("SLURM_JOB_CPUS_PER_NODE").value_or(""));
+  return counts && !counts->empty() ? *std::min_element(counts->begin(), counts->end()) : 0;
+}
+
+// NVIDIA's devices; a control group that forbids one forbids access(2) too, without waking it.
+std::optional<unsigned> openable_gpus() {
+  unsigned there = 0, open = 0;
+  for (unsigned gpu = 0; gpu < k_most_gpus; ++gpu) {
+    const std::string device = fmt::format("/dev/nvidia{}", gpu);
+    if (!exists(device)) continue;
+    ++there;
+    if (::access(device.c_str(), R_OK | W_OK) == 0) ++open;
+  }
+  return there == 0 ? std::nullopt : std::optional(open);
+}
+
+// The threads of one process at a time, in groups.
+class Gatherer {
+ public:
+  // Its children are appended to `found`.
+  void add(pid_t pid, std::vector<pid_t>& found) {
+    const std::string process = name_of(fmt::format("/proc/{}/stat", pid)).first;
+    for (const std::string& thread : list_folder(fmt::format("/proc/{}/task", pid))) {
+      const std::string folder = fmt::format("/proc/{}/task/{}", pid, thread);
+      const auto id = parse_number(thread);
+      const auto [name, ticks] = name_of(folder + "/stat");
+      if (!id || name.empty()) continue;
+      std::vector<unsigned> cpus = binding_of(static_cast<pid_t>(*id));
+      if (cpus.empty()) continue;  // it has just ended
+      Count& count = groups_[{process, name.rfind("NCCL", 0) == 0 ? "NCCL" : "", std::move(cpus)}];
+      ++count.threads;
+      if (ticks > 0) ++count.working;
+      for (const std::string& child : split(read_file(folder + "/children").value_or(""), ' '))
+        if (const auto number = parse_number(trim(child)))
+          found.push_back(static_cast<pid_t>(*number));
+    }
+  }
+
+  [[nodiscard]] std::vector<ThreadGroup> groups() const {
+    std::vector<ThreadGroup> all;
+    for (const auto& [key, count] : groups_) {
+      if (all.size() == k_most_thread_groups) break;
+      const auto& [program, name, cpus] = key;
+      all.push_back({program, name, cpus, count.threads, count.working});
+    }
+    return all;
+  }
+
+ private:
+  struct Count {
+    unsigned threads = 0;
+    unsigned working = 0;
+  };
+
+  // Of proc(5)'s stat: the name, and utime + stime in clock ticks.
+  static std::pair<std::string, std::uint64_t> name_of(const std::string& stat_file) {
+    const std::string text = read_file(stat_file).value_or("");
+    const std::size_t open = text.find('('), close = text.rfind(')');
+    if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size())
+      return {};
+    const auto fields = split(std::string_view(text).substr(close + 2), ' ');
+    if (fields.size() < 13 || fields[0] == "Z" || fields[0] == "X") return {};
+    return {text.substr(open + 1, close - open - 1),
+            parse_number(fields[11]).value_or(0) + parse_number(fields[12]).value_or(0)};
+  }
+
+  std::map<std::tuple<std::string, std::string, std::vector<unsigned>>, Count> groups_;
+};
+
+void add_runtimes(const std::string& maps, std::set<std::string>& runtimes) {
+  for (const char* runtime : k_runtimes)
+    if (maps.find(fmt::format("/{}.so", runtime)) != std::string::npos ||
+        maps.find(fmt::format("/{}-", runtime)) != std::string::npos)  // of a Python wheel
+      runtimes.insert(runtime);
+}
+
+void add_places(pid_t pid, std::set<std::string>& places) {
+  for (const std::string& entry : split(environment_of(pid), '\0'))
+    for (const char* name : k_places)
+      if (entry.rfind(std::string(name) + "=", 0) == 0) places.insert(entry);
+}
+
+std::vector<std::string> to_list(const std::set<std::string>& words) {
+  return {words.begin(), words.end()};
+}
+
+}  // namespace
+
+std::vector<std::string> cpuset_files(std::string_view proc_cgroup) {
+  std::vector<std::string> first, unified;
+  for (const std::string& line : split(proc_cgroup, '\n')) {
+    const std::vector<std::string> fields = split(line, ':');
+    if (fields.size() < 3 || fields[2].empty() || fields[2].front() != '/') continue;
+    const std::string path = line.substr(fields[0].size() + fields[1].size() + 2);
+    const std::vector<std::string> controllers = split(fields[1], ',');
+    if (std::find(controllers.begin(), controllers.end(), "cpuset") != controllers.end())
+      add_upwards("/sys/fs/cgroup/cpuset", path, "cpuset.effective_cpus", first);
+    else if (fields[1].empty())
+      add_upwards("/sys/fs/cgroup", path, "cpuset.cpus.effective", unified);
+  }
+  first.insert(first.end(), unified.begin(), unified.end());
+  return first;
+}
+
+std::string mask_variable(const LookUp& variable) {
+  for (const char* name : {"SLURM_CPU_BIND", "SBATCH_CPU_BIND"}) {
+    const std::string value = variable(name).value_or("");
+    for (const char* way : {"map", "mask", "rank", "core", "thread", "socket", "ldom"})
+      if (value.find(way) != std::string::npos) return fmt::format("{}={}", name, value);
+  }
+  for (const char* name : {"OMPI_MCA_hwloc_base_binding_policy",
+                           "OMPI_MCA_rmaps_base_mapping_policy",
+                           "PRTE_MCA_hwloc_default_binding_policy"})
+    if (const auto value = variable(name); value && !value->empty() && value->find("none") != 0)
+      return fmt::format("{}={}", name, *value);
+  return {};
+}
+
+BoundState read_start_state(std::vector<unsigned> inherited, std::string memory_error) {
+  BoundState state;
+  state.inherited = std::move(inherited);
+  state.inherited_from = mask_variable(getenv_lookup);
+  state.cpus = current_binding();
+  state.cgroup = cgroup_cpus();
+  state.allotted = allotted_by_slurm();
+  state.memory = current_memory_policy();
+  state.memory_error = std::move(memory_error);
+  state.memory_nodes = allowed_memory_nodes();
+  if (const auto gpus = getenv_lookup("CUDA_VISIBLE_DEVICES"); gpus && !gpus->empty())
+    state.gpus_visible = static_cast<unsigned>(split(*gpus, ',').size());
+  state.gpus_open = openable_gpus();
+  return state;
+}
+
+void read_threads(const std::vector<pid_t>& roots, BoundState& state) {
+  Gatherer gatherer;
+  std::set<std::string> runtimes, places;
+  std::set<unsigned> pages;
+  std::vector<pid_t> processes = roots;
+  for (std::size_t i = 0; i < std::min(processes.size(), k_most_processes); ++i) {
+    const pid_t pid = processes[i];
+    gatherer.add(pid, processes);
+    if (i >= k_maps_read) continue;
+    const std::string maps = read_file(proc_path(pid, "maps")).value_or("");
+    add_runtimes(maps, runtimes);
+    add_places(pid, places);
+    if (state.memory.kind == plan::MemoryPolicy::Kind::none) continue;
+    for (const unsigned node : nodes_of_pages(pid, maps)) pages.insert(node);
+  }
+  state.settled = true;
+  state.threads = gatherer.groups();
+  state.openmp = to_list(runtimes);
+  state.places = to_list(places);
+  state.pages_on = {pages.begin(), pages.end()};
+}
+
+}  // namespace dts::launch
