@@ -57,8 +57,7 @@ void add(BindingGroup& group, const RankBound& rank, const std::vector<BindingFi
 
 std::string as_planned(const BindingGroup& group) {
   if (group.planned.cpus.empty())
-    return fmt::format("not bound, on cores {}: the node's cores are not known",
-                       fold_numbers(group.found.cpus));
+    return fmt::format("not bound, on cores {}", fold_numbers(group.found.cpus));
   std::string text = fmt::format("cores {} as planned", fold_numbers(group.planned.cpus));
   if (group.planned.memory.kind != plan::MemoryPolicy::Kind::none)
     text += fmt::format(", memory {}", plan::to_text(group.found.memory));

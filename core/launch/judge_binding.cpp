@@ -129,20 +129,17 @@ void judge_threads(const PlannedBinding& planned, const BoundState& found, Findi
   if (planned.cpus.empty()) return;
   for (const ThreadGroup& group : found.threads) {
     if (group.cpus == planned.cpus) continue;
-    if (!is_within(group.cpus, planned.cpus))
-      findings.push_back({fmt::format("of {} may run on {}, outside of the planned {}: moved by {}",
-                                      group.program,
-                                      cores(group.cpus),
-                                      fold_numbers(planned.cpus),
-                                      mover(group, found)),
-                          group.threads});
-    else if (group.name.empty() && group.working > group.cpus.size())
-      findings.push_back({fmt::format("of {} share {} of the planned {}: moved by {}",
-                                      group.program,
-                                      cores(group.cpus),
-                                      fold_numbers(planned.cpus),
-                                      mover(group, found)),
-                          group.working});
+    const bool outside = !is_within(group.cpus, planned.cpus);
+    const bool crowded = group.name.empty() && group.working > group.cpus.size();
+    if (!outside && !crowded) continue;
+    findings.push_back({fmt::format("of {} {} {}{} of the planned {}: moved by {}",
+                                    group.program,
+                                    outside ? "may run on" : "share",
+                                    cores(group.cpus),
+                                    outside ? ", outside" : "",
+                                    fold_numbers(planned.cpus),
+                                    mover(group, found)),
+                        outside ? group.threads : group.working});
   }
 }
 

@@ -129,6 +129,9 @@ LauncherCommand srun_command(const plan::Plan& plan,
                   "--kill-on-bad-exit=1",
                   "--wait=60",
                   "--mpi=" + mpi};
+  // A rank whose control group has only its own GPU cannot open its peers' memory (CUDA IPC), and
+  // which GPUs are whose is our plan's. SLURM_GPU_BIND of the job would else count.
+  if (plan.gpus_per_node > 0) command.argv.emplace_back("--gpu-bind=none");
   // A step that a lost node belonged to holds its cores on the others until the node is called
   // down.
   if (!nodes.empty())

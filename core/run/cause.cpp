@@ -6,7 +6,7 @@
 namespace dts::run {
 namespace {
 
-constexpr Names<Cause, 22> k_names{{
+constexpr Names<Cause, 23> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},

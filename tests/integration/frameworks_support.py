@@ -15,6 +15,7 @@ DTSUBMIT = os.environ["DTSUBMIT"]
 PYTHON = os.environ.get("DTS_FRAMEWORKS_PYTHON", sys.executable)
 DATA = "/usr/share/datasets/fashion-mnist"
 MARK = "RESULT "
+LLVM = glob.glob("/usr/lib/*/libomp.so.5") + glob.glob("/usr/lib/llvm-*/lib/libomp.so.5")  # its OpenMP runtime
 
 
 # torch 1.13's torchrun, which Python 3.11 broke: iterating a Flag no longer yields its member 0, so that

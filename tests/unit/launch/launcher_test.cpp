@@ -134,6 +134,9 @@ TEST_CASE("srun starts exactly the planned ranks in one step, unbound, with the 
                            "--export=ALL",
                            "--mpi=pmix"})
     CHECK_MESSAGE(has_run_of(argv, {word}), std::string(word));
+  CHECK_FALSE(has_run_of(argv, {"--gpu-bind=none"}));
+  plan.gpus_per_node = 4;
+  CHECK(has_run_of(srun_command(plan, "pmix", k_rank).argv, {"--gpu-bind=none"}));
   CHECK(std::any_of(
       argv.begin(), argv.end(), [](const auto& word) { return word.rfind("--wait=", 0) == 0; }));
   CHECK(Words(argv.end() - static_cast<std::ptrdiff_t>(k_rank.size()), argv.end()) == k_rank);
