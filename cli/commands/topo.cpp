@@ -2,6 +2,7 @@
 // dtsubmit topo: a node, and what ranks would get of it.
 #include "cli/commands/command.hpp"
 #include "cli/commands/counts.hpp"
+#include "cli/commands/topo_verify.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/topo_flags.hpp"
 #include "cli/output/topo_report.hpp"
@@ -31,6 +32,7 @@ struct TopoOptions {
   std::string topology, cpuset, gpus, bind = "auto", svg, emit = "none", color = "auto";
   // As typed, for read_count().
   std::string ranks, gpus_per_node, smt = "0", cores_per_rank = "0";
+  Selection verify{"", "runs"};
   bool json = false;
 };
 
@@ -174,6 +176,7 @@ std::string words_for(const TopoOptions& options, const TopoReport& report) {
 }
 
 Result<int> act(const TopoOptions& options) {
+  if (!options.verify.what.empty()) return verify(options.verify, options.json);
   DTS_ASSIGN(Asked asked, read(options));
   DTS_ASSIGN(const TopoReport report, make_report(options, std::move(asked)));
   if (!options.svg.empty() && options.svg != "-")
@@ -218,6 +221,15 @@ void add_topo(CLI::App& app, Invocation& invocation) {
   verb->add_option("--cores-per-rank", options->cores_per_rank, "0: as many as there are [0]")
       ->group(ranks)
       ->type_name("N");
+  const char* job = "Job";
+  verb->add_option("--verify",
+                   options->verify.what,
+                   "how this job's ranks are bound now: job id, run name, folder, last")
+      ->group(job)
+      ->type_name("JOB");
+  verb->add_option("--runs", options->verify.runs, "folder of run directories [runs]")
+      ->group(job)
+      ->type_name("DIR");
   const char* output = "Output";
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/topo/1")
       ->group(output);

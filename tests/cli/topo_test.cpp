@@ -155,3 +155,10 @@ TEST_CASE("a file that is no topology, and one that is not there") {
   CHECK(none.exit_code == 6);
   CHECK(contains(none.err, "none.xml"));
 }
+
+TEST_CASE("a job that is not there cannot be verified") {
+  const Session session;
+  const Output output = session.dtsubmit({"topo", "--verify", "train"});
+  CHECK(output.exit_code == 6);
+  CHECK(contains(output.err, "train"));
+}
