@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVIDIA Management Library, where a node has one: loaded when asked, never linked.
+// The health of a node's GPUs, as NVML tells it.
 #pragma once
 
 #include "core/launch/preflight.hpp"
+#include "core/topo/nvml.hpp"
 
 #include <vector>
 
@@ -11,6 +12,6 @@ namespace dts::launch {
 // Every GPU that this process may use, as NVML counts them, and those that it cannot reach any
 // more. Errc::not_found: no library or no driver here, with NVML's or the loader's words. Takes
 // about a second a GPU where the driver is not kept loaded (nvidia-persistenced). Thread-safe.
-[[nodiscard]] Result<std::vector<GpuFacts>> ask_nvml(const char* library = "libnvidia-ml.so.1");
+[[nodiscard]] Result<std::vector<GpuFacts>> ask_nvml(const char* library = topo::Nvml::k_library);
 
 }  // namespace dts::launch

@@ -31,13 +31,15 @@ std::size_t library_of(hwloc_obj_t device) {
   return index;
 }
 
+constexpr unsigned k_nvidia = 0x10de;  // PCI vendor
+
 // By PCI class (pci-ids.ucw.cz): 0300 VGA, 0302 3D, 0380 other display (AMD Instinct, Intel Max),
 // 1200 processing accelerator. Intel's 0300 is the graphics of a desktop processor; vendors not
 // listed are the consoles of management controllers.
 bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   const unsigned kind = device.class_id;
   switch (device.vendor_id) {
-    case 0x10de:
+    case k_nvidia:
     case 0x1002:
       return kind == 0x0300 || kind == 0x0302 || kind == 0x0380 || kind == 0x1200;
     case 0x8086:
@@ -211,6 +213,14 @@ std::vector<Gpu> gpus_of(hwloc_topology_t topology) {
       gpus.back().name = device->name;
     }
   return gpus;
+}
+
+bool has_nvidia_gpu(hwloc_topology_t topology) {
+  const auto devices = pci_devices(topology);
+  return std::any_of(devices.begin(), devices.end(), [](hwloc_obj_t device) {
+    const auto& pci = device->attr->pcidev;
+    return pci.vendor_id == k_nvidia && is_gpu_class(pci);
+  });
 }
 
 std::vector<Nic> nics_of(hwloc_topology_t topology) {

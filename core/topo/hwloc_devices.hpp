@@ -22,6 +22,9 @@ namespace dts::topo {
 [[nodiscard]] std::vector<Gpu> gpus_of(hwloc_topology_t topology);
 [[nodiscard]] std::vector<Nic> nics_of(hwloc_topology_t topology);
 
+// One on PCI, whether or not a driver is loaded.
+[[nodiscard]] bool has_nvidia_gpu(hwloc_topology_t topology);
+
 // Of `gpus`, as the libraries of their vendors have told hwloc; empty: nothing is known.
 [[nodiscard]] std::vector<GpuLink> links_of(hwloc_topology_t topology,
                                             const std::vector<Gpu>& gpus);

@@ -57,19 +57,25 @@ bool read_part(const json& value, std::optional<unsigned>& part) {
   return part || value.is_null();
 }
 
+bool read_uuid(const json& value, std::string& uuid) {
+  return read_text(value, uuid, k_longest_uuid) && (uuid.empty() || is_safe_name(uuid));
+}
+
 bool read_device(const json& value, Device& device) {
-  if (!value.is_array() || value.size() != 8 || !value[4].is_array() || !is_index(value[6]) ||
-      !value[7].is_boolean())
+  if (!value.is_array() || value.size() != 10 || !value[4].is_array() || !is_index(value[6]) ||
+      !value[7].is_boolean() || !value[9].is_array())
     return false;
   if (!read_text(value[0], device.pci, 32) || !read_part(value[1], device.package) ||
       !read_part(value[2], device.numa) || !read_part(value[3], device.l3) ||
-      !read_text(value[5], device.name, 64))
+      !read_text(value[5], device.name, 64) || !read_uuid(value[8], device.uuid))
     return false;
-  if (value[4].size() > k_most_bridges) return false;
+  if (value[4].size() > k_most_bridges || value[9].size() > k_most_instances) return false;
   for (const json& bridge : value[4]) {
     if (!is_index(bridge)) return false;
     device.bridges.push_back(bridge.get<unsigned>());
   }
+  for (const json& instance : value[9])
+    if (!read_uuid(instance, device.instances.emplace_back())) return false;
   device.part = value[6].get<unsigned>();
   device.ethernet = value[7].get<bool>();
   return device.pci.find_first_not_of("0123456789abcdef:.") == std::string::npos &&
@@ -147,7 +153,9 @@ json device_json(const Device& d) {
                       d.bridges,
                       d.name,
                       d.part,
-                      d.ethernet});
+                      d.ethernet,
+                      d.uuid,
+                      d.instances});
 }
 
 }  // namespace

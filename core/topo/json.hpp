@@ -10,9 +10,13 @@
 
 namespace dts::topo {
 
+inline constexpr std::size_t k_longest_uuid = 96;    // NVML_DEVICE_UUID_V2_BUFFER_SIZE
+inline constexpr std::size_t k_most_instances = 64;  // of a GPU; NVIDIA's have 7
+
 // {"cores":[[package,numa,l3,[pu,...],kind],...],
-//  "gpus":[["0000:3b:00.0",package,numa,l3,[bridge,...],"nvml0",part,ethernet],...],"nics": the
-//  same, "fabric":[[hca,port,gbps,infiniband],...],"numas":[[os,package,bytes,has_cores],...],
+//  "gpus":[["0000:3b:00.0",package,numa,l3,[bridge,...],"nvml0",part,ethernet,uuid,[instance,...]],
+//  ...],"nics": the same,
+//  "fabric":[[hca,port,gbps,infiniband],...],"numas":[[os,package,bytes,has_cores],...],
 //  "links":[[a,b,weight],...],"closed": as cores,"doubts":["...",...]} without a newline; null for
 // an index that is absent.
 [[nodiscard]] std::string to_json(const NodeTopology& topology);

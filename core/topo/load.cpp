@@ -6,6 +6,8 @@
 #include "core/topo/doubts.hpp"
 #include "core/topo/hwloc_devices.hpp"
 #include "core/topo/json.hpp"
+#include "core/topo/nvml.hpp"
+#include "core/topo/nvml_gpus.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -39,6 +42,9 @@ struct FreeBitmap {
 };
 
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
+
+// Of the 30 s of discover(). NVML takes about a second a GPU where no driver is kept loaded.
+constexpr std::chrono::seconds k_nvml_limit{20};
 
 constexpr std::uint64_t k_largest_xml = std::uint64_t{64} << 20;
 
@@ -256,7 +262,10 @@ Result<NodeTopology> load_live() {
   // Fails where HWLOC_XMLFILE shows another machine, whose processors we cannot be bound to.
   const bool known =
       bound && hwloc_get_cpubind(handle.get(), bound.get(), HWLOC_CPUBIND_THREAD) == 0;
-  return convert(handle.get(), known ? bound.get() : nullptr);
+  DTS_ASSIGN(NodeTopology node, convert(handle.get(), known ? bound.get() : nullptr));
+  const bool here = hwloc_topology_is_thissystem(handle.get()) != 0;
+  if (!here || !has_nvidia_gpu(handle.get())) return node;
+  return add_nvml(std::move(node), Nvml::k_library, k_nvml_limit);
 }
 
 Result<NodeTopology> load_xml(const std::string& path) {

@@ -123,10 +123,15 @@ class Reader {
 Result<NodeTopology> apply_override(NodeTopology node,
                                     std::string_view text,
                                     const std::string& file) {
+  const std::vector<std::string> firmware = find_doubts(node);
+  std::erase_if(node.doubts, [&](const std::string& doubt) {
+    return std::find(firmware.begin(), firmware.end(), doubt) != firmware.end();
+  });
   Reader reader(node, file);
   for (const std::string& line : split(text, '\n')) reader.read(line);
   DTS_TRY(reader.finish());
-  node.doubts = find_doubts(node);
+  const std::vector<std::string> left = find_doubts(node);
+  node.doubts.insert(node.doubts.begin(), left.begin(), left.end());
   return node;
 }
 

@@ -32,6 +32,8 @@ struct Device {
   std::string name{};  // the operating system's or a library's: "nvml0", "mlx5_0"; empty: none
   unsigned part = 0;   // of the device: 1, 2, ... are further GPUs at this address (MI300A in CPX)
   bool ethernet = false;  // an adapter that calls itself just that: RoCE, or for management
+  std::string uuid{};     // of a GPU, "GPU-...", as NVML tells it; empty: not known
+  std::vector<std::string> instances{};  // UUIDs of a GPU's MIG instances, "MIG-..."
 };
 
 using Gpu = Device;

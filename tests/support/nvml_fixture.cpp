@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library that answers as NVML does (nvml.h) on a node of four GPUs: 0 is sound and old, 1
-// another job's, 2 has fallen off the bus, 3 is broken in every way it can say.
+// another job's, 2 has fallen off the bus, 3 is broken in every way it can say and has MIG
+// instances in two of its three slots. NVML_FIXTURE_NODE says otherwise: "mesh" and "switch" are
+// four sound GPUs with NVLink, "hang" never answers, "crash" dies.
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
-constexpr int k_success = 0, k_not_supported = 3, k_no_permission = 4, k_no_driver = 9,
-              k_gpu_is_lost = 15;
+constexpr int k_success = 0, k_invalid = 2, k_not_supported = 3, k_no_permission = 4,
+              k_not_found = 6, k_no_driver = 9, k_gpu_is_lost = 15;
 
 struct Device {
   unsigned index;
+  unsigned slot = 9;  // of a MIG instance
 };
 
 Device g_devices[] = {{0}, {1}, {2}, {3}};
+Device g_instances[] = {{3, 0}, {3, 1}, {3, 2}};
+
+bool node_is(const char* kind) {
+  const char* node = std::getenv("NVML_FIXTURE_NODE");
+  return node != nullptr && std::strcmp(node, kind) == 0;
+}
+
+bool is_linked() {
+  return node_is("mesh") || node_is("switch");
+}
+
+// What each NVLink of a GPU in the mesh reaches: a GPU's number, - nothing, n an IBM processor.
+constexpr const char* k_mesh[] = {"11-2n", "003", "03", "12"};
 
 struct PciInfo {
   char legacy_id[16];
@@ -21,11 +41,17 @@ struct PciInfo {
   char bus_id[32];
 };
 
+void say_address(unsigned index, PciInfo* info) {
+  std::snprintf(info->bus_id, sizeof info->bus_id, "00000000:%02X:00.0", 0x3b + index);
+}
+
 }  // namespace
 
 #define NVML_FIXTURE extern "C" __attribute__((visibility("default")))
 
 NVML_FIXTURE int nvmlInit_v2() {
+  if (node_is("crash")) std::raise(SIGSEGV);
+  while (node_is("hang")) ::pause();
   return std::getenv("NVML_FIXTURE_NO_DRIVER") != nullptr ? k_no_driver : k_success;
 }
 
@@ -44,11 +70,12 @@ NVML_FIXTURE int nvmlDeviceGetCount_v2(unsigned* count) {
 
 NVML_FIXTURE int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   *device = &g_devices[index];
+  if (is_linked()) return k_success;
   return index == 1 ? k_no_permission : index == 2 ? k_gpu_is_lost : k_success;
 }
 
 NVML_FIXTURE int nvmlDeviceGetPciInfo_v3(Device* device, PciInfo* info) {
-  std::snprintf(info->bus_id, sizeof info->bus_id, "00000000:%02X:00.0", 0x3b + device->index);
+  say_address(device->index, info);
   return k_success;
 }
 
@@ -77,5 +104,54 @@ NVML_FIXTURE int nvmlDeviceGetRemappedRows(Device* device,
 NVML_FIXTURE int nvmlDeviceGetCurrentClocksThrottleReasons(Device* device,
                                                            unsigned long long* reasons) {
   *reasons = device->index == 3 ? 0x48 : 0x1;
+  return k_success;
+}
+
+NVML_FIXTURE int nvmlDeviceGetUUID(Device* device, char* uuid, unsigned length) {
+  const bool is_instance = device->slot < 9;
+  std::snprintf(uuid,
+                length,
+                "%s-%u%u000000-0000-4000-8000-00000000000%u",
+                is_instance ? "MIG" : "GPU",
+                device->index,
+                is_instance ? device->slot : 0,
+                device->index);
+  return k_success;
+}
+
+NVML_FIXTURE int nvmlDeviceGetMigMode(Device* device, unsigned* current, unsigned* pending) {
+  *current = *pending = device->index == 3 && !is_linked() ? 1 : 0;
+  return device->index == 0 ? k_not_supported : k_success;
+}
+
+NVML_FIXTURE int nvmlDeviceGetMaxMigDeviceCount(Device* /*device*/, unsigned* count) {
+  *count = 3;
+  return k_success;
+}
+
+NVML_FIXTURE int nvmlDeviceGetMigDeviceHandleByIndex(Device* device, unsigned slot, void** found) {
+  *found = &g_instances[slot];
+  return device->index == 3 && slot != 1 ? k_success : k_not_found;
+}
+
+NVML_FIXTURE int nvmlDeviceGetNvLinkState(Device* device, unsigned link, int* active) {
+  if (!is_linked()) return k_not_supported;
+  const unsigned links =
+      node_is("switch") ? (device->index == 3 ? 2 : 4) : std::strlen(k_mesh[device->index]);
+  if (link >= links) return k_invalid;
+  *active = node_is("switch") || k_mesh[device->index][link] != '-' ? 1 : 0;
+  return k_success;
+}
+
+NVML_FIXTURE int nvmlDeviceGetNvLinkRemoteDeviceType(Device* /*device*/,
+                                                     unsigned /*link*/,
+                                                     unsigned* kind) {
+  *kind = 2;                                               // a switch
+  return node_is("switch") ? k_success : k_not_supported;  // as old drivers
+}
+
+NVML_FIXTURE int nvmlDeviceGetNvLinkRemotePciInfo_v2(Device* device, unsigned link, PciInfo* info) {
+  const char beyond = k_mesh[device->index][link];
+  say_address(beyond == 'n' ? 0x40 : static_cast<unsigned>(beyond - '0'), info);
   return k_success;
 }

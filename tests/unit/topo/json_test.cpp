@@ -11,7 +11,8 @@ namespace {
 NodeTopology whole() {
   NodeTopology node;
   node.cores = {{0, 0, 0, {0, 4}, 0}, {1, 1, 1, {2}, 1}};
-  node.gpus = {{"0000:3b:00.0", 0, 1, 2, {0, 3, 7}, "nvml0", 0}, {"0001:00:00.0", 0, {}, {}}};
+  node.gpus = {{"0000:3b:00.0", 0, 1, 2, {0, 3, 7}, "nvml0", 0, false, "GPU-1f", {"MIG-2e"}},
+               {"0001:00:00.0", 0, {}, {}}};
   node.fabric = {{"mlx5_0", 1, 200, true}};
   node.nics = {{"0000:5e:00.0", 1, 1, {}, {1}, "mlx5_0", 0, true}};
   node.numas = {{0, 0, 1ULL << 36, true}, {8, {}, 0, false}};
@@ -31,6 +32,8 @@ TEST_CASE("a topology survives its JSON") {
   CHECK(back->cores[1].kind == 1);
   CHECK(back->gpus[0].bridges == std::vector<unsigned>{0, 3, 7});
   CHECK(back->gpus[0].l3 == 2U);
+  CHECK(back->gpus[0].uuid == "GPU-1f");
+  CHECK(back->gpus[0].instances == std::vector<std::string>{"MIG-2e"});
   CHECK_FALSE(back->gpus[1].numa);
   CHECK(back->nics[0].ethernet);
   CHECK(back->numas[1].os == 8);
@@ -50,12 +53,16 @@ TEST_CASE("JSON that no topology writes is refused, naming the place") {
         "[[0,0,0,7,0]]",
         "[[0,0,0,[1]]]"}},
       {"gpus",
-       {R"([["../../etc",0,0,0,[],"",0,false]])",
+       {R"([["../../etc",0,0,0,[],"",0,false,"",[]]])",
         R"([["0000:3b:00.0",0]])",
-        R"([["0000:3b:00.0",0,-1,null,[],"",0,false]])",
-        R"([["0000:3b:00.0",0,0,null,[-1],"",0,false]])",
-        R"([["0000:3b:00.0",0,0,null,[],"a b",0,false]])",
-        R"([["0000:3b:00.0",0,0,null,[],"",0,1]])"}},
+        R"([["0000:3b:00.0",0,-1,null,[],"",0,false,"",[]]])",
+        R"([["0000:3b:00.0",0,0,null,[-1],"",0,false,"",[]]])",
+        R"([["0000:3b:00.0",0,0,null,[],"a b",0,false,"",[]]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,1,"",[]]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,false]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,false,"GPU-1;2",[]]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,false,"",["a/b"]]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,false,"",{}]])"}},
       {"fabric",
        {R"([["mlx5_0",1,100]])",
         R"([["mlx5_0",1,100,1]])",

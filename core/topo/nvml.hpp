@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NVIDIA Management Library, where a node has one: loaded when asked, never linked. nvml.h
+// (NVML API Reference), which is not there where only a driver is installed, names what is called.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <dlfcn.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dts::topo {
+
+// The library, begun; ended with this object. Its calls take about a second a GPU at first where
+// the driver is not kept loaded (nvidia-persistenced), and for ever where the driver hangs.
+// Thread-safe.
+class Nvml {
+ public:
+  static constexpr const char* k_library = "libnvidia-ml.so.1";
+  // nvmlReturn_t
+  static constexpr int k_success = 0;
+  static constexpr int k_no_permission = 4;
+  static constexpr int k_function_not_found = 13;
+  static constexpr int k_gpu_is_lost = 15;
+
+  using Device = void*;
+
+  struct Gpu {
+    unsigned index = 0;  // as NVML counts
+    int status = k_success;
+    Device device = nullptr;  // null where `status` is a failure
+  };
+
+  // Errc::not_found: no library or no driver here, with NVML's or the loader's words.
+  [[nodiscard]] static Result<Nvml> open(const char* library = k_library);
+
+  // k_function_not_found where this release does not have it.
+  template <class... Arguments>
+  int call(const char* name, Arguments... arguments) const {
+    using Function = int (*)(Arguments...);
+    const auto function = reinterpret_cast<Function>(::dlsym(library_.get(), name));
+    return function == nullptr ? k_function_not_found : function(arguments...);
+  }
+
+  // Every GPU but those of other jobs, also those that cannot be reached. Errc::not_found.
+  [[nodiscard]] Result<std::vector<Gpu>> gpus() const;
+
+  // "00000000:3B:00.0"; empty: not known.
+  [[nodiscard]] std::string pci_of(Device device) const;
+
+  // The same of what `device` reaches by its NVLink number `link`.
+  [[nodiscard]] std::string pci_beyond(Device device, unsigned link) const;
+
+ private:
+  struct End {
+    void operator()(void* library) const;
+  };
+
+  Nvml(void* library, std::string name) : library_(library), name_(std::move(name)) {}
+
+  std::unique_ptr<void, End> library_;
+  std::string name_;
+};
+
+}  // namespace dts::topo
