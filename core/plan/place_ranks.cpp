@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who goes where: place_ranks().
 #include "core/base/hostlist.hpp"
-#include "core/base/text.hpp"
 #include "core/plan/binding.hpp"
 #include "core/plan/gpu_groups.hpp"
+#include "core/plan/locate_gpus.hpp"
 #include "core/plan/ranks_by_node.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <set>
 
 namespace dts::plan {
 namespace {
@@ -25,24 +24,7 @@ struct NodeGpus {
   std::vector<unsigned> indices;  // of `all` in NodeTopology::gpus; empty: not known
 };
 
-// Numbers mean PCI order where they name all that the node has. A part of them may be counted
-// within the job's share (Slurm with ConstrainDevices), and is known by Slurm's own list then.
-std::vector<unsigned> locate(const Names& ids, const RankHello& hello, std::size_t there) {
-  std::vector<unsigned> indices;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    std::optional<std::uint64_t> number;
-    if (ids.size() == there)
-      number = parse_number(ids[i]);
-    else if (hello.gpu_numbers.size() == ids.size())
-      number = hello.gpu_numbers[i];
-    if (!number || *number >= there) return {};
-    indices.push_back(static_cast<unsigned>(*number));
-  }
-  const std::set<unsigned> different(indices.begin(), indices.end());
-  return different.size() == indices.size() ? indices : std::vector<unsigned>();
-}
-
-NodeGpus gpus_of(const NodeRanks& ranks, unsigned planned, std::size_t there) {
+NodeGpus gpus_of(const NodeRanks& ranks, unsigned planned, const topo::NodeTopology* node) {
   NodeGpus gpus;
   if (planned == 0) return gpus;
   gpus.all = ranks[0]->gpu_ids;
@@ -54,27 +36,12 @@ NodeGpus gpus_of(const NodeRanks& ranks, unsigned planned, std::size_t there) {
   }
   if (gpus.all.empty())
     for (unsigned gpu = 0; gpu < planned; ++gpu) gpus.all.push_back(std::to_string(gpu));
-  gpus.indices = locate(gpus.all, *ranks[0], there);
+  if (node != nullptr) gpus.indices = locate_gpus(gpus.all, *ranks[0], *node);
   if (gpus.all.size() > planned) {
     gpus.all.resize(planned);
     gpus.indices.resize(std::min<std::size_t>(gpus.indices.size(), planned));
   }
   return gpus;
-}
-
-// Which of the machine's GPUs each rank's own are, where these name all of them.
-std::vector<std::vector<unsigned>> locate_each(const std::vector<Names>& of_rank,
-                                               std::size_t there) {
-  std::vector<std::vector<unsigned>> located(of_rank.size());
-  std::set<unsigned> all;
-  for (std::size_t rank = 0; rank < of_rank.size(); ++rank)
-    for (const std::string& id : of_rank[rank])
-      if (const auto number = parse_number(id); number && *number < there) {
-        located[rank].push_back(static_cast<unsigned>(*number));
-        all.insert(located[rank].back());
-      }
-  if (all.size() != there) located.assign(of_rank.size(), {});
-  return located;
 }
 
 // How many ranks may use each core.
@@ -119,13 +86,19 @@ void take_nics(Placement& placement, const topo::NodeTopology& node, const RankB
         placement.nics.push_back(fmt::format("{}:{}", port.hca, port.port));
 }
 
+void make_set(std::vector<unsigned>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
 // The binding of one node, and GPUs by their names.
 class NodePlacing {
  public:
   NodePlacing(const NodeRanks& ranks, const Plan& plan, const topo::NodeTopology* node)
       : ranks_(ranks),
         node_(node),
-        gpus_(gpus_of(ranks, plan.gpus_per_node, node != nullptr ? node->gpus.size() : 0)) {}
+        gpus_(gpus_of(ranks, plan.gpus_per_node, node)),
+        dealt_(deal()) {}
 
   Result<void> bind(const Plan& plan) {
     if (node_ == nullptr) return {};
@@ -134,10 +107,14 @@ class NodePlacing {
     request.smt = plan.smt;
     request.cores_per_rank = plan.cores_per_rank;
     request.gpus = gpus_.indices;
-    std::sort(request.gpus.begin(), request.gpus.end());
-    if (gpus_.indices.size() == ranks_.size())  // one each, in the order of the list
-      for (const unsigned gpu : gpus_.indices) request.gpus_of.push_back({gpu});
-    if (!gpus_.of_rank.empty()) request.gpus_of = locate_each(gpus_.of_rank, node_->gpus.size());
+    make_set(request.gpus);
+    if (!gpus_.indices.empty())
+      for (const auto& places : dealt_) {
+        auto& own = request.gpus_of.emplace_back();
+        for (const unsigned place : places) own.push_back(gpus_.indices[place]);
+        make_set(own);
+      }
+    if (!gpus_.of_rank.empty()) request.gpus_of = locate_each(gpus_.of_rank, *node_);
     DTS_ASSIGN(binding_, bind_node(*node_, request));
     users_ = users_of_cores(*binding_, node_->cores.size());
     return {};
@@ -166,22 +143,31 @@ class NodePlacing {
   [[nodiscard]] Names names_of(std::size_t i) const {
     if (!gpus_.of_rank.empty()) return gpus_.of_rank[i];
     Names names;
+    if (!dealt_.empty())
+      for (const unsigned place : dealt_[i]) names.push_back(gpus_.all[place]);
+    else if (binding_)
+      for (const unsigned gpu : binding_->ranks[i].gpus)
+        for (std::size_t place = 0; place < gpus_.indices.size(); ++place)
+          if (gpus_.indices[place] == gpu) names.push_back(gpus_.all[place]);
+    return names;
+  }
+
+  // Places in the node's list by rank, in the order of the list: of GPUs of which it is not known
+  // where they are, of one for each rank, and of MIG instances, of which a process uses the first
+  // only. Empty: bind_node() decides.
+  [[nodiscard]] std::vector<std::vector<unsigned>> deal() const {
+    std::vector<unsigned> different = gpus_.indices;
+    make_set(different);
+    if (different.size() == gpus_.all.size() && different.size() != ranks_.size()) return {};
     std::vector<unsigned> places(gpus_.all.size());
     std::iota(places.begin(), places.end(), 0U);
-    if (gpus_.indices.empty() || !binding_) {  // not known where they are
-      const auto runs = gpu_runs(places, static_cast<unsigned>(ranks_.size()));
-      for (const unsigned place : runs[i]) names.push_back(gpus_.all[place]);
-      return names;
-    }
-    for (const unsigned gpu : binding_->ranks[i].gpus)
-      for (const unsigned place : places)
-        if (gpus_.indices[place] == gpu) names.push_back(gpus_.all[place]);
-    return names;
+    return gpu_runs(places, static_cast<unsigned>(ranks_.size()));
   }
 
   const NodeRanks& ranks_;
   const topo::NodeTopology* node_;
   const NodeGpus gpus_;
+  const std::vector<std::vector<unsigned>> dealt_;
   std::optional<NodeBinding> binding_;
   std::vector<unsigned> users_;  // ranks on each core
 };

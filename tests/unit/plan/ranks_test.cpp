@@ -185,6 +185,85 @@ TEST_CASE("a part of the node's GPUs is known by Slurm's numbers, whatever CUDA 
   CHECK(placed[1].nics == std::vector<std::string>{"mlx5_1:2"});
 }
 
+TEST_CASE("GPUs are located by their UUIDs, MIG instances by those of theirs") {
+  topo::NodeTopology node = machine(16);
+  for (unsigned core = 0; core < 16; ++core) node.cores[core].numa = core / 4;
+  node.numas.resize(4);
+  const char* uuids[] = {"GPU-10aa", "GPU-10bb", "GPU-20aa", ""};
+  for (unsigned gpu = 0; gpu < 4; ++gpu) {
+    node.gpus.push_back({"0000:0" + std::to_string(gpu) + ":00.0", 0, gpu});
+    node.gpus.back().uuid = uuids[gpu];
+  }
+  node.gpus[2].instances = {"MIG-71aa", "MIG-72bb"};
+  using Names = std::vector<std::string>;
+
+  struct Row {
+    const char* what;
+    Names ids;
+    std::vector<unsigned> slurm;  // SLURM_STEP_GPUS
+    std::vector<Names> given;     // to each rank
+    std::vector<unsigned> home;   // one of each; 0 and 8: GPUs not located
+  };
+
+  for (const Row& row : {
+           Row{"whole", {"GPU-20aa", "GPU-10bb"}, {}, {{"GPU-20aa"}, {"GPU-10bb"}}, {8, 4}},
+           Row{"abbreviated", {"GPU-2", "GPU-10b"}, {}, {{"GPU-2"}, {"GPU-10b"}}, {8, 4}},
+           Row{"of two", {"GPU-2", "GPU-10"}, {}, {{"GPU-2"}, {"GPU-10"}}, {0, 8}},
+           Row{"of two, and Slurm's", {"GPU-2", "GPU-10"}, {2, 1}, {{"GPU-2"}, {"GPU-10"}}, {8, 4}},
+           Row{"unknown", {"GPU-2", "GPU-77"}, {}, {{"GPU-2"}, {"GPU-77"}}, {0, 8}},
+           Row{"nothing but the kind", {"GPU-", "GPU-2"}, {}, {{"GPU-"}, {"GPU-2"}}, {0, 8}},
+           Row{"twice", {"GPU-2", "GPU-20"}, {}, {{"GPU-2"}, {"GPU-20"}}, {0, 8}},
+           Row{"MIG", {"MIG-71aa", "MIG-72bb"}, {}, {{"MIG-71aa"}, {"MIG-72bb"}}, {8, 10}},
+           Row{"MIG, odd", {"MIG-72", "MIG-71", "GPU-10a"}, {}, {{"MIG-72"}, {"MIG-71"}}, {8, 10}},
+           Row{"MIG of old",
+               {"MIG-GPU-20aa/7/0", "MIG-GPU-10bb/1/0"},
+               {},
+               {{"MIG-GPU-20aa/7/0"}, {"MIG-GPU-10bb/1/0"}},
+               {8, 4}},
+           Row{"MIG unknown, Slurm's are no GPUs'",
+               {"MIG-88", "MIG-99"},
+               {2, 1},
+               {{"MIG-88"}, {"MIG-99"}},
+               {0, 8}},
+           Row{"two each",
+               {"GPU-20aa", "GPU-10aa", "GPU-10bb", "3"},
+               {},
+               {{"GPU-10aa", "GPU-10bb"}, {"GPU-20aa", "3"}},
+               {0, 8}},
+       }) {
+    CAPTURE(row.what);
+    auto ranks = hellos({2});
+    for (RankHello& hello : ranks) {
+      hello.gpu_ids = row.ids;
+      hello.gpu_numbers = row.slurm;
+    }
+    const auto gpus = static_cast<unsigned>(row.ids.size());
+    const auto placed = placed_ranks(ranks, plan_of(1, 2, gpus), {{"n0", node}});
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      CAPTURE(rank);
+      CHECK(placed[rank].gpus == row.given[rank]);
+      const std::vector<unsigned>& cpus = placed[rank].first_cpus;  // four home cores first
+      CHECK(std::count(cpus.begin(), cpus.begin() + 4, row.home[rank]) == 1);
+    }
+  }
+}
+
+TEST_CASE("lists that Slurm made for each rank are located by UUIDs") {
+  topo::NodeTopology node = machine(8);
+  for (unsigned core = 0; core < 8; ++core) node.cores[core].numa = core / 4;
+  node.numas.resize(2);
+  node.gpus = {{"0000:01:00.0", 0, 0}, {"0000:02:00.0", 0, 1}, {"0000:03:00.0", 0, 1}};
+  node.gpus[0].uuid = "GPU-a";
+  node.gpus[1].instances = {"MIG-b", "MIG-c"};
+  auto ranks = hellos({2});
+  ranks[0].gpu_ids = {"MIG-c", "MIG-b"};
+  ranks[1].gpu_ids = {"GPU-a"};
+  const auto placed = placed_ranks(ranks, plan_of(1, 2, 2), {{"n0", node}});
+  CHECK(placed[0].first_cpus.front() == 4);
+  CHECK(placed[0].gpus == ranks[0].gpu_ids);
+  CHECK(placed[1].first_cpus.front() == 0);
+}
+
 TEST_CASE("a plan's policy is kept, and one that a node cannot meet is refused by its name") {
   Plan plan = plan_of(1, 2, 0);
   plan.bind = "map:0;1";

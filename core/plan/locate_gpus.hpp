@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which GPUs of a node the entries of CUDA_VISIBLE_DEVICES mean. Pure. Private to core/plan.
+#pragma once
+
+#include "core/plan/plan.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::plan {
+
+// Of `ids`, which all ranks of a node were given, the index of each in NodeTopology::gpus; empty
+// unless all are known. UUIDs are those of the topology, also the beginning of one as CUDA takes
+// it: "GPU-8932", "MIG-2e", and "MIG-GPU-8932/7/0" of drivers before 470. Numbers mean PCI order
+// where they name all that the node has. A part of them may be counted within the job's share
+// (Slurm with ConstrainDevices), and is known by Slurm's own list then. A GPU comes twice by its
+// MIG instances only.
+[[nodiscard]] std::vector<unsigned> locate_gpus(const std::vector<std::string>& ids,
+                                                const RankHello& hello,
+                                                const topo::NodeTopology& node);
+
+// The same of lists that differ from rank to rank: what is known of each rank's, ascending. Numbers
+// are known where those of all ranks name all that the node has.
+[[nodiscard]] std::vector<std::vector<unsigned>> locate_each(
+    const std::vector<std::vector<std::string>>& ids_of, const topo::NodeTopology& node);
+
+}  // namespace dts::plan
