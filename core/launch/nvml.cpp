@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace dts::launch {
@@ -31,6 +32,10 @@ void look_at(const Nvml& nvml, Nvml::Device device, GpuFacts& gpu) {
   unsigned long long throttling = 0;
   const int clocks = nvml.call("nvmlDeviceGetCurrentClocksThrottleReasons", device, &throttling);
   if (clocks == Nvml::k_success) gpu.throttling = throttling;
+  unsigned mig = 0, later = 0, instances = 0;
+  if (nvml.call("nvmlDeviceGetMigMode", device, &mig, &later) == Nvml::k_success && mig != 0 &&
+      nvml.call("nvmlDeviceGetMaxMigDeviceCount", device, &instances) == Nvml::k_success)
+    gpu.instances = std::max(1U, instances);
   gpu.lost = counted == Nvml::k_gpu_is_lost || clocks == Nvml::k_gpu_is_lost;
 }
 

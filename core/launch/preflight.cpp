@@ -122,7 +122,9 @@ void judge_gpus(const NodeFacts& facts, const NodeDemand& demand, Findings& foun
   if (demand.gpus == 0) return;
   if (facts.no_nvml.empty()) {
     for (const GpuFacts& gpu : facts.gpus) judge_gpu(gpu, found);
-    if (facts.gpus.size() < demand.gpus)
+    std::size_t there = 0;  // Slurm counts the instances of one in MIG mode as GPUs
+    for (const GpuFacts& gpu : facts.gpus) there += gpu.instances;
+    if (there < demand.gpus)
       found.add(Severity::unfit,
                 "{} GPUs here as NVML counts them, planned are {}; look for Xid in its kernel log",
                 facts.gpus.size(),

@@ -26,6 +26,7 @@ struct GpuFacts {
   bool retirement_pending = false;             // a page or row is to be replaced at the next reset
   bool remap_failed = false;
   std::uint64_t throttling = 0;  // nvmlClocksThrottleReasons
+  unsigned instances = 1;        // that it can be at the most, in MIG mode
 };
 
 // What a node measured of itself; measure_node() makes it.

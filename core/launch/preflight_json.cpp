@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <limits>
+
 namespace dts::launch {
 namespace {
 
@@ -20,6 +23,7 @@ json to_json(const GpuFacts& gpu) {
   if (gpu.retirement_pending) j["retirement_pending"] = true;
   if (gpu.remap_failed) j["remap_failed"] = true;
   if (gpu.throttling != 0) j["throttling"] = gpu.throttling;
+  if (gpu.instances != 1) j["instances"] = gpu.instances;
   return j;
 }
 
@@ -55,6 +59,8 @@ GpuFacts gpu_from(const json& j) {
   gpu.retirement_pending = flag(j, "retirement_pending");
   gpu.remap_failed = flag(j, "remap_failed");
   gpu.throttling = amount(j, "throttling").value_or(0);
+  gpu.instances = static_cast<unsigned>(std::min<std::uint64_t>(
+      amount(j, "instances").value_or(1), std::numeric_limits<std::uint16_t>::max()));
   return gpu;
 }
 

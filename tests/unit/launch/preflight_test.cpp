@@ -81,6 +81,7 @@ TEST_CASE("each limit of a node, from both sides") {
       {"shm enough", [](auto& f, auto&) { f.shm_free = 256 * k_mib; }, "", ""},
       {"lo", [](auto& f, auto&) { f.loopback_errno = ENETUNREACH; }, "unfit", "interface lo"},
       {"one GPU", [](auto& f, auto&) { f.gpus.pop_back(); }, "unfit", "1 GPUs here"},
+      {"MIG", [](auto& f, auto&) { f.gpus.pop_back(), f.gpus[0].instances = 7; }, "", ""},
       {"unasked", [](auto& f, auto& d) { f.gpus.clear(), d.gpus = 0; }, "", ""},
       {"lost", [](auto& f, auto&) { f.gpus[1].lost = true; }, "unfit", "AF:00.0 has fallen off"},
       {"ECC", [](auto& f, auto&) { f.gpus[0].uncorrected = 1; }, "unfit", "3B:00.0: 1 uncorr"},
@@ -192,6 +193,7 @@ TEST_CASE("NVML's GPUs: those of others are left out, what is wrong with ours is
   CHECK(healthy.pci == "00000000:3B:00.0");
   CHECK_FALSE(healthy.uncorrected.has_value());
   CHECK(healthy.throttling == 1);
+  CHECK(healthy.instances == 1);
   CHECK_FALSE(healthy.lost);
   CHECK(lost.lost);
   CHECK(lost.pci == "number 2");
@@ -199,6 +201,7 @@ TEST_CASE("NVML's GPUs: those of others are left out, what is wrong with ours is
   CHECK(broken.remap_failed);
   CHECK(broken.retirement_pending);
   CHECK(broken.throttling == 0x48);
+  CHECK(broken.instances == 3);
   NodeFacts facts = sound();
   facts.gpus = *gpus;
   CHECK(verdict(judge(facts, two_gpus())) == "unfit+unfit+unfit+warning+warning+warning");
