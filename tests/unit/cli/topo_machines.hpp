@@ -9,8 +9,8 @@
 
 namespace dts::tests {
 
-// Calls `check` with each machine under `auto` with several numbers of ranks, and under `none`; how
-// often. doctest's CAPTURE says which.
+// Calls `check` with each machine under `auto` with several numbers of ranks, and once under
+// `none`; how often. doctest's CAPTURE says which.
 unsigned each_machine(const std::function<void(const cli::TopoReport&)>& check);
 
 // package:2 numa:2 l3:2 core:2 pu:2 with a GPU in NUMA 0, one at package 1 and one at no package;

@@ -53,7 +53,7 @@ TEST_CASE("every machine fits into the terminal, with every device in the pictur
     REQUIRE(to_text(report, 80, {false, false}) == plain);
   });
   MESSAGE(checked << " pictures, the highest of " << lines_most << " lines");
-  CHECK(checked >= 50);
+  CHECK(checked >= 20);
 }
 
 TEST_CASE("each cell is a core, marked by its rank") {
