@@ -82,6 +82,8 @@ TEST_CASE("what is done to nobody says so; a stop is a stop and a kill a kill") 
   CHECK(state_of(program) == 'T');
   REQUIRE(drill::act_here(Act::lose, rank.run(), 1, 0).value() == 2);
   ::waitpid(rank.pid(), nullptr, 0);
+  // Its program is killed too, and gone a moment later.
+  for (int i = 0; i < 3000 && !drill::processes_of(rank.run(), 1).empty(); ++i) ::usleep(10'000);
   CHECK(drill::processes_of(rank.run(), 1).empty());
 }
 
