@@ -6,6 +6,7 @@
 #include "cli/output/terminal.hpp"
 #include "cli/output/topo_flags.hpp"
 #include "cli/output/topo_report.hpp"
+#include "core/base/alike.hpp"
 #include "core/base/diagnostics.hpp"
 #include "core/base/files.hpp"
 #include "core/base/number_list.hpp"
@@ -26,7 +27,6 @@ namespace dts::cli {
 namespace {
 
 constexpr unsigned k_most_ranks = 4'096;  // of one node
-constexpr unsigned k_highest = 65'535;    // number of a CPU or GPU
 
 struct TopoOptions {
   std::string topology, cpuset, gpus, bind = "auto", svg, emit = "none", color = "auto";
@@ -40,13 +40,13 @@ struct TopoOptions {
 std::vector<unsigned> read_list(const char* option,
                                 const std::string& text,
                                 Diagnostics& problems) {
-  const auto list = parse_number_list(text, k_highest);
+  const auto list = parse_number_list(text, k_highest_cpu);
   if (!list)
     problems.push_back(
         {option, fmt::format("`{}` is not a list of numbers", text), "write e.g. 0-3,8"});
-  const std::set<unsigned> numbers =
-      list ? std::set<unsigned>(list->begin(), list->end()) : std::set<unsigned>();
-  return {numbers.begin(), numbers.end()};
+  std::vector<unsigned> numbers = list.value_or(std::vector<unsigned>());
+  make_set(numbers);
+  return numbers;
 }
 
 void check_word(const char* option,
@@ -137,7 +137,8 @@ Result<Asked> read(const TopoOptions& options) {
   asked.request.ranks = options.ranks.empty() ? usual_ranks(asked.node, asked.request.gpus)
                                               : count("--ranks", options.ranks, 1, k_most_ranks);
   asked.request.smt = count("--smt", options.smt, 0, 1'024);
-  asked.request.cores_per_rank = count("--cores-per-rank", options.cores_per_rank, 0, k_highest);
+  asked.request.cores_per_rank =
+      count("--cores-per-rank", options.cores_per_rank, 0, k_highest_cpu);
   if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
   return asked;
 }

@@ -25,7 +25,13 @@ std::optional<ProcessInfo> parse_stat(const std::string& text) {
   process.name = text.substr(open + 1, close - open - 1);
   process.parent = static_cast<pid_t>(parse_number(fields[1]).value_or(0));
   process.started = parse_number(fields[19]).value_or(0);
+  process.worked = parse_number(fields[11]).value_or(0) + parse_number(fields[12]).value_or(0);
   return process;
+}
+
+std::optional<ProcessInfo> read_stat(const std::string& file) {
+  const auto text = read_file(file);
+  return text ? parse_stat(*text) : std::nullopt;
 }
 
 }  // namespace
@@ -39,8 +45,11 @@ std::string boot_id() {
 }
 
 std::optional<ProcessInfo> process_info(pid_t pid) {
-  const auto text = read_file(proc_path(pid, "stat"));
-  return text ? parse_stat(*text) : std::nullopt;
+  return read_stat(proc_path(pid, "stat"));
+}
+
+std::optional<ProcessInfo> thread_info(pid_t pid, pid_t thread) {
+  return read_stat(proc_path(pid, fmt::format("task/{}/stat", thread)));
 }
 
 std::map<pid_t, ProcessInfo> living_processes() {
@@ -52,6 +61,13 @@ std::map<pid_t, ProcessInfo> living_processes() {
     if (auto process = process_info(pid)) result.emplace(pid, *std::move(process));
   }
   return result;
+}
+
+std::string proc_field(const std::string& file, std::string_view key) {
+  for (const std::string& line : split(read_file(file).value_or(""), '\n'))
+    if (line.starts_with(key) && line.substr(key.size()).starts_with(':'))
+      return std::string(trim(std::string_view(line).substr(key.size() + 1)));
+  return {};
 }
 
 std::string environment_of(pid_t pid) {

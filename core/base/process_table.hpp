@@ -16,6 +16,7 @@ struct ProcessInfo {
   pid_t parent = 0;
   std::string name;           // of the program, at most 15 bytes
   std::uint64_t started = 0;  // clock ticks after boot: with the pid it names one process for ever
+  std::uint64_t worked = 0;   // clock ticks of processor time, user and system
 };
 
 // "/proc/PID/FILE"
@@ -27,7 +28,13 @@ struct ProcessInfo {
 // nullopt where there is no such process, or nothing but its exit code is left of it.
 [[nodiscard]] std::optional<ProcessInfo> process_info(pid_t pid);
 
+// The same of one thread of it, with its own name and times.
+[[nodiscard]] std::optional<ProcessInfo> thread_info(pid_t pid, pid_t thread);
+
 [[nodiscard]] std::map<pid_t, ProcessInfo> living_processes();
+
+// The value of the line "KEY:  value" in such a file of /proc; empty: there is none.
+[[nodiscard]] std::string proc_field(const std::string& file, std::string_view key);
 
 // What /proc/PID/environ says ("A=1\0B=2\0"), with which the program was started; empty where we
 // may not read it.

@@ -66,9 +66,11 @@ void Attempt::look_at_binding(Time now) {
     settled = settled && state.bound->settled;
     all.push_back({rank, state.hello.rank.node, planned_binding(rank), *state.bound});
   }
-  const auto wall = settings_.wall + std::chrono::duration_cast<seconds>(now - began_);
-  BindingReport report{
-      settings_.number, ++binding_reports_, format_utc(wall), settled, group_by_binding(all)};
+  BindingReport report{settings_.number,
+                       ++binding_reports_,
+                       format_utc(wall_at(now)),
+                       settled,
+                       group_by_binding(all)};
   tell_binding(report, now);
   binding_news_ = std::move(report);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/binding.hpp"
 
+#include "core/base/number_list.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sched.h>
@@ -10,7 +12,7 @@
 namespace dts::launch {
 namespace {
 
-constexpr unsigned k_most_cpus = 16384;  // CPU_SETSIZE's 1024 is less than today's largest nodes
+constexpr unsigned k_most_cpus = k_highest_cpu + 1;  // CPU_SETSIZE's 1024 is less than some nodes
 
 struct FreeCpuSet {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // binding.json, written and read.
 #include "core/base/hostlist.hpp"
+#include "core/base/json_fields.hpp"
 #include "core/base/number_list.hpp"
 #include "core/launch/binding_report.hpp"
 
@@ -15,23 +16,6 @@ using nlohmann::ordered_json;
 
 constexpr const char* k_schema = "dtsubmit/binding/1";
 constexpr unsigned k_most_ranks = 10'000'000;
-constexpr unsigned k_most_cpus = 16383;
-
-[[noreturn]] void wrong(const char* key) {
-  throw json::other_error::create(501, fmt::format("`{}` is not as it should be", key), nullptr);
-}
-
-std::vector<unsigned> numbers(const json& j, const char* key, unsigned most) {
-  auto list = parse_number_list(j.at(key).get<std::string>(), most);
-  if (!list) wrong(key);
-  return *std::move(list);
-}
-
-unsigned count(const json& j, const char* key) {
-  const json& value = j.at(key);
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > k_most_ranks) wrong(key);
-  return value.get<unsigned>();
-}
 
 ordered_json to_json(const PlannedBinding& planned) {
   return {{"cpus", fold_numbers(planned.cpus)},
@@ -42,9 +26,9 @@ ordered_json to_json(const PlannedBinding& planned) {
 
 PlannedBinding planned_from(const json& j) {
   const auto memory = plan::memory_policy_from(j.at("memory").get<std::string>());
-  if (!memory) wrong("memory");
+  if (!memory) wrong_field("memory");
   return {
-      numbers(j, "cpus", k_most_cpus), *memory, count(j, "gpus_per_node"), count(j, "node_cpus")};
+      numbers(j, "cpus", k_highest_cpu), *memory, count(j, "gpus_per_node"), count(j, "node_cpus")};
 }
 
 ordered_json to_json(const BindingGroup& group) {
@@ -64,18 +48,16 @@ BindingGroup group_from(const json& j) {
   BindingGroup group;
   group.ranks = numbers(j, "ranks", k_most_ranks);
   auto nodes = expand_hostlist(j.at("nodes").get<std::string>());
-  if (!nodes) wrong("nodes");
+  if (!nodes) wrong_field("nodes");
   group.nodes = *std::move(nodes);
   group.planned = planned_from(j.at("planned"));
   auto found = parse_bound_state(j.at("found").dump());
-  if (!found) wrong("found");
+  if (!found) wrong_field("found");
   group.found = *std::move(found);
   const json& threads = j.at("threads");
-  if (!threads.is_array() || threads.size() != 2 || !threads[0].is_number_unsigned() ||
-      !threads[1].is_number_unsigned())
-    wrong("threads");
-  group.fewest_threads = threads[0].get<unsigned>();
-  group.most_threads = threads[1].get<unsigned>();
+  if (!threads.is_array() || threads.size() != 2) wrong_field("threads");
+  group.fewest_threads = whole<unsigned>(threads[0], "threads");
+  group.most_threads = whole<unsigned>(threads[1], "threads");
   for (const json& finding : j.at("findings").get_ref<const json::array_t&>())
     group.findings.push_back({finding.at("text").get<std::string>(),
                               count(finding, "threads"),
@@ -84,7 +66,7 @@ BindingGroup group_from(const json& j) {
 }
 
 BindingReport report_from(const json& j) {
-  if (j.at("schema") != k_schema) wrong("schema");
+  if (j.at("schema") != k_schema) wrong_field("schema");
   BindingReport report;
   report.attempt = count(j, "attempt");
   report.number = count(j, "number");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/bound_state.hpp"
 
+#include "core/base/json_fields.hpp"
 #include "core/base/number_list.hpp"
 
 #include <fmt/format.h>
@@ -11,27 +12,19 @@ namespace {
 
 using nlohmann::json;
 
-constexpr unsigned k_most = 16383;  // PUs and NUMA nodes
+constexpr unsigned k_most = 1'000'000;  // threads of a rank
 
-[[noreturn]] void wrong(const char* key) {
-  throw json::other_error::create(501, fmt::format("`{}` is not as it should be", key), nullptr);
+// Of PUs or of memory nodes.
+std::vector<unsigned> cpus_of(const json& j, const char* key) {
+  return numbers(j, key, k_highest_cpu);
 }
 
-// Lists are written as the kernel does: a node of 256 PUs in nine bytes.
-std::vector<unsigned> numbers(const json& j, const char* key) {
-  auto list = parse_number_list(j.at(key).get<std::string>(), k_most);
-  if (!list) wrong(key);
-  return *std::move(list);
-}
-
-unsigned amount(const json& value, const char* key) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > k_most * 64ULL) wrong(key);
-  return value.get<unsigned>();
+unsigned amount(const json& j, const char* key) {
+  return count(j, key, k_most);
 }
 
 std::optional<unsigned> if_known(const json& j, const char* key) {
-  const auto found = j.find(key);
-  return found == j.end() ? std::nullopt : std::optional(amount(*found, key));
+  return j.contains(key) ? std::optional(amount(j, key)) : std::nullopt;
 }
 
 json to_json(const ThreadGroup& group) {
@@ -45,33 +38,34 @@ json to_json(const ThreadGroup& group) {
 ThreadGroup group_from(const json& j) {
   return {j.at("program").get<std::string>(),
           j.at("name").get<std::string>(),
-          numbers(j, "cpus"),
-          amount(j.at("threads"), "threads"),
-          amount(j.at("working"), "working")};
+          cpus_of(j, "cpus"),
+          amount(j, "threads"),
+          amount(j, "working")};
 }
 
 BoundState state_from(const json& j) {
   BoundState state;
-  state.inherited = numbers(j, "inherited");
+  state.inherited = cpus_of(j, "inherited");
   state.inherited_from = j.at("inherited_from").get<std::string>();
-  state.cpus = numbers(j, "cpus");
-  state.cgroup = numbers(j, "cgroup");
-  state.allotted = amount(j.at("allotted"), "allotted");
+  state.cpus = cpus_of(j, "cpus");
+  state.cgroup = cpus_of(j, "cgroup");
+  state.allotted = amount(j, "allotted");
   const auto memory = plan::memory_policy_from(j.at("memory").get<std::string>());
-  if (!memory) wrong("memory");
+  if (!memory) wrong_field("memory");
   state.memory = *memory;
   state.memory_error = j.at("memory_error").get<std::string>();
-  state.memory_nodes = numbers(j, "memory_nodes");
+  state.memory_nodes = cpus_of(j, "memory_nodes");
   state.gpus_visible = if_known(j, "gpus_visible");
   state.gpus_open = if_known(j, "gpus_open");
   const auto threads = j.find("threads");
   if (threads == j.end()) return state;
   state.settled = true;
-  if (threads->get_ref<const json::array_t&>().size() > k_most_thread_groups) wrong("threads");
+  if (threads->get_ref<const json::array_t&>().size() > k_most_thread_groups)
+    wrong_field("threads");
   for (const json& group : *threads) state.threads.push_back(group_from(group));
   state.openmp = j.at("openmp").get<std::vector<std::string>>();
   state.places = j.at("places").get<std::vector<std::string>>();
-  state.pages_on = numbers(j, "pages_on");
+  state.pages_on = cpus_of(j, "pages_on");
   return state;
 }
 

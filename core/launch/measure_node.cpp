@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/measure_node.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
 #include "core/launch/net.hpp"
@@ -48,13 +48,9 @@ std::optional<std::uint64_t> free_bytes(const std::string& folder) {
 
 // "MemAvailable:   23404 kB"
 std::optional<std::uint64_t> available_memory() {
-  constexpr std::string_view k_key = "MemAvailable:";
-  for (const std::string& line : split(read_file("/proc/meminfo").value_or(""), '\n')) {
-    if (line.rfind(k_key, 0) != 0) continue;
-    const std::string_view value = trim(std::string_view(line).substr(k_key.size()));
-    if (const auto kib = parse_number(value.substr(0, value.find(' ')))) return *kib << 10;
-  }
-  return std::nullopt;
+  const std::string value = proc_field("/proc/meminfo", "MemAvailable");
+  const auto kib = parse_number(std::string_view(value).substr(0, value.find(' ')));
+  return kib ? std::optional(*kib << 10) : std::nullopt;
 }
 
 // A node without IPv4 has but the second of these.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node's facts as the line it sends, and its report.
+#include "core/base/json_fields.hpp"
 #include "core/launch/node_choice.hpp"
 #include "core/launch/preflight.hpp"
 
@@ -27,27 +28,19 @@ json to_json(const GpuFacts& gpu) {
   return j;
 }
 
-[[noreturn]] void wrong(const char* key) {
-  throw json::other_error::create(501, fmt::format("`{}` is not as it should be", key), nullptr);
-}
-
-// Absent, or a whole number that is not negative; json would convert anything.
+// nullopt: absent.
 std::optional<std::uint64_t> amount(const json& j, const char* key) {
   const auto found = j.find(key);
-  if (found == j.end()) return std::nullopt;
-  if (!found->is_number_unsigned()) wrong(key);
-  return found->get<std::uint64_t>();
+  return found == j.end() ? std::nullopt : std::optional(whole<std::uint64_t>(*found, key));
 }
 
 int error_number(const json& j, const char* key) {
-  const std::uint64_t number = amount(j, key).value_or(0);
-  if (number > 4095) wrong(key);  // MAX_ERRNO of the kernel
-  return static_cast<int>(number);
+  return j.contains(key) ? static_cast<int>(count(j, key, 4095)) : 0;  // MAX_ERRNO of the kernel
 }
 
 bool flag(const json& j, const char* key) {
   const auto found = j.find(key);
-  if (found != j.end() && !found->is_boolean()) wrong(key);
+  if (found != j.end() && !found->is_boolean()) wrong_field(key);
   return found != j.end() && found->get<bool>();
 }
 
@@ -74,7 +67,7 @@ NodeFacts facts_from(const json& j) {
   facts.loopback_errno = error_number(j, "loopback_errno");
   facts.no_nvml = j.at("no_nvml").get<std::string>();
   const auto& gpus = j.at("gpus").get_ref<const json::array_t&>();
-  if (gpus.size() > k_most_gpus) wrong("gpus");
+  if (gpus.size() > k_most_gpus) wrong_field("gpus");
   for (const json& gpu : gpus) facts.gpus.push_back(gpu_from(gpu));
   return facts;
 }
@@ -120,10 +113,9 @@ Result<NodeFacts> parse_node_facts(std::string_view text) {
 Result<NodeReport> parse_node_report(std::string_view line) {
   try {
     const json j = json::parse(line);
-    const json& time = j.at("milliseconds");
-    if (!time.is_number_integer()) wrong("milliseconds");
-    return NodeReport{
-        j.at("node").get<std::string>(), time.get<std::int64_t>(), facts_from(j.at("facts"))};
+    return NodeReport{j.at("node").get<std::string>(),
+                      whole<std::int64_t>(j.at("milliseconds"), "milliseconds"),
+                      facts_from(j.at("facts"))};
   } catch (const json::exception& error) {
     return fail(Errc::invalid, fmt::format("a node's report: {}", error.what()));
   }

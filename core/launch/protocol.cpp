@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/protocol.hpp"
 
+#include "core/base/json_fields.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <cstdint>
-#include <limits>
 
 namespace dts::launch {
 namespace {
@@ -34,25 +33,6 @@ auto parse(std::string_view text, const char* what, Build build)
 
 [[noreturn]] void unknown_type(const std::string& type) {
   throw json::other_error::create(501, "unknown type `" + type + "`", nullptr);
-}
-
-// json converts any number to any other: -1 to 4294967295, 2^32 to 0, 3.7 to 3. Here each is an
-// error.
-template <class Int>
-Int whole(const json& value, const char* name, Int most = std::numeric_limits<Int>::max()) {
-  constexpr auto k_least = static_cast<std::int64_t>(std::numeric_limits<Int>::min());
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
-                        : value.is_number_integer() && value.get<std::int64_t>() < 0 &&
-                              value.get<std::int64_t>() >= k_least;
-  if (!fits)
-    throw json::other_error::create(
-        501, fmt::format("`{}` is not a whole number in range", name), nullptr);
-  return value.get<Int>();
-}
-
-unsigned count(const json& j, const char* name) {
-  return whole<unsigned>(j.at(name), name);
 }
 
 int number(const json& j, const char* name) {

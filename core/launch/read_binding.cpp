@@ -22,7 +22,6 @@
 namespace dts::launch {
 namespace {
 
-constexpr unsigned k_most_cpus = 16383;
 constexpr std::size_t k_most_processes = 1024;
 constexpr std::size_t k_maps_read = 16;  // processes whose libraries are looked at
 constexpr unsigned k_most_gpus = 64;
@@ -47,19 +46,14 @@ void add_upwards(const std::string& root,
 std::vector<unsigned> cgroup_cpus() {
   for (const std::string& file : cpuset_files(read_file("/proc/self/cgroup").value_or("")))
     if (const auto text = read_file(file))
-      if (auto cpus = parse_number_list(trim(*text), k_most_cpus); cpus && !cpus->empty())
+      if (auto cpus = parse_number_list(trim(*text), k_highest_cpu); cpus && !cpus->empty())
         return *std::move(cpus);
   return {};
 }
 
-// "Mems_allowed_list:\t0-1"
 std::vector<unsigned> allowed_memory_nodes() {
-  constexpr std::string_view k_key = "Mems_allowed_list:";
-  for (const std::string& line : split(read_file("/proc/self/status").value_or(""), '\n'))
-    if (line.rfind(k_key, 0) == 0)
-      return parse_number_list(trim(std::string_view(line).substr(k_key.size())), k_most_cpus)
-          .value_or(std::vector<unsigned>());
-  return {};
+  return parse_number_list(proc_field("/proc/self/status", "Mems_allowed_list"), k_highest_cpu)
+      .value_or(std::vector<unsigned>());
 }
 
 unsigned allotted_by_slurm() {
@@ -84,18 +78,20 @@ class Gatherer {
  public:
   // Its children are appended to `found`.
   void add(pid_t pid, std::vector<pid_t>& found) {
-    const std::string process = name_of(fmt::format("/proc/{}/stat", pid)).first;
-    for (const std::string& thread : list_folder(fmt::format("/proc/{}/task", pid))) {
-      const std::string folder = fmt::format("/proc/{}/task/{}", pid, thread);
-      const auto id = parse_number(thread);
-      const auto [name, ticks] = name_of(folder + "/stat");
-      if (!id || name.empty()) continue;
-      std::vector<unsigned> cpus = binding_of(static_cast<pid_t>(*id));
+    const auto process = process_info(pid);
+    if (!process) return;
+    for (const std::string& name : list_folder(proc_path(pid, "task"))) {
+      const auto id = static_cast<pid_t>(parse_number(name).value_or(0));
+      const auto thread = thread_info(pid, id);
+      if (!thread) continue;
+      std::vector<unsigned> cpus = binding_of(id);
       if (cpus.empty()) continue;  // it has just ended
-      Count& count = groups_[{process, name.rfind("NCCL", 0) == 0 ? "NCCL" : "", std::move(cpus)}];
+      const bool is_nccl = thread->name.starts_with("NCCL");
+      Count& count = groups_[{process->name, is_nccl ? "NCCL" : "", std::move(cpus)}];
       ++count.threads;
-      if (ticks > 0) ++count.working;
-      for (const std::string& child : split(read_file(folder + "/children").value_or(""), ' '))
+      if (thread->worked > 0) ++count.working;
+      const auto children = read_file(proc_path(pid, fmt::format("task/{}/children", id)));
+      for (const std::string& child : split(children.value_or(""), ' '))
         if (const auto number = parse_number(trim(child)))
           found.push_back(static_cast<pid_t>(*number));
     }
@@ -116,18 +112,6 @@ class Gatherer {
     unsigned threads = 0;
     unsigned working = 0;
   };
-
-  // Of proc(5)'s stat: the name, and utime + stime in clock ticks.
-  static std::pair<std::string, std::uint64_t> name_of(const std::string& stat_file) {
-    const std::string text = read_file(stat_file).value_or("");
-    const std::size_t open = text.find('('), close = text.rfind(')');
-    if (open == std::string::npos || close == std::string::npos || close + 2 >= text.size())
-      return {};
-    const auto fields = split(std::string_view(text).substr(close + 2), ' ');
-    if (fields.size() < 13 || fields[0] == "Z" || fields[0] == "X") return {};
-    return {text.substr(open + 1, close - open - 1),
-            parse_number(fields[11]).value_or(0) + parse_number(fields[12]).value_or(0)};
-  }
 
   std::map<std::tuple<std::string, std::string, std::vector<unsigned>>, Count> groups_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/bind_policies.hpp"
 
+#include "core/base/names.hpp"
 #include "core/base/number_list.hpp"
 #include "core/base/text.hpp"
 #include "core/plan/gpu_groups.hpp"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 
@@ -17,12 +17,11 @@ namespace {
 
 using Cores = std::vector<unsigned>;
 
-constexpr unsigned k_most_pus = 65'535;
-constexpr std::array<std::pair<std::string_view, BindPolicy>, 4> k_names{{
-    {"auto", BindPolicy::automatic},
-    {"compact", BindPolicy::compact},
-    {"spread", BindPolicy::spread},
-    {"none", BindPolicy::none},
+constexpr Names<BindPolicy, 4> k_names{{
+    {BindPolicy::automatic, "auto"},
+    {BindPolicy::compact, "compact"},
+    {BindPolicy::spread, "spread"},
+    {BindPolicy::none, "none"},
 }};
 
 // The i-th of `count` runs of `cores`, of `limit` at most; shared where there are fewer.
@@ -113,18 +112,17 @@ std::vector<RankBinding> bind_by_policy(const topo::NodeTopology& node,
 Result<BindRequest> parse_bind(std::string_view text) {
   constexpr std::string_view k_map = "map:";
   BindRequest request;
-  for (const auto& [name, policy] : k_names)
-    if (name == text) {
-      request.policy = policy;
-      return request;
-    }
+  if (const auto policy = value_of(k_names, text)) {
+    request.policy = *policy;
+    return request;
+  }
   if (!text.starts_with(k_map))
     return fail(Errc::invalid,
                 fmt::format("`{}` is no binding", text),
                 "one of auto, compact, spread, none, map:LIST;LIST...");
   request.policy = BindPolicy::map;
   for (const std::string& list : split(text.substr(k_map.size()), ';')) {
-    const auto pus = parse_number_list(list, k_most_pus);
+    const auto pus = parse_number_list(list, k_highest_cpu);
     if (!pus || pus->empty())
       return fail(Errc::invalid,
                   fmt::format("`{}` in `{}` is no list of processors", list, text),

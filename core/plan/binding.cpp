@@ -184,14 +184,12 @@ Result<NodeBinding> bind_node(const NodeTopology& node, const BindRequest& reque
     choices = gpu_choices(node, request.gpus, request.ranks);
   Best best = best_of(node, request, choices);
   if (request.policy != BindPolicy::automatic) {
-    const BindingScore bound = best.bound;
     best.ranks = bind_by_policy(node, request);
     share_nics(node, best.ranks);
-    best.bound = bound;
+    best.score = score(node, best.ranks);
   }
   if (request.policy != BindPolicy::map) take_threads(node, request, best.ranks);
   take_memory(node, best.ranks);
-  best.score = score(node, best.ranks);
   NodeBinding binding{std::move(best.ranks), best.score, best.bound, {}, node.doubts};
   explain(node, request, binding);
   return binding;

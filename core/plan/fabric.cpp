@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which InfiniBand or RoCE ports NCCL is told to use.
+#include "core/plan/fabric.hpp"
+
 #include "core/base/text.hpp"
 #include "core/plan/plan.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace dts::plan {
 namespace {
-
-// Better ports are less.
-std::tuple<bool, std::int64_t> worth(const topo::FabricPort& port) {
-  return {!port.infiniband, -std::int64_t{port.gbps}};
-}
 
 const topo::FabricPort* find_same(const std::vector<topo::FabricPort>& ports,
                                   const topo::FabricPort& one) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/locate_gpus.hpp"
 
+#include "core/base/alike.hpp"
 #include "core/base/text.hpp"
 
 #include <algorithm>
@@ -60,9 +61,7 @@ std::vector<std::vector<unsigned>> locate_each(const std::vector<std::vector<std
       if (!gpu && (gpu = parse_number(id))) numbers.insert(*gpu);
       if (gpu && *gpu < node.gpus.size()) located[rank].push_back(static_cast<unsigned>(*gpu));
     }
-    std::vector<unsigned>& own = located[rank];
-    std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
+    make_set(located[rank]);
   }
   std::erase_if(numbers, [&](std::uint64_t number) { return number >= node.gpus.size(); });
   if (!numbers.empty() && numbers.size() != node.gpus.size()) located.assign(ids_of.size(), {});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who goes where: place_ranks().
+#include "core/base/alike.hpp"
 #include "core/base/hostlist.hpp"
 #include "core/plan/binding.hpp"
 #include "core/plan/gpu_groups.hpp"
@@ -86,11 +87,6 @@ void take_nics(Placement& placement, const topo::NodeTopology& node, const RankB
         placement.nics.push_back(fmt::format("{}:{}", port.hca, port.port));
 }
 
-void make_set(std::vector<unsigned>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-}
-
 // The binding of one node, and GPUs by their names.
 class NodePlacing {
  public:
@@ -174,20 +170,15 @@ class NodePlacing {
 
 // One line for all nodes of which the same is to be said.
 std::vector<std::string> fold(const std::vector<std::pair<std::string, Names>>& notes_of_nodes) {
-  std::vector<std::pair<Names, std::vector<std::string>>> groups;
-  for (const auto& one : notes_of_nodes) {
-    const auto& [node, notes] = one;
-    const auto same = std::find_if(
-        groups.begin(), groups.end(), [&](const auto& group) { return group.first == one.second; });
-    if (same != groups.end())
-      same->second.push_back(node);
-    else
-      groups.push_back({notes, {node}});
-  }
+  const auto groups =
+      group_alike(notes_of_nodes.size(), [&](std::size_t i) { return notes_of_nodes[i].second; });
   std::vector<std::string> lines;
-  for (const auto& [notes, nodes] : groups)
+  for (const auto& [notes, members] : groups) {
+    Names nodes;
+    for (const std::size_t i : members) nodes.push_back(notes_of_nodes[i].first);
     for (const std::string& note : notes)
       lines.push_back(groups.size() == 1 ? note : note + " (" + fold_hostlist(nodes) + ")");
+  }
   return lines;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/share_cores.hpp"
 
+#include "core/base/alike.hpp"
 #include "core/plan/flow.hpp"
 #include "core/topo/distance.hpp"
 
@@ -29,22 +30,17 @@ struct Group {
   std::size_t taken = 0;        // handed out from the front
 };
 
-// Ranks that are alike to every core.
-struct Class {
-  std::vector<std::int64_t> distances;  // to each group, in 1/k_unit
-  std::vector<std::size_t> ranks;       // ascending
-};
+// Ranks that are alike to every core: as far from each group, in 1/k_unit.
+using Class = Alike<std::vector<std::int64_t>>;
 
 std::vector<Group> group(const NodeTopology& topology) {
-  std::map<std::tuple<unsigned, unsigned, unsigned, unsigned>, std::size_t> found;
-  std::vector<Group> groups;
-  for (unsigned i = 0; i < topology.cores.size(); ++i) {
+  const auto alike = group_alike(topology.cores.size(), [&](std::size_t i) {
     const topo::Core& core = topology.cores[i];
-    const auto [place, is_new] =
-        found.try_emplace({core.package, core.numa, core.l3, core.kind}, groups.size());
-    if (is_new) groups.push_back({i, {}, 0});
-    groups[place->second].cores.push_back(i);
-  }
+    return std::make_tuple(core.package, core.numa, core.l3, core.kind);
+  });
+  std::vector<Group> groups;
+  for (const auto& [place, cores] : alike)
+    groups.push_back({static_cast<unsigned>(cores[0]), {cores.begin(), cores.end()}, 0});
   return groups;
 }
 
@@ -57,19 +53,14 @@ unsigned fastest(const NodeTopology& topology) {
 std::vector<Class> classify(const NodeTopology& topology,
                             const std::vector<Group>& groups,
                             const std::vector<std::vector<unsigned>>& gpus) {
-  std::map<std::vector<std::int64_t>, std::size_t> found;
-  std::vector<Class> classes;
   const unsigned fast = fastest(topology);
-  for (std::size_t rank = 0; rank < gpus.size(); ++rank) {
+  return group_alike(gpus.size(), [&](std::size_t rank) {
     std::vector<std::int64_t> distances;
     for (const Group& one : groups)
       distances.push_back(mean_distance(topology, gpus[rank], one.sample) +
                           (topology.cores[one.sample].kind < fast ? k_slow : 0));
-    const auto [place, is_new] = found.try_emplace(distances, classes.size());
-    if (is_new) classes.push_back({std::move(distances), {}});
-    classes[place->second].ranks.push_back(rank);
-  }
-  return classes;
+    return distances;
+  });
 }
 
 // Cores of each class in each group.
@@ -110,12 +101,12 @@ Shares share(const std::vector<Class>& classes,
   std::vector<std::vector<std::array<std::size_t, 3>>> edges(classes.size());
   for (std::size_t c = 0; c < classes.size(); ++c) {
     const std::size_t part = first_part + 3 * c;
-    const auto count = static_cast<std::int64_t>(classes[c].ranks.size());
+    const auto count = static_cast<std::int64_t>(classes[c].members.size());
     flow.add(source, part, count * quota.home, 0);
     flow.add(source, part + 1, count * (quota.each - quota.home), 0);
     flow.add(more, part + 2, count, 0);
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      const std::int64_t cost = classes[c].distances[g];
+      const std::int64_t cost = classes[c].key[g];
       edges[c].push_back({flow.add(part, first_group + g, k_any, cost * home_weight),
                           flow.add(part + 1, first_group + g, k_any, cost),
                           flow.add(part + 2, first_group + g, k_any, cost)});
@@ -146,7 +137,7 @@ class HandOut {
  public:
   HandOut(const Class& ranks, std::size_t cores, std::vector<RankBinding>& shares)
       : class_(ranks), shares_(shares) {
-    const std::size_t count = ranks.ranks.size();
+    const std::size_t count = ranks.members.size();
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t all = cores / count + (i < cores % count ? 1 : 0);
       home_.push_back(std::min<std::size_t>(cores / count, k_home_cores));
@@ -164,7 +155,7 @@ class HandOut {
     auto core = cores.begin();
     for (std::size_t i = 0; i < given.size(); ++i)
       for (std::size_t k = 0; k < given[i]; ++k) {
-        RankBinding& share = shares_[class_.ranks[i]];
+        RankBinding& share = shares_[class_.members[i]];
         const bool at_home = near || (k < home[i] && !(slow && !share.home.empty()));
         (at_home ? share.home : share.annex).push_back(*core++);
       }
@@ -184,7 +175,7 @@ void hand_out(const Class& ranks,
   std::size_t total = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (amounts[g] == 0) continue;
-    auto& list = by_distance[ranks.distances[g]];
+    auto& list = by_distance[ranks.key[g]];
     for (std::int64_t k = 0; k < amounts[g]; ++k)
       list.push_back(groups[g].cores[groups[g].taken++ % groups[g].cores.size()]);
     total += static_cast<std::size_t>(amounts[g]);
@@ -238,7 +229,7 @@ double least_mean_distance(const NodeTopology& topology,
   std::int64_t sum = 0, count = 0;
   for (std::size_t c = 0; c < classes.size(); ++c)
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      sum += amounts[c][g] * (classes[c].distances[g] % k_slow);
+      sum += amounts[c][g] * (classes[c].key[g] % k_slow);
       count += amounts[c][g];
     }
   return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count * k_unit);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/share_nics.hpp"
 
+#include "core/base/alike.hpp"
+#include "core/plan/fabric.hpp"
 #include "core/plan/flow.hpp"
 #include "core/topo/distance.hpp"
 
@@ -24,10 +26,10 @@ const topo::FabricPort* port_of(const NodeTopology& topology, const topo::Nic& n
 
 // Better adapters are less: one with a known port before all others, where ports are known they
 // decide.
-std::tuple<bool, bool, std::int64_t> worth(const NodeTopology& topology, const topo::Nic& nic) {
+std::tuple<bool, bool, PortWorth> nic_worth(const NodeTopology& topology, const topo::Nic& nic) {
   const topo::FabricPort* port = port_of(topology, nic);
-  if (port == nullptr) return {true, nic.ethernet, 0};
-  return {false, !port->infiniband, -std::int64_t{port->gbps}};
+  if (port == nullptr) return {true, nic.ethernet, {}};
+  return {false, false, worth(*port)};
 }
 
 // What wants an adapter: each GPU of a rank, or a rank without any.
@@ -56,22 +58,8 @@ std::vector<User> users_of(const NodeTopology& topology,
   return users;
 }
 
-// Users that are alike to every adapter.
-struct Class {
-  std::vector<unsigned> distances;
-  std::vector<std::size_t> ranks;  // of each, ascending
-};
-
-std::vector<Class> classify(const std::vector<User>& users) {
-  std::map<std::vector<unsigned>, std::size_t> found;
-  std::vector<Class> classes;
-  for (const User& user : users) {
-    const auto [place, is_new] = found.try_emplace(user.distances, classes.size());
-    if (is_new) classes.push_back({user.distances, {}});
-    classes[place->second].ranks.push_back(user.rank);
-  }
-  return classes;
-}
+// Users that are alike to every adapter: as far from each.
+using Class = Alike<std::vector<unsigned>>;
 
 // Users of each class on each adapter. The j-th on one costs 2j + 1: j of them cost j^2.
 std::vector<std::vector<std::int64_t>> solve(const std::vector<Class>& classes,
@@ -84,12 +72,12 @@ std::vector<std::vector<std::int64_t>> solve(const std::vector<Class>& classes,
     for (std::int64_t j = 0; j < count; ++j) flow.add(first_nic + n, sink, 1, 2 * j + 1);
   std::vector<std::vector<std::size_t>> edges(classes.size());
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    flow.add(source, first_class + c, static_cast<std::int64_t>(classes[c].ranks.size()), 0);
+    flow.add(source, first_class + c, static_cast<std::int64_t>(classes[c].members.size()), 0);
     for (std::size_t n = 0; n < nics; ++n)
       edges[c].push_back(flow.add(first_class + c,
                                   first_nic + n,
                                   count,
-                                  std::int64_t{classes[c].distances[n]} * 2 * count * count));
+                                  std::int64_t{classes[c].key[n]} * 2 * count * count));
   }
   flow.run(source, sink);
   std::vector<std::vector<std::int64_t>> amounts(classes.size());
@@ -117,7 +105,7 @@ std::vector<unsigned> compute_nics(const NodeTopology& topology) {
   std::vector<unsigned> nics(topology.nics.size());
   std::iota(nics.begin(), nics.end(), 0U);
   if (nics.empty()) return nics;
-  const auto worth_of = [&](unsigned nic) { return worth(topology, topology.nics[nic]); };
+  const auto worth_of = [&](unsigned nic) { return nic_worth(topology, topology.nics[nic]); };
   const auto best = worth_of(*std::min_element(
       nics.begin(), nics.end(), [&](unsigned a, unsigned b) { return worth_of(a) < worth_of(b); }));
   std::erase_if(nics, [&](unsigned nic) { return worth_of(nic) != best; });
@@ -128,17 +116,16 @@ void share_nics(const NodeTopology& topology, std::vector<RankBinding>& ranks) {
   const std::vector<unsigned> nics = compute_nics(topology);
   if (nics.empty()) return;
   const std::vector<User> users = users_of(topology, nics, ranks);
-  const std::vector<Class> classes = classify(users);
+  const std::vector<Class> classes =
+      group_alike(users.size(), [&](std::size_t i) { return users[i].distances; });
   const auto amounts = solve(classes, nics.size(), users.size());
   for (std::size_t c = 0; c < classes.size(); ++c) {
-    auto rank = classes[c].ranks.begin();
+    auto user = classes[c].members.begin();
     for (std::size_t n = 0; n < nics.size(); ++n)
-      for (std::int64_t k = 0; k < amounts[c][n]; ++k) ranks[*rank++].nics.push_back(nics[n]);
+      for (std::int64_t k = 0; k < amounts[c][n]; ++k)
+        ranks[users[*user++].rank].nics.push_back(nics[n]);
   }
-  for (RankBinding& rank : ranks) {
-    std::sort(rank.nics.begin(), rank.nics.end());
-    rank.nics.erase(std::unique(rank.nics.begin(), rank.nics.end()), rank.nics.end());
-  }
+  for (RankBinding& rank : ranks) make_set(rank.nics);
 }
 
 }  // namespace dts::plan

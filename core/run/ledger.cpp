@@ -2,6 +2,7 @@
 #include "core/run/ledger.hpp"
 
 #include "core/base/files.hpp"
+#include "core/base/json_fields.hpp"
 #include "core/base/units.hpp"
 #include "core/run/file_lock.hpp"
 
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <limits>
 
 namespace dts::run {
 
@@ -58,15 +58,9 @@ Result<void> append_event(const std::string& ledger, Event event) {
 
 namespace {
 
-// json converts -1 to 4294967295 and 1.5 to 1; here both are errors.
-unsigned count(const json& j, const char* name) {
-  const auto found = j.find(name);
-  if (found == j.end()) return 0;
-  if (!found->is_number_unsigned() ||
-      found->get<std::uint64_t>() > std::numeric_limits<unsigned>::max())
-    throw json::other_error::create(
-        501, fmt::format("`{}` is not a whole number in range", name), nullptr);
-  return found->get<unsigned>();
+// 0: absent.
+unsigned count_of(const json& j, const char* name) {
+  return j.contains(name) ? count(j, name) : 0;
 }
 
 }  // namespace
@@ -79,12 +73,12 @@ Result<std::vector<Event>> parse_ledger(const std::string& text, const std::stri
     if (end == std::string::npos) break;  // half a record
     ++number;
     try {
-      const json j = json::parse(text.substr(start, end - start));
+      const auto j = nlohmann::json::parse(text.substr(start, end - start));
       Event event;
       event.time = j.at("time").get<std::string>();
       event.event = j.at("event").get<std::string>();
-      event.attempt = count(j, "attempt");
-      event.job = count(j, "job");
+      event.attempt = count_of(j, "attempt");
+      event.job = count_of(j, "job");
       event.cause = j.value("cause", "");
       event.exit_code = j.value("exit_code", -1);
       event.decision = j.value("decision", "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/rank_logs.hpp"
 
+#include "core/base/alike.hpp"
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
@@ -41,9 +42,7 @@ Result<RankSelection> parse_ranks(const std::string& text) {
               selection.ranks.end(),
               static_cast<unsigned>(*first));
   }
-  std::sort(selection.ranks.begin(), selection.ranks.end());
-  selection.ranks.erase(std::unique(selection.ranks.begin(), selection.ranks.end()),
-                        selection.ranks.end());
+  make_set(selection.ranks);
   return selection;
 }
 

@@ -14,8 +14,6 @@
 namespace dts::topo {
 namespace {
 
-constexpr unsigned k_most_pus = 65'535;
-
 struct Word {
   std::string text;
   int column = 1;
@@ -91,7 +89,7 @@ class Reader {
 
   void reserve(const std::vector<Word>& words) {
     const auto pus =
-        words.size() == 2 ? parse_number_list(words[1].text, k_most_pus) : std::nullopt;
+        words.size() == 2 ? parse_number_list(words[1].text, k_highest_cpu) : std::nullopt;
     if (!pus)
       return complain(words.back().column, "not `reserve LIST`", "for example: reserve 0-1,64-65");
     reserved_.insert(reserved_.end(), pus->begin(), pus->end());
