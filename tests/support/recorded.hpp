@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded topologies of real machines, which lie beside the project where there are any.
+// Recorded topologies of real machines, which lie beside the project where there are any, or where
+// DTS_TOPOLOGIES says.
 #pragma once
 
 #include "core/base/files.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <string>
 
 namespace dts::tests {
 
-inline const std::string k_recorded = std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+inline const std::string k_recorded =
+    std::getenv("DTS_TOPOLOGIES") != nullptr
+        ? std::string(std::getenv("DTS_TOPOLOGIES")) + "/"
+        : std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
 
 // False, saying why, where the folder or this file of it is not here.
 inline bool have_recorded(const std::string& file = "") {
