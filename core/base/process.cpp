@@ -11,13 +11,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <thread>
 
 namespace dts {
 namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto k_kill_limit = 2s;  // a killed process is gone in milliseconds, or hangs
 
 void reset_signals(const std::vector<int>& blocked) {
   sigset_t set;
@@ -58,12 +65,39 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return result;
 }
 
+// The wait status of a child of ours; nullopt where it has not ended by `deadline`. By polling, as
+// pidfd_open(2) is not there before Linux 5.3.
+std::optional<int> wait_until(pid_t pid, Clock::time_point deadline) {
+  for (std::chrono::microseconds pause = 50us;;
+       pause = std::min<decltype(pause)>(2 * pause, 20ms)) {
+    int status = 0;
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended == pid || (ended < 0 && errno != EINTR)) return status;
+    if (Clock::now() >= deadline) return std::nullopt;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 // Appends what is there; false at the end of the stream.
 bool drain(int fd, std::string& into) {
   char block[65536];
   const ssize_t n = ::read(fd, block, sizeof block);
   if (n > 0) into.append(block, static_cast<std::size_t>(n));
   return n > 0 || (n < 0 && errno == EINTR);
+}
+
+// Both streams to their ends; false where they are not there by `deadline`.
+bool drain_until(Clock::time_point deadline, int out, int err, Output& output) {
+  pollfd fds[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) return false;
+    if (::poll(fds, 2, static_cast<int>(left.count())) < 0 && errno != EINTR) return true;
+    if (fds[0].revents != 0 && !drain(fds[0].fd, output.out)) fds[0].fd = -1;
+    if (fds[1].revents != 0 && !drain(fds[1].fd, output.err)) fds[1].fd = -1;
+  }
+  return true;
 }
 
 }  // namespace
@@ -138,27 +172,22 @@ Result<Output> run_process(Command command, std::chrono::milliseconds limit) {
   DTS_ASSIGN(const pid_t pid, start_process(command));
   out.write_end.reset();
   err.write_end.reset();
+  const auto deadline = Clock::now() + limit;
   Output output;
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  bool timed_out = false;
-  pollfd fds[2] = {{out.read_end.get(), POLLIN, 0}, {err.read_end.get(), POLLIN, 0}};
-  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) {
-      timed_out = true;
-      ::kill(-pid, SIGKILL);
-      break;
-    }
-    if (::poll(fds, 2, static_cast<int>(left.count())) < 0 && errno != EINTR) break;
-    if (fds[0].revents != 0 && !drain(fds[0].fd, output.out)) fds[0].fd = -1;
-    if (fds[1].revents != 0 && !drain(fds[1].fd, output.err)) fds[1].fd = -1;
+  std::optional<int> status;
+  if (drain_until(deadline, out.read_end.get(), err.read_end.get(), output))
+    status = wait_until(pid, deadline);
+  if (!status) {
+    ::kill(-pid, SIGKILL);
+    const std::string words = "`" + join(command.argv, " ") + "` timed out";
+    if (wait_until(pid, Clock::now() + k_kill_limit)) return fail(Errc::io, words);
+    return fail(
+        Errc::io,
+        words + ", and SIGKILL does not end it: process " + std::to_string(pid) +
+            " hangs in the kernel",
+        "a file system that does not answer? `ps -o stat,wchan -p " + std::to_string(pid) + "`");
   }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (timed_out) return fail(Errc::io, "`" + join(command.argv, " ") + "` timed out");
-  output.exit_code = exit_code_of_wait_status(status);
+  output.exit_code = exit_code_of_wait_status(*status);
   return output;
 }
 
