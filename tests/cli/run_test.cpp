@@ -90,6 +90,24 @@ TEST_CASE(
   CHECK(logs.out == log_of(session, 1, 0));
 }
 
+TEST_CASE("-c limits the cores of a rank, and one that has no room for them does not start") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const auto of = [&](const Words& options) {
+    Words words = run_of(1, {"--", "sh", "-c", "echo $OMP_NUM_THREADS; nproc"});
+    words.insert(words.begin() + 1, options.begin(), options.end());
+    return session.dtsubmit(words);
+  };
+  const Output one = of({"-c", "1"});
+  check_exit(one, 0);
+  CHECK(one.out.substr(0, 2) == "1\n");
+  CHECK(one.out == of({"--cores-per-rank", "1"}).out);
+  CHECK(one.out == of({"-c", "9999", "--cores-per-rank", "1"}).out);
+  const Output many = of({"-c", "9999"});
+  check_exit(many, 3);
+  CHECK(contains(many.err, "9999 asked"));
+}
+
 TEST_CASE("four ranks are told their places, rank 0 is shown, every rank has its log") {
   if (!Session::has_mpirun()) return;
   const Session session;
