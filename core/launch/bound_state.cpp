@@ -60,6 +60,7 @@ BoundState state_from(const json& j) {
   const auto threads = j.find("threads");
   if (threads == j.end()) return state;
   state.settled = true;
+  state.cgroup_now = cpus_of(j, "cgroup_now");
   if (threads->get_ref<const json::array_t&>().size() > k_most_thread_groups)
     wrong_field("threads");
   for (const json& group : *threads) state.threads.push_back(group_from(group));
@@ -83,6 +84,7 @@ std::string to_text(const BoundState& state) {
   if (state.gpus_visible) j["gpus_visible"] = *state.gpus_visible;
   if (state.gpus_open) j["gpus_open"] = *state.gpus_open;
   if (state.settled) {
+    j["cgroup_now"] = fold_numbers(state.cgroup_now);
     j["threads"] = json::array();
     for (const ThreadGroup& group : state.threads) j["threads"].push_back(to_json(group));
     j["openmp"] = state.openmp;

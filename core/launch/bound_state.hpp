@@ -40,6 +40,7 @@ struct BoundState {
 
   // Of the program and its descendants, some time after their start.
   bool settled = false;
+  std::vector<unsigned> cgroup_now;  // `cgroup` by then
   std::vector<ThreadGroup> threads;
   std::vector<std::string> openmp;  // runtimes that they have loaded: libgomp, libiomp5, libomp
   std::vector<std::string> places;  // "NAME=value" of the environment that places threads

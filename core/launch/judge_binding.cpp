@@ -51,14 +51,27 @@ void judge_inherited(const PlannedBinding& planned, const BoundState& found, Fin
                       has_culprit});
 }
 
+bool leaves_less(const Numbers& cgroup, const PlannedBinding& planned) {
+  return !cgroup.empty() && !is_within(planned.cpus, cgroup);
+}
+
+BindingFinding too_little(const char* leaves, const Numbers& cgroup, const Numbers& planned) {
+  const Numbers both = common(planned, cgroup);
+  if (both.empty())
+    return {fmt::format(
+        "the cgroup {} {}, none of the planned {}", leaves, cores(cgroup), fold_numbers(planned))};
+  return {fmt::format("the cgroup {} only {} of the {} planned ({})",
+                      leaves,
+                      cores(both),
+                      planned.size(),
+                      fold_numbers(planned))};
+}
+
 void judge_mask(const PlannedBinding& planned, const BoundState& found, Findings& findings) {
   judge_inherited(planned, found, findings);
   if (planned.cpus.empty() || found.cpus == planned.cpus) return;
-  if (!found.cgroup.empty() && !is_within(planned.cpus, found.cgroup))
-    findings.push_back({fmt::format("the cgroup leaves only {} of the {} planned ({})",
-                                    cores(common(planned.cpus, found.cgroup)),
-                                    planned.cpus.size(),
-                                    fold_numbers(planned.cpus))});
+  if (leaves_less(found.cgroup, planned))
+    findings.push_back(too_little("leaves", found.cgroup, planned.cpus));
   else
     findings.push_back(
         {fmt::format("is bound to {}, planned {}", cores(found.cpus), fold_numbers(planned.cpus))});
@@ -115,8 +128,24 @@ void judge_gpus(const PlannedBinding& planned, const BoundState& found, Findings
     (void)isolated(found.gpus_visible, "CUDA_VISIBLE_DEVICES as it was started with");
 }
 
+void judge_cgroup_now(const PlannedBinding& planned, const BoundState& found, Findings& findings) {
+  if (found.cgroup_now != found.cgroup && leaves_less(found.cgroup_now, planned))
+    findings.push_back(too_little("now leaves", found.cgroup_now, planned.cpus));
+}
+
+// Threads that a cpuset has lost the PUs of go to those of theirs that are left, or to any.
+bool is_by_cgroup(const ThreadGroup& group,
+                  const PlannedBinding& planned,
+                  const BoundState& found) {
+  return leaves_less(found.cgroup_now, planned) &&
+         (group.cpus == found.cgroup_now || group.cpus == common(planned.cpus, found.cgroup_now));
+}
+
 // Who held the threads of a group to its PUs, as far as the loaded runtimes and variables tell.
 std::string mover(const ThreadGroup& group, const BoundState& found) {
+  // Before Linux 6.2 whoever writes a cpuset, by making it larger too, undoes all masks in it.
+  if (found.cgroup_now != found.cgroup && group.cpus == found.cgroup_now)
+    return "a change of the cgroup, or by the program itself";
   if (!group.name.empty()) return group.name;
   if (found.openmp.empty()) return "the program itself";
   std::vector<std::string> names;
@@ -128,7 +157,7 @@ std::string mover(const ThreadGroup& group, const BoundState& found) {
 void judge_threads(const PlannedBinding& planned, const BoundState& found, Findings& findings) {
   if (planned.cpus.empty()) return;
   for (const ThreadGroup& group : found.threads) {
-    if (group.cpus == planned.cpus) continue;
+    if (group.cpus == planned.cpus || is_by_cgroup(group, planned, found)) continue;
     const bool outside = !is_within(group.cpus, planned.cpus);
     const bool crowded = group.name.empty() && group.working > group.cpus.size();
     if (!outside && !crowded) continue;
@@ -184,6 +213,7 @@ std::vector<BindingFinding> judge_binding(const PlannedBinding& planned, const B
   judge_memory(planned, found, findings);
   judge_gpus(planned, found, findings);
   if (!found.settled) return findings;
+  judge_cgroup_now(planned, found, findings);
   judge_threads(planned, found, findings);
   judge_openmp(found, findings);
   return findings;

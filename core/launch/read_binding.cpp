@@ -197,6 +197,7 @@ void read_threads(const std::vector<pid_t>& roots, BoundState& state) {
     for (const unsigned node : nodes_of_pages(pid, maps)) pages.insert(node);
   }
   state.settled = true;
+  state.cgroup_now = cgroup_cpus();
   state.threads = gatherer.groups();
   state.openmp = to_list(runtimes);
   state.places = to_list(places);

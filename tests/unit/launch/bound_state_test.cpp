@@ -29,6 +29,7 @@ TEST_CASE("a state arrives as it was sent, of a node of 256 PUs in less than a k
   state.gpus_visible = 8;
   CHECK(parse_bound_state(to_text(state)) == state);
   state.settled = true;
+  state.cgroup_now = {0, 1};
   state.inherited_from = "SLURM_CPU_BIND=quiet,mask_cpu:0x1";
   state.memory_error = "Operation not permitted";
   state.allotted = 128;
@@ -150,6 +151,7 @@ TEST_CASE("threads that were moved are told apart from those that were not") {
   over = true;
   one.join();
   CHECK(state.settled);
+  CHECK(state.cgroup_now == read_start_state({}, "").cgroup);
   unsigned on_all = 0;
   for (const ThreadGroup& group : state.threads)
     if (group.cpus == all) on_all += group.threads;

@@ -20,7 +20,7 @@ PlannedBinding a_plan() {
 
 BoundState a_state() {
   BoundState state;
-  state.inherited = state.cgroup = {0, 1, 2, 3, 4, 5, 6, 7};
+  state.inherited = state.cgroup = state.cgroup_now = {0, 1, 2, 3, 4, 5, 6, 7};
   state.cpus = {0, 1, 2, 3};
   state.memory = {Kind::bind, {0}};
   state.memory_nodes = {0, 1};
@@ -58,10 +58,21 @@ TEST_CASE("what is as planned, or may well be otherwise, is worth no word") {
          p.cpus = {};
          f.cpus = {5};
        }},
-      {"the cgroup is not known", [](auto&, auto& f) { f.cgroup = {}; }},
-      {"a cgroup of one core",
+      {"the cgroup is not known", [](auto&, auto& f) { f.cgroup = f.cgroup_now = {}; }},
+      {"the cgroup is not known any more", [](auto&, auto& f) { f.cgroup_now = {}; }},
+      {"a cgroup that lost cores of others",
+       [](auto&, auto& f) {
+         f.cgroup_now = {0, 1, 2, 3, 4};
+       }},
+      {"a cgroup that got more than the rank was started with",
        [](auto& p, auto& f) {
          p.cpus = f.cpus = f.inherited = f.cgroup = {2};
+         p.node_cpus = 1;
+         f.threads = {threads({2}, 40, 9)};
+       }},
+      {"a cgroup of one core",
+       [](auto& p, auto& f) {
+         p.cpus = f.cpus = f.inherited = f.cgroup = f.cgroup_now = {2};
          f.threads = {threads({2}, 40, 9)};
        }},
       {"a narrow mask that did not narrow the plan",
@@ -130,9 +141,28 @@ TEST_CASE("each way to be wrong has its words") {
       {"the cgroup leaves only cores 2,3 of the 4 planned (0-3)",
        true,
        [](auto&, auto& f) {
-         f.cgroup = f.inherited = {2, 3, 4, 5};
+         f.cgroup = f.cgroup_now = f.inherited = {2, 3, 4, 5};
          f.cpus = {2, 3};
          f.threads = {};
+       }},
+      {"the cgroup now leaves only cores 2,3 of the 4 planned (0-3)",
+       true,
+       [](auto&, auto& f) {
+         f.cgroup_now = {2, 3, 4, 5};
+         f.threads = {threads({2, 3}, 20, 9)};
+       }},
+      {"the cgroup now leaves cores 4-7, none of the planned 0-3",
+       true,
+       [](auto&, auto& f) {
+         f.cgroup_now = {4, 5, 6, 7};
+         f.threads = {threads({4, 5, 6, 7}, 20, 9)};
+       }},
+      {"2 threads of python3 may run on cores 0-5, outside of the planned 0-3: moved by a change "
+       "of the cgroup, or by the program itself",
+       true,
+       [](auto&, auto& f) {
+         f.cgroup_now = {0, 1, 2, 3, 4, 5};
+         f.threads.push_back(threads({0, 1, 2, 3, 4, 5}, 2, 2));
        }},
       {"was started with a mask of core 0 where it has 8: SLURM_CPU_BIND=quiet,map_cpu:0 leaked; "
        "unset it",
