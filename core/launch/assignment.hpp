@@ -17,8 +17,8 @@ struct Assignment {
   Allocation allocation;  // as planned
 };
 
-// With `local` there is no scheduler, and --cpus-per-task is for the plan to keep. Errors: of read_spec() and read_plan(); Errc::invalid for an
-// allocation that is not what was planned.
+// With `local` there is no scheduler, and --cpus-per-task is for the plan to keep. Errors: of
+// read_spec() and read_plan(); Errc::invalid for an allocation that is not what was planned.
 [[nodiscard]] Result<Assignment> read_assignment(const run::RunDirectory& run, bool local);
 
 // Errors: a file that cannot be read, or whose text is damaged.

@@ -31,7 +31,8 @@ using LookUp = std::function<std::optional<std::string>(const char* name)>;
                                           std::string memory_error);
 
 // Adds the threads of `roots` and all their descendants, what they have loaded, where their pages
-// are if the state's memory policy asks for nodes, and the calling process's cpuset. A few milliseconds for a hundred threads.
+// are if the state's memory policy asks for nodes, and the calling process's cpuset. A few
+// milliseconds for a hundred threads.
 void read_threads(const std::vector<pid_t>& roots, BoundState& state);
 
 }  // namespace dts::launch

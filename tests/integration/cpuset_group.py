@@ -2,6 +2,7 @@
 """A cpuset of a test's own, of version 1 or 2 as the machine has it."""
 import os
 import signal
+import subprocess
 
 from checks import skip, wait_for
 
@@ -51,10 +52,12 @@ class Group:
                 if version == 1:
                     self.write("cpuset.mems", ",".join(words_of(parent + "/cpuset.effective_mems") or words_of(parent + "/cpuset.mems")))
                 self.set(cpus)
-                return
+                if subprocess.run([*self.enter(), "true"]).returncode == 0:
+                    return
+                why = f"no process may enter {self.path}"
             except OSError as error:
-                why = f"{error.strerror}: {error.filename}"
-                os.rmdir(self.path)
+                why = f"{error.strerror}: {self.path}"
+            os.rmdir(self.path)
         skip(f"no cpuset can be made here ({why})")
 
     def __enter__(self):
