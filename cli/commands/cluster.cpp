@@ -138,6 +138,9 @@ void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
           "--proctrack", set_proctrack, "linuxproc, or cgroup as root; default linuxproc")
       ->check(CLI::IsMember({"linuxproc", "cgroup"}))
       ->type_name("KIND");
+  verb.add_flag("--constrain-cores",
+                spec.constrain_cores,
+                "hold jobs to the cores that Slurm gives them; with --proctrack cgroup");
   verb.add_option("--conf", spec.extra, "KEY=VALUE, a line of slurm.conf; repeatable")
       ->type_size(1)
       ->allow_extra_args(false);

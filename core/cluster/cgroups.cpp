@@ -35,13 +35,17 @@ bool remove_group(const std::string& path) {
 
 }  // namespace
 
-Result<void> check_cgroups() {
-  if (exists(std::string(k_cgroups) + "/freezer/tasks")) return {};
-  return fail(
-      Errc::invalid,
-      fmt::format("--proctrack cgroup needs the freezer hierarchy of cgroup v1 at {}/freezer",
-                  k_cgroups),
-      "boot with systemd.unified_cgroup_hierarchy=0, or use --proctrack linuxproc");
+Result<void> check_cgroups(bool constrain_cores) {
+  const auto need = [](const char* option, const char* hierarchy) -> Result<void> {
+    const std::string path = fmt::format("{}/{}", k_cgroups, hierarchy);
+    if (exists(path + "/tasks")) return {};
+    return fail(
+        Errc::invalid,
+        fmt::format("{} needs the {} hierarchy of cgroup v1 at {}", option, hierarchy, path),
+        "boot with systemd.unified_cgroup_hierarchy=0, or use --proctrack linuxproc");
+  };
+  DTS_TRY(need("--proctrack cgroup", "freezer"));
+  return constrain_cores ? need("--constrain-cores", "cpuset") : Result<void>();
 }
 
 bool have_groups(const std::vector<std::string>& nodes) {

@@ -15,10 +15,10 @@ namespace dts::cluster {
 // nodes.
 constexpr const char* k_cgroups = "/sys/fs/cgroup";
 
-// Errc::invalid unless the freezer hierarchy of cgroup v1 is mounted: all that proctrack/cgroup
-// needs. Slurm 22.05 on pure v2 wants systemd to make its groups, which a machine in a container
-// does not have.
-[[nodiscard]] Result<void> check_cgroups();
+// Errc::invalid unless the freezer hierarchy of cgroup v1 is mounted, all that proctrack/cgroup
+// needs, and with `constrain_cores` the cpuset one, for task/cgroup. Slurm 22.05 on pure v2 wants
+// systemd to make its groups, which a machine in a container does not have.
+[[nodiscard]] Result<void> check_cgroups(bool constrain_cores);
 
 // True when a Slurm has groups for any of these nodes on this machine.
 [[nodiscard]] bool have_groups(const std::vector<std::string>& nodes);

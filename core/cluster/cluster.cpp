@@ -101,7 +101,7 @@ Result<Layout> decide(const ClusterSpec& spec, std::vector<std::string>& warning
 // would end each other's jobs. Holds the lock until the groups exist; writes the choice into
 // `layout`.
 Result<UniqueFd> choose_group_names(Layout& layout, std::vector<std::string>& warnings) {
-  DTS_TRY(check_cgroups());
+  DTS_TRY(check_cgroups(layout.spec.constrain_cores));
   DTS_ASSIGN(UniqueFd lock, lock_folder(k_cgroups, IfAbsent::leave, k_lock_limit));
   for (char letter = 'b'; have_groups(node_names(layout)) && letter <= 'z'; ++letter)
     layout.node_prefix = std::string("n") + letter;
@@ -180,6 +180,7 @@ Result<void> ask_controller(ClusterStatus& status) {
 }  // namespace
 
 Result<UpResult> up(ClusterSpec spec) {
+  DTS_TRY(fit_machine(spec));
   DTS_TRY(validate(spec));
   DTS_TRY(resolve_folder(spec));
   if (spec.proctrack == Proctrack::cgroup && ::geteuid() != 0)

@@ -50,8 +50,8 @@ Lines behaviour_lines(const Layout& layout) {
   const bool cgroup = layout.spec.proctrack == Proctrack::cgroup;
   return {
       {"ProctrackType", cgroup ? "proctrack/cgroup" : "proctrack/linuxproc"},
-      {"TaskPlugin",
-       "task/none"},  // task/affinity would bind to cores that a claimed node does not have
+      // task/affinity would bind to cores that a claimed node does not have.
+      {"TaskPlugin", layout.spec.constrain_cores ? "task/affinity,task/cgroup" : "task/none"},
       {"JobAcctGatherType", "jobacct_gather/none"},
       {"AccountingStorageType", "accounting_storage/none"},
       {"SelectType", "select/cons_tres"},
@@ -175,7 +175,9 @@ std::string render_gres_conf(const Layout& layout) {
 
 std::string render_cgroup_conf(const Layout& layout) {
   if (layout.spec.proctrack != Proctrack::cgroup) return {};
-  return "CgroupPlugin=cgroup/v1\nConstrainCores=no\nConstrainRAMSpace=no\nConstrainDevices=no\n";
+  return fmt::format(
+      "CgroupPlugin=cgroup/v1\nConstrainCores={}\nConstrainRAMSpace=no\nConstrainDevices=no\n",
+      layout.spec.constrain_cores ? "yes" : "no");
 }
 
 }  // namespace dts::cluster

@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -73,6 +74,19 @@ const char* to_string(Proctrack proctrack) {
   return proctrack == Proctrack::cgroup ? "cgroup" : "linuxproc";
 }
 
+Result<void> fit_machine(ClusterSpec& spec) {
+  if (!spec.constrain_cores) return {};
+  const auto there = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
+  if (spec.cpus_per_node == 0) spec.cpus_per_node = there;
+  if (spec.cpus_per_node <= there) return {};
+  return fail(Errc::invalid,
+              fmt::format("--cpus-per-node: {} claimed, and this machine has {}: with "
+                          "--constrain-cores nodes have real ones only",
+                          spec.cpus_per_node,
+                          there),
+              "leave --cpus-per-node out");
+}
+
 unsigned cpus_of(const ClusterSpec& spec) {
   if (spec.cpus_per_node != 0) return spec.cpus_per_node;
   const unsigned wanted = std::max(spec.gpus_per_node, 4U);
@@ -96,6 +110,10 @@ Result<void> validate(const ClusterSpec& spec) {
          fmt::format(
              "{} CPUs cannot be spread over {} sockets evenly", cpus_of(spec), spec.sockets),
          "choose a divisor of --cpus-per-node"});
+  if (spec.constrain_cores && spec.proctrack != Proctrack::cgroup)
+    problems.push_back({"--constrain-cores",
+                        "only control groups can hold a job to its cores",
+                        "add --proctrack cgroup"});
   for (const std::string& line : spec.extra) check_extra(line, problems);
   if (problems.empty()) return {};
   return tl::unexpected<Error>(to_error(problems));

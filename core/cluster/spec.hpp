@@ -25,8 +25,13 @@ struct ClusterSpec {
   unsigned sockets = 1;  // the CPUs of a node are spread over them evenly
   unsigned grace = 20;   // GraceTime of partition `low`, seconds
   Proctrack proctrack = Proctrack::linuxproc;
+  bool constrain_cores = false;    // jobs are held to the cores that Slurm gives them
   std::vector<std::string> extra;  // "Key=value" lines of slurm.conf; one of our keys is replaced
 };
+
+// With constrain_cores the nodes have this machine's CPUs, where no number was chosen.
+// Errc::invalid for more than there are: Slurm could not hold jobs to those. Not pure.
+[[nodiscard]] Result<void> fit_machine(ClusterSpec& spec);
 
 // cpus_per_node with the default applied.
 [[nodiscard]] unsigned cpus_of(const ClusterSpec& spec);

@@ -103,6 +103,11 @@ TEST_CASE("proctrack/cgroup brings a cgroup.conf, proctrack/linuxproc none") {
   layout.spec.proctrack = Proctrack::cgroup;
   CHECK(has_line(render_cgroup_conf(layout), "CgroupPlugin=cgroup/v1"));
   CHECK(has_line(render_slurm_conf(layout), "ProctrackType=proctrack/cgroup"));
+  CHECK(has_line(render_slurm_conf(layout), "TaskPlugin=task/none"));
+  CHECK(has_line(render_cgroup_conf(layout), "ConstrainCores=no"));
+  layout.spec.constrain_cores = true;
+  CHECK(has_line(render_slurm_conf(layout), "TaskPlugin=task/affinity,task/cgroup"));
+  CHECK(has_line(render_cgroup_conf(layout), "ConstrainCores=yes"));
 }
 
 TEST_CASE("without host names of their own the nodes answer to the machine's") {

@@ -48,6 +48,20 @@ TEST_CASE("every bad option is named, all of them at once") {
   }
 }
 
+TEST_CASE("jobs are held to cores by control groups only, and to real cores only") {
+  ClusterSpec spec;
+  CHECK(fit_machine(spec));
+  CHECK(spec.cpus_per_node == 0);
+  spec.constrain_cores = true;
+  CHECK(problem_of(spec).find("--constrain-cores") != std::string::npos);
+  spec.proctrack = Proctrack::cgroup;
+  CHECK(problem_of(spec).empty());
+  REQUIRE(fit_machine(spec));
+  CHECK(spec.cpus_per_node >= 1);
+  ++spec.cpus_per_node;
+  CHECK(fit_machine(spec).error().message.find("--cpus-per-node") == 0);
+}
+
 TEST_CASE("the largest allowed cluster is allowed, one more node is not") {
   ClusterSpec spec;
   spec.nodes = 64;
