@@ -12,10 +12,9 @@
 
 namespace dts::tests {
 
-inline const std::string k_recorded =
-    std::getenv("DTS_TOPOLOGIES") != nullptr
-        ? std::string(std::getenv("DTS_TOPOLOGIES")) + "/"
-        : std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+inline const std::string k_recorded = std::getenv("DTS_TOPOLOGIES") != nullptr
+                                          ? std::string(std::getenv("DTS_TOPOLOGIES")) + "/"
+                                          : std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
 
 // False, saying why, where the folder or this file of it is not here.
 inline bool have_recorded(const std::string& file = "") {
