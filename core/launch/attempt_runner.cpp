@@ -124,7 +124,10 @@ Result<LauncherCommand> AttemptRunner::launcher_command(
   DTS_ASSIGN(const Output list, run_process(std::move(ask), k_question_limit));
   const std::string mpi = mpi_type_of(list.out + list.err);
   log("launcher srun --mpi={}: {}", mpi, choice.why);
-  return srun_command(plan, mpi, rank_command, settings_.nodes);
+  LauncherCommand command = srun_command(plan, mpi, rank_command, settings_.nodes);
+  if (mpi == "pmix" && !getenv_lookup(k_pmix_fence.first))
+    command.environment.emplace_back(k_pmix_fence);
+  return command;
 }
 
 Result<void> AttemptRunner::start_launcher() {
