@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto k_kill_limit = 2s;  // a killed process is gone in milliseconds, or hangs
+constexpr auto k_kill_limit = 5s;  // a killed process is gone in milliseconds, or hangs
 
 void reset_signals(const std::vector<int>& blocked) {
   sigset_t set;

@@ -57,7 +57,7 @@ struct Output {
 };
 
 // Runs to the end, killing the whole process group after `limit`: then Errc::io, "timed out", at
-// most 2 s later. A process that SIGKILL does not end by then (it waits in the kernel, for a dead
+// most 5 s later. A process that SIGKILL does not end by then (it waits in the kernel, for a dead
 // file server say) is named in the error and left behind: whoever is its parent when it ends at
 // last, init after us, reaps it.
 [[nodiscard]] Result<Output> run_process(Command command, std::chrono::milliseconds limit);

@@ -82,7 +82,6 @@ TEST_CASE("a program that has closed its output and goes on is timed out too") {
   CHECK(std::chrono::steady_clock::now() - start < 60s);
   REQUIRE_FALSE(output);
   CHECK(contains(output.error().message, "timed out"));
-  CHECK_FALSE(contains(output.error().message, "SIGKILL"));
 }
 
 }  // namespace dts
