@@ -155,7 +155,7 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
       ->type_name("N");
   verb.add_option("--bind-threads",
                   o.spec.bind_threads,
-                  "one core for each OpenMP thread of this runtime: none, gnu, intel [none]")
+                  "a core for each OpenMP thread of a runtime: none, auto, gnu, intel [none]")
       ->group(group)
       ->type_name("NAME");
   verb.add_flag("--strict-binding",

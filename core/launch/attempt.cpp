@@ -198,6 +198,7 @@ void Attempt::start_ranks(Time now) {
     go.log_timestamps = settings_.log_timestamps;
     go.hang_seconds = settings_.hang_seconds;
     go.checkpoint_every = checkpoint_every;
+    if (settings_.plan.bind_threads == "auto") go.thread_cpus = placement.first_cpus;
     send(placement.rank, std::move(go));
   }
 }

@@ -28,6 +28,7 @@ std::string signature(const RankBound& rank, const std::vector<BindingFinding>& 
                                  fold_numbers(rank.found.cpus),
                                  plan::to_text(rank.found.memory),
                                  rank.found.settled);
+  text += "/" + rank.found.thread_places;
   for (const BindingFinding& finding : findings) text += "/" + finding.text;
   return text;
 }
@@ -71,6 +72,7 @@ std::string as_planned(const BindingGroup& group) {
 std::string line_of(const BindingGroup& group) {
   std::vector<std::string> words;
   for (const BindingFinding& finding : group.findings) words.push_back(in_words(finding));
+  if (!group.found.thread_places.empty()) words.push_back(group.found.thread_places);
   if (!has_mismatch(group.findings)) words.insert(words.begin(), as_planned(group));
   return who(group) + ": " + join(words, "; ");
 }

@@ -57,6 +57,7 @@ BoundState state_from(const json& j) {
   state.memory_nodes = cpus_of(j, "memory_nodes");
   state.gpus_visible = if_known(j, "gpus_visible");
   state.gpus_open = if_known(j, "gpus_open");
+  state.thread_places = j.value("thread_places", "");
   const auto threads = j.find("threads");
   if (threads == j.end()) return state;
   state.settled = true;
@@ -83,6 +84,7 @@ std::string to_text(const BoundState& state) {
          {"memory_nodes", fold_numbers(state.memory_nodes)}};
   if (state.gpus_visible) j["gpus_visible"] = *state.gpus_visible;
   if (state.gpus_open) j["gpus_open"] = *state.gpus_open;
+  if (!state.thread_places.empty()) j["thread_places"] = state.thread_places;
   if (state.settled) {
     j["cgroup_now"] = fold_numbers(state.cgroup_now);
     j["threads"] = json::array();

@@ -37,6 +37,8 @@ struct BoundState {
   std::vector<unsigned> memory_nodes;      // that the cpuset allows; empty: not known
   std::optional<unsigned> gpus_visible{};  // of the inherited CUDA_VISIBLE_DEVICES
   std::optional<unsigned> gpus_open{};     // /dev/nvidia<n> that its cgroup lets it open
+  std::string thread_places{};  // by which variables OpenMP's threads are bound, and why these;
+                                // empty: --bind-threads auto was not asked for
 
   // Of the program and its descendants, some time after their start.
   bool settled = false;

@@ -184,16 +184,17 @@ void judge_openmp(const BoundState& found, Findings& findings) {
       return place.substr(0, place.find('=')) == name;
     });
   };
-  if (is_set("KMP_AFFINITY") && found.openmp == std::vector<std::string>{"libgomp"})
+  if (is_set("KMP_AFFINITY") && !is_set("OMP_PLACES") &&
+      found.openmp == std::vector<std::string>{"libgomp"})
     findings.push_back(
         {"KMP_AFFINITY is set, but the program has loaded libgomp, which does not "
-         "read it: --bind-threads gnu",
+         "read it: --bind-threads auto",
          0,
          false});
   if (is_set("GOMP_CPU_AFFINITY") && found.openmp.size() > 1 && has(found.openmp, "libgomp"))
     findings.push_back({fmt::format("GOMP_CPU_AFFINITY is set and {} are both loaded: the first "
                                     "binds the thread that the other counts its cores from; "
-                                    "--bind-threads intel or none",
+                                    "--bind-threads auto or none",
                                     join(found.openmp, " and ")),
                         0,
                         false});

@@ -109,6 +109,7 @@ Go go_from(const json& j) {
   go.log_timestamps = j.value("log_timestamps", false);
   go.hang_seconds = number(j, "hang_seconds");
   go.checkpoint_every = milliseconds(j, "checkpoint_every");
+  go.thread_cpus = counts(j, "thread_cpus");
   return go;
 }
 
@@ -240,7 +241,8 @@ std::string to_line(const ToRank& message) {
                                    {"log_timestamps", m.log_timestamps},
                                    {"stop_signal", m.stop_signal},
                                    {"hang_seconds", m.hang_seconds},
-                                   {"checkpoint_every", m.checkpoint_every}};
+                                   {"checkpoint_every", m.checkpoint_every},
+                                   {"thread_cpus", m.thread_cpus}};
                      },
                      [](const Advise& m) {
                        return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};

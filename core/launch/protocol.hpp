@@ -172,6 +172,8 @@ struct Go {
   // Without progress for so many seconds the program hangs; 0: as ProgressWatch finds, -1: never.
   int hang_seconds = 0;
   std::uint64_t checkpoint_every = 0;  // milliseconds, as Advise has it; 0: not known yet
+  // For --bind-threads auto the first PU of each core, in the cores' order; empty: not asked for.
+  std::vector<unsigned> thread_cpus{};
 };
 
 struct Advise {

@@ -153,12 +153,13 @@ void RankProcess::handle(const Go& message) {
   rendezvous_.socket.reset();
   stop_signal_ = message.stop_signal;
   if (const auto bound = binding_.apply(message); !bound) return say(Failed{bound.error().message});
-  say(binding_.bound());
-  if (!binding_.may_start()) return;  // the agent ends the attempt
-  plan::Environment environment = message.environment;
   const auto is_set = [](const std::string& name) {
     return getenv_lookup(name.c_str()).has_value();
   };
+  plan::Environment environment = binding_.place_threads(message, options_.command, is_set);
+  say(binding_.bound());
+  if (!binding_.may_start()) return;  // the agent ends the attempt
+  environment.insert(environment.end(), message.environment.begin(), message.environment.end());
   std::erase_if(environment,
                 [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
   if (const auto ready = progress_.prepare(message.checkpoint_every, environment); !ready)

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/rank_binding.hpp"
 
+#include "core/base/text.hpp"
 #include "core/launch/binding.hpp"
 #include "core/launch/memory_binding.hpp"
+#include "core/launch/openmp_runtime.hpp"
 #include "core/launch/program.hpp"
 #include "core/launch/read_binding.hpp"
+#include "core/plan/thread_places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace dts::launch {
 namespace {
@@ -22,6 +29,27 @@ Result<void> RankBinding::apply(const Go& order) {
   const auto memory = bind_memory(order.memory);
   state_ = read_start_state(std::move(inherited), memory ? "" : memory.error().message);
   return {};
+}
+
+plan::Environment RankBinding::place_threads(const Go& order,
+                                             const std::vector<std::string>& command,
+                                             const plan::IsSet& is_set) {
+  if (order.thread_cpus.empty()) return {};
+  const auto own = std::find_if(plan::k_thread_places.begin(), plan::k_thread_places.end(), is_set);
+  if (own != plan::k_thread_places.end()) {
+    state_.thread_places = fmt::format("OpenMP threads as your own {} says", *own);
+    return {};
+  }
+  const LinkedRuntimes linked = linked_runtimes(command.at(0));
+  plan::Environment variables =
+      plan::places_of_threads(linked.names, order.cpus, order.thread_cpus);
+  const std::string names =
+      variables.size() == 1 ? variables[0].first : "OMP_PLACES and KMP_AFFINITY";
+  state_.thread_places = fmt::format(
+      "OpenMP threads by {}: the program {}",
+      names,
+      linked.names.empty() ? linked.why_none : "is linked with " + join(linked.names, " and "));
+  return variables;
 }
 
 bool RankBinding::may_start() const {

@@ -18,6 +18,12 @@ class RankBinding {
   // the cores cannot be had at all; a refused memory policy is for judge_binding() to tell.
   [[nodiscard]] Result<void> apply(const Go& order);
 
+  // The variables for the OpenMP runtimes of `command`, where the order asks for them and the user
+  // has said nothing of it himself; what was done is part of bound(). Call it after apply().
+  [[nodiscard]] plan::Environment place_threads(const Go& order,
+                                                const std::vector<std::string>& command,
+                                                const plan::IsSet& is_set);
+
   // False where the order is strict and what was read back is not what was ordered.
   [[nodiscard]] bool may_start() const;
 

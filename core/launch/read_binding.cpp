@@ -9,12 +9,13 @@
 #include "core/launch/binding.hpp"
 #include "core/launch/identity.hpp"
 #include "core/launch/memory_binding.hpp"
+#include "core/launch/openmp_runtime.hpp"
+#include "core/plan/thread_places.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -25,10 +26,6 @@ namespace {
 constexpr std::size_t k_most_processes = 1024;
 constexpr std::size_t k_maps_read = 16;  // processes whose libraries are looked at
 constexpr unsigned k_most_gpus = 64;
-
-constexpr std::array k_runtimes{"libgomp", "libiomp5", "libomp"};
-// As plan::is_overruled() knows them.
-constexpr std::array k_places{"GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
 
 // The path and all above it: a controller may be on for the group around ours only.
 void add_upwards(const std::string& root,
@@ -116,16 +113,9 @@ class Gatherer {
   std::map<std::tuple<std::string, std::string, std::vector<unsigned>>, Count> groups_;
 };
 
-void add_runtimes(const std::string& maps, std::set<std::string>& runtimes) {
-  for (const char* runtime : k_runtimes)
-    if (maps.find(fmt::format("/{}.so", runtime)) != std::string::npos ||
-        maps.find(fmt::format("/{}-", runtime)) != std::string::npos)  // of a Python wheel
-      runtimes.insert(runtime);
-}
-
 void add_places(pid_t pid, std::set<std::string>& places) {
   for (const std::string& entry : split(environment_of(pid), '\0'))
-    for (const char* name : k_places)
+    for (const char* name : plan::k_thread_places)
       if (entry.rfind(std::string(name) + "=", 0) == 0) places.insert(entry);
 }
 
@@ -191,7 +181,7 @@ void read_threads(const std::vector<pid_t>& roots, BoundState& state) {
     gatherer.add(pid, processes);
     if (i >= k_maps_read) continue;
     const std::string maps = read_file(proc_path(pid, "maps")).value_or("");
-    add_runtimes(maps, runtimes);
+    for (std::string& runtime : runtimes_in(maps)) runtimes.insert(std::move(runtime));
     add_places(pid, places);
     if (state.memory.kind == plan::MemoryPolicy::Kind::none) continue;
     for (const unsigned node : nodes_of_pages(pid, maps)) pages.insert(node);

@@ -2,6 +2,7 @@
 // What a rank's program is told.
 #include "core/base/text.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/thread_places.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -124,20 +125,12 @@ void add_torchrun(Environment& variables,
                     {"PET_MASTER_PORT", text(world.rendezvous.master_port)}});
 }
 
-// One thread to a core, on its first hardware thread. libgomp takes its list with spaces, and binds
-// the main thread as soon as it is loaded; Intel's and LLVM's runtime takes its own with commas.
 void add_openmp(Environment& variables, const Placement& rank, const Plan& plan) {
   const unsigned home = rank.home_cores > 0 ? rank.home_cores : rank.cores;
   variables.emplace_back("OMP_NUM_THREADS",
                          text(std::max(1U, home / std::max(1U, plan.workers_per_task))));
-  if (plan.bind_threads == "none" || rank.first_cpus.empty()) return;
-  std::vector<std::string> cpus;
-  for (const unsigned cpu : rank.first_cpus) cpus.push_back(text(cpu));
-  if (plan.bind_threads == "gnu")
-    variables.emplace_back("GOMP_CPU_AFFINITY", join(cpus, " "));
-  else
-    variables.emplace_back("KMP_AFFINITY",
-                           "granularity=fine,explicit,proclist=[" + join(cpus, ",") + "]");
+  for (auto& variable : threads_on_cores(plan.bind_threads, rank.first_cpus))
+    variables.push_back(std::move(variable));
 }
 
 void add_libraries(Environment& variables,

@@ -2,20 +2,15 @@
 // What a program finds in its environment beside what it is told: the user's own word, which stays,
 // and another job's, which must not.
 #include "core/plan/plan.hpp"
+#include "core/plan/thread_places.hpp"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <set>
 
 namespace dts::plan {
 
 namespace {
-
-// Whoever has set one of these has said where OpenMP's threads go. A runtime that finds two of them
-// drops one with a warning.
-constexpr std::array k_thread_places = {
-    "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
 
 bool starts_with_one_of(std::string_view name, std::initializer_list<std::string_view> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
@@ -26,10 +21,12 @@ bool starts_with_one_of(std::string_view name, std::initializer_list<std::string
 }  // namespace
 
 bool is_overruled(std::string_view name, const IsSet& is_set) {
-  if (name == "GOMP_CPU_AFFINITY" || name == "KMP_AFFINITY")
-    return std::any_of(k_thread_places.begin(), k_thread_places.end(), is_set);
-  const bool advice =
-      name == "OMP_NUM_THREADS" || starts_with_one_of(name, {"NCCL_", "GLOO_", "UCX_"});
+  const bool places =
+      name == "KMP_WARNINGS" ||  // set beside them only
+      std::find(k_thread_places.begin(), k_thread_places.end(), name) != k_thread_places.end();
+  if (places && std::any_of(k_thread_places.begin(), k_thread_places.end(), is_set)) return true;
+  const bool advice = name == "OMP_NUM_THREADS" || name == "KMP_WARNINGS" ||
+                      starts_with_one_of(name, {"NCCL_", "GLOO_", "UCX_"});
   return advice && is_set(std::string(name));
 }
 

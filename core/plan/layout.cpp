@@ -88,7 +88,12 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& prob
            spec.frameworks.empty() ? "none" : join(spec.frameworks, ","),
            "as asked: no variables of others");
   if (spec.bind_threads != "none")
-    decide(plan, "bind-threads", spec.bind_threads, "as asked: one core for each OpenMP thread");
+    decide(plan,
+           "bind-threads",
+           spec.bind_threads,
+           spec.bind_threads == "auto"
+               ? "as asked: one core for each OpenMP thread but the main one"
+               : "as asked: one core for each OpenMP thread");
 }
 
 void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {

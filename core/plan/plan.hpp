@@ -71,7 +71,7 @@ struct Plan {
   std::vector<HostSlots> hosts;
   std::vector<std::string> ssh;
   std::vector<std::string> frameworks = spec::all_frameworks();  // whose variables ranks get
-  std::string bind_threads = "none";                             // none, gnu, intel
+  std::string bind_threads = "none";                             // none, auto, gnu, intel
   std::string bind = "auto";                                     // parse_bind()
   unsigned smt = 0;             // hardware threads of each core that ranks get; 0: all
   unsigned cores_per_rank = 0;  // 0: as many as there are
@@ -179,7 +179,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 // contain DTSUBMIT_*: those name files and belong to launch. A list of all workers or hosts that
 // would be too long is left out. Precondition: `placements` in rank order, `rendezvous` complete.
 // Of `plan`: only its frameworks; with workers_per_task torchrun's own PET_* too, and each worker's
-// share of threads; threads bound to cores where bind_threads says for which OpenMP runtime.
+// share of threads; threads_on_cores() where bind_threads names a runtime (auto: the rank knows).
 [[nodiscard]] std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
                                                          const Rendezvous& rendezvous,
                                                          const Plan& plan);

@@ -45,7 +45,7 @@ struct JobSpec {
   std::string bind = "auto";                               // plan::parse_bind()
   unsigned smt = 0;                   // hardware threads of each core that ranks get; 0: all
   unsigned cores_per_rank = 0;        // 0: as many as there are
-  std::string bind_threads = "none";  // the OpenMP runtime whose threads are bound: gnu, intel
+  std::string bind_threads = "none";  // OpenMP runtime whose threads are bound: auto, gnu, intel
   bool strict_binding = false;        // end where a rank is not bound as planned
   int stop_signal = 15;               // sent once to every program to make it save and exit 85
   std::vector<std::string> command;   // argv of the program; empty: the bundled trainer

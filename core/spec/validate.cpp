@@ -181,8 +181,9 @@ Diagnostics validate(const JobSpec& spec) {
   if (spec.stop_signal != SIGTERM && spec.stop_signal != SIGUSR1 && spec.stop_signal != SIGUSR2)
     problems.push_back({"--stop-signal", "must be TERM, USR1 or USR2"});
   check_launcher(problems, spec);
-  if (spec.bind_threads != "none" && spec.bind_threads != "gnu" && spec.bind_threads != "intel")
-    problems.push_back({"--bind-threads", "must be none, gnu or intel"});
+  const auto bind_threads = {"none", "auto", "gnu", "intel"};
+  if (std::find(bind_threads.begin(), bind_threads.end(), spec.bind_threads) == bind_threads.end())
+    problems.push_back({"--bind-threads", "must be none, auto, gnu or intel"});
   check_frameworks(problems, spec.frameworks);
   check_command(problems, spec.command);
   return problems;

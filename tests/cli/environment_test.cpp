@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit-environment(7) lists what a rank is given, all of it and nothing else.
 #include "core/base/text.hpp"
-#include "core/plan/plan.hpp"
+#include "core/plan/thread_places.hpp"
 #include "tests/cli/session.hpp"
 
 #include <algorithm>
@@ -50,6 +50,7 @@ Names planned() {
     const auto one = plan::rank_environments({placement}, rendezvous, plan).at(0);
     for (const auto& [name, value] : one) names.insert(name);
   }
+  for (const auto& [name, value] : plan::places_of_threads({}, {0}, {0})) names.insert(name);
   return names;
 }
 

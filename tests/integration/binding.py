@@ -30,7 +30,9 @@ from torch.utils.data import DataLoader, Dataset
 class Data(Dataset):
     def __len__(self): return 1 << 30
     def __getitem__(self, i): return torch.rand(64, 64).mm(torch.rand(64, 64))
+own = torch.rand(2000, 2000)
 for batch in DataLoader(Data(), batch_size=8, num_workers=2):
+    own.add(own)
     if os.path.exists(os.environ["UNTIL"]): break
 """
 MOVES = """
@@ -111,6 +113,15 @@ def threads_of(told, name):
     return [one for group in told["groups"] for one in group["found"]["threads"] if one["program"].startswith(name)]
 
 
+def loader_threads(job):
+    """The reading of a program with two loaders, what was planned for it, and how many working threads are on which cores."""
+    told = job.settled(lambda r: sum(t["working"] for t in threads_of(r, "p")) >= 4, "a loader with two workers")
+    on = {}
+    for group in threads_of(told, "p"):
+        on[group["cpus"]] = on.get(group["cpus"], 0) + group["working"]
+    return told, told["groups"][0]["planned"]["cpus"], {cpus: count for cpus, count in on.items() if count > 0}
+
+
 def build(place):
     if shutil.which("gcc") is None:
         skip("no gcc")
@@ -179,10 +190,18 @@ def masks():
     if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode != 0:
         return print("not tried: a PyTorch loader (no torch)")
     with Job([PYTHON, "-c", LOADER], "--strict-binding") as job:
-        told = job.settled(lambda r: sum(t["working"] for t in threads_of(r, "p")) >= 3, "a loader with two workers")
-        processes = threads_of(told, "p")
-        check(not findings(told) and {t["cpus"] for t in processes} == {told["groups"][0]["planned"]["cpus"]},
-              f"{sum(t['threads'] for t in processes)} threads of a PyTorch program and its loaders have the whole mask")
+        told, planned, on = loader_threads(job)
+        check(not findings(told) and set(on) == {planned}, f"threads of a PyTorch program and its loaders have the whole mask: {on}")
+    with Job([PYTHON, "-c", LOADER], "--strict-binding", "--bind-threads", "auto") as job:
+        told, planned, on = loader_threads(job)
+        own = [cpus for cpus in on if cpus != planned]
+        check(not findings(told) and own == [str(core) for core in cores[1:len(own) + 1]] and on[planned] >= 3 and all(on[cpus] == 1 for cpus in own),
+              f"--bind-threads auto: its main thread and loaders too, each other OpenMP thread has a core: {on}")
+        words = told["groups"][0]["found"]["thread_places"]
+        check("by OMP_PLACES and KMP_AFFINITY: the program is linked with no OpenMP runtime" in words, words)
+    with Job([PYTHON, "-c", LOADER], "--bind-threads", "gnu") as job:
+        words = [f["text"] for f in findings(job.settled(findings, "a finding"))]
+        check(f"share core {cores[0]}" in words[0] and "libgomp (GOMP_CPU_AFFINITY)" in words[0], f"--bind-threads gnu crowds its loaders: {words[0]}")
 
 
 def cluster(flavour, launcher):

@@ -67,6 +67,18 @@ TEST_CASE("every rank is told its own place and the one place to meet") {
   CHECK(cores.size() == 8);  // no core twice
 }
 
+TEST_CASE("only where it is asked to, a rank finds out how OpenMP's threads are bound") {
+  for (const auto& [runtime, cpus] :
+       {std::pair{"none", 0U}, {"gnu", 0U}, {"intel", 0U}, {"auto", 2U}}) {
+    CAPTURE(std::string(runtime));
+    JobStory job;
+    job.bind_threads(runtime).all_hello().listening(20001).all_reached();
+    const Go go = job.told<Go>(3).at(0);
+    CHECK(go.thread_cpus.size() == cpus);
+    if (cpus > 0) CHECK(go.thread_cpus == go.cpus);
+  }
+}
+
 TEST_CASE("nothing goes out before every rank has said hello, in whatever order they come") {
   JobStory job;
   for (const unsigned rank : {3U, 0U, 2U}) job.hello(rank);

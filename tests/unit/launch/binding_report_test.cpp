@@ -71,6 +71,20 @@ TEST_CASE("a thousand ranks as planned are a line for each place on a node") {
   CHECK(lines[7].find("ranks 7-999:8 of n[000-124]: cores 28-31 as planned, memory bind 1") == 0);
 }
 
+TEST_CASE("how OpenMP's threads are bound is told with the rest") {
+  auto ranks = many(1);
+  for (RankBound& rank : ranks) {
+    rank.planned = ranks[0].planned;
+    rank.found = ranks[0].found;
+    rank.found.thread_places = rank.rank < 4 ? "OpenMP threads by OMP_PLACES" : "others";
+  }
+  const auto lines = in_lines(report_of(ranks));
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].find("cores 0-3 as planned, memory bind 0, 20 threads too; "
+                      "OpenMP threads by OMP_PLACES") != std::string::npos);
+  CHECK(lines[1].find("ranks 4-7") == 0);
+}
+
 TEST_CASE("ranks in the same trouble share a line, and come first") {
   auto ranks = many(2);
   for (const unsigned rank : {1U, 9U})

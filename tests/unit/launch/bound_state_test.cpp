@@ -38,6 +38,7 @@ TEST_CASE("a state arrives as it was sent, of a node of 256 PUs in less than a k
   state.openmp = {"libgomp"};
   state.places = {"OMP_PROC_BIND=true"};
   state.pages_on = {1};
+  state.thread_places = "OpenMP threads by OMP_PLACES: the program is linked with libgomp";
   CHECK(parse_bound_state(to_text(state)) == state);
   CHECK(to_text(state).size() < 1000);
   CHECK(parse_bound_state(to_text(BoundState{})) == BoundState{});

@@ -37,6 +37,12 @@ class JobStory {
     return *this;
   }
 
+  JobStory& bind_threads(const char* runtime) {
+    settings_.plan.bind_threads = runtime;
+    attempt_ = Attempt(settings_, start_);
+    return *this;
+  }
+
   [[nodiscard]] unsigned world() const { return world_; }
 
   [[nodiscard]] static Attempt::Peer peer_of(unsigned rank) { return 100 + static_cast<int>(rank); }

@@ -114,6 +114,10 @@ TEST_CASE("what is as planned, or may well be otherwise, is worth no word") {
          f.openmp = {"libiomp5"};
          f.places = {"KMP_AFFINITY=granularity=fine"};
        }},
+      {"both variables, of which libgomp reads its own",
+       [](auto&, auto& f) {
+         f.places = {"KMP_AFFINITY=granularity=fine", "OMP_PLACES={0,1},{1}"};
+       }},
       {"not settled: threads were not read",
        [](auto&, auto& f) {
          f.settled = false;
@@ -236,11 +240,11 @@ TEST_CASE("each way to be wrong has its words") {
          f.threads.push_back({"python3", "NCCL", {0, 1, 2, 3, 4, 5, 6, 7}, 4, 4});
        }},
       {"KMP_AFFINITY is set, but the program has loaded libgomp, which does not read it: "
-       "--bind-threads gnu",
+       "--bind-threads auto",
        false,
        [](auto&, auto& f) { f.places = {"KMP_AFFINITY=compact"}; }},
       {"GOMP_CPU_AFFINITY is set and libgomp and libiomp5 are both loaded: the first binds the "
-       "thread that the other counts its cores from; --bind-threads intel or none",
+       "thread that the other counts its cores from; --bind-threads auto or none",
        false,
        [](auto&, auto& f) {
          f.openmp = {"libgomp", "libiomp5"};

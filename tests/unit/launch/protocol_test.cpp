@@ -33,6 +33,7 @@ Go a_go() {
   go.strict_binding = true;
   go.environment = {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}};
   go.log = "/runs/a/attempt-1/rank-3.log";
+  go.thread_cpus = {2, 3};
   return go;
 }
 

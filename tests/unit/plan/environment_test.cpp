@@ -261,6 +261,10 @@ TEST_CASE("what a user has set stays where ours is only advice, never for who a 
       {"KMP_AFFINITY", "OMP_PLACES", true},
       {"KMP_AFFINITY", "GOMP_CPU_AFFINITY", true},
       {"KMP_AFFINITY", "KMP_BLOCKTIME", false},
+      {"OMP_PLACES", "KMP_AFFINITY", true},
+      {"KMP_WARNINGS", "OMP_PLACES", true},
+      {"KMP_WARNINGS", "KMP_WARNINGS", true},
+      {"KMP_AFFINITY", "KMP_WARNINGS", false},
       {"GOMP_CPU_AFFINITY", "OMP_NUM_THREADS", false},
       {"RANK", "RANK", false},
       {"TF_CONFIG", "TF_CONFIG", false},
@@ -294,7 +298,8 @@ TEST_CASE("threads are bound for the runtime that was named, one to a core of th
   CHECK(bound("none", {6, 8, 10}) == "(none) / (none)");
   CHECK(bound("gnu", {6, 8, 10}) == "6 8 10 / (none)");
   CHECK(bound("intel", {6, 8, 10}) == "(none) / granularity=fine,explicit,proclist=[6,8,10]");
-  CHECK(bound("gnu", {}) == "(none) / (none)");  // topology unknown: the rank is not bound
+  CHECK(bound("auto", {6, 8, 10}) == "(none) / (none)");  // the rank knows the program
+  CHECK(bound("gnu", {}) == "(none) / (none)");           // topology unknown: the rank is not bound
   CHECK(bound("intel", {}) == "(none) / (none)");
 }
 

@@ -44,6 +44,9 @@ TEST_CASE("frameworks and threads are taken over, with a reason where they were 
   CHECK(planned(spec).bind_threads == "gnu");
   CHECK(contains(why(planned(spec), "framework = torch"), "as asked"));
   CHECK(contains(why(planned(spec), "bind-threads = gnu"), "as asked"));
+  spec.bind_threads = "auto";
+  CHECK(contains(why(planned(spec), "bind-threads = auto"), "but the main one"));
+  spec.bind_threads = "gnu";
   spec.frameworks.clear();
   CHECK(contains(why(planned(spec), "framework = none"), "as asked"));
   const auto back = plan_from_json(to_json(planned(spec)));

@@ -170,13 +170,15 @@ TEST_CASE("validate knows the frameworks, and says where a library above one bel
   spec.bind_threads = "llvm";
   const Diagnostics problems = validate(spec);
   REQUIRE(problems.size() == 3);
-  CHECK(problems[0].message == "must be none, gnu or intel");
+  CHECK(problems[0].message == "must be none, auto, gnu or intel");
   CHECK(problems[1].message == "`deepspeed` is not known");
   CHECK(problems[1].hint == "it reads the variables of torch");
   CHECK(problems[2].hint == "all, none, or a list of torch, tensorflow, jax, horovod, sagemaker");
   spec.frameworks.clear();
-  spec.bind_threads = "intel";
-  CHECK(validate(spec).empty());
+  for (const char* runtime : {"none", "auto", "gnu", "intel"}) {
+    spec.bind_threads = runtime;
+    CHECK(validate(spec).empty());
+  }
 }
 
 }  // namespace dts::spec

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which OpenMP runtimes a program is linked with: what its dynamic loader says, without running it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::launch {
+
+// `size` bytes of a file from `offset`, or fewer where it ends.
+using ReadAt = std::function<std::string(std::uint64_t offset, std::size_t size)>;
+
+struct ProgramFile {
+  enum class Kind {
+    dynamic,     // has a loader
+    fixed,       // an ELF file of this machine's kind without one
+    script,      // begins with #!
+    unfamiliar,  // anything else: another machine's program, damage
+  };
+
+  Kind kind = Kind::unfamiliar;
+  std::string loader;  // PT_INTERP (elf(5)), an absolute path; of `dynamic` only
+};
+
+// Pure. Any bytes will do.
+[[nodiscard]] ProgramFile look_at_program(const ReadAt& read);
+
+// Those of plan::k_openmp_runtimes, in its order, whose files are named in `text`: what `ld.so
+// --list` writes, or /proc/PID/maps. Wheels of Python add to such a name ("libgomp-a34b3233.so.1").
+// Pure.
+[[nodiscard]] std::vector<std::string> runtimes_in(std::string_view text);
+
+struct LinkedRuntimes {
+  std::vector<std::string> names;  // of plan::k_openmp_runtimes
+  std::string why_none;            // "is a script"; empty where there are some
+};
+
+// Of the program that argv[0] = `program` names. What LD_PRELOAD adds counts only beside what the
+// program is linked with itself: of one that is not, anything may load more. Takes the time of a
+// start of the loader, 5 s at most. Thread-safe.
+[[nodiscard]] LinkedRuntimes linked_runtimes(const std::string& program);
+
+}  // namespace dts::launch

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variables that say to each OpenMP runtime on which cores its threads run. Pure, thread-safe.
+#pragma once
+
+#include "core/plan/plan.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::plan {
+
+// The runtimes that are known here, as their files are called without ".so": GNU's, Intel's,
+// LLVM's.
+inline constexpr std::array k_openmp_runtimes{"libgomp", "libiomp5", "libomp"};
+
+// Whoever has set one of these has said where OpenMP's threads go. A runtime that finds two of them
+// drops one with a warning.
+inline constexpr std::array k_thread_places{
+    "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
+
+// --bind-threads gnu and intel: every thread, the main one too, on its own of `first_cpus`, the
+// first PU of each core of a rank. Empty for any other `runtime`.
+[[nodiscard]] Environment threads_on_cores(std::string_view runtime,
+                                           const std::vector<unsigned>& first_cpus);
+
+// --bind-threads auto: the main thread on all `cpus` of the rank, each other one on its own of
+// `first_cpus`. What the main thread forks or starts has its mask, so loaders of data and threads
+// that are not OpenMP's are not crowded on one core, and a second runtime in the process sees all
+// cores. `linked`: of k_openmp_runtimes, those that the program is linked with; none: any may come.
+//
+//   libgomp             OMP_PLACES: GOMP_CPU_AFFINITY has no way to say it (libgomp manual)
+//   libiomp5, libomp    KMP_AFFINITY: OMP_PLACES ends forked children of LLVM 13 to 15
+//   any other set       both, which name the same cores; KMP_WARNINGS=0, because Intel's and LLVM's
+//                       tell each time which of the two they read
+[[nodiscard]] Environment places_of_threads(const std::vector<std::string>& linked,
+                                            const std::vector<unsigned>& cpus,
+                                            const std::vector<unsigned>& first_cpus);
+
+}  // namespace dts::plan
