@@ -80,7 +80,7 @@ class Job:
 
     def __exit__(self, kind, error, trace):
         open(self.place + "/until", "w").close()
-        self.process.communicate(timeout=120)
+        self.process.communicate(timeout=300)  # loaders take their time to end on a loaded machine
         shutil.rmtree(self.place, ignore_errors=True)
 
     def run(self):
