@@ -19,7 +19,7 @@ ordered_json or_null(const std::optional<unsigned>& index) {
 ordered_json core_entry(const topo::Core& core) {
   return {{"package", core.package},
           {"numa", core.numa},
-          {"l3", core.l3},
+          {"l3", or_null(core.l3)},
           {"kind", core.kind},
           {"cpus", core.pus}};
 }

@@ -56,10 +56,14 @@ const std::vector<Metric>& metrics() {
       {"unused_cores", "cores not used", [](S s) { return double(s.unused_cores); }, true},
       {"shared_cores", "cores of several ranks", [](S s) { return double(s.shared_cores); }, true},
       {"mean_distance", "distance of all cores", [](S s) { return s.mean_distance; }, false},
+      {"farthest_home", "home cores, worst rank", [](S s) { return s.farthest_home; }, false},
       {"worst_distance", "distance, worst", [](S s) { return double(s.worst_distance); }, true},
       {"nic_distance", "distance to the NIC", [](S s) { return s.nic_distance; }, false},
       {"nic_load", "ranks on a NIC, most", [](S s) { return double(s.nic_load); }, true},
+      {"package_span", "packages of a rank, sum", [](S s) { return double(s.package_span); }, true},
       {"shared_l3", "L3s of several ranks", [](S s) { return double(s.shared_l3); }, true},
+      {"numa_load", "ranks on NUMA node, most", [](S s) { return double(s.numa_load); }, true},
+      {"numa_span", "NUMA nodes of a rank, sum", [](S s) { return double(s.numa_span); }, true},
       {"linked", "links within ranks", [](S s) { return double(s.linked); }, true}};
   return all;
 }

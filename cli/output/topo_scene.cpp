@@ -78,7 +78,8 @@ struct Habit {
   std::vector<std::string> kinds;  // names by number; empty: they are all alike
 
   explicit Habit(const std::vector<Placed>& cores) {
-    std::set<unsigned> l3, found;
+    std::set<std::optional<unsigned>> l3;
+    std::set<unsigned> found;
     for (const Placed& placed : cores) {
       l3.insert(placed.core->l3);
       found.insert(placed.core->kind);
@@ -99,7 +100,7 @@ void add_core(ScenePackage& package, const Placed& placed, const Habit& habit) {
   if (package.numas.empty() || package.numas.back().index != core.numa)
     package.numas.push_back({core.numa, "", {}, {}});
   auto& caches = package.numas.back().caches;
-  const auto l3 = habit.several_l3 ? std::optional(core.l3) : std::nullopt;
+  const auto l3 = habit.several_l3 ? core.l3 : std::nullopt;
   const std::string kind = habit.kind(core);
   if (caches.empty() || caches.back().l3 != l3 || caches.back().kind != kind)
     caches.push_back({l3, kind, {}});

@@ -109,12 +109,14 @@ void say_nics(const NodeTopology& node, NodeBinding& binding) {
   std::string words = fmt::format("{}, at most {} each, ",
                                   count(used.size(), "adapter"),
                                   count(binding.score.nic_load, "rank"));
-  const auto far = static_cast<unsigned>(binding.score.nic_distance);
-  words += static_cast<double>(far) == binding.score.nic_distance
-               ? fmt::format("all at {}", topo::to_string(static_cast<topo::Path>(far)))
-               : fmt::format("at {} to {} in the mean",
-                             topo::to_string(static_cast<topo::Path>(far)),
-                             topo::to_string(static_cast<topo::Path>(far + 1)));
+  std::set<unsigned> far;
+  for (const RankBinding& rank : binding.ranks)
+    for (const unsigned nic : rank.nics) far.insert(nic_distance(node, rank, nic));
+  const auto name = [](unsigned distance) {
+    return topo::to_string(static_cast<topo::Path>(distance));
+  };
+  words += far.size() == 1 ? fmt::format("all at {}", name(*far.begin()))
+                           : fmt::format("at {} to {}", name(*far.begin()), name(*far.rbegin()));
   binding.reasons.push_back(words);
   if (used.size() < node.nics.size())
     binding.reasons.push_back(fmt::format("{} left out: slower, or for storage and management",

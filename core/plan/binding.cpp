@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/binding.hpp"
 
+#include "core/base/alike.hpp"
 #include "core/base/diagnostics.hpp"
 #include "core/plan/bind_policies.hpp"
 #include "core/plan/bind_reasons.hpp"
 #include "core/plan/gpu_groups.hpp"
 #include "core/plan/share_cores.hpp"
 #include "core/plan/share_nics.hpp"
+#include "core/topo/distance.hpp"
 
 #include <fmt/format.h>
 
@@ -104,23 +106,25 @@ void take_memory(const NodeTopology& node, std::vector<RankBinding>& ranks) {
   }
 }
 
-// The order of bind_node()'s words.
-auto order_of(const BindingScore& s) {
-  return std::make_tuple(s.shared_cores,
-                         s.home_distance,
-                         ~s.fewest_cores,
-                         s.unused_cores,
-                         s.mean_distance,
-                         s.nic_distance,
-                         s.nic_load,
-                         s.shared_l3,
-                         ~s.linked);
-}
-
 struct Best {
   std::vector<RankBinding> ranks;
   BindingScore score, bound;
 };
+
+// How many packages, or NUMA nodes, a rank with so many cores lies in at least; and how many there
+// are.
+std::pair<unsigned, unsigned> least_parts(const NodeTopology& node,
+                                          unsigned topo::Core::*part,
+                                          unsigned cores) {
+  std::vector<std::size_t> sizes;
+  for (const auto& alike :
+       group_alike(node.cores.size(), [&](std::size_t core) { return node.cores[core].*part; }))
+    sizes.push_back(alike.members.size());
+  std::sort(sizes.rbegin(), sizes.rend());
+  std::size_t room = 0, least = 0;
+  while (room < cores) room += sizes[least++];
+  return {static_cast<unsigned>(least), static_cast<unsigned>(sizes.size())};
+}
 
 // What no binding of `ranks` ranks can pass, of the numbers that do not hang on GPUs.
 BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
@@ -133,14 +137,41 @@ BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
   bound.unused_cores = cores - std::min(cores, bound.most_cores * request.ranks);
   bound.shared_cores = request.ranks > cores ? std::min(cores, request.ranks - cores) : 0;
   bound.nic_load = nics == 0 ? 0 : (request.ranks + nics - 1) / nics;
+  const auto [packages, of_packages] = least_parts(node, &topo::Core::package, bound.fewest_cores);
+  bound.package_span = request.ranks * packages;
+  const auto [numas, of_numas] = least_parts(node, &topo::Core::numa, bound.fewest_cores);
+  bound.numa_span = request.ranks * numas;
+  bound.numa_load = (bound.numa_span + of_numas - 1) / of_numas;
   return bound;
 }
 
+// No way to give out the GPUs brings each of them nearer to some core.
+unsigned least_worst_distance(const NodeTopology& node, const GpuChoices& choices) {
+  std::vector<unsigned> nearest(node.gpus.size(), topo::k_other_package);
+  for (std::size_t gpu = 0; gpu < node.gpus.size(); ++gpu)
+    for (const topo::Core& core : node.cores)
+      nearest[gpu] = std::min(nearest[gpu], topo::distance(core, node.gpus[gpu]));
+  unsigned least = choices.all ? topo::k_other_package : 0;
+  for (const GpuGroups& way : choices.ways) {
+    unsigned worst = 0;
+    for (const auto& gpus : way.of_rank)
+      for (const unsigned gpu : gpus) worst = std::max(worst, nearest[gpu]);
+    least = std::min(least, worst);
+  }
+  return least;
+}
+
 // Follows the most promising ways, until no other can be nearer.
-Best best_of(const NodeTopology& node, const BindRequest& request, const GpuChoices& choices) {
+Best best_of(const NodeTopology& node, const BindRequest& request) {
+  const unsigned limit = request.cores_per_rank > 0 ? request.cores_per_rank : 1U << 30;
+  GpuChoices choices;
+  if (!request.gpus_of.empty())
+    choices.ways.push_back({request.gpus_of});
+  else
+    choices = gpu_choices(node, request.gpus, request.ranks, limit);
   Best best;
   best.bound = plain_bound(node, request);
-  const unsigned limit = request.cores_per_rank > 0 ? request.cores_per_rank : 1U << 30;
+  best.bound.worst_distance = least_worst_distance(node, choices);
   std::size_t tried = 0;
   for (; tried < std::min(choices.ways.size(), k_most_tries); ++tried) {
     const GpuGroups& way = choices.ways[tried];
@@ -148,7 +179,7 @@ Best best_of(const NodeTopology& node, const BindRequest& request, const GpuChoi
     auto ranks = share_cores(node, way.of_rank, limit);
     share_nics(node, ranks);
     const BindingScore found = score(node, ranks);
-    if (tried == 0 || order_of(found) < order_of(best.score)) {
+    if (tried == 0 || is_better(found, best.score)) {
       best.ranks = std::move(ranks);
       best.score = found;
     }
@@ -170,6 +201,7 @@ Best best_of(const NodeTopology& node, const BindRequest& request, const GpuChoi
     if (choices.ways.size() > 1)
       best.bound.mean_distance = std::min(best.bound.mean_distance, way.mean_distance);
   }
+  best.bound.farthest_home = best.bound.home_distance;
   return best;
 }
 
@@ -177,12 +209,7 @@ Best best_of(const NodeTopology& node, const BindRequest& request, const GpuChoi
 
 Result<NodeBinding> bind_node(const NodeTopology& node, const BindRequest& request) {
   DTS_TRY(check(node, request));
-  GpuChoices choices;
-  if (!request.gpus_of.empty())
-    choices.ways.push_back({request.gpus_of});
-  else
-    choices = gpu_choices(node, request.gpus, request.ranks);
-  Best best = best_of(node, request, choices);
+  Best best = best_of(node, request);
   if (request.policy != BindPolicy::automatic) {
     best.ranks = bind_by_policy(node, request);
     share_nics(node, best.ranks);

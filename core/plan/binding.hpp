@@ -57,12 +57,16 @@ struct BindingScore {
   // that a rank lacks counts as farther than any.
   double home_distance = 0;
   double mean_distance = 0;
+  double farthest_home = 0;  // home distance of the rank that has it worst
   unsigned worst_distance = 0;
   unsigned fewest_cores = 0;  // of a rank
   unsigned most_cores = 0;
   unsigned unused_cores = 0;
   unsigned shared_cores = 0;  // by more than one rank
+  unsigned package_span = 0;  // packages that a rank has cores in, sum over ranks
   unsigned shared_l3 = 0;     // L3s with cores of more than one rank
+  unsigned numa_load = 0;     // the most ranks with cores in one NUMA node
+  unsigned numa_span = 0;     // NUMA nodes that a rank has cores in, sum over ranks
   double nic_distance = 0;    // mean over ranks
   unsigned nic_load = 0;      // the most ranks on one adapter
   unsigned linked = 0;        // sum of the links' weights within ranks
@@ -73,7 +77,9 @@ struct BindingScore {
 struct NodeBinding {
   std::vector<RankBinding> ranks;  // by local rank
   BindingScore score;
-  BindingScore bound;  // of each number the best that any binding has, whatever the others are then
+  // Of each number the best that any binding has that shares no core without need, whatever the
+  // others are then.
+  BindingScore bound;
   std::vector<std::string> reasons;   // why it is as it is, a sentence each
   std::vector<std::string> warnings;  // what cannot be as it should be, and what to do
 };
@@ -82,12 +88,17 @@ struct NodeBinding {
 // and as many GPUs as the others, G/n (G not a multiple of n: those left over are named in a
 // warning; fewer GPUs than ranks: shared by runs of ranks), and no core is shared unless there are
 // fewer than ranks; home cores are near, in sum over ranks and their GPUs; ranks have the same
-// number of cores, or one more; every core is used; all cores are near; adapters are near, then
-// evenly loaded; L3s are not shared; GPUs of a rank are linked; the rest follows hwloc's and PCI's
-// order, so that the same node gives the same binding. Errc::invalid: no core, an unknown GPU, a
-// PU of `map` that may not be used, more cores_per_rank than there are; all problems at once.
+// number of cores, or one more; every core is used; all cores are near; home
+// cores of the rank that has it worst are near; adapters are near, then evenly loaded; ranks lie in
+// few packages; L3s are not shared; NUMA nodes have few ranks, and ranks few NUMA nodes; GPUs of a
+// rank are linked; the rest follows hwloc's and PCI's order, so that the same node gives the same
+// binding. Errc::invalid: no core, an unknown GPU, a PU of `map` that may not be used, more
+// cores_per_rank than there are; all problems at once.
 [[nodiscard]] Result<NodeBinding> bind_node(const topo::NodeTopology& topology,
                                             const BindRequest& request);
+
+// True where `a` comes before `b` in the order of bind_node().
+[[nodiscard]] bool is_better(const BindingScore& a, const BindingScore& b);
 
 // What `ranks` are worth on this node, of whatever origin they are.
 [[nodiscard]] BindingScore score(const topo::NodeTopology& topology,

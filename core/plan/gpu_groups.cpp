@@ -190,10 +190,11 @@ bool share_gpus(const NodeTopology& node,
 // What the ranks could have if each were alone on the node, in the mean over the cores of all.
 class Promise {
  public:
-  Promise(const NodeTopology& topology, unsigned ranks) : topology_(topology), links_(topology) {
+  Promise(const NodeTopology& topology, unsigned ranks, std::size_t most)
+      : topology_(topology), links_(topology) {
     const std::size_t cores = topology.cores.size();
-    each_ = std::max<std::size_t>(1, cores / ranks);
-    more_ = cores < ranks ? 0 : cores % ranks;
+    each_ = std::max<std::size_t>(1, std::min(most, cores / ranks));
+    more_ = cores < ranks || each_ == most ? 0 : cores % ranks;
   }
 
   GpuGroups of(Groups groups) {
@@ -249,7 +250,8 @@ class Promise {
 
 GpuChoices gpu_choices(const NodeTopology& topology,
                        const std::vector<unsigned>& gpus,
-                       unsigned ranks) {
+                       unsigned ranks,
+                       unsigned most_cores) {
   GpuChoices choices;
   std::vector<Groups> ways;
   if (gpus.empty())
@@ -262,7 +264,7 @@ GpuChoices gpu_choices(const NodeTopology& topology,
     choices.ways.push_back({std::move(ways[0])});
     return choices;
   }
-  Promise promise(topology, ranks);
+  Promise promise(topology, ranks, most_cores);
   for (Groups& groups : ways) choices.ways.push_back(promise.of(std::move(groups)));
   std::stable_sort(
       choices.ways.begin(), choices.ways.end(), [](const GpuGroups& a, const GpuGroups& b) {

@@ -23,10 +23,11 @@ struct GpuChoices {
 // The ways to give each of `ranks` ranks as many of `gpus` as the others, or, with fewer GPUs than
 // ranks, each GPU to as many as the others or one more. GPUs that are alike to every core and to
 // every other GPU are told apart by their order only. At most some thousand ways are looked at,
-// those of GPUs that are near each other and linked first.
+// those of GPUs that are near each other and linked first. `most_cores`: of each rank.
 [[nodiscard]] GpuChoices gpu_choices(const topo::NodeTopology& topology,
                                      const std::vector<unsigned>& gpus,
-                                     unsigned ranks);
+                                     unsigned ranks,
+                                     unsigned most_cores = 1U << 30);
 
 // Runs in PCI's order, whatever is near: G/n each, or GPU i*G/n for rank i.
 [[nodiscard]] std::vector<std::vector<unsigned>> gpu_runs(const std::vector<unsigned>& gpus,

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 namespace dts::plan {
 namespace {
@@ -54,10 +56,13 @@ void add_cores(BindingScore& result,
     result.most_cores = std::max(result.most_cores, count);
     std::sort(distances.begin(), distances.end());
     const auto home = std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(due), count);
-    home_sum += std::accumulate(distances.begin(), distances.begin() + home, std::int64_t{0});
     sum += std::accumulate(distances.begin(), distances.end(), std::int64_t{0});
     const std::size_t missing = due - std::min<std::size_t>(due, count);
-    home_sum += static_cast<std::int64_t>(missing) * k_missing;
+    const std::int64_t its_home = std::accumulate(distances.begin(),
+                                                  distances.begin() + home,
+                                                  static_cast<std::int64_t>(missing) * k_missing);
+    result.farthest_home = std::max(result.farthest_home, mean(its_home, due));
+    home_sum += its_home;
     homes += static_cast<std::size_t>(home) + missing;
     all += count;
   }
@@ -71,6 +76,7 @@ void add_sharing(BindingScore& result,
   constexpr std::size_t k_nobody = ~std::size_t{0}, k_several = k_nobody - 1;
   std::vector<std::size_t> owner(topology.cores.size(), k_nobody);
   std::map<unsigned, std::size_t> l3_owner;
+  std::map<unsigned, std::set<std::size_t>> package_users, numa_users;
   const auto take = [](std::size_t& has, std::size_t rank) {
     has = has == k_nobody || has == rank ? rank : k_several;
   };
@@ -78,13 +84,23 @@ void add_sharing(BindingScore& result,
     for (const auto* list : {&ranks[rank].home, &ranks[rank].annex})
       for (const unsigned core : *list) {
         take(owner[core], rank);
-        take(l3_owner.try_emplace(topology.cores[core].l3, k_nobody).first->second, rank);
+        if (const auto l3 = topology.cores[core].l3)
+          take(l3_owner.try_emplace(*l3, k_nobody).first->second, rank);
+        package_users[topology.cores[core].package].insert(rank);
+        numa_users[topology.cores[core].numa].insert(rank);
       }
   for (const std::size_t has : owner) {
     result.unused_cores += has == k_nobody ? 1 : 0;
     result.shared_cores += has == k_several ? 1 : 0;
   }
   for (const auto& [l3, has] : l3_owner) result.shared_l3 += has == k_several ? 1 : 0;
+  for (const auto& [package, users] : package_users)
+    result.package_span += static_cast<unsigned>(users.size());
+  for (const auto& [numa, users] : numa_users) {
+    const auto count = static_cast<unsigned>(users.size());
+    result.numa_span += count;
+    result.numa_load = std::max(result.numa_load, count);
+  }
 }
 
 void add_devices(BindingScore& result,
@@ -106,7 +122,27 @@ void add_devices(BindingScore& result,
   if (with_nic > 0) result.nic_distance = static_cast<double>(far) / with_nic;
 }
 
+auto order_of(const BindingScore& s) {
+  return std::make_tuple(s.shared_cores,
+                         s.home_distance,
+                         ~s.fewest_cores,
+                         s.unused_cores,
+                         s.mean_distance,
+                         s.farthest_home,
+                         s.nic_distance,
+                         s.nic_load,
+                         s.package_span,
+                         s.shared_l3,
+                         s.numa_load,
+                         s.numa_span,
+                         ~s.linked);
+}
+
 }  // namespace
+
+bool is_better(const BindingScore& a, const BindingScore& b) {
+  return order_of(a) < order_of(b);
+}
 
 BindingScore score(const NodeTopology& topology, const std::vector<RankBinding>& ranks) {
   BindingScore result;

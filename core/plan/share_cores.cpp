@@ -3,10 +3,12 @@
 
 #include "core/base/alike.hpp"
 #include "core/plan/flow.hpp"
+#include "core/plan/tidy_cores.hpp"
 #include "core/topo/distance.hpp"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -23,24 +25,18 @@ constexpr std::int64_t k_home_weight = 1'000'000;
 // A core without a rank, or with one rank less, comes before any distance.
 constexpr std::int64_t k_crowd_weight = k_home_weight * k_home_weight;
 
-// Cores that are alike to every GPU.
-struct Group {
-  unsigned sample = 0;          // one of them
-  std::vector<unsigned> cores;  // ascending
-  std::size_t taken = 0;        // handed out from the front
-};
-
 // Ranks that are alike to every core: as far from each group, in 1/k_unit.
 using Class = Alike<std::vector<std::int64_t>>;
 
-std::vector<Group> group(const NodeTopology& topology) {
+std::vector<CoreGroup> group_cores(const NodeTopology& topology) {
   const auto alike = group_alike(topology.cores.size(), [&](std::size_t i) {
     const topo::Core& core = topology.cores[i];
     return std::make_tuple(core.package, core.numa, core.l3, core.kind);
   });
-  std::vector<Group> groups;
+  std::vector<CoreGroup> groups;
   for (const auto& [place, cores] : alike)
-    groups.push_back({static_cast<unsigned>(cores[0]), {cores.begin(), cores.end()}, 0});
+    groups.push_back(
+        {std::get<0>(place), std::get<1>(place), std::get<2>(place), {cores.begin(), cores.end()}});
   return groups;
 }
 
@@ -51,14 +47,14 @@ unsigned fastest(const NodeTopology& topology) {
 }
 
 std::vector<Class> classify(const NodeTopology& topology,
-                            const std::vector<Group>& groups,
+                            const std::vector<CoreGroup>& groups,
                             const std::vector<std::vector<unsigned>>& gpus) {
   const unsigned fast = fastest(topology);
   return group_alike(gpus.size(), [&](std::size_t rank) {
     std::vector<std::int64_t> distances;
-    for (const Group& one : groups)
-      distances.push_back(mean_distance(topology, gpus[rank], one.sample) +
-                          (topology.cores[one.sample].kind < fast ? k_slow : 0));
+    for (const CoreGroup& one : groups)
+      distances.push_back(mean_distance(topology, gpus[rank], one.cores[0]) +
+                          (topology.cores[one.cores[0]].kind < fast ? k_slow : 0));
     return distances;
   });
 }
@@ -84,7 +80,7 @@ Quota quota(std::size_t cores, std::size_t ranks, std::size_t most) {
 // Each class is three sources: its home cores, the rest of what all ranks have, and one core more
 // for some of its ranks.
 Shares share(const std::vector<Class>& classes,
-             const std::vector<Group>& groups,
+             const std::vector<CoreGroup>& groups,
              const Quota& quota,
              bool crowded,
              std::int64_t home_weight) {
@@ -131,11 +127,11 @@ void fill(std::size_t& count, std::vector<std::size_t>& needs, std::vector<std::
   }
 }
 
-// The cores of one class to its ranks: of those at one distance everybody gets as much of what he
-// still needs as the others, home cores first.
+// The cores of one class to its ranks, by their numbers: of those at one distance everybody gets as
+// much of what he still needs as the others, home cores first.
 class HandOut {
  public:
-  HandOut(const Class& ranks, std::size_t cores, std::vector<RankBinding>& shares)
+  HandOut(const Class& ranks, std::size_t cores, CoreShares& shares)
       : class_(ranks), shares_(shares) {
     const std::size_t count = ranks.members.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -145,48 +141,96 @@ class HandOut {
     }
   }
 
-  // `near`: all of these are home cores; `slow`: none of them, where a rank has others.
-  void give(const std::vector<unsigned>& cores, bool near, bool slow) {
-    std::vector<std::size_t> home(home_.size(), 0);
-    std::size_t left = cores.size();
-    fill(left, home_, home);
-    std::vector<std::size_t> given = home;
+  // So many of each of these groups.
+  void give(std::vector<std::pair<std::size_t, std::size_t>> amounts) {
+    std::size_t left = 0;
+    for (const auto& [group, amount] : amounts) left += amount;
+    std::vector<std::size_t> given(home_.size(), 0);
+    fill(left, home_, given);
     fill(left, rest_, given);
-    auto core = cores.begin();
+    auto next = amounts.begin();
     for (std::size_t i = 0; i < given.size(); ++i)
       for (std::size_t k = 0; k < given[i]; ++k) {
-        RankBinding& share = shares_[class_.members[i]];
-        const bool at_home = near || (k < home[i] && !(slow && !share.home.empty()));
-        (at_home ? share.home : share.annex).push_back(*core++);
+        while (next->second == 0) ++next;
+        --next->second;
+        ++shares_.counts[class_.members[i]][next->first];
       }
   }
 
  private:
   const Class& class_;
-  std::vector<RankBinding>& shares_;
+  CoreShares& shares_;
   std::vector<std::size_t> home_, rest_;  // what each rank still needs
 };
 
-void hand_out(const Class& ranks,
-              const std::vector<std::int64_t>& amounts,
-              std::vector<Group>& groups,
-              std::vector<RankBinding>& shares) {
-  std::map<std::int64_t, std::vector<unsigned>> by_distance;
+void hand_out(const Class& ranks, const std::vector<std::int64_t>& amounts, CoreShares& shares) {
+  std::map<std::int64_t, std::vector<std::pair<std::size_t, std::size_t>>> by_distance;
   std::size_t total = 0;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
+  for (std::size_t g = 0; g < amounts.size(); ++g) {
     if (amounts[g] == 0) continue;
-    auto& list = by_distance[ranks.key[g]];
-    for (std::int64_t k = 0; k < amounts[g]; ++k)
-      list.push_back(groups[g].cores[groups[g].taken++ % groups[g].cores.size()]);
+    by_distance[ranks.key[g]].emplace_back(g, amounts[g]);
     total += static_cast<std::size_t>(amounts[g]);
   }
   HandOut hands(ranks, total, shares);
-  for (auto& [distance, cores] : by_distance) {
-    std::sort(cores.begin(), cores.end());
-    const bool nearest = &cores == &by_distance.begin()->second;
-    hands.give(cores, nearest || distance <= topo::k_same_numa * k_unit, distance >= k_slow);
-  }
+  for (auto& [distance, groups] : by_distance) hands.give(std::move(groups));
 }
+
+// What ranks of this class have, in the order of cores: it is all the same to them.
+void put_in_order(const Class& ranks, CoreShares& shares) {
+  std::vector<std::vector<unsigned>> counts;
+  for (const std::size_t rank : ranks.members) counts.push_back(std::move(shares.counts[rank]));
+  std::sort(counts.begin(), counts.end(), std::greater<>());
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    shares.counts[ranks.members[i]] = std::move(counts[i]);
+}
+
+// Of the cores that ranks of this class have.
+std::int64_t nearest_of(const Class& ranks, const CoreShares& shares) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const std::size_t rank : ranks.members)
+    for (std::size_t g = 0; g < ranks.key.size(); ++g)
+      if (shares.counts[rank][g] > 0) least = std::min(least, ranks.key[g]);
+  return least;
+}
+
+// Which cores they are, and which of them home: the nearest that ranks of this class have and all
+// of the GPUs' NUMA node, else as many as are to be; a slow one where a rank has no other.
+class Naming {
+ public:
+  explicit Naming(const CoreShares& shares)
+      : shares_(shares), users_(shares.groups.size(), 0), named_(shares.groups.size(), 0) {
+    for (const auto& counts : shares.counts)
+      for (std::size_t g = 0; g < counts.size(); ++g) users_[g] += counts[g];
+  }
+
+  void name(std::size_t rank, std::int64_t nearest, RankBinding& binding) {
+    std::map<std::int64_t, std::vector<std::size_t>> by_distance;
+    for (std::size_t g = 0; g < shares_.groups.size(); ++g)
+      if (shares_.counts[rank][g] > 0) by_distance[shares_.distances[rank][g]].push_back(g);
+    for (const auto& [distance, groups] : by_distance)
+      for (const std::size_t g : groups) {
+        const bool near = distance == nearest || distance <= topo::k_same_numa * k_unit;
+        for (unsigned k = 0; k < shares_.counts[rank][g]; ++k) {
+          const bool wanted = binding.home.size() < shares_.home_cores &&
+                              !(distance >= k_slow && !binding.home.empty());
+          (near || wanted ? binding.home : binding.annex).push_back(next(g));
+        }
+      }
+    std::sort(binding.home.begin(), binding.home.end());
+    std::sort(binding.annex.begin(), binding.annex.end());
+  }
+
+ private:
+  // With more users than cores, neighbours share one.
+  unsigned next(std::size_t group) {
+    const auto& cores = shares_.groups[group].cores;
+    const std::size_t number = named_[group]++;
+    return cores[users_[group] > cores.size() ? number * cores.size() / users_[group] : number];
+  }
+
+  const CoreShares& shares_;
+  std::vector<std::size_t> users_, named_;  // of each group
+};
 
 }  // namespace
 
@@ -206,15 +250,27 @@ std::vector<RankBinding> share_cores(const NodeTopology& topology,
   std::vector<RankBinding> shares(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) shares[rank].gpus = gpus[rank];
   if (cores == 0) return shares;
-  std::vector<Group> groups = group(topology);
-  const std::vector<Class> classes = classify(topology, groups, gpus);
-  const Shares amounts =
-      share(classes, groups, quota(cores, ranks, most), cores < ranks, k_home_weight);
-  for (std::size_t c = 0; c < classes.size(); ++c) hand_out(classes[c], amounts[c], groups, shares);
-  for (RankBinding& share : shares) {
-    std::sort(share.home.begin(), share.home.end());
-    std::sort(share.annex.begin(), share.annex.end());
+  CoreShares all;
+  all.groups = group_cores(topology);
+  const Quota each = quota(cores, ranks, most);
+  all.home_cores = static_cast<unsigned>(each.home);
+  all.counts.assign(ranks, std::vector<unsigned>(all.groups.size(), 0));
+  all.distances.resize(ranks);
+  const std::vector<Class> classes = classify(topology, all.groups, gpus);
+  const Shares amounts = share(classes, all.groups, each, cores < ranks, k_home_weight);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    hand_out(classes[c], amounts[c], all);
+    for (const std::size_t rank : classes[c].members) all.distances[rank] = classes[c].key;
   }
+  if (cores >= ranks) tidy_cores(all);
+  for (const Class& alike : classes) put_in_order(alike, all);
+  std::vector<std::int64_t> nearest(ranks);
+  for (const Class& alike : classes) {
+    const std::int64_t least = nearest_of(alike, all);
+    for (const std::size_t rank : alike.members) nearest[rank] = least;
+  }
+  Naming naming(all);
+  for (std::size_t rank = 0; rank < ranks; ++rank) naming.name(rank, nearest[rank], shares[rank]);
   return shares;
 }
 
@@ -223,7 +279,7 @@ double least_mean_distance(const NodeTopology& topology,
                            unsigned most) {
   const std::size_t cores = topology.cores.size(), ranks = gpus.size();
   if (cores == 0) return 0;
-  const std::vector<Group> groups = group(topology);
+  const std::vector<CoreGroup> groups = group_cores(topology);
   const std::vector<Class> classes = classify(topology, groups, gpus);
   const Shares amounts = share(classes, groups, quota(cores, ranks, most), cores < ranks, 1);
   std::int64_t sum = 0, count = 0;

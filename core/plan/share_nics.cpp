@@ -4,6 +4,7 @@
 #include "core/base/alike.hpp"
 #include "core/plan/fabric.hpp"
 #include "core/plan/flow.hpp"
+#include "core/plan/parts.hpp"
 #include "core/topo/distance.hpp"
 
 #include <algorithm>
@@ -86,6 +87,34 @@ std::vector<std::vector<std::int64_t>> solve(const std::vector<Class>& classes,
   return amounts;
 }
 
+// Exchanges adapters between users where a rank then shares one with fewer ranks, and none is
+// further away in sum.
+void keep_together(const std::vector<User>& users,
+                   std::size_t nics,
+                   std::size_t ranks,
+                   std::vector<std::size_t>& nic_of) {
+  std::vector<std::size_t> itself(nics);
+  std::iota(itself.begin(), itself.end(), std::size_t{0});
+  Parts parts(std::move(itself), ranks);
+  for (std::size_t user = 0; user < users.size(); ++user)
+    parts.add(users[user].rank, nic_of[user], 1);
+  const auto exchange = [&](std::size_t a, std::size_t b) {
+    for (const std::size_t user : {a, b}) parts.add(users[user].rank, nic_of[user], -1);
+    std::swap(nic_of[a], nic_of[b]);
+    for (const std::size_t user : {a, b}) parts.add(users[user].rank, nic_of[user], 1);
+  };
+  const auto far = [&](std::size_t user, std::size_t other) {
+    return users[user].distances[nic_of[other]];
+  };
+  for (std::size_t a = 0; a < users.size(); ++a)
+    for (std::size_t b = a + 1; b < users.size(); ++b) {
+      if (far(a, a) + far(b, b) != far(a, b) + far(b, a)) continue;
+      const std::int64_t before = parts.squares();
+      exchange(a, b);
+      if (parts.squares() >= before) exchange(a, b);
+    }
+}
+
 }  // namespace
 
 unsigned nic_distance(const NodeTopology& topology, const RankBinding& rank, unsigned nic) {
@@ -119,12 +148,15 @@ void share_nics(const NodeTopology& topology, std::vector<RankBinding>& ranks) {
   const std::vector<Class> classes =
       group_alike(users.size(), [&](std::size_t i) { return users[i].distances; });
   const auto amounts = solve(classes, nics.size(), users.size());
+  std::vector<std::size_t> nic_of(users.size());
   for (std::size_t c = 0; c < classes.size(); ++c) {
     auto user = classes[c].members.begin();
     for (std::size_t n = 0; n < nics.size(); ++n)
-      for (std::int64_t k = 0; k < amounts[c][n]; ++k)
-        ranks[users[*user++].rank].nics.push_back(nics[n]);
+      for (std::int64_t k = 0; k < amounts[c][n]; ++k) nic_of[*user++] = n;
   }
+  if (users.size() > ranks.size()) keep_together(users, nics.size(), ranks.size(), nic_of);
+  for (std::size_t user = 0; user < users.size(); ++user)
+    ranks[users[user].rank].nics.push_back(nics[nic_of[user]]);
   for (RankBinding& rank : ranks) make_set(rank.nics);
 }
 

@@ -34,27 +34,26 @@ bool read_text(const json& value, std::string& text, std::size_t longest) {
   return value.is_string() && text.size() <= longest;
 }
 
-// An array [index, index, index, [index, ...], index] as a core; false for anything else.
+// An index, or null.
+bool read_part(const json& value, std::optional<unsigned>& part) {
+  if (is_index(value)) part = value.get<unsigned>();
+  return part || value.is_null();
+}
+
+// An array [index, index, index or null, [index, ...], index] as a core; false for anything else.
 bool read_core(const json& value, Core& core) {
   if (!value.is_array() || value.size() != 5 || !value[3].is_array() || !is_index(value[4]))
     return false;
-  if (!is_index(value[0]) || !is_index(value[1]) || !is_index(value[2])) return false;
+  if (!is_index(value[0]) || !is_index(value[1]) || !read_part(value[2], core.l3)) return false;
   if (value[3].empty() || value[3].size() > k_most_threads) return false;
-  core = {value[0].get<unsigned>(),
-          value[1].get<unsigned>(),
-          value[2].get<unsigned>(),
-          {},
-          value[4].get<unsigned>()};
+  core.package = value[0].get<unsigned>();
+  core.numa = value[1].get<unsigned>();
+  core.kind = value[4].get<unsigned>();
   for (const json& pu : value[3]) {
     if (!is_index(pu) || (!core.pus.empty() && pu.get<unsigned>() <= core.pus.back())) return false;
     core.pus.push_back(pu.get<unsigned>());
   }
   return true;
-}
-
-bool read_part(const json& value, std::optional<unsigned>& part) {
-  if (is_index(value)) part = value.get<unsigned>();
-  return part || value.is_null();
 }
 
 bool read_uuid(const json& value, std::string& uuid) {
@@ -142,7 +141,7 @@ json part_json(const std::optional<unsigned>& index) {
 }
 
 json core_json(const Core& core) {
-  return json::array({core.package, core.numa, core.l3, core.pus, core.kind});
+  return json::array({core.package, core.numa, part_json(core.l3), core.pus, core.kind});
 }
 
 json device_json(const Device& d) {

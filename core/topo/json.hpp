@@ -13,7 +13,7 @@ namespace dts::topo {
 inline constexpr std::size_t k_longest_uuid = 96;    // NVML_DEVICE_UUID_V2_BUFFER_SIZE
 inline constexpr std::size_t k_most_instances = 64;  // of a GPU; NVIDIA's have 7
 
-// {"cores":[[package,numa,l3,[pu,...],kind],...],
+// {"cores":[[package,numa,l3 or null,[pu,...],kind],...],
 //  "gpus":[["0000:3b:00.0",package,numa,l3,[bridge,...],"nvml0",part,ethernet,uuid,[instance,...]],
 //  ...],"nics": the same,
 //  "fabric":[[hca,port,gbps,infiniband],...],"numas":[[os,package,bytes,has_cores],...],

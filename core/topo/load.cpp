@@ -81,10 +81,6 @@ unsigned logical_index(hwloc_obj_t object) {
   return object != nullptr ? object->logical_index : 0;
 }
 
-unsigned ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t object) {
-  return logical_index(hwloc_get_ancestor_obj_by_type(topology, type, object));
-}
-
 // Hybrid processors: the number of the kind of each hardware thread, the slowest first. hwloc also
 // tells cores of one kind apart that differ in their highest frequency only: those are alike here.
 class Kinds {
@@ -145,9 +141,11 @@ std::vector<Core> cores_of(hwloc_topology_t topology,
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
     if (core == nullptr) core = pu;
     if (core != previous) {
-      cores.push_back({ancestor_index(topology, HWLOC_OBJ_PACKAGE, core),
+      const hwloc_obj_t l3 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L3CACHE, core);
+      const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, core);
+      cores.push_back({logical_index(package),
                        logical_index(numa_around(topology, core->cpuset)),
-                       ancestor_index(topology, HWLOC_OBJ_L3CACHE, core),
+                       l3 != nullptr ? std::optional(l3->logical_index) : std::nullopt,
                        {},
                        kinds.of(pu->os_index)});
       all.emplace_back();

@@ -10,9 +10,9 @@
 namespace dts::topo {
 
 struct Core {
-  unsigned package = 0;  // logical index of its package (socket)
-  unsigned numa = 0;     // logical index of its NUMA node; 0 where hwloc names none
-  unsigned l3 = 0;       // logical index of its L3; 0 where hwloc names none
+  unsigned package = 0;          // logical index of its package (socket)
+  unsigned numa = 0;             // logical index of its NUMA node; 0 where hwloc names none
+  std::optional<unsigned> l3{};  // logical index of its L3; absent: hwloc names none
   std::vector<unsigned>
       pus;            // OS indices of its hardware threads we may run on, ascending, never empty
   unsigned kind = 0;  // hybrid processors: 0 the slowest kind of core, more is faster; else 0

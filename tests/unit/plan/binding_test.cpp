@@ -112,7 +112,13 @@ TEST_CASE("where each GPU has its own NUMA node, every rank gets just that") {
     for (const unsigned core : shares[rank].home)
       CHECK(node.cores[core].numa == node.gpus[rank].numa);
   }
-  CHECK(score(node, shares) == BindingScore{0, 0, 0, 8, 8});
+  const BindingScore result = score(node, shares);
+  CHECK(result.mean_distance == 0);
+  CHECK(result.fewest_cores == 8);
+  CHECK(result.most_cores == 8);
+  CHECK(result.unused_cores + result.shared_cores + result.shared_l3 == 0);
+  CHECK(result.numa_span == 8);
+  CHECK(result.numa_load == 1);
 }
 
 TEST_CASE("GPUs on half of the NUMA nodes: near cores first, and the other half as annex") {
@@ -129,7 +135,14 @@ TEST_CASE("GPUs on half of the NUMA nodes: near cores first, and the other half 
       CHECK(node.cores[core].package == node.gpus[rank].package);
   }
   const BindingScore result = score(node, shares);
-  CHECK(result == BindingScore{0, 1, 2, 16, 16});
+  CHECK(result.home_distance == 0);
+  CHECK(result.mean_distance == 1);
+  CHECK(result.worst_distance == 2);
+  CHECK(result.fewest_cores == 16);
+  CHECK(result.most_cores == 16);
+  CHECK(result.unused_cores + result.shared_cores + result.shared_l3 == 0);
+  CHECK(result.numa_span == 16);
+  CHECK(result.numa_load == 2);
 }
 
 TEST_CASE("a machine without GPUs is cut into runs of neighbours") {
