@@ -40,7 +40,9 @@ ordered_json devices(const std::vector<topo::Device>& list) {
                        {"numa", or_null(device.numa)},
                        {"l3", or_null(device.l3)},
                        {"bridges", device.bridges},
-                       {"ethernet", device.ethernet}});
+                       {"ethernet", device.ethernet},
+                       {"uuid", device.uuid},
+                       {"instances", device.instances}});
   return entries;
 }
 

@@ -31,7 +31,10 @@ std::size_t library_of(hwloc_obj_t device) {
   return index;
 }
 
-constexpr unsigned k_nvidia = 0x10de;  // PCI vendor
+constexpr unsigned k_nvidia = 0x10de, k_amd = 0x1002;  // PCI vendors
+constexpr unsigned k_vga = 0x0300;                     // PCI class
+// ATI's on server boards, the console of a management controller: Rage XL, RV100, ES1000.
+constexpr std::array k_consoles{0x4752U, 0x5159U, 0x515eU};
 
 // By PCI class (pci-ids.ucw.cz): 0300 VGA, 0302 3D, 0380 other display (AMD Instinct, Intel Max),
 // 1200 processing accelerator. Intel's 0300 is the graphics of a desktop processor; vendors not
@@ -39,14 +42,21 @@ constexpr unsigned k_nvidia = 0x10de;  // PCI vendor
 bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   const unsigned kind = device.class_id;
   switch (device.vendor_id) {
+    case k_amd:
+      if (std::count(k_consoles.begin(), k_consoles.end(), device.device_id) > 0) return false;
+      [[fallthrough]];
     case k_nvidia:
-    case 0x1002:
-      return kind == 0x0300 || kind == 0x0302 || kind == 0x0380 || kind == 0x1200;
+      return kind == k_vga || kind == 0x0302 || kind == 0x0380 || kind == 0x1200;
     case 0x8086:
       return kind == 0x0380 || kind == 0x1200;
     default:
       return false;
   }
+}
+
+// Beside NVIDIA's GPUs it is the processor's own graphics, which CUDA does not count.
+bool is_amd_vga(hwloc_obj_t device) {
+  return device->attr->pcidev.vendor_id == k_amd && device->attr->pcidev.class_id == k_vga;
 }
 
 // 0207 InfiniBand, 0208 fabric (Omni-Path); Slingshot's Cassini and Amazon's EFA call themselves
@@ -195,10 +205,12 @@ hwloc_obj_t numa_around(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
 
 std::vector<Gpu> gpus_of(hwloc_topology_t topology) {
   const OsDevices devices = os_devices(topology);
+  const bool nvidia = has_nvidia_gpu(topology);
   std::vector<Gpu> gpus;
   for (hwloc_obj_t pci : pci_devices(topology)) {
     const auto known = known_gpus(below(devices, pci));
-    if (known.empty() && !is_gpu_class(pci->attr->pcidev)) continue;
+    if (known.empty() && (!is_gpu_class(pci->attr->pcidev) || (nvidia && is_amd_vga(pci))))
+      continue;
     Gpu gpu = place_of(topology, pci);
     gpu.pci = pci_address(pci);
     for (std::size_t part = 0; part < std::max<std::size_t>(1, known.size()); ++part) {

@@ -7,6 +7,7 @@
 #include "core/topo/override.hpp"
 #include "core/topo/restrict.hpp"
 #include "tests/support/recorded.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -188,6 +189,40 @@ TEST_CASE("memory of a whole package does not hide that a GPU is alike to its NU
   CHECK_FALSE(node->gpus[3].numa);
   for (const Core& core : node->cores)
     CHECK(distance(core, node->gpus[3]) == (core.package == 1 ? 0 : k_other_package));
+}
+
+TEST_CASE("consoles are no GPUs, nor is the processor's own graphics beside NVIDIA's") {
+  const std::string machine =
+      *read_file(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml");  // 4 GPUs
+  const std::string k_gpu = "0302 [10de:20b0]";
+  const tests::TemporaryFolder folder;
+
+  struct Row {
+    const char* what;
+    const char* first;   // instead of the first GPU
+    const char* others;  // instead of the others
+    std::size_t gpus;
+  };
+
+  for (const Row& row : {Row{"ES1000 beside NVIDIA", "0300 [1002:515e]", "0302 [10de:20b0]", 3},
+                         Row{"ES1000 alone", "0300 [1002:515e]", "0300 [102b:0534]", 0},
+                         Row{"Rage XL beside AMD", "0300 [1002:4752]", "0380 [1002:7408]", 3},
+                         Row{"Ryzen's beside NVIDIA", "0300 [1002:164e]", "0302 [10de:20b0]", 3},
+                         Row{"Ryzen's beside AMD", "0300 [1002:164e]", "0380 [1002:7408]", 4},
+                         Row{"Instinct beside NVIDIA", "0380 [1002:7408]", "0302 [10de:20b0]", 4},
+                         Row{"Intel's beside NVIDIA", "0300 [8086:a780]", "0300 [10de:2684]", 3}}) {
+    CAPTURE(std::string(row.what));
+    std::string text = machine;
+    bool first = true;
+    for (std::size_t at = 0; (at = text.find(k_gpu, at)) != std::string::npos; at += k_gpu.size()) {
+      text.replace(at, k_gpu.size(), first ? row.first : row.others);
+      first = false;
+    }
+    REQUIRE(write_file(folder.file("machine.xml"), text));
+    const auto node = load_xml(folder.file("machine.xml"));
+    REQUIRE(node);
+    CHECK(node->gpus.size() == row.gpus);
+  }
 }
 
 TEST_CASE("a restricted machine keeps its devices and its distances") {
