@@ -9,6 +9,7 @@
 #include "core/launch/preflight.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/launch/straggler.hpp"
+#include "core/plan/allotment.hpp"
 #include "core/run/decision.hpp"
 #include "core/run/ledger.hpp"
 
@@ -81,6 +82,11 @@ class Attempt {
   // all.
   void set_node_addresses(std::map<std::string, std::string> addresses) {
     node_addresses_ = std::move(addresses);
+  }
+
+  // What the scheduler gave of each node, likewise.
+  void set_allotments(std::map<std::string, plan::Allotment> allotments) {
+    allotments_ = std::move(allotments);
   }
 
   // One more variable for all ranks, before they start.
@@ -169,6 +175,7 @@ class Attempt {
   void on(unsigned rank, const Dumped& message, Time now);
 
   void begin_rendezvous_if_all_came(Time now);
+  void hold_to_allotment(const std::string& node, topo::NodeTopology& topology);
   void begin_probes();
   // The routes by which every prober reached `address`, in the order of `probers_`; empty: not all
   // did.
@@ -247,6 +254,7 @@ class Attempt {
   Time doubt_until_;
   std::vector<std::string> notes_;
   std::map<std::string, std::string> node_addresses_;
+  std::map<std::string, plan::Allotment> allotments_;
 
   struct NodeCheck {
     Time asked;  // for its clock

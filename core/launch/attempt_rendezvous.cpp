@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Once every rank has said hello: where they are placed, where they meet, and how each is reached.
+#include "core/base/number_list.hpp"
 #include "core/launch/attempt.hpp"
 #include "core/launch/net.hpp"
 #include "core/topo/json.hpp"
+#include "core/topo/restrict.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,6 +42,7 @@ void Attempt::begin_rendezvous_if_all_came(Time now) {
                  fmt::format("no rank on {} has local rank 0", state.hello.rank.node),
                  now);
   for (const auto& [node, topology] : topologies) pci_gpus_[node] = topology.gpus.size();
+  for (auto& [node, topology] : topologies) hold_to_allotment(node, topology);
   auto placed = plan::place_ranks(hellos, settings_.plan, topologies);
   if (!placed) return end(run::Cause::wrong_ranks, 3, placed.error().message, now);
   placements_ = std::move(placed->ranks);
@@ -48,6 +51,21 @@ void Attempt::begin_rendezvous_if_all_came(Time now) {
   phase_ = Phase::listening;
   phase_limit_ = now + k_rendezvous_limit;
   send(0, Listen{settings_.ports, nonce()});
+}
+
+// Where Slurm leaves it to its jobs to keep to their processors (TaskPlugin=task/none), two that
+// share a node would else both take all of it.
+void Attempt::hold_to_allotment(const std::string& node, topo::NodeTopology& topology) {
+  const auto found = allotments_.find(node);
+  if (found == allotments_.end()) return;
+  const std::vector<unsigned> pus = plan::allotted_pus(topology, found->second);
+  if (pus.empty()) return;
+  notes_.push_back(
+      fmt::format("binding: {}: only processors {}, which the scheduler gave to the job "
+                  "without holding it to them",
+                  node,
+                  fold_numbers(pus)));
+  topology = topo::restrict_to(std::move(topology), pus);
 }
 
 void Attempt::on(unsigned rank, const Listening& message, Time now) {

@@ -264,6 +264,7 @@ void AttemptRunner::on_watch() {
     node_ports_ = std::move(facts->ports);
     controller_known_ = !facts->addresses.empty();
     attempt_.set_node_addresses(std::move(facts->addresses));
+    attempt_.set_allotments(std::move(facts->allotments));
     deadline_ = facts->deadline;
     if (facts->deadline > 0)
       attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts->deadline));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/job_watch.hpp"
 
+#include "core/base/hostlist.hpp"
+#include "core/base/number_list.hpp"
 #include "core/base/unique_fd.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -69,8 +72,15 @@ JobWatch::Facts load_facts(sched::Scheduler& scheduler, sched::JobId job) {
     for (const sched::NodeInfo& node : *nodes) {
       facts.addresses[node.name] = node.address;
       facts.ports[node.name] = node.port;
+      facts.allotments[node.name].of = node.cpus;
     }
-  if (const auto info = scheduler.job(job)) facts.deadline = info->end_time;
+  const auto info = scheduler.job(job);
+  if (!info) return facts;
+  facts.deadline = info->end_time;
+  const auto nodes = expand_hostlist(info->nodes);
+  for (std::size_t i = 0; nodes && i < std::min(nodes->size(), info->cpus.size()); ++i)
+    if (auto cpus = parse_number_list(info->cpus[i], k_highest_cpu))
+      facts.allotments[(*nodes)[i]].cpus = *std::move(cpus);
   return facts;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/result.hpp"
 #include "core/launch/job_return.hpp"
+#include "core/plan/allotment.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <functional>
@@ -38,8 +39,9 @@ class JobWatch {
   void come_back(Return how);
 
   struct Facts {
-    std::map<std::string, std::string> addresses;  // NodeAddr by node name
-    std::map<std::string, unsigned> ports;         // of the nodes' daemons, likewise
+    std::map<std::string, std::string> addresses;       // NodeAddr by node name
+    std::map<std::string, unsigned> ports;              // of the nodes' daemons, likewise
+    std::map<std::string, plan::Allotment> allotments;  // by node name
     unsigned kill_wait_seconds = 30;
     std::int64_t deadline = 0;  // Unix seconds at which the job's time is over; 0: not known
   };

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace dts::plugin {
 namespace {
@@ -28,6 +30,9 @@ class Reader {
       if (found->is_boolean()) into = found->template get<T>();
     } else if constexpr (std::is_same_v<T, std::string>) {
       if (found->is_string()) into = found->template get<T>();
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      if (!found->is_array()) return;
+      for (const json& one : *found) into.push_back(one.is_string() ? one.get<std::string>() : "");
     } else {
       if (found->is_number_integer()) into = found->template get<T>();
     }
@@ -88,6 +93,7 @@ sched::JobInfo job_from(const json& object) {
   reader.read("partition", job.partition);
   reader.read("dependency", job.dependency);
   reader.read("nodes", job.nodes);
+  reader.read("cpus", job.cpus);
   reader.read("exclude_nodes", job.exclude_nodes);
   reader.read("restart_count", job.restart_count);
   reader.read("requeue", job.requeue);

@@ -41,12 +41,15 @@ enum class JobState {
 struct JobInfo {
   JobId id = 0;
   JobState state = JobState::unknown;
-  bool completing = false;    // its processes of this or the last run are still being ended
-  std::string reason;         // why it is pending or failed, Slurm's word ("Resources")
-  std::string description;    // more of that in the scheduler's own words, where it has any
-  std::string partition;      // where it runs, or the list of those it waits for
-  std::string dependency;     // what it still waits for: "afterok:12(unfulfilled)"
-  std::string nodes;          // host list; empty while pending
+  bool completing = false;  // its processes of this or the last run are still being ended
+  std::string reason;       // why it is pending or failed, Slurm's word ("Resources")
+  std::string description;  // more of that in the scheduler's own words, where it has any
+  std::string partition;    // where it runs, or the list of those it waits for
+  std::string dependency;   // what it still waits for: "afterok:12(unfulfilled)"
+  std::string nodes;        // host list; empty while pending
+  // Of each of these nodes, the numbers of the job's processors ("0-3,8") as the scheduler counts;
+  // empty: not known.
+  std::vector<std::string> cpus;
   std::string exclude_nodes;  // host list of those it does not want
   std::uint32_t restart_count = 0;
   bool requeue = false;

@@ -8,6 +8,7 @@
 #include <slurm/slurm_errno.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <memory>
 
 namespace slurm_plugin {
@@ -28,6 +29,18 @@ std::string text(const char* value) {
   return value == nullptr ? std::string() : value;
 }
 
+// Of each node of the job, the numbers of its processors; empty where Slurm does not tell.
+json cpus_json(const slurm_job_info_t& info) {
+  json list = json::array();
+  std::array<char, 4096> numbers{};
+  for (std::uint32_t node = 0; info.job_resrcs != nullptr && node < info.num_nodes; ++node) {
+    const int failed = slurm_job_cpus_allocated_str_on_node_id(
+        numbers.data(), numbers.size(), info.job_resrcs, static_cast<int>(node));
+    list.push_back(failed != 0 ? "" : numbers.data());
+  }
+  return list;
+}
+
 json job_json(const slurm_job_info_t& info) {
   const int status = info.exit_code == NO_VAL ? 0 : static_cast<int>(info.exit_code);
   return {
@@ -39,6 +52,7 @@ json job_json(const slurm_job_info_t& info) {
       {"partition", text(info.partition)},
       {"dependency", text(info.dependency)},
       {"nodes", text(info.nodes)},
+      {"cpus", cpus_json(info)},
       {"exclude_nodes", text(info.exc_nodes)},
       {"restart_count", info.restart_cnt == NO_VAL16 ? 0 : info.restart_cnt},
       {"requeue", info.requeue == 1},
@@ -77,7 +91,7 @@ json partition_json(const partition_info_t& info) {
 Outcome<json> job(const json& request) {
   const auto id = request.at("id").get<std::uint32_t>();
   job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, id, k_show) != SLURM_SUCCESS)
+  if (slurm_load_job(&raw, id, k_show | SHOW_DETAIL) != SLURM_SUCCESS)
     return failed_slurm("job " + std::to_string(id));
   const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
   for (std::uint32_t i = 0; i < message->record_count; ++i)

@@ -76,6 +76,17 @@ TEST_CASE("more nodes than there are is accepted by Slurm and waits for ever, wi
   MESSAGE("reason: " << job.info().reason);
 }
 
+TEST_CASE("a running job says which processors of each node it has, as scontrol does") {
+  auto submission = job_of(k_sleep);
+  submission.nodes = 2;
+  const Job job(submission);
+  REQUIRE(job.reaches(JobState::running));
+  const auto cpus = job.info().cpus;
+  REQUIRE(cpus.size() == 2);
+  const auto shown = command({"scontrol", "--details", "show", "job", std::to_string(job.id())});
+  for (const std::string& numbers : cpus) CHECK(has(shown.out, "CPU_IDs=" + numbers + " "));
+}
+
 TEST_CASE("cancelling ends a running job, and once more is fine") {
   const Job job(job_of(k_sleep));
   REQUIRE(job.reaches(JobState::running));

@@ -105,6 +105,28 @@ def alone():
         leaked_variable(cluster, spin, cluster.place + "/until")
 
 
+def unconfined():
+    """TaskPlugin=task/none: nobody holds a job to its cores, so it is for two on one node to keep out of each other's."""
+    if MACHINE != list(range(os.cpu_count())) or len(MACHINE) < 2:
+        skip(f"needs a machine of two cores and more, all of them allowed, not {MACHINE}")
+    with Cluster("linuxproc", 1, 0, 5, "--cpus-per-node", str(len(MACHINE))) as cluster:
+        spin, until = build(cluster.place), cluster.place + "/until"
+        words = ("--nodes", "1", "--ntasks-per-node", "1", "-c", "1", "--strict-binding")
+        jobs = [cluster.submit(*words, "--launcher", launcher, "--", "env", "UNTIL=" + until, spin) for launcher in ("mpirun", "srun")]
+        found = []
+        for run in jobs:
+            told = settled(run, 1)
+            check(not findings(told), "nothing is found to be wrong")
+            found.append(told["groups"][0]["planned"]["cpus"])
+            check(told["groups"][0]["found"]["cpus"] == found[-1], f"the rank is on {found[-1]}")
+            with open(run.path + "/attempt-1/agent.log") as file:
+                check(f"only processors {found[-1]}, which the scheduler gave" in file.read(), "the log says whose word that is")
+        check(len(set(found)) == 2, f"each job has a core of its own: {found}")
+        open(until, "w").close()
+        for run in jobs:
+            check(run.finish()["done"], "done")
+
+
 def narrowed():
     """A site's srun that lets Slurm bind a step's tasks as a variable asks: the mask that Slurm then sets is named, with the variable."""
     with constrained(2) as cluster:
@@ -130,4 +152,4 @@ exec {shutil.which('srun')} "$@"
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (alone, narrowed)}[sys.argv[1]]()
+    {f.__name__: f for f in (alone, narrowed, unconfined)}[sys.argv[1]]()
