@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The colours of ranks: Okabe and Ito's (jfly.uni-koeln.de/color), which people with any of the
-// usual kinds of colour blindness tell apart, ordered so that neighbours differ most. There are
+// usual kinds of colour blindness tell apart, ordered so that neighbours differ most, and the wine
+// of Tol's muted scheme (personal.sron.nl/~pault), as eight ranks on a node are usual. There are
 // fewer than ranks: whatever shows one also shows the rank's number.
 #pragma once
 
@@ -15,13 +16,14 @@ struct RankColour {
   unsigned xterm_annex;  // the same hue, legible as letters on black and on white
 };
 
-inline constexpr std::array<RankColour, 7> k_rank_colours{{{"#56b4e9", false, 74, 31},
+inline constexpr std::array<RankColour, 8> k_rank_colours{{{"#56b4e9", false, 74, 31},
                                                            {"#e69f00", false, 214, 172},
                                                            {"#009e73", false, 36, 35},
                                                            {"#cc79a7", false, 175, 168},
                                                            {"#f0e442", false, 227, 142},
                                                            {"#0072b2", true, 25, 27},
-                                                           {"#d55e00", false, 166, 166}}};
+                                                           {"#d55e00", false, 166, 166},
+                                                           {"#882255", true, 89, 132}}};
 
 [[nodiscard]] inline const RankColour& colour_of(unsigned rank) {
   return k_rank_colours[rank % k_rank_colours.size()];
