@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/binding_report.hpp"
 
+#include "core/base/alike.hpp"
 #include "core/base/files.hpp"
 #include "core/base/hostlist.hpp"
 #include "core/base/number_list.hpp"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace dts::launch {
 namespace {
@@ -86,13 +86,14 @@ bool BindingReport::has_mismatch() const {
 }
 
 std::vector<BindingGroup> group_by_binding(const std::vector<RankBound>& ranks) {
+  std::vector<std::vector<BindingFinding>> findings;
+  for (const RankBound& rank : ranks)
+    findings.push_back(judge_binding(rank.planned, rank.found));
   std::vector<BindingGroup> groups;
-  std::map<std::string, std::size_t> known;
-  for (const RankBound& rank : ranks) {
-    const auto findings = judge_binding(rank.planned, rank.found);
-    const auto [found, is_new] = known.try_emplace(signature(rank, findings), groups.size());
-    if (is_new) groups.emplace_back();
-    add(groups[found->second], rank, findings);
+  for (const auto& alike : group_alike(
+           ranks.size(), [&](std::size_t i) { return signature(ranks[i], findings[i]); })) {
+    BindingGroup& group = groups.emplace_back();
+    for (const std::size_t i : alike.members) add(group, ranks[i], findings[i]);
   }
   return groups;
 }

@@ -75,8 +75,8 @@ class Gatherer {
  public:
   // Its children are appended to `found`.
   void add(pid_t pid, std::vector<pid_t>& found) {
-    const auto process = process_info(pid);
-    if (!process) return;
+    // Without a name where its main thread has ended before the others.
+    const std::string program = process_info(pid).value_or(ProcessInfo{}).name;
     for (const std::string& name : list_folder(proc_path(pid, "task"))) {
       const auto id = static_cast<pid_t>(parse_number(name).value_or(0));
       const auto thread = thread_info(pid, id);
@@ -84,7 +84,7 @@ class Gatherer {
       std::vector<unsigned> cpus = binding_of(id);
       if (cpus.empty()) continue;  // it has just ended
       const bool is_nccl = thread->name.starts_with("NCCL");
-      Count& count = groups_[{process->name, is_nccl ? "NCCL" : "", std::move(cpus)}];
+      Count& count = groups_[{program, is_nccl ? "NCCL" : "", std::move(cpus)}];
       ++count.threads;
       if (thread->worked > 0) ++count.working;
       const auto children = read_file(proc_path(pid, fmt::format("task/{}/children", id)));

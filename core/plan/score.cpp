@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 namespace dts::plan {
@@ -70,36 +69,45 @@ void add_cores(BindingScore& result,
   result.mean_distance = mean(sum, all);
 }
 
+// How many ranks use something: they are to come one after the other.
+class Users {
+ public:
+  void add(std::size_t rank) {
+    if (last_ != rank) ++count_;
+    last_ = rank;
+  }
+
+  [[nodiscard]] unsigned count() const { return count_; }
+  [[nodiscard]] bool several() const { return count_ > 1; }
+
+ private:
+  std::size_t last_ = ~std::size_t{0};
+  unsigned count_ = 0;
+};
+
 void add_sharing(BindingScore& result,
                  const NodeTopology& topology,
                  const std::vector<RankBinding>& ranks) {
-  constexpr std::size_t k_nobody = ~std::size_t{0}, k_several = k_nobody - 1;
-  std::vector<std::size_t> owner(topology.cores.size(), k_nobody);
-  std::map<unsigned, std::size_t> l3_owner;
-  std::map<unsigned, std::set<std::size_t>> package_users, numa_users;
-  const auto take = [](std::size_t& has, std::size_t rank) {
-    has = has == k_nobody || has == rank ? rank : k_several;
-  };
+  std::vector<Users> cores(topology.cores.size());
+  std::map<unsigned, Users> l3s, packages, numas;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     for (const auto* list : {&ranks[rank].home, &ranks[rank].annex})
-      for (const unsigned core : *list) {
-        take(owner[core], rank);
-        if (const auto l3 = topology.cores[core].l3)
-          take(l3_owner.try_emplace(*l3, k_nobody).first->second, rank);
-        package_users[topology.cores[core].package].insert(rank);
-        numa_users[topology.cores[core].numa].insert(rank);
+      for (const unsigned number : *list) {
+        const topo::Core& core = topology.cores[number];
+        cores[number].add(rank);
+        if (core.l3) l3s[*core.l3].add(rank);
+        packages[core.package].add(rank);
+        numas[core.numa].add(rank);
       }
-  for (const std::size_t has : owner) {
-    result.unused_cores += has == k_nobody ? 1 : 0;
-    result.shared_cores += has == k_several ? 1 : 0;
+  for (const Users& users : cores) {
+    result.unused_cores += users.count() == 0 ? 1 : 0;
+    result.shared_cores += users.several() ? 1 : 0;
   }
-  for (const auto& [l3, has] : l3_owner) result.shared_l3 += has == k_several ? 1 : 0;
-  for (const auto& [package, users] : package_users)
-    result.package_span += static_cast<unsigned>(users.size());
-  for (const auto& [numa, users] : numa_users) {
-    const auto count = static_cast<unsigned>(users.size());
-    result.numa_span += count;
-    result.numa_load = std::max(result.numa_load, count);
+  for (const auto& [l3, users] : l3s) result.shared_l3 += users.several() ? 1 : 0;
+  for (const auto& [package, users] : packages) result.package_span += users.count();
+  for (const auto& [numa, users] : numas) {
+    result.numa_span += users.count();
+    result.numa_load = std::max(result.numa_load, users.count());
   }
 }
 

@@ -12,9 +12,13 @@ from main_job_support import Cluster
 MACHINE = sorted(os.sched_getaffinity(0))
 
 
-def constrained(nodes):
+def need_two_cores():
     if MACHINE != list(range(os.cpu_count())) or len(MACHINE) < 2:
         skip(f"needs a machine of two cores and more, all of them allowed, not {MACHINE}")
+
+
+def constrained(nodes):
+    need_two_cores()
     if not os.path.exists("/sys/fs/cgroup/cpuset/tasks"):
         skip("no cpuset hierarchy of cgroup v1 here")
     return Cluster("cgroup", nodes, 0, 5, "--constrain-cores", "--cpus-per-node", "2")
@@ -68,15 +72,12 @@ def check_run(run, ranks, cpus, what):
     return told
 
 
-def side_by_side(cluster, spin, until):
-    """Two jobs of one core at once: each on its own, under each launcher."""
+def side_by_side(cluster, spin, until, look):
+    """Two jobs of one core at once: each on its own, under each launcher, as look(run, launcher) says."""
     words = ("--nodes", "1", "--ntasks-per-node", "1", "-c", "1", "--strict-binding")
     jobs = [cluster.submit(*words, "--launcher", launcher, "--", "env", "UNTIL=" + until, spin) for launcher in ("mpirun", "srun")]
-    found = {}
-    for run, launcher in zip(jobs, ("mpirun", "srun")):
-        told = check_run(run, 1, {"0", "1"}, f"one core, {launcher}")
-        found[launcher] = told["groups"][0]["found"]["cgroup"]
-    check(set(found.values()) == {"0", "1"}, f"each job has a core of its own: {found}")
+    found = [look(run, launcher) for run, launcher in zip(jobs, ("mpirun", "srun"))]
+    check(sorted(found) == ["0", "1"], f"each job has a core of its own: {found}")
     open(until, "w").close()
     for run in jobs:
         check(run.finish()["done"], "done")
@@ -98,33 +99,32 @@ def whole_nodes(cluster, spin, until, nodes, launcher, what):
     os.remove(until)
 
 
+def core_of_cgroup(run, launcher):
+    return check_run(run, 1, {"0", "1"}, f"one core, {launcher}")["groups"][0]["found"]["cgroup"]
+
+
 def alone():
     with constrained(1) as cluster:
         spin = build(cluster.place)
-        side_by_side(cluster, spin, cluster.place + "/until")
+        side_by_side(cluster, spin, cluster.place + "/until", core_of_cgroup)
         leaked_variable(cluster, spin, cluster.place + "/until")
+
+
+def core_of_record(run, launcher):
+    told = settled(run, 1)
+    check(not findings(told), f"{launcher}: nothing is found to be wrong")
+    planned = told["groups"][0]["planned"]["cpus"]
+    check(told["groups"][0]["found"]["cpus"] == planned, f"{launcher}: the rank is on {planned}")
+    with open(run.path + "/attempt-1/agent.log") as file:
+        check(f"only processors {planned}, which the scheduler gave" in file.read(), "the log says whose word that is")
+    return planned
 
 
 def unconfined():
     """TaskPlugin=task/none: nobody holds a job to its cores, so it is for two on one node to keep out of each other's."""
-    if MACHINE != list(range(os.cpu_count())) or len(MACHINE) < 2:
-        skip(f"needs a machine of two cores and more, all of them allowed, not {MACHINE}")
-    with Cluster("linuxproc", 1, 0, 5, "--cpus-per-node", str(len(MACHINE))) as cluster:
-        spin, until = build(cluster.place), cluster.place + "/until"
-        words = ("--nodes", "1", "--ntasks-per-node", "1", "-c", "1", "--strict-binding")
-        jobs = [cluster.submit(*words, "--launcher", launcher, "--", "env", "UNTIL=" + until, spin) for launcher in ("mpirun", "srun")]
-        found = []
-        for run in jobs:
-            told = settled(run, 1)
-            check(not findings(told), "nothing is found to be wrong")
-            found.append(told["groups"][0]["planned"]["cpus"])
-            check(told["groups"][0]["found"]["cpus"] == found[-1], f"the rank is on {found[-1]}")
-            with open(run.path + "/attempt-1/agent.log") as file:
-                check(f"only processors {found[-1]}, which the scheduler gave" in file.read(), "the log says whose word that is")
-        check(len(set(found)) == 2, f"each job has a core of its own: {found}")
-        open(until, "w").close()
-        for run in jobs:
-            check(run.finish()["done"], "done")
+    need_two_cores()
+    with Cluster("linuxproc", 1, 0, 5, "--cpus-per-node", "2") as cluster:
+        side_by_side(cluster, build(cluster.place), cluster.place + "/until", core_of_record)
 
 
 def narrowed():
