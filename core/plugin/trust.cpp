@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a plug-in's file can have been written, or can be replaced, by somebody else.
+#include "core/base/owners.hpp"
 #include "core/plugin/host.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -12,21 +12,41 @@
 namespace dts::plugin {
 namespace {
 
-// One step of the path: the file itself or a folder above it.
-Result<void> check_step(const std::string& step, bool is_folder) {
+constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
+
+// What the steps from the root to this one have shown.
+struct Path {
+  OwnerView view;
+  bool in_ours = false;  // below a folder of the user's
+  bool in_open = false;  // in a folder where others can make files
+};
+
+Result<void> refuse(const std::string& step, const std::string& why, const std::string& hint = "") {
+  return fail(Errc::invalid, fmt::format("refusing a plug-in: {} {}", step, why), hint);
+}
+
+// Where owners cannot be told, what lies where only root can put it counts as root's. A user who
+// submits a job is outside of that namespace, and there the same file was judged by its true owner.
+bool is_roots(const Path& above, uid_t owner) {
+  return above.view.is_unknown(owner) && !above.in_ours && !above.in_open;
+}
+
+// One step of the path: the file itself or a folder above it. Notes in `above` what it means for
+// the next one.
+Result<void> check_step(const std::string& step, bool is_folder, Path& above) {
   struct stat info {};
 
-  if (lstat(step.c_str(), &info) != 0) return fail_errno(step);
-  const auto refuse = [&](const std::string& why, const std::string& hint) {
-    return fail(Errc::invalid, fmt::format("refusing a plug-in: {} {}", step, why), hint);
-  };
-  if (!is_folder && !S_ISREG(info.st_mode)) return refuse("is not a regular file", "");
-  if (info.st_uid != 0 && info.st_uid != geteuid())
-    return refuse(fmt::format("belongs to user {}, neither to root nor to you", info.st_uid),
+  if (::lstat(step.c_str(), &info) != 0) return fail_errno(step);
+  if (!is_folder && !S_ISREG(info.st_mode)) return refuse(step, "is not a regular file");
+  if (!above.view.is_trusted(info.st_uid) && !is_roots(above, info.st_uid))
+    return refuse(step,
+                  fmt::format("belongs to user {}, neither to root nor to you", info.st_uid),
                   "use a plug-in that you or root installed");
   const bool sticky = is_folder && (info.st_mode & S_ISVTX) != 0;
-  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky)
-    return refuse("can be written by others", fmt::format("chmod go-w '{}'", step));
+  above.in_open = (info.st_mode & k_others_write) != 0;
+  above.in_ours = above.in_ours || info.st_uid == above.view.self;
+  if (above.in_open && !sticky)
+    return refuse(step, "can be written by others", fmt::format("chmod go-w '{}'", step));
   return {};
 }
 
@@ -37,12 +57,12 @@ Result<std::string> check_plugin_file(const std::string& path) {
                                                              &std::free);
   if (!resolved) return fail_errno(path);
   const std::string real = resolved.get();
-  DTS_TRY(check_step(real, false));
-  for (std::string folder = real; folder != "/";) {
-    const std::size_t slash = folder.rfind('/');
-    folder = slash == 0 ? "/" : folder.substr(0, slash);
-    DTS_TRY(check_step(folder, true));
-  }
+  Path above{owner_view()};
+  DTS_TRY(check_step("/", true, above));
+  for (std::size_t slash = real.find('/', 1); slash != std::string::npos;
+       slash = real.find('/', slash + 1))
+    DTS_TRY(check_step(real.substr(0, slash), true, above));
+  DTS_TRY(check_step(real, false, above));
   return real;
 }
 

@@ -5,10 +5,15 @@
 #include "core/base/files.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 
 using dts::Errc;
 using dts::plugin::check_plugin_file;
@@ -53,6 +58,30 @@ class Folder {
   char name_[32] = "/tmp/dts-plugin-test-XXXXXX";
   std::string path_;
 };
+
+constexpr int k_no_namespace = 99;
+
+bool put(const char* path, const std::string& text) {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  return ::close(fd) == 0 && written;
+}
+
+// The exit code of `body` as a user without privileges in a user namespace that maps nobody else,
+// as on a node of a plain user's private cluster; k_no_namespace where the kernel makes none.
+int in_namespace_of(uid_t user, const std::function<int()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setresuid(user, user, user) != 0) ::_exit(98);
+    ::prctl(PR_SET_DUMPABLE, 1);  // or /proc/self is root's
+    if (::unshare(CLONE_NEWUSER) != 0) ::_exit(k_no_namespace);
+    const std::string id = std::to_string(user);
+    ::_exit(put("/proc/self/uid_map", id + " " + id + " 1") ? body() : 97);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
 
 }  // namespace
 
@@ -145,6 +174,45 @@ TEST_CASE("a file that belongs to another user is refused") {
   const std::string file = folder.file("p.so", 0755);
   REQUIRE(chown(file.c_str(), 12345, 0) == 0);
   CHECK(has(check_plugin_file(file).error().message, "belongs to user 12345"));
+}
+
+TEST_CASE(
+    "on a plain user's private cluster root's folders are believed, where only root can put them") {
+  constexpr uid_t user = 12345, other = 23456;
+  if (geteuid() != 0) {
+    MESSAGE("skipped: only root can give files to several users");
+    return;
+  }
+  const Folder home;  // in /tmp, which is root's and open to all
+  const std::string ours = home.file("ours.so", 0755);
+  const std::string theirs = home.file("theirs.so", 0755);
+  REQUIRE(chown(ours.c_str(), user, 0) == 0);
+  REQUIRE(chown(theirs.c_str(), other, 0) == 0);
+  REQUIRE(chown(home.at("").c_str(), user, 0) == 0);
+  const Folder foreign;  // made by somebody else, in /tmp as well
+  const std::string planted = foreign.file("planted.so", 0755);
+  REQUIRE(chown(planted.c_str(), other, 0) == 0);
+  REQUIRE(chown(foreign.at("").c_str(), other, 0) == 0);
+  REQUIRE(chmod(foreign.at("").c_str(), 0755) == 0);
+  const int code = in_namespace_of(user, [&] {
+    struct stat root {};
+
+    const auto refused = [](const std::string& path) {
+      const auto checked = check_plugin_file(path);
+      return !checked && has(checked.error().message, "neither to root nor to you");
+    };
+    if (stat("/", &root) != 0 || root.st_uid == 0) return 1;  // or nothing is shown by this
+    if (!check_plugin_file(ours)) return 2;
+    if (!check_plugin_file("/usr/bin/true") && !check_plugin_file("/bin/true")) return 3;
+    if (!refused(theirs)) return 4;
+    if (!refused(planted)) return 5;
+    return 0;
+  });
+  if (code == k_no_namespace) {
+    MESSAGE("skipped: the kernel makes no user namespaces here");
+    return;
+  }
+  CHECK(code == 0);
 }
 
 TEST_CASE("a folder and an absent file are no plug-ins") {
