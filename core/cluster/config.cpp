@@ -30,6 +30,7 @@ Lines controller_lines(const Layout& layout) {
   return {{"ClusterName", layout.spec.name},
           {"SlurmctldHost", fmt::format("localhost({})", at)},
           {"SlurmctldPort", std::to_string(layout.endpoints.port)},
+          {"FirstJobId", std::to_string(layout.endpoints.first_job())},
           {"SlurmUser", layout.user},
           {"SlurmdUser", layout.user},
           {"AuthType", "auth/none"},  // no munge: everybody on this machine is believed

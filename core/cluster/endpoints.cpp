@@ -20,6 +20,8 @@ namespace {
 constexpr unsigned k_block = 65;  // ports of the largest cluster: a controller and 64 nodes
 constexpr unsigned k_lowest_port = 20000;
 constexpr unsigned k_default_ephemeral_low = 32768;  // ip(7)
+// 700 blocks of ports below 65536 make 7 million; Slurm's MaxJobId is 67 million (slurm.conf(5)).
+constexpr std::uint32_t k_jobs_of_a_cluster = 10'000;
 
 // SO_REUSEADDR, as Slurm sets it: a port whose last connections linger in TIME_WAIT is free.
 bool can_bind(const std::string& address, std::uint16_t port) {
@@ -43,6 +45,11 @@ std::string Endpoints::controller_address() const {
 
 std::string Endpoints::node_address(unsigned node) const {
   return fmt::format("127.{}.{}.{}", a, b, 2 + node);
+}
+
+std::uint32_t Endpoints::first_job() const {
+  const unsigned block = port < k_lowest_port ? 0 : (port - k_lowest_port) / k_block;
+  return block * k_jobs_of_a_cluster + 1;
 }
 
 Endpoints propose_endpoints(std::string_view identity, unsigned attempt, unsigned ephemeral_low) {

@@ -25,6 +25,10 @@ struct Endpoints {
     return static_cast<std::uint16_t>(port + 1 + node);
   }
 
+  // Different for every cluster of this machine: Open MPI and PMIx name files that all of it shares
+  // by host name, user and job, and a program that takes another cluster's for its own dies.
+  [[nodiscard]] std::uint32_t first_job() const;
+
   friend bool operator==(const Endpoints&, const Endpoints&) = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/process_table.hpp"
+#include "core/base/segment_folder.hpp"
 #include "core/base/text.hpp"
 #include "core/cluster/autogroup.hpp"
 #include "core/cluster/cgroups.hpp"
@@ -156,6 +157,7 @@ Result<void> clear(const Layout& layout) {
   if (layout.spec.proctrack == Proctrack::cgroup && layout.boot == boot_id())
     DTS_TRY(remove_groups(node_names(layout), k_end_limit));
   restore_autogroups(layout.spec.folder);
+  remove_left_segments(k_shared_memory);  // of ranks that were killed just now
   std::vector<std::string> entries = list_folder(layout.spec.folder);
   // The record goes last: it is what tells the next call that the rest is ours.
   std::stable_partition(

@@ -5,6 +5,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/log.hpp"
 #include "core/base/process.hpp"
+#include "core/base/segment_folder.hpp"
 #include "core/launch/identity.hpp"
 #include "core/launch/launcher.hpp"
 #include "core/launch/net.hpp"
@@ -364,6 +365,7 @@ void AttemptRunner::clean_up() {
   const Time orphans_until = Clock::now() + k_orphan_patience;
   while (signal_children(0, not_ours_) && Clock::now() < orphans_until) poll_once(milliseconds(20));
   kill_children(not_ours_);
+  remove_left_segments(k_shared_memory);
 }
 
 // The record that tells preemption, cancel and requeue apart may be older than the end: ask once

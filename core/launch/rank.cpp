@@ -19,11 +19,13 @@
 #include "core/launch/rank_binding.hpp"
 #include "core/launch/rank_meeting.hpp"
 #include "core/launch/rank_progress.hpp"
+#include "core/launch/rank_segments.hpp"
 #include "core/launch/signals.hpp"
 #include "core/run/run_directory.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/json.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -81,11 +83,13 @@ class RankProcess {
               UniqueFd socket,
               UniqueFd signals,
               HeldPort worker,
+              RankSegments segments,
               std::optional<NodeMeasurement> measurement)
       : options_(options),
         agent_(std::move(socket), k_longest_line),
         signals_(std::move(signals)),
         worker_(std::move(worker)),
+        segments_(std::move(segments)),
         measurement_(std::move(measurement)) {}
 
   void say(const FromRank& message) { agent_.send(to_line(message)); }
@@ -116,6 +120,7 @@ class RankProcess {
   UniqueFd signals_;
   HeldPort worker_;  // the sockets of both until the program starts, the claims as long as we live
   HeldPort rendezvous_;
+  RankSegments segments_;                       // of the program, so it goes after it
   std::optional<NodeMeasurement> measurement_;  // of the first rank of a node
   std::string nonce_;
   Program program_;
@@ -164,6 +169,7 @@ void RankProcess::handle(const Go& message) {
                 [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
   if (const auto ready = progress_.prepare(message.checkpoint_every, environment); !ready)
     return say(Failed{ready.error().message});
+  segments_.prepare(environment, is_set);
   const auto started =
       program_.start(options_.command, environment, {message.log, message.log_timestamps});
   if (!started) return say(Failed{started.error().message});
@@ -331,8 +337,14 @@ Result<int> run_rank(const RankOptions& options) {
   hello.worker_port = worker.port;
   // Last, so that no connection is silent for long: the agent drops strangers when too many call.
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
-  RankProcess process(
-      options, std::move(socket), std::move(signals), std::move(worker), std::move(measurement));
+  RankSegments segments(fmt::format(
+      "{} {} {} {}", options.run_directory, options.attempt, hello.rank.node, channel.token));
+  RankProcess process(options,
+                      std::move(socket),
+                      std::move(signals),
+                      std::move(worker),
+                      std::move(segments),
+                      std::move(measurement));
   process.say(hello);
   if (topology) process.say(*topology);
   return process.run();

@@ -59,9 +59,7 @@ class Ground(Cluster):
         partitions += [f"PartitionName={name} Nodes=ALL MaxTime=INFINITE State=UP PriorityTier={tier} PreemptMode={mode} OverSubscribe=FORCE:1"
                        for name, tier, mode in (("suspend", 1, "SUSPEND"), ("above", 5, "OFF"))]
         # A node that an operator has set down stays down, as it does in most places.
-        # Open MPI names its shared memory by host, job and step: two clusters of one machine must not have the same.
-        first = f"FirstJobId={os.getpid() % 60000 * 1000 + 1}"
-        more = [first, f"KillWait={KILL_WAIT}", "ReturnToService=1", "PreemptMode=SUSPEND,GANG", *partitions]
+        more = [f"KillWait={KILL_WAIT}", "ReturnToService=1", "PreemptMode=SUSPEND,GANG", *partitions]
         super().__init__(flavour, NODES, GPUS, GRACE, *(word for line in more for word in ("--conf", line)))
         self.flavour = flavour
 

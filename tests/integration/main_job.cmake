@@ -8,7 +8,12 @@ foreach(flavour linuxproc cgroup)
   endforeach()
 endforeach()
 
-# The same under an mpirun of release 5, where there is one: DTS_OPENMPI5=<prefix> ctest -L openmpi5
+# Where ranks have their shared memory; each scenario of segments.py says what it checks.
+foreach(scenario no_host_names two_clusters left)
+  dts_script_test(segments_${scenario} integration 300 segments ${scenario})
+endforeach()
+
+# main_job under an mpirun of release 5, where there is one: DTS_OPENMPI5=<prefix> ctest -L openmpi5
 foreach(scenario layout preempt)
   dts_script_test(main_job_${scenario}_openmpi5 openmpi5 900 main_job ${scenario} linuxproc openmpi5)
 endforeach()

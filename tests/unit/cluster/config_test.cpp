@@ -44,6 +44,15 @@ TEST_CASE("slurm.conf gives every node an address, a port and the GPUs of its ow
   CHECK(has_line(text, "SlurmctldPort=21000"));
 }
 
+TEST_CASE("two clusters of one machine never give out the same job ids") {
+  Layout other = small_layout();
+  CHECK(has_line(render_slurm_conf(other), "FirstJobId=150001"));
+  other.endpoints.port = 21065;  // the next block of ports
+  CHECK(has_line(render_slurm_conf(other), "FirstJobId=160001"));
+  other.spec.extra = {"FirstJobId=7"};
+  CHECK(has_line(render_slurm_conf(other), "FirstJobId=7"));
+}
+
 TEST_CASE("slurm.conf has a preemptible default partition and one that preempts it") {
   const std::string text = render_slurm_conf(small_layout());
   CHECK(has_line(
