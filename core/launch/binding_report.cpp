@@ -87,11 +87,10 @@ bool BindingReport::has_mismatch() const {
 
 std::vector<BindingGroup> group_by_binding(const std::vector<RankBound>& ranks) {
   std::vector<std::vector<BindingFinding>> findings;
-  for (const RankBound& rank : ranks)
-    findings.push_back(judge_binding(rank.planned, rank.found));
+  for (const RankBound& rank : ranks) findings.push_back(judge_binding(rank.planned, rank.found));
   std::vector<BindingGroup> groups;
-  for (const auto& alike : group_alike(
-           ranks.size(), [&](std::size_t i) { return signature(ranks[i], findings[i]); })) {
+  for (const auto& alike :
+       group_alike(ranks.size(), [&](std::size_t i) { return signature(ranks[i], findings[i]); })) {
     BindingGroup& group = groups.emplace_back();
     for (const std::size_t i : alike.members) add(group, ranks[i], findings[i]);
   }

@@ -78,6 +78,7 @@ class Users {
   }
 
   [[nodiscard]] unsigned count() const { return count_; }
+
   [[nodiscard]] bool several() const { return count_ > 1; }
 
  private:
