@@ -19,12 +19,23 @@ std::string or_none(const std::string& word) {
   return word.empty() ? "none" : word;
 }
 
+// What is left to look at after a drill that failed on a ground of its own.
+std::string evidence(const drill::Report& report) {
+  std::string text;
+  if (report.kept)
+    text += fmt::format("the run and the logs of the cluster are kept: {}\n", report.run_directory);
+  if (!report.why.empty()) text += fmt::format("`dtsubmit why` said of it:\n{}", report.why);
+  return text;
+}
+
 nlohmann::ordered_json one(const drill::Report& report) {
   const run::AttemptSummary& attempt = report.shown.attempt;
   nlohmann::ordered_json entry = {{"fault", drill::facts_of(report.fault).name},
                                   {"verdict", in_a_word(report)},
                                   {"skipped", report.skipped},
                                   {"run_directory", report.run_directory},
+                                  {"kept", report.kept},
+                                  {"why", report.why},
                                   {"attempt", attempt.number},
                                   {"cause", attempt.cause},
                                   {"decision", attempt.decision},
@@ -66,6 +77,7 @@ std::string to_text(const drill::Report& report) {
                         report.digest == report.undisturbed ? "that of an undisturbed run"
                                                             : "another than undisturbed");
   for (const std::string& problem : report.problems) text += fmt::format("FAILED: {}\n", problem);
+  text += evidence(report);
   if (report.problems.empty()) text += "ok: it came back as its policy says\n";
   return text;
 }
@@ -96,6 +108,7 @@ std::string to_table(const std::vector<drill::Report>& reports) {
     if (!report.skipped.empty()) text += fmt::format("{}: {}\n", name, report.skipped);
     for (const std::string& problem : report.problems)
       text += fmt::format("{}: {}\n", name, problem);
+    text += evidence(report);
   }
   return text;
 }

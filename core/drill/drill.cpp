@@ -127,13 +127,19 @@ Result<Report> drill_on(Ground& ground, Fault fault, std::chrono::seconds limit)
     report.skipped = "needs root, to mount a small file system for the run directory";
     return report;
   }
-  DTS_ASSIGN(const Target target, ground.train());
-  report.run_directory = target.run.path;
-  auto done = play(ground, target, limit, report);
-  ground.clear(target);
-  if (done) return report;
-  if (done.error().code == Errc::interrupted) return tl::unexpected<Error>(std::move(done).error());
-  report.problems.push_back(done.error().message);
+  const auto target = ground.train();
+  const auto done =
+      target ? play(ground, *target, limit, report) : tl::unexpected<Error>(target.error());
+  if (!done && done.error().code != Errc::interrupted)
+    report.problems.push_back(done.error().message);
+  const bool keep = !report.problems.empty() && (done || done.error().code != Errc::interrupted);
+  report.run_directory = ground.run().path;
+  if (keep) report.why = ground.why();
+  if (const std::string kept = ground.clear(keep); !kept.empty()) {
+    report.run_directory = kept;
+    report.kept = true;
+  }
+  if (!done && done.error().code == Errc::interrupted) return tl::unexpected<Error>(done.error());
   return report;
 }
 

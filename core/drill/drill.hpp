@@ -15,6 +15,8 @@ namespace dts::drill {
 struct Report {
   Fault fault{};
   std::string run_directory{};
+  std::string why{};  // with problems, on a ground of our own: `dtsubmit why` of the run
+  bool kept = false;  // and then run_directory outlives the ground
   Shown shown{};
   std::string digest{};                 // on a ground of our own: of the finished run
   std::string undisturbed{};            // and what it has to be
@@ -28,8 +30,8 @@ struct Report {
                                        const Target& target,
                                        std::chrono::seconds limit);
 
-// Of a training on the ground, from its submission to its end. A drill whose run does not finish is
-// a report with a problem.
+// Of a training on the ground, from its submission to its end. A drill whose run does not begin, or
+// does not finish, is a report with a problem, and such a run is kept. Errors: interrupted.
 [[nodiscard]] Result<Report> drill_on(Ground& ground, Fault fault, std::chrono::seconds limit);
 
 }  // namespace dts::drill

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 namespace dts::drill {
@@ -34,6 +35,7 @@ constexpr std::chrono::seconds k_finish_limit{300};
 constexpr std::chrono::seconds k_clear_limit{60};
 constexpr std::chrono::milliseconds k_look{200};
 constexpr const char* k_filler = "/runs/.filler";
+constexpr const char* k_kept = "kept";
 
 Result<std::string> run_ourselves(std::vector<std::string> words) {
   Command command;
@@ -104,7 +106,11 @@ Ground::~Ground() {
   if (mounted_ && ::umount2((place_ + "/runs").c_str(), MNT_DETACH) != 0)
     log("cannot unmount {}/runs", place_);
   if (place_.empty()) return;
-  if (const auto removed = remove_all(place_); !removed) log("{}", removed.error().message);
+  for (const std::string& name : list_folder(place_))
+    if (!kept_ || name != k_kept)
+      if (const auto removed = remove_all(place_ + "/" + name); !removed)
+        log("{}", removed.error().message);
+  if (!kept_) (void)remove_all(place_);
 }
 
 std::vector<std::string> Ground::training(const std::string& pause) const {
@@ -128,6 +134,7 @@ Result<void> Ground::train_undisturbed() {
 }
 
 Result<Target> Ground::train() {
+  run_ = {};
   std::vector<std::string> words{"submit",
                                  "--runs",
                                  place_ + "/runs",
@@ -146,12 +153,16 @@ Result<Target> Ground::train() {
   const auto document = nlohmann::json::parse(answer, nullptr, false);
   if (!document.is_object())
     return fail(Errc::internal, "`dtsubmit submit --json` printed no document");
-  const run::RunDirectory run{document.value("run_directory", "")};
+  run_.path = document.value("run_directory", "");
+  Ending ending(scheduler_.get());
   DTS_TRY(wait_for("the training's checkpoint", k_start_limit, [&]() -> Result<bool> {
-    DTS_ASSIGN(const run::RunSummary summary, summary_of(run));
-    return !summary.attempts.empty() && summary.attempts.back().last_step >= k_half_way;
+    DTS_ASSIGN(const run::RunSummary summary, summary_of(run_));
+    if (!summary.attempts.empty() && summary.attempts.back().last_step >= k_half_way) return true;
+    DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
+    if (!ending.seen(events)) return false;
+    return fail(Errc::io, "the training ended before it had a checkpoint");
   }));
-  return find_target(run, scheduler_.get(), k_used * k_gpus - 1);
+  return find_target(run_, scheduler_.get(), k_used * k_gpus - 1);
 }
 
 Result<void> Ground::preempt() const {
@@ -187,9 +198,13 @@ Result<void> Ground::free_disk() const {
 
 Result<std::string> Ground::finish(const run::RunDirectory& run) const {
   run::RunSummary summary;
+  Ending ending(scheduler_.get());
   DTS_TRY(wait_for("the end of the drilled run", k_finish_limit, [&]() -> Result<bool> {
     DTS_ASSIGN(summary, summary_of(run));
-    return summary.done;
+    if (summary.done) return true;
+    DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+    if (!ending.seen(events)) return false;
+    return fail(Errc::io, "the drilled run ended without being done");
   }));
   // The next drill needs its nodes, and whoever looks for processes must not find its last ones.
   DTS_TRY(wait_for("the end of the drilled job", k_finish_limit, [&]() -> Result<bool> {
@@ -199,17 +214,42 @@ Result<std::string> Ground::finish(const run::RunDirectory& run) const {
   return summary.digest;
 }
 
-void Ground::clear(const Target& target) const {
-  const auto summary = summary_of(target.run);
-  const sched::JobId job = summary ? summary->job : target.job;
-  if (const auto ended = scheduler_->cancel(job); !ended) log("{}", ended.error().message);
+std::string Ground::why() const {
+  return run_.path.empty() ? "" : run_ourselves({"why", run_.path}).value_or("");
+}
+
+std::string Ground::keep_run() {
+  namespace fs = std::filesystem;
+  const fs::path from(run_.path);
+  const fs::path to = fs::path(place_) / k_kept / from.filename();
+  std::error_code error;
+  const auto all = fs::copy_options::recursive | fs::copy_options::copy_symlinks;
+  fs::create_directories(to.parent_path(), error);
+  if (!error) fs::copy(from, to, all, error);
+  kept_ = !error;
+  if (error) {
+    log("cannot keep {}: {}", run_.path, error.message());
+    return {};
+  }
+  fs::copy(cluster_ + "/log", to / "cluster-log", all, error);
+  return to;
+}
+
+std::string Ground::clear(bool keep) {
+  if (run_.path.empty()) return {};
+  const auto summary = summary_of(run_);
+  const sched::JobId job = summary ? summary->job : 0;
+  if (job != 0)
+    if (const auto ended = scheduler_->cancel(job); !ended) log("{}", ended.error().message);
   // Its agent may be writing its last word still.
   (void)wait_for("the end of the drilled job", k_clear_limit, [&]() -> Result<bool> {
     const auto info = scheduler_->job(job);
     return !info || (sched::is_terminal(info->state) && !info->completing);
   });
-  for (const auto& path : {target.run.path, place_ + k_filler})
+  std::string kept = keep ? keep_run() : "";
+  for (const auto& path : {run_.path, place_ + k_filler})
     if (const auto removed = remove_all(path); !removed) log("{}", removed.error().message);
+  return kept;
 }
 
 }  // namespace dts::drill

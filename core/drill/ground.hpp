@@ -23,15 +23,22 @@ class Ground {
   // that the drills are compared with; interrupted.
   [[nodiscard]] static Result<std::unique_ptr<Ground>> prepare(std::string dttrain);
 
-  // Takes the cluster down with all that runs there, and removes the folder. What cannot be undone
-  // is said on standard error.
+  // Takes the cluster down with all that runs there, and removes the folder but for what was kept.
+  // What cannot be undone is said on standard error.
   ~Ground();
   Ground(const Ground&) = delete;
   Ground& operator=(const Ground&) = delete;
 
   // A job of two nodes, until its training has a checkpoint to fall back to and is half way to the
-  // next one. Errors: submission's, interrupted, io where it does not get there.
+  // next one. Errors: submission's, interrupted, io where it does not get there, at once where its
+  // run has ended.
   [[nodiscard]] Result<Target> train();
+
+  // Of the last train(); without a path where that was not submitted.
+  [[nodiscard]] const run::RunDirectory& run() const { return run_; }
+
+  // What `dtsubmit why` says of it; empty: nothing.
+  [[nodiscard]] std::string why() const;
 
   [[nodiscard]] sched::Scheduler& scheduler() const { return *scheduler_; }
 
@@ -48,24 +55,29 @@ class Ground {
   [[nodiscard]] Result<void> free_disk() const;
 
   // Waits until the run is done and its job over; gives its digest. Errors: interrupted; io where
-  // it is not done in time.
+  // it is not done in time, or ends otherwise.
   [[nodiscard]] Result<std::string> finish(const run::RunDirectory& run) const;
 
-  // Ends the job and removes the run, for the next one's sake.
-  void clear(const Target& target) const;
+  // Ends the job of the last train() and removes its run, for the next one's sake. With `keep` the
+  // run, and what the cluster's daemons logged, lie where they outlive the ground: there; empty
+  // where they could not be kept.
+  std::string clear(bool keep);
 
  private:
   Ground() = default;
   [[nodiscard]] Result<void> start(std::string dttrain);
   [[nodiscard]] Result<void> train_undisturbed();
   [[nodiscard]] std::vector<std::string> training(const std::string& pause) const;
+  [[nodiscard]] std::string keep_run();
 
   std::string place_;    // temporary, ours alone
   std::string cluster_;  // folder of the private cluster; empty: not started
   std::string dttrain_;
   std::string undisturbed_;
   std::unique_ptr<sched::Scheduler> scheduler_;
+  run::RunDirectory run_;
   bool mounted_ = false;
+  bool kept_ = false;
 };
 
 }  // namespace dts::drill

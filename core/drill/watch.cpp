@@ -17,6 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds k_look{200};
 constexpr std::chrono::seconds k_question{2};  // to the scheduler
+constexpr std::chrono::seconds k_over{10};     // a job that comes back is not over for so long
 constexpr std::int64_t k_steps_on = 3;
 constexpr std::chrono::seconds k_settle{10};  // for what a new attempt begins beside the old one
 
@@ -60,14 +61,6 @@ bool tells_steps(const Story& story, unsigned attempt) {
   return one != nullptr && one->last_step >= 0;
 }
 
-// True when nobody works for the run any more: its job is over.
-bool is_over(const Target& target) {
-  if (target.scheduler == nullptr) return false;
-  const auto job = target.scheduler->job(target.job);
-  if (!job) return job.error().code == Errc::not_found;
-  return sched::is_terminal(job->state) && !job->completing;
-}
-
 double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
@@ -86,7 +79,35 @@ int left_of(const Target& target, const Story& story) {
   }
 }
 
+// True when nobody works for the job any more.
+bool is_over(sched::Scheduler& scheduler, sched::JobId job) {
+  const auto info = scheduler.job(job);
+  if (!info) return info.error().code == Errc::not_found;
+  return sched::is_terminal(info->state) && !info->completing;
+}
+
+// Of the newest event that has one.
+sched::JobId job_of(const std::vector<run::Event>& events) {
+  const auto last = std::find_if(
+      events.rbegin(), events.rend(), [](const run::Event& event) { return event.job != 0; });
+  return last != events.rend() ? last->job : 0;
+}
+
 }  // namespace
+
+bool Ending::seen(const std::vector<run::Event>& events) {
+  if (run::final_decision(events) != nullptr) return true;
+  const sched::JobId job = job_of(events);
+  const auto now = Clock::now();
+  if (scheduler_ == nullptr || job == 0 || now < next_question_) return false;
+  next_question_ = now + k_question;
+  if (!is_over(*scheduler_, job)) {
+    over_since_.reset();
+    return false;
+  }
+  if (!over_since_) over_since_ = now;
+  return now - *over_since_ >= k_over;
+}
 
 Result<run::RunSummary> summary_of(const run::RunDirectory& run) {
   return read_story(run).map([](const Story& story) { return story.summary; });
@@ -122,15 +143,16 @@ Result<Shown> watch(const Target& target,
   const std::size_t known = story.events.size();
   const bool tells = tells_steps(story, target.attempt);
   bool called = !by_hand;
+  Ending ending(target.scheduler);
   auto next_question = Clock::now() + k_question;
   while (!is_back(story, target.attempt, tells) && Clock::now() - since < limit) {
     const run::Event* last = run::final_decision(story.events);
     const bool decided = last != nullptr && last - story.events.data() >= static_cast<long>(known);
-    shown.ended = decided && called;
+    shown.ended = called && (decided || ending.seen(story.events));
     if (shown.ended) break;
     if (!called && Clock::now() >= next_question) {
       next_question = Clock::now() + k_question;
-      if (is_over(target)) {
+      if (target.scheduler != nullptr && is_over(*target.scheduler, target.job)) {
         called = true;
         DTS_TRY(by_hand());
       }
@@ -155,6 +177,7 @@ Result<Shown> watch_going_on(const Target& target,
   Shown shown;
   shown.fault = fault;
   std::int64_t first = -1;
+  Ending ending(target.scheduler);
   while (Clock::now() - since < limit) {
     DTS_ASSIGN(const Story story, read_story(target.run));
     if (const auto* attempt = find(story, target.attempt)) shown.attempt = *attempt;
@@ -162,7 +185,7 @@ Result<Shown> watch_going_on(const Target& target,
     if (first < 0) first = step;
     // A program that tells no steps is only seen to live on.
     const bool went_on = step < 0 ? seconds_since(since) > 5 : step >= first + k_steps_on;
-    if (went_on || !shown.attempt.ended.empty()) {
+    if (went_on || !shown.attempt.ended.empty() || ending.seen(story.events)) {
       if (went_on) shown.seconds = seconds_since(since);
       break;
     }

@@ -20,10 +20,26 @@ namespace dts::drill {
 // Times from one clock for all.
 using Clock = std::chrono::steady_clock;
 
+// Whether anybody works for a run still.
+class Ending {
+ public:
+  explicit Ending(sched::Scheduler* scheduler) : scheduler_(scheduler) {}
+
+  // True once the run's last word is that it has ended, or the newest job of its ledger has been
+  // over for a while: then no agent will write there any more. Asks the scheduler every 2 s.
+  [[nodiscard]] bool seen(const std::vector<run::Event>& events);
+
+ private:
+  sched::Scheduler* scheduler_;
+  Clock::time_point next_question_{};
+  std::optional<Clock::time_point> over_since_{};
+};
+
 // Waits until a later attempt has done a step that counts (where the program tells none: until its
 // ranks run), the run has ended, or `limit` is over; then counts what is left of the target's.
 // `by_hand`: called once, when nothing of the attempt lives any more and the run has not come back;
-// it is to continue it. Errors: interrupted, and those of the ledger.
+// it is to continue it. Without it a job that is over and said nothing ends the watch, too. Errors:
+// interrupted, and those of the ledger.
 [[nodiscard]] Result<Shown> watch(const Target& target,
                                   Fault fault,
                                   Clock::time_point since,

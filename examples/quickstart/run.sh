@@ -22,8 +22,24 @@ PATH=$build/bin:$PATH
 
 name=quickstart-$$
 work=$(mktemp -d)
-trap 'dtsubmit cluster down --name "$name"; rm -rf "$work"' EXIT
+# Until all has gone well: then the evidence stays.
+trap 'dtsubmit cluster down --name "$name"; echo "everything of this try is kept in $work" >&2' EXIT
 cd "$work"
+
+# What the run says of itself, and the end.
+give_up() {
+  echo "error: $1" >&2
+  dtsubmit why "$run" >&2 || true
+  exit 1
+}
+
+# No agent will write any more: the job is gone, and was gone a few seconds ago, too (a job that is requeued leaves the
+# queue for a moment).
+is_over() {
+  [ -z "$(squeue -h -j "$job" -t PENDING,RUNNING,SUSPENDED,COMPLETING -o %T 2>/dev/null)" ] || return 1
+  sleep 5
+  [ -z "$(squeue -h -j "$job" -t PENDING,RUNNING,SUSPENDED,COMPLETING -o %T 2>/dev/null)" ]
+}
 
 show() { printf '$ %s\n' "$*"; "$@"; }
 
@@ -33,11 +49,18 @@ eval "$(dtsubmit cluster up --name "$name" --nodes 2 --gpus-per-node 8 --grace 2
 # Without a program after `--` the bundled trainer runs; a pause in each step leaves time to preempt it.
 show dtsubmit --nodes 2 --gpus-per-node 8 --partition low -- dttrain --step-delay 20
 
-run=$(echo runs/dttrain-*)
-until grep -q '"step":40,' "$run/metrics.jsonl" 2>/dev/null; do sleep 0.2; done
+run=$(echo "$work"/runs/dttrain-*)
+job=$(dtsubmit status last --json | sed -n 's/.*"job": \([0-9]*\).*/\1/p' | head -n 1)
+for ((tries = 0; ; tries++)); do
+  if grep -q '"step":40,' "$run/metrics.jsonl" 2>/dev/null; then break; fi
+  if ((tries % 10 == 9)) && is_over; then give_up "the run is over before step 40"; fi
+  if ((tries > 1500)); then give_up "no step 40 after 5 minutes"; fi
+  sleep 0.2
+done
 printf '# step 40: a job of higher priority takes both nodes\n'
 show sbatch --partition high --nodes 2 --gpus-per-node 8 --output /dev/null --wrap 'sleep 2'
 show dtsubmit logs -f last
+dtsubmit status last --json | grep -q '"done": true' || give_up "the run has ended, and is not done"
 
 printf '# the same training, undisturbed, on 3 ranks of one machine\n'
 show dtsubmit run --ntasks-per-node 3 --runs undisturbed
@@ -48,6 +71,8 @@ disturbed=$(digest) undisturbed=$(digest --runs undisturbed)
 if [ "$disturbed" = "$undisturbed" ]; then
   echo "undisturbed $undisturbed: equal to the bit"
 else
-  echo "error: the undisturbed run ended with digest $undisturbed" >&2
-  exit 1
+  give_up "the undisturbed run ended with digest $undisturbed"
 fi
+trap - EXIT
+dtsubmit cluster down --name "$name"
+rm -rf "$work"

@@ -7,6 +7,7 @@ ranks need as a stranger would measure it: wall time, and bytes.
   channel.py DTSUBMIT [RANKS=16384] [ROUNDS=3]"""
 import json
 import os
+import re
 import resource
 import selectors
 import shutil
@@ -18,6 +19,7 @@ import tempfile
 import time
 
 GOAL = 2.0
+TYPE = re.compile(rb'\{"type":"(\w+)"')
 
 
 def cpu_seconds(pid):
@@ -57,7 +59,8 @@ class Ranks:
                 "gpu_ids": [], "host": self.node, "pid": 100000 + r, "addresses": ["10.0.0.1", "127.0.0.1"], "worker_port": 1024 + r}
 
     def hear(self, rank, line):
-        kind = json.loads(line[:200].split(b',"')[0] + b"}")["type"] if line.startswith(b'{"type"') else json.loads(line)["type"]
+        type_first = TYPE.match(line)  # most lines are long, and 16,384 of them are parsed here
+        kind = type_first[1].decode() if type_first else json.loads(line)["type"]
         if kind == "listen":
             self.say(rank, {"type": "listening", "port": 29999})
         elif kind == "probe":
@@ -112,8 +115,11 @@ def main():
         environment = dict(os.environ, PATH=place + ":" + os.environ["PATH"], DTS_RANKS=str(count), DTS_TOLD=place + "/told")
         told = []
         for _ in range(rounds):
-            subprocess.run([dtsubmit, "run", "--ntasks-per-node", str(count), "--runs", place + "/runs", "--", "true"], env=environment,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300)
+            ran = subprocess.run([dtsubmit, "run", "--ntasks-per-node", str(count), "--runs", place + "/runs", "--on", "crash=stop,launch=stop",
+                                  "--", "true"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+            if not os.path.exists(place + "/told"):
+                logs = [open(os.path.join(folder, "agent.log")).read()[-2000:] for folder, _, names in os.walk(place + "/runs") if "agent.log" in names]
+                sys.exit("\n".join(["the simulated ranks have measured nothing:", ran.stdout[-2000:], *logs]))
             with open(place + "/told") as file:
                 told.append(json.load(file))
             os.unlink(place + "/told")

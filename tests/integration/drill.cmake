@@ -4,3 +4,4 @@ foreach(scenario all job interrupt)
 endforeach()
 # The simulator against a campaign of kills.
 dts_script_test(fault_goodput faults 1200 fault_goodput)
+dts_script_test(drill_broken integration 300 drill broken)

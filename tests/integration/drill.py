@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from checks import check, skip, wait_for
 from main_job_support import DTSUBMIT, DTTRAIN, Cluster
@@ -85,5 +86,50 @@ def job():
         cluster.dtsubmit("cancel", run.path)
 
 
+def broken_tree(folder):
+    """Our programs once more, with a trainer that gives up for good inside of Slurm."""
+    for part in ("bin", "lib/dtsubmit"):
+        os.makedirs(f"{folder}/{part}")
+    tree = os.path.dirname(os.path.dirname(DTSUBMIT))
+    shutil.copy(DTSUBMIT, folder + "/bin")
+    for name in os.listdir(tree + "/lib/dtsubmit"):
+        shutil.copy(f"{tree}/lib/dtsubmit/{name}", folder + "/lib/dtsubmit")
+    with open(folder + "/bin/dttrain", "w") as file:
+        file.write(f'#!/bin/sh\n[ -z "$SLURM_JOB_ID" ] || {{ echo no GPU has come; exit 93; }}\nexec {DTTRAIN} "$@"\n')
+    os.chmod(folder + "/bin/dttrain", 0o755)
+    return folder + "/bin/dtsubmit"
+
+
+def ends_soon(words, **more):
+    """What it says; the run is over after seconds, so nobody has to wait for a limit of minutes."""
+    began = time.time()
+    ran = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=170, **more)
+    check(ran.returncode == 1, f"{os.path.basename(words[0])} exits {ran.returncode} after {time.time() - began:.0f} s")
+    return ran.stdout
+
+
+def kept_run(said, folder):
+    """The one that is named and lies below the folder still, with its ledger."""
+    found = [where for where, _, names in os.walk(folder) if "ledger.jsonl" in names and "/alone/" not in where and "/undisturbed/" not in where]
+    check(len(found) == 1 and '"decision":"stop"' in open(found[0] + "/ledger.jsonl").read(), f"the run is kept: {found}")
+    return found[0]
+
+
+def broken():
+    """A training that ends before it is drilled or preempted: that is noticed, explained, and its run is kept."""
+    with Place() as place:
+        program = broken_tree(place.folder + "/tree")
+        said = ends_soon([program, "drill", "preempt"], env=place.environment)
+        check("the training ended before it had a checkpoint" in said and "no GPU has come" in said, said)
+        kept = kept_run(said, place.folder)
+        check(kept in said and os.path.exists(kept + "/cluster-log/slurmctld.log"), f"with the cluster's logs, in {kept}")
+        shutil.rmtree(kept)
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/quickstart/run.sh")
+        said = ends_soon([script], env={**place.environment, "DTSUBMIT_BUILD": place.folder + "/tree"})
+        check("the run is over before step 40" in said and "no GPU has come" in said, said)
+        check("is kept in " + kept_run(said, place.folder).split("/runs/")[0] in said, "the quickstart keeps the run and says where")
+        wait_for(60, "no process", lambda: not place.processes())
+
+
 if __name__ == "__main__":
-    {"all": play_all, "interrupt": interrupt, "job": job}[sys.argv[1]]()
+    {"all": play_all, "broken": broken, "interrupt": interrupt, "job": job}[sys.argv[1]]()

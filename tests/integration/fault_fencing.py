@@ -56,9 +56,34 @@ def leave_a_writer(job, place):
     environment = {**os.environ, "DTSUBMIT_ATTEMPT": "1", "DTSUBMIT_CHECKPOINT_DIR": job.path + "/checkpoints", "DTSUBMIT_RUN_DIR": place}
     os.mkdir(place)
     writer = subprocess.Popen([DTTRAIN, *TRAIN, "--step-delay", "50"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    wait_for(120, "the writer's first step", lambda: os.path.exists(place + "/metrics.jsonl") and '"step"' in open(place + "/metrics.jsonl").read())
+    try:
+        wait_for(120, "the writer's first step", lambda: os.path.exists(place + "/metrics.jsonl") and '"step"' in open(place + "/metrics.jsonl").read())
+    except AssertionError:
+        writer.kill()
+        raise
     writer.send_signal(signal.SIGSTOP)
     return writer
+
+
+def runs_twice(ground, job, writer, expected):
+    forget_the_start(ground)
+    wait_for(300, "a second attempt", lambda: begins_again(ground, job))
+    fence = int(open(job.path + "/checkpoints/fence").read())
+    check(fence > 1, f"the same job runs a second time; the fence is at {fence}")
+    writer.send_signal(signal.SIGCONT)
+    said = writer.communicate(timeout=300)[1]
+    check(writer.returncode == 93 and "not committed" in said, f"the writer left behind exits 93: {said.strip()}")
+    wait_for(480, "the run's end", lambda: any(event.get("decision") == "done" for event in job.events("decided")))
+    wait_for(120, "the end of every process", lambda: not job.processes())
+    status = job.status()
+    print("attempts:", [(one["cause"], one["decision"]) for one in status["attempts"]])
+    check(sum(one["cause"] == "completed" for one in status["attempts"]) == 1, "one attempt completed the run")
+    check(status["digest"] == expected, f"digest {expected} as undisturbed")
+    check(len({event["attempt"] for event in job.events("attempt_started")}) == len(job.events("attempt_started")), "no two attempts have one number")
+    for name in sorted(os.listdir(job.path + "/checkpoints")):
+        if name.startswith("step-"):
+            manifest = json.load(open(f"{job.path}/checkpoints/{name}/manifest.json"))
+            check(manifest["step"] < STEPS or manifest["attempt"] >= fence, f"{name} is of attempt {manifest['attempt']}")
 
 
 def main(flavour):
@@ -67,24 +92,10 @@ def main(flavour):
         job = submit_and_keep_the_state(ground)
         wait_for(240, "the first steps", lambda: job.last_step() >= 2)
         writer = leave_a_writer(job, ground.place + "/orphan")
-        forget_the_start(ground)
-        wait_for(300, "a second attempt", lambda: begins_again(ground, job))
-        fence = int(open(job.path + "/checkpoints/fence").read())
-        check(fence > 1, f"the same job runs a second time; the fence is at {fence}")
-        writer.send_signal(signal.SIGCONT)
-        said = writer.communicate(timeout=300)[1]
-        check(writer.returncode == 93 and "not committed" in said, f"the writer left behind exits 93: {said.strip()}")
-        wait_for(480, "the run's end", lambda: any(event.get("decision") == "done" for event in job.events("decided")))
-        wait_for(120, "the end of every process", lambda: not job.processes())
-        status = job.status()
-        print("attempts:", [(one["cause"], one["decision"]) for one in status["attempts"]])
-        check(sum(one["cause"] == "completed" for one in status["attempts"]) == 1, "one attempt completed the run")
-        check(status["digest"] == expected, f"digest {expected} as undisturbed")
-        check(len({event["attempt"] for event in job.events("attempt_started")}) == len(job.events("attempt_started")), "no two attempts have one number")
-        for name in sorted(os.listdir(job.path + "/checkpoints")):
-            if name.startswith("step-"):
-                manifest = json.load(open(f"{job.path}/checkpoints/{name}/manifest.json"))
-                check(manifest["step"] < STEPS or manifest["attempt"] >= fence, f"{name} is of attempt {manifest['attempt']}")
+        try:
+            runs_twice(ground, job, writer, expected)
+        finally:
+            writer.kill()  # it stands still, and nobody else knows of it
 
 
 if __name__ == "__main__":

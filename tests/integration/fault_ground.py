@@ -33,7 +33,7 @@ class Daemon:
         self.pid, self.argv = pid, argv
         with open(f"/proc/{pid}/environ") as file:
             self.environment = dict(entry.split("=", 1) for entry in file.read().split("\0") if "=" in entry)
-        self.folder = os.readlink(f"/proc/{pid}/cwd")
+        self.folder = self.environment["DTSUBMIT_CLUSTER"]  # its working directory, which /proc names otherwise in a chroot
         self.host_name = os.open(f"/proc/{pid}/ns/uts", os.O_RDONLY)
 
     def kill(self, number=signal.SIGKILL):

@@ -27,8 +27,14 @@ def fill_shm(cluster, node):
     """/dev/shm, as this node sees it, has room for nothing."""
     if os.geteuid() != 0:
         skip("needs root, to change what one node sees of the file system")
-    namespace = f"--mount=/proc/{slurmd(cluster, node)}/ns/mnt"
-    subprocess.run(["nsenter", namespace, "mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", "/dev/shm"], check=True)
+    process = f"/proc/{slurmd(cluster, node)}"
+    # The root too: in a chroot that of the namespace is another.
+    enter = ["nsenter", f"--mount={process}/ns/mnt", f"--root={process}/root"]
+    subprocess.run([*enter, "mount", "--make-private", "/dev/shm"], stderr=subprocess.DEVNULL)  # or every node would see it
+    subprocess.run([*enter, "mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", "/dev/shm"], check=True)
+    if os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize == 16 << 10:
+        subprocess.run(["umount", "/dev/shm"], check=True)
+        skip("what one node mounts all others see here")
 
 
 def lose(cluster, node):
