@@ -19,10 +19,11 @@ struct BeatOptions {
   std::optional<double> saved;               // seconds
   std::optional<std::uint64_t> busy, input;  // milliseconds
   bool every = false;
+  bool done = false;
 };
 
 Result<int> act(const BeatOptions& options) {
-  const bool beats = options.step || options.saved || options.busy || options.input;
+  const bool beats = options.step || options.saved || options.busy || options.input || options.done;
   const char* path = std::getenv("DTSUBMIT_BEAT");
   if (path == nullptr) {  // the same script runs without dtsubmit, too
     if (options.every) fmt::print("0\n");
@@ -34,6 +35,7 @@ Result<int> act(const BeatOptions& options) {
   if (options.saved) page->saved(static_cast<std::uint64_t>(*options.saved * 1000));
   if (options.busy) page->worked(*options.busy);
   if (options.input) page->waited_for_input(*options.input);
+  if (options.done) page->finish();
   if (beats || !options.every) page->beat(options.step.value_or(page->step() + 1));
   if (options.every) fmt::print("{}\n", page->checkpoint_every_seconds());
   return 0;
@@ -55,6 +57,7 @@ void add_beat(CLI::App& app, Invocation& invocation) {
   verb->add_option("--input", options->input, "how much of that waited for input")
       ->type_name("MS")
       ->check(CLI::Range(0.0, 1e12));
+  verb->add_flag("--done", options->done, "nothing is left to do; the exit code will be 0");
   verb->add_flag(
       "--every", options->every, "print how often to save, in seconds; 0: no advice yet");
   verb->callback(

@@ -5,6 +5,7 @@
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/submission.hpp"
+#include "cli/output/script_note.hpp"
 #include "core/base/files.hpp"
 #include "core/launch/successor.hpp"
 #include "core/plan/json.hpp"
@@ -47,6 +48,11 @@ void print_dry_run(const Prepared& prepared, bool json) {
   for (const plan::Reason& reason : plan.reasons)
     fmt::print("#   {}: {}\n", reason.what, reason.why);
   fmt::print("{}", prepared.script);
+}
+
+void print_note(const Prepared& prepared) {
+  if (const std::string note = script_note(prepared.plan.command); !note.empty())
+    fmt::print(stderr, "{}\n", note);
 }
 
 // What the plan says of nodes that the job does without, or cannot do without.
@@ -119,6 +125,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   DTS_ASSIGN(spec::JobSpec spec, make_spec(options.job, command));
   if (options.dry_run) {
     DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), {}, options.job.runs, true));
+    print_note(prepared);
     print_dry_run(prepared, options.json);
     return 0;
   }
@@ -131,6 +138,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
   cluster.avoided = avoided_nodes(config.cluster_name);
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), cluster, options.job.runs, true));
+  print_note(prepared);
   DTS_ASSIGN(const sched::JobId job, submit(*scheduler, prepared));
   print_submitted(prepared, job, options.json);
   return options.wait ? follow_job(*scheduler, prepared.directory(), job) : Result<int>(0);

@@ -20,7 +20,9 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::node_failed:
       return {"a node of it failed", ""};
     case run::Cause::stopped:
-      return {"a signal from outside stopped it, neither a preemption nor a cancel", ""};
+      return {"it was asked to stop", ""};
+    case run::Cause::signalled:
+      return {"a signal that nothing explains told it to end", ""};
     case run::Cause::checkpointed:
       return {"the program asked to be run again (exit code 85)", ""};
     case run::Cause::no_restart:

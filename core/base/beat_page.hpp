@@ -15,7 +15,7 @@
 
 namespace dts {
 
-// The page is five numbers of 64 bits in the machine's byte order (dtsubmit-environment(7)). Each
+// The page is six numbers of 64 bits in the machine's byte order (dtsubmit-environment(7)). Each
 // is written by one side and read by the other, whole (lock-free atomics). Movable; thread-safe.
 class BeatPage {
  public:
@@ -55,6 +55,12 @@ class BeatPage {
   void waited_for_input(std::uint64_t milliseconds) { store(4, milliseconds); }
 
   [[nodiscard]] std::uint64_t input_milliseconds() const { return load(4); }
+
+  // Written by the program before it exits 0: nothing is left to do. Only after a request to stop
+  // does that say more than the exit code.
+  void finish() { store(5, 1); }
+
+  [[nodiscard]] bool finished() const { return load(5) != 0; }
 
  private:
   class Unmap {

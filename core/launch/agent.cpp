@@ -3,9 +3,11 @@
 
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
+#include "core/launch/classify.hpp"
 #include "core/launch/quarantine.hpp"
 #include "core/launch/recorded_attempt.hpp"
 #include "core/launch/signals.hpp"
+#include "core/launch/slurm_commands.hpp"
 #include "core/launch/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/events.hpp"
@@ -28,7 +30,10 @@
 namespace dts::launch {
 namespace {
 
-constexpr std::chrono::seconds k_end_by_scheduler{90};
+using std::chrono::seconds;
+
+constexpr seconds k_end_by_scheduler{90};
+constexpr seconds k_record_patience{15};  // libslurm's own with a controller that is away
 
 // Where the time of the run went, for the last word of its ledger.
 std::map<std::string, double> time_use(const run::RunDirectory& run,
@@ -61,6 +66,11 @@ class Agent {
   [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
   [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
   void cancel();
+  void watch_the_job();
+  [[nodiscard]] Result<std::optional<int>> carry_out(const AttemptEnd& ended,
+                                                     const run::Decision& decision);
+  [[nodiscard]] Result<std::optional<int>> pause(const AttemptEnd& ended, seconds delay);
+  [[nodiscard]] Result<std::optional<int>> end_in_pause(int signal);
   [[nodiscard]] run::Decision decide(const AttemptEnd& ended,
                                      const std::vector<run::Event>& events) const;
   void wait_for_the_end();
@@ -114,8 +124,11 @@ Result<int> Agent::end_here(const run::Outcome& outcome, std::string why) {
 Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::Returned>& answer) {
   if (!answer) {
     log("requeue: {}", answer.error().message);
-    return end_here(outcome,
-                    "the scheduler refused to run the job again: " + answer.error().message);
+    auto code =
+        end_here(outcome, "the scheduler refused to run the job again: " + answer.error().message);
+    // Where nobody could be asked Slurm may still want it back: as long as this process lives.
+    if (answer.error().code != Errc::rejected) wait_for_the_end();
+    return code;
   }
   if (!answer->avoided.empty()) log("in quarantine, not asked for: {}", answer->avoided);
   const bool same = answer->job == job_.allocation.job;
@@ -148,11 +161,74 @@ run::Decision Agent::decide(const AttemptEnd& ended, const std::vector<run::Even
   return run::decide(ended.outcome, now, job_.policy);
 }
 
+void Agent::watch_the_job() {
+  const sched::JobId job = job_.allocation.job;
+  const unsigned restarts = job_.allocation.restart_count;
+  // Tried in a child first: a configuration that libslurm refuses would end this process.
+  watch_ = std::make_unique<JobWatch>([] { return plugin::load_scheduler("slurm", true); },
+                                      job,
+                                      plan_.spares > 0,
+                                      [job, restarts] { return slurm_by_commands(job, restarts); });
+}
+
+// The exit code where the run ends with that, at least for this job; nullopt: the next attempt.
+Result<std::optional<int>> Agent::carry_out(const AttemptEnd& ended,
+                                            const run::Decision& decision) {
+  switch (decision.action) {
+    case run::Action::stop:
+      if (ended.requeued && ended.stop_asked) cancel();
+      [[fallthrough]];
+    case run::Action::done:
+      return decision.exit_code;
+    case run::Action::restart:
+      return pause(ended, decision.delay);
+    case run::Action::requeue:
+    case run::Action::resubmit:
+      return come_back(ended.outcome, decision);
+    case run::Action::wait:
+      break;
+  }
+  wait_for_the_end();
+  return 0;
+}
+
+// Before the next attempt.
+Result<std::optional<int>> Agent::pause(const AttemptEnd& ended, seconds delay) {
+  const std::optional<int> signal = sleep_unless_ended(signals_.get(), delay);
+  if (!signal) return std::nullopt;
+  if (watch_ && (*signal == SIGTERM || *signal == SIGUSR1)) return end_in_pause(*signal);
+  return end_here(ended.outcome,
+                  "stopped by a signal before the next attempt; `dtsubmit requeue` continues it");
+}
+
+// Told to end while no rank runs: that too may be a preemption, or the time limit.
+Result<std::optional<int>> Agent::end_in_pause(int signal) {
+  told_to_end_ = told_to_end_ || signal == SIGTERM;
+  const std::string detail = fmt::format("signal {} while no rank ran", signal);
+  run::Event warning{.event = "warning"};
+  warning.detail = detail;
+  DTS_TRY(attempt_->note(std::move(warning)));
+  AttemptEnd ended;
+  ended.told_to_end = signal == SIGTERM;
+  ended.outcome = {signal == SIGUSR1 ? run::Cause::time_limit : run::Cause::signalled, 85, detail};
+  if (const auto job = watch_->wait_job(k_record_patience)) {
+    ended.outcome = explain_by_job(ended.outcome, *job, {job_.allocation.nodes, {}, {}, false});
+    ended.requeued = is_requeued(*job);
+  }
+  DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
+  const run::Decision decision = decide(ended, events);
+  DTS_TRY(note_decision(decision));
+  log("{} ({}); {}: {}",
+      detail,
+      run::to_string(ended.outcome.cause),
+      run::to_string(decision.action),
+      decision.why);
+  return carry_out(ended, decision);
+}
+
 Result<int> Agent::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
-  if (!options_.local)
-    watch_ = std::make_unique<JobWatch>(
-        [] { return plugin::load_scheduler(); }, job_.allocation.job, plan_.spares > 0);
+  if (!options_.local) watch_the_job();
   const AttemptContext context{options_,
                                job_,
                                pool_,
@@ -178,24 +254,8 @@ Result<int> Agent::run() {
         decision.why);
     if (outcome.rank && !run::is_selected(options_.shown, *outcome.rank))
       print_last_words(run_, attempt_->number(), *outcome.rank);
-    switch (decision.action) {
-      case run::Action::stop:
-        if (ended.requeued && ended.stop_asked) cancel();
-        [[fallthrough]];
-      case run::Action::done:
-        return decision.exit_code;
-      case run::Action::restart:
-        if (sleep_unless_ended(signals_.get(), decision.delay)) continue;
-        return end_here(
-            outcome,
-            "stopped by a signal before the next attempt; `dtsubmit requeue` continues it");
-      case run::Action::requeue:
-      case run::Action::resubmit:
-        return come_back(outcome, decision);
-      case run::Action::wait:
-        wait_for_the_end();
-        return 0;
-    }
+    DTS_ASSIGN(const std::optional<int> code, carry_out(ended, decision));
+    if (code) return *code;
   }
 }
 

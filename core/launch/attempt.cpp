@@ -195,6 +195,7 @@ void Attempt::start_ranks(Time now) {
         go.environment.end(), settings_.environment.begin(), settings_.environment.end());
     go.log = fmt::format("{}/rank-{}.log", settings_.folder, placement.rank);
     go.stop_signal = settings_.stop_signal;
+    go.signals_reach_programs = signals_reach_programs_;
     go.log_timestamps = settings_.log_timestamps;
     go.hang_seconds = settings_.hang_seconds;
     go.checkpoint_every = checkpoint_every;
@@ -219,6 +220,8 @@ void Attempt::on(unsigned rank, const Exited& message, Time now) {
   Rank& state = ranks_.at(rank);
   if (state.exit_code) return;
   state.exit_code = message.code;
+  state.done = message.done;
+  state.ended_unasked = !stop_cause_;
   // The others have to follow soon: one that waits for a rank that is gone would wait for ever.
   if (message.code == k_checkpointed || (message.code != 0 && stop_cause_))
     kill_at_ = std::min(kill_at_, now + k_last_saves);
@@ -352,7 +355,7 @@ void Attempt::on_stop(run::Cause cause, Time kill_at, const std::string& detail,
   stop_detail_ = detail;
   if (phase_ != Phase::running && phase_ != Phase::starting)
     return kill_all(now);  // no program runs yet
-  stop_news_ = true;
+  stop_news_ = stop_news_given_ = true;
   for (const auto& [rank, state] : ranks_)
     if (!state.exit_code) send(rank, Stop{settings_.stop_signal});
 }
@@ -376,16 +379,61 @@ void Attempt::kill_all(Time now) {
   if (phase_ == Phase::ending) return;
   phase_ = Phase::ending;
   give_up_at_ = now + k_kill_limit;
-  for (const auto& [rank, state] : ranks_)
-    if (!state.exit_code && !state.gone) send(rank, Kill{});
+  for (auto& [rank, state] : ranks_) {
+    if (state.exit_code || state.gone) continue;
+    state.told_to_die = true;
+    send(rank, Kill{});
+  }
   finish_if_all_ended();  // perhaps nobody is left to be killed
 }
 
+// ": rank 3 on n1 was killed by SIGTERM, which its program does not handle; and 2 more ranks"
+std::string Attempt::name_unsaved() const {
+  std::string words;
+  unsigned more = 0;
+  for (const auto& [rank, state] : ranks_) {
+    const int code = state.exit_code.value_or(128 + SIGKILL);
+    if (code == 0 || code == k_checkpointed) continue;
+    if (!words.empty()) {
+      ++more;
+      continue;
+    }
+    const bool overdue = code == 128 + SIGKILL && state.told_to_die;
+    words = overdue ? fmt::format(": {} had not ended when its time was over", where(rank))
+                    : fmt::format(": {} {}", where(rank), describe_exit(code));
+    if (stop_news_given_ && code == 128 + settings_.stop_signal)
+      words += ", which its program does not handle";
+  }
+  return more == 0 ? words
+                   : words + fmt::format("; and {} more rank{}", more, more == 1 ? "" : "s");
+}
+
 run::Outcome Attempt::end_of_stop(bool saved) const {
+  const std::string end = saved ? "; every rank saved" : "; not every rank saved" + name_unsaved();
   run::Outcome outcome{*stop_cause_,
                        *stop_cause_ == run::Cause::wrong_binding ? k_wrong : k_checkpointed,
-                       stop_detail_ + (saved ? "; every rank saved" : "; not every rank saved")};
+                       stop_detail_ + end};
   outcome.unsaved = !saved;
+  return outcome;
+}
+
+// Exit code 0 says "done" where nobody asked the programs to stop. After that it may as well be
+// "saved": it is done only where a rank had ended before, or said so.
+run::Outcome Attempt::end_of_zeros() const {
+  if (!stop_news_given_) return {run::Cause::completed, 0, "every rank exited 0"};
+  for (const auto& [rank, state] : ranks_) {
+    if (state.done)
+      return {run::Cause::completed,
+              0,
+              fmt::format("every rank exited 0, and {} said that it is done", where(rank))};
+    if (state.ended_unasked)
+      return {run::Cause::completed,
+              0,
+              fmt::format("every rank exited 0, {} before it was asked to stop", where(rank))};
+  }
+  run::Outcome outcome{*stop_cause_, k_checkpointed, stop_detail_ + "; every rank exited 0"};
+  if (*stop_cause_ == run::Cause::wrong_binding) outcome.exit_code = k_wrong;
+  outcome.may_be_done = true;
   return outcome;
 }
 
@@ -400,7 +448,7 @@ void Attempt::finish_if_all_ended() {
   }
   phase_ = Phase::ending;
   if (!ranks_.empty() && all_zero && !failure_)
-    outcome_ = run::Outcome{run::Cause::completed, 0, "every rank exited 0"};
+    outcome_ = end_of_zeros();
   else if (failure_ && failure_->cause == run::Cause::no_restart)
     outcome_ = failure_;
   else if (stop_cause_)

@@ -89,6 +89,10 @@ class Attempt {
     allotments_ = std::move(allotments);
   }
 
+  // The scheduler signals every process of a step by itself, not only the step's own children;
+  // known before the ranks start, or not at all.
+  void set_signals_reach_programs(bool reach) { signals_reach_programs_ = reach; }
+
   // One more variable for all ranks, before they start.
   void add_environment(std::string name, std::string value) {
     settings_.environment.emplace_back(std::move(name), std::move(value));
@@ -155,6 +159,9 @@ class Attempt {
     Time heard{};         // of its program's start or progress last
     bool dumped = false;  // its stacks are written
     std::optional<BoundState> bound{};
+    bool done = false;           // it said so, see BeatPage
+    bool ended_unasked = false;  // before any stop
+    bool told_to_die = false;
 
     // Has said hello, but not all that belongs to it.
     [[nodiscard]] bool is_late() const { return hello.topology && topology.empty(); }
@@ -218,6 +225,8 @@ class Attempt {
   void end_unless_a_node_is_down(run::Outcome outcome, Time now);
   void finish_if_all_ended();
   [[nodiscard]] run::Outcome end_of_stop(bool saved) const;
+  [[nodiscard]] run::Outcome end_of_zeros() const;
+  [[nodiscard]] std::string name_unsaved() const;
 
   void send(unsigned rank, ToRank message) {
     messages_.emplace_back(ranks_.at(rank).peer, std::move(message));
@@ -255,6 +264,7 @@ class Attempt {
   std::vector<std::string> notes_;
   std::map<std::string, std::string> node_addresses_;
   std::map<std::string, plan::Allotment> allotments_;
+  bool signals_reach_programs_ = false;
 
   struct NodeCheck {
     Time asked;  // for its clock
@@ -300,6 +310,7 @@ class Attempt {
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
   bool started_news_ = false;
   bool stop_news_ = false;
+  bool stop_news_given_ = false;  // programs have been asked to stop
   std::optional<std::pair<unsigned, int>> signalled_;
   std::optional<run::Outcome> failure_;  // the first reason to end, if any
   std::optional<run::Outcome> outcome_;

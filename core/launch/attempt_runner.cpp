@@ -42,6 +42,7 @@ constexpr seconds k_controller_patience{120};  // a restarted one is back long b
 constexpr seconds k_ask_again{3};
 constexpr seconds k_fence_check{5};
 constexpr seconds k_question_limit{10};
+constexpr unsigned k_most_sentinels = 3;    // one after the other
 constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
 constexpr seconds k_before_deadline{2};     // our kill comes before the scheduler's
 
@@ -84,6 +85,7 @@ Result<run::Outcome> AttemptRunner::run() {
   attempt_.set_topology(std::move(topology));
   // The scheduler's addresses are usually here long before the first rank is.
   facts_known_ = settings_.watch == nullptr;
+  if (settings_.watch != nullptr) settings_.watch->begin_attempt();
   const auto facts_by = Clock::now() + k_facts_patience;
   while (!facts_known_ && Clock::now() < facts_by) poll_once(milliseconds(20));
   while (!attempt_.outcome())
@@ -167,6 +169,7 @@ void AttemptRunner::start_sentinel() {
   command.own_group = true;
   command.parent_death_signal = SIGKILL;
   const auto started = start_process(command);
+  ++sentinels_;
   if (started)
     sentinel_ = *started;
   else
@@ -220,45 +223,69 @@ void AttemptRunner::on_signal(int signal) {
       [[fallthrough]];
     default: {
       told_to_end_ = told_to_end_ || signal == SIGTERM;
+      // Ours is k_stop_request: what a SIGTERM means only the scheduler can tell.
+      const run::Cause cause = signal == SIGINT ? run::Cause::stopped : run::Cause::signalled;
       log("signal {}: asking every rank to save, {} s at most", signal, kill_wait_seconds_);
       const seconds left = std::max(seconds(2), seconds(kill_wait_seconds_) - k_before_deadline);
-      attempt_.on_stop(run::Cause::stopped,
-                       settings_.local ? Time::max() : now + left,
-                       fmt::format("signal {}", signal),
-                       now);
+      attempt_.on_stop(
+          cause, settings_.local ? Time::max() : now + left, fmt::format("signal {}", signal), now);
     }
   }
+  ask_scheduler();
+}
+
+void AttemptRunner::ask_scheduler() {
   if (settings_.watch != nullptr) settings_.watch->ask();
 }
 
+// Never any child whatever: those of JobWatch's thread are its own to wait for.
 void AttemptRunner::on_children() {
   int status = 0;
-  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-    if (pid == launcher_) {
-      launcher_ = 0;
-      attempt_.on_launcher_exit(exit_code_of_wait_status(status), Clock::now());
-    } else if (pid == sentinel_) {
-      sentinel_ = 0;
-    }
+  if (launcher_ > 0 && ::waitpid(launcher_, &status, WNOHANG) == launcher_) {
+    launcher_ = 0;
+    attempt_.on_launcher_exit(exit_code_of_wait_status(status), Clock::now());
   }
+  if (sentinel_ > 0 && ::waitpid(sentinel_, &status, WNOHANG) == sentinel_) {
+    sentinel_ = 0;
+    on_sentinel_end();
+  }
+  for (const pid_t orphan : children())
+    if (orphan != launcher_ && orphan != sentinel_) ::waitpid(orphan, nullptr, WNOHANG);
+}
+
+// What ended it may have been a preemption's signal, before it could listen or tell.
+void AttemptRunner::on_sentinel_end() {
+  ask_scheduler();
+  if (attempt_.stopping() || attempt_.outcome() || sentinels_ >= k_most_sentinels) return;
+  start_sentinel();
 }
 
 // Slurm signals the job's steps, not its batch script, when a preemption's grace time begins.
 void AttemptRunner::on_notice(const Notice& notice) {
   if (attempt_.outcome()) return;
+  // It listens from now on. What came before stands in the job's record.
+  if (notice.signal == 0) return ask_scheduler();
   log("the step on {} got signal {}: asking every rank to save", notice.node, notice.signal);
-  on_step_signal(fmt::format("signal {} to the job's steps", notice.signal));
+  on_step_signal(notice.signal, fmt::format("signal {} to the job's steps", notice.signal));
 }
 
-void AttemptRunner::on_step_signal(const std::string& detail) {
+void AttemptRunner::on_step_signal(int signal, const std::string& detail) {
   if (steps_signalled_at_ == 0) steps_signalled_at_ = unix_now();
-  attempt_.on_stop(run::Cause::stopped, Time::max(), detail, Clock::now());
-  if (settings_.watch != nullptr) settings_.watch->ask();
+  attempt_.on_stop(signal == SIGINT ? run::Cause::stopped : run::Cause::signalled,
+                   Time::max(),
+                   detail,
+                   Clock::now());
+  ask_scheduler();
 }
 
 void AttemptRunner::on_watch() {
   settings_.watch->drain_event();
   if (const auto trouble = settings_.watch->take_trouble()) log("scheduler: {}", trouble->message);
+  if (auto handicap = settings_.watch->take_handicap()) {
+    run::Event warning{.event = "warning"};
+    warning.detail = *std::move(handicap);
+    settings_.on_event(std::move(warning));
+  }
   if (auto facts = settings_.watch->take_facts()) {
     kill_wait_seconds_ = facts->kill_wait_seconds;
     node_addresses_ = facts->addresses;
@@ -266,6 +293,7 @@ void AttemptRunner::on_watch() {
     controller_known_ = !facts->addresses.empty();
     attempt_.set_node_addresses(std::move(facts->addresses));
     attempt_.set_allotments(std::move(facts->allotments));
+    attempt_.set_signals_reach_programs(facts->signals_reach_programs);
     deadline_ = facts->deadline;
     if (facts->deadline > 0)
       attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts->deadline));
@@ -302,7 +330,8 @@ void AttemptRunner::tick() {
     log("rank {} got signal {} from outside: asking every rank to save",
         signalled->first,
         signalled->second);
-    on_step_signal(fmt::format("signal {} at rank {}", signalled->second, signalled->first));
+    on_step_signal(signalled->second,
+                   fmt::format("signal {} at rank {}", signalled->second, signalled->first));
   }
   if (attempt_.take_started()) {
     if (const auto recorded = settings_.on_started(attempt_); !recorded) {
@@ -310,6 +339,9 @@ void AttemptRunner::tick() {
       attempt_.on_stop(run::Cause::stopped, now, recorded.error().message, now);
     }
     if (needs_sentinel_) start_sentinel();  // after the ranks: it must not delay them
+    // Steps that were not there yet heard no signal: from now on all listen, and what was before
+    // stands in the job's record. Measured: 7 of 37 preemptions in this gap went unheard.
+    ask_scheduler();
   }
   deliver();  // before anything slow: the programs' time to save runs
   if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
@@ -375,7 +407,8 @@ void AttemptRunner::confirm_cause() {
   if (settings_.watch == nullptr || attempt_.outcome()->cause == run::Cause::completed) return;
   job_.reset();
   settings_.watch->ask();
-  const bool unexplained = attempt_.outcome()->cause == run::Cause::stopped;
+  const run::Cause cause = attempt_.outcome()->cause;
+  const bool unexplained = cause == run::Cause::stopped || cause == run::Cause::signalled;
   const Time asked = Clock::now();
   const Time until =
       asked + (unexplained && controller_known_ ? k_controller_patience : k_answer_patience);

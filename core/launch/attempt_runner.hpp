@@ -34,7 +34,7 @@ struct RunnerSettings {
   JobWatch* watch = nullptr;                                // may be null; not owned
   std::function<Result<void>(const Attempt&)> on_started;   // all ranks run; an error ends them
   std::function<void(const Attempt&)> on_stop;              // the programs have been asked to save
-  std::function<void(run::Event)> on_event;                 // for the ledger, while all ranks run
+  std::function<void(run::Event)> on_event;                 // for the ledger
 };
 
 class AttemptRunner {
@@ -102,7 +102,9 @@ class AttemptRunner {
   void on_signal(int signal);
   void on_children();
   void on_notice(const Notice& notice);
-  void on_step_signal(const std::string& detail);
+  void on_step_signal(int signal, const std::string& detail);
+  void on_sentinel_end();
+  void ask_scheduler();
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> step_environment() const;
   void on_watch();
   [[nodiscard]] std::int64_t unix_now() const;  // by Attempt::wall_at()
@@ -122,6 +124,7 @@ class AttemptRunner {
   std::vector<pid_t> not_ours_;  // children from before: of the script that exec'ed us
   pid_t launcher_ = 0;
   pid_t sentinel_ = 0;
+  unsigned sentinels_ = 0;  // started so far
   std::optional<sched::JobInfo> job_;
   std::vector<std::string> down_nodes_;
   std::int64_t deadline_ = 0;  // Unix seconds at which the scheduler ends the job; 0: not known

@@ -5,6 +5,7 @@
 #include "core/base/number_list.hpp"
 #include "core/base/unique_fd.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -32,6 +33,8 @@ struct JobWatch::Shared {
   std::mutex mutex;
   std::condition_variable wake;
   bool asked = false;
+  bool facts_asked = true;   // from the beginning
+  bool facts_taken = false;  // once
   std::optional<Return> return_asked;
   std::optional<Facts> facts;
   std::optional<sched::JobInfo> info;
@@ -39,6 +42,8 @@ struct JobWatch::Shared {
   std::optional<std::int64_t> controller_start;
   std::optional<Result<Returned>> returned;
   std::optional<Error> trouble;
+  std::optional<std::string> handicap;
+  std::string said_handicap;  // of the worker's thread
 
   template <class Value>
   void publish(std::optional<Value>& slot, Value value) {
@@ -49,6 +54,41 @@ struct JobWatch::Shared {
         ::write(event.get(), &one, sizeof one);  // full means readable already
   }
 
+  struct Wishes {
+    std::optional<Return> how;
+    bool facts = false;
+    bool asked = false;
+  };
+
+  Wishes wait_for_wishes() {  // k_poll at most
+    std::unique_lock lock(mutex);
+    wake.wait_for(lock, k_poll, [&] { return asked || return_asked || facts_asked; });
+    Wishes wishes;
+    wishes.how = std::exchange(return_asked, std::nullopt);
+    wishes.facts = std::exchange(facts_asked, false);
+    wishes.asked = std::exchange(asked, false);
+    return wishes;
+  }
+
+  Result<std::unique_ptr<sched::Scheduler>> reach(const Connect& connect, const Connect& fallback);
+
+  void say_handicap(std::string words) {
+    if (words == said_handicap) return;
+    said_handicap = words;
+    publish(handicap, std::move(words));
+  }
+
+  // What the agent wishes of a scheduler that is not there.
+  void refuse(const Wishes& wishes, const Error& why) {
+    if (wishes.facts) publish(trouble, why);
+    if (wishes.facts) publish(facts, Facts{});
+    if (wishes.how) publish(returned, Result<Returned>(tl::unexpected<Error>(why)));
+  }
+
+  void load_facts(sched::Scheduler& scheduler);
+  void answer(sched::Scheduler& scheduler, bool was_asked);
+  void tell(sched::Scheduler& scheduler, sched::JobInfo record, bool with_nodes);
+
   template <class Value>
   std::optional<Value> take(std::optional<Value>& slot) {
     const std::lock_guard lock(mutex);
@@ -56,35 +96,45 @@ struct JobWatch::Shared {
   }
 };
 
-JobWatch::JobWatch(Connect connect, sched::JobId job, bool see_nodes)
+JobWatch::JobWatch(Connect connect, sched::JobId job, bool see_nodes, Connect fallback)
     : shared_(std::make_shared<Shared>()) {
   shared_->job = job;
   shared_->see_nodes = see_nodes;
-  std::thread([shared = shared_, connect = std::move(connect)] { work(shared, connect); }).detach();
+  std::thread([shared = shared_, connect = std::move(connect), fallback = std::move(fallback)] {
+    work(shared, connect, fallback);
+  }).detach();
 }
 
 namespace {
 
-JobWatch::Facts load_facts(sched::Scheduler& scheduler, sched::JobId job) {
+// All but what the job's own record says.
+JobWatch::Facts facts_of(sched::Scheduler& scheduler) {
   JobWatch::Facts facts;
-  if (const auto config = scheduler.config()) facts.kill_wait_seconds = config->kill_wait_seconds;
+  if (const auto config = scheduler.config()) {
+    if (config->kill_wait_seconds > 0) facts.kill_wait_seconds = config->kill_wait_seconds;
+    // proctrack/cgroup signals a step's own children only, unless cgroup.conf says otherwise; the
+    // others know every process of it.
+    facts.signals_reach_programs =
+        !config->proctrack.empty() && config->proctrack != "proctrack/cgroup";
+  }
   if (const auto nodes = scheduler.nodes())
     for (const sched::NodeInfo& node : *nodes) {
       facts.addresses[node.name] = node.address;
       facts.ports[node.name] = node.port;
       facts.allotments[node.name].of = node.cpus;
     }
-  const auto info = scheduler.job(job);
-  if (!info) return facts;
-  facts.deadline = info->end_time;
-  const auto nodes = expand_hostlist(info->nodes);
-  for (std::size_t i = 0; nodes && i < std::min(nodes->size(), info->cpus.size()); ++i)
-    if (auto cpus = parse_number_list(info->cpus[i], k_highest_cpu))
-      facts.allotments[(*nodes)[i]].cpus = *std::move(cpus);
   return facts;
 }
 
-std::vector<std::string> down_nodes(sched::Scheduler& scheduler) {
+void add_record(JobWatch::Facts& facts, const sched::JobInfo& job) {
+  facts.deadline = job.end_time;
+  const auto nodes = expand_hostlist(job.nodes);
+  for (std::size_t i = 0; nodes && i < std::min(nodes->size(), job.cpus.size()); ++i)
+    if (auto cpus = parse_number_list(job.cpus[i], k_highest_cpu))
+      facts.allotments[(*nodes)[i]].cpus = *std::move(cpus);
+}
+
+std::vector<std::string> nodes_down(sched::Scheduler& scheduler) {
   std::vector<std::string> down;
   if (const auto nodes = scheduler.nodes())
     for (const sched::NodeInfo& node : *nodes)
@@ -95,44 +145,68 @@ std::vector<std::string> down_nodes(sched::Scheduler& scheduler) {
 
 }  // namespace
 
-void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connect) {
+Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect& connect,
+                                                                  const Connect& fallback) {
   auto scheduler = connect();
-  if (!scheduler) {
-    shared->publish(shared->trouble, scheduler.error());
-    shared->publish(shared->facts, Facts{});
-  } else {
-    shared->publish(shared->facts, load_facts(**scheduler, shared->job));
-  }
+  if (scheduler) return scheduler;
+  const std::string why = scheduler.error().message;
+  auto other = fallback ? fallback() : std::move(scheduler);
+  say_handicap(other ? fmt::format("the scheduler cannot be loaded ({}); the agent asks by "
+                                   "Slurm's commands instead",
+                                   why)
+                     : fmt::format("the scheduler cannot be asked ({}{}): a preemption is known by "
+                                   "its signal only, and only Slurm itself can bring the job back",
+                                   why,
+                                   fallback ? "; " + other.error().message : ""));
+  return other;
+}
+
+void JobWatch::Shared::load_facts(sched::Scheduler& scheduler) {
+  Facts loaded = facts_of(scheduler);
+  auto record = scheduler.job(job);
+  if (record) add_record(loaded, *record);
+  publish(facts, std::move(loaded));
+  if (record)
+    tell(scheduler, *std::move(record), see_nodes);  // of a preemption before anybody listened
+  else
+    publish(trouble, record.error());
+}
+
+void JobWatch::Shared::answer(sched::Scheduler& scheduler, bool was_asked) {
+  auto record = scheduler.job(job);
+  if (!record) return publish(trouble, record.error());
+  if (was_asked)
+    if (const auto config = scheduler.config())
+      publish(controller_start, std::int64_t{config->boot_time});
+  tell(scheduler, *std::move(record), was_asked && see_nodes);
+}
+
+void JobWatch::Shared::tell(sched::Scheduler& scheduler, sched::JobInfo record, bool with_nodes) {
+  if (with_nodes || (record.state == sched::JobState::pending && record.preempt_time == 0))
+    publish(down_nodes, nodes_down(scheduler));
+  publish(info, std::move(record));
+}
+
+void JobWatch::work(const std::shared_ptr<Shared>& shared,
+                    const Connect& connect,
+                    const Connect& fallback) {
+  std::unique_ptr<sched::Scheduler> scheduler;
   while (true) {
-    std::optional<Return> how;
-    bool was_asked = false;
-    {
-      std::unique_lock lock(shared->mutex);
-      shared->wake.wait_for(lock, k_poll, [&] { return shared->asked || shared->return_asked; });
-      was_asked = std::exchange(shared->asked, false);
-      how = std::exchange(shared->return_asked, std::nullopt);
-    }
+    Shared::Wishes wishes = shared->wait_for_wishes();
     if (!scheduler) {
-      if (how)
-        shared->publish(shared->returned,
-                        Result<Returned>(tl::unexpected<Error>(scheduler.error())));
-      continue;
+      auto reached = shared->reach(connect, fallback);
+      if (!reached) {
+        shared->refuse(wishes, reached.error());
+        continue;
+      }
+      scheduler = *std::move(reached);
+      wishes.facts = true;
     }
-    if (how)
+    if (wishes.how)
       shared->publish(shared->returned,
-                      dts::launch::come_back(**scheduler, shared->job, *std::move(how)));
-    auto info = (*scheduler)->job(shared->job);
-    if (!info) {
-      shared->publish(shared->trouble, info.error());
-      continue;
-    }
-    const bool see_nodes = was_asked && shared->see_nodes;
-    if (see_nodes || (info->state == sched::JobState::pending && info->preempt_time == 0))
-      shared->publish(shared->down_nodes, down_nodes(**scheduler));
-    if (was_asked)
-      if (const auto config = (*scheduler)->config())
-        shared->publish(shared->controller_start, std::int64_t{config->boot_time});
-    shared->publish(shared->info, std::move(*info));
+                      dts::launch::come_back(*scheduler, shared->job, *std::move(wishes.how)));
+    if (wishes.facts) shared->load_facts(*scheduler);
+    if (!wishes.facts || wishes.asked) shared->answer(*scheduler, wishes.asked);
   }
 }
 
@@ -146,6 +220,14 @@ void JobWatch::ask() {
   shared_->wake.notify_one();
 }
 
+void JobWatch::begin_attempt() {
+  const std::lock_guard lock(shared_->mutex);
+  if (!shared_->facts_taken) return;  // they are on their way
+  shared_->facts_taken = false;
+  shared_->facts_asked = true;
+  shared_->wake.notify_one();
+}
+
 void JobWatch::come_back(Return how) {
   const std::lock_guard lock(shared_->mutex);
   shared_->return_asked = std::move(how);
@@ -153,7 +235,12 @@ void JobWatch::come_back(Return how) {
 }
 
 std::optional<JobWatch::Facts> JobWatch::take_facts() {
-  return shared_->take(shared_->facts);
+  auto facts = shared_->take(shared_->facts);
+  if (facts) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->facts_taken = true;
+  }
+  return facts;
 }
 
 std::optional<sched::JobInfo> JobWatch::take_job() {
@@ -172,6 +259,20 @@ std::optional<Result<JobWatch::Returned>> JobWatch::take_returned() {
   return shared_->take(shared_->returned);
 }
 
+std::optional<sched::JobInfo> JobWatch::wait_job(std::chrono::seconds limit) {
+  std::optional<sched::JobInfo> answer = take_job();  // of before
+  answer.reset();
+  ask();
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (!answer && std::chrono::steady_clock::now() < until) {
+    pollfd waiting{event_fd(), POLLIN, 0};
+    ::poll(&waiting, 1, 1000);
+    drain_event();
+    answer = take_job();
+  }
+  return answer;
+}
+
 Result<JobWatch::Returned> JobWatch::wait_returned() {
   const auto until = std::chrono::steady_clock::now() + k_return_answer;
   while (std::chrono::steady_clock::now() < until) {
@@ -187,6 +288,10 @@ Result<JobWatch::Returned> JobWatch::wait_returned() {
 
 std::optional<Error> JobWatch::take_trouble() {
   return shared_->take(shared_->trouble);
+}
+
+std::optional<std::string> JobWatch::take_handicap() {
+  return shared_->take(shared_->handicap);
 }
 
 void JobWatch::drain_event() {

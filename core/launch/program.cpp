@@ -5,6 +5,7 @@
 #include "core/base/process.hpp"
 #include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
+#include "core/launch/stop_target.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -73,15 +74,43 @@ Result<void> Program::start(const std::vector<std::string>& argv,
   command.own_group = true;
   command.parent_death_signal = SIGKILL;
   DTS_ASSIGN(pid_, start_process(command));
+  group_ = pid_;
+  is_wrapper_ = is_wrapper(pid_);
   return {};
 }
 
+void Program::look() {
+  if (pid_ > 0 && pid_ == group_) is_wrapper_ = is_wrapper(pid_);
+}
+
 void Program::signal(int number) {
-  if (pid_ > 0) ::kill(pid_, number);
+  if (pid_ <= 0) return;
+  look();
+  expect_stop(number);
+  for (const pid_t target : stop_targets(pid_, number)) ::kill(target, number);
 }
 
 void Program::kill() {
-  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+  if (pid_ > 0) ::kill(-group_, SIGKILL);
+}
+
+// The wrapper died of a stop signal; who handles that is its program, and goes on as ours.
+bool Program::adopt_heir(int code) {
+  if (!is_wrapper_ || stop_signal_ == 0 || code != 128 + stop_signal_) return false;
+  for (const pid_t orphan : children())
+    if (::getpgid(orphan) == group_ && handles(orphan, stop_signal_)) {
+      pid_ = orphan;
+      is_wrapper_ = false;
+      return true;
+    }
+  return false;
+}
+
+void Program::bury() {
+  ::kill(-group_, SIGKILL);
+  pid_ = 0;
+  kill_children({});
+  pump_.reset();  // its writers are gone: it has come to the end
 }
 
 std::optional<int> Program::reap() {
@@ -89,12 +118,8 @@ std::optional<int> Program::reap() {
   int status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
     if (pid == pid_) code = exit_code_of_wait_status(status);
-  if (code) {
-    ::kill(-pid_, SIGKILL);
-    pid_ = 0;
-    kill_children({});
-    pump_.reset();  // its writers are gone: it has come to the end
-  }
+  if (!code || adopt_heir(*code)) return std::nullopt;
+  bury();
   return code;
 }
 

@@ -44,9 +44,17 @@ class Program {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // To the program itself only: its workers are its own affair, and many die of a SIGTERM that
-  // their parent would have handled for them.
+  // To the program itself only, see stop_targets(): its workers are its own affair, and many die of
+  // a SIGTERM that their parent would have handled for them.
   void signal(int number);
+
+  // To be called every second while it runs: whether it is a wrapper can be seen only as long as it
+  // lives.
+  void look();
+
+  // A stop was asked for, by us or by whoever signals everything in sight: if the program is a
+  // wrapper that dies of that, the program that it ran is waited for, and its exit code is ours.
+  void expect_stop(int number) { stop_signal_ = number; }
 
   // SIGKILL to its whole process group.
   void kill();
@@ -56,7 +64,13 @@ class Program {
   [[nodiscard]] std::optional<int> reap();
 
  private:
+  void bury();
+  [[nodiscard]] bool adopt_heir(int code);
+
   pid_t pid_ = 0;
+  pid_t group_ = 0;
+  bool is_wrapper_ = false;
+  int stop_signal_ = 0;  // that was asked for; 0: none yet
   std::unique_ptr<LogPump> pump_;
 };
 

@@ -110,6 +110,7 @@ Go go_from(const json& j) {
   go.hang_seconds = number(j, "hang_seconds");
   go.checkpoint_every = milliseconds(j, "checkpoint_every");
   go.thread_cpus = counts(j, "thread_cpus");
+  go.signals_reach_programs = j.value("signals_reach_programs", false);
   return go;
 }
 
@@ -174,7 +175,10 @@ std::string to_line(const FromRank& message) {
             return json{{"type", "signalled"}, {"signal", m.signal}};
           },
           [](const Exited& m) {
-            return json{{"type", "exited"}, {"code", m.code}, {"out_of_memory", m.out_of_memory}};
+            return json{{"type", "exited"},
+                        {"code", m.code},
+                        {"out_of_memory", m.out_of_memory},
+                        {"done", m.done}};
           },
           [](const Progress& m) {
             return json{{"type", "progress"},
@@ -242,7 +246,8 @@ std::string to_line(const ToRank& message) {
                                    {"stop_signal", m.stop_signal},
                                    {"hang_seconds", m.hang_seconds},
                                    {"checkpoint_every", m.checkpoint_every},
-                                   {"thread_cpus", m.thread_cpus}};
+                                   {"thread_cpus", m.thread_cpus},
+                                   {"signals_reach_programs", m.signals_reach_programs}};
                      },
                      [](const Advise& m) {
                        return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
@@ -280,7 +285,9 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "started") return Started{number(j, "pid")};
     if (type == "signalled") return Signalled{number(j, "signal")};
     if (type == "exited")
-      return Exited{whole<int>(j.at("code"), "code", 255), j.at("out_of_memory").get<bool>()};
+      return Exited{whole<int>(j.at("code"), "code", 255),
+                    j.at("out_of_memory").get<bool>(),
+                    j.value("done", false)};
     if (type == "progress") return progress_from(j);
     if (type == "dumped") return Dumped{};
     if (type == "failed") return Failed{j.at("message").get<std::string>()};

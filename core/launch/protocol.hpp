@@ -87,6 +87,7 @@ struct Signalled {
 struct Exited {
   int code = 0;                // exit code, or 128 + signal
   bool out_of_memory = false;  // the kernel killed for want of memory
+  bool done = false;           // the program said that nothing is left to do
 };
 
 struct Progress {
@@ -111,7 +112,7 @@ struct Refused {
 struct Notice {
   std::string token;
   std::string node;
-  int signal = 0;
+  int signal = 0;  // that its step got; 0: none, it listens from now on
 };
 
 struct Attached {
@@ -174,6 +175,8 @@ struct Go {
   std::uint64_t checkpoint_every = 0;  // milliseconds, as Advise has it; 0: not known yet
   // For --bind-threads auto the first PU of each core, in the cores' order; empty: not asked for.
   std::vector<unsigned> thread_cpus{};
+  // What the scheduler signals a step with reaches programs by itself, too.
+  bool signals_reach_programs = false;
 };
 
 struct Advise {

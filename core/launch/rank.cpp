@@ -5,6 +5,7 @@
 #include "core/base/log.hpp"
 #include "core/base/number_list.hpp"
 #include "core/base/process.hpp"
+#include "core/base/process_table.hpp"
 #include "core/base/text.hpp"
 #include "core/launch/allocation.hpp"
 #include "core/launch/channel.hpp"
@@ -48,6 +49,8 @@ using std::chrono::seconds;
 constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the agent is gone
 constexpr std::chrono::seconds k_bye_limit{30};
 constexpr milliseconds k_connect_limit{2000};
+// From the first process of a job that the scheduler signals to the last.
+constexpr milliseconds k_signal_spread{500};
 
 constexpr unsigned k_most_gpus = 1023;  // the largest number of one
 
@@ -75,6 +78,12 @@ Hello make_hello(const ChannelFile& channel, const Identity& identity, const std
   // The agent knows its own node.
   hello.topology = identity.local_rank == 0 && hello.rank.node != channel.node;
   return hello;
+}
+
+bool is_of_slurm(pid_t sender) {
+  if (sender == 0) return true;  // nobody that we can see
+  const auto process = process_info(sender);
+  return !process || process->name.rfind("slurm", 0) == 0;
 }
 
 class RankProcess {
@@ -114,6 +123,7 @@ class RankProcess {
   void look_at_program();
   void handle(const Advise& message);
   void read_agent();
+  void stop_program();
 
   const RankOptions& options_;
   LineConnection agent_;
@@ -129,6 +139,10 @@ class RankProcess {
   RankBinding binding_;
   pid_t stacks_ = 0;  // the process that writes them
   int stop_signal_ = SIGTERM;
+  bool signals_reach_program_ = false;  // those of the scheduler, without us
+  std::optional<int> reached_by_;       // such a signal
+  std::optional<int> stop_due_;         // the agent's, if the scheduler's does not come
+  Clock::time_point stop_at_ = Clock::time_point::max();
   bool agent_alive_ = true;
   bool reported_ = false;
   bool over_ = false;
@@ -157,6 +171,7 @@ void RankProcess::handle(const Go& message) {
   worker_.socket.reset();
   rendezvous_.socket.reset();
   stop_signal_ = message.stop_signal;
+  signals_reach_program_ = message.signals_reach_programs;
   if (const auto bound = binding_.apply(message); !bound) return say(Failed{bound.error().message});
   const auto is_set = [](const std::string& name) {
     return getenv_lookup(name.c_str()).has_value();
@@ -197,6 +212,8 @@ void RankProcess::handle(const Advise& message) {
 // What the program wrote into its page since the last look, and where its threads are by now.
 void RankProcess::look_at_program() {
   const auto now = Clock::now();
+  if (now >= stop_at_) stop_program();
+  if (now >= progress_.next_look()) program_.look();
   if (now >= progress_.next_look())
     if (const auto news = progress_.look(program_.pid(), now)) say(*news);
   if (now >= binding_.next_look()) handle(ReadBack{});
@@ -210,7 +227,16 @@ void RankProcess::handle(const ReadBack&) {
 
 void RankProcess::handle(const Stop& message) {
   progress_.expect_end();
-  program_.signal(message.signal);
+  program_.expect_stop(message.signal);
+  stop_due_ = message.signal;
+  stop_at_ = Clock::now() + (signals_reach_program_ ? k_signal_spread : milliseconds(0));
+}
+
+// Once: a program that exits already may die of a second signal, and what it saved would not count.
+void RankProcess::stop_program() {
+  stop_at_ = Clock::time_point::max();
+  if (!stop_due_ || reached_by_ == stop_due_) return;
+  program_.signal(*stop_due_);
 }
 
 void RankProcess::handle(const Kill&) {
@@ -223,7 +249,7 @@ void RankProcess::report_exit(int code) {
   reported_ = true;
   binding_.end();
   if (const auto last = progress_.last_news(Clock::now())) say(*last);
-  say(Exited{code, oom_.explains(code)});
+  say(Exited{code, oom_.explains(code), progress_.says_done()});
   deadline_ = Clock::now() + k_bye_limit;
   if (!agent_alive_) over_ = true;
 }
@@ -235,12 +261,13 @@ void RankProcess::on_agent_lost() {
     return;
   }
   log("the agent is gone: asking the program to save, {} s at most", k_orphan_save_limit.count());
-  program_.signal(stop_signal_);
+  if (!stop_due_) handle(Stop{stop_signal_});  // once, as ever
   deadline_ = Clock::now() + k_orphan_save_limit;
 }
 
 void RankProcess::on_signals() {
-  while (const auto signal = read_signal(signals_.get())) {
+  while (const auto sent = read_sent_signal(signals_.get())) {
+    const int* signal = &sent->number;
     if (*signal == SIGCHLD) {
       if (stacks_ > 0 && ::waitpid(stacks_, nullptr, WNOHANG) == stacks_) {
         stacks_ = 0;
@@ -248,6 +275,10 @@ void RankProcess::on_signals() {
       }
       if (const auto code = program_.reap()) report_exit(*code);
     } else if (*signal != SIGCONT) {
+      if (signals_reach_program_ && is_of_slurm(sent->sender)) {
+        reached_by_ = *signal;
+        program_.expect_stop(*signal);
+      }
       say(Signalled{*signal});
     }
   }
@@ -276,7 +307,7 @@ int RankProcess::run() {
          {measurement_ ? measurement_->event_fd() : -1, POLLIN, 0}}};
     int wait = -1;
     look_at_program();
-    if (const auto next = std::min(progress_.next_look(), binding_.next_look());
+    if (const auto next = std::min({progress_.next_look(), binding_.next_look(), stop_at_});
         next != Clock::time_point::max())
       wait = static_cast<int>(
           std::max<long>(0, std::chrono::ceil<milliseconds>(next - Clock::now()).count()));

@@ -41,6 +41,9 @@ class RankProgress {
   // After its end: what it has not yet told. The save that it was asked for may be its first.
   [[nodiscard]] std::optional<Progress> last_news(Time now);
 
+  // The program has told that nothing is left to do.
+  [[nodiscard]] bool says_done() const { return page_ && page_->finished(); }
+
  private:
   [[nodiscard]] Progress read_page(Time now);
 

@@ -118,7 +118,8 @@ void RecordedAttempt::on_stop(const Attempt& attempt) {
 }
 
 void RecordedAttempt::on_event(run::Event event) {
-  log("{}", event.detail);
+  log("{}{}", event.event == "warning" ? "warning: " : "", event.detail);
+  join_beginning();
   if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
 }
 
@@ -143,6 +144,8 @@ Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
 // Why the attempt ended, by everything that is known now.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
+  outcome =
+      run::settle_zero_exits(std::move(outcome), read_file(run_.metrics()).value_or(""), number_);
   if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
     outcome.node = rank_nodes_[*outcome.rank];
   if (runner.job())

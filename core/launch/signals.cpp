@@ -22,38 +22,43 @@ Result<UniqueFd> take_signals(std::initializer_list<int> signals) {
   return fd;
 }
 
-std::optional<int> read_signal(int fd) {
+std::optional<SentSignal> read_sent_signal(int fd) {
   signalfd_siginfo info{};
   if (::read(fd, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
-  return static_cast<int>(info.ssi_signo);
+  return SentSignal{static_cast<int>(info.ssi_signo), static_cast<int>(info.ssi_pid)};
+}
+
+std::optional<int> read_signal(int fd) {
+  const auto signal = read_sent_signal(fd);
+  return signal ? std::optional(signal->number) : std::nullopt;
 }
 
 namespace {
 
-// Reads signals until one of them `ends`, for `limit` at most; true where one did.
+// Reads signals until one of them `ends`, for `limit` at most: that one.
 template <class Ends>
-bool wait_for_signal(int fd, std::chrono::seconds limit, const Ends& ends) {
+std::optional<int> wait_for_signal(int fd, std::chrono::seconds limit, const Ends& ends) {
   const auto until = std::chrono::steady_clock::now() + limit;
   while (std::chrono::steady_clock::now() < until) {
     pollfd waiting{fd, POLLIN, 0};
     ::poll(&waiting, 1, 200);
     while (const auto signal = read_signal(fd))
-      if (ends(*signal)) return true;
+      if (ends(*signal)) return signal;
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace
 
-bool sleep_unless_ended(int fd, std::chrono::seconds delay) {
+std::optional<int> sleep_unless_ended(int fd, std::chrono::seconds delay) {
   if (delay.count() > 0) log("waiting {} s", delay.count());
-  return !wait_for_signal(fd, delay, [](int signal) {
-    return signal == SIGTERM || signal == SIGINT || signal == k_stop_request;
+  return wait_for_signal(fd, delay, [](int signal) {
+    return signal == SIGTERM || signal == SIGINT || signal == SIGUSR1 || signal == k_stop_request;
   });
 }
 
 bool wait_for_sigterm(int fd, std::chrono::seconds limit) {
-  return wait_for_signal(fd, limit, [](int signal) { return signal == SIGTERM; });
+  return wait_for_signal(fd, limit, [](int signal) { return signal == SIGTERM; }).has_value();
 }
 
 }  // namespace dts::launch

@@ -23,9 +23,17 @@ inline constexpr int k_stop_request = SIGUSR2;
 // The next signal; nullopt when none is waiting.
 [[nodiscard]] std::optional<int> read_signal(int fd);
 
-// Waits for `delay`, and logs it. False as soon as one of the signals of take_signals()'s `fd`
-// tells to end: SIGTERM, SIGINT or k_stop_request.
-[[nodiscard]] bool sleep_unless_ended(int fd, std::chrono::seconds delay);
+struct SentSignal {
+  int number = 0;
+  int sender = 0;  // pid; 0: the kernel, or a process of another pid namespace
+};
+
+// The same, with who sent it.
+[[nodiscard]] std::optional<SentSignal> read_sent_signal(int fd);
+
+// Waits for `delay`, and logs it; but only until one of the signals of take_signals()'s `fd` tells
+// to end: SIGTERM, SIGINT, SIGUSR1 (the time limit is near) or k_stop_request. Then that signal.
+[[nodiscard]] std::optional<int> sleep_unless_ended(int fd, std::chrono::seconds delay);
 
 // Waits for SIGTERM, `limit` at most; true if it came.
 [[nodiscard]] bool wait_for_sigterm(int fd, std::chrono::seconds limit);

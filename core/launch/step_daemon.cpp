@@ -39,6 +39,7 @@ Result<void> tell_of(int signal) {
   return tell_agent(channel, Notice{channel.token, node_name(getenv_lookup, host_name()), signal});
 }
 
+// 0: it listens from now on.
 void pass_on(int signal) {
   if (const auto told = tell_of(signal); !told)
     log("signal {} reached this step, but the agent was not told: {}",
@@ -94,6 +95,7 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
 
 Result<int> run_sentinel() {
   DTS_ASSIGN(const UniqueFd signals, take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP}));
+  pass_on(0);
   pollfd waiting{signals.get(), POLLIN, 0};
   while (true) {
     ::poll(&waiting, 1, -1);

@@ -6,7 +6,7 @@
 namespace dts::run {
 namespace {
 
-constexpr Names<Cause, 23> k_names{{
+constexpr Names<Cause, 24> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
@@ -14,6 +14,7 @@ constexpr Names<Cause, 23> k_names{{
     {Cause::requeued, "requeued"},
     {Cause::node_failed, "node_failed"},
     {Cause::stopped, "stopped"},
+    {Cause::signalled, "signalled"},
     {Cause::checkpointed, "checkpointed"},
     {Cause::no_restart, "no_restart"},
     {Cause::rank_killed, "rank_killed"},

@@ -15,7 +15,8 @@ enum class Cause {
   cancelled,      // scancel
   requeued,       // put back by hand: the scheduler says so by state alone
   node_failed,    // put back because a node of it failed
-  stopped,        // a signal from outside, neither preemption nor cancel
+  stopped,        // asked to: `dtsubmit stop`, an interrupt, or our own trouble
+  signalled,      // told to end by a signal that nothing explains: perhaps a preemption
   checkpointed,   // the program asked by itself to be run again (exit 85)
   no_restart,     // the program asked not to be run again (exit 93)
   rank_killed,    // a rank ended by a signal, or its process vanished

@@ -27,7 +27,7 @@ std::optional<Decision> settled(const Outcome& outcome) {
       return Decision{Action::stop, outcome.exit_code, "the job was cancelled"};
     case Cause::stopped:
       return Decision{
-          Action::stop, outcome.exit_code, "stopped by a signal; `dtsubmit requeue` continues it"};
+          Action::stop, outcome.exit_code, "stopped as asked; `dtsubmit requeue` continues it"};
     case Cause::no_restart:
       return Decision{Action::stop, outcome.exit_code, "the program exited 93: do not restart"};
     case Cause::wrong_ranks:
@@ -104,7 +104,8 @@ Decision restart(const Outcome& outcome, const Circumstances& now, const Policy&
 // Something that happens to a job, not to a program: without a scheduler it is the user's Ctrl-C.
 bool is_of_the_job(Cause cause) {
   const Kind kind = kind_of(cause);
-  return kind == Kind::preempted || kind == Kind::node_failed || kind == Kind::timeout;
+  return kind == Kind::preempted || kind == Kind::signalled || kind == Kind::node_failed ||
+         kind == Kind::timeout;
 }
 
 // On the same nodes a launch would fail again, a broken GPU stays broken, and a lost node is gone.

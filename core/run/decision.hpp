@@ -26,6 +26,7 @@ struct Outcome {
   std::string node{};              // where it failed, where that is known
   bool unsaved = false;            // it was asked to save, and not every rank did
   std::vector<UnfitNode> unfit{};  // by their pre-flight, all of them
+  bool may_be_done = false;        // asked to stop, every rank exited 0: "saved", or "done"
 };
 
 struct Circumstances {

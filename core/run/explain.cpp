@@ -3,6 +3,7 @@
 
 #include "core/run/evidence.hpp"
 #include "core/run/rank_logs.hpp"
+#include "core/run/summary.hpp"
 
 #include <fmt/format.h>
 
@@ -60,6 +61,27 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.rank = other->first;
     outcome.node.clear();  // not of this rank
   }
+  return outcome;
+}
+
+Outcome settle_zero_exits(Outcome outcome, const std::string& metrics, unsigned attempt) {
+  if (!outcome.may_be_done) return outcome;
+  const RunSummary summary = summarise({}, metrics);
+  const auto own = std::find_if(summary.attempts.begin(),
+                                summary.attempts.end(),
+                                [&](const AttemptSummary& one) { return one.number == attempt; });
+  const bool told = own != summary.attempts.end();
+  const bool knows_total = told && own->first_step >= 0 && summary.total_steps > 0;
+  if (told && own->said_done)
+    return {Cause::completed, 0, "every rank exited 0, and metrics.jsonl says that it is done"};
+  if (knows_total && own->last_step >= summary.total_steps)
+    return {Cause::completed,
+            0,
+            fmt::format("every rank exited 0 after the last of {} steps", summary.total_steps)};
+  outcome.detail +=
+      knows_total
+          ? fmt::format(" at step {} of {}: saved, not done", own->last_step, summary.total_steps)
+          : ", and nothing says that the program is done: taken for saved (exit code 85 says so)";
   return outcome;
 }
 

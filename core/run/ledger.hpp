@@ -16,7 +16,7 @@ struct Event {
   std::string event{};               // created, submitted, resumed, attempt_started, ranks_started,
                                      // stop_requested, attempt_ended, decided, requeued,
                                      // resubmitted (its job is the new one), node_unfit, advised,
-                                     // straggler, binding
+                                     // straggler, binding, warning
   unsigned attempt = 0;              // 0: before the first
   std::uint32_t job = 0;             // scheduler's id; 0: none
   std::string cause{};               // of stop_requested and attempt_ended

@@ -13,6 +13,7 @@ namespace {
 
 constexpr unsigned k_most_crashes = 3;
 constexpr unsigned k_most_launches = 2;
+constexpr unsigned k_most_signals = 20;  // from something that ends every attempt
 constexpr unsigned k_most_ever = 1'000'000;
 
 struct Row {
@@ -32,6 +33,7 @@ constexpr Row k_rows[] = {
     {Cause::fenced, Kind::ended, {}},
     {Cause::preempted, Kind::preempted, {Action::requeue}},
     {Cause::requeued, Kind::preempted, {Action::requeue}},
+    {Cause::signalled, Kind::signalled, {Action::requeue, k_most_signals}},
     {Cause::node_failed, Kind::node_failed, {Action::requeue}},
     {Cause::agent_lost, Kind::node_failed, {Action::requeue}},
     {Cause::time_limit, Kind::timeout, {Action::requeue}},
@@ -48,15 +50,16 @@ constexpr Row k_rows[] = {
     {Cause::disk_full, Kind::disk, {Action::stop}},
 };
 
-constexpr Names<Kind, 9> k_kinds{{{Kind::preempted, "preempted"},
-                                  {Kind::node_failed, "node_failed"},
-                                  {Kind::timeout, "timeout"},
-                                  {Kind::crash, "crash"},
-                                  {Kind::launch, "launch"},
-                                  {Kind::checkpointed, "checkpointed"},
-                                  {Kind::exit, "exit"},
-                                  {Kind::disk, "disk"},
-                                  {Kind::ended, "ended"}}};
+constexpr Names<Kind, 10> k_kinds{{{Kind::preempted, "preempted"},
+                                   {Kind::signalled, "signalled"},
+                                   {Kind::node_failed, "node_failed"},
+                                   {Kind::timeout, "timeout"},
+                                   {Kind::crash, "crash"},
+                                   {Kind::launch, "launch"},
+                                   {Kind::checkpointed, "checkpointed"},
+                                   {Kind::exit, "exit"},
+                                   {Kind::disk, "disk"},
+                                   {Kind::ended, "ended"}}};
 
 constexpr Names<Action, 6> k_actions{{{Action::done, "done"},
                                       {Action::stop, "stop"},

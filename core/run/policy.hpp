@@ -28,7 +28,18 @@ enum class Action {
 [[nodiscard]] const char* to_string(Action action);
 
 // Causes that draw on one budget.
-enum class Kind { preempted, node_failed, timeout, crash, launch, checkpointed, exit, disk, ended };
+enum class Kind {
+  preempted,
+  signalled,
+  node_failed,
+  timeout,
+  crash,
+  launch,
+  checkpointed,
+  exit,
+  disk,
+  ended
+};
 
 [[nodiscard]] Kind kind_of(Cause cause);
 [[nodiscard]] const char* to_string(Kind kind);
@@ -45,7 +56,8 @@ struct Policy {
   [[nodiscard]] Rule rule(Cause cause) const;
 };
 
-// Preempted, put back, a node lost, out of time: back into the queue, no limit. A crash: 3 times in
+// Preempted, put back, a node lost, out of time: back into the queue, no limit. Ended by a signal
+// that nothing explains: likewise, 20 times. A crash: 3 times in
 // the same allocation, a broken GPU elsewhere; a failed launch: twice. The program's own failure
 // and a full disk: stop. (The numbers are those of NVIDIA's resiliency extension.)
 [[nodiscard]] Policy default_policy();

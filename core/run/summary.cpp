@@ -35,6 +35,8 @@ void take_event(RunSummary& summary, const Event& event) {
     attempt.slow.push_back({event.rank, event.node, event.phase, event.detail});
   } else if (event.event == "binding") {
     attempt.binding.push_back(event.detail);
+  } else if (event.event == "warning") {
+    attempt.warnings.push_back(event.detail);
   } else if (event.event == "advised") {
     summary.advice = event.seconds;
     summary.advice_words = event.detail;
@@ -106,6 +108,7 @@ void take_metric(RunSummary& summary, const json& metric, LastSave& last) {
     attempt.first_step = step;
     summary.total_steps = whole(metric, "total", k_most_steps);
   }
+  attempt.said_done = attempt.said_done || metric.value("event", "") == "done";
   attempt.last_step = std::max(attempt.last_step, step);
   take_times(attempt, metric, step, last);
   if (metric.contains("digest")) summary.digest = metric.value("digest", "");

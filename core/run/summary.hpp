@@ -38,9 +38,11 @@ struct AttemptSummary {
   double save_seconds = 0;  // the same of its checkpoints, without one made for a stop
   std::vector<SlowRank> slow;
   std::vector<std::string> binding;  // in what its ranks were not bound as planned
-  std::int64_t first_step = -1;      // completed steps when it began; -1: unknown
-  std::int64_t last_step = -1;       // completed steps when it ended
-  std::int64_t steps_lost = 0;       // done in this attempt but not resumed from by the next
+  std::vector<std::string> warnings;
+  std::int64_t first_step = -1;  // completed steps when it began; -1: unknown
+  std::int64_t last_step = -1;   // completed steps when it ended
+  bool said_done = false;        // a metric with the event "done"
+  std::int64_t steps_lost = 0;   // done in this attempt but not resumed from by the next
 };
 
 struct RunSummary {

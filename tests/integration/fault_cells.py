@@ -178,11 +178,11 @@ def manners(launcher):
     for name, number in (("usr1", "USR1"), ("term", "TERM")):
         # Under linuxproc every process of a step is signalled: torchrun has no handler for USR1 and dies of it.
         deaf = launcher == "torchrun" and number == "USR1"
-        yield cell(f"signal-steps-{name}", scancel("-s", number), "stopped", ("stop",), by_hand=True, warned=BY_STEPS if deaf else BOTH)
-        yield cell(f"signal-batch-{name}", scancel("-b", "-s", number), *(("time_limit", COMES_BACK) if number == "USR1" else ("stopped", ("stop",))),
-                   by_hand=number == "TERM", warned=BOTH)
-        yield cell(f"signal-full-{name}", scancel("-f", "-s", number), ("stopped",) if number == "TERM" else ("stopped", "time_limit"),
-                   ("stop",) if number == "TERM" else ("stop", *COMES_BACK), by_hand=True, warned=() if deaf or number == "TERM" else BOTH)
+        # A signal that nothing explains may be a preemption's: the job comes back.
+        yield cell(f"signal-steps-{name}", scancel("-s", number), "signalled", COMES_BACK, warned=BY_STEPS if deaf else BOTH)
+        yield cell(f"signal-batch-{name}", scancel("-b", "-s", number), "time_limit" if number == "USR1" else "signalled", COMES_BACK, warned=BOTH)
+        yield cell(f"signal-full-{name}", scancel("-f", "-s", number), ("signalled",) if number == "TERM" else ("signalled", "time_limit"),
+                   COMES_BACK, warned=() if deaf or number == "TERM" else BOTH)
     yield cell("requeue-by-hand", requeued, "requeued", COMES_BACK, warned=BY_STEPS)
     yield cell("kill-rank", kill("rank"), "rank_killed", ("restart",))
     yield cell("kill-launcher", kill_launcher, of_launcher, ("restart",))

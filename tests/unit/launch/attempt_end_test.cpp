@@ -148,7 +148,33 @@ TEST_CASE(
   CHECK(job.count<Kill>() == 1);
   CHECK(job.told<Kill>(3).size() == 1);
   job.killed_ranks_exit();
-  check_outcome(job, Cause::preempted, 85, "not every rank saved");
+  check_outcome(job,
+                Cause::preempted,
+                85,
+                "not every rank saved: rank 3 on n1 had not ended when its time was over");
+}
+
+TEST_CASE("the rank that did not save is named, and why; the others are counted") {
+  struct Row {
+    const char* what;
+    std::vector<int> codes;
+    const char* words;
+  };
+
+  for (const Row& row :
+       {Row{"no handler",
+            {85, 143, 85, 85},
+            "saved: rank 1 on n0 was killed by SIGTERM, which its program does not handle"},
+        {"failed", {85, 85, 1, 85}, "saved: rank 2 on n1 exited 1"},
+        {"three of four", {1, 143, 85, 2}, "saved: rank 0 on n0 exited 1; and 2 more ranks"},
+        {"two", {0, 143, 85, 2}, "which its program does not handle; and 1 more rank"}}) {
+    CAPTURE(row.what);
+    JobStory job = a_running_job();
+    job.stop(Cause::preempted, 20s);
+    for (unsigned rank = 0; rank < 4; ++rank) job.exits(rank, row.codes[rank]);
+    check_outcome(job, Cause::preempted, 85, row.words);
+    CHECK(job.outcome().unsaved);
+  }
 }
 
 TEST_CASE("a program that fails while it saves does not hide why it was stopped") {
@@ -165,10 +191,30 @@ TEST_CASE("ranks that wait for one that failed while it saved are not waited for
   CHECK(job.count<Kill>() == 3);
 }
 
-TEST_CASE("a program that was finished when the stop came is complete") {
+TEST_CASE("a program of which a rank was finished when the stop came is complete") {
   JobStory job = a_running_job();
-  job.stop(Cause::preempted, 20s).all_exit(0);
-  check_outcome(job, Cause::completed, 0, "every rank exited 0");
+  job.exits(2, 0).stop(Cause::preempted, 20s).all_exit(0);
+  check_outcome(job, Cause::completed, 0, "rank 2 on n1 before it was asked to stop");
+}
+
+TEST_CASE("a program that exits 0 after a stop and says that it is done is complete") {
+  JobStory job = a_running_job();
+  job.stop(Cause::preempted, 20s).says(job.peer_of(1), Exited{0, false, true}).all_exit(0);
+  check_outcome(job, Cause::completed, 0, "rank 1 on n0 said that it is done");
+}
+
+TEST_CASE("exit code 0 of all ranks after a stop is no word of completion by itself") {
+  for (const Cause cause :
+       {Cause::preempted, Cause::signalled, Cause::time_limit, Cause::stopped}) {
+    JobStory job = a_running_job();
+    job.stop(cause, 20s).all_exit(0);
+    check_outcome(job, cause, 85, "; every rank exited 0");
+    CHECK(job.outcome().may_be_done);
+    CHECK_FALSE(job.outcome().unsaved);
+  }
+  JobStory job = a_running_job();
+  job.all_exit(0);
+  CHECK_FALSE(job.outcome().may_be_done);
 }
 
 TEST_CASE("some finished, some saved: that is a stop with everything saved") {

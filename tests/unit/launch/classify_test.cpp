@@ -18,7 +18,7 @@ struct Record {
   bool completing;
   std::uint32_t restarts;
   std::int64_t preempt_time;
-  Cause cause;  // of a stop that was seen only as "stopped"
+  Cause cause;  // of a stop that was seen only as a signal
   bool a_node_is_down = false;
   bool reason_is_lost = false;
 };
@@ -35,7 +35,7 @@ const std::vector<Record> k_records{
      1'767'323'045,
      Cause::preempted,
      true},
-    {"a node is down, but the job runs", JobState::running, false, 0, 0, Cause::stopped, true},
+    {"a node is down, but the job runs", JobState::running, false, 0, 0, Cause::signalled, true},
     {"out of memory", JobState::out_of_memory, true, 0, 0, Cause::out_of_memory},
     {"node failure of a job that may not be requeued",
      JobState::node_failed,
@@ -46,8 +46,8 @@ const std::vector<Record> k_records{
     {"preempted", JobState::pending, true, 1, 1'767'323'045, Cause::preempted},
     {"grace began", JobState::running, false, 0, 1'767'323'045, Cause::preempted},
     {"cancelled during grace", JobState::cancelled, true, 0, 1'767'323'045, Cause::cancelled},
-    {"nothing happened to the job", JobState::running, false, 0, 0, Cause::stopped},
-    {"requeued once before, now running", JobState::running, false, 1, 0, Cause::stopped},
+    {"nothing happened to the job", JobState::running, false, 0, 0, Cause::signalled},
+    {"requeued once before, now running", JobState::running, false, 1, 0, Cause::signalled},
     {"cancelled, and the controller was started again",
      JobState::cancelled,
      true,
@@ -56,7 +56,7 @@ const std::vector<Record> k_records{
      Cause::cancelled,
      false,
      true},
-    {"a state of a later version", JobState::unknown, false, 0, 0, Cause::stopped},
+    {"a state of a later version", JobState::unknown, false, 0, 0, Cause::signalled},
 };
 
 sched::JobInfo info_of(const Record& record) {
@@ -77,7 +77,7 @@ launch::Surroundings around(const Record& record) {
 TEST_CASE("a stop seen from inside gets the cause that the scheduler's record shows") {
   for (const Record& record : k_records) {
     CAPTURE(record.what);
-    CHECK(launch::classify(Cause::stopped, info_of(record), around(record)) == record.cause);
+    CHECK(launch::classify(Cause::signalled, info_of(record), around(record)) == record.cause);
   }
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a rank or a launcher that died because the job was taken away is not 
                                Cause::checkpointed})
     for (const Record& record : k_records) {
       CAPTURE(record.what);
-      const Cause expected = record.cause == Cause::stopped ? observed : record.cause;
+      const Cause expected = record.cause == Cause::signalled ? observed : record.cause;
       CHECK(launch::classify(observed, info_of(record), around(record)) == expected);
     }
 }
@@ -107,8 +107,9 @@ TEST_CASE("what the program itself said of its end stands, whatever the record s
 TEST_CASE("a stop whose reason the controller has lost is taken for a preemption, a crash is not") {
   sched::JobInfo job;
   job.state = JobState::running;
-  CHECK(launch::classify(Cause::stopped, job, {false, true}) == Cause::preempted);
-  for (const Cause observed : {Cause::rank_killed, Cause::time_limit, Cause::user_exit})
+  CHECK(launch::classify(Cause::signalled, job, {false, true}) == Cause::preempted);
+  for (const Cause observed :
+       {Cause::stopped, Cause::rank_killed, Cause::time_limit, Cause::user_exit})
     CHECK(launch::classify(observed, job, {false, true}) == observed);
 }
 

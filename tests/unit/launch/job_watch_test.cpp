@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <poll.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -146,6 +147,71 @@ TEST_CASE("a connection that takes for ever blocks neither questions nor the end
     CHECK_FALSE(watch.take_facts());
   }
   CHECK(std::chrono::steady_clock::now() - before < 1s);
+}
+
+TEST_CASE("where the plug-in cannot be loaded the other way is gone, and it is said once") {
+  std::vector<std::string> asked;
+  JobWatch watch(nobody, 7, false, [&] {
+    return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
+  });
+  const auto handicap = next(watch, [&] { return watch.take_handicap(); });
+  REQUIRE(handicap);
+  CHECK(*handicap == std::string("the scheduler cannot be loaded (") + k_why +
+                         "); the agent asks by Slurm's commands instead");
+  CHECK(next(watch, [&] { return watch.take_job(); }));  // of the beginning, unasked
+  watch.ask();
+  CHECK(next(watch, [&] { return watch.take_job(); }));
+  watch.come_back({});
+  CHECK(watch.wait_returned());
+  CHECK(asked == std::vector<std::string>{"requeue"});
+  CHECK_FALSE(watch.take_handicap());
+  CHECK_FALSE(watch.take_trouble());
+}
+
+TEST_CASE("without any way to the scheduler what that means is said") {
+  JobWatch watch(nobody, 7, false, [] {
+    return Result<std::unique_ptr<sched::Scheduler>>(fail(Errc::unreachable, "no scontrol"));
+  });
+  const auto handicap = next(watch, [&] { return watch.take_handicap(); });
+  REQUIRE(handicap);
+  CHECK(handicap->find("no scontrol") != std::string::npos);
+  CHECK(handicap->find("only Slurm itself can bring the job back") != std::string::npos);
+  CHECK_FALSE(watch.wait_job(1s));
+  CHECK_FALSE(watch.take_handicap());  // tried again, with the same result
+}
+
+TEST_CASE("a scheduler that comes later is used, and its facts come with it") {
+  std::vector<std::string> asked;
+  std::atomic<bool> is_there{false};
+  JobWatch watch(
+      [&]() -> Result<std::unique_ptr<sched::Scheduler>> {
+        if (!is_there) return nobody();
+        return std::make_unique<Scripted>(asked, "none");
+      },
+      7);
+  REQUIRE(next(watch, [&] { return watch.take_facts(); }));
+  is_there = true;
+  CHECK(watch.wait_job(10s));
+  const auto facts = next(watch, [&] { return watch.take_facts(); });
+  REQUIRE(facts);
+  CHECK(facts->addresses.size() == 5);
+}
+
+TEST_CASE("each attempt gets the facts and the job's record anew") {
+  std::vector<std::string> asked;
+  JobWatch watch(
+      [&] {
+        return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
+      },
+      7);
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    watch.begin_attempt();
+    const auto facts = next(watch, [&] { return watch.take_facts(); });
+    REQUIRE(facts);
+    CHECK(facts->addresses.size() == 5);
+    CHECK(next(watch, [&] { return watch.take_job(); }));
+    CHECK_FALSE(watch.take_facts());
+  }
 }
 
 TEST_CASE("a job comes back under its own id, or as a successor where that is not allowed") {

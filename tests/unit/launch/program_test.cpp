@@ -141,6 +141,58 @@ TEST_CASE("the stop signal reaches the program, not its workers") {
         }) == 0);
 }
 
+// Programs that run another without `exec`. The inner one says ready once its trap is set.
+const std::string k_inner =
+    "sh -c 'trap \"sleep 0.2; echo saved; exit 85\" TERM; echo ready; "
+    "while :; do sleep 0.05; done'";
+
+TEST_CASE("a shell without exec is passed over: the program that handles the signal gets it") {
+  for (const std::string& script :
+       {k_inner + "; exit $?",
+        k_inner + " | cat; exit 85",
+        "sh -c '" + std::string("sh -c \"trap \\\"echo saved; exit 85\\\" "
+                                "TERM; echo ready; while :; do sleep "
+                                "0.05; done\"; exit $?'; exit $?")}) {
+    CAPTURE(script);
+    CHECK(as_rank([&](Rank& rank) {
+            if (!rank.start({"/bin/bash", "-c", script})) return 1;
+            if (rank.first_line() != "ready") return 2;
+            rank.program.signal(SIGTERM);
+            if (rank.end() != 85) return 3;
+            return rank.text() == "ready\nsaved\n" ? 0 : 4;
+          }) == 0);
+  }
+}
+
+TEST_CASE("a shell that the scheduler's own signal killed does not take its program with it") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.start({"/bin/bash", "-c", k_inner + "; exit $?"})) return 1;
+          if (rank.first_line() != "ready") return 2;
+          rank.program.look();
+          rank.program.expect_stop(SIGTERM);
+          ::kill(-rank.program.pid(), SIGTERM);  // as proctrack/linuxproc does
+          if (rank.end() != 85) return 3;
+          return rank.text() == "ready\nsaved\n" ? 0 : 4;
+        }) == 0);
+}
+
+TEST_CASE("a shell that dies of a signal nobody asked for ends the program") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.start({"/bin/bash", "-c", k_inner + "; exit $?"})) return 1;
+          if (rank.first_line() != "ready") return 2;
+          ::kill(rank.program.pid(), SIGTERM);
+          return rank.end() == 143 ? 0 : 3;
+        }) == 0);
+}
+
+TEST_CASE("a program that handles no signal gets it itself, whatever it runs") {
+  CHECK(as_rank([](Rank& rank) {
+          if (!rank.shell("echo ready; sleep 60; exit 1") || rank.first_line() != "ready") return 1;
+          rank.program.signal(SIGTERM);
+          return rank.end() == 143 ? 0 : 2;
+        }) == 0);
+}
+
 TEST_CASE("a kill ends the whole process group") {
   CHECK(as_rank([](Rank& rank) {
           if (!rank.shell("trap '' TERM; sleep 60 & echo $!; wait")) return 1;

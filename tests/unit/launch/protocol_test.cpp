@@ -57,6 +57,7 @@ const std::vector<FromRank> k_from_rank{
     Exited{0},
     Exited{255},
     Exited{137, true},
+    Exited{0, false, true},
     Failed{"cannot start `a \"b\"\n`"},
     Refused{"0123456789abcdef", "n2", "PMIX_RANK=7 but \"SLURM_PROCID\"=1"},
     Notice{"0123456789abcdef", "n2", 15},

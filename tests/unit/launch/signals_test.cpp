@@ -64,14 +64,16 @@ TEST_CASE("a wait ends with its signal, and with none but that") {
   for (const Row& row : {Row{"SIGTERM", SIGTERM, true, true},
                          {"SIGINT", SIGINT, true, false},
                          {"a request to stop", k_stop_request, true, false},
+                         {"the time limit is near", SIGUSR1, true, false},
                          {"SIGHUP", SIGHUP, false, false}}) {
     CAPTURE(row.what);
     CHECK(in_child([&] {
-            const auto fd = take_signals({SIGTERM, SIGINT, k_stop_request, SIGHUP});
+            const auto fd = take_signals({SIGTERM, SIGINT, SIGUSR1, k_stop_request, SIGHUP});
             if (!fd) return 1;
             const auto limit = [](bool ends) { return std::chrono::seconds(ends ? 600 : 1); };
             ::kill(::getpid(), row.signal);
-            if (sleep_unless_ended(fd->get(), limit(row.ends_sleep)) == row.ends_sleep) return 2;
+            const auto ended_by = sleep_unless_ended(fd->get(), limit(row.ends_sleep));
+            if (ended_by != (row.ends_sleep ? std::optional(row.signal) : std::nullopt)) return 2;
             ::kill(::getpid(), row.signal);
             return wait_for_sigterm(fd->get(), limit(row.ends_wait)) == row.ends_wait ? 0 : 3;
           }) == 0);

@@ -30,6 +30,7 @@ const std::vector<Row> k_table{
     {Cause::requeued, Action::requeue, Action::stop, Action::wait, Action::stop},
     {Cause::node_failed, Action::requeue, Action::stop, Action::wait, Action::stop},
     {Cause::stopped, Action::stop, Action::stop, Action::stop, Action::stop},
+    {Cause::signalled, Action::requeue, Action::stop, Action::wait, Action::stop},
     {Cause::checkpointed, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::no_restart, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::rank_killed, Action::restart, Action::restart, Action::wait, Action::restart},
@@ -112,6 +113,16 @@ TEST_CASE("three crashes are forgiven, the fourth is not") {
 TEST_CASE("two hundred preemptions, lost nodes or time limits are forgiven") {
   for (const Cause cause : {Cause::preempted, Cause::node_failed, Cause::time_limit})
     CHECK(decided(cause, after(kind_of(cause), 200, true)).action == Action::requeue);
+}
+
+TEST_CASE("a signal that nothing explains brings a job back, but not for ever") {
+  CHECK(decided(Cause::signalled, after(Kind::signalled, 20, true)).action == Action::requeue);
+  CHECK(decided(Cause::signalled, after(Kind::signalled, 21, true)).action == Action::stop);
+  CHECK(decided(Cause::signalled, after(Kind::signalled, 1, true), "signalled=stop").action ==
+        Action::stop);
+  Circumstances asked = after(Kind::signalled, 1, true);
+  asked.stop_asked = true;
+  CHECK(decided(Cause::signalled, asked).action == Action::stop);
 }
 
 TEST_CASE("two crashes in a row that saved nothing end the run, and it says so") {

@@ -72,3 +72,48 @@ TEST_CASE("what the kernel or the scheduler said is not explained away") {
     CHECK(Logs().says(2, "No space left on device\n").explained(outcome).cause == cause);
   }
 }
+
+TEST_CASE("exit code 0 after a stop is done only where the program told so") {
+  struct Row {
+    const char* what;
+    const char* metrics;
+    Cause cause;
+    const char* words;
+  };
+
+  for (const Row& row : {
+           Row{"nothing told", "", Cause::preempted, "nothing says that the program is done"},
+           {"steps without a total",
+            R"({"attempt":2,"step":7,"event":"step"})",
+            Cause::preempted,
+            "nothing says that the program is done"},
+           {"before the last step",
+            R"({"attempt":2,"step":0,"event":"start","total":9}
+{"attempt":2,"step":7,"event":"step"})",
+            Cause::preempted,
+            "at step 7 of 9: saved, not done"},
+           {"the last step",
+            R"({"attempt":2,"step":0,"event":"start","total":9}
+{"attempt":2,"step":9,"event":"step"})",
+            Cause::completed,
+            "after the last of 9 steps"},
+           {"the word itself",
+            R"({"attempt":2,"step":7,"event":"done"})",
+            Cause::completed,
+            "metrics.jsonl says that it is done"},
+           {"the word of another attempt",
+            R"({"attempt":1,"step":7,"event":"done"})",
+            Cause::preempted,
+            "nothing says that the program is done"},
+       }) {
+    CAPTURE(row.what);
+    Outcome stopped{Cause::preempted, 85, "preempted; every rank exited 0"};
+    stopped.may_be_done = true;
+    const Outcome settled = settle_zero_exits(stopped, row.metrics, 2);
+    CHECK(settled.cause == row.cause);
+    CHECK(settled.exit_code == (row.cause == Cause::completed ? 0 : 85));
+    CAPTURE(settled.detail);
+    CHECK(settled.detail.find(row.words) != std::string::npos);
+  }
+  CHECK(settle_zero_exits(k_exited, "", 1).detail == k_exited.detail);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output/script_note.hpp"
+
+#include "core/base/files.hpp"
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace dts::cli {
+namespace {
+
+constexpr std::array<std::string_view, 6> k_shells{"sh", "bash", "dash", "zsh", "ksh", "mksh"};
+
+bool is_shell(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return std::find(k_shells.begin(), k_shells.end(), name) != k_shells.end();
+}
+
+// "#!/bin/bash -e", "#!/usr/bin/env bash"
+bool begins_as_shell_script(const std::string& text) {
+  if (text.rfind("#!", 0) != 0) return false;
+  const std::string line = text.substr(2, text.find('\n') - 2);
+  for (const std::string& word : split(std::string(trim(line)), ' '))
+    if (is_shell(word)) return true;
+  return false;
+}
+
+// Words that begin a command, by lines and by ; && || | and brackets.
+std::vector<std::string> first_words(const std::string& script) {
+  std::vector<std::string> words;
+  for (std::string line : split(script, '\n')) {
+    for (char& letter : line)
+      if (std::string_view(";&|({").find(letter) != std::string_view::npos) letter = '\n';
+    for (const std::string& part : split(line, '\n')) {
+      const std::string_view command = trim(part);
+      if (command.empty() || command.front() == '#') continue;
+      words.emplace_back(command.substr(0, command.find_first_of(" \t")));
+    }
+  }
+  return words;
+}
+
+// The script that `command` has its shell run; empty: it runs none.
+std::string script_of(const std::vector<std::string>& command, std::string& name) {
+  if (command.empty()) return {};
+  std::size_t at = 0;
+  if (is_shell(command[0])) {
+    for (at = 1; at < command.size() && command[at].rfind('-', 0) == 0; ++at) {
+      if (command[at].find('c') == std::string::npos || command[at].rfind("--", 0) == 0) continue;
+      name = command[0] + " " + command[at];
+      return at + 1 < command.size() ? command[at + 1] : std::string();
+    }
+    if (at >= command.size()) return {};
+    name = command[at];
+    return read_file(name).value_or("");
+  }
+  const auto path = find_program(command[0]);
+  name = command[0];
+  const std::string text = path ? read_file(*path).value_or("") : std::string();
+  return begins_as_shell_script(text) ? text : std::string();
+}
+
+}  // namespace
+
+bool keeps_a_shell(const std::string& script) {
+  const auto words = first_words(script);
+  const auto has = [&](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  return words.size() > 1 && !has("exec") && !has("trap");
+}
+
+std::string script_note(const std::vector<std::string>& command) {
+  std::string name;
+  const std::string script = script_of(command, name);
+  if (script.empty() || !keeps_a_shell(script)) return {};
+  return fmt::format(
+      "note: {} is a shell script that runs its program without `exec`: a stop signal is passed on "
+      "to the program that it runs at that moment, but exit code 85 (saved) counts only where the "
+      "script ends with it; `exec` before its last command makes sure of both",
+      name);
+}
+
+}  // namespace dts::cli

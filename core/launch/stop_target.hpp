@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who of a rank's processes is to hear a stop signal. A shell that runs its script's command
+// without `exec` dies of the signal and takes the program with it, unsaved: the signal is for the
+// program that handles it. Reads proc(5). Thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace dts::launch {
+
+// True for a process that only runs another for its user: a shell, or a program such as `conda
+// run`, by its name. False where proc(5) does not say.
+[[nodiscard]] bool is_wrapper(pid_t pid);
+
+// True where the process has a handler of its own for `signal`.
+[[nodiscard]] bool handles(pid_t pid, int signal);
+
+// `leader` itself, unless it is a wrapper without a handler: then the nearest processes below it
+// that have one; and `leader` again where there is none.
+[[nodiscard]] std::vector<pid_t> stop_targets(pid_t leader, int signal);
+
+}  // namespace dts::launch

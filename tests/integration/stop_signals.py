@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a stop signal means on a private real Slurm: how often a program gets it, through which shells, what exit code 0 after it
+says, and what an agent makes of it that cannot load the scheduler's plug-in: stop_signals.py SCENARIO."""
+import os
+import shutil
+import sys
+
+from checks import check, wait_for
+from main_job_support import DTSUBMIT, Cluster
+
+# Counts the signals of its attempt; goes on in attempt 2 only for a moment. Its exit code after a stop is its first word.
+PROGRAM = """
+import os, signal, sys, time
+attempt, run, rank = (os.environ[name] for name in ("DTSUBMIT_ATTEMPT", "DTSUBMIT_RUN_DIR", "RANK"))
+signals = []
+signal.signal(signal.SIGTERM, lambda *_: signals.append(1))
+open(f"{run}/ready-{attempt}-{rank}", "w").close()
+while not signals and attempt == "1":
+    time.sleep(0.05)
+time.sleep(1 if signals else 0)
+print("signals:", len(signals), flush=True)
+sys.exit(int(sys.argv[1]) if signals else 0)
+"""
+
+
+def submit(cluster, *command):
+    run = cluster.submit("--nodes", "2", "--gpus-per-node", "1", "--launcher", "srun", "--", *command)
+    wait_for(120, "the programs", lambda: all(os.path.exists(f"{run.path}/ready-1-{rank}") for rank in (0, 1)))
+    return run
+
+
+def ended(run):
+    return [event for event in run.ledger() if event["event"] == "attempt_ended"]
+
+
+def signals(run):
+    return [open(f"{run.path}/attempt-1/rank-{rank}.log").read().strip() for rank in (0, 1)]
+
+
+def once(cluster, program):
+    """Put back by hand under linuxproc, where Slurm signals every process: each program hears it once."""
+    run = submit(cluster, sys.executable, program, "85")
+    cluster.dtsubmit("requeue", run.path)
+    check(run.finish()["done"], "a run that was put back by hand completes")
+    check(signals(run) == ["signals: 1"] * 2, f"each program got the signal once: {signals(run)}")
+    check("every rank saved" in ended(run)[0]["detail"], ended(run)[0]["detail"])
+
+
+def wrapped(cluster, program):
+    """A script without exec: its program saves, although Slurm's own signal kills the shell."""
+    script = cluster.place + "/train.sh"
+    with open(script, "w") as file:
+        file.write(f"#!/bin/bash\nulimit -c 0\n{sys.executable} {program} 85\n")
+    os.chmod(script, 0o755)
+    told = cluster.run(DTSUBMIT, "submit", "--dry-run", "--", script).stderr
+    check("train.sh is a shell script that runs its program without `exec`" in told, f"it is said before: {told}")
+    run = submit(cluster, script)
+    cluster.dtsubmit("requeue", run.path)
+    check(run.finish()["done"], "the run of a script completes")
+    check("every rank saved" in ended(run)[0]["detail"], f"behind a shell too: {ended(run)[0]['detail']}")
+
+
+def zero(cluster, program):
+    """Exit code 0 of every rank after a preemption's signal, without a word of completion: the run comes back."""
+    run = submit(cluster, sys.executable, program, "0")
+    cluster.take_nodes(2, 1)
+    status = run.finish()
+    check([one["cause"] for one in status["attempts"]] == ["preempted", "completed"], f"it came back: {status['attempts']}")
+    check("nothing says that the program is done" in ended(run)[0]["detail"], ended(run)[0]["detail"])
+
+
+def without_plugin(cluster, program):
+    """A plug-in that may be loaded on the login node, but not by the agent: the preempted run comes back by scontrol."""
+    folder = cluster.place + "/plugins"
+    os.mkdir(folder)
+    shutil.copy(os.path.dirname(os.path.dirname(os.path.realpath(DTSUBMIT))) + "/lib/dtsubmit/dtsubmit-slurm.so", folder)
+    os.chmod(folder + "/dtsubmit-slurm.so", 0o644)
+    cluster.environment["DTSUBMIT_PLUGIN_PATH"] = folder
+    cluster.run("sbatch", "-p", "high", "--nodes=2", "--exclusive", "-o", "/dev/null", "-J", "first", "--wrap", "sleep 3600")
+    run = cluster.submit("--nodes", "2", "--gpus-per-node", "1", "--launcher", "srun", "--", sys.executable, program, "85")
+    os.chmod(folder + "/dtsubmit-slurm.so", 0o666)
+    cluster.run("scancel", "--name", "first")
+    wait_for(120, "the programs", lambda: all(os.path.exists(f"{run.path}/ready-1-{rank}") for rank in (0, 1)))
+    wait_for(30, "the warning", lambda: [event for event in run.ledger() if event["event"] == "warning"])
+    del cluster.environment["DTSUBMIT_PLUGIN_PATH"]
+    for verb in ("status", "why"):
+        told = cluster.dtsubmit(verb, run.path).stdout
+        check("asks by Slurm's commands instead" in told, f"{verb} says it: {told}")
+    cluster.take_nodes(2, 1)
+    status = run.finish()
+    check([one["cause"] for one in status["attempts"]] == ["preempted", "completed"], f"it came back: {status['attempts']}")
+
+
+def main(scenario):
+    with Cluster("linuxproc", 2, 1, 15, "--conf", "KillWait=5") as cluster:
+        program = cluster.place + "/program.py"
+        with open(program, "w") as file:
+            file.write(PROGRAM)
+        scenario(cluster, program)
+
+
+if __name__ == "__main__":
+    main({"once": once, "wrapped": wrapped, "zero": zero, "without_plugin": without_plugin}[sys.argv[1]])

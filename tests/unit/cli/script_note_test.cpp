@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shell scripts that stay between a rank and its program, and those that do not.
+#include "cli/output/script_note.hpp"
+
+#include "core/base/files.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace dts;
+
+}  // namespace
+
+TEST_CASE("a script without exec and without a trap keeps its shell") {
+  struct Row {
+    const char* script;
+    bool keeps;
+  };
+
+  for (const Row& row : {
+           Row{"#!/bin/bash\n# sets things up\nsource env.sh\npython train.py \"$@\"\n", true},
+           {"#!/bin/bash\nsource env.sh\nexec python train.py\n", false},
+           {"source env.sh && exec python train.py", false},
+           {"source env.sh && python train.py", true},
+           {"python train.py | tee log", true},
+           {"python train.py", false},  // bash does that with exec by itself
+           {"#!/bin/sh\npython train.py\n", false},
+           {"trap 'kill -TERM $!' TERM\npython train.py &\nwait\n", false},
+           {"cd /x\n# exec python\npython exec.py\n", true},
+           {"", false},
+       }) {
+    CAPTURE(row.script);
+    CHECK(cli::keeps_a_shell(row.script) == row.keeps);
+  }
+}
+
+TEST_CASE("a note is given for scripts only, by whatever name they are run") {
+  const tests::TemporaryFolder folder;
+  const std::string wrapper = folder.file("train.sh");
+  REQUIRE(write_file(wrapper, "#!/usr/bin/env bash\nulimit -n 4096\npython train.py\n", 0755));
+  const std::string program = folder.file("train.py");
+  REQUIRE(write_file(program, "#!/usr/bin/env python3\nprint(1)\nprint(2)\n", 0755));
+  CHECK(cli::script_note({wrapper, "--x"}).find("train.sh is a shell script") != std::string::npos);
+  CHECK_FALSE(cli::script_note({"bash", wrapper}).empty());
+  CHECK_FALSE(cli::script_note({"bash", "-e", wrapper}).empty());
+  CHECK(cli::script_note({"bash", "-c", "a; b"}).find("bash -c is a shell script") !=
+        std::string::npos);
+  CHECK(cli::script_note({"bash", "-c", "python train.py"}).empty());
+  CHECK(cli::script_note({program}).empty());
+  CHECK(cli::script_note({"/bin/sleep", "1"}).empty());
+  CHECK(cli::script_note({"bash", folder.file("absent")}).empty());
+  CHECK(cli::script_note({}).empty());
+}
