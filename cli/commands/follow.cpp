@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/follow.hpp"
 
+#include "cli/output/end_words.hpp"
 #include "core/run/decision.hpp"
 #include "core/run/ledger.hpp"
 
@@ -40,7 +41,8 @@ std::string in_words(const run::Event& event) {
 // The exit code of the job once it is over for good; asked after each piece of news.
 class JobEnd {
  public:
-  JobEnd(sched::Scheduler& scheduler, sched::JobId job) : scheduler_(scheduler), job_(job) {}
+  JobEnd(sched::Scheduler& scheduler, const run::RunDirectory& run, sched::JobId job)
+      : scheduler_(scheduler), run_(run), job_(job) {}
 
   void take(const run::Event& event) {
     if (event.event == "resubmitted") job_ = event.job;
@@ -78,12 +80,14 @@ class JobEnd {
                  says_why ? " (" + reason_ + ")" : "");
     }
     if (!sched::is_terminal(info->state) || info->completing) return std::nullopt;
-    if (info->exit_signal != 0) return 128 + info->exit_signal;
-    if (info->state == sched::JobState::cancelled && info->exit_code == 0) return 128 + SIGTERM;
-    return decided.value_or(info->exit_code);
+    if (const auto events = run::read_ledger(run_.ledger()))
+      if (const std::string words = words_of_other_state(*events, *info); !words.empty())
+        fmt::print(stderr, "{}.\n", words);
+    return exit_code_of_end(*info, decided);
   }
 
   sched::Scheduler& scheduler_;
+  const run::RunDirectory& run_;
   sched::JobId job_;
   bool was_decided_ = false;
   bool troubled_ = false;
@@ -136,7 +140,7 @@ Result<int> follow_job(sched::Scheduler& scheduler,
                        const run::RunDirectory& run,
                        sched::JobId job,
                        std::size_t first) {
-  return follow(run, JobEnd(scheduler, job), first);
+  return follow(run, JobEnd(scheduler, run, job), first);
 }
 
 Result<int> follow_local(const run::RunDirectory& run, const run::Lease& agent, std::size_t first) {

@@ -3,6 +3,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "core/base/files.hpp"
+#include "core/plugin/scheduler.hpp"
 #include "core/run/ledger.hpp"
 #include "core/run/rank_logs.hpp"
 
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace dts::cli {
 namespace {
@@ -81,7 +83,47 @@ bool is_over(const run::RunDirectory& run) {
   return last.event == "decided" && (last.decision == "done" || last.decision == "stop");
 }
 
+// A job that is cancelled while it waits in the queue has no agent to say so: the scheduler is
+// asked, ever less often.
+class EndInQueue {
+ public:
+  explicit EndInQueue(const run::RunDirectory& run) : run_(run) {}
+
+  // What became of the job, once it is over for good without a word in the ledger; else empty.
+  std::string look() {
+    if (Clock::now() < next_question_) return {};
+    pause_ = std::min(pause_ * 2, k_slowest_question);
+    next_question_ = Clock::now() + pause_;
+    const auto job = job_of(run_);
+    if (!job) return {};
+    if (!scheduler_) {
+      auto loaded = plugin::load_scheduler();
+      if (!loaded) return {};
+      scheduler_ = *std::move(loaded);
+    }
+    const auto info = scheduler_->job(*job);
+    const bool forgotten = !info && info.error().code == Errc::not_found;
+    const bool ended = info && sched::is_terminal(info->state) && !info->completing;
+    // Its agent may have written its last word since: that is looked for once more.
+    if (!std::exchange(ended_, forgotten || ended) || !ended_) return {};
+    return fmt::format("job {} is over ({})",
+                       *job,
+                       info ? sched::to_string(info->state) : "Slurm knows it no more");
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds k_slowest_question{10};
+
+  const run::RunDirectory& run_;
+  std::unique_ptr<sched::Scheduler> scheduler_;
+  bool ended_ = false;
+  std::chrono::seconds pause_{1};
+  Clock::time_point next_question_ = Clock::now() + std::chrono::seconds(1);
+};
+
 int follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown) {
+  EndInQueue end(run);
   unsigned attempt =
       std::max(1U, options.attempt != 0 ? options.attempt : run::latest_attempt(run));
   shown.select(attempt);
@@ -95,6 +137,12 @@ int follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown
       continue;
     }
     if (over || newer) return 0;
+    if (const std::string gone = end.look(); !gone.empty()) {
+      shown.rest();
+      fmt::print(
+          stderr, "{} and says no more; see: dtsubmit why {}\n", gone, options.selection.what);
+      return 0;
+    }
     std::this_thread::sleep_for(k_look);
   }
 }

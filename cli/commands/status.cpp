@@ -2,6 +2,7 @@
 // dtsubmit status: the attempts of a run, what ended each, and what was lost.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/output/end_words.hpp"
 #include "core/base/files.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/goodput.hpp"
@@ -31,6 +32,7 @@ struct Status {
   run::RunSummary summary;
   run::Goodput goodput;
   std::string state;  // in the scheduler
+  std::string other;  // what is to be said where that is not the run's own word
 };
 
 // What the scheduler says now; empty where there is none or it knows the job no more.
@@ -75,6 +77,7 @@ nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::Ti
           {"steps_lost", attempt.steps_lost},
           {"stragglers", to_json(attempt.slow)},
           {"binding", attempt.binding},
+          {"warnings", attempt.warnings},
           {"seconds", run::in_seconds(use)}};
 }
 
@@ -84,6 +87,7 @@ void print_json(const Status& status) {
                                   {"run_directory", status.run.path},
                                   {"job", summary.job},
                                   {"scheduler_state", status.state},
+                                  {"warning", status.other},
                                   {"done", summary.done},
                                   {"steps_lost", summary.steps_lost},
                                   {"seconds", run::in_seconds(status.goodput.run)},
@@ -108,6 +112,7 @@ void print_table(const Status& status) {
   fmt::print("run     {}\n", status.run.path);
   if (summary.job != 0)
     fmt::print("job     {}{}\n", summary.job, state.empty() ? "" : ", " + state);
+  if (!status.other.empty()) fmt::print("warning {}\n", status.other);
   if (!summary.attempts.empty())
     fmt::print("\n{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
                "ATTEMPT",
@@ -135,6 +140,7 @@ void print_table(const Status& status) {
       fmt::print("         {}\n", attempt.detail);
     for (const run::SlowRank& slow : attempt.slow) fmt::print("         {}\n", slow.detail);
     for (const std::string& words : attempt.binding) fmt::print("         {}\n", words);
+    for (const std::string& words : attempt.warnings) fmt::print("         warning: {}\n", words);
   }
   fmt::print("\nsteps lost  {}\n", summary.steps_lost);
   if (const auto words = run::in_words(status.goodput.run); !words.empty())
@@ -152,6 +158,7 @@ Result<int> act(const StatusOptions& options) {
   status.summary = run::summarise(events, read_file(run.metrics()).value_or(""));
   const auto job = scheduler_job(status.summary.job);
   if (job) status.state = in_words(*job);
+  if (job) status.other = words_of_other_state(events, *job);
   // A job that is over has no attempt that goes on, whatever its agent had time to write.
   const bool over = job && sched::is_terminal(job->state) && job->end_time > 0;
   status.goodput = run::account(events,

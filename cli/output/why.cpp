@@ -2,6 +2,7 @@
 #include "cli/output/why.hpp"
 
 #include "cli/output/cause_words.hpp"
+#include "cli/output/end_words.hpp"
 #include "core/base/units.hpp"
 #include "core/run/history.hpp"
 #include "core/sched/reason.hpp"
@@ -93,6 +94,7 @@ std::string steps_of(const AttemptSummary& attempt) {
 
 AttemptWhy told_of(const AttemptSummary& attempt) {
   AttemptWhy told{attempt.number, fmt::format("attempt {}", attempt.number), "", "", {}};
+  for (const std::string& warning : attempt.warnings) told.slow.push_back("warning: " + warning);
   for (const run::SlowRank& slow : attempt.slow) told.slow.push_back(slow.detail);
   if (!attempt.nodes.empty()) told.head += fmt::format(" on {}", fmt::join(attempt.nodes, ","));
   const bool known_length = !attempt.started.empty() && !attempt.ended.empty();
@@ -186,6 +188,8 @@ void explain_running(const Known& known, Why& why) {
     if (last != nullptr && last->event == "attempt_started")
       why.answer.push_back("Not every rank's program runs yet.");
     if (attempt->last_step >= 0) why.answer.push_back(progress_of(known, *attempt));
+    for (const std::string& warning : attempt->warnings)
+      why.answer.push_back(fmt::format("Warning: {}.", warning));
     if (const auto cause = run::cause_from(attempt->cause))
       why.answer.push_back(fmt::format(
           "It is being stopped: {} ({}).", words_of_cause(*cause).what, attempt->cause));
@@ -224,6 +228,9 @@ void explain_end(const Known& known, const Event& end, Why& why) {
                                      end.time,
                                      known.summary.attempts.size(),
                                      known.summary.attempts.size() == 1 ? "" : "s"));
+    if (known.job)
+      if (const std::string words = words_of_other_state(known.events, *known.job); !words.empty())
+        why.answer.push_back(words + ".");
     return;
   }
   const auto cause = run::cause_from(attempt != nullptr ? attempt->cause : "");

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output/end_words.hpp"
+
+#include "core/run/decision.hpp"
+#include "core/run/history.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+
+namespace dts::cli {
+
+std::string words_of_other_state(const std::vector<run::Event>& events, const sched::JobInfo& job) {
+  const run::Event* end = run::final_decision(events);
+  const bool done = end != nullptr && end->decision == run::to_string(run::Action::done);
+  if (!done || !sched::is_terminal(job.state) || job.state == sched::JobState::completed) return {};
+  const bool memory = job.state == sched::JobState::out_of_memory;
+  return fmt::format(
+      "The run is done, but Slurm's state of job {} is {}{}: a job that waits for it with "
+      "--dependency=afterok never starts; use afterany",
+      job.id,
+      sched::to_string(job.state),
+      memory ? ", which it keeps from an earlier attempt that ran out of memory" : "");
+}
+
+int exit_code_of_end(const sched::JobInfo& job, std::optional<int> decided) {
+  if (decided == 0) return 0;
+  if (job.state == sched::JobState::out_of_memory && decided) return *decided;
+  if (job.exit_signal != 0) return 128 + job.exit_signal;
+  if (job.state == sched::JobState::cancelled && job.exit_code == 0) return 128 + SIGTERM;
+  return decided.value_or(job.exit_code);
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where Slurm's record of an ended job and the run's own last word say different things. Pure.
+#pragma once
+
+#include "core/run/ledger.hpp"
+#include "core/sched/scheduler.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+// Empty, or a sentence: the run is done, but Slurm keeps another state for its job, as it does once
+// the kernel has killed a process of the batch step for want of memory, whatever the job did
+// afterwards. Jobs that depend on it by afterok never start then.
+[[nodiscard]] std::string words_of_other_state(const std::vector<run::Event>& events,
+                                               const sched::JobInfo& job);
+
+// The exit code of a job that has ended, for whoever waited for it. `decided` is that of the
+// ledger's last word; a run that is done is done, whatever became of the job.
+[[nodiscard]] int exit_code_of_end(const sched::JobInfo& job, std::optional<int> decided);
+
+}  // namespace dts::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run that is done in a job that Slurm calls something else, and the exit code of waiting.
+#include "cli/output/end_words.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace dts;
+using sched::JobState;
+
+sched::JobInfo ended(JobState state, int exit_code = 0, int exit_signal = 0) {
+  sched::JobInfo job;
+  job.id = 41;
+  job.state = state;
+  job.exit_code = exit_code;
+  job.exit_signal = exit_signal;
+  return job;
+}
+
+std::vector<run::Event> decided(const char* what) {
+  return {{.event = "decided", .attempt = 1, .decision = what}};
+}
+
+}  // namespace
+
+TEST_CASE("whoever waited for a job gets the run's own exit code where the run is done") {
+  struct Row {
+    const char* what;
+    sched::JobInfo job;
+    std::optional<int> decided;
+    int code;
+  };
+
+  for (const Row& row : {
+           Row{"done", ended(JobState::completed), 0, 0},
+           {"done after an attempt without memory", ended(JobState::out_of_memory, 0, 125), 0, 0},
+           {"given up without memory", ended(JobState::out_of_memory, 0, 125), 137, 137},
+           {"killed without a word", ended(JobState::out_of_memory, 0, 125), {}, 253},
+           {"killed by a signal", ended(JobState::failed, 0, 9), {}, 137},
+           {"cancelled", ended(JobState::cancelled), {}, 143},
+           {"cancelled, and the agent said so", ended(JobState::cancelled), 85, 143},
+           {"failed", ended(JobState::failed, 7), 7, 7},
+           {"failed before the agent began", ended(JobState::failed, 127), {}, 127},
+       }) {
+    CAPTURE(row.what);
+    CHECK(cli::exit_code_of_end(row.job, row.decided) == row.code);
+  }
+}
+
+TEST_CASE("it is said where Slurm keeps another state than that of the run") {
+  const std::string words =
+      cli::words_of_other_state(decided("done"), ended(JobState::out_of_memory, 0, 125));
+  CHECK(words.find("Slurm's state of job 41 is out_of_memory, which it keeps from an earlier") !=
+        std::string::npos);
+  CHECK(words.find("afterok never starts; use afterany") != std::string::npos);
+  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::failed, 1)).find("is failed:") !=
+        std::string::npos);
+  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::completed)).empty());
+  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::running)).empty());
+  CHECK(cli::words_of_other_state(decided("stop"), ended(JobState::out_of_memory)).empty());
+  CHECK(cli::words_of_other_state({}, ended(JobState::out_of_memory)).empty());
+}
