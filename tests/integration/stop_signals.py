@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a stop signal means on a private real Slurm: how often a program gets it, through which shells, what exit code 0 after it
-says, and what an agent makes of it that cannot load the scheduler's plug-in: stop_signals.py SCENARIO."""
+says, and what an agent makes of it that cannot load the scheduler's plug-in: stop_signals.py [SCENARIO]."""
 import os
 import shutil
 import sys
@@ -92,13 +92,14 @@ def without_plugin(cluster, program):
     check([one["cause"] for one in status["attempts"]] == ["preempted", "completed"], f"it came back: {status['attempts']}")
 
 
-def main(scenario):
+def main(scenarios):
     with Cluster("linuxproc", 2, 1, 15, "--conf", "KillWait=5") as cluster:
         program = cluster.place + "/program.py"
         with open(program, "w") as file:
             file.write(PROGRAM)
-        scenario(cluster, program)
+        for scenario in scenarios:
+            scenario(cluster, program)
 
 
 if __name__ == "__main__":
-    main({"once": once, "wrapped": wrapped, "zero": zero, "without_plugin": without_plugin}[sys.argv[1]])
+    main([one for one in (once, wrapped, zero, without_plugin) if one.__name__ in (sys.argv[1:] or [one.__name__])])
