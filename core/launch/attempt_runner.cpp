@@ -223,8 +223,10 @@ void AttemptRunner::on_signal(int signal) {
       [[fallthrough]];
     default: {
       told_to_end_ = told_to_end_ || signal == SIGTERM;
-      // Ours is k_stop_request: what a SIGTERM means only the scheduler can tell.
-      const run::Cause cause = signal == SIGINT ? run::Cause::stopped : run::Cause::signalled;
+      // A person's stop of a job is k_stop_request: what a SIGTERM means only the scheduler can
+      // tell.
+      const bool by_person = settings_.local || signal == SIGINT;
+      const run::Cause cause = by_person ? run::Cause::stopped : run::Cause::signalled;
       log("signal {}: asking every rank to save, {} s at most", signal, kill_wait_seconds_);
       const seconds left = std::max(seconds(2), seconds(kill_wait_seconds_) - k_before_deadline);
       attempt_.on_stop(
