@@ -110,7 +110,7 @@ Go go_from(const json& j) {
   go.hang_seconds = number(j, "hang_seconds");
   go.checkpoint_every = milliseconds(j, "checkpoint_every");
   go.thread_cpus = counts(j, "thread_cpus");
-  go.signals_reach_programs = j.value("signals_reach_programs", false);
+  go.signals_reach_programs = j.at("signals_reach_programs").get<bool>();
   return go;
 }
 
@@ -287,7 +287,7 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "exited")
       return Exited{whole<int>(j.at("code"), "code", 255),
                     j.at("out_of_memory").get<bool>(),
-                    j.value("done", false)};
+                    j.at("done").get<bool>()};
     if (type == "progress") return progress_from(j);
     if (type == "dumped") return Dumped{};
     if (type == "failed") return Failed{j.at("message").get<std::string>()};

@@ -172,7 +172,7 @@ TEST_CASE("a shell that the scheduler's own signal killed does not take its prog
           rank.program.expect_stop(SIGTERM);
           ::kill(-rank.program.pid(), SIGTERM);  // as proctrack/linuxproc does
           if (rank.end() != 85) return 3;
-          return rank.text() == "ready\nsaved\n" ? 0 : 4;
+          return rank.text().find("saved\n") != std::string::npos ? 0 : 4;
         }) == 0);
 }
 
