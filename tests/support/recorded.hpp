@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded topologies of real machines, which lie beside the project where there are any, or where
-// DTS_TOPOLOGIES says.
+// Recorded topologies of real machines beside those that the project describes itself
+// (described.hpp): an extra, in the folder that DTS_TOPOLOGIES names or beside the project.
 #pragma once
 
 #include "core/base/files.hpp"
@@ -19,7 +19,8 @@ inline const std::string k_recorded = std::getenv("DTS_TOPOLOGIES") != nullptr
 // False, saying why, where the folder or this file of it is not here.
 inline bool have_recorded(const std::string& file = "") {
   if (exists(k_recorded + file)) return true;
-  MESSAGE("skipped: no recorded topologies " << k_recorded << file);
+  MESSAGE("skipped, as far as recorded topologies go: there is no " << k_recorded << file
+                                                                    << " (see DTS_TOPOLOGIES)");
   return false;
 }
 

@@ -6,6 +6,7 @@
 #include "core/topo/load.hpp"
 #include "core/topo/override.hpp"
 #include "core/topo/restrict.hpp"
+#include "tests/support/described.hpp"
 #include "tests/support/recorded.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -34,7 +35,51 @@ std::string names(const std::vector<Nic>& nics) {
   return text;
 }
 
+std::string paths_to_nics(const NodeTopology& node) {
+  std::string paths;
+  for (const Gpu& gpu : node.gpus) {
+    Path best = Path::sys;
+    for (const Nic& nic : node.nics) best = std::min(best, path(gpu, nic));
+    paths += std::string(to_string(best)) + " ";
+  }
+  return paths;
+}
+
 }  // namespace
+
+TEST_CASE("described machines: adapters, paths to the GPUs, links") {
+  struct Expected {
+    const char* name;
+    const char* nics;   // name@numa
+    const char* paths;  // of each GPU, to its nearest adapter
+    std::size_t links;
+  };
+
+  for (const Expected& expected :
+       {Expected{
+            "dgx-a100",
+            "mlx5_0@3 mlx5_1@3 mlx5_2@1 mlx5_3@1 mlx5_4e@2 mlx5_5e@2 mlx5_6@7 mlx5_7@7 mlx5_8@5 "
+            "mlx5_9@5 ",
+            "PXB PXB PXB PXB PXB PXB PXB PXB ",
+            28},
+        Expected{
+            "frontier", "hsi0@3 hsi1@1 hsi2@0 hsi3@2 ", "NODE PHB NODE PHB NODE PHB NODE PHB ", 28},
+        Expected{"spr-snc4-h100", "mlx5_0@3 mlx5_1@3 mlx5_2@1 mlx5_3@5 ", "PIX PIX SYS PIX ", 6},
+        Expected{"gb200-tray",
+                 "mlx5_0@0 mlx5_1@0 mlx5_4e@0 mlx5_2@3 mlx5_3@3 ",
+                 "NODE NODE NODE NODE ",
+                 6},
+        Expected{"knl-snc4-flat", "hfi1_0@0 ", "", 0},
+        Expected{
+            "power9-lassen", "mlx5_0@0 mlx5_1@0 mlx5_2@1 mlx5_3@1 ", "NODE NODE NODE NODE ", 2}}) {
+    CAPTURE(std::string(expected.name));
+    const auto node = tests::load_machine(expected.name);
+    REQUIRE(node);
+    CHECK(names(node->nics) == expected.nics);
+    CHECK(paths_to_nics(*node) == expected.paths);
+    CHECK(node->links.size() == expected.links);
+  }
+}
 
 TEST_CASE("recorded machines: adapters, paths to the GPUs, links, kinds of core") {
   struct Expected {
@@ -73,24 +118,28 @@ TEST_CASE("recorded machines: adapters, paths to the GPUs, links, kinds of core"
     const auto node = load_xml(k_recorded + expected.file);
     REQUIRE(node);
     CHECK(names(node->nics) == expected.nics);
-    std::string paths;
-    for (const Gpu& gpu : node->gpus) {
-      Path best = Path::sys;
-      for (const Nic& nic : node->nics) best = std::min(best, path(gpu, nic));
-      paths += std::string(to_string(best)) + " ";
-    }
-    CHECK(paths == expected.paths);
+    CHECK(paths_to_nics(*node) == expected.paths);
     CHECK(node->links.size() == expected.links);
   }
 }
 
-TEST_CASE("recorded machines: fast and slow cores, and memory without cores") {
+TEST_CASE("fast and slow cores, and memory without cores") {
+  const auto fast = [](const Core& core) { return core.kind == 1; };
+  const auto described = tests::load_machine("laptop-hybrid");
+  REQUIRE(described);
+  CHECK(std::count_if(described->cores.begin(), described->cores.end(), fast) == 6);
+  for (const char* name : {"gh200-quad", "gb200-tray", "aurora"}) {
+    CAPTURE(std::string(name));
+    const auto node = tests::load_machine(name);
+    REQUIRE(node);
+    CHECK(node->numas[0].has_cores);
+    CHECK_FALSE(node->numas[1].has_cores);
+    CHECK(node->numas.back().package == node->cores.back().package);
+  }
   const std::string laptop = "laptop-hybrid_i7-1370P_6P+8E.xml";
   if (have_recorded(laptop)) {
     const auto hybrid = load_xml(k_recorded + laptop);
-    CHECK(std::count_if(hybrid->cores.begin(), hybrid->cores.end(), [](const Core& core) {
-            return core.kind == 1;
-          }) == 6);
+    CHECK(std::count_if(hybrid->cores.begin(), hybrid->cores.end(), fast) == 6);
   }
   const std::string quad = "gh200-quad-gpunuma-kept.xml";
   if (!have_recorded(quad)) return;
