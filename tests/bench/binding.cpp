@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What placements are worth and cost, beside hwloc_distrib, two of Slurm's distributions and
-// torchrun's exclusive binding, on recorded machines: bench_binding FOLDER.
+// torchrun's exclusive binding, on the described machines and on recorded ones: bench_binding
+// [FOLDER].
 #include "core/plan/binding.hpp"
 
+#include "core/base/files.hpp"
 #include "core/topo/distance.hpp"
 #include "core/topo/load.hpp"
+#include "tests/support/described.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <fmt/format.h>
 #include <hwloc.h>
@@ -161,14 +165,29 @@ double median_ms(const std::function<void()>& work) {
   return times[10];
 }
 
+// Of the described machines, written to `described`, and of the recorded ones in `folder`.
+std::vector<std::string> files_of(const std::string& folder,
+                                  const tests::TemporaryFolder& described) {
+  std::vector<std::string> files;
+  for (const std::string& name : tests::machine_names()) {
+    files.push_back(described.file(name + ".xml"));
+    if (!write_file(files.back(), tests::to_hwloc(*tests::read_machine(name)))) files.pop_back();
+  }
+  const std::size_t own = files.size();
+  if (exists(folder))
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".xml") files.push_back(entry.path());
+  std::sort(files.begin() + static_cast<std::ptrdiff_t>(own), files.end());
+  return files;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "";
-  if (!std::filesystem::exists(folder)) {
-    fmt::print("skipped: no folder {} with recorded topologies\n", folder);
-    return 77;
-  }
+  const tests::TemporaryFolder described;
+  const std::vector<std::string> files = files_of(folder, described);
+  if (!exists(folder)) fmt::print("skipped: no folder {} with recorded topologies\n", folder);
   fmt::print(
       "n = GPUs: home distance, mean NUMA steps, cores used, cores of a rank; plan: median of "
       "21\n");
@@ -182,10 +201,6 @@ int main(int argc, char** argv) {
              "torchrun exclusive",
              "hwloc_distrib",
              "plan ms");
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".xml") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
   for (const std::string& file : files) {
     const auto node = topo::load_xml(file);
     if (!node || node->gpus.empty()) continue;
