@@ -142,8 +142,8 @@ class DeviceReader {
   }
 
   void read_option(const std::string& word, Arguments& arguments, PciObject& object) {
-    if (const double link = arguments.link(); link > 0) {
-      object.gigabytes = link;
+    if (arguments.peek().starts_with("gen")) {
+      object.gigabytes = arguments.link();
       return;
     }
     for (const auto& [name, number] : k_classes)

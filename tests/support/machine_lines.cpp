@@ -156,7 +156,10 @@ void Arguments::wrong(std::string message, std::string hint) {
 }
 
 void Arguments::unknown(const char* known) {
-  if (!more()) return;
+  if (!more()) {
+    (void)need(known);
+    return;
+  }
   ++next_;
   wrong(fmt::format(
             "`{}` is nothing that `{}` has", line_.words[next_ - 1].text, line_.words[0].text),

@@ -200,6 +200,13 @@ std::set<std::size_t> rank_counts(std::size_t gpus, std::size_t cores) {
   return counts;
 }
 
+Result<NodeBinding> one_rank_a_gpu(const NodeTopology& node) {
+  BindRequest request;
+  request.ranks = static_cast<unsigned>(node.gpus.size());
+  request.gpus = numbers(node.gpus.size());
+  return bind_node(node, request);
+}
+
 std::vector<unsigned> some_of(std::vector<unsigned> all, std::mt19937& random) {
   const auto keep = 1 + random() % 9;
   std::erase_if(all, [&](unsigned) { return random() % 10 >= keep; });
@@ -260,10 +267,7 @@ TEST_CASE("described machines, one rank a GPU: as near as counted by hand, and n
     CAPTURE(std::string(expected.name));
     const auto node = tests::load_machine(expected.name);
     REQUIRE(node);
-    BindRequest request;
-    request.ranks = static_cast<unsigned>(node->gpus.size());
-    request.gpus = numbers(node->gpus.size());
-    const auto binding = bind_node(*node, request);
+    const auto binding = one_rank_a_gpu(*node);
     REQUIRE(binding);
     CHECK(binding->score.home_distance == doctest::Approx(expected.home));
     CHECK(binding->score.mean_distance == doctest::Approx(expected.mean));
@@ -297,10 +301,7 @@ TEST_CASE("recorded machines, one rank a GPU: as near as measured by hand, and n
     if (!have_recorded(expected.file)) continue;
     const auto node = topo::load_xml(k_recorded + expected.file);
     REQUIRE(node);
-    BindRequest request;
-    request.ranks = static_cast<unsigned>(node->gpus.size());
-    request.gpus = numbers(node->gpus.size());
-    const auto binding = bind_node(*node, request);
+    const auto binding = one_rank_a_gpu(*node);
     REQUIRE(binding);
     CHECK(binding->score.home_distance == doctest::Approx(expected.home));
     CHECK(binding->score.mean_distance == doctest::Approx(expected.mean));

@@ -128,6 +128,7 @@ TEST_CASE("what is wrong with a description is said with its place, all of it at
            Row{"group x1024\n  group x1024\n    core x1024\n", "more than 20000 parts"},
            Row{"core\noffline 9\n", "m:2:9: there is no processor 9"},
            Row{"core\noffline 1-\n", "m:2:9: `1-` is no list"},
+           Row{"core\nnumber\n", "m:2:7: by-core, by-thread is missing"},
            Row{"core\nnumber by-luck\n", "m:2:8: `by-luck` is nothing that `number` has"},
            Row{"core\nhost\n  pci 01:00.0 1:2\n", "m:2:1: where is it?"},
            Row{"core\nhost at numa 1\n  pci 01:00.0 1:2\n", "m:2:9: there is no numa 1"},
