@@ -61,5 +61,5 @@ elif [ $# -gt 0 ]; then
   run_tests "$@"
 else
   quickstart
-  run_tests -R '^(unit_(base|run|launch|plugin|cluster|drill)|cli_.*|cluster_lifecycle_linuxproc|main_job_(preempt|srun)_linuxproc|segments_two_clusters|stop)$'
+  run_tests -R '^(unit_(base|run|plugin|cluster)|cli_(run|submit|drill|environment)|segments_two_clusters)$'
 fi

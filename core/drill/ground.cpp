@@ -34,6 +34,8 @@ constexpr std::chrono::seconds k_start_limit{180};
 constexpr std::chrono::seconds k_finish_limit{300};
 constexpr std::chrono::seconds k_clear_limit{60};
 constexpr std::chrono::milliseconds k_look{200};
+// A busy machine of two cores may need 15 s to get four ranks through MPI_Init.
+constexpr const char* k_hang = "0:30";
 constexpr const char* k_filler = "/runs/.filler";
 constexpr const char* k_kept = "kept";
 
@@ -146,7 +148,7 @@ Result<Target> Ground::train() {
                                  "--gpus-per-node",
                                  std::to_string(k_gpus),
                                  "--hang-timeout",
-                                 "0:15",
+                                 k_hang,
                                  "--"};
   for (std::string& word : training("300")) words.push_back(std::move(word));
   DTS_ASSIGN(const std::string answer, run_ourselves(std::move(words)));

@@ -54,7 +54,7 @@ def left():
     try:
         with Cluster("linuxproc", 2, 2, 5) as cluster:
             run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "--on", "crash=restart:9", "--", DTTRAIN, *SLOW)
-            for attempt, what in enumerate(("program", "rank", "mpirun"), 1):
+            for attempt, what in enumerate(("program", "mpirun"), 1):
                 step = run.last_step()
                 run.reach_step(step + INTERVAL)
                 check(segments() - before - {os.path.basename(stranger)}, "the ranks have shared memory")
