@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A preemption at every moment: preempt_moments.py [--flavour F] [--launcher L] [--phase P] [--from MS] [--to MS] [--step MS].
+"""A preemption at every moment: preempt_moments.py [--flavour F] [--launcher L] [--phase P] [--nodes N] [--from MS] [--to MS]
+[--step MS].
 
 Each try is a job that is preempted for real, with a grace time, at one moment after: its start, the beginning of a
 checkpoint's load, or of a save. It has to be told at once, to save, to come back by itself and to lose no step. A save takes
@@ -91,7 +92,7 @@ class Try:
             self.problems.append(problem)
 
     def play(self):
-        words = ["--nodes", "2", "--gpus-per-node", "1", "-p", "low", "-J", self.phase]
+        words = ["--nodes", str(self.cluster.size), "--gpus-per-node", "1", "-p", "low", "-J", self.phase]
         program = [sys.executable, os.path.abspath(__file__), "rank"]
         if self.launcher == "torchrun":
             program = [self.cluster.torchrun, "--no-python", *program]
@@ -129,12 +130,12 @@ class Try:
     def preempt(self):
         if self.phase == "load":
             wait_for(60, "the first save", lambda: os.path.exists(f"{self.job.path}/save-1"))
-            self.cluster.take_nodes(2, 1)
+            self.cluster.take_nodes(self.cluster.size, 1)
         self.await_phase()
         time.sleep(self.moment)
         self.told_before = len(self.requests())
         self.preempted_at = time.time()
-        self.cluster.take_nodes(2, 1)
+        self.cluster.take_nodes(self.cluster.size, 1)
 
     def requests(self):
         """When each stop was asked for, or an attempt ended without one."""
@@ -164,9 +165,9 @@ class Try:
         return f"{self.launcher}.{self.phase} +{1000 * self.moment:4.0f} ms  heard {heard:>4}  lost {self.lost}  {words}"
 
 
-def new_cluster(flavour):
+def new_cluster(flavour, nodes):
     from main_job_support import Cluster
-    return Cluster(flavour, 2, 1, GRACE, "--conf", f"KillWait={KILL_WAIT}", "--conf", f"FirstJobId={os.getpid() % 60000 * 1000 + 1}")
+    return Cluster(flavour, nodes, 1, GRACE, "--conf", f"KillWait={KILL_WAIT}", "--conf", f"FirstJobId={os.getpid() % 60000 * 1000 + 1}")
 
 
 def find_torchrun(cluster):
@@ -185,8 +186,8 @@ def sweep(options):
     failed, count, lost = 0, 0, 0
     moments = [moment / 1000 for moment in range(options.begin, options.end + 1, options.step)]
     for flavour in options.flavour:
-        with new_cluster(flavour) as cluster:
-            cluster.torchrun = find_torchrun(cluster)
+        with new_cluster(flavour, options.nodes) as cluster:
+            cluster.torchrun, cluster.size = find_torchrun(cluster), options.nodes
             for launcher in options.launcher:
                 if launcher == "torchrun" and not cluster.torchrun:
                     print(f"{flavour}: torchrun skipped: no PyTorch here")
@@ -208,6 +209,7 @@ def main():
     parser.add_argument("--flavour", choices=["linuxproc", "cgroup"], action="append")
     parser.add_argument("--launcher", choices=["mpirun", "srun", "torchrun"], action="append")
     parser.add_argument("--phase", choices=PHASES, action="append")
+    parser.add_argument("--nodes", type=int, choices=[1, 2], default=2, help="one under mpirun: a sentinel step listens [2]")
     parser.add_argument("--from", dest="begin", type=int, default=0, help="ms [0]")
     parser.add_argument("--to", dest="end", type=int, default=5000, help="ms [5000]")
     parser.add_argument("--step", type=int, default=10, help="ms [10]")
