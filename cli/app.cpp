@@ -8,7 +8,9 @@
 
 #include "version.hpp"
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -21,6 +23,7 @@ namespace {
 void add_verbs(CLI::App& app, Invocation& invocation) {
   add_submit(app, invocation);
   add_run(app, invocation);
+  add_list(app, invocation);
   add_status(app, invocation);
   add_why(app, invocation);
   add_logs(app, invocation);
@@ -137,9 +140,18 @@ Result<int> dispatch(int argc, char** argv) {
   return parse_and_act(with_verb(std::move(words)), invocation);
 }
 
+// Where a standard stream is closed, the next file that is opened would get its number, and what is
+// said to a person would be written into it. Such a stream stays one that fails.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
+      const int held = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 }  // namespace
 
 int run(int argc, char** argv) {
+  hold_standard_streams();
   ::signal(SIGPIPE, SIG_DFL);
   try {
     auto result = dispatch(argc, argv);

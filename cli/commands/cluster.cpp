@@ -3,6 +3,7 @@
 #include "core/cluster/cluster.hpp"
 
 #include "cli/commands/command.hpp"
+#include "cli/output/report.hpp"
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
 
@@ -32,8 +33,7 @@ Result<std::string> folder_of(const cluster::ClusterSpec& spec) {
 
 Result<int> run_up(const Options& options) {
   DTS_ASSIGN(const cluster::UpResult result, cluster::up(options.spec));
-  for (const std::string& warning : result.warnings)
-    fmt::print(stderr, "dtsubmit: warning: {}\n", warning);
+  for (const std::string& warning : result.warnings) warn(warning);
   fmt::print("export SLURM_CONF={}\n", shell_quote(result.conf));
   return 0;
 }

@@ -29,6 +29,7 @@ void add_run(CLI::App& app, Invocation& invocation);
 void add_simulate(CLI::App& app, Invocation& invocation);
 void add_drill(CLI::App& app, Invocation& invocation);
 void add_cluster(CLI::App& app, Invocation& invocation);
+void add_list(CLI::App& app, Invocation& invocation);
 void add_status(CLI::App& app, Invocation& invocation);
 void add_why(CLI::App& app, Invocation& invocation);
 void add_logs(CLI::App& app, Invocation& invocation);

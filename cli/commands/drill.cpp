@@ -7,6 +7,7 @@
 #include "cli/commands/selection.hpp"
 #include "cli/output/drill.hpp"
 #include "core/base/duration.hpp"
+#include "core/base/log.hpp"
 #include "core/drill/interruption.hpp"
 #include "core/drill/watch.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -71,19 +72,16 @@ Result<int> drill_theirs(const DrillOptions& options, const std::vector<drill::F
 }
 
 Result<int> drill_ours(const DrillOptions& options, const std::vector<drill::Fault>& faults) {
-  fmt::print(stderr, "starting a private cluster\n");
+  tell("starting a private cluster\n");
   DTS_ASSIGN(const auto ground, drill::Ground::prepare(trainer_path()));
   std::vector<drill::Report> reports;
   bool failed = false;
   for (const drill::Fault fault : faults) {
     const drill::FaultFacts& facts = drill::facts_of(fault);
-    fmt::print(stderr,
-               "{}: {}\n",
-               facts.name,
-               facts.on_ground != nullptr ? facts.on_ground : facts.of_a_job);
+    tell("{}: {}\n", facts.name, facts.on_ground != nullptr ? facts.on_ground : facts.of_a_job);
     DTS_ASSIGN(drill::Report report,
                drill::drill_on(*ground, fault, std::chrono::minutes(options.limit_minutes)));
-    fmt::print(stderr, "{}: {}\n", facts.name, in_a_word(report));
+    tell("{}: {}\n", facts.name, in_a_word(report));
     failed = failed || !report.problems.empty();
     reports.push_back(std::move(report));
   }

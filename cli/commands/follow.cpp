@@ -2,6 +2,7 @@
 #include "cli/commands/follow.hpp"
 
 #include "cli/output/end_words.hpp"
+#include "core/base/log.hpp"
 #include "core/run/decision.hpp"
 #include "core/run/ledger.hpp"
 
@@ -64,7 +65,7 @@ class JobEnd {
     const auto info = scheduler_.job(job_);
     if (!info && info.error().code == Errc::not_found) return decided.value_or(1);
     if (!info) {
-      if (!troubled_) fmt::print(stderr, "{}; still waiting\n", info.error().message);
+      if (!troubled_) tell("{}; still waiting\n", info.error().message);
       troubled_ = true;
       return std::nullopt;
     }
@@ -73,16 +74,12 @@ class JobEnd {
       state_ = info->state;
       reason_ = info->reason;
       const bool says_why = !reason_.empty() && reason_ != "None";
-      fmt::print(stderr,
-                 "job {}: {}{}\n",
-                 job_,
-                 sched::to_string(state_),
-                 says_why ? " (" + reason_ + ")" : "");
+      tell("job {}: {}{}\n", job_, sched::to_string(state_), says_why ? " (" + reason_ + ")" : "");
     }
     if (!sched::is_terminal(info->state) || info->completing) return std::nullopt;
     if (const auto events = run::read_ledger(run_.ledger()))
       if (const std::string words = words_of_other_state(*events, *info); !words.empty())
-        fmt::print(stderr, "{}.\n", words);
+        tell("{}.\n", words);
     return exit_code_of_end(*info, decided);
   }
 
@@ -122,8 +119,7 @@ Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
     DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
     for (; told < events.size(); ++told) {
       const run::Event& event = events[told];
-      if (const std::string words = in_words(event); !words.empty())
-        fmt::print(stderr, "{}\n", words);
+      if (const std::string words = in_words(event); !words.empty()) tell("{}\n", words);
       end.take(event);
       const bool ends =
           event.event == "decided" && (event.decision == "done" || event.decision == "stop");

@@ -3,6 +3,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "core/base/files.hpp"
+#include "core/base/log.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/ledger.hpp"
 #include "core/run/rank_logs.hpp"
@@ -132,7 +133,7 @@ int follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown
     const bool newer = run::latest_attempt(run) > attempt;
     over || newer ? shown.rest() : shown.look();
     if (newer && options.attempt == 0) {
-      fmt::print(stderr, "--- attempt {} ---\n", ++attempt);
+      tell("--- attempt {} ---\n", ++attempt);
       shown.select(attempt);
       continue;
     }

@@ -15,10 +15,13 @@ namespace {
 
 Result<int> act(const Selection& selection) {
   DTS_ASSIGN(const run::RunDirectory run, find(selection));
+  DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
+  warn_of_damage(run, ledger);
   DTS_ASSIGN(const sched::JobId job, job_of(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   DTS_ASSIGN(const sched::JobId now,
              launch::run_again(*scheduler, run, job, "asked for by `dtsubmit requeue`"));
+  if (now != job) note_in_index(run, now);
   if (now == job)
     fmt::print("requeued job {}\nfollow it: dtsubmit logs -f {}\n", job, job);
   else

@@ -4,9 +4,10 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
+#include "cli/commands/selection.hpp"
 #include "core/base/files.hpp"
+#include "core/base/log.hpp"
 #include "core/launch/agent.hpp"
-#include "core/run/find.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -45,6 +46,7 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), {}, options.job.runs, false));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
   DTS_TRY(run::sync_run_directory(run));
+  note_in_index(run, 0);
   return run;
 }
 
@@ -54,9 +56,9 @@ Result<int> act(const RunOptions& options, const std::vector<std::string>& comma
   auto run =
       options.again.empty()
           ? new_run(options, command)
-          : run::find_run(options.job.runs.empty() ? "runs" : options.job.runs, options.again);
+          : find({options.again, options.job.runs.empty() ? k_default_runs : options.job.runs});
   if (!run) return tl::unexpected<Error>(std::move(run).error());
-  fmt::print(stderr, "run directory {}\n", run->path);
+  tell("run directory {}\n", run->path);
   return launch::run_agent({run->path, true, program_path(), shown});
 }
 

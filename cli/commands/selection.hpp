@@ -4,6 +4,7 @@
 
 #include "core/base/result.hpp"
 #include "core/run/run_directory.hpp"
+#include "core/run/summary.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <string>
@@ -14,16 +15,32 @@ class App;
 
 namespace dts::cli {
 
+inline constexpr const char* k_default_runs = "runs";
+
 struct Selection {
   std::string what = "last";  // job id, run name, folder
-  std::string runs = "runs";
+  std::string runs = k_default_runs;
 };
 
 void add_selection(CLI::App& verb, Selection& selection, bool required);
 
+// Its second half, for a command that names runs in its own way.
+void add_runs_option(CLI::App& verb, std::string& runs);
+
+// Below --runs; where that is not given and `runs` of this folder has no such run, wherever the
+// user's index has it.
 [[nodiscard]] Result<run::RunDirectory> find(const Selection& selection);
 
-// The newest job id of a run; Errc::not_found where it never had one (`dtsubmit run`).
+// Says on standard error what of the run's files is damaged and left out, if anything.
+void warn_of_damage(const run::RunDirectory& run,
+                    const run::Ledger& ledger,
+                    const run::RunSummary& summary = {});
+
+// Notes a new run, or a new job of one, in the user's index; what fails is a warning.
+void note_in_index(const run::RunDirectory& run, sched::JobId job);
+
+// The newest job id of a run, from its attempts where the ledger has lost it; Errc::not_found where
+// it never had one (`dtsubmit run`).
 [[nodiscard]] Result<sched::JobId> job_of(const run::RunDirectory& run);
 
 }  // namespace dts::cli

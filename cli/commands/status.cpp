@@ -3,7 +3,6 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/output/end_words.hpp"
-#include "core/base/files.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/goodput.hpp"
 #include "core/run/ledger.hpp"
@@ -152,10 +151,12 @@ void print_table(const Status& status) {
 
 Result<int> act(const StatusOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
-  DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+  DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
+  const std::vector<run::Event>& events = ledger.events;
   Status status;
   status.run = run;
-  status.summary = run::summarise(events, read_file(run.metrics()).value_or(""));
+  status.summary = run::summarise(events, run::read_metrics(run));
+  warn_of_damage(run, ledger, status.summary);
   const auto job = scheduler_job(status.summary.job);
   if (job) status.state = in_words(*job);
   if (job) status.other = words_of_other_state(events, *job);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/submission.hpp"
 
+#include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/run/quarantine_file.hpp"
@@ -43,7 +44,7 @@ std::vector<plan::ClusterView::Avoided> avoided_nodes(const std::string& cluster
   if (!path) return {};
   const auto strikes = run::read_strikes(*path);
   if (!strikes) {
-    fmt::print(stderr, "dtsubmit: no quarantine of nodes: {}\n", strikes.error().message);
+    tell("dtsubmit: no quarantine of nodes: {}\n", strikes.error().message);
     return {};
   }
   std::vector<plan::ClusterView::Avoided> avoided;

@@ -4,9 +4,11 @@
 #include "cli/commands/follow.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
+#include "cli/commands/selection.hpp"
 #include "cli/commands/submission.hpp"
 #include "cli/output/script_note.hpp"
 #include "core/base/files.hpp"
+#include "core/base/log.hpp"
 #include "core/launch/successor.hpp"
 #include "core/plan/json.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -52,7 +54,7 @@ void print_dry_run(const Prepared& prepared, bool json) {
 
 void print_note(const Prepared& prepared) {
   if (const std::string note = script_note(prepared.plan.command); !note.empty())
-    fmt::print(stderr, "{}\n", note);
+    tell("{}\n", note);
 }
 
 // What the plan says of nodes that the job does without, or cannot do without.
@@ -140,6 +142,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), cluster, options.job.runs, true));
   print_note(prepared);
   DTS_ASSIGN(const sched::JobId job, submit(*scheduler, prepared));
+  note_in_index(prepared.directory(), job);
   print_submitted(prepared, job, options.json);
   return options.wait ? follow_job(*scheduler, prepared.directory(), job) : Result<int>(0);
 }

@@ -3,6 +3,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/counts.hpp"
 #include "cli/commands/topo_verify.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/terminal.hpp"
 #include "cli/output/topo_flags.hpp"
 #include "cli/output/topo_report.hpp"
@@ -185,8 +186,7 @@ Result<int> act(const TopoOptions& options) {
   fmt::print("{}", words_for(options, report));
   // A launcher's flags are used as they are: what is wrong with them must not be among them.
   if (options.emit != "none")
-    for (const std::string& warning : report.binding.warnings)
-      fmt::print(stderr, "dtsubmit: warning: {}\n", warning);
+    for (const std::string& warning : report.binding.warnings) warn(warning);
   return 0;
 }
 

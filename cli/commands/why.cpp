@@ -3,9 +3,11 @@
 #include "cli/output/why.hpp"
 
 #include "cli/commands/command.hpp"
+#include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
-#include "core/base/files.hpp"
+#include "core/base/own_file.hpp"
 #include "core/base/text.hpp"
+#include "core/launch/assignment.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/lease.hpp"
 #include "core/run/rank_logs.hpp"
@@ -15,8 +17,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <ctime>
 #include <memory>
+#include <set>
 
 namespace dts::cli {
 namespace {
@@ -28,7 +32,27 @@ struct WhyOptions {
   bool json = false;
 };
 
-void ask_scheduler(Known& known) {
+// Whether the job waits for nodes that are down or drained: Slurm does not always say so.
+void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, Known& known) {
+  const std::string& reason = known.job->reason;
+  if (known.job->state != sched::JobState::pending ||
+      (reason != "Resources" && reason != "Priority" && reason != "ReqNodeNotAvail"))
+    return;
+  const auto plan = launch::read_plan(run);
+  const auto view = view_of(scheduler);
+  if (!plan || !view) return;
+  std::set<std::string> wanted;
+  for (const auto& partition : view->partitions)
+    for (const std::string& name : split(known.job->partition, ','))
+      if (partition.name == name) wanted.insert(partition.nodes.begin(), partition.nodes.end());
+  const auto up = std::count_if(view->nodes.begin(), view->nodes.end(), [&](const auto& node) {
+    return node.up && wanted.count(node.name) != 0;
+  });
+  known.nodes_up = static_cast<unsigned>(up);
+  known.nodes_needed = plan->nodes + plan->spares;
+}
+
+void ask_scheduler(const run::RunDirectory& run, Known& known) {
   if (known.summary.job == 0) return;
   const auto scheduler = plugin::load_scheduler();
   if (!scheduler) {
@@ -36,26 +60,19 @@ void ask_scheduler(Known& known) {
     return;
   }
   auto job = (*scheduler)->job(known.summary.job);
-  if (job)
+  if (job) {
     known.job = *std::move(job);
-  else if (job.error().code == Errc::not_found)
+    count_nodes(**scheduler, run, known);
+  } else if (job.error().code == Errc::not_found) {
     known.forgotten = true;
-  else
+  } else {
     known.no_job = job.error().message;
-}
-
-// Whether the agent of a run without a scheduler is a process of this machine; nullopt: it is, or
-// was, another machine's.
-std::optional<bool> agent_lives(const run::RunDirectory& run) {
-  const auto lease = run::read_lease(run, run::latest_attempt(run));
-  const run::Holder holder = lease ? run::holder_of(*lease) : run::Holder::elsewhere;
-  if (holder == run::Holder::elsewhere) return std::nullopt;
-  return holder == run::Holder::alive;
+  }
 }
 
 // As the run was submitted with; the default where spec.json cannot be read.
 run::Policy policy_of(const run::RunDirectory& run) {
-  const auto text = read_file(run.spec());
+  const auto text = read_own_file(run.spec());
   const auto spec = text ? spec::from_json(*text, run.spec()) : Result<spec::JobSpec>{};
   if (!spec) return run::default_policy();
   return run::parse_policy(spec->on).value_or(run::default_policy());
@@ -86,8 +103,10 @@ Result<int> act(const WhyOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
   Known known;
   known.run_directory = run.path;
-  DTS_ASSIGN(known.events, run::read_ledger(run.ledger()));
-  known.summary = run::summarise(known.events, read_file(run.metrics()).value_or(""));
+  DTS_ASSIGN(run::Ledger ledger, run::load_ledger(run.ledger()));
+  known.events = std::move(ledger.events);
+  known.summary = run::summarise(known.events, run::read_metrics(run));
+  warn_of_damage(run, ledger, known.summary);
   known.name = name_of(run, known, options.selection);
   known.policy = policy_of(run);
 
@@ -96,8 +115,8 @@ Result<int> act(const WhyOptions& options) {
   struct stat metrics {};
 
   if (::stat(run.metrics().c_str(), &metrics) == 0) known.last_metric = metrics.st_mtime;
-  ask_scheduler(known);
-  if (known.summary.job == 0) known.agent_lives = agent_lives(run);
+  ask_scheduler(run, known);
+  if (known.summary.job == 0) known.agent_lives = run::agent_lives(run);
   read_last_words(run, known);
   known.now = std::time(nullptr);
   const Why why = explain(known);

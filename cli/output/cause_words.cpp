@@ -54,6 +54,10 @@ CauseWords words_of_cause(run::Cause cause) {
       return {"a rank was not bound as planned, and --strict-binding asked for that", k_agent_log};
     case run::Cause::fenced:
       return {"a newer attempt owns the run", "dtsubmit status {job}"};
+    case run::Cause::run_vanished:
+      return {"its run directory was removed, moved or unmounted under it", "ls -ld {run}"};
+    case run::Cause::run_damaged:
+      return {"a file of its run directory is gone or cannot be read", "ls -l {run}"};
     case run::Cause::agent_lost:
       return {"its agent vanished without a word", ""};
   }

@@ -132,10 +132,27 @@ std::string waits_since(const Event& event, std::int64_t now) {
   return fmt::format("It was {} at {}.", asked ? "asked for again" : event.event, when);
 }
 
+bool mentions(const std::string& text, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return text.find(word) != std::string::npos;
+  });
+}
+
+// What to do about a job that waits. No shorter job starts on nodes that are down or drained.
+std::string advice_on_waiting(const Known& known, const std::string& advice) {
+  const std::string& said = known.job->description;
+  const bool away = known.nodes_up < known.nodes_needed ||
+                    mentions(said, {"UnavailableNodes", "DOWN", "DRAIN", "down", "drain"});
+  if (away) return "sinfo -R tells why nodes are away; it starts once enough of them are back";
+  if (known.job->reason == "ReqNodeNotAvail" && mentions(said, {"aintenance", "eserved"}))
+    return advice + "; a shorter --time may end before a reservation or a maintenance begins";
+  return advice;
+}
+
 void explain_pending(const Known& known, Why& why) {
   const sched::JobInfo& job = *known.job;
   const auto words = sched::words_of_reason(job.reason);
-  const std::string advice = words ? words->advice : "";
+  const std::string advice = advice_on_waiting(known, words ? words->advice : "");
   std::string reason = words ? words->why : "of a reason that dtsubmit does not know";
   if (job.reason == "BeginTime") reason = until_begin(known);
   if (job.description.find("launch failed") != std::string::npos)
@@ -143,6 +160,11 @@ void explain_pending(const Known& known, Why& why) {
   why.answer.push_back(fmt::format("{} waits: {} ({}).", who_begins(known), reason, job.reason));
   if (!job.description.empty() && job.description != job.reason)
     why.answer.push_back(fmt::format("Slurm adds: {}.", job.description));
+  if (known.nodes_up < known.nodes_needed)
+    why.answer.push_back(fmt::format("Of its partition {} node{} up, and it needs {}.",
+                                     known.nodes_up,
+                                     known.nodes_up == 1 ? " is" : "s are",
+                                     known.nodes_needed));
   if (!job.dependency.empty() && job.dependency != "(null)")
     why.answer.push_back(fmt::format("It depends on {}.", job.dependency));
   const Event* since =

@@ -28,9 +28,11 @@ struct Known {
   std::vector<run::Event> events;
   run::RunSummary summary;
   run::Policy policy;
-  std::optional<sched::JobInfo> job;         // as the scheduler has it now
-  std::string no_job;                        // why it has none, a clause; empty: never asked for
-  bool forgotten = false;                    // it answered, and knows the job no more
+  std::optional<sched::JobInfo> job;  // as the scheduler has it now
+  std::string no_job;                 // why it has none, a clause; empty: never asked for
+  unsigned nodes_needed = 0;          // by a job that waits, where it is known that fewer are up;
+  unsigned nodes_up = 0;              // then that many of its partition are
+  bool forgotten = false;             // it answered, and knows the job no more
   std::map<unsigned, LastWords> last_words;  // by attempt: of the first rank that failed
   std::optional<LastWords> batch_words;      // of the batch script, where there are any
   std::optional<bool> agent_lives;           // where that can be seen from here

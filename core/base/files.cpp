@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/files.hpp"
 
+#include "core/base/own_file.hpp"
 #include "core/base/unique_fd.hpp"
 
 #include <fcntl.h>
@@ -50,21 +51,7 @@ struct TemporaryFile {
 Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return fail_errno("cannot read " + path);
-
-  struct stat info {};
-
-  if (::fstat(fd.get(), &info) == 0 && S_ISDIR(info.st_mode))
-    return fail(Errc::invalid, path + " is a folder, not a file");
-  std::string content;
-  char block[65536];
-  while (true) {
-    const ssize_t n = ::read(fd.get(), block, sizeof block);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail_errno("cannot read " + path);
-    if (n == 0) return content;
-    content.append(block, static_cast<std::size_t>(n));
-    if (content.size() > limit) return fail(Errc::invalid, path + " is larger than expected");
-  }
+  return read_open_file(fd.get(), path, limit);
 }
 
 Result<void> write_file(const std::string& path,
@@ -101,6 +88,7 @@ Result<void> append_line(const std::string& path, std::string_view line, unsigne
   const UniqueFd fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!fd.valid()) return fail_errno("cannot append to " + path);
+  DTS_TRY(check_own(fd.get(), path));
   std::string record(line);
   record += '\n';
   const ssize_t n = ::write(fd.get(), record.data(), record.size());

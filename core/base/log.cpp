@@ -5,18 +5,36 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 
 namespace dts {
+namespace {
+
+std::atomic<int> second_log{-1};
+
+bool write_to(int fd, std::string_view text) {
+  return ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+}  // namespace
 
 void log_line(std::string_view text) {
   std::string line = format_utc(std::chrono::system_clock::now());
   line += ' ';
   line += text;
   line += '\n';
-  // A log that cannot be written must not stop the job.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  tell_words(line);
+}
+
+void set_second_log(int fd) {
+  second_log = fd;
+}
+
+void tell_words(std::string_view text) {
+  if (write_to(STDERR_FILENO, text)) return;
+  if (const int other = second_log; other >= 0) write_to(other, text);
 }
 
 }  // namespace dts

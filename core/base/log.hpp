@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of a long-running process of ours (agent, rank): one line an event, UTC time first.
+// What we say on standard error: the log of a long-running process (agent, rank), one line an event
+// with the UTC time first, and words for a person. Neither fails: a stream that is closed, or whose
+// disk is full or read-only, must end neither a job nor a command. Thread-safe.
 #pragma once
 
 #include <fmt/core.h>
@@ -9,12 +11,25 @@
 
 namespace dts {
 
-// Writes "TIME text\n" to standard error with one write(2). Thread-safe.
+// Takes what standard error does not, from now on; -1: nothing does. Not owned.
+void set_second_log(int fd);
+
+// Writes "TIME text\n" with one write(2).
 void log_line(std::string_view text);
+
+// Writes `text` as it is with one write(2).
+void tell_words(std::string_view text);
 
 template <class... Args>
 void log(fmt::format_string<Args...> format, Args&&... args) {
   log_line(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// For a person, without a time; ends with a newline of its own. (fmt::print throws where it cannot
+// write.)
+template <class... Args>
+void tell(fmt::format_string<Args...> format, Args&&... args) {
+  tell_words(fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace dts

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/drill/watch.hpp"
 
-#include "core/base/files.hpp"
 #include "core/drill/interruption.hpp"
 #include "core/run/history.hpp"
 
@@ -29,7 +28,7 @@ struct Story {
 Result<Story> read_story(const run::RunDirectory& run) {
   Story story;
   DTS_ASSIGN(story.events, run::read_ledger(run.ledger()));
-  story.summary = run::summarise(story.events, read_file(run.metrics()).value_or(""));
+  story.summary = run::summarise(story.events, run::read_metrics(run));
   return story;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/agent.hpp"
 
-#include "core/base/files.hpp"
 #include "core/base/log.hpp"
+#include "core/base/text.hpp"
 #include "core/launch/classify.hpp"
 #include "core/launch/quarantine.hpp"
 #include "core/launch/recorded_attempt.hpp"
@@ -11,8 +11,10 @@
 #include "core/launch/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/events.hpp"
+#include "core/run/find.hpp"
 #include "core/run/goodput.hpp"
 #include "core/run/history.hpp"
+#include "core/run/index.hpp"
 #include "core/topo/discover.hpp"
 
 #include <fcntl.h>
@@ -38,7 +40,7 @@ constexpr seconds k_record_patience{15};  // libslurm's own with a controller th
 // Where the time of the run went, for the last word of its ledger.
 std::map<std::string, double> time_use(const run::RunDirectory& run,
                                        const std::vector<run::Event>& events) {
-  const run::RunSummary summary = run::summarise(events, read_file(run.metrics()).value_or(""));
+  const run::RunSummary summary = run::summarise(events, run::read_metrics(run));
   return run::in_seconds(run::account(events, summary, std::chrono::system_clock::now()).run);
 }
 
@@ -59,6 +61,9 @@ class Agent {
 
   void restore_terminal() const { ::dup2(terminal_.get(), STDERR_FILENO); }
 
+  // The run's last word where it ended without a decision; what never got into the ledger is said.
+  void close(const Error* failed);
+
  private:
   [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
   [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
@@ -71,9 +76,11 @@ class Agent {
                                                      const run::Decision& decision);
   [[nodiscard]] Result<std::optional<int>> pause(const AttemptEnd& ended, seconds delay);
   [[nodiscard]] Result<std::optional<int>> end_in_pause(int signal);
+  void note_successor(sched::JobId job) const;
   [[nodiscard]] run::Decision decide(const AttemptEnd& ended,
                                      const std::vector<run::Event>& events) const;
   void wait_for_the_end();
+  [[nodiscard]] Result<AttemptEnd> make_attempt();
 
   const AgentOptions& options_;
   const Assignment job_;
@@ -81,10 +88,12 @@ class Agent {
   const plan::Plan& plan_ = job_.plan;
   UniqueFd signals_;
   NodePool pool_;
+  run::LedgerWriter ledger_{run_.ledger()};
   UniqueFd terminal_;  // standard error as it was; attempts log into their own folder
   std::unique_ptr<JobWatch> watch_;
   std::optional<RecordedAttempt> attempt_;  // the newest
   bool told_to_end_ = false;                // by the scheduler
+  bool disk_was_full_ = false;              // at the end of the last attempt
 };
 
 // The job must stay alive until the scheduler ends it: a batch script that exits during a
@@ -109,7 +118,7 @@ Result<int> Agent::come_back(const run::Outcome& outcome, const run::Decision& d
 Result<void> Agent::note_decision(const run::Decision& decision) {
   run::Event event = run::decided_event(decision);
   if (decision.action == run::Action::done || decision.action == run::Action::stop) {
-    DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
+    const std::vector<run::Event> events = ledger_.events();
     event.seconds = time_use(run_, events);
   }
   return attempt_->note(std::move(event));
@@ -138,8 +147,14 @@ Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::
   if (same)
     wait_for_the_end();
   else
-    log("job {} continues this run", answer->job);
+    note_successor(answer->job);
   return 0;
+}
+
+void Agent::note_successor(sched::JobId job) const {
+  log("job {} continues this run", job);
+  if (const auto noted = run::add_job_to_index(run_, job); !noted)
+    log("not in the index of runs: {}", noted.error().message);
 }
 
 // The scheduler has put the job back by itself, but nobody wants it to run again.
@@ -215,8 +230,7 @@ Result<std::optional<int>> Agent::end_in_pause(int signal) {
     ended.outcome = explain_by_job(ended.outcome, *job, {job_.allocation.nodes, {}, {}, false});
     ended.requeued = is_requeued(*job);
   }
-  DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
-  const run::Decision decision = decide(ended, events);
+  const run::Decision decision = decide(ended, ledger_.events());
   DTS_TRY(note_decision(decision));
   log("{} ({}); {}: {}",
       detail,
@@ -226,22 +240,52 @@ Result<std::optional<int>> Agent::end_in_pause(int signal) {
   return carry_out(ended, decision);
 }
 
+// One that a full disk does not even let begin is one more that ended so.
+Result<AttemptEnd> Agent::make_attempt() {
+  const auto begun = attempt_->begin();
+  if (begun) {
+    auto ended = attempt_->run();
+    disk_was_full_ = ended && run::kind_of(ended->outcome.cause) == run::Kind::disk;
+    return ended;
+  }
+  if (!disk_was_full_ || begun.error().code != Errc::io)
+    return tl::unexpected<Error>(begun.error());
+  AttemptEnd ended;
+  ended.outcome = {run::Cause::disk_full, exit_code(Errc::io), begun.error().message};
+  DTS_TRY(attempt_->note(run::ended_event(ended.outcome)));
+  return ended;
+}
+
+void Agent::close(const Error* failed) {
+  if (failed != nullptr) {
+    const unsigned own = attempt_ ? attempt_->number() : 0;
+    for (run::Event& event :
+         run::events_of_failure(ledger_.events(), *failed, own, run::latest_attempt(run_))) {
+      event.job = job_.allocation.job;
+      [[maybe_unused]] const auto noted = ledger_.append(std::move(event));
+    }
+  }
+  for (const run::Event& event : ledger_.waiting())
+    log("not in the ledger: {}", run::to_line(event));
+}
+
 Result<int> Agent::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  set_second_log(terminal_.get());
   if (!options_.local) watch_the_job();
   const AttemptContext context{options_,
                                job_,
                                pool_,
+                               ledger_,
                                watch_.get(),
                                signals_.get(),
                                std::async(std::launch::async, topo::discover).share()};
   while (true) {
     attempt_.emplace(context);
-    DTS_TRY(attempt_->begin());
-    DTS_ASSIGN(const AttemptEnd ended, attempt_->run());
+    DTS_ASSIGN(const AttemptEnd ended, make_attempt());
     told_to_end_ = ended.told_to_end;
     const run::Outcome& outcome = ended.outcome;
-    DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
+    const std::vector<run::Event> events = ledger_.events();
     const run::Decision decision = decide(ended, events);
     log("decision: {}: {}", run::to_string(decision.action), decision.why);
     DTS_TRY(note_decision(decision));
@@ -259,26 +303,54 @@ Result<int> Agent::run() {
   }
 }
 
+sched::JobId job_of_environment() {
+  const auto job = parse_number(getenv_lookup("SLURM_JOB_ID").value_or(""));
+  return job && *job <= UINT32_MAX ? static_cast<sched::JobId>(*job) : 0;
+}
+
+// A run whose own files say no more what to do is over, and says so where people look.
+void note_unreadable(const run::RunDirectory& run, const Error& failed, bool local) {
+  const auto before = run::read_ledger(run.ledger());
+  const bool damaged = !read_spec(run) || !read_plan(run);
+  for (run::Event& event :
+       run::events_of_failure(before.value_or(std::vector<run::Event>()),
+                              failed,
+                              0,
+                              run::latest_attempt(run),
+                              damaged ? run::Cause::run_damaged : run::Cause::launch_failed)) {
+    event.job = local ? 0 : job_of_environment();
+    if (const auto noted = run::append_event(run.ledger(), std::move(event)); !noted)
+      log("{}", noted.error().message);
+  }
+}
+
 }  // namespace
 
 Result<int> run_agent(const AgentOptions& options) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
-  const run::RunDirectory run{options.run_directory};
+  DTS_ASSIGN(const run::RunDirectory run, run::open_run(options.run_directory));
   // Slurm requeues a job whose batch daemon has vanished, whatever came of the job.
-  if (const auto events = run::read_ledger(run.ledger())) {
-    const run::Event* last = run::final_decision(*events);
+  if (const auto ledger = run::load_ledger(run.ledger())) {
+    if (const auto damage = run::damage_words(*ledger, run.ledger()); !damage.empty())
+      log("{}", damage);
+    const run::Event* last = run::final_decision(ledger->events);
     if (last != nullptr && last->decision == run::to_string(run::Action::done)) {
       log("{} is complete: nothing is left to do", run.path);
       return 0;
     }
   }
-  DTS_ASSIGN(Assignment job, read_assignment(run, options.local));
-  Agent agent(options, std::move(job), std::move(signals));
+  auto job = read_assignment(run, options.local);
+  if (!job) {
+    note_unreadable(run, job.error(), options.local);
+    return tl::unexpected<Error>(std::move(job).error());
+  }
+  Agent agent(options, *std::move(job), std::move(signals));
   auto code = agent.run();
   agent.restore_terminal();  // an error is for the person or slurm-<job>.log, not only for the
                              // attempt's log
+  agent.close(code ? nullptr : &code.error());
   return code;
 }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/assignment.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/own_file.hpp"
 #include "core/plan/json.hpp"
 #include "core/spec/json.hpp"
 
 namespace dts::launch {
 
 Result<spec::JobSpec> read_spec(const run::RunDirectory& run) {
-  DTS_ASSIGN(const std::string text, read_file(run.spec()));
+  DTS_ASSIGN(const std::string text, read_own_file(run.spec()));
   return spec::from_json(text, run.spec());
 }
 
 Result<plan::Plan> read_plan(const run::RunDirectory& run) {
-  DTS_ASSIGN(const std::string text, read_file(run.plan()));
+  DTS_ASSIGN(const std::string text, read_own_file(run.plan()));
   return plan::plan_from_json(text);
 }
 

@@ -65,6 +65,11 @@ class Attempt {
   // move kill_at forward in time (earlier deadline) and do not send a second signal.
   void on_stop(run::Cause cause, Time kill_at, const std::string& detail, Time now);
 
+  // Nothing can be saved any more: every rank is killed at once.
+  void on_run_vanished(const std::string& detail, Time now) {
+    end(run::Cause::run_vanished, dts::exit_code(Errc::io), detail, now);
+  }
+
   // So much is left until the scheduler ends the job. Where the ranks have told what a save takes,
   // they are asked for one while there is time for it (stop_margin()).
   void on_time_left(Seconds left, Time now);

@@ -41,6 +41,7 @@ constexpr seconds k_answer_patience{5};
 constexpr seconds k_controller_patience{120};  // a restarted one is back long before
 constexpr seconds k_ask_again{3};
 constexpr seconds k_fence_check{5};
+constexpr milliseconds k_presence_check{500};
 constexpr seconds k_question_limit{10};
 constexpr unsigned k_most_sentinels = 3;    // one after the other
 constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
@@ -65,13 +66,18 @@ Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
   return facts;
 }
 
+std::string vanished_words(const run::RunDirectory& run) {
+  return run.path + " has vanished: it was removed, moved or unmounted";
+}
+
 }  // namespace
 
 AttemptRunner::AttemptRunner(RunnerSettings settings)
     : settings_(std::move(settings)),
       attempt_(settings_.attempt, Clock::now()),
       not_ours_(children()),
-      next_fence_check_(Clock::now()) {}
+      next_fence_check_(Clock::now()),
+      next_presence_check_(Clock::now()) {}
 
 AttemptRunner::~AttemptRunner() {
   if (launcher_ > 0) ::kill(-launcher_, SIGKILL);
@@ -92,6 +98,11 @@ Result<run::Outcome> AttemptRunner::run() {
     poll_once(attempt_.stopping() ? milliseconds(100) : milliseconds(250));
   deliver();
   confirm_cause();
+  // Whatever the programs said: what they did is not there.
+  [[maybe_unused]] const bool perhaps = presence_.look();
+  if (!presence_.look())
+    return run::Outcome{
+        run::Cause::run_vanished, exit_code(Errc::io), vanished_words(settings_.run)};
   return *attempt_.outcome();
 }
 
@@ -355,11 +366,22 @@ void AttemptRunner::tick() {
   for (const int fd : strangers_)
     if (now - peers_.at(fd).since > k_hello_limit) silent.push_back(fd);
   for (const int fd : silent) drop(fd);
+  look_at_run_directory(now);
+}
+
+void AttemptRunner::look_at_run_directory(Time now) {
   if (now >= next_fence_check_) {
     next_fence_check_ = now + k_fence_check;
     if (exists(settings_.run.attempt(settings_.attempt.number + 1) + "/epoch"))
       attempt_.on_stop(run::Cause::fenced, now, "a newer attempt has begun", now);
   }
+  if (now < next_presence_check_) return;
+  next_presence_check_ = now + k_presence_check;
+  if (attempt_.outcome() || presence_.look()) return;
+  const std::string words = vanished_words(settings_.run);
+  log("{}: ending every rank", words);
+  attempt_.on_run_vanished(words, now);
+  next_presence_check_ = Time::max();
 }
 
 // A look takes a while, and a name server can take longer: never on this thread, and the agent's

@@ -8,6 +8,7 @@
 #include "core/launch/launcher.hpp"
 #include "core/launch/line_connection.hpp"
 #include "core/launch/protocol.hpp"
+#include "core/run/presence.hpp"
 #include "core/run/run_directory.hpp"
 
 #include <sys/types.h>
@@ -111,6 +112,7 @@ class AttemptRunner {
   void look_at_silent_nodes();
   void deliver();
   void tick();
+  void look_at_run_directory(Time now);
   void confirm_cause();
 
   RunnerSettings settings_;
@@ -141,6 +143,8 @@ class AttemptRunner {
   std::int64_t controller_start_ = 0;    // likewise; 0: not known
   bool controller_known_ = false;        // it has answered once, so it will again
   Time next_fence_check_;
+  run::Presence presence_{settings_.run};
+  Time next_presence_check_;
 };
 
 }  // namespace dts::launch

@@ -5,6 +5,7 @@
 #include "core/base/files.hpp"
 #include "core/base/hostlist.hpp"
 #include "core/base/number_list.hpp"
+#include "core/base/own_file.hpp"
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
@@ -122,7 +123,7 @@ Result<void> write_binding(const run::RunDirectory& run, const BindingReport& re
 }
 
 Result<BindingReport> read_binding(const run::RunDirectory& run, unsigned attempt) {
-  DTS_ASSIGN(const std::string text, read_file(file_of(run, attempt)));
+  DTS_ASSIGN(const std::string text, read_own_file(file_of(run, attempt)));
   return binding_report_from(text);
 }
 

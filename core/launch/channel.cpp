@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/channel.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/own_file.hpp"
 #include "core/launch/net.hpp"
 #include "core/run/run_directory.hpp"
 
@@ -17,7 +17,7 @@ Result<UniqueFd> connect(const ChannelFile& channel) {
 
 Result<ChannelFile> read_channel(const std::string& run_directory, unsigned attempt) {
   const run::RunDirectory run{run_directory};
-  DTS_ASSIGN(const std::string text, read_file(run.attempt(attempt) + "/channel.json"));
+  DTS_ASSIGN(const std::string text, read_own_file(run.attempt(attempt) + "/channel.json"));
   return parse_channel_file(text);
 }
 

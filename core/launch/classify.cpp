@@ -22,6 +22,7 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surrou
     case run::Cause::completed:
     case run::Cause::no_restart:
     case run::Cause::fenced:
+    case run::Cause::run_vanished:
     case run::Cause::wrong_ranks:
     case run::Cause::wrong_binding:
       return observed;

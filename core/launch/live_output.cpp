@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/live_output.hpp"
 
+#include "core/base/log.hpp"
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -39,8 +41,8 @@ void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned r
   const std::string path = run.rank_log(attempt, rank);
   const auto lines = run::last_lines(path, k_lines);
   if (lines.empty()) return;
-  fmt::print(stderr, "the last lines of rank {} ({}):\n", rank, path);
-  for (const std::string& line : lines) fmt::print(stderr, "  {}\n", line);
+  tell("the last lines of rank {} ({}):\n", rank, path);
+  for (const std::string& line : lines) tell("  {}\n", line);
 }
 
 }  // namespace dts::launch

@@ -23,7 +23,16 @@ namespace dts::launch {
 Result<void> RecordedAttempt::note(run::Event event) {
   event.attempt = number_;
   if (event.job == 0) event.job = job_.allocation.job;  // else of its successor
-  return run::append_event(run_.ledger(), std::move(event));
+  if (const auto noted = in_.ledger.append(std::move(event)); !noted)
+    log("{}; the run goes on without", noted.error().message);
+  return {};
+}
+
+Result<void> RecordedAttempt::open_log() {
+  const std::string path = run_.attempt(number_) + "/agent.log";
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0) return fail_errno("no log " + path);
+  return {};
 }
 
 Result<void> RecordedAttempt::begin() {
@@ -37,10 +46,7 @@ Result<void> RecordedAttempt::begin() {
                              process ? process->started : 0}));
   number_ = taken.number;
   record_ = taken.record;
-  const std::string log_path = run_.attempt(number_) + "/agent.log";
-  const UniqueFd file(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0)
-    return fail_errno("cannot open " + log_path);
+  if (const auto opened = open_log(); !opened) log("{}", opened.error().message);
   log("attempt {} of {}: job {}, {} ranks on {} nodes ({})",
       number_,
       run_.path,
@@ -101,8 +107,10 @@ Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
       plan_.world_size,
       rendezvous.master_addr,
       rendezvous.master_port);
-  DTS_TRY(
-      write_file(run_.attempt(number_) + "/placement.json", plan::to_json(attempt.placements())));
+  if (const auto written = write_file(run_.attempt(number_) + "/placement.json",
+                                      plan::to_json(attempt.placements()));
+      !written)
+    log("{}", written.error().message);
   run::Event event{.event = "ranks_started"};
   event.detail = fmt::format("{} ranks, master {} port {}",
                              plan_.world_size,
@@ -144,8 +152,7 @@ Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
 // Why the attempt ended, by everything that is known now.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
-  outcome =
-      run::settle_zero_exits(std::move(outcome), read_file(run_.metrics()).value_or(""), number_);
+  outcome = run::settle_zero_exits(std::move(outcome), run::read_metrics(run_), number_);
   if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
     outcome.node = rank_nodes_[*outcome.rank];
   if (runner.job())

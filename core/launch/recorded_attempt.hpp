@@ -8,6 +8,7 @@
 #include "core/launch/attempt_runner.hpp"
 #include "core/launch/live_output.hpp"
 #include "core/launch/node_pool.hpp"
+#include "core/run/ledger_writer.hpp"
 
 #include <future>
 #include <optional>
@@ -21,6 +22,7 @@ struct AttemptContext {
   const AgentOptions& options;
   const Assignment& job;
   NodePool& pool;
+  run::LedgerWriter& ledger;
   JobWatch* watch = nullptr;  // none without a scheduler
   int signals = -1;           // signalfd, see take_signals()
   std::shared_future<Result<topo::NodeTopology>> topology;
@@ -47,12 +49,14 @@ class RecordedAttempt {
   // where it could not begin, which the ledger knows too, and those of the run directory.
   [[nodiscard]] Result<AttemptEnd> run();
 
-  // Into the ledger, with the attempt's number and, unless the event names another, its job.
+  // Into the ledger, with the attempt's number and, unless the event names another, its job. A disk
+  // that takes nothing is said in the log and ends no run: the event waits, see LedgerWriter.
   [[nodiscard]] Result<void> note(run::Event event);
 
   [[nodiscard]] unsigned number() const { return number_; }
 
  private:
+  [[nodiscard]] Result<void> open_log();
   [[nodiscard]] Result<void> choose_nodes();
   [[nodiscard]] RunnerSettings runner_settings();
   [[nodiscard]] Result<run::Outcome> try_attempt(AttemptRunner& runner);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/successor.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/own_file.hpp"
 #include "core/launch/assignment.hpp"
 #include "core/run/ledger.hpp"
+#include "core/run/writable.hpp"
 #include "core/script/submission.hpp"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ namespace {
 
 // The folder that the run was submitted from.
 Result<std::string> work_folder(const run::RunDirectory& run) {
-  DTS_ASSIGN(const std::string text, read_file(run.provenance()));
+  DTS_ASSIGN(const std::string text, read_own_file(run.provenance()));
   const auto record = nlohmann::json::parse(text, nullptr, false);
   if (!record.is_object() || !record.contains("folder") || !record["folder"].is_string())
     return fail(Errc::invalid, run.provenance() + ": no \"folder\"");
@@ -38,7 +39,7 @@ Result<sched::Submission> make_successor(const run::RunDirectory& run) {
   DTS_ASSIGN(const spec::JobSpec spec, read_spec(run));
   DTS_ASSIGN(const plan::Plan plan, read_plan(run));
   script::JobFiles files;
-  DTS_ASSIGN(files.script, read_file(run.script()));
+  DTS_ASSIGN(files.script, read_own_file(run.script()));
   DTS_ASSIGN(files.work_folder, work_folder(run));
   files.script_path = run.script();
   files.run_dir = run.path;
@@ -70,6 +71,8 @@ Result<sched::JobId> run_again(sched::Scheduler& scheduler,
                                const std::string& why) {
   run::Event resumed{.event = "resumed"};
   resumed.detail = why;
+  // A job in the queue of which its run cannot take note would be nobody's.
+  DTS_TRY(run::check_writable(run));
   DTS_ASSIGN(resumed.job, put_back(scheduler, run, job));
   DTS_TRY(run::append_event(run.ledger(), resumed));
   return resumed.job;

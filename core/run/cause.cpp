@@ -6,7 +6,7 @@
 namespace dts::run {
 namespace {
 
-constexpr Names<Cause, 24> k_names{{
+constexpr Names<Cause, 26> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
@@ -30,6 +30,8 @@ constexpr Names<Cause, 24> k_names{{
     {Cause::wrong_ranks, "wrong_ranks"},
     {Cause::wrong_binding, "wrong_binding"},
     {Cause::fenced, "fenced"},
+    {Cause::run_vanished, "run_vanished"},
+    {Cause::run_damaged, "run_damaged"},
     {Cause::agent_lost, "agent_lost"},
 }};
 

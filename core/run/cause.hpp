@@ -32,6 +32,8 @@ enum class Cause {
   wrong_ranks,    // the set of ranks is not what was planned
   wrong_binding,  // a rank is not where the plan has it, and the job asked for that (strict)
   fenced,         // a newer attempt owns the run directory
+  run_vanished,   // its run directory was removed, moved or unmounted under it
+  run_damaged,    // a file of the run directory that it needs is gone or cannot be read
   agent_lost,     // the agent itself vanished (found by the attempt after it)
 };
 

@@ -39,6 +39,12 @@ std::optional<Decision> settled(const Outcome& outcome) {
                       "--strict-binding it would go on"};
     case Cause::fenced:
       return Decision{Action::stop, outcome.exit_code, "a newer attempt owns the run"};
+    case Cause::run_vanished:
+      return Decision{Action::stop, outcome.exit_code, "nothing is left to continue from there"};
+    case Cause::run_damaged:
+      return Decision{Action::stop,
+                      outcome.exit_code,
+                      "it cannot be continued as it is; mend it, then `dtsubmit requeue`"};
     default:
       return std::nullopt;
   }
@@ -93,12 +99,13 @@ Decision restart(const Outcome& outcome, const Circumstances& now, const Policy&
         "the program asked to be run again",
         "",
         now.hasty > k_free_hasty ? back_off(now.hasty - k_free_hasty) : std::chrono::seconds(0)};
-  const bool launch = kind_of(outcome.cause) == Kind::launch;
+  const Kind kind = kind_of(outcome.cause);
+  const bool counted = kind == Kind::launch || kind == Kind::disk;
   return {Action::restart,
           0,
           tally(outcome, now, policy) + ": once more on the same nodes",
           "",
-          back_off(launch ? now.count(Kind::launch) : now.without_progress)};
+          back_off(counted ? now.count(kind) : now.without_progress)};
 }
 
 // Something that happens to a job, not to a program: without a scheduler it is the user's Ctrl-C.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/events.hpp"
 
+#include "core/run/history.hpp"
+
+#include <algorithm>
+
 namespace dts::run {
 
 Event ended_event(const Outcome& outcome) {
@@ -12,6 +16,25 @@ Event ended_event(const Outcome& outcome) {
   event.node = outcome.node;
   event.unsaved = outcome.unsaved;
   return event;
+}
+
+std::vector<Event> events_of_failure(const std::vector<Event>& before,
+                                     const Error& failed,
+                                     unsigned own,
+                                     unsigned latest,
+                                     Cause cause) {
+  const Event* decided = final_decision(before);
+  if (own != 0 && decided != nullptr && decided->attempt == own) return {};
+  const bool has_end = own != 0 && std::any_of(before.begin(), before.end(), [&](const Event& e) {
+                         return e.attempt == own && e.event == "attempt_ended";
+                       });
+  const unsigned attempt = own != 0 ? own : unfinished_attempt(before).value_or(latest + 1);
+  const Outcome outcome{cause, exit_code(failed.code), failed.message};
+  std::vector<Event> events;
+  if (!has_end) events.push_back(ended_event(outcome));
+  events.push_back(decided_event(decide(outcome, {}, default_policy())));
+  for (Event& event : events) event.attempt = attempt;
+  return events;
 }
 
 Event decided_event(const Decision& decision) {

@@ -32,4 +32,10 @@ UniqueFd lock_file(const std::string& path) {
   return fd;
 }
 
+UniqueFd lock_beside(const std::string& path) {
+  const std::string name = path + ".lock";
+  const UniqueFd made(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  return lock_file(name);
+}
+
 }  // namespace dts::run

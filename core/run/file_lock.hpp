@@ -14,4 +14,7 @@ namespace dts::run {
 // because a job that hangs is worse than a race between two agents that should not both live.
 [[nodiscard]] UniqueFd lock_file(const std::string& path);
 
+// The same on PATH.lock, which it makes (0600): for a file that is replaced now and then.
+[[nodiscard]] UniqueFd lock_beside(const std::string& path);
+
 }  // namespace dts::run

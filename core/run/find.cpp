@@ -2,6 +2,7 @@
 #include "core/run/find.hpp"
 
 #include "core/base/files.hpp"
+#include "core/base/own_file.hpp"
 #include "core/base/text.hpp"
 #include "core/run/ledger.hpp"
 
@@ -12,14 +13,6 @@
 namespace dts::run {
 namespace {
 
-// "<name>-<time>-<id>" -> "<time>-<id>"; the name may hold dashes itself.
-std::string time_part(const std::string& path) {
-  const std::size_t id = path.rfind('-');
-  const std::size_t time =
-      id == std::string::npos || id == 0 ? std::string::npos : path.rfind('-', id - 1);
-  return time == std::string::npos ? path : path.substr(time + 1);
-}
-
 bool has_job(const RunDirectory& run, std::uint64_t job) {
   const auto events = read_ledger(run.ledger());
   return events && std::any_of(events->begin(), events->end(), [&](const Event& event) {
@@ -27,36 +20,59 @@ bool has_job(const RunDirectory& run, std::uint64_t job) {
          });
 }
 
+// Runs below a folder, those of others apart.
+struct Found {
+  std::vector<RunDirectory> runs{};    // oldest first
+  std::vector<Error> refused{};        // one for each that is not ours alone, in no order
+  std::vector<std::string> foreign{};  // their names, likewise
+};
+
+Found look_below(const std::string& root) {
+  Found found;
+  for (const std::string& name : list_folder(root)) {
+    RunDirectory run{absolute_path(root + "/" + name)};
+    if (name.front() == '.' || !is_run_directory(run.path)) continue;
+    if (auto own = open_own_folder(run.path); !own) {
+      found.refused.push_back(std::move(own).error());
+      found.foreign.push_back(name);
+    } else {
+      found.runs.push_back(std::move(run));
+    }
+  }
+  std::stable_sort(found.runs.begin(), found.runs.end(), is_older);
+  return found;
+}
+
 }  // namespace
 
 std::vector<RunDirectory> list_runs(const std::string& root) {
-  std::vector<RunDirectory> runs;
-  for (const std::string& name : list_folder(root)) {
-    RunDirectory run{absolute_path(root + "/" + name)};
-    if (name.front() != '.' && exists(run.ledger())) runs.push_back(std::move(run));
-  }
-  std::stable_sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-    return time_part(a.path) < time_part(b.path);
-  });
-  return runs;
+  return look_below(root).runs;
+}
+
+Result<RunDirectory> open_run(const std::string& folder) {
+  RunDirectory run{absolute_path(folder)};
+  while (run.path.size() > 1 && run.path.back() == '/') run.path.pop_back();  // of a shell
+  if (!is_run_directory(run.path))
+    return fail(Errc::not_found,
+                fmt::format("{} is not a run directory", folder),
+                "it would hold a ledger.jsonl");
+  DTS_TRY(open_own_folder(run.path));
+  return run;
 }
 
 Result<RunDirectory> find_run(const std::string& root, const std::string& what) {
-  if (what.find('/') != std::string::npos || what == ".") {
-    RunDirectory run{absolute_path(what)};
-    if (run.path.size() > 1 && run.path.back() == '/')
-      run.path.pop_back();  // as a shell completes it
-    if (exists(run.ledger())) return run;
-    return fail(Errc::not_found,
-                fmt::format("{} is not a run directory", what),
-                "it would hold a ledger.jsonl");
-  }
-  const std::vector<RunDirectory> runs = list_runs(root);
-  if (what == "last" && !runs.empty()) return runs.back();
+  if (what.find('/') != std::string::npos || what == ".") return open_run(what);
+  // The folder itself may be shared, or another's: its runs are looked at one by one.
+  DTS_TRY(check_own_link(root));
+  Found found = look_below(root);
+  if (what == "last" && !found.runs.empty()) return found.runs.back();
   const auto job = parse_number(what);
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
-    if (run->path.substr(run->path.rfind('/') + 1) == what || (job && has_job(*run, *job)))
-      return *run;
+  for (auto run = found.runs.rbegin(); run != found.runs.rend(); ++run)
+    if (name_of(*run) == what || (job && has_job(*run, *job))) return *run;
+  // Which job a run of somebody else has is not asked: it may be the one that is meant.
+  for (std::size_t i = 0; i < found.refused.size(); ++i)
+    if (what == "last" || job || found.foreign[i] == what)
+      return tl::unexpected<Error>(std::move(found.refused[i]));
   return fail(Errc::not_found,
               fmt::format("no run of `{}` in {}", what, absolute_path(root)),
               "give a job id, a run's folder or `last`, or --runs for another place");

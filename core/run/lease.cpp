@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/lease.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/own_file.hpp"
 #include "core/base/process_table.hpp"
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ std::string to_json(const Lease& lease) {
 
 Result<Lease> read_lease(const RunDirectory& run, unsigned number) {
   const std::string path = run.attempt(number) + "/epoch";
-  DTS_ASSIGN(const std::string text, read_file(path));
+  DTS_ASSIGN(const std::string text, read_own_file(path));
   const json document = json::parse(text, nullptr, false);
   try {
     Lease lease;
@@ -45,6 +45,13 @@ Holder holder_of(const Lease& lease) {
   const bool same = process && process->name == "dtsubmit" &&
                     (lease.started == 0 || lease.started == process->started);
   return same ? Holder::alive : Holder::gone;
+}
+
+std::optional<bool> agent_lives(const RunDirectory& run) {
+  const auto lease = read_lease(run, latest_attempt(run));
+  const Holder holder = lease ? holder_of(*lease) : Holder::elsewhere;
+  if (holder == Holder::elsewhere) return std::nullopt;
+  return holder == Holder::alive;
 }
 
 }  // namespace dts::run

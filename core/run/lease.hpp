@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace dts::run {
@@ -30,5 +31,9 @@ enum class Holder { alive, gone, elsewhere };
 
 // Whether the agent is a process of this machine; elsewhere: it is, or was, another machine's.
 [[nodiscard]] Holder holder_of(const Lease& lease);
+
+// Whether the agent of the run's newest attempt is a process of this machine; nullopt: it is, or
+// was, another machine's, or nobody knows.
+[[nodiscard]] std::optional<bool> agent_lives(const RunDirectory& run);
 
 }  // namespace dts::run

@@ -2,14 +2,17 @@
 #include "core/run/ledger.hpp"
 
 #include "core/base/files.hpp"
-#include "core/base/json_fields.hpp"
+#include "core/base/number_list.hpp"
+#include "core/base/own_file.hpp"
 #include "core/base/units.hpp"
+#include "core/run/event_line.hpp"
 #include "core/run/file_lock.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace dts::run {
@@ -41,7 +44,18 @@ namespace {
 Result<void> cut_half_record(int fd, const std::string& ledger) {
   const off_t size = ::lseek(fd, 0, SEEK_END);
   off_t whole = size;
-  for (char last = 0; whole > 0 && ::pread(fd, &last, 1, whole - 1) == 1 && last != '\n';) --whole;
+  char block[4096];
+  while (whole > 0) {
+    const off_t from = std::max<off_t>(0, whole - static_cast<off_t>(sizeof block));
+    const ssize_t got = ::pread(fd, block, static_cast<std::size_t>(whole - from), from);
+    if (got != whole - from) return fail_errno("cannot read " + ledger);
+    const auto newline = std::string_view(block, static_cast<std::size_t>(got)).rfind('\n');
+    if (newline != std::string_view::npos) {
+      whole = from + static_cast<off_t>(newline) + 1;
+      break;
+    }
+    whole = from;
+  }
   if (whole != size && ::ftruncate(fd, whole) != 0)
     return fail_errno("cannot cut half a record from " + ledger);
   return {};
@@ -56,53 +70,57 @@ Result<void> append_event(const std::string& ledger, Event event) {
   return append_line(ledger, to_line(event));
 }
 
-namespace {
-
-// 0: absent.
-unsigned count_of(const json& j, const char* name) {
-  return j.contains(name) ? count(j, name) : 0;
-}
-
-}  // namespace
-
-Result<std::vector<Event>> parse_ledger(const std::string& text, const std::string& name) {
-  std::vector<Event> events;
-  std::size_t number = 0;
+Ledger parse_ledger(std::string_view text) {
+  Ledger ledger;
+  unsigned number = 0;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = text.find('\n', start);
-    if (end == std::string::npos) break;  // half a record
+    if (end == std::string_view::npos) break;  // half a record
     ++number;
-    try {
-      const auto j = nlohmann::json::parse(text.substr(start, end - start));
-      Event event;
-      event.time = j.at("time").get<std::string>();
-      event.event = j.at("event").get<std::string>();
-      event.attempt = count_of(j, "attempt");
-      event.job = count_of(j, "job");
-      event.cause = j.value("cause", "");
-      event.exit_code = j.value("exit_code", -1);
-      event.decision = j.value("decision", "");
-      event.detail = j.value("detail", "");
-      event.nodes = j.value("nodes", std::vector<std::string>{});
-      event.checkpoint = j.value("checkpoint", "");
-      event.rank = j.value("rank", -1);
-      event.node = j.value("node", "");
-      event.phase = j.value("phase", "");
-      event.unsaved = j.value("unsaved", false);
-      event.seconds = j.value("seconds", std::map<std::string, double>{});
-      events.push_back(std::move(event));
-    } catch (const json::exception& error) {
-      return fail(Errc::invalid,
-                  fmt::format("{}:{}: not a ledger event: {}", name, number, error.what()));
+    std::string_view line = text.substr(start, end - start);
+    auto event = event_from(line);
+    if (!event) {
+      ledger.damaged.push_back(number);
+      // A record that was appended behind half of another is whole itself.
+      const std::size_t last = line.rfind(k_event_beginning);
+      if (last != std::string_view::npos && last > 0) event = event_from(line.substr(last));
     }
+    if (event) ledger.events.push_back(*std::move(event));
     start = end + 1;
   }
-  return events;
+  return ledger;
+}
+
+Result<Ledger> load_ledger(const std::string& ledger) {
+  constexpr std::uint64_t k_most = std::uint64_t{1} << 34;
+  auto text = read_own_file(ledger, k_most);
+  if (text) return parse_ledger(*text);
+  if (text.error().code != Errc::not_found || !exists(ledger.substr(0, ledger.rfind('/'))))
+    return tl::unexpected<Error>(std::move(text).error());
+  return Ledger{{}, {}, true};
 }
 
 Result<std::vector<Event>> read_ledger(const std::string& ledger) {
-  DTS_ASSIGN(const std::string text, read_file(ledger));
-  return parse_ledger(text, ledger);
+  DTS_ASSIGN(Ledger read, load_ledger(ledger));
+  return std::move(read.events);
+}
+
+std::string damage_words(const Ledger& read, const std::string& ledger) {
+  if (read.absent) return fmt::format("{} is gone: what it said is not known any more", ledger);
+  return damage_words(read.damaged, ledger);
+}
+
+std::string damage_words(const std::vector<unsigned>& lines, const std::string& file) {
+  if (lines.empty()) return {};
+  constexpr std::size_t k_shown = 100;
+  const std::size_t more = lines.size() - std::min(k_shown, lines.size());
+  const std::vector<unsigned> shown(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(more));
+  return fmt::format("{}: line{} {}{} {} damaged and left out",
+                     file,
+                     lines.size() == 1 ? "" : "s",
+                     fold_numbers(shown),
+                     more > 0 ? fmt::format(" and {} more", more) : "",
+                     lines.size() == 1 ? "is" : "are");
 }
 
 }  // namespace dts::run

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/log_follower.hpp"
 
-#include "core/base/unique_fd.hpp"
+#include "core/base/own_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,13 +30,13 @@ void LogFollower::copy_rest(int fd) {
 }
 
 bool LogFollower::copy(int fd, std::uint64_t limit, bool halves) {
-  const UniqueFd file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return false;
+  const auto file = open_own_file(path_, Others::may_write);
+  if (!file) return false;
   char block[65536];
   const std::uint64_t end = limit > UINT64_MAX - offset_ ? UINT64_MAX : offset_ + limit;
   bool any = false;
   while (offset_ < end) {
-    const ssize_t n = ::pread(file.get(), block, sizeof block, static_cast<off_t>(offset_));
+    const ssize_t n = ::pread(file->get(), block, sizeof block, static_cast<off_t>(offset_));
     if (n <= 0) return any;
     std::string_view text(block, static_cast<std::size_t>(n));
     if (!halves && text.size() < sizeof block)

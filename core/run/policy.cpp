@@ -31,6 +31,8 @@ constexpr Row k_rows[] = {
     {Cause::wrong_ranks, Kind::ended, {}},
     {Cause::wrong_binding, Kind::ended, {}},
     {Cause::fenced, Kind::ended, {}},
+    {Cause::run_vanished, Kind::ended, {}},
+    {Cause::run_damaged, Kind::ended, {}},
     {Cause::preempted, Kind::preempted, {Action::requeue}},
     {Cause::requeued, Kind::preempted, {Action::requeue}},
     {Cause::signalled, Kind::signalled, {Action::requeue, k_most_signals}},

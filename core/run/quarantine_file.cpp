@@ -2,11 +2,10 @@
 #include "core/run/quarantine_file.hpp"
 
 #include "core/base/files.hpp"
+#include "core/base/own_file.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/run/file_lock.hpp"
-
-#include <fcntl.h>
 
 namespace dts::run {
 namespace {
@@ -14,13 +13,6 @@ namespace {
 constexpr std::size_t k_large = std::size_t{256} << 10;
 constexpr std::uint64_t k_most = std::uint64_t{16} << 20;
 constexpr std::string_view k_ending = ".jsonl";
-
-// Beside the file itself, which is replaced now and then.
-UniqueFd lock(const std::string& path) {
-  const std::string name = path + ".lock";
-  const UniqueFd made(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  return lock_file(name);
-}
 
 }  // namespace
 
@@ -43,7 +35,7 @@ std::vector<std::string> quarantine_clusters() {
 }
 
 Result<std::vector<Strike>> read_strikes(const std::string& path) {
-  const auto text = read_file(path, k_most);
+  const auto text = read_own_file(path, k_most);
   if (text) return parse_strikes(*text);
   if (text.error().code == Errc::not_found) return std::vector<Strike>();
   return tl::unexpected<Error>(text.error());
@@ -52,8 +44,8 @@ Result<std::vector<Strike>> read_strikes(const std::string& path) {
 Result<void> add_strikes(const std::string& path, std::vector<Strike> strikes, WallTime now) {
   if (strikes.empty()) return {};
   DTS_TRY(make_folders(path.substr(0, path.rfind('/'))));
-  const UniqueFd locked = lock(path);
-  const std::string text = read_file(path, k_most).value_or("");
+  const UniqueFd locked = lock_beside(path);
+  const std::string text = read_own_file(path, k_most).value_or("");
   // What a crash cut short must not swallow the next line.
   bool torn = !text.empty() && text.back() != '\n';
   for (Strike& strike : strikes) {

@@ -3,10 +3,9 @@
 
 #include "core/base/alike.hpp"
 #include "core/base/files.hpp"
+#include "core/base/own_file.hpp"
 #include "core/base/text.hpp"
-#include "core/base/unique_fd.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -52,11 +51,11 @@ bool is_selected(const RankSelection& selection, unsigned rank) {
 
 std::vector<std::string> last_lines(const std::string& path, std::size_t lines) {
   constexpr off_t k_most_bytes = 16 << 10;
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return {};
-  const off_t from = std::max<off_t>(0, ::lseek(file.get(), 0, SEEK_END) - k_most_bytes);
+  const auto file = open_own_file(path, Others::may_write);
+  if (!file) return {};
+  const off_t from = std::max<off_t>(0, ::lseek(file->get(), 0, SEEK_END) - k_most_bytes);
   std::string text(k_most_bytes, '\0');
-  const ssize_t size = ::pread(file.get(), text.data(), text.size(), from);
+  const ssize_t size = ::pread(file->get(), text.data(), text.size(), from);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, size)));
   if (text.ends_with('\n')) text.pop_back();
   if (text.empty()) return {};

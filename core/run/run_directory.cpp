@@ -2,7 +2,7 @@
 #include "core/run/run_directory.hpp"
 
 #include "core/base/files.hpp"
-#include "core/base/hash.hpp"
+#include "core/base/own_file.hpp"
 #include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
 #include "core/run/file_lock.hpp"
@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <ctime>
 #include <future>
 
@@ -31,15 +33,55 @@ Result<void> fill(const RunDirectory& staging, const Files& files) {
   return make_folders(staging.checkpoints());
 }
 
+// "<name>-<time>-<id>" -> "<time>-<id>"; the name may hold dashes itself.
+std::string time_part(const std::string& path) {
+  const std::size_t id = path.rfind('-');
+  const std::size_t time =
+      id == std::string::npos || id == 0 ? std::string::npos : path.rfind('-', id - 1);
+  return time == std::string::npos ? path : path.substr(time + 1);
+}
+
+constexpr std::uint64_t k_ticks = std::uint64_t{1} << 24;  // to a second: six hex digits
+
+// The time in ticks; a later one than that of the call before in the same second.
+std::uint64_t next_tick(std::chrono::system_clock::time_point now) {
+  static std::atomic<std::uint64_t> last{0};
+  const auto second = std::chrono::floor<std::chrono::seconds>(now);
+  const auto part = std::chrono::nanoseconds(now - second).count();
+  const auto wanted = static_cast<std::uint64_t>(second.time_since_epoch().count()) * k_ticks +
+                      static_cast<std::uint64_t>(part) * k_ticks / 1'000'000'000U;
+  std::uint64_t before = last;
+  std::uint64_t tick = 0;
+  do {
+    const bool crowded = before / k_ticks == wanted / k_ticks && before >= wanted;
+    tick = crowded ? before + 1 : wanted;
+  } while (!last.compare_exchange_weak(before, tick));
+  return tick;
+}
+
 }  // namespace
 
+bool is_run_directory(const std::string& path) {
+  const RunDirectory run{path};
+  return exists(run.ledger()) || exists(run.plan());
+}
+
+std::string name_of(const RunDirectory& run) {
+  return run.path.substr(run.path.rfind('/') + 1);
+}
+
+bool is_older(const RunDirectory& a, const RunDirectory& b) {
+  return time_part(a.path) < time_part(b.path);
+}
+
 std::string run_name(const std::string& name, std::chrono::system_clock::time_point now) {
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const std::uint64_t tick = next_tick(now);
+  const auto seconds = static_cast<std::time_t>(tick / k_ticks);
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   char time[32];
   std::strftime(time, sizeof time, "%Y%m%dT%H%M%S", &parts);
-  return fmt::format("{}-{}-{}", name, time, random_hex(3));
+  return fmt::format("{}-{}-{:06x}", name, time, tick % k_ticks);
 }
 
 Result<RunDirectory> create_run_directory(const std::string& root,
@@ -73,7 +115,7 @@ Result<void> raise_fence(const RunDirectory& run, unsigned number) {
   DTS_TRY(make_folders(run.checkpoints()));
   const UniqueFd lock = lock_file(run.ledger());
   const std::string fence = run.checkpoints() + "/fence";
-  const auto text = read_file(fence);
+  const auto text = read_own_file(fence);
   const auto now = text ? parse_number(trim(*text)) : std::nullopt;
   if (now && *now >= number) return {};
   return write_file(fence, std::to_string(number) + "\n", 0600, Durability::deferred);
@@ -128,6 +170,11 @@ std::string newest_checkpoint(const RunDirectory& run) {
     if (name.rfind("step-", 0) == 0 && name.find(".tmp") == std::string::npos && name > newest)
       newest = name;
   return newest;
+}
+
+std::string read_metrics(const RunDirectory& run) {
+  constexpr std::uint64_t k_most = std::uint64_t{1} << 32;
+  return read_own_file(run.metrics(), k_most, Others::may_write).value_or("");
 }
 
 }  // namespace dts::run

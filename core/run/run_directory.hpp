@@ -37,6 +37,9 @@ struct RunDirectory {
   }
 };
 
+// True where there is a ledger, or a plan whose ledger is gone.
+[[nodiscard]] bool is_run_directory(const std::string& path);
+
 struct Files {
   std::string spec;
   std::string plan;
@@ -45,7 +48,14 @@ struct Files {
   std::string ledger;  // its first line
 };
 
-// "<name>-<YYYYmmddTHHMMSS>-<6 hex digits>".
+// The last part of its path.
+[[nodiscard]] std::string name_of(const RunDirectory& run);
+
+// True where run_name() made the name of `a` before that of `b`, as far as clocks agree.
+[[nodiscard]] bool is_older(const RunDirectory& a, const RunDirectory& b);
+
+// "<name>-<YYYYmmddTHHMMSS>-<6 hex digits>". The digits count on from the time, sixteen million to
+// a second, so that names order runs by their creation; no two of one process are the same.
 [[nodiscard]] std::string run_name(const std::string& name,
                                    std::chrono::system_clock::time_point now);
 
@@ -70,5 +80,8 @@ struct Files {
 // Name of the newest checkpoint ("step-000000120"), empty without one: to see whether there was
 // progress.
 [[nodiscard]] std::string newest_checkpoint(const RunDirectory& run);
+
+// The text of metrics.jsonl, which is the program's file: empty where there is none of ours.
+[[nodiscard]] std::string read_metrics(const RunDirectory& run);
 
 }  // namespace dts::run

@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/summary.hpp"
 
-#include "core/base/text.hpp"
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace dts::run {
 namespace {
 
 using nlohmann::json;
 
-AttemptSummary& attempt_of(RunSummary& summary, unsigned number) {
-  const auto found = std::find_if(summary.attempts.begin(),
-                                  summary.attempts.end(),
-                                  [&](const AttemptSummary& a) { return a.number == number; });
-  if (found != summary.attempts.end()) return *found;
-  summary.attempts.emplace_back().number = number;
-  return summary.attempts.back();
+// A summary in the making: where each attempt is in it, since there may be very many.
+struct Draft {
+  RunSummary summary{};
+  std::unordered_map<unsigned, std::size_t> places{};
+};
+
+AttemptSummary& attempt_of(Draft& draft, unsigned number) {
+  auto& attempts = draft.summary.attempts;
+  const auto [place, is_new] = draft.places.emplace(number, attempts.size());
+  if (is_new) attempts.emplace_back().number = number;
+  return attempts[place->second];
 }
 
-void take_event(RunSummary& summary, const Event& event) {
+void take_event(Draft& draft, const Event& event) {
+  RunSummary& summary = draft.summary;
   if (event.job != 0) summary.job = event.job;
   if (event.attempt == 0) return;
-  AttemptSummary& attempt = attempt_of(summary, event.attempt);
+  AttemptSummary& attempt = attempt_of(draft, event.attempt);
   if (event.event == "attempt_started") {
+    attempt = AttemptSummary{};  // one that could not begin may have had the number
+    attempt.number = event.attempt;
     attempt.started = event.time;
     attempt.nodes = event.nodes;
     attempt.job = event.job;
@@ -76,6 +83,11 @@ double duration(const json& metric) {
   return value > 0 && value < k_most_seconds ? value : 0;
 }
 
+// Text of the program's own may stand between its metrics: only what was one is damaged.
+bool is_ours(std::string_view line) {
+  return line.starts_with('{') || line.find('\0') != std::string_view::npos;
+}
+
 // The newest save, in case that the next line tells of a stop: then it was made for that.
 struct LastSave {
   std::int64_t attempt = 0;
@@ -98,12 +110,13 @@ void take_times(AttemptSummary& attempt, const json& metric, std::int64_t step, 
   }
 }
 
-void take_metric(RunSummary& summary, const json& metric, LastSave& last) {
+void take_metric(Draft& draft, const json& metric, LastSave& last) {
+  RunSummary& summary = draft.summary;
   if (!metric.is_object()) return;
   const auto number = whole(metric, "attempt", k_most_attempts);
   const auto step = whole(metric, "step", k_most_steps);
   if (number < 1 || step < 0) return;
-  AttemptSummary& attempt = attempt_of(summary, static_cast<unsigned>(number));
+  AttemptSummary& attempt = attempt_of(draft, static_cast<unsigned>(number));
   if (metric.value("event", "") == "start") {
     attempt.first_step = step;
     summary.total_steps = whole(metric, "total", k_most_steps);
@@ -115,35 +128,49 @@ void take_metric(RunSummary& summary, const json& metric, LastSave& last) {
   if (metric.contains("accuracy")) summary.accuracy = metric.value("accuracy", -1.0);
 }
 
-}  // namespace
-
-RunSummary summarise(const std::vector<Event>& events, const std::string& metrics) {
-  RunSummary summary;
-  for (const Event& event : events) take_event(summary, event);
+void take_metrics(Draft& draft, std::string_view text) {
   LastSave last;
-  for (const std::string& line : split(metrics, '\n')) {
+  unsigned number = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++number;
     try {
       const json metric = json::parse(line, nullptr, false);
-      if (!metric.is_discarded()) take_metric(summary, metric, last);
+      if (!metric.is_discarded())
+        take_metric(draft, metric, last);
+      else if (end != std::string_view::npos && is_ours(line))
+        draft.summary.damaged_metrics.push_back(number);
     } catch (const json::exception&) {
       continue;  // a field of another type: not our line
     }
   }
+}
+
+// An attempt's work is lost as far as the next one that got to training began before its end.
+void count_lost_steps(RunSummary& summary) {
+  std::int64_t resumed_at = -1;
+  for (auto attempt = summary.attempts.rbegin(); attempt != summary.attempts.rend(); ++attempt) {
+    if (resumed_at >= 0)
+      attempt->steps_lost = std::max<std::int64_t>(0, attempt->last_step - resumed_at);
+    summary.steps_lost += attempt->steps_lost;
+    if (attempt->first_step >= 0) resumed_at = attempt->first_step;
+  }
+}
+
+}  // namespace
+
+RunSummary summarise(const std::vector<Event>& events, const std::string& metrics) {
+  Draft draft;
+  for (const Event& event : events) take_event(draft, event);
+  take_metrics(draft, metrics);
+  RunSummary& summary = draft.summary;
   std::sort(summary.attempts.begin(), summary.attempts.end(), [](const auto& a, const auto& b) {
     return a.number < b.number;
   });
-  // An attempt's work is lost as far as the next one that got to training began before its end.
-  for (std::size_t i = 0; i < summary.attempts.size(); ++i) {
-    AttemptSummary& attempt = summary.attempts[i];
-    for (std::size_t next = i + 1; next < summary.attempts.size(); ++next) {
-      if (summary.attempts[next].first_step < 0) continue;
-      attempt.steps_lost =
-          std::max<std::int64_t>(0, attempt.last_step - summary.attempts[next].first_step);
-      break;
-    }
-    summary.steps_lost += attempt.steps_lost;
-  }
-  return summary;
+  count_lost_steps(summary);
+  return std::move(draft.summary);
 }
 
 }  // namespace dts::run

@@ -55,6 +55,7 @@ struct RunSummary {
   std::int64_t steps_lost = 0;           // over all attempts
   std::map<std::string, double> advice;  // the newest on saving, as the ledger has it; may be empty
   std::string advice_words;
+  std::vector<unsigned> damaged_metrics;  // numbers of lines, from 1, that are half an object
 };
 
 // `metrics` is the text of metrics.jsonl (may be empty); lines that are not ours are skipped: the

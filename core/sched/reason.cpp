@@ -37,7 +37,7 @@ constexpr Row k_rows[] = {
      k_release},
     {"ReqNodeNotAvail",
      "nodes that it needs are not to be had: down, drained, or reserved before its time limit ends",
-     "sinfo -R tells why; a shorter --time may end before a maintenance begins"},
+     "sinfo -R tells why"},
     {"NodeDown", "a node that it needs is down", "sinfo -R tells why"},
     {"FrontEndDown", "no front end node is up", k_ask},
     {"BadConstraints",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // status, logs, cancel and requeue on run directories that are made by hand: which run is meant,
 // what is said of it, and every way in which it is not there.
+#include "core/run/lease.hpp"
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -153,13 +154,39 @@ TEST_CASE("cancel and requeue need the scheduler: without one they say so and wr
   CHECK(read_file(session.newest_run().ledger()).value() == ledger);
 }
 
-TEST_CASE("a damaged ledger is exit code 3 with the file and the line") {
+TEST_CASE("damaged lines are passed over with a warning that names them, wherever they are") {
   const Finished session;
   const std::string ledger = session.newest_run().ledger();
-  REQUIRE(write_file(ledger, read_file(ledger).value() + "nonsense\n"));
-  const Output output = session.dtsubmit({"status"});
-  CHECK(output.exit_code == 3);
-  CHECK(contains(output.err, "ledger.jsonl:11:"));
+  const std::string metrics = session.newest_run().metrics();
+  const std::string whole = session.dtsubmit({"status"}).out;
+  const std::string text = read_file(ledger).value();
+  const std::size_t middle = text.find('\n', text.size() / 2) + 1;
+  const std::string ruin = "{\"time\":\"2026-01" + std::string(4096, '\0') + "\n";
+  REQUIRE(write_file(ledger, text.substr(0, middle) + ruin + text.substr(middle) + "nonsense\n"));
+  REQUIRE(write_file(metrics, ruin + read_file(metrics).value()));
+  const Output status = session.dtsubmit({"status"});
+  CHECK(status.exit_code == 0);
+  CHECK(status.out == whole);
+  CHECK(contains(status.err, "dtsubmit: warning: " + ledger + ": lines "));
+  CHECK(contains(status.err, ",12 are damaged and left out"));
+  CHECK(contains(status.err, metrics + ": line 1 is damaged and left out"));
+  CHECK(contains(session.dtsubmit({"why"}).err, ": lines "));
+  const Output requeue = session.dtsubmit({"requeue", "41"});
+  CHECK(requeue.exit_code == 4);  // only the scheduler is missing
+}
+
+TEST_CASE(
+    "where the ledger is gone the run is still found, and its job is known from its attempts") {
+  const Finished session;
+  const run::RunDirectory run = session.newest_run();
+  REQUIRE(remove_all(run.ledger()));
+  REQUIRE(
+      write_file(run.attempt(2) + "/epoch",
+                 run::to_json(run::Lease{.job = 41, .restart_count = 1, .node = "n3", .pid = 7})));
+  const Output status = session.dtsubmit({"status", "last"});
+  CHECK(status.exit_code == 0);
+  CHECK(contains(status.err, "ledger.jsonl is gone"));
+  CHECK(session.dtsubmit({"cancel", "last"}).exit_code == 4);
 }
 
 TEST_CASE("half a last line, as a crash leaves it, does not hide the run") {

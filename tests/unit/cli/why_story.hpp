@@ -92,6 +92,11 @@ struct Story {
     return *this;
   }
 
+  Story& knows(const std::function<void(Known&)>& change) {
+    change(known);
+    return *this;
+  }
+
   Story& with(const std::function<void(sched::JobInfo&)>& change) {
     change(*known.job);
     return *this;

@@ -45,7 +45,29 @@ std::vector<Situation> pending_situations() {
          job.description = "ReqNodeNotAvail, UnavailableNodes:n7";
        }),
        Standing::pending,
-       {"Slurm adds: ReqNodeNotAvail, UnavailableNodes:n7.\n", "next: sinfo -R"}},
+       {"Slurm adds: ReqNodeNotAvail, UnavailableNodes:n7.\n", "next: sinfo -R"},
+       {"--time"}},
+      {"a drained node of which Slurm says nothing",
+       Story().slurm(JobState::pending, "Resources").knows([](auto& known) {
+         known.nodes_up = 1;
+         known.nodes_needed = 2;
+       }),
+       Standing::pending,
+       {"Of its partition 1 node is up, and it needs 2.\n", "next: sinfo -R"},
+       {"--time", "backfill"}},
+      {"a drained node in Slurm's other words",
+       Story().slurm(JobState::pending, "Resources").with([](auto& job) {
+         job.description = "Nodes required for job are DOWN, DRAINED or reserved";
+       }),
+       Standing::pending,
+       {"next: sinfo -R"},
+       {"--time"}},
+      {"a maintenance ahead",
+       Story().slurm(JobState::pending, "ReqNodeNotAvail").with([](auto& job) {
+         job.description = "ReqNodeNotAvail, Reserved for maintenance";
+       }),
+       Standing::pending,
+       {"next: sinfo -R tells why; a shorter --time may end before"}},
       {"requeued after a preemption",
        Story()
            .begin(1, 10)

@@ -98,6 +98,7 @@ TEST_CASE("what the program itself said of its end stands, whatever the record s
   for (const Cause said : {Cause::completed,
                            Cause::no_restart,
                            Cause::fenced,
+                           Cause::run_vanished,
                            Cause::wrong_ranks,
                            Cause::wrong_binding})
     for (const Record& record : k_records)

@@ -46,6 +46,8 @@ const std::vector<Row> k_table{
     {Cause::wrong_ranks, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::wrong_binding, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::fenced, Action::stop, Action::stop, Action::stop, Action::stop},
+    {Cause::run_vanished, Action::stop, Action::stop, Action::stop, Action::stop},
+    {Cause::run_damaged, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::agent_lost, Action::requeue, Action::stop, Action::wait, Action::stop},
 };
 

@@ -60,10 +60,10 @@ TEST_CASE("an event with every field, and one with none, are read back as they w
   for (const Event& event : {full_event(), Event{.time = "t", .event = "created"}}) {
     const std::string line = to_line(event);
     CHECK(line.find('\n') == std::string::npos);
-    const auto events = parse_ledger(line + "\n", "ledger.jsonl");
-    REQUIRE(events);
-    REQUIRE(events->size() == 1);
-    check_equal(events->front(), event);
+    const Ledger ledger = parse_ledger(line + "\n");
+    CHECK(ledger.damaged.empty());
+    REQUIRE(ledger.events.size() == 1);
+    check_equal(ledger.events.front(), event);
   }
 }
 
@@ -93,9 +93,9 @@ TEST_CASE("half a last line, at every length of it, is left out") {
   const std::string first = to_line({.time = "t", .event = "created"}) + "\n";
   const std::string second = to_line(full_event()) + "\n";
   for (std::size_t length = 0; length < second.size(); ++length) {
-    const auto events = parse_ledger(first + second.substr(0, length), "ledger.jsonl");
-    REQUIRE(events);
-    CHECK(events->size() == 1);
+    const Ledger ledger = parse_ledger(first + second.substr(0, length));
+    CHECK(ledger.events.size() == 1);
+    CHECK(ledger.damaged.empty());
   }
 }
 
@@ -120,41 +120,104 @@ TEST_CASE("a ledger that is only half a record is begun anew") {
   CHECK(read_ledger(path)->size() == 1);
 }
 
-TEST_CASE("a line that is no event is an error with the file's name and the line's number") {
+TEST_CASE("a line that is no event is passed over and numbered, wherever it is") {
   const std::string good = to_line({.time = "t", .event = "created"}) + "\n";
-  for (const std::string bad :
-       std::initializer_list<const char*>{"",
+  for (const std::string& bad :
+       std::initializer_list<std::string>{"",
                                           "{",
                                           "[]",
                                           "null",
                                           "7",
                                           "{}",
+                                          std::string(4096, '\0'),
                                           R"({"time":"t"})",
+                                          R"({"event":"created"})",
                                           R"({"time":7,"event":"created"})",
                                           R"({"time":"t","event":"created","attempt":"one"})",
                                           R"({"time":"t","event":"created","attempt":-1})",
                                           R"({"time":"t","event":"created","job":4294967296})",
                                           R"({"time":"t","event":"created","job":1.5})",
+                                          R"({"time":"t","event":"created","job":[1]})",
+                                          R"({"time":"t","event":"created","rank":9999999999})",
+                                          R"({"time":"t","event":"created","exit_code":-2})",
+                                          R"({"time":"t","event":"created","unsaved":1})",
                                           R"({"time":"t","event":"created","nodes":"n1"})",
                                           R"({"time":"t","event":"created","nodes":[1]})",
+                                          R"({"time":"t","event":"created","nodes":[["n1"]]})",
+                                          R"({"time":"t","event":"created","seconds":{"a":"b"}})",
+                                          R"({"time":"t","event":"created"} {})",
                                           "{\"time\":\"t\",\"event\":\"\xff\xfe\"}"}) {
     CAPTURE(bad);
-    const auto events = parse_ledger(good + good + bad + "\n" + good, "runs/a/ledger.jsonl");
-    REQUIRE_FALSE(events);
-    CHECK(events.error().code == Errc::invalid);
-    CHECK(events.error().message.find("runs/a/ledger.jsonl:3:") == 0);
+    const Ledger ledger = parse_ledger(good + good + bad + "\n" + good);
+    CHECK(ledger.events.size() == 3);
+    CHECK(ledger.damaged == std::vector<unsigned>{3});
+    CHECK(parse_ledger(bad + "\n").damaged == std::vector<unsigned>{1});
   }
 }
 
+TEST_CASE("a record that was written behind damage of its line is saved") {
+  const std::string whole = to_line(full_event());
+  for (const std::string& before :
+       {std::string(64, '\0'), whole.substr(0, 40), std::string("{\"time\":\"2026-01-02T0")}) {
+    const Ledger ledger = parse_ledger(before + whole + "\n");
+    CHECK(ledger.damaged == std::vector<unsigned>{1});
+    REQUIRE(ledger.events.size() == 1);
+    check_equal(ledger.events.front(), full_event());
+  }
+}
+
+TEST_CASE("members of a later release are passed over, whatever is in them") {
+  const Ledger ledger = parse_ledger(
+      R"({"time":"t","new":{"time":7,"nodes":[[1],{"a":null}]},"event":"created","old":[{"b":[]}],)"
+      R"("job":3,"flag":true,"number":-2.5})"
+      "\n");
+  CHECK(ledger.damaged.empty());
+  REQUIRE(ledger.events.size() == 1);
+  CHECK(ledger.events.front().job == 3);
+  CHECK(ledger.events.front().nodes.empty());
+}
+
+TEST_CASE("what is damaged is said in one sentence, with the file and the lines") {
+  CHECK(damage_words(Ledger{}, "runs/a/ledger.jsonl").empty());
+  CHECK(damage_words(Ledger{{}, {3}}, "runs/a/ledger.jsonl") ==
+        "runs/a/ledger.jsonl: line 3 is damaged and left out");
+  CHECK(damage_words(Ledger{{}, {3, 5, 6, 7}}, "l") == "l: lines 3,5-7 are damaged and left out");
+  CHECK(damage_words(Ledger{{}, {}, true}, "l").find("l is gone") == 0);
+  Ledger ruin;
+  for (unsigned line = 1; line < 10'000; line += 2) ruin.damaged.push_back(line);
+  CHECK(damage_words(ruin, "l").size() < 1000);
+  CHECK(damage_words(ruin, "l").find("and 4900 more are damaged") != std::string::npos);
+}
+
+TEST_CASE("a ledger that is gone from a run directory has no events") {
+  const TemporaryFolder folder;
+  const auto ledger = load_ledger(folder.file("ledger.jsonl"));
+  REQUIRE(ledger);
+  CHECK(ledger->absent);
+  CHECK(ledger->events.empty());
+}
+
+TEST_CASE("a ledger with damage in it is appended to, and goes on") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("ledger.jsonl");
+  REQUIRE(append_event(path, {.event = "created"}));
+  REQUIRE(write_file(path, read_file(path).value() + std::string(100'000, '\0')));
+  REQUIRE(append_event(path, {.event = "resumed"}));
+  const auto ledger = load_ledger(path);
+  REQUIRE(ledger);
+  CHECK(ledger->damaged.empty());
+  REQUIRE(ledger->events.size() == 2);
+  CHECK(ledger->events.back().event == "resumed");
+}
+
 TEST_CASE("bytes that are not UTF-8 in a detail are replaced, not thrown") {
-  const auto events = parse_ledger(to_line({.time = "t",
-                                            .event = "decided",
-                                            .detail = "a\xff"
-                                                      "b"}) +
-                                       "\n",
-                                   "x");
-  REQUIRE(events);
-  CHECK(events->front().detail ==
+  const Ledger ledger = parse_ledger(to_line({.time = "t",
+                                              .event = "decided",
+                                              .detail = "a\xff"
+                                                        "b"}) +
+                                     "\n");
+  REQUIRE(ledger.events.size() == 1);
+  CHECK(ledger.events.front().detail ==
         "a\xEF\xBF\xBD"
         "b");
 }

@@ -69,13 +69,24 @@ std::vector<unsigned> take_at_once(const RunDirectory& run, unsigned count, unsi
 
 }  // namespace
 
-TEST_CASE("a run's name is its job's, the time and six digits that differ") {
+TEST_CASE("a run's name is its job's, the time and six digits that count on from it") {
   const std::chrono::system_clock::time_point time{std::chrono::seconds(1'767'323'045)};
   const std::string name = run_name("cnn2", time);
   CHECK(name.substr(0, 21) == "cnn2-20260102T030405-");
   CHECK(name.size() == 27);
   CHECK(name.find_first_not_of("0123456789abcdef", 21) == std::string::npos);
   CHECK(run_name("cnn2", time) != name);
+}
+
+TEST_CASE("runs that are made within a second are in the order of their creation, by their names") {
+  const std::chrono::system_clock::time_point second{std::chrono::seconds(1'767'323'045)};
+  std::string before;
+  for (const auto part : {0, 1, 1, 999, 1'000, 250'000, 999'999}) {
+    const RunDirectory run{"/runs/" + run_name("b", second + std::chrono::microseconds(part))};
+    if (!before.empty()) CHECK(is_older({before}, run));
+    before = run.path;
+  }
+  CHECK(is_older({before}, {"/runs/" + run_name("a", second + std::chrono::seconds(1))}));
 }
 
 TEST_CASE("a run directory has every file, for its owner only") {

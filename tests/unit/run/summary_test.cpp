@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+
 namespace {
 
 using namespace dts::run;
@@ -215,4 +217,40 @@ TEST_CASE("slow ranks belong to their attempt, and the newest advice to the run"
   CHECK(summary.attempts[1].rank == -1);  // nobody failed
   CHECK(summary.advice.at("every") == 500);
   CHECK(summary.advice_words.find("500") != std::string::npos);
+}
+
+TEST_CASE("very many attempts are summarised in time that grows with their number only") {
+  constexpr unsigned k_attempts = 150'000;
+  std::string ledger;
+  for (unsigned attempt = 1; attempt <= k_attempts; ++attempt) {
+    ledger += to_line({.time = "2026-01-02T03:04:05Z",
+                       .event = "attempt_started",
+                       .attempt = attempt,
+                       .job = 41,
+                       .nodes = {"n1"}}) +
+              "\n";
+    ledger += to_line({.time = "2026-01-02T03:04:06Z",
+                       .event = "attempt_ended",
+                       .attempt = attempt,
+                       .job = 41,
+                       .cause = "rank_killed",
+                       .exit_code = 137}) +
+              "\n";
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const Ledger read = parse_ledger(ledger);
+  const RunSummary summary = summarise(read.events, "");
+  CHECK(read.events.size() == std::size_t{2} * k_attempts);
+  CHECK(summary.attempts.size() == k_attempts);
+  CHECK(summary.attempts.back().cause == "rank_killed");
+  // 1 s where the machine is idle; a search for each attempt took minutes.
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
+}
+
+TEST_CASE("half an object between the metrics is numbered, the program's own text is not") {
+  const std::string good = "{\"event\":\"step\",\"attempt\":1,\"step\":7}\n";
+  const RunSummary summary =
+      summarise({}, "hello\n" + good + "{\"event\":\"st\n" + std::string(64, '\0') + "\n{\"half");
+  CHECK(summary.damaged_metrics == std::vector<unsigned>{3, 4});
+  CHECK(summary.attempts.front().last_step == 7);
 }

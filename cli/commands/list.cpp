@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit list: the runs of this user, wherever they are, the newest first.
+#include "cli/commands/command.hpp"
+#include "cli/commands/selection.hpp"
+#include "cli/output/report.hpp"
+#include "cli/output/why.hpp"
+#include "core/plugin/scheduler.hpp"
+#include "core/run/find.hpp"
+#include "core/run/history.hpp"
+#include "core/run/index.hpp"
+#include "core/run/lease.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+namespace dts::cli {
+namespace {
+
+struct ListOptions {
+  std::string runs = k_default_runs;
+  unsigned most = 20;
+  bool all = false;
+  bool json = false;
+};
+
+struct Row {
+  run::RunDirectory run;
+  run::RunSummary summary;
+  Standing standing = Standing::unknown;
+};
+
+struct Listed {
+  std::vector<run::RunDirectory> runs;  // newest first
+  std::vector<std::string> gone;        // folders that the index knows and that are not there
+};
+
+// Those below `runs`, and of the index those that are still there.
+Listed collect(const std::string& runs) {
+  Listed listed;
+  listed.runs = run::list_runs(runs);
+  std::set<std::string> seen;
+  for (const run::RunDirectory& run : listed.runs) seen.insert(run.path);
+  const auto entries = run::read_index();
+  if (!entries) warn(entries.error().message);
+  for (const run::Indexed& entry : entries.value_or(std::vector<run::Indexed>())) {
+    if (!seen.insert(entry.folder).second) continue;
+    auto run = run::open_run(entry.folder);
+    if (run)
+      listed.runs.push_back(*std::move(run));
+    else if (run.error().code == Errc::not_found)
+      listed.gone.push_back(entry.folder);
+    else
+      warn(run.error().message);
+  }
+  std::stable_sort(listed.runs.begin(), listed.runs.end(), [](const auto& a, const auto& b) {
+    return run::is_older(b, a);
+  });
+  return listed;
+}
+
+// The scheduler, as long as it answers: a controller that is away takes 15 s for each question.
+class Asked {
+ public:
+  void ask(Known& known) {
+    if (known.summary.job == 0 || away_) return;
+    if (!scheduler_) {
+      auto loaded = plugin::load_scheduler();
+      away_ = !loaded;
+      if (away_) return;
+      scheduler_ = *std::move(loaded);
+    }
+    auto job = scheduler_->job(known.summary.job);
+    if (job)
+      known.job = *std::move(job);
+    else if (job.error().code == Errc::not_found)
+      known.forgotten = true;
+    else
+      away_ = true;
+  }
+
+ private:
+  std::unique_ptr<sched::Scheduler> scheduler_;
+  bool away_ = false;
+};
+
+Row look_at(const run::RunDirectory& run, const std::set<std::string>& elsewhere, Asked& asked) {
+  Row row{run, {}, Standing::unknown};
+  const auto ledger = run::load_ledger(run.ledger());
+  if (!ledger) {
+    warn(ledger.error().message);
+    return row;
+  }
+  Known known;
+  known.events = ledger->events;
+  known.summary = run::summarise(known.events, run::read_metrics(run));
+  if (run::final_decision(known.events) == nullptr && elsewhere.count(run.path) == 0)
+    asked.ask(known);
+  if (known.summary.job == 0) known.agent_lives = run::agent_lives(run);
+  row.standing = explain(known).standing;
+  row.summary = std::move(known.summary);
+  return row;
+}
+
+std::int64_t newest_step(const run::RunSummary& summary) {
+  std::int64_t step = -1;
+  for (const run::AttemptSummary& attempt : summary.attempts)
+    if (attempt.last_step >= 0) step = attempt.last_step;
+  return step;
+}
+
+// "120/500", "120", "-"
+std::string steps_of(const run::RunSummary& summary) {
+  const std::int64_t step = newest_step(summary);
+  if (step < 0) return "-";
+  return summary.total_steps > 0 ? fmt::format("{}/{}", step, summary.total_steps)
+                                 : std::to_string(step);
+}
+
+void print_table(const std::vector<Row>& rows, const Listed& listed) {
+  if (rows.empty()) fmt::print("no runs\n");
+  if (!rows.empty()) fmt::print("{:<8} {:>9} {:>13}  {}\n", "STATE", "JOB", "STEPS", "FOLDER");
+  for (const Row& row : rows)
+    fmt::print("{:<8} {:>9} {:>13}  {}\n",
+               to_string(row.standing),
+               row.summary.job == 0 ? "-" : std::to_string(row.summary.job),
+               steps_of(row.summary),
+               row.run.path);
+  if (const std::size_t more = listed.runs.size() - rows.size(); more > 0)
+    fmt::print("and {} older: --all shows them\n", more);
+}
+
+void print_json(const std::vector<Row>& rows, const Listed& listed) {
+  nlohmann::ordered_json document{{"schema", "dtsubmit/list/1"}};
+  document["runs"] = nlohmann::ordered_json::array();
+  for (const Row& row : rows)
+    document["runs"].push_back({{"run_directory", row.run.path},
+                                {"state", to_string(row.standing)},
+                                {"job", row.summary.job},
+                                {"step", newest_step(row.summary)},
+                                {"total_steps", row.summary.total_steps},
+                                {"attempts", row.summary.attempts.size()}});
+  document["older"] = listed.runs.size() - rows.size();
+  document["gone"] = listed.gone;
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+// Runs of another cluster than the one that would be asked: its job ids are not ours.
+std::set<std::string> runs_elsewhere() {
+  std::set<std::string> elsewhere;
+  const std::string here = run::this_cluster();
+  for (const run::Indexed& entry : run::read_index().value_or(std::vector<run::Indexed>()))
+    if (entry.job != 0 && entry.cluster != here) elsewhere.insert(entry.folder);
+  return elsewhere;
+}
+
+Result<int> act(const ListOptions& options) {
+  const Listed listed = collect(options.runs);
+  const std::set<std::string> elsewhere = runs_elsewhere();
+  Asked asked;
+  std::vector<Row> rows;
+  for (const run::RunDirectory& run : listed.runs) {
+    if (!options.all && rows.size() >= options.most) break;
+    rows.push_back(look_at(run, elsewhere, asked));
+  }
+  options.json ? print_json(rows, listed) : print_table(rows, listed);
+  return 0;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<ListOptions>();
+  CLI::App* verb = app.add_subcommand("list", "your runs, wherever they are, the newest first");
+  verb->add_option("-n", options->most, "how many at most")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1'000'000U));
+  verb->add_flag("--all", options->all, "all of them");
+  add_runs_option(*verb, options->runs);
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/list/1");
+  verb->callback(
+      [options, &invocation] { invocation.action = [options] { return act(*options); }; });
+}
+
+}  // namespace dts::cli

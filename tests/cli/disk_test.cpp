@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a run whose disk, ledger or standard streams fail under it: it never ends without
+// a word, and no command ends by a signal.
+#include "tests/cli/session.hpp"
+#include "tests/support/small_disk.hpp"
+
+namespace {
+
+using namespace dts;
+using namespace dts::tests;
+
+constexpr unsigned k_disk_kib = 24 << 10;  // the pre-flight wants 16 MiB
+
+Words program(const std::string& script, const Words& options = {}) {
+  Words words{"run", "--runs", "disk", "-c", "1"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", "sh", "-c", script});
+  return words;
+}
+
+// A session whose folder `disk` is a small file system of its own.
+struct SmallDisk : Session {
+  std::string disk = file("disk");
+  bool possible = false;
+
+  SmallDisk() {
+    REQUIRE(make_folders(disk));
+    const auto mount = [this] { return mount_small_disk(disk, k_disk_kib) ? 0 : 1; };
+    possible = ::geteuid() == 0 && has_mpirun() && tests::in_child(mount) == 0;
+    if (!possible) MESSAGE("skipped: only root can mount a file system here");
+    in_child = mount;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a standard stream that is closed or full ends no command by a signal") {
+  const Session session;
+  const auto code = [&](const std::string& line) {
+    return session.shell("\"$DTSUBMIT\" " + line + "; echo $? >code").exit_code == 0
+               ? read_file(session.file("code")).value()
+               : "?";
+  };
+  CHECK(code("status nope 2>&-") == "6\n");
+  CHECK(code("status nope 2>/dev/full") == "6\n");
+  CHECK(code("status nope >&- 2>&-") == "6\n");
+  CHECK(code("status nope <&- >&- 2>&-") == "6\n");
+  CHECK(code("--nonsense 2>&-") == "2\n");
+  CHECK(code("--help >&- 2>&-") == "74\n");
+  CHECK(code("--help >/dev/full 2>/dev/full") == "74\n");
+}
+
+TEST_CASE("an agent whose standard error is closed does not write its words into its files") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  CHECK(session.shell("\"$DTSUBMIT\" run -c 1 -- true <&- >&- 2>&-").exit_code == 0);
+  const auto ledger = run::load_ledger(session.newest_run().ledger());
+  REQUIRE(ledger);
+  CHECK(ledger->damaged.empty());
+  CHECK(ledger->events.back().decision == "done");
+}
+
+TEST_CASE(
+    "a ledger that takes nothing any more does not end its agent, and what it lacks is said") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Output output = session.dtsubmit(program(
+      "sleep 1; cd $DTSUBMIT_RUN_DIR && mv ledger.jsonl aside && mkdir ledger.jsonl && sleep 1"));
+  CAPTURE(output.err);
+  CHECK(output.exit_code == 0);
+  CHECK(contains(output.err, "not in the ledger: {"));
+  CHECK(contains(output.err, "\"decision\":\"done\""));
+}
+
+TEST_CASE("a disk that stays full uses up its budget and ends with the code of an I/O error") {
+  const SmallDisk session;
+  if (!session.possible) return;
+  const Output output = session.dtsubmit(
+      program("cat /dev/zero >" + session.disk + "/fill; exit 1", {"--on", "disk=restart:2"}));
+  CAPTURE(output.err);
+  CHECK(output.exit_code == 74);
+  CHECK(contains(output.err, "No space left"));
+  CHECK(contains(output.err, "3 times disk, more than the budget of 2"));
+}
+
+TEST_CASE("a run directory that is removed under its ranks ends the run at once, and stays away") {
+  if (!Session::has_mpirun()) return;
+  for (const std::string& after : {std::string("sleep 300"), std::string("exit 0")}) {
+    CAPTURE(after);
+    const Session session;
+    const auto began = std::chrono::steady_clock::now();
+    const Output output = session.dtsubmit(
+        program("sleep 1; rm -rf \"$DTSUBMIT_RUN_DIR\"; " + after, {"--log-timestamps"}));
+    CAPTURE(output.err);
+    CHECK(output.exit_code == 74);
+    CHECK(contains(output.err, "run_vanished"));
+    CHECK(contains(output.err, "has vanished: it was removed, moved or unmounted"));
+    CHECK(list_folder(session.file("disk")).empty());
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(60));
+  }
+}
+
+TEST_CASE("a run that lacks what it needs ends with a cause in status and why") {
+  if (!Session::has_mpirun()) return;
+
+  struct Loss {
+    std::string what;
+    std::string shell;
+    std::string words;
+  };
+
+  for (const Loss& loss : {Loss{"no plan", "rm $R/plan.json", "plan.json"},
+                           Loss{"a torn plan", "echo '{' >$R/plan.json", "plan"},
+                           Loss{"a torn spec", "echo '{' >$R/spec.json", "spec.json"},
+                           Loss{"an attempt that is a file", "echo >$R/attempt-2", "attempt-2"},
+                           Loss{"checkpoints that are a file",
+                                "rm -rf $R/checkpoints && echo >$R/checkpoints",
+                                "checkpoints"}}) {
+    CAPTURE(loss.what);
+    const Session session;
+    CHECK(session.dtsubmit({"run", "-c", "1", "--", "sh", "-c", "exit 3"}).exit_code == 3);
+    REQUIRE(session.shell("R=$(echo runs/*); " + loss.shell).exit_code == 0);
+    const Output again = session.dtsubmit({"run", "--continue", "last"});
+    CAPTURE(again.err);
+    CHECK(again.exit_code != 0);
+    CHECK(contains(again.err, loss.words));
+    const Output status = session.dtsubmit({"status"});
+    CHECK(status.exit_code == 0);
+    CHECK(contains(status.out, "run_damaged"));
+    CHECK(contains(status.out, loss.words));
+    const Output why = session.dtsubmit({"why"});
+    CHECK(why.exit_code == 0);
+    CHECK(contains(why.out, "run_damaged"));
+    CHECK(contains(why.out, loss.words));
+  }
+}
