@@ -188,6 +188,9 @@ void RankProcess::handle(const Go& message) {
   const auto started =
       program_.start(options_.command, environment, {message.log, message.log_timestamps});
   if (!started) return say(Failed{started.error().message});
+  // proctrack/linuxproc signals children before their parents: a shell may die before we hear of
+  // it.
+  if (signals_reach_program_) program_.expect_stop(SIGTERM);
   progress_.begin(message, Clock::now());
   binding_.begin(Clock::now());
   say(Started{program_.pid()});
