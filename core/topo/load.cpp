@@ -3,6 +3,7 @@
 
 #include "core/base/files.hpp"
 #include "core/base/unique_fd.hpp"
+#include "core/topo/core_kinds.hpp"
 #include "core/topo/doubts.hpp"
 #include "core/topo/hwloc_devices.hpp"
 #include "core/topo/json.hpp"
@@ -23,9 +24,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <memory>
-#include <set>
 #include <type_traits>
 
 namespace dts::topo {
@@ -86,45 +85,39 @@ unsigned logical_index(hwloc_obj_t object) {
 class Kinds {
  public:
   explicit Kinds(hwloc_topology_t topology) {
-    std::map<std::string, int> fastest;  // efficiency of each kind, as hwloc ranks it
+    std::vector<CoreSort> sorts;
     const int count = hwloc_cpukinds_get_nr(topology, 0);
     for (int i = 0; i < count; ++i) {
-      Kind kind{Bitmap(hwloc_bitmap_alloc()), {}};
-      int efficiency = -1;
+      Bitmap cpus(hwloc_bitmap_alloc());
+      CoreSort sort;
       unsigned infos = 0;
       hwloc_info_s* info = nullptr;
-      if (!kind.cpus ||
+      if (!cpus ||
           hwloc_cpukinds_get_info(
-              topology, static_cast<unsigned>(i), kind.cpus.get(), &efficiency, &infos, &info, 0) !=
+              topology, static_cast<unsigned>(i), cpus.get(), &sort.efficiency, &infos, &info, 0) !=
               0)
         continue;
-      for (unsigned k = 0; k < infos; ++k)
-        if (const std::string name = info[k].name; name == "CoreType" || name == "LinuxCapacity")
-          kind.name += info[k].value + std::string("/");
-      int& known = fastest.try_emplace(kind.name, efficiency).first->second;
-      known = std::max(known, efficiency);
-      kinds_.push_back(std::move(kind));
+      for (unsigned k = 0; k < infos; ++k) {
+        if (const std::string name = info[k].name; name == "CoreType")
+          sort.type = info[k].value;
+        else if (name == "LinuxCapacity")
+          sort.capacity = static_cast<unsigned>(std::strtoul(info[k].value, nullptr, 10));
+      }
+      cpus_.push_back(std::move(cpus));
+      sorts.push_back(std::move(sort));
     }
-    std::set<int> ranks;
-    for (const auto& [name, efficiency] : fastest) ranks.insert(efficiency);
-    for (const auto& [name, efficiency] : fastest)
-      number_[name] = static_cast<unsigned>(std::distance(ranks.begin(), ranks.find(efficiency)));
+    kinds_ = kinds_of(sorts);
   }
 
   [[nodiscard]] unsigned of(unsigned pu) const {
-    for (const Kind& kind : kinds_)
-      if (hwloc_bitmap_isset(kind.cpus.get(), pu)) return number_.at(kind.name);
+    for (std::size_t i = 0; i < cpus_.size(); ++i)
+      if (hwloc_bitmap_isset(cpus_[i].get(), pu)) return kinds_[i];
     return 0;
   }
 
  private:
-  struct Kind {
-    Bitmap cpus;
-    std::string name;
-  };
-
-  std::vector<Kind> kinds_;
-  std::map<std::string, unsigned> number_;
+  std::vector<Bitmap> cpus_;  // of each of hwloc's kinds
+  std::vector<unsigned> kinds_;
 };
 
 // The hardware threads of one core (of one thread where the machine names no cores) within
