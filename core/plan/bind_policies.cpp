@@ -56,8 +56,28 @@ std::vector<Cores> cores_by_numa(const topo::NodeTopology& node) {
   return numas;
 }
 
+// By rank, the NUMA node: by turns, those passed over that have a rank on every core while another
+// has not.
+std::vector<std::size_t> deal_numas(const std::vector<Cores>& numas, std::size_t ranks) {
+  std::vector<std::size_t> numa_of, room(numas.size(), 0);
+  std::size_t left = 0, next = 0;
+  while (numa_of.size() < ranks) {
+    if (left == 0)
+      for (std::size_t numa = 0; numa < numas.size(); ++numa)
+        left += room[numa] = numas[numa].size();
+    while (room[next] == 0) next = (next + 1) % numas.size();
+    numa_of.push_back(next);
+    --room[next];
+    --left;
+    next = (next + 1) % numas.size();
+  }
+  return numa_of;
+}
+
 void spread(const topo::NodeTopology& node, std::size_t limit, std::vector<RankBinding>& ranks) {
   const std::vector<Cores> numas = cores_by_numa(node);
+  const std::vector<std::size_t> numa_of = deal_numas(numas, ranks.size());
+  std::vector<std::size_t> before(numas.size(), 0);  // ranks there
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks.size() < numas.size()) {  // several NUMA nodes each
       Cores mine;
@@ -69,9 +89,9 @@ void spread(const topo::NodeTopology& node, std::size_t limit, std::vector<RankB
       ranks[i].home = std::move(mine);
       continue;
     }
-    const std::size_t numa = i % numas.size();
-    const std::size_t there = (ranks.size() - numa + numas.size() - 1) / numas.size();
-    ranks[i].home = run_of(numas[numa], i / numas.size(), there, limit);
+    const std::size_t numa = numa_of[i];
+    const auto there = static_cast<std::size_t>(std::count(numa_of.begin(), numa_of.end(), numa));
+    ranks[i].home = run_of(numas[numa], before[numa]++, there, limit);
   }
 }
 

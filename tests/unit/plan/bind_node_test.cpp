@@ -119,6 +119,24 @@ TEST_CASE("policies that do not look at GPUs") {
   CHECK(bind(swapped, 2, "compact").bound.home_distance == 0);
 }
 
+TEST_CASE("spread shares no core while another is free, and whoever shares one is told") {
+  auto node = machine("package:1 numa:3 core:4 pu:1", {});
+  std::erase_if(node.cores,
+                [](const topo::Core& core) { return core.numa == 1 && core.pus[0] > 4; });
+  CHECK(cpus_of(bind(node, 9, "spread")) == "0 4 8 1 9 2 10 3 11");
+  CHECK(bind(node, 9, "spread").warnings.empty());
+  CHECK(cpus_of(bind(node, 5, "spread")) == "0,1 4 8,9 2,3 10,11");
+  const NodeBinding ten = bind(node, 10, "spread");
+  CHECK(ten.score.shared_cores == 1);
+  REQUIRE(ten.warnings.size() == 1);
+  CHECK(ten.warnings[0].starts_with("9 cores for 10 ranks: some share a core"));
+  CHECK(bind(node, 10, "compact").warnings.size() == 1);
+  const NodeBinding mapped = bind(node, 2, "map:0-3;3,4");
+  REQUIRE(mapped.warnings.size() == 1);
+  CHECK(mapped.warnings[0].starts_with("1 core is shared by several ranks while 4 are unused"));
+  CHECK(bind(node, 2, "none").warnings.empty());
+}
+
 TEST_CASE("hardware threads: as many as asked, and apart where ranks share a core") {
   const auto node = machine("package:1 core:2 pu:4", {});
   BindRequest request;
@@ -155,6 +173,16 @@ TEST_CASE("slow cores are annex where there are fast ones") {
     CHECK(rank.home.size() + rank.annex.size() == 7);
     CHECK(rank.annex.size() >= 3);
   }
+}
+
+TEST_CASE("one fast core is not the whole home of a rank with many slow ones") {
+  topo::NodeTopology node = machine("package:1 core:9 pu:1", {});
+  node.cores[4].kind = 1;
+  CHECK(bind(node, 1).ranks[0].home == std::vector<unsigned>{0, 1, 2, 4});
+  node.cores[5].kind = node.cores[6].kind = 1;  // three do as much as four of which one is slow
+  CHECK(bind(node, 1).ranks[0].home == std::vector<unsigned>{4, 5, 6});
+  node.cores[7].kind = 2;  // the next best before the slowest
+  CHECK(bind(node, 1).ranks[0].home == std::vector<unsigned>{4, 5, 6, 7});
 }
 
 TEST_CASE("what cannot be is refused, all of it at once") {
