@@ -50,11 +50,19 @@ std::string counted(std::size_t count, const char* what) {
 const std::vector<Metric>& metrics() {
   using S = const BindingScore&;
   static const std::vector<Metric> all{
-      {"home_distance", "distance of home cores", [](S s) { return s.home_distance; }, false},
+      {"shared_cores", "cores of several ranks", [](S s) { return double(s.shared_cores); }, true},
       {"fewest_cores", "cores of a rank, fewest", [](S s) { return double(s.fewest_cores); }, true},
       {"most_cores", "cores of a rank, most", [](S s) { return double(s.most_cores); }, true},
       {"unused_cores", "cores not used", [](S s) { return double(s.unused_cores); }, true},
-      {"shared_cores", "cores of several ranks", [](S s) { return double(s.shared_cores); }, true},
+      {"gpu_packages", "GPUs: further packages", [](S s) { return double(s.gpu_packages); }, true},
+      {"gpu_numas", "GPUs: further NUMA nodes", [](S s) { return double(s.gpu_numas); }, true},
+      {"linked", "links within ranks", [](S s) { return double(s.linked); }, true},
+      {"gpu_paths", "PCI paths within ranks", [](S s) { return double(s.gpu_paths); }, true},
+      {"fewest_near",
+       "near cores, fewest",
+       [](S s) { return s.near_cores.empty() ? 0.0 : double(s.near_cores.front()); },
+       true},
+      {"home_distance", "distance of home cores", [](S s) { return s.home_distance; }, false},
       {"mean_distance", "distance of all cores", [](S s) { return s.mean_distance; }, false},
       {"farthest_home", "home cores, worst rank", [](S s) { return s.farthest_home; }, false},
       {"worst_distance", "distance, worst", [](S s) { return double(s.worst_distance); }, true},
@@ -63,8 +71,7 @@ const std::vector<Metric>& metrics() {
       {"package_span", "packages of a rank, sum", [](S s) { return double(s.package_span); }, true},
       {"shared_l3", "L3s of several ranks", [](S s) { return double(s.shared_l3); }, true},
       {"numa_load", "ranks on NUMA node, most", [](S s) { return double(s.numa_load); }, true},
-      {"numa_span", "NUMA nodes of a rank, sum", [](S s) { return double(s.numa_span); }, true},
-      {"linked", "links within ranks", [](S s) { return double(s.linked); }, true}};
+      {"numa_span", "NUMA nodes of a rank, sum", [](S s) { return double(s.numa_span); }, true}};
   return all;
 }
 

@@ -69,13 +69,27 @@ void say_unreachable(const NodeTopology& node,
   }
 }
 
+// How fairly near cores are divided.
+void say_near(const BindRequest& request, NodeBinding& binding) {
+  const std::vector<unsigned>& near = binding.score.near_cores;
+  if (near.back() == 0) return;
+  const std::string each = near.front() == near.back()
+                               ? count(near.front(), "core")
+                               : fmt::format("{} to {} cores", near.front(), near.back());
+  const bool fairest = request.policy == BindPolicy::automatic && near.front() != near.back() &&
+                       near == binding.bound.near_cores;
+  binding.reasons.push_back(fmt::format("{} has {} near its GPUs{}",
+                                        near.size() == 1 ? "the rank" : "each rank",
+                                        each,
+                                        fairest ? ", and no division raises the minimum" : ""));
+}
+
 void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
   const BindingScore& s = binding.score;
   std::set<unsigned> used;
-  std::size_t homes = 0, annexes = 0;
+  std::size_t annexes = 0;
   for (const RankBinding& rank : binding.ranks) {
     used.insert(rank.gpus.begin(), rank.gpus.end());
-    homes += rank.home.size();
     annexes += rank.annex.size();
   }
   if (used.empty()) return;
@@ -84,11 +98,10 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
         "home cores are {} from their GPUs{}",
         s.home_distance == 0 ? "no step" : fmt::format("{:.2f} steps", s.home_distance),
         s.home_distance <= binding.bound.home_distance ? ", no binding is nearer" : ""));
+  say_near(request, binding);
   if (annexes > 0)
-    binding.reasons.push_back(fmt::format("{} near {}; {} further away as annex, for data loaders",
-                                          count(homes, "core"),
-                                          used.size() == 1 ? "the GPU" : "the GPUs",
-                                          annexes));
+    binding.reasons.push_back(
+        fmt::format("{} further away as annex, for data loaders", count(annexes, "core")));
   if (s.linked > 0)
     binding.reasons.push_back("the GPUs of a rank are linked without PCI (NVLink, xGMI)");
   std::vector<unsigned> left;
@@ -129,7 +142,15 @@ void explain(const NodeTopology& node, const BindRequest& request, NodeBinding& 
   say_shares(node, request, binding);
   say_gpus(node, request, binding);
   say_nics(node, binding);
-  if (binding.score.shared_cores > 0 && request.policy == BindPolicy::automatic)
+  const BindingScore& s = binding.score;
+  if (s.shared_cores == 0 || request.policy == BindPolicy::none) return;
+  if (s.unused_cores > 0)
+    binding.warnings.push_back(
+        fmt::format("{} shared by several ranks while {} unused: `--bind auto` gives each rank its "
+                    "own",
+                    s.shared_cores == 1 ? "1 core is" : count(s.shared_cores, "core") + " are",
+                    s.unused_cores == 1 ? "1 is" : fmt::format("{} are", s.unused_cores)));
+  else if (node.cores.size() < request.ranks)
     binding.warnings.push_back(
         fmt::format("{} for {}: some share a core. Ask for more cores (--cpus-per-task), or fewer "
                     "ranks",

@@ -161,21 +161,52 @@ unsigned least_worst_distance(const NodeTopology& node, const GpuChoices& choice
   return least;
 }
 
-// Follows the most promising ways, until no other can be nearer.
+// False where neither this way nor one that comes after it can be better.
+bool may_be_better(const GpuGroups& way, const BindingScore& best) {
+  const unsigned most = way.near_cores.front(), has = best.near_cores.front();
+  return most != has ? most > has : way.home_distance <= best.home_distance;
+}
+
+// What a rank may hope for is what it would have alone; with one way only, flows have shown what is
+// best.
+void add_bound(const NodeTopology& node, const GpuChoices& choices, unsigned limit, Best& best) {
+  BindingScore& bound = best.bound;
+  const BindingScore& s = best.score;
+  const GpuGroups& first = choices.ways[0];
+  std::tie(bound.gpu_packages, bound.gpu_numas, bound.linked, bound.gpu_paths) =
+      std::tie(s.gpu_packages, s.gpu_numas, s.linked, s.gpu_paths);
+  bound.near_cores.assign(best.ranks.size(), bound.most_cores);
+  if (choices.ways.size() == 1) {
+    bound.near_cores = s.near_cores;
+    bound.home_distance = s.home_distance;
+    bound.mean_distance = least_mean_distance(node, first.of_rank, limit);
+    bound.nic_distance = s.nic_distance;
+  } else if (choices.all) {
+    bound.near_cores = first.near_cores;
+    bound.home_distance = first.home_distance;
+    bound.mean_distance = first.mean_distance;
+    for (const GpuGroups& way : choices.ways) {
+      bound.home_distance = std::min(bound.home_distance, way.home_distance);
+      bound.mean_distance = std::min(bound.mean_distance, way.mean_distance);
+    }
+  }
+  bound.farthest_home = bound.home_distance;
+}
+
+// Follows the most promising ways, until no other can be better.
 Best best_of(const NodeTopology& node, const BindRequest& request) {
   const unsigned limit = request.cores_per_rank > 0 ? request.cores_per_rank : 1U << 30;
   GpuChoices choices;
   if (!request.gpus_of.empty())
-    choices.ways.push_back({request.gpus_of});
+    choices.ways.push_back({request.gpus_of, {}, 0, 0});
   else
     choices = gpu_choices(node, request.gpus, request.ranks, limit);
   Best best;
   best.bound = plain_bound(node, request);
   best.bound.worst_distance = least_worst_distance(node, choices);
-  std::size_t tried = 0;
-  for (; tried < std::min(choices.ways.size(), k_most_tries); ++tried) {
+  for (std::size_t tried = 0; tried < std::min(choices.ways.size(), k_most_tries); ++tried) {
     const GpuGroups& way = choices.ways[tried];
-    if (tried > 0 && way.home_distance > best.score.home_distance) break;
+    if (tried > 0 && !may_be_better(way, best.score)) break;
     auto ranks = share_cores(node, way.of_rank, limit);
     share_nics(node, ranks);
     const BindingScore found = score(node, ranks);
@@ -184,24 +215,7 @@ Best best_of(const NodeTopology& node, const BindRequest& request) {
       best.score = found;
     }
   }
-  // With one way only, flows have shown what is best; else a rank may hope for what it would have
-  // alone.
-  const GpuGroups& first = choices.ways[0];
-  if (choices.ways.size() == 1) {
-    best.bound.home_distance = best.score.home_distance;
-    best.bound.mean_distance = least_mean_distance(node, first.of_rank, limit);
-    best.bound.nic_distance = best.score.nic_distance;
-  } else if (choices.all) {
-    best.bound.home_distance = first.home_distance;
-    best.bound.mean_distance = first.mean_distance;
-  }
-  best.bound.linked = best.score.linked;
-  for (const GpuGroups& way : choices.ways) {
-    best.bound.linked = std::max(best.bound.linked, way.linked);
-    if (choices.ways.size() > 1)
-      best.bound.mean_distance = std::min(best.bound.mean_distance, way.mean_distance);
-  }
-  best.bound.farthest_home = best.bound.home_distance;
+  add_bound(node, choices, limit, best);
   return best;
 }
 

@@ -18,9 +18,9 @@ inline constexpr unsigned k_home_cores = 4;
 enum class BindPolicy {
   automatic,  // near the GPUs, equal shares, every core used
   compact,    // runs of neighbours in hwloc's order, whatever the GPUs
-  spread,     // rank i in NUMA node i mod N, whatever the GPUs
-  none,       // every rank may use every core
-  map         // as the user says, by local rank
+  spread,  // ranks in the NUMA nodes by turns, those passed over that are full; whatever the GPUs
+  none,    // every rank may use every core
+  map      // as the user says, by local rank
 };
 
 struct BindRequest {
@@ -53,6 +53,14 @@ struct RankBinding {
 // those of adapters are topo::Path, of the nearest of the rank's GPUs (of its home cores where it
 // has none: node or sys).
 struct BindingScore {
+  // How far apart the GPUs of a rank are: GpusApart, sums over ranks.
+  unsigned gpu_packages = 0;  // that a rank's GPUs lie in, beyond one
+  unsigned gpu_numas = 0;     // the same of NUMA nodes
+  unsigned linked = 0;        // weights of the links within ranks: the more, the better
+  unsigned gpu_paths = 0;     // topo::Path of each two GPUs of one rank
+  // Near cores (NearCores) of each rank, ascending. The lexicographically greater list is better:
+  // more for the rank with the fewest, then for the one with the second fewest, ...
+  std::vector<unsigned> near_cores{};
   // Of each rank's best k_home_cores, or as many as all ranks could have where that is less; one
   // that a rank lacks counts as farther than any.
   double home_distance = 0;
@@ -69,7 +77,6 @@ struct BindingScore {
   unsigned numa_span = 0;     // NUMA nodes that a rank has cores in, sum over ranks
   double nic_distance = 0;    // mean over ranks
   unsigned nic_load = 0;      // the most ranks on one adapter
-  unsigned linked = 0;        // sum of the links' weights within ranks
 
   bool operator==(const BindingScore&) const = default;
 };
@@ -77,8 +84,8 @@ struct BindingScore {
 struct NodeBinding {
   std::vector<RankBinding> ranks;  // by local rank
   BindingScore score;
-  // Of each number the best that any binding has that shares no core without need, whatever the
-  // others are then.
+  // Of each number the best that any binding has that shares no core and parts no rank's GPUs
+  // without need, whatever the others are then.
   BindingScore bound;
   std::vector<std::string> reasons;   // why it is as it is, a sentence each
   std::vector<std::string> warnings;  // what cannot be as it should be, and what to do
@@ -87,13 +94,15 @@ struct NodeBinding {
 // The best binding of a node under a policy. `automatic` is, in this order: every rank has a core
 // and as many GPUs as the others, G/n (G not a multiple of n: those left over are named in a
 // warning; fewer GPUs than ranks: shared by runs of ranks), and no core is shared unless there are
-// fewer than ranks; home cores are near, in sum over ranks and their GPUs; ranks have the same
-// number of cores, or one more; every core is used; all cores are near; home
-// cores of the rank that has it worst are near; adapters are near, then evenly loaded; ranks lie in
-// few packages; L3s are not shared; NUMA nodes have few ranks, and ranks few NUMA nodes; GPUs of a
-// rank are linked; the rest follows hwloc's and PCI's order, so that the same node gives the same
-// binding. Errc::invalid: no core, an unknown GPU, a PU of `map` that may not be used, more
-// cores_per_rank than there are; all problems at once.
+// fewer than ranks; ranks have the same number of cores, or one more; every core is used; the GPUs
+// of a rank are in one package, one NUMA node, linked, behind one switch; the rank with the fewest
+// near cores has as many as can be; home cores are near, in sum over ranks and their GPUs; the rank
+// with the second fewest near cores has as many as can be, and so on (max-min fairness); all cores
+// are near; home cores of the rank that has it worst are near; adapters are
+// near, then evenly loaded; ranks lie in few packages; L3s are not shared; NUMA nodes have few
+// ranks, and ranks few NUMA nodes; the rest follows hwloc's and PCI's order, so that the same node
+// gives the same binding. Errc::invalid: no core, an unknown GPU, a PU of `map` that may not be
+// used, more cores_per_rank than there are; all problems at once.
 [[nodiscard]] Result<NodeBinding> bind_node(const topo::NodeTopology& topology,
                                             const BindRequest& request);
 

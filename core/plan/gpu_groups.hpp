@@ -10,9 +10,9 @@ namespace dts::plan {
 // the other ranks take.
 struct GpuGroups {
   std::vector<std::vector<unsigned>> of_rank;  // each ascending; ranks in the order of their first
-  double home_distance = 0;                    // as BindingScore counts
+  std::vector<unsigned> near_cores;            // as BindingScore counts
+  double home_distance = 0;
   double mean_distance = 0;
-  unsigned linked = 0;
 };
 
 struct GpuChoices {
@@ -20,10 +20,9 @@ struct GpuChoices {
   bool all = true;              // false: there are more, which were not looked at
 };
 
-// The ways to give each of `ranks` ranks as many of `gpus` as the others, or, with fewer GPUs than
-// ranks, each GPU to as many as the others or one more. GPUs that are alike to every core and to
-// every other GPU are told apart by their order only. At most some thousand ways are looked at,
-// those of GPUs that are near each other and linked first. `most_cores`: of each rank.
+// The ways to give each of `ranks` ranks as many of `gpus` as the others, those of one rank as near
+// each other as can be (GpusApart), or, with fewer GPUs than ranks, each GPU to as many as the
+// others or one more. At most some hundred ways are looked at. `most_cores`: of each rank.
 [[nodiscard]] GpuChoices gpu_choices(const topo::NodeTopology& topology,
                                      const std::vector<unsigned>& gpus,
                                      unsigned ranks,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a binding is worth.
+#include "core/plan/gpus_apart.hpp"
+#include "core/plan/near_cores.hpp"
 #include "core/plan/share_cores.hpp"
 #include "core/plan/share_nics.hpp"
 #include "core/topo/distance.hpp"
@@ -123,34 +125,64 @@ void add_devices(BindingScore& result,
       ++with_nic;
       result.nic_load = std::max(result.nic_load, ++load[nic]);
     }
-    for (const topo::GpuLink& link : topology.links)
-      if (std::binary_search(rank.gpus.begin(), rank.gpus.end(), link.a) &&
-          std::binary_search(rank.gpus.begin(), rank.gpus.end(), link.b))
-        result.linked += link.weight;
   }
   if (with_nic > 0) result.nic_distance = static_cast<double>(far) / with_nic;
 }
 
-auto order_of(const BindingScore& s) {
+void add_gpus(BindingScore& result,
+              const NodeTopology& topology,
+              const std::vector<RankBinding>& ranks) {
+  const GpuPairs pairs(topology);
+  GpusApart apart;
+  for (const RankBinding& rank : ranks) apart += pairs.of(rank.gpus);
+  result.gpu_packages = apart.packages;
+  result.gpu_numas = apart.numas;
+  result.linked = apart.linked;
+  result.gpu_paths = apart.paths;
+}
+
+void add_near(BindingScore& result,
+              const NodeTopology& topology,
+              const std::vector<RankBinding>& ranks) {
+  const NearCores near(topology);
+  for (const RankBinding& rank : ranks) {
+    unsigned& count = result.near_cores.emplace_back(0);
+    for (const auto* list : {&rank.home, &rank.annex})
+      for (const unsigned core : *list) count += near.contain(rank.gpus, core) ? 1 : 0;
+  }
+  std::sort(result.near_cores.begin(), result.near_cores.end());
+}
+
+// Before near cores of all ranks, and after.
+auto first_order(const BindingScore& s) {
   return std::make_tuple(s.shared_cores,
-                         s.home_distance,
                          ~s.fewest_cores,
                          s.unused_cores,
-                         s.mean_distance,
+                         s.gpu_packages,
+                         s.gpu_numas,
+                         ~s.linked,
+                         s.gpu_paths,
+                         s.near_cores.empty() ? 0 : ~s.near_cores.front(),
+                         s.home_distance);
+}
+
+auto last_order(const BindingScore& s) {
+  return std::make_tuple(s.mean_distance,
                          s.farthest_home,
                          s.nic_distance,
                          s.nic_load,
                          s.package_span,
                          s.shared_l3,
                          s.numa_load,
-                         s.numa_span,
-                         ~s.linked);
+                         s.numa_span);
 }
 
 }  // namespace
 
 bool is_better(const BindingScore& a, const BindingScore& b) {
-  return order_of(a) < order_of(b);
+  if (first_order(a) != first_order(b)) return first_order(a) < first_order(b);
+  if (a.near_cores != b.near_cores) return a.near_cores > b.near_cores;
+  return last_order(a) < last_order(b);
 }
 
 BindingScore score(const NodeTopology& topology, const std::vector<RankBinding>& ranks) {
@@ -158,6 +190,8 @@ BindingScore score(const NodeTopology& topology, const std::vector<RankBinding>&
   add_cores(result, topology, ranks);
   add_sharing(result, topology, ranks);
   add_devices(result, topology, ranks);
+  add_gpus(result, topology, ranks);
+  add_near(result, topology, ranks);
   return result;
 }
 

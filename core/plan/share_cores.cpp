@@ -1,156 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/share_cores.hpp"
 
-#include "core/base/alike.hpp"
-#include "core/plan/flow.hpp"
+#include "core/plan/core_amounts.hpp"
 #include "core/plan/tidy_cores.hpp"
 #include "core/topo/distance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
 #include <map>
-#include <tuple>
 
 namespace dts::plan {
 namespace {
 
 using topo::NodeTopology;
 
-// A slow core of a hybrid processor counts as farther than any fast one.
-constexpr std::int64_t k_slow = (topo::k_other_package + 1) * k_unit;
-// A home core's distance counts before the distances of all others together.
-constexpr std::int64_t k_home_weight = 1'000'000;
-// A core without a rank, or with one rank less, comes before any distance.
-constexpr std::int64_t k_crowd_weight = k_home_weight * k_home_weight;
-
-// Ranks that are alike to every core: as far from each group, in 1/k_unit.
-using Class = Alike<std::vector<std::int64_t>>;
-
-std::vector<CoreGroup> group_cores(const NodeTopology& topology) {
-  const auto alike = group_alike(topology.cores.size(), [&](std::size_t i) {
-    const topo::Core& core = topology.cores[i];
-    return std::make_tuple(core.package, core.numa, core.l3, core.kind);
-  });
-  std::vector<CoreGroup> groups;
-  for (const auto& [place, cores] : alike)
-    groups.push_back(
-        {std::get<0>(place), std::get<1>(place), std::get<2>(place), {cores.begin(), cores.end()}});
-  return groups;
-}
-
-unsigned fastest(const NodeTopology& topology) {
-  unsigned kind = 0;
-  for (const topo::Core& core : topology.cores) kind = std::max(kind, core.kind);
-  return kind;
-}
-
-std::vector<Class> classify(const NodeTopology& topology,
-                            const std::vector<CoreGroup>& groups,
-                            const std::vector<std::vector<unsigned>>& gpus) {
-  const unsigned fast = fastest(topology);
-  return group_alike(gpus.size(), [&](std::size_t rank) {
-    std::vector<std::int64_t> distances;
-    for (const CoreGroup& one : groups)
-      distances.push_back(mean_distance(topology, gpus[rank], one.cores[0]) +
-                          (topology.cores[one.cores[0]].kind < fast ? k_slow : 0));
-    return distances;
-  });
-}
-
-// Cores of each class in each group.
-using Shares = std::vector<std::vector<std::int64_t>>;
-
-// What each rank gets: `each`, of which `home` are home cores, and `extra` of them one more. Each
-// core serves `full` ranks, and some of them one more.
-struct Quota {
-  std::int64_t each, home, extra, full;
-};
-
-Quota quota(std::size_t cores, std::size_t ranks, std::size_t most) {
-  if (cores < ranks) return {1, 1, 0, static_cast<std::int64_t>(ranks / cores)};
-  const std::size_t each = std::min(cores / ranks, most);
-  return {static_cast<std::int64_t>(each),
-          static_cast<std::int64_t>(std::min<std::size_t>(each, k_home_cores)),
-          static_cast<std::int64_t>(each < most ? cores % ranks : 0),
-          1};
-}
-
-// Each class is three sources: its home cores, the rest of what all ranks have, and one core more
-// for some of its ranks.
-Shares share(const std::vector<Class>& classes,
-             const std::vector<CoreGroup>& groups,
-             const Quota& quota,
-             bool crowded,
-             std::int64_t home_weight) {
-  constexpr std::int64_t k_any = std::numeric_limits<std::int32_t>::max();
-  const std::size_t source = 0, more = 1, sink = 2, first_group = 3;
-  const std::size_t first_part = first_group + groups.size();
-  Flow flow(first_part + 3 * classes.size());
-  flow.add(source, more, quota.extra, 0);
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const auto size = static_cast<std::int64_t>(groups[g].cores.size());
-    flow.add(first_group + g, sink, size * quota.full, 0);
-    if (crowded) flow.add(first_group + g, sink, size, k_crowd_weight);
-  }
-  std::vector<std::vector<std::array<std::size_t, 3>>> edges(classes.size());
-  for (std::size_t c = 0; c < classes.size(); ++c) {
-    const std::size_t part = first_part + 3 * c;
-    const auto count = static_cast<std::int64_t>(classes[c].members.size());
-    flow.add(source, part, count * quota.home, 0);
-    flow.add(source, part + 1, count * (quota.each - quota.home), 0);
-    flow.add(more, part + 2, count, 0);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const std::int64_t cost = classes[c].key[g];
-      edges[c].push_back({flow.add(part, first_group + g, k_any, cost * home_weight),
-                          flow.add(part + 1, first_group + g, k_any, cost),
-                          flow.add(part + 2, first_group + g, k_any, cost)});
-    }
-  }
-  flow.run(source, sink);
-  Shares shares(classes.size());
-  for (std::size_t c = 0; c < classes.size(); ++c)
-    for (const auto& three : edges[c])
-      shares[c].push_back(flow.flow(three[0]) + flow.flow(three[1]) + flow.flow(three[2]));
-  return shares;
-}
-
-// One for each of `count` to whoever needs most, the first of several.
-void fill(std::size_t& count, std::vector<std::size_t>& needs, std::vector<std::size_t>& given) {
-  while (count > 0) {
-    const auto neediest = std::max_element(needs.begin(), needs.end());
-    if (*neediest == 0) return;
-    --*neediest;
-    ++given[static_cast<std::size_t>(neediest - needs.begin())];
-    --count;
-  }
-}
-
-// The cores of one class to its ranks, by their numbers: of those at one distance everybody gets as
-// much of what he still needs as the others, home cores first.
+// The cores of one class to its ranks: of those that are near, of those at one distance, everybody
+// gets as many as the others, so that home cores and near ones are even too.
 class HandOut {
  public:
-  HandOut(const Class& ranks, std::size_t cores, CoreShares& shares)
-      : class_(ranks), shares_(shares) {
+  HandOut(const RankClass& ranks, std::size_t cores, CoreShares& shares)
+      : class_(ranks), shares_(shares), has_(ranks.members.size(), 0) {
     const std::size_t count = ranks.members.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t all = cores / count + (i < cores % count ? 1 : 0);
-      home_.push_back(std::min<std::size_t>(cores / count, k_home_cores));
-      rest_.push_back(all - home_.back());
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      due_.push_back(cores / count + (i < cores % count ? 1 : 0));
   }
 
-  // So many of each of these groups.
+  // So many of each of these groups, which are in a run for each rank.
   void give(std::vector<std::pair<std::size_t, std::size_t>> amounts) {
     std::size_t left = 0;
     for (const auto& [group, amount] : amounts) left += amount;
-    std::vector<std::size_t> given(home_.size(), 0);
-    fill(left, home_, given);
-    fill(left, rest_, given);
+    const std::vector<std::size_t> before = has_;
+    for (; left > 0; --left) ++has_[neediest()];
     auto next = amounts.begin();
-    for (std::size_t i = 0; i < given.size(); ++i)
-      for (std::size_t k = 0; k < given[i]; ++k) {
+    for (std::size_t i = 0; i < has_.size(); ++i)
+      for (std::size_t k = before[i]; k < has_[i]; ++k) {
         while (next->second == 0) ++next;
         --next->second;
         ++shares_.counts[class_.members[i]][next->first];
@@ -158,25 +42,35 @@ class HandOut {
   }
 
  private:
-  const Class& class_;
+  // The first of those that have the fewest cores, and are due more.
+  [[nodiscard]] std::size_t neediest() const {
+    std::size_t best = has_.size();
+    for (std::size_t i = 0; i < has_.size(); ++i)
+      if (has_[i] < due_[i] && (best == has_.size() || has_[i] < has_[best])) best = i;
+    return best;
+  }
+
+  const RankClass& class_;
   CoreShares& shares_;
-  std::vector<std::size_t> home_, rest_;  // what each rank still needs
+  std::vector<std::size_t> due_, has_;  // cores of each rank
 };
 
-void hand_out(const Class& ranks, const std::vector<std::int64_t>& amounts, CoreShares& shares) {
-  std::map<std::int64_t, std::vector<std::pair<std::size_t, std::size_t>>> by_distance;
+void hand_out(const RankClass& ranks,
+              const std::vector<std::int64_t>& amounts,
+              CoreShares& shares) {
+  std::map<Reach, std::vector<std::pair<std::size_t, std::size_t>>> by_reach;
   std::size_t total = 0;
   for (std::size_t g = 0; g < amounts.size(); ++g) {
     if (amounts[g] == 0) continue;
-    by_distance[ranks.key[g]].emplace_back(g, amounts[g]);
+    by_reach[ranks.key[g]].emplace_back(g, amounts[g]);
     total += static_cast<std::size_t>(amounts[g]);
   }
   HandOut hands(ranks, total, shares);
-  for (auto& [distance, groups] : by_distance) hands.give(std::move(groups));
+  for (auto& [reach, groups] : by_reach) hands.give(std::move(groups));
 }
 
 // What ranks of this class have, in the order of cores: it is all the same to them.
-void put_in_order(const Class& ranks, CoreShares& shares) {
+void put_in_order(const RankClass& ranks, CoreShares& shares) {
   std::vector<std::vector<unsigned>> counts;
   for (const std::size_t rank : ranks.members) counts.push_back(std::move(shares.counts[rank]));
   std::sort(counts.begin(), counts.end(), std::greater<>());
@@ -185,16 +79,17 @@ void put_in_order(const Class& ranks, CoreShares& shares) {
 }
 
 // Of the cores that ranks of this class have.
-std::int64_t nearest_of(const Class& ranks, const CoreShares& shares) {
+std::int64_t nearest_of(const RankClass& ranks, const CoreShares& shares) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const std::size_t rank : ranks.members)
     for (std::size_t g = 0; g < ranks.key.size(); ++g)
-      if (shares.counts[rank][g] > 0) least = std::min(least, ranks.key[g]);
+      if (shares.counts[rank][g] > 0) least = std::min(least, ranks.key[g].distance);
   return least;
 }
 
-// Which cores they are, and which of them home: the nearest that ranks of this class have and all
-// of the GPUs' NUMA node, else as many as are to be; a slow one where a rank has no other.
+// Which cores they are, and which of them home: the near ones and the nearest that ranks of this
+// class have, else as many as are to be. Slow ones are home where fast ones are so few that threads
+// on both are done earlier: a slow core is about half as fast.
 class Naming {
  public:
   explicit Naming(const CoreShares& shares)
@@ -204,18 +99,23 @@ class Naming {
   }
 
   void name(std::size_t rank, std::int64_t nearest, RankBinding& binding) {
-    std::map<std::int64_t, std::vector<std::size_t>> by_distance;
-    for (std::size_t g = 0; g < shares_.groups.size(); ++g)
-      if (shares_.counts[rank][g] > 0) by_distance[shares_.distances[rank][g]].push_back(g);
-    for (const auto& [distance, groups] : by_distance)
-      for (const std::size_t g : groups) {
-        const bool near = distance == nearest || distance <= topo::k_same_numa * k_unit;
+    std::map<Reach, std::vector<std::size_t>> by_reach;
+    unsigned fast = 0;
+    for (std::size_t g = 0; g < shares_.groups.size(); ++g) {
+      const Reach& reach = shares_.reaches[rank][g];
+      if (shares_.counts[rank][g] == 0) continue;
+      by_reach[reach].push_back(g);
+      fast += reach.distance < slow_distance() ? shares_.counts[rank][g] : 0;
+    }
+    for (const auto& [reach, groups] : by_reach) {
+      const bool is_home = !reach.is_far || reach.distance == nearest;
+      const bool may_fill = reach.distance < slow_distance() || 2 * fast < shares_.home_cores;
+      for (const std::size_t g : groups)
         for (unsigned k = 0; k < shares_.counts[rank][g]; ++k) {
-          const bool wanted = binding.home.size() < shares_.home_cores &&
-                              !(distance >= k_slow && !binding.home.empty());
-          (near || wanted ? binding.home : binding.annex).push_back(next(g));
+          const bool wanted = binding.home.size() < shares_.home_cores && may_fill;
+          (is_home || wanted ? binding.home : binding.annex).push_back(next(g));
         }
-      }
+    }
     std::sort(binding.home.begin(), binding.home.end());
     std::sort(binding.annex.begin(), binding.annex.end());
   }
@@ -252,20 +152,20 @@ std::vector<RankBinding> share_cores(const NodeTopology& topology,
   if (cores == 0) return shares;
   CoreShares all;
   all.groups = group_cores(topology);
-  const Quota each = quota(cores, ranks, most);
-  all.home_cores = static_cast<unsigned>(each.home);
+  const CoreQuota quota = core_quota(cores, ranks, most);
+  all.home_cores = static_cast<unsigned>(quota.home);
   all.counts.assign(ranks, std::vector<unsigned>(all.groups.size(), 0));
-  all.distances.resize(ranks);
-  const std::vector<Class> classes = classify(topology, all.groups, gpus);
-  const Shares amounts = share(classes, all.groups, each, cores < ranks, k_home_weight);
+  all.reaches.resize(ranks);
+  const std::vector<RankClass> classes = classify_ranks(topology, all.groups, gpus);
+  const auto amounts = core_amounts(classes, all.groups, quota, CoreAim::fair);
   for (std::size_t c = 0; c < classes.size(); ++c) {
     hand_out(classes[c], amounts[c], all);
-    for (const std::size_t rank : classes[c].members) all.distances[rank] = classes[c].key;
+    for (const std::size_t rank : classes[c].members) all.reaches[rank] = classes[c].key;
   }
   if (cores >= ranks) tidy_cores(all);
-  for (const Class& alike : classes) put_in_order(alike, all);
+  for (const RankClass& alike : classes) put_in_order(alike, all);
   std::vector<std::int64_t> nearest(ranks);
-  for (const Class& alike : classes) {
+  for (const RankClass& alike : classes) {
     const std::int64_t least = nearest_of(alike, all);
     for (const std::size_t rank : alike.members) nearest[rank] = least;
   }
@@ -280,12 +180,13 @@ double least_mean_distance(const NodeTopology& topology,
   const std::size_t cores = topology.cores.size(), ranks = gpus.size();
   if (cores == 0) return 0;
   const std::vector<CoreGroup> groups = group_cores(topology);
-  const std::vector<Class> classes = classify(topology, groups, gpus);
-  const Shares amounts = share(classes, groups, quota(cores, ranks, most), cores < ranks, 1);
+  const std::vector<RankClass> classes = classify_ranks(topology, groups, gpus);
+  const auto amounts =
+      core_amounts(classes, groups, core_quota(cores, ranks, most), CoreAim::distance);
   std::int64_t sum = 0, count = 0;
   for (std::size_t c = 0; c < classes.size(); ++c)
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      sum += amounts[c][g] * (classes[c].key[g] % k_slow);
+      sum += amounts[c][g] * (classes[c].key[g].distance % slow_distance());
       count += amounts[c][g];
     }
   return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count * k_unit);

@@ -38,14 +38,18 @@ class Tidying {
         has_(nobody_ + 1, std::vector<int>(shares.groups.size(), 0)),
         groups_(nobody_ + 1, 0),
         total_(nobody_ + 1, 0),
+        near_(nobody_, 0),
         home_(nobody_, 0) {
     for (std::size_t group = 0; group < shares.groups.size(); ++group)
       has_[nobody_][group] = static_cast<int>(shares.groups[group].cores.size());
+    for (const auto& counts : shares.counts)
+      most_ = std::max(most_, std::accumulate(counts.begin(), counts.end(), std::int64_t{1}));
+    unfair_ = static_cast<std::int64_t>(nobody_) * most_ * most_;
     for (std::size_t rank = 0; rank < nobody_; ++rank) {
       auto& order = nearest_first_.emplace_back(shares.groups.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return shares.distances[rank][a] < shares.distances[rank][b];
+        return shares.reaches[rank][a].distance < shares.reaches[rank][b].distance;
       });
       for (std::size_t group = 0; group < shares.groups.size(); ++group)
         move(nobody_, rank, group, static_cast<int>(shares.counts[rank][group]));
@@ -66,10 +70,12 @@ class Tidying {
 
  private:
   // What is to be little; what comes first counts before all that follows.
-  using Cost = std::array<std::int64_t, 8>;
+  using Cost = std::array<std::int64_t, 10>;
 
   [[nodiscard]] Cost cost() const {
-    return {home_sum_,
+    return {-*std::min_element(near_.begin(), near_.end()),
+            home_sum_,
+            unfair_,
             distance_sum_,
             *std::max_element(home_.begin(), home_.end()),
             packages_.sum(),
@@ -89,10 +95,20 @@ class Tidying {
       packages_.add(rank, group, more);
       numas_.add(rank, group, more);
       l3s_.add(rank, group, more);
-      distance_sum_ += shares_.distances[rank][group] * more;
+      const Reach& reach = shares_.reaches[rank][group];
+      distance_sum_ += reach.distance * more;
+      if (!reach.is_far) add_near(rank, more);
     };
     add(from, -cores);
     add(to, cores);
+  }
+
+  // The sum of the squares of what each lacks is least where near cores are divided in the fairest
+  // way: of all sums of convex functions, since what ranks can have is a polymatroid.
+  void add_near(std::size_t rank, int more) {
+    unfair_ -= (most_ - near_[rank]) * (most_ - near_[rank]);
+    near_[rank] += more;
+    unfair_ += (most_ - near_[rank]) * (most_ - near_[rank]);
   }
 
   void count_home(std::size_t rank) {
@@ -101,7 +117,7 @@ class Tidying {
     auto left = static_cast<int>(shares_.home_cores);
     for (const std::size_t group : nearest_first_[rank]) {
       const int cores = std::min(left, has_[rank][group]);
-      sum += shares_.distances[rank][group] * cores;
+      sum += shares_.reaches[rank][group].distance * cores;
       if ((left -= cores) == 0) break;
     }
     home_sum_ += sum - home_[rank];
@@ -174,9 +190,11 @@ class Tidying {
   Parts packages_, numas_, l3s_;
   std::vector<std::vector<int>> has_;                    // by rank and group
   std::vector<int> groups_, total_;                      // groups and cores by rank
+  std::vector<std::int64_t> near_;                       // near cores by rank
   std::vector<std::int64_t> home_;                       // distances of its home cores
   std::vector<std::vector<std::size_t>> nearest_first_;  // groups by rank
-  std::int64_t home_sum_ = 0, distance_sum_ = 0;
+  std::int64_t most_ = 0;                                // cores of a rank, and one
+  std::int64_t unfair_ = 0, home_sum_ = 0, distance_sum_ = 0;
   Cost cost_{};
   unsigned looks_ = 0;
 };

@@ -136,6 +136,11 @@ TEST_CASE(
     REQUIRE(binding);
     const BindingScore& ours = binding->score;
     const BindingScore best = BruteForce(node, request).best();
+    CHECK(ours.gpu_packages == best.gpu_packages);
+    CHECK(ours.gpu_numas == best.gpu_numas);
+    CHECK(ours.linked == best.linked);
+    CHECK(ours.gpu_paths == best.gpu_paths);
+    CHECK(ours.near_cores == best.near_cores);
     CHECK(ours.home_distance == doctest::Approx(best.home_distance));
     CHECK(ours.fewest_cores == best.fewest_cores);
     CHECK(ours.unused_cores == best.unused_cores);

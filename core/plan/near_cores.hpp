@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cores count as near the GPUs of a rank. Pure, thread-safe.
+#pragma once
+
+#include "core/topo/topology.hpp"
+
+#include <vector>
+
+namespace dts::plan {
+
+// A core is near a rank if it is of the fastest kind that the node has and in the NUMA node of at
+// least one of the rank's GPUs, or in the larger part of the node that this GPU hangs from. Every
+// core of the fastest kind is near a rank without GPUs.
+class NearCores {
+ public:
+  explicit NearCores(const topo::NodeTopology& topology);  // which is to outlive it
+
+  // `gpus` and `core`: indices into NodeTopology::gpus and cores.
+  [[nodiscard]] bool contain(const std::vector<unsigned>& gpus, unsigned core) const;
+
+  [[nodiscard]] unsigned fastest_kind() const { return fastest_; }
+
+ private:
+  const topo::NodeTopology& topology_;
+  unsigned fastest_ = 0;
+};
+
+}  // namespace dts::plan
