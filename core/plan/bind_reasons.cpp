@@ -97,7 +97,9 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
     binding.reasons.push_back(fmt::format(
         "home cores are {} from their GPUs{}",
         s.home_distance == 0 ? "no step" : fmt::format("{:.2f} steps", s.home_distance),
-        s.home_distance <= binding.bound.home_distance ? ", no binding is nearer" : ""));
+        s.home_distance > binding.bound.home_distance ? ""
+        : request.gpus.size() > request.ranks ? ", no binding with GPUs grouped this way is nearer"
+                                              : ", no binding is nearer"));
   say_near(request, binding);
   if (annexes > 0)
     binding.reasons.push_back(
