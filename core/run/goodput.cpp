@@ -121,10 +121,14 @@ class Account {
 
   void close_attempt() {
     if (attempt_ == 0) return;
-    const auto told = std::find_if(summary_.attempts.begin(),
-                                   summary_.attempts.end(),
-                                   [&](const AttemptSummary& a) { return a.number == attempt_; });
-    if (span_) divide(*span_, told == summary_.attempts.end() ? AttemptSummary{} : *told);
+    // By number, as summarise() sorts them: there may be very many.
+    const auto told = std::lower_bound(
+        summary_.attempts.begin(),
+        summary_.attempts.end(),
+        attempt_,
+        [](const AttemptSummary& a, unsigned number) { return a.number < number; });
+    const bool known = told != summary_.attempts.end() && told->number == attempt_;
+    if (span_) divide(*span_, known ? *told : AttemptSummary{});
     TimeUse& all = done_[attempt_];  // twice only in a ledger that nobody of ours wrote
     for (const Phase phase : k_phases) all[phase] += use_[phase];
     attempt_ = 0;

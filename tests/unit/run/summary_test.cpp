@@ -2,6 +2,8 @@
 // The story of a run: attempts, steps lost between them, and what the metrics say.
 #include "core/run/summary.hpp"
 
+#include "core/run/goodput.hpp"
+
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -243,6 +245,8 @@ TEST_CASE("very many attempts are summarised in time that grows with their numbe
   CHECK(read.events.size() == std::size_t{2} * k_attempts);
   CHECK(summary.attempts.size() == k_attempts);
   CHECK(summary.attempts.back().cause == "rank_killed");
+  const Goodput goodput = account(read.events, summary, std::chrono::system_clock::now());
+  CHECK(goodput.attempts.size() == k_attempts);
   // 1 s where the machine is idle; a search for each attempt took minutes.
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
 }
