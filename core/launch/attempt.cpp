@@ -389,6 +389,7 @@ void Attempt::kill_all(Time now) {
 
 // ": rank 3 on n1 was killed by SIGTERM, which its program does not handle; and 2 more ranks"
 std::string Attempt::name_unsaved() const {
+  if (failure_) return ": " + failure_->detail;  // which is why the others were killed
   std::string words;
   unsigned more = 0;
   for (const auto& [rank, state] : ranks_) {

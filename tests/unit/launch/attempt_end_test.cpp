@@ -226,7 +226,8 @@ TEST_CASE("some finished, some saved: that is a stop with everything saved") {
 TEST_CASE("a rank that is lost during a stop does not make it a crash") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).lost(2).killed_ranks_exit();
-  check_outcome(job, Cause::preempted, 85, "not every rank saved");
+  check_outcome(
+      job, Cause::preempted, 85, "not every rank saved: rank 2 on n1: its process vanished");
 }
 
 TEST_CASE("85 without a stop: the program asks to be run again") {
