@@ -4,6 +4,7 @@
 #include "cli/commands/job_options.hpp"
 #include "core/base/files.hpp"
 #include "core/base/hostlist.hpp"
+#include "core/base/json_bytes.hpp"
 #include "core/base/units.hpp"
 #include "core/launch/net.hpp"
 #include "core/plan/json.hpp"
@@ -29,27 +30,37 @@ std::string provenance(const Prepared& prepared) {
                                       {"user", ::getuid()},
                                       {"folder", absolute_path(".")},
                                       {"dtsubmit", program_path()},
-                                      {"command", prepared.plan.command}};
+                                      {"command", bytes_to_json(prepared.plan.command)}};
   return record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Result<plan::Plan> plan_of(const Asked& asked, const plan::ClusterView& cluster) {
+  Diagnostics problems = asked.problems;
+  auto plan = plan::make_plan(asked.spec, cluster, trainer_path());
+  if (!plan) problems.insert(problems.end(), plan.error().begin(), plan.error().end());
+  if (!problems.empty()) return tl::unexpected<Error>(to_error(problems));
+  return *std::move(plan);
 }
 
 }  // namespace
 
-Result<Prepared> prepare(spec::JobSpec spec,
+Result<void> check(const Asked& asked) {
+  return plan_of(asked, {}).map([](const plan::Plan&) {});
+}
+
+Result<Prepared> prepare(Asked asked,
                          const plan::ClusterView& cluster,
                          const std::string& runs,
                          bool with_script) {
   Prepared prepared;
-  auto plan = plan::make_plan(spec, cluster, trainer_path());
-  if (!plan) return tl::unexpected<Error>(to_error(plan.error()));
-  prepared.plan = std::move(*plan);
-  if (spec.command.empty() && !exists(trainer_path()))
+  DTS_ASSIGN(prepared.plan, plan_of(asked, cluster));
+  prepared.spec = std::move(asked.spec);
+  if (prepared.spec.command.empty() && !exists(trainer_path()))
     return fail(Errc::not_found,
                 "the bundled trainer is not at " + trainer_path(),
                 "build it, or name a program after `--`");
   prepared.run_name = run::run_name(prepared.plan.job_name, std::chrono::system_clock::now());
   prepared.runs = absolute_path(runs.empty() ? "runs" : runs);
-  prepared.spec = std::move(spec);
   if (with_script) {
     prepared.context.run_dir = prepared.directory().path;
     prepared.context.dtsubmit = program_path();

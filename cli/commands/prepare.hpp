@@ -2,6 +2,7 @@
 // From a spec to a run directory: what `submit` and `run` do alike before anything is started.
 #pragma once
 
+#include "cli/commands/job_options.hpp"
 #include "core/base/result.hpp"
 #include "core/plan/plan.hpp"
 #include "core/run/run_directory.hpp"
@@ -25,11 +26,15 @@ struct Prepared {
   [[nodiscard]] run::RunDirectory directory() const { return {runs + "/" + run_name}; }
 };
 
-// `cluster` may be empty (unknown). Nothing is written. Errc::invalid with every problem at once.
-[[nodiscard]] Result<Prepared> prepare(spec::JobSpec spec,
+// `cluster` may be empty (unknown). Nothing is written. Errc::invalid with every problem at once:
+// of what was typed, of the spec and of what the cluster has.
+[[nodiscard]] Result<Prepared> prepare(Asked asked,
                                        const plan::ClusterView& cluster,
                                        const std::string& runs,
                                        bool with_script);
+
+// The same problems where the cluster cannot be asked.
+[[nodiscard]] Result<void> check(const Asked& asked);
 
 // Writes the run directory, not yet durable (see create_run_directory()).
 [[nodiscard]] Result<run::RunDirectory> write_run(const Prepared& prepared);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/json.hpp"
 
+#include "core/base/json_bytes.hpp"
 #include "core/plan/binding.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ constexpr const char* k_plan_schema = "dtsubmit/plan/1";
 constexpr const char* k_placement_schema = "dtsubmit/placement/1";
 constexpr std::size_t k_most_bytes = std::size_t{16} << 20;
 
-// Texts were checked to be UTF-8 by make_plan(); `replace` only keeps a later mistake from
+// Other texts were checked to be UTF-8 by make_plan(); `replace` only keeps a later mistake from
 // throwing.
 std::string dump(const ordered_json& value, int indent) {
   return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
@@ -46,6 +47,17 @@ bool read(const json& object, const char* key, std::vector<std::string>& value) 
   for (const json& word : *found) {
     if (!word.is_string()) return false;
     value.push_back(word.get<std::string>());
+  }
+  return true;
+}
+
+bool read_command(const json& object, std::vector<std::string>& command) {
+  const auto found = object.find("command");
+  if (found == object.end() || !found->is_array() || found->empty()) return false;
+  for (const json& word : *found) {
+    auto bytes = bytes_from_json(word);
+    if (!bytes) return false;
+    command.push_back(*std::move(bytes));
   }
   return true;
 }
@@ -99,7 +111,7 @@ std::string to_json(const Plan& plan) {
                         {"bind", plan.bind},
                         {"bind_threads", plan.bind_threads},
                         {"signal_margin", plan.signal_margin.count()},
-                        {"command", plan.command},
+                        {"command", bytes_to_json(plan.command)},
                         {"reasons", std::move(reasons)}};
   if (plan.smt > 0) value["smt"] = plan.smt;
   if (plan.cores_per_rank > 0) value["cores_per_rank"] = plan.cores_per_rank;
@@ -139,7 +151,7 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "frameworks", plan.frameworks)) return bad("frameworks");
   if (!read(value, "bind_threads", plan.bind_threads)) return bad("bind_threads");
   if (!read(value, "signal_margin", margin)) return bad("signal_margin");
-  if (!read(value, "command", plan.command) || plan.command.empty()) return bad("command");
+  if (!read_command(value, plan.command)) return bad("command");
   if (!read_reasons(value, plan.reasons)) return bad("reasons");
   plan.signal_margin = std::chrono::seconds(margin);
   if (value.contains("bind") && !read(value, "bind", plan.bind)) return bad("bind");

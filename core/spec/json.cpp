@@ -2,6 +2,7 @@
 #include "core/spec/json.hpp"
 
 #include "core/base/diagnostics.hpp"
+#include "core/base/json_bytes.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 
@@ -67,6 +68,19 @@ std::string read_flag(const json& value, bool& into) {
   return {};
 }
 
+std::string read_arguments(const json& value, std::vector<std::string>& into) {
+  const std::string problem =
+      R"(expected a list of texts, e.g. ["python3", "train.py"], or {"hex": "..."} for bytes)";
+  into.clear();
+  if (!value.is_array()) return problem;
+  for (const json& word : value) {
+    auto bytes = bytes_from_json(word);
+    if (!bytes) return problem;
+    into.push_back(*std::move(bytes));
+  }
+  return {};
+}
+
 std::string read_texts(const json& value, const char* example, std::vector<std::string>& into) {
   std::string problem = fmt::format("expected a list of texts, e.g. {}", example);
   into.clear();
@@ -124,10 +138,7 @@ constexpr Field k_fields[] = {
     {"smt", [](const json& v, JobSpec& s) { return read_number(v, s.smt); }},
     {"cores_per_rank", [](const json& v, JobSpec& s) { return read_number(v, s.cores_per_rank); }},
     {"bind_threads", [](const json& v, JobSpec& s) { return read_text(v, s.bind_threads); }},
-    {"command",
-     [](const json& v, JobSpec& s) {
-       return read_texts(v, R"(["python3", "train.py"])", s.command);
-     }},
+    {"command", [](const json& v, JobSpec& s) { return read_arguments(v, s.command); }},
 };
 
 // The line and column of a byte, and the line itself for the caret.
@@ -257,9 +268,9 @@ std::string to_json(const JobSpec& spec) {
   if (spec.cores_per_rank > 0) value["cores_per_rank"] = spec.cores_per_rank;
   value["bind_threads"] = spec.bind_threads;
   if (spec.strict_binding) value["strict_binding"] = true;
-  value["command"] = spec.command;
-  // validate() refuses what is not UTF-8; `replace` only keeps a caller who forgot it from an
-  // exception.
+  value["command"] = bytes_to_json(spec.command);
+  // validate() refuses other texts that are not UTF-8; `replace` only keeps a caller who forgot it
+  // from an exception.
   return value.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -2,6 +2,7 @@
 #include "core/spec/validate.hpp"
 
 #include "core/base/hostlist.hpp"
+#include "core/base/json_bytes.hpp"
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
@@ -16,30 +17,6 @@ namespace {
 constexpr unsigned k_most = 65'535;                  // fits Slurm's 16-bit counts
 constexpr std::size_t k_longest_text = 1'024;        // Slurm's limit for names (job_mgr.c)
 constexpr std::size_t k_longest_argument = 131'072;  // MAX_ARG_STRLEN of execve(2)
-
-// True for well-formed UTF-8 (RFC 3629) without NUL: what JSON files can hold.
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
-    const unsigned first = byte(i);
-    const std::size_t length = first < 0x80       ? 1
-                               : first >> 5 == 6  ? 2
-                               : first >> 4 == 14 ? 3
-                               : first >> 3 == 30 ? 4
-                                                  : 0;
-    if (first == 0 || length == 0 || i + length > text.size()) return false;
-    unsigned code = length == 1 ? first : first & (0x7fU >> length);
-    for (std::size_t k = i + 1; k < i + length; ++k) {
-      if (byte(k) >> 6 != 2) return false;
-      code = code << 6 | (byte(k) & 0x3fU);
-    }
-    constexpr unsigned k_smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (code < k_smallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-      return false;
-    i += length;
-  }
-  return true;
-}
 
 void check_count(Diagnostics& problems,
                  const char* option,
@@ -106,9 +83,11 @@ void check_command(Diagnostics& problems, const std::vector<std::string>& comman
     problems.push_back(
         {"command", "the program's name is empty", "write it after --, e.g. -- python3 train.py"});
   for (std::size_t i = 0; i < command.size(); ++i) {
-    if (!is_utf8(command[i]))
+    if (command[i].find('\0') != std::string::npos)
       problems.push_back(
-          {"command", fmt::format("argument {} is not UTF-8", i), "rename the file it names"});
+          {"command",
+           fmt::format("argument {} holds a NUL byte, which ends it for the kernel", i),
+           "leave the byte out"});
     if (command[i].size() > k_longest_argument)
       problems.push_back({"command",
                           fmt::format("argument {} is {} bytes long, the kernel takes {}",

@@ -46,6 +46,15 @@ void check_exit(const Output& output, int expected) {
 
 }  // namespace
 
+TEST_CASE("a program gets its arguments byte for byte, also those that are not UTF-8") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Output output = session.dtsubmit(
+      run_of(1, {"--", "printf", "%s|", "r\xe9sum\xe9", "\xff\x01\xfe", "caf\xc3\xa9"}));
+  check_exit(output, 0);
+  CHECK(output.out == "r\xe9sum\xe9|\xff\x01\xfe|caf\xc3\xa9|");
+}
+
 TEST_CASE("the last words of the first rank that failed come with the reason, if it is not shown") {
   if (!Session::has_mpirun()) return;
   const Session session;

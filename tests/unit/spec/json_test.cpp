@@ -27,6 +27,21 @@ std::string with(const std::string& member) {
 
 }  // namespace
 
+TEST_CASE("arguments are bytes, and survive their JSON") {
+  JobSpec spec;
+  spec.command = {"cat", "r\xe9sultat.txt", std::string("\xff\xfe\x01"), "caf\xc3\xa9", ""};
+  CHECK(validate(spec).empty());
+  const std::string text = to_json(spec);
+  CHECK(contains(text, R"("hex": "72e973756c7461742e747874")"));
+  const auto back = from_json(text, "spec.json");
+  REQUIRE(back);
+  CHECK(back->command == spec.command);
+  for (const char* wrong :
+       {R"({"hex": "a"})", R"({"hex": "zz"})", R"({"hex": "00"})", R"({"x": 1})", "7"})
+    CHECK(
+        contains(complaint(with(R"("command": [)" + std::string(wrong) + "]")), "expected a list"));
+}
+
 TEST_CASE("a full spec survives its JSON") {
   JobSpec spec;
   spec.job_name = "train";
