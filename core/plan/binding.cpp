@@ -2,6 +2,7 @@
 #include "core/plan/binding.hpp"
 
 #include "core/base/alike.hpp"
+#include "core/base/counted.hpp"
 #include "core/base/diagnostics.hpp"
 #include "core/plan/bind_policies.hpp"
 #include "core/plan/bind_reasons.hpp"
@@ -57,10 +58,10 @@ Result<void> check(const NodeTopology& node, const BindRequest& request) {
   if (const auto most = node.cores.size() / std::max(1U, request.ranks);
       request.cores_per_rank > std::max<std::size_t>(1, most))
     problems.push_back({"--cores-per-rank",
-                        fmt::format("{} asked, {} cores for {} ranks are there",
+                        fmt::format("{} asked, {} for {} are there",
                                     request.cores_per_rank,
-                                    node.cores.size(),
-                                    request.ranks),
+                                    counted(node.cores.size(), "core"),
+                                    counted(request.ranks, "rank")),
                         fmt::format("ask for at most {}", std::max<std::size_t>(1, most))});
   check_gpus(node, request, problems);
   if (request.policy == BindPolicy::map) check_map(node, request, problems);

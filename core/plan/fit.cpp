@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/fit.hpp"
 
+#include "core/base/counted.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 
@@ -138,27 +139,29 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   const unsigned wanted = spec.nodes + spec.spares;
   const std::size_t size = members.empty() ? fit.nodes.size() : members.size();
   if (size > 0 && size < wanted)
-    problems.push_back(
-        {"--nodes",
-         fmt::format(
-             "{} nodes asked, but there {} {}{}", wanted, size == 1 ? "is" : "are", size, scope),
-         fmt::format("ask for {} or fewer", size)});
+    problems.push_back({"--nodes",
+                        fmt::format("{} asked, but there {} {}{}",
+                                    counted(wanted, "node"),
+                                    size == 1 ? "is" : "are",
+                                    size,
+                                    scope),
+                        fmt::format("ask for {} or fewer", size)});
   if (fit.nodes.empty()) return fit;
   fit.known = true;
-  if (spec.gpus_per_node.value_or(0) > 0)
-    fit.nodes = demand(
-        fit.nodes,
-        {"--gpus-per-node", "GPUs", *spec.gpus_per_node, [](const Node& n) { return n.gpus; }},
-        scope,
-        wanted,
-        problems);
-  if (!fit.nodes.empty() && spec.memory_mib.value_or(0) > 0)
-    fit.nodes = demand(
-        fit.nodes,
-        {"--mem", "MiB of memory", *spec.memory_mib, [](const Node& n) { return n.memory_mib; }},
-        scope,
-        wanted,
-        problems);
+  fit.all = fit.nodes;
+  // Where no node has enough of one thing, the next is held against all of them: every problem is
+  // said at once.
+  const auto keep = [&](const Demand& d) {
+    fit.nodes = demand(fit.nodes.empty() ? fit.all : fit.nodes, d, scope, wanted, problems);
+  };
+  bool enough = true;
+  if (spec.gpus_per_node.value_or(0) > 0) {
+    keep({"--gpus-per-node", "GPUs", *spec.gpus_per_node, [](const Node& n) { return n.gpus; }});
+    enough = !fit.nodes.empty();
+  }
+  if (spec.memory_mib.value_or(0) > 0)
+    keep({"--mem", "MiB of memory", *spec.memory_mib, [](const Node& n) { return n.memory_mib; }});
+  if (!enough) fit.nodes.clear();
   for (const Node& node : fit.nodes)
     if (node.cpus > 0 && (fit.fewest_cpus == 0 || node.cpus < fit.fewest_cpus))
       fit.fewest_cpus = node.cpus;
@@ -170,11 +173,12 @@ void check_cpus(const spec::JobSpec& spec,
                 unsigned tasks,
                 unsigned cpus_per_task,
                 Diagnostics& problems) {
-  if (fit.nodes.empty()) return;
+  const std::vector<Node>& nodes = fit.nodes.empty() ? fit.all : fit.nodes;
+  if (nodes.empty()) return;
   const std::uint64_t need = std::uint64_t{tasks} * cpus_per_task;
   const char* option = spec.cpus_per_task ? "--cpus-per-task" : "--ntasks-per-node";
   const std::string scope = fit.partition.empty() ? "" : " in partition " + fit.partition;
-  (void)demand(fit.nodes,
+  (void)demand(nodes,
                {option, "CPUs", need, [](const Node& n) { return n.cpus; }},
                scope,
                spec.nodes + spec.spares,

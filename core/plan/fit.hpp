@@ -15,6 +15,7 @@ struct Fit {
   bool known = false;                    // false: nothing is known of the nodes
   unsigned fewest_cpus = 0;              // of the nodes that are large enough; 0: unknown
   std::vector<ClusterView::Node> nodes;  // those with enough GPUs and memory
+  std::vector<ClusterView::Node> all;    // those of the partition, whatever they have
 };
 
 // Appends what cannot run there to `problems`.

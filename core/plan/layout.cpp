@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_plan(): how many ranks, how wide, and why.
+#include "core/base/counted.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/plan/binding.hpp"
+#include "core/plan/check_own_launcher.hpp"
 #include "core/plan/fit.hpp"
 #include "core/plan/plan.hpp"
 #include "core/spec/validate.hpp"
@@ -26,16 +28,6 @@ void decide(Plan& plan, std::string_view what, unsigned value, std::string why) 
   decide(plan, what, std::to_string(value), std::move(why));
 }
 
-// torchrun, or python -m torch.distributed.run.
-bool is_torchrun(const std::vector<std::string>& command) {
-  if (command.empty()) return false;
-  if (command[0].substr(command[0].find_last_of('/') + 1) == "torchrun") return true;
-  const auto module = std::find(command.begin(), command.end(), "-m");
-  return module != command.end() && std::next(module) != command.end() &&
-         (*std::next(module) == "torch.distributed.run" ||
-          *std::next(module) == "torch.distributed.launch");
-}
-
 // The value of --nproc-per-node where it is a number: --nproc_per_node=8, --nproc-per-node 8.
 std::optional<unsigned> asked_workers(const std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size(); ++i) {
@@ -52,9 +44,9 @@ std::optional<unsigned> asked_workers(const std::vector<std::string>& command) {
   return std::nullopt;
 }
 
-void choose_workers(Plan& plan, const spec::JobSpec& spec) {
-  if (!is_torchrun(spec.command)) return;
-  const auto asked = asked_workers(spec.command);
+void choose_workers(Plan& plan, const OwnLauncher& launcher) {
+  if (launcher.kind != OwnLauncher::Kind::torchrun) return;
+  const auto asked = asked_workers(launcher.words);
   plan.workers_per_task = asked.value_or(std::max(1U, plan.gpus_per_node));
   decide(plan,
          "workers-per-task",
@@ -149,12 +141,12 @@ void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
 
 void choose_world_size(Plan& plan) {
   plan.world_size = plan.nodes * plan.ntasks_per_node;
-  std::string why = fmt::format("{} nodes x {} ranks", plan.nodes, plan.ntasks_per_node);
+  std::string why = counted(plan.nodes, "node") + " x " + counted(plan.ntasks_per_node, "rank");
   const auto differs = [&](const HostSlots& host) { return host.slots != plan.ntasks_per_node; };
   if (std::any_of(plan.hosts.begin(), plan.hosts.end(), differs)) {
     plan.world_size = 0;
     for (const HostSlots& host : plan.hosts) plan.world_size += host.slots;
-    why = fmt::format("as --hosts shares them out to {} nodes", plan.nodes);
+    why = "as --hosts shares them out to " + counted(plan.nodes, "node");
   }
   decide(plan, "world-size", plan.world_size, why);
 }
@@ -171,7 +163,9 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   decide(plan,
          k_what,
          plan.cpus_per_task,
-         fmt::format("{} CPUs a node / {} ranks", fit.fewest_cpus, plan.ntasks_per_node));
+         fmt::format("{} a node / {}",
+                     counted(fit.fewest_cpus, "CPU"),
+                     counted(plan.ntasks_per_node, "rank")));
 }
 
 // Slurm may send the signal up to 60 s early (sbatch(1), --signal): a margin within a minute of the
@@ -255,9 +249,9 @@ void choose_command(Plan& plan, const spec::JobSpec& spec, const std::string& tr
 void check_ranks(const Plan& plan, Diagnostics& problems) {
   if (plan.gpus_per_node > 0 && plan.ntasks_per_node > plan.gpus_per_node)
     problems.push_back({"--ntasks-per-node",
-                        fmt::format("{} ranks a node for {} GPUs: {} would have none",
-                                    plan.ntasks_per_node,
-                                    plan.gpus_per_node,
+                        fmt::format("{} a node for {}: {} would have none",
+                                    counted(plan.ntasks_per_node, "rank"),
+                                    counted(plan.gpus_per_node, "GPU"),
                                     plan.ntasks_per_node - plan.gpus_per_node),
                         fmt::format("use --ntasks-per-node {} (the default)", plan.gpus_per_node)});
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
@@ -289,12 +283,14 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? "as asked" : "none asked");
   if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, "as asked");
   choose_exclusion(plan, spec, cluster, fit);
-  choose_workers(plan, spec);
+  const OwnLauncher launcher = find_own_launcher(spec.command);
+  choose_workers(plan, launcher);
   choose_tasks(plan, spec, fit);
   share_hosts(plan);
   choose_cpus(plan, spec, fit);
   choose_environment(plan, spec, problems);
   check_ranks(plan, problems);
+  check_own_launcher(plan, launcher, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
   choose_launcher(plan, spec);
   if (!plan.hosts.empty() && spec.command.empty())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is there: verify_ranks().
+#include "core/base/counted.hpp"
 #include "core/base/text.hpp"
 #include "core/plan/ranks_by_node.hpp"
 
@@ -44,7 +45,7 @@ void check_node(const std::string& name,
   if (ranks.size() > plan.ntasks_per_node)
     problems.push_back(
         {"node " + name,
-         fmt::format("{} ranks, {} planned", ranks.size(), plan.ntasks_per_node),
+         fmt::format("{}, {} planned", counted(ranks.size(), "rank"), plan.ntasks_per_node),
          "the launcher packed them: pass --ntasks-per-node, not only the number of tasks"});
   if (plan.gpus_per_node == 0) return;
   std::size_t gpus = plan.gpus_per_node;
@@ -54,7 +55,8 @@ void check_node(const std::string& name,
   if (!ranks[0]->gpu_ids.empty() && std::all_of(ranks.begin(), ranks.end(), same))
     gpus = ranks[0]->gpu_ids.size();
   if (ranks.size() > gpus)
-    problems.push_back({"node " + name, fmt::format("{} ranks for {} GPUs", ranks.size(), gpus)});
+    problems.push_back(
+        {"node " + name, counted(ranks.size(), "rank") + " for " + counted(gpus, "GPU")});
 }
 
 }  // namespace

@@ -4,6 +4,18 @@
 
 namespace dts::plan {
 
+TEST_CASE("a node too small in one way is still held against the rest of the request") {
+  spec::JobSpec spec = request(5, 9);
+  spec.memory_mib = 900 * 1024;
+  spec.cpus_per_task = 100;
+  const Diagnostics problems = refused(spec, cluster());
+  REQUIRE(problems.size() == 4);
+  CHECK(problems[0].where == "--nodes");
+  CHECK(problems[1].where == "--gpus-per-node");
+  CHECK(problems[2].where == "--mem");
+  CHECK(problems[3].where == "--cpus-per-task");
+}
+
 TEST_CASE("each refusal names the option, the numbers and what exists") {
   struct Row {
     const char* option;
@@ -86,10 +98,10 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
       {"--stop-signal", "must be TERM, USR1 or USR2", "", [](auto& s) { s.stop_signal = 9; }},
       {"--qos", "no printable UTF-8", "", [](auto& s) { s.qos = "a\nb"; }},
       {"command",
-       "argument 1 is not UTF-8",
+       "argument 1 holds a NUL byte",
        "",
        [](auto& s) {
-         s.command = {"a", "\xff"};
+         s.command = {"a", std::string("b\0c", 3)};
        }},
       {"command", "the program's name is empty", "--", [](auto& s) { s.command = {""}; }},
   };

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simple commands in a text of the shell's language, as far as they can be told without running
+// it. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::plan {
+
+// The words of each command between `;`, `&`, `|`, `(`, `)`, `{`, `}`, newlines and the words of
+// the grammar (if, then, do, ...), quotes removed. Nothing is expanded; comments, redirections and
+// the texts of here-documents may appear as words.
+[[nodiscard]] std::vector<std::vector<std::string>> shell_commands(std::string_view text);
+
+}  // namespace dts::plan
