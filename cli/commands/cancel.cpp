@@ -2,33 +2,60 @@
 // dtsubmit cancel: end a job; what it saved stays.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/settle.hpp"
+#include "cli/output/report.hpp"
 #include "core/plugin/scheduler.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace dts::cli {
 namespace {
 
-Result<int> act(const Selection& selection) {
+struct CancelOptions {
+  std::vector<std::string> jobs;
+  std::string runs = Selection{}.runs;
+};
+
+Result<void> cancel(const Selection& selection) {
   DTS_ASSIGN(const run::RunDirectory run, find(selection));
   DTS_ASSIGN(const sched::JobId job, job_of(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
-  DTS_TRY(scheduler->cancel(job));
+  const HeldSignals whole;
+  DTS_TRY(told_in_time(sched::cancel_for_certain(*scheduler, job, patience_with_words())));
   fmt::print("cancelled job {}; to continue it later: dtsubmit requeue {}\n", job, job);
-  return 0;
+  return {};
+}
+
+// Each of them, whatever becomes of the others; the first error decides the exit code.
+Result<int> act(const CancelOptions& options) {
+  Result<void> first;
+  for (const std::string& job : options.jobs) {
+    const auto cancelled = cancel({job, options.runs});
+    if (cancelled) continue;
+    if (first)
+      first = cancelled;
+    else
+      report(cancelled.error());
+  }
+  return first.map([] { return 0; });
 }
 
 }  // namespace
 
 void add_cancel(CLI::App& app, Invocation& invocation) {
-  const auto selection = std::make_shared<Selection>();
-  CLI::App* verb = app.add_subcommand("cancel", "cancel a job; its ranks get the time to save");
-  add_selection(*verb, *selection, true);
+  const auto options = std::make_shared<CancelOptions>();
+  CLI::App* verb = app.add_subcommand("cancel", "cancel jobs; their ranks get the time to save");
+  verb->add_option("jobs", options->jobs, "job ids, run names, run directories, or `last`")
+      ->type_name("JOB")
+      ->required();
+  add_runs_option(*verb, options->runs);
   verb->callback(
-      [selection, &invocation] { invocation.action = [selection] { return act(*selection); }; });
+      [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }
 
 }  // namespace dts::cli

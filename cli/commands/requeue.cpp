@@ -2,8 +2,13 @@
 // dtsubmit requeue: run a job again from its newest checkpoint, in the same run directory.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/settle.hpp"
+#include "core/base/files.hpp"
 #include "core/launch/successor.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/history.hpp"
+#include "core/run/ledger.hpp"
+#include "core/run/newest_job.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,22 +18,55 @@
 namespace dts::cli {
 namespace {
 
+void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
+  using By = launch::Resumed::By;
+  const sched::JobId job = resumed.job;
+  switch (resumed.by) {
+    case By::requeue:
+      fmt::print("requeued job {}\n", job);
+      break;
+    case By::queue:
+      fmt::print("job {} is waiting in the queue already\n", job);
+      break;
+    case By::submission:
+      if (before == 0)
+        fmt::print("submitted job {}\n", job);
+      else
+        fmt::print("job {} is over; submitted job {} to continue it\n", before, job);
+      break;
+    case By::another:
+      fmt::print("job {} continues the run already: another requeue was faster\n", job);
+      break;
+  }
+  fmt::print("follow it: dtsubmit logs -f {}\n", job);
+}
+
+// A run without anything left to do would get a job that ends at once.
+Result<void> check_unfinished(const run::RunDirectory& run, const std::vector<run::Event>& events) {
+  const run::Event* last = run::final_decision(events);
+  if (last == nullptr || last->decision != run::to_string(run::Action::done)) return {};
+  return fail(Errc::invalid,
+              fmt::format("{} is complete since {}: nothing is left to run", run.path, last->time),
+              "submit the program anew to run it from its beginning");
+}
+
 Result<int> act(const Selection& selection) {
+  const auto asked_at = std::chrono::system_clock::now();
   DTS_ASSIGN(const run::RunDirectory run, find(selection));
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   warn_of_damage(run, ledger);
-  DTS_ASSIGN(const sched::JobId job, job_of(run));
+  DTS_TRY(check_unfinished(run, ledger.events));
+  const auto job = job_of(run);
+  if (!job && !exists(run.script())) return tl::unexpected<Error>(job.error());
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
-  DTS_ASSIGN(const sched::JobId now,
-             launch::run_again(*scheduler, run, job, "asked for by `dtsubmit requeue`"));
-  if (now != job) note_in_index(run, now);
-  if (now == job)
-    fmt::print("requeued job {}\nfollow it: dtsubmit logs -f {}\n", job, job);
-  else
-    fmt::print("job {} is over; submitted job {} to continue it\nfollow it: dtsubmit logs -f {}\n",
-               job,
-               now,
-               now);
+  const HeldSignals whole;
+  DTS_ASSIGN(
+      const launch::Resumed resumed,
+      told_in_time(launch::run_again(
+          *scheduler, run, "asked for by `dtsubmit requeue`", asked_at, patience_with_words())));
+  if (resumed.job != job.value_or(0)) note_in_index(run, resumed.job);
+  print_resumed(resumed, job.value_or(0));
+  std::fflush(stdout);
   return 0;
 }
 

@@ -2,12 +2,18 @@
 #include "cli/commands/selection.hpp"
 
 #include "cli/output/report.hpp"
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
+#include "core/launch/successor.hpp"
+#include "core/plugin/scheduler.hpp"
 #include "core/run/find.hpp"
 #include "core/run/index.hpp"
 #include "core/run/lease.hpp"
 #include "core/run/ledger.hpp"
+#include "core/run/newest_job.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace dts::cli {
 
@@ -25,7 +31,16 @@ void add_runs_option(CLI::App& verb, std::string& runs) {
       ->envname("DTSUBMIT_RUNS");
 }
 
-Result<run::RunDirectory> find(const Selection& selection) {
+namespace {
+
+// True for a run that was submitted, but whose job nobody wrote down yet.
+bool lacks_job(const run::RunDirectory& run) {
+  if (!exists(run.script()) || run::latest_attempt(run) > 0) return false;
+  const auto events = run::read_ledger(run.ledger());
+  return events && run::newest_job(*events) == 0;
+}
+
+Result<run::RunDirectory> find_directory(const Selection& selection) {
   auto here = run::find_run(selection.runs, selection.what);
   if (here || here.error().code != Errc::not_found || selection.runs != k_default_runs ||
       selection.what.find('/') != std::string::npos)
@@ -33,6 +48,21 @@ Result<run::RunDirectory> find(const Selection& selection) {
   auto elsewhere = run::find_in_index(selection.what);
   if (!elsewhere && elsewhere.error().code != Errc::invalid) return here;  // the better words
   return elsewhere;
+}
+
+}  // namespace
+
+Result<run::RunDirectory> find(const Selection& selection) {
+  DTS_ASSIGN(run::RunDirectory run, find_directory(selection));
+  if (!lacks_job(run)) return run;
+  const auto scheduler = plugin::load_scheduler();
+  const auto job = scheduler ? launch::find_job(**scheduler, run)
+                             : Result<sched::JobId>(tl::unexpected<Error>(scheduler.error()));
+  if (!job)
+    warn(fmt::format("{} has no job that is known, and the scheduler cannot be asked for one: {}",
+                     run.path,
+                     job.error().message));
+  return run;
 }
 
 void note_in_index(const run::RunDirectory& run, sched::JobId job) {
@@ -50,10 +80,13 @@ void warn_of_damage(const run::RunDirectory& run,
 
 Result<sched::JobId> job_of(const run::RunDirectory& run) {
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
-  for (auto event = ledger.events.rbegin(); event != ledger.events.rend(); ++event)
-    if (event->job != 0) return event->job;
+  if (const sched::JobId job = run::newest_job(ledger.events); job != 0) return job;
   const auto lease = run::read_lease(run, run::latest_attempt(run));
   if (lease && lease->job != 0) return lease->job;
+  if (exists(run.script()))
+    return fail(Errc::not_found,
+                run.path + " has no job: its submission came to nothing",
+                fmt::format("`dtsubmit requeue {}` submits it", shell_quote(run.path)));
   return fail(
       Errc::not_found, run.path + " has no job of a scheduler", "it was made by `dtsubmit run`");
 }

@@ -29,6 +29,7 @@ void add_runs_option(CLI::App& verb, std::string& runs);
 
 // Below --runs; where that is not given and `runs` of this folder has no such run, wherever the
 // user's index has it.
+// Also looks for the job of a run whose submission was never answered, and writes it down.
 [[nodiscard]] Result<run::RunDirectory> find(const Selection& selection);
 
 // Says on standard error what of the run's files is damaged and left out, if anything.

@@ -3,6 +3,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/follow.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/settle.hpp"
 #include "core/base/text.hpp"
 #include "core/launch/signals.hpp"
 #include "core/launch/stop_way.hpp"
@@ -78,7 +79,7 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
       fmt::print("job {} is over; nothing is left to stop\n", seen.job);
       return 0;
     case StopWay::cancel:
-      DTS_TRY(scheduler->cancel(seen.job));
+      DTS_TRY(sched::cancel_for_certain(*scheduler, seen.job, patience_with_words()));
       fmt::print(
           "job {} waited in the queue and is cancelled; to continue it later: dtsubmit "
           "requeue {}\n",

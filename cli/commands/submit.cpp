@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit submit: plan, write the run directory, submit, and perhaps wait.
 #include "cli/commands/command.hpp"
+#include "cli/commands/ending.hpp"
 #include "cli/commands/follow.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/settle.hpp"
 #include "cli/commands/submission.hpp"
 #include "cli/output/script_note.hpp"
+#include "core/base/counted.hpp"
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
+#include "core/base/text.hpp"
 #include "core/launch/successor.hpp"
 #include "core/plan/json.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/file_lock.hpp"
 #include "core/run/ledger.hpp"
 #include "core/script/submission.hpp"
 
@@ -41,12 +46,12 @@ void print_dry_run(const Prepared& prepared, bool json) {
     return;
   }
   const plan::Plan& plan = prepared.plan;
-  fmt::print("# plan: {} nodes x {} ranks = {} ranks, {} GPUs a node, {} cores a rank\n",
-             plan.nodes,
-             plan.ntasks_per_node,
-             plan.world_size,
-             plan.gpus_per_node,
-             plan.cpus_per_task);
+  fmt::print("# plan: {} x {} = {}, {} a node, {} a rank\n",
+             counted(plan.nodes, "node"),
+             counted(plan.ntasks_per_node, "rank"),
+             counted(plan.world_size, "rank"),
+             counted(plan.gpus_per_node, "GPU"),
+             counted(plan.cpus_per_task, "core"));
   for (const plan::Reason& reason : plan.reasons)
     fmt::print("#   {}: {}\n", reason.what, reason.why);
   fmt::print("{}", prepared.script);
@@ -78,11 +83,11 @@ void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
     fmt::print("{}\n", document.dump(2));
   } else {
     fmt::print(
-        "submitted job {}: {} nodes x {} ranks{}\n{}run directory {}\nfollow it: dtsubmit logs -f "
+        "submitted job {}: {} x {}{}\n{}run directory {}\nfollow it: dtsubmit logs -f "
         "{}\n",
         job,
-        prepared.plan.nodes,
-        prepared.plan.ntasks_per_node,
+        counted(prepared.plan.nodes, "node"),
+        counted(prepared.plan.ntasks_per_node, "rank"),
         prepared.plan.spares > 0 ? fmt::format(", {} spare", prepared.plan.spares) : "",
         exclusion_of(prepared.plan),
         run,
@@ -102,49 +107,73 @@ sched::Submission submission_of(const Prepared& prepared) {
                                   .environment = launch::scrubbed_environment()});
 }
 
+tl::unexpected<Error> not_known(const run::RunDirectory& run) {
+  return fail(Errc::unreachable,
+              fmt::format("no answer from the controller: whether it takes the job of {} is not "
+                          "known, so the run directory stays",
+                          run.path),
+              fmt::format("`dtsubmit status {0}` looks for the job, `dtsubmit cancel {0}` ends it, "
+                          "`dtsubmit requeue {0}` submits it where it did not come",
+                          shell_quote(run.path)));
+}
+
 // The run directory is made durable while the scheduler works on the request: both take
 // milliseconds.
 Result<sched::JobId> submit(sched::Scheduler& scheduler, const Prepared& prepared) {
   DTS_ASSIGN(const run::RunDirectory run, write_run(prepared));
+  const UniqueFd lock = run::lock_submission(run, std::chrono::milliseconds(0));
   auto synced = std::async(std::launch::async, [&run] { return run::sync_run_directory(run); });
-  auto job = scheduler.submit(submission_of(prepared));
+  const auto job =
+      sched::submit_once(scheduler, submission_of(prepared), {}, patience_with_words());
   auto durable = synced.get();
-  if (job && durable) {
-    run::Event event;
-    event.event = "submitted";
-    event.job = *job;
-    durable = run::append_event(run.ledger(), std::move(event));
-  }
-  if (job && durable) return *job;
+  if (job && !*job) return not_known(run);
+  if (job && durable)
+    durable = run::append_event(run.ledger(), {.event = "submitted", .job = **job});
+  if (job && durable) return **job;
   // Nothing half-done stays: no job without its directory, no directory without its job.
-  if (job) [[maybe_unused]]
-    const auto cancelled = scheduler.cancel(*job);
-  [[maybe_unused]] const auto removed = remove_all(run.path);
-  return tl::unexpected<Error>(job ? std::move(durable).error() : std::move(job).error());
+  if (!job || sched::cancel_for_certain(scheduler, **job, patience_with_words())) [[maybe_unused]]
+    const auto removed = remove_all(run.path);
+  return tl::unexpected<Error>(job ? std::move(durable).error() : job.error());
 }
 
-Result<int> act(const SubmitOptions& options, const std::vector<std::string>& command) {
-  DTS_ASSIGN(spec::JobSpec spec, make_spec(options.job, command));
-  if (options.dry_run) {
-    DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), {}, options.job.runs, true));
-    print_note(prepared);
-    print_dry_run(prepared, options.json);
-    return 0;
-  }
-  DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+// What is there to run on, and that the site lets our exit codes be.
+Result<plan::ClusterView> look_at_site(sched::Scheduler& scheduler) {
   // At once: each question is a round trip to the controller.
-  auto asked = std::async(std::launch::async, [&scheduler] { return scheduler->config(); });
-  auto view = view_of(*scheduler);
+  auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.config(); });
+  auto view = view_of(scheduler);
   DTS_ASSIGN(const sched::ConfigInfo config, asked.get());
   DTS_TRY(check_exit_codes(config));
   DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
   cluster.avoided = avoided_nodes(config.cluster_name);
-  DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), cluster, options.job.runs, true));
+  return cluster;
+}
+
+Result<int> act(const SubmitOptions& options, const std::vector<std::string>& command) {
+  Asked asked = make_spec(options.job, command);
+  if (options.dry_run) {
+    DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, options.job.runs, true));
+    print_note(prepared);
+    print_dry_run(prepared, options.json);
+    return 0;
+  }
+  const auto scheduler = plugin::load_scheduler();
+  auto cluster = scheduler ? look_at_site(**scheduler)
+                           : Result<plan::ClusterView>(tl::unexpected<Error>(scheduler.error()));
+  if (!cluster) DTS_TRY(check(asked));  // the user's own mistakes come first
+  if (!cluster) return tl::unexpected<Error>(std::move(cluster).error());
+  DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), *cluster, options.job.runs, true));
   print_note(prepared);
-  DTS_ASSIGN(const sched::JobId job, submit(*scheduler, prepared));
-  note_in_index(prepared.directory(), job);
-  print_submitted(prepared, job, options.json);
-  return options.wait ? follow_job(*scheduler, prepared.directory(), job) : Result<int>(0);
+  sched::JobId job = 0;
+  {
+    const HeldSignals whole;
+    DTS_ASSIGN(job, told_in_time(submit(**scheduler, prepared)));
+    note_in_index(prepared.directory(), job);
+    print_submitted(prepared, job, options.json);
+  }
+  if (!options.wait) return 0;
+  DTS_ASSIGN(const int code, follow_job(**scheduler, prepared.directory(), job));
+  if (code != 0) print_ending(prepared.directory(), {prepared.directory().path});
+  return code;
 }
 
 }  // namespace

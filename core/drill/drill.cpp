@@ -64,8 +64,9 @@ ByHand by_hand(Fault fault, const Target& target, const Ground* ground) {
   if (!facts_of(fault).by_hand) return {};
   return [fault, &target, ground]() -> Result<void> {
     if (fault == Fault::disk_full) DTS_TRY(ground->free_disk());
-    return launch::run_again(*target.scheduler, target.run, target.job, "a drill goes on")
-        .map([](sched::JobId) {});
+    return launch::run_again(
+               *target.scheduler, target.run, "a drill goes on", std::chrono::system_clock::now())
+        .map([](const launch::Resumed&) {});
   };
 }
 

@@ -3,10 +3,12 @@
 
 #include "core/base/hostlist.hpp"
 #include "core/base/text.hpp"
+#include "core/sched/order.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -16,7 +18,10 @@ namespace {
 
 constexpr std::chrono::seconds k_retry{3};
 
-// `call` until it is answered, as long as the controller is away.
+const sched::Patience k_patience{k_return_patience};
+
+// `call` until it reaches the controller. What came of it then is for order.hpp to find out: a
+// second submission would make a second job.
 template <class Call>
 auto patiently(Call call) {
   const auto give_up = std::chrono::steady_clock::now() + k_return_patience;
@@ -103,9 +108,18 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
   // Not before this job has ended: both would work on the same run.
   how.successor->dependency = fmt::format("afterany:{}", job);
   how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
-  auto submitted = patiently([&] { return scheduler.submit(*how.successor); });
-  if (!submitted) return tl::unexpected<Error>(std::move(submitted).error());
-  returned.job = *submitted;
+  std::set<sched::JobId> known{job};
+  if (const auto jobs =
+          patiently([&] { return sched::find_jobs(scheduler, how.successor->script_path); }))
+    for (const sched::JobInfo& other : *jobs) known.insert(other.id);
+  DTS_ASSIGN(const std::optional<sched::JobId> job_now, patiently([&] {
+               return sched::submit_once(scheduler, *how.successor, known, k_patience);
+             }));
+  if (!job_now)
+    return fail(Errc::unreachable,
+                "no answer to the submission of a successor: it may come all the same",
+                "`dtsubmit requeue` continues the run where it does not");
+  returned.job = *job_now;
   return returned;
 }
 
@@ -114,10 +128,11 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
 Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, JobReturn how) {
   JobReturned returned{job};
   if (how.cancel)
-    return patiently([&] { return scheduler.cancel(job); }).map([&] { return returned; });
+    return patiently([&] { return sched::cancel_for_certain(scheduler, job, k_patience); })
+        .map([&] { return returned; });
   settle_exclusion(scheduler, job, how, returned);
   if (!how.requeue) return succeed(scheduler, job, std::move(how), std::move(returned));
-  const auto requeued = patiently([&] { return scheduler.requeue(job); });
+  const auto requeued = patiently([&] { return sched::requeue_once(scheduler, job, k_patience); });
   if (!requeued && requeued.error().code == Errc::rejected && how.successor) {
     returned.trouble = requeued.error().message;
     return succeed(scheduler, job, std::move(how), std::move(returned));

@@ -22,7 +22,7 @@ namespace dts::launch {
 namespace {
 
 constexpr std::chrono::seconds k_poll{30};
-constexpr std::chrono::seconds k_return_answer{k_return_patience + std::chrono::seconds(30)};
+constexpr std::chrono::seconds k_return_answer{2 * k_return_patience + std::chrono::seconds(30)};
 
 }  // namespace
 

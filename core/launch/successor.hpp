@@ -4,8 +4,10 @@
 
 #include "core/base/result.hpp"
 #include "core/run/run_directory.hpp"
+#include "core/sched/order.hpp"
 #include "core/sched/scheduler.hpp"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -18,12 +20,32 @@ namespace dts::launch {
 // file of the run directory that cannot be read.
 [[nodiscard]] Result<sched::Submission> make_successor(const run::RunDirectory& run);
 
-// A person's word that the run is to go on, written into its ledger with `why`: budgets begin anew.
-// The value is the job that goes on: `job`, or its successor. Errors: the scheduler's, its words in
-// the message; `rejected` also for a job that still runs and may not be requeued.
-[[nodiscard]] Result<sched::JobId> run_again(sched::Scheduler& scheduler,
-                                             const run::RunDirectory& run,
-                                             sched::JobId job,
-                                             const std::string& why);
+// The job of a run whose ledger has none, found by its script, and written down: whoever submitted
+// it did not hear the answer. 0: there is none, or somebody submits it just now. Errors: the
+// scheduler's; of the disk.
+[[nodiscard]] Result<sched::JobId> find_job(sched::Scheduler& scheduler,
+                                            const run::RunDirectory& run);
+
+struct Resumed {
+  enum class By {
+    requeue,     // the job is put back into the queue
+    queue,       // it was waiting there already
+    submission,  // a successor under a new id
+    another,     // somebody else asked for the same, and was faster
+  };
+
+  sched::JobId job = 0;  // that goes on with the run
+  By by = By::requeue;
+};
+
+// A person's word, given at `since`, that the run is to go on, written into its ledger with `why`:
+// budgets begin anew. Of several who say so at once one is obeyed. Errors: the scheduler's, its
+// words in the message; `rejected` also for a job that still runs and may not be requeued;
+// unreachable also where the controller does not say what came of it, see sched/order.hpp.
+[[nodiscard]] Result<Resumed> run_again(sched::Scheduler& scheduler,
+                                        const run::RunDirectory& run,
+                                        const std::string& why,
+                                        std::chrono::system_clock::time_point since,
+                                        const sched::Patience& patience = {});
 
 }  // namespace dts::launch

@@ -2,12 +2,13 @@
 // Scheduler calls as JSON to a plug-in and back. The JSON is described in dtsubmit-plugins(7).
 #include "core/plugin/scheduler.hpp"
 
+#include "core/base/json_bytes.hpp"
 #include "core/plugin/host.hpp"
+#include "core/sched/order.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -145,24 +146,9 @@ sched::ConfigInfo config_from(const json& object) {
   return config;
 }
 
-// nullopt where a string in `value` is not UTF-8.
-std::optional<std::string> try_dump(const json& value) {
-  try {
-    return value.dump();
-  } catch (const json::exception&) {
-    return std::nullopt;
-  }
-}
-
-// Paths and environment variables are bytes, JSON is UTF-8: a string that is not goes as {"hex":
-// ...}.
+// Paths and environment variables are bytes.
 json with_hex(const json& value) {
-  if (value.is_string() && !try_dump(value)) {
-    std::string hex;
-    for (const unsigned char byte : value.get_ref<const std::string&>())
-      hex += fmt::format("{:02x}", byte);
-    return {{"hex", hex}};
-  }
+  if (value.is_string()) return bytes_to_json(value.get_ref<const std::string&>());
   json copy = value;
   if (copy.is_structured())
     for (json& item : copy) item = with_hex(item);
@@ -170,11 +156,10 @@ json with_hex(const json& value) {
 }
 
 std::string dump(const json& request) {
-  if (auto text = try_dump(request)) return *std::move(text);
   return with_hex(request).dump();
 }
 
-class PluginScheduler final : public sched::Scheduler {
+class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
  public:
   explicit PluginScheduler(std::shared_ptr<const Plugin> plugin) : plugin_(std::move(plugin)) {}
 
@@ -189,6 +174,10 @@ class PluginScheduler final : public sched::Scheduler {
   Result<sched::JobInfo> job(sched::JobId id) override {
     DTS_ASSIGN(const json reply, call("job", {{"id", id}}));
     return job_from(reply);
+  }
+
+  Result<std::vector<sched::JobInfo>> find(const std::string& script_path) override {
+    return list("find", job_from, {{"command", script_path}});
   }
 
   Result<std::vector<sched::NodeInfo>> nodes() override { return list("nodes", node_from); }
@@ -226,8 +215,10 @@ class PluginScheduler final : public sched::Scheduler {
   }
 
   template <class T>
-  [[nodiscard]] Result<std::vector<T>> list(const char* operation, T (*from)(const json&)) const {
-    DTS_ASSIGN(const json reply, call(operation, json::object()));
+  [[nodiscard]] Result<std::vector<T>> list(const char* operation,
+                                            T (*from)(const json&),
+                                            const json& request = json::object()) const {
+    DTS_ASSIGN(const json reply, call(operation, request));
     std::vector<T> items;
     for (const json& item : reply) items.push_back(from(item));
     return items;

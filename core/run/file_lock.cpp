@@ -10,15 +10,14 @@
 namespace dts::run {
 namespace {
 
-constexpr std::chrono::seconds k_patience{5};
 constexpr std::chrono::milliseconds k_look{2};
 
 }  // namespace
 
-UniqueFd lock_file(const std::string& path) {
+UniqueFd lock_file(const std::string& path, std::chrono::milliseconds patience) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!fd.valid()) return fd;
-  const auto give_up = std::chrono::steady_clock::now() + k_patience;
+  const auto give_up = std::chrono::steady_clock::now() + patience;
 
   struct flock lock {};
 
@@ -36,6 +35,10 @@ UniqueFd lock_beside(const std::string& path) {
   const std::string name = path + ".lock";
   const UniqueFd made(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   return lock_file(name);
+}
+
+UniqueFd lock_submission(const RunDirectory& run, std::chrono::milliseconds patience) {
+  return lock_file(run.provenance(), patience);
 }
 
 }  // namespace dts::run

@@ -10,6 +10,7 @@ namespace slurm_plugin {
 
 [[nodiscard]] Outcome<json> submit(const json& request);
 [[nodiscard]] Outcome<json> job(const json& request);
+[[nodiscard]] Outcome<json> find(const json& request);
 [[nodiscard]] Outcome<json> nodes(const json& request);
 [[nodiscard]] Outcome<json> partitions(const json& request);
 [[nodiscard]] Outcome<json> config(const json& request);

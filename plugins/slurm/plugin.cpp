@@ -22,6 +22,7 @@ struct Operation {
 constexpr Operation k_operations[] = {
     {"submit", submit},
     {"job", job},
+    {"find", find},
     {"nodes", nodes},
     {"partitions", partitions},
     {"config", config},

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions to the controller: one RPC each. Slurm's "no value" numbers end here.
 #include "plugins/slurm/operations.hpp"
+#include "plugins/slurm/request_text.hpp"
 #include "plugins/slurm/words.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <memory>
@@ -97,6 +99,19 @@ Outcome<json> job(const json& request) {
   for (std::uint32_t i = 0; i < message->record_count; ++i)
     if (message->job_array[i].job_id == id) return job_json(message->job_array[i]);
   return failed_slurm(ESLURM_INVALID_JOB_ID, "job " + std::to_string(id));
+}
+
+// One RPC for all jobs of this user: the controller has no search by command.
+Outcome<json> find(const json& request) {
+  const std::string command = bytes_of(request.at("command"));
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_job_user(&raw, getuid(), k_show) != SLURM_SUCCESS) return failed_slurm();
+  const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
+  json list = json::array();
+  for (std::uint32_t i = 0; i < message->record_count; ++i)
+    if (text(message->job_array[i].command) == command)
+      list.push_back(job_json(message->job_array[i]));
+  return list;
 }
 
 Outcome<json> nodes(const json&) {

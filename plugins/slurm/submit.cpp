@@ -3,10 +3,10 @@
 // adds to the environment. tests/contract compares both with a real sbatch's.
 #include "plugins/slurm/client_environment.hpp"
 #include "plugins/slurm/operations.hpp"
+#include "plugins/slurm/request_text.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
-#include <slurm/slurm_errno.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -14,22 +14,6 @@
 
 namespace slurm_plugin {
 namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
-// A text of the request: a string, or {"hex": ...} where the bytes are not UTF-8.
-std::string bytes_of(const json& value) {
-  if (!value.is_object()) return value.get<std::string>();
-  const std::string hex = value.at("hex").get<std::string>();
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(hex_digit(hex[i]) * 16 + hex_digit(hex[i + 1]));
-  return bytes;
-}
 
 // The job description and the storage its pointers lead to.
 class Description {
@@ -146,27 +130,12 @@ class Description {
   std::vector<char*> argv_;
 };
 
-// After an answer that did not come, the job may exist all the same.
-tl::unexpected<Failure> submit_failure() {
-  const int number = slurm_get_errno();
-  const bool sent = number == SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT ||
-                    number == SLURM_COMMUNICATIONS_RECEIVE_ERROR ||
-                    number == SLURMCTLD_COMMUNICATIONS_RECEIVE_ERROR ||
-                    number == SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH;
-  auto failure = failed_slurm(number, "");
-  if (sent)
-    failure.value().hint =
-        "the controller may have taken the job: look at `squeue --me` before you submit it again";
-  return failure;
-}
-
 }  // namespace
 
 Outcome<json> submit(const json& request) {
   Description description(request);
   submit_response_msg_t* raw = nullptr;
-  if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS)
-    return submit_failure();
+  if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return failed_slurm();
   json result = {{"id", raw->job_id}};
   if (raw->job_submit_user_msg != nullptr) result["message"] = raw->job_submit_user_msg;
   slurm_free_submit_response_response_msg(raw);

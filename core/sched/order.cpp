@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/sched/order.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace dts::sched {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool is_away(const Error& error) {
+  return error.code == Errc::unreachable;
+}
+
+tl::unexpected<Error> unknown_outcome(const Error& lost) {
+  return fail(Errc::unreachable,
+              lost.message + "; the controller may still do it when it answers again",
+              "`dtsubmit status` tells what came of it");
+}
+
+// The time that is left to find out what came of an order.
+class Wait {
+ public:
+  explicit Wait(const Patience& patience)
+      : patience_(patience), until_(Clock::now() + patience.limit) {
+    if (patience.begins) patience.begins();
+  }
+
+  // Waits for the next look; false: there is none.
+  bool go_on() {
+    if (Clock::now() >= until_ || (patience_.given_up && patience_.given_up())) return false;
+    std::this_thread::sleep_for(patience_.look);
+    return true;
+  }
+
+  // The controller answered, and knows nothing of the order. True once it has done so for long.
+  bool is_settled() {
+    answered_ = std::min(answered_, Clock::now());
+    return Clock::now() - answered_ >= patience_.settle;
+  }
+
+ private:
+  const Patience& patience_;
+  const Clock::time_point until_;
+  Clock::time_point answered_ = Clock::time_point::max();
+};
+
+// The newest job of that script that was not there before; 0: none.
+Result<JobId> new_job(Scheduler& scheduler,
+                      const std::string& script,
+                      const std::set<JobId>& known) {
+  DTS_ASSIGN(const auto jobs, find_jobs(scheduler, script));
+  JobId newest = 0;
+  for (const JobInfo& job : jobs)
+    if (known.count(job.id) == 0) newest = std::max(newest, job.id);
+  return newest;
+}
+
+// Whether the controller has put the job back since it was as in `before`.
+bool was_requeued(const JobInfo& before, const JobInfo& now) {
+  return now.state == JobState::pending || now.restart_count > before.restart_count;
+}
+
+// nullopt: the order did not arrive, and may be given again.
+std::optional<Result<void>> outcome_of_requeue(Scheduler& scheduler,
+                                               const JobInfo& before,
+                                               Wait& wait,
+                                               const Error& lost) {
+  while (wait.go_on()) {
+    const auto now = scheduler.job(before.id);
+    if (!now && !is_away(now.error())) return tl::unexpected<Error>(now.error());
+    if (!now) continue;
+    if (was_requeued(before, *now)) return Result<void>();
+    if (wait.is_settled()) return std::nullopt;
+  }
+  return unknown_outcome(lost);
+}
+
+}  // namespace
+
+Result<std::vector<JobInfo>> find_jobs(Scheduler& scheduler, const std::string& script_path) {
+  if (auto* const search = dynamic_cast<JobSearch*>(&scheduler)) return search->find(script_path);
+  return fail(Errc::invalid, "this scheduler cannot search for jobs");
+}
+
+Result<std::optional<JobId>> submit_once(Scheduler& scheduler,
+                                         const Submission& submission,
+                                         const std::set<JobId>& known,
+                                         const Patience& patience) {
+  const auto submitted = scheduler.submit(submission);
+  if (submitted) return std::optional(*submitted);
+  if (!is_away(submitted.error())) return tl::unexpected<Error>(submitted.error());
+  Wait wait(patience);
+  while (wait.go_on()) {
+    const auto job = new_job(scheduler, submission.script_path, known);
+    if (!job && !is_away(job.error())) break;  // a scheduler that cannot search
+    if (!job) continue;
+    if (*job != 0) return std::optional(*job);
+    if (wait.is_settled())
+      return fail(Errc::unreachable,
+                  submitted.error().message + "; the controller answers again and has no such job",
+                  "submit it again");
+  }
+  return std::optional<JobId>();
+}
+
+Result<void> cancel_for_certain(Scheduler& scheduler, JobId job, const Patience& patience) {
+  // A controller that is away now gets no order that it might carry out hours later.
+  if (const auto info = scheduler.job(job); !info && is_away(info.error()))
+    return tl::unexpected<Error>(info.error());
+  const auto cancelled = scheduler.cancel(job);
+  if (cancelled || !is_away(cancelled.error())) return cancelled;
+  Wait wait(patience);
+  while (wait.go_on()) {
+    // Once more does no harm: a job that has ended is fine.
+    auto again = scheduler.cancel(job);
+    if (again || !is_away(again.error())) return again;
+  }
+  return unknown_outcome(cancelled.error());
+}
+
+Result<void> requeue_once(Scheduler& scheduler, JobId job, const Patience& patience) {
+  DTS_ASSIGN(const JobInfo before, scheduler.job(job));
+  auto requeued = scheduler.requeue(job);
+  if (requeued || !is_away(requeued.error())) return requeued;
+  Wait wait(patience);
+  while (true) {
+    if (auto outcome = outcome_of_requeue(scheduler, before, wait, requeued.error()))
+      return *std::move(outcome);
+    requeued = scheduler.requeue(job);
+    if (requeued || !is_away(requeued.error())) return requeued;
+  }
+}
+
+}  // namespace dts::sched

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of a request that may be any bytes: paths, environment variables.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace slurm_plugin {
+
+// A string, or {"hex": ...} where the bytes are not UTF-8 (dtsubmit-plugins(7), CALLS).
+[[nodiscard]] std::string bytes_of(const nlohmann::json& value);
+
+}  // namespace slurm_plugin
