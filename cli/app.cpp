@@ -71,9 +71,12 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
     return {Errc::usage,
             fmt::format("unknown command `{}`", word),
             fmt::format("a similar command exists: `{}`", *similar)};
+  const bool runs_programs = verb->get_name() == "submit" || verb->get_name() == "run";
   return {Errc::usage,
           fmt::format("unexpected argument `{}`", word),
-          "the program to run goes after `--`: dtsubmit --nodes 2 -- python3 train.py"};
+          runs_programs || verb == &app
+              ? "the program to run goes after `--`: dtsubmit --nodes 2 -- python3 train.py"
+              : see_help(app)};
 }
 
 // `submit` is the default verb: dtsubmit --nodes 2 -- program.

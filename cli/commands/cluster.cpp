@@ -4,6 +4,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/output/report.hpp"
+#include "core/base/counted.hpp"
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
 
@@ -31,10 +32,30 @@ Result<std::string> folder_of(const cluster::ClusterSpec& spec) {
   return parent + "/" + spec.name;
 }
 
+void print_export(const std::string& conf) {
+  fmt::print("export SLURM_CONF={}\n", shell_quote(conf));
+}
+
+// A shell that says eval "$(dtsubmit cluster up ...)" does not see our exit code. The cluster that
+// runs in another shape stays the selected one, and `false` makes the eval fail.
+void select_running(const cluster::ClusterSpec& spec) {
+  const auto folder = folder_of(spec);
+  const auto running = folder
+                           ? cluster::status(*folder)
+                           : Result<cluster::ClusterStatus>(tl::unexpected<Error>(folder.error()));
+  if (!running || !running->running) return;
+  print_export(running->conf);
+  fmt::print("false\n");
+}
+
 Result<int> run_up(const Options& options) {
-  DTS_ASSIGN(const cluster::UpResult result, cluster::up(options.spec));
-  for (const std::string& warning : result.warnings) warn(warning);
-  fmt::print("export SLURM_CONF={}\n", shell_quote(result.conf));
+  const auto result = cluster::up(options.spec);
+  if (!result) {
+    select_running(options.spec);
+    return tl::unexpected<Error>(result.error());
+  }
+  for (const std::string& warning : result->warnings) warn(warning);
+  print_export(result->conf);
   return 0;
 }
 
@@ -89,11 +110,11 @@ std::string uptime_text(const cluster::NodeStatus& node) {
 }
 
 void print_table(const cluster::ClusterStatus& status) {
-  fmt::print("cluster {} {}, proctrack {}, {} jobs running, {} pending\n",
+  fmt::print("cluster {} {}, proctrack {}, {} running, {} pending\n",
              status.name,
              status.running ? "is up" : "is not whole",
              status.proctrack,
-             status.jobs_running,
+             counted(status.jobs_running, "job"),
              status.jobs_pending);
   fmt::print("{:<10} {:<12} {:<16} {:>5} {:>10}\n", "NODE", "STATE", "ADDRESS", "JOBS", "UPTIME");
   for (const cluster::NodeStatus& node : status.nodes)

@@ -8,6 +8,7 @@
 #include "cli/output/drill.hpp"
 #include "core/base/duration.hpp"
 #include "core/base/log.hpp"
+#include "core/base/units.hpp"
 #include "core/drill/interruption.hpp"
 #include "core/drill/watch.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -15,6 +16,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace dts::cli {
@@ -24,7 +26,8 @@ struct DrillOptions {
   std::string fault;
   Selection selection;
   std::optional<unsigned> rank;
-  unsigned limit_minutes = 10;
+  std::string limit = "10";
+  std::chrono::seconds limit_time{0};
   bool yes = false;
   bool json = false;
 };
@@ -66,7 +69,7 @@ Result<int> drill_theirs(const DrillOptions& options, const std::vector<drill::F
   DTS_ASSIGN(const drill::Target target, drill::find_target(run, scheduler.get(), options.rank));
   DTS_TRY(check_consent(options, faults.front(), target));
   DTS_ASSIGN(const drill::Report report,
-             drill::drill_run(faults.front(), target, std::chrono::minutes(options.limit_minutes)));
+             drill::drill_run(faults.front(), target, options.limit_time));
   fmt::print("{}", options.json ? to_json({report}) : to_text(report));
   return report.problems.empty() ? 0 : 1;
 }
@@ -79,8 +82,7 @@ Result<int> drill_ours(const DrillOptions& options, const std::vector<drill::Fau
   for (const drill::Fault fault : faults) {
     const drill::FaultFacts& facts = drill::facts_of(fault);
     tell("{}: {}\n", facts.name, facts.on_ground != nullptr ? facts.on_ground : facts.of_a_job);
-    DTS_ASSIGN(drill::Report report,
-               drill::drill_on(*ground, fault, std::chrono::minutes(options.limit_minutes)));
+    DTS_ASSIGN(drill::Report report, drill::drill_on(*ground, fault, options.limit_time));
     tell("{}: {}\n", facts.name, in_a_word(report));
     failed = failed || !report.problems.empty();
     reports.push_back(std::move(report));
@@ -92,7 +94,11 @@ Result<int> drill_ours(const DrillOptions& options, const std::vector<drill::Fau
   return failed ? 1 : 0;
 }
 
-Result<int> act(const DrillOptions& options) {
+Result<int> act(DrillOptions options) {
+  auto limit = parse_time_limit(options.limit);
+  if (!limit) return tl::unexpected<Error>(std::move(limit).error().during("--limit"));
+  // A year is for ever, and sums of it do not overflow.
+  options.limit_time = std::min(*limit, std::chrono::seconds(std::chrono::hours(24 * 365)));
   DTS_ASSIGN(const auto faults, faults_of(options.fault));
   drill::remember_signals();
   return options.selection.what.empty() ? drill_ours(options, faults)
@@ -113,8 +119,7 @@ void add_drill(CLI::App& app, Invocation& invocation) {
       ->type_name("FAULT")
       ->required();
   verb->add_option("--rank", options->rank, "whose program is the victim [0]")->type_name("R");
-  verb->add_option("--limit", options->limit_minutes, "minutes until it must be back [10]")
-      ->type_name("MIN");
+  verb->add_option("--limit", options->limit, "by then it must be back [10m]")->type_name("TIME");
   verb->add_flag("--yes", options->yes, "do it to a real job");
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/drill/1");
   add_selection(*verb, options->selection, false);

@@ -73,8 +73,12 @@ class JobEnd {
     if (info->state != state_ || info->reason != reason_) {
       state_ = info->state;
       reason_ = info->reason;
+      // "failed (NonZeroExitCode)" of a run that was stopped: the ledger has said it better.
+      const bool is_known = decided && sched::is_terminal(info->state);
       const bool says_why = !reason_.empty() && reason_ != "None";
-      tell("job {}: {}{}\n", job_, sched::to_string(state_), says_why ? " (" + reason_ + ")" : "");
+      if (!is_known)
+        tell(
+            "job {}: {}{}\n", job_, sched::to_string(state_), says_why ? " (" + reason_ + ")" : "");
     }
     if (!sched::is_terminal(info->state) || info->completing) return std::nullopt;
     if (const auto events = run::read_ledger(run_.ledger()))

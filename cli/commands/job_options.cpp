@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/job_options.hpp"
 
-#include "core/base/diagnostics.hpp"
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/run/policy.hpp"
-#include "core/spec/validate.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -18,6 +16,8 @@
 
 namespace dts::cli {
 namespace {
+
+constexpr std::uint64_t k_longest_length = 1'000'000'000;  // 31 years of seconds
 
 // Parses what was typed for one option, if anything, and keeps the problem if there is one.
 class Reader {
@@ -42,11 +42,23 @@ Result<unsigned> parse_count(const std::string& text) {
   return static_cast<unsigned>(*number);
 }
 
-Result<std::chrono::seconds> parse_seconds(const std::string& text) {
+// A length of time that is no limit of a job: a plain number is seconds. Otherwise as
+// parse_time_limit() has it.
+Result<std::chrono::seconds> parse_length(const std::string& text) {
   const auto number = parse_number(text);
-  if (!number || *number > 65535)
-    return fail(Errc::invalid, fmt::format("`{}` is not a number of seconds", text), "0 to 65535");
-  return std::chrono::seconds(*number);
+  if (number && *number <= k_longest_length) return std::chrono::seconds(*number);
+  auto length = parse_time_limit(text);
+  if (!length)
+    length.error().hint = "write seconds, M:S, H:M:S, or a number with s, m, h or d, e.g. 20 or 5m";
+  return length;
+}
+
+// The same of what Slurm and our files hold in 16 bits.
+Result<std::chrono::seconds> parse_seconds(const std::string& text) {
+  DTS_ASSIGN(const std::chrono::seconds length, parse_length(text));
+  if (length.count() > 65535)
+    return fail(Errc::invalid, fmt::format("`{}` is too long", text), "0 to 65535 seconds");
+  return length;
 }
 
 // on, off or how long it may take.
@@ -54,8 +66,16 @@ Result<std::chrono::seconds> parse_preflight(const std::string& text) {
   if (text == "on") return spec::JobSpec{}.preflight;
   if (text == "off") return std::chrono::seconds(0);
   auto limit = parse_seconds(text);
-  if (!limit) limit.error().hint = "on, off, or a number of seconds";
+  if (!limit) limit.error().hint = "on, off, or how long: 20 (seconds), 20s, 1m";
   return limit;
+}
+
+// Zero would be a hang at once.
+Result<std::chrono::seconds> parse_hang(const std::string& text) {
+  auto length = parse_length(text);
+  if (length && length->count() == 0)
+    return fail(Errc::invalid, "no time at all", "UNLIMITED: nothing is taken for a hang");
+  return length;
 }
 
 Result<int> parse_signal(const std::string& text) {
@@ -111,12 +131,12 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
       ->group(group);
   verb.add_option("--start-timeout",
                   o.start_timeout,
-                  "end the attempt if a rank has not come after this many seconds [120]")
+                  "end the attempt if a rank has not come after this long [120s]")
       ->group(group)
-      ->type_name("SEC");
+      ->type_name("LENGTH");
   verb.add_option("--preflight",
                   o.preflight,
-                  "check each node before programs start: on, off, or seconds it may take [10]")
+                  "check each node before programs start: on, off, or how long it may take [10s]")
       ->group(group)
       ->type_name("WHEN");
   verb.add_option(
@@ -129,7 +149,7 @@ void add_job_options(CLI::App& verb, JobOptions& o) {
                   o.hang_timeout,
                   "no progress for so long is a hang; UNLIMITED: never [learnt from DTSUBMIT_BEAT]")
       ->group(group)
-      ->type_name("TIME");
+      ->type_name("LENGTH");
   verb.add_option("--time-total", o.time_total, "stop once all attempts together took so long")
       ->group(group)
       ->type_name("TIME");
@@ -191,7 +211,7 @@ void add_scheduler_options(CLI::App& verb, JobOptions& o) {
   verb.add_option("--spares", o.spares, "nodes more, kept to replace those that fail [0]")
       ->group(group)
       ->type_name("N");
-  verb.add_option("-t,--time", o.time, "time limit, e.g. 90, 1:30:00, 2-12")
+  verb.add_option("-t,--time", o.time, "time limit, e.g. 90 (minutes), 1:30:00, 2-12, 1.5h")
       ->group(group)
       ->type_name("TIME");
   verb.add_option("--mem", o.memory, "memory on each node, e.g. 16G; 0 is all")
@@ -206,13 +226,12 @@ void add_scheduler_options(CLI::App& verb, JobOptions& o) {
   verb.add_flag("--no-requeue", o.no_requeue, "do not; wins over --requeue")->group(group);
   verb.add_option("--signal-margin",
                   o.signal_margin,
-                  "stop and save this many seconds before the time limit [120]")
+                  "stop and save this long before the time limit [120s]")
       ->group(group)
-      ->type_name("SEC");
+      ->type_name("LENGTH");
 }
 
-Result<spec::JobSpec> make_spec(const JobOptions& options,
-                                const std::vector<std::string>& command) {
+Asked make_spec(const JobOptions& options, const std::vector<std::string>& command) {
   spec::JobSpec spec = options.spec;
   spec.command = command;
   spec.requeue = !options.no_requeue;
@@ -225,7 +244,7 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   reader.read("--ntasks-per-node", options.ntasks_per_node, parse_count, spec.ntasks_per_node);
   reader.read("--cpus-per-task", options.cpus_per_task, parse_count, spec.cpus_per_task);
   reader.read("--time", options.time, parse_time_limit, spec.time);
-  reader.read("--hang-timeout", options.hang_timeout, parse_time_limit, spec.hang_timeout);
+  reader.read("--hang-timeout", options.hang_timeout, parse_hang, spec.hang_timeout);
   reader.read("--time-total", options.time_total, parse_time_limit, spec.time_total);
   reader.read("--mem", options.memory, parse_memory_mib, spec.memory_mib);
   reader.read("--signal-margin", options.signal_margin, parse_seconds, spec.signal_margin);
@@ -235,10 +254,7 @@ Result<spec::JobSpec> make_spec(const JobOptions& options,
   reader.read("--framework", options.frameworks, parse_frameworks, spec.frameworks);
   if (const auto policy = run::parse_policy(spec.on); !policy)
     reader.problems.insert(reader.problems.end(), policy.error().begin(), policy.error().end());
-  const Diagnostics invalid = spec::validate(spec);
-  reader.problems.insert(reader.problems.end(), invalid.begin(), invalid.end());
-  if (!reader.problems.empty()) return tl::unexpected<Error>(to_error(reader.problems));
-  return spec;
+  return {std::move(spec), std::move(reader.problems)};
 }
 
 std::string trainer_path() {

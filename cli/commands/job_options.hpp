@@ -2,6 +2,7 @@
 // The options that describe a job, shared by `submit` and `run`.
 #pragma once
 
+#include "core/base/diagnostics.hpp"
 #include "core/base/result.hpp"
 #include "core/spec/job_spec.hpp"
 
@@ -30,9 +31,14 @@ void add_job_options(CLI::App& verb, JobOptions& options);
 void add_host_options(CLI::App& verb, JobOptions& options);
 void add_scheduler_options(CLI::App& verb, JobOptions& options);
 
-// The spec that the options and `command` say; Errc::invalid with every problem at once.
-[[nodiscard]] Result<spec::JobSpec> make_spec(const JobOptions& options,
-                                              const std::vector<std::string>& command);
+// What was asked for, and what of it could not be read. An option with a problem keeps its default,
+// so that the rest can be looked at all the same.
+struct Asked {
+  spec::JobSpec spec;
+  Diagnostics problems;
+};
+
+[[nodiscard]] Asked make_spec(const JobOptions& options, const std::vector<std::string>& command);
 
 // The bundled trainer beside our own program.
 [[nodiscard]] std::string trainer_path();

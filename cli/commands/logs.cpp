@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit logs: what a rank or the agent wrote, once or as it grows, across attempts.
 #include "cli/commands/command.hpp"
+#include "cli/commands/ending.hpp"
 #include "cli/commands/selection.hpp"
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
@@ -137,6 +138,7 @@ int follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown
       shown.select(attempt);
       continue;
     }
+    if (over && options.attempt == 0) print_ending(run, options.selection);
     if (over || newer) return 0;
     if (const std::string gone = end.look(); !gone.empty()) {
       shown.rest();

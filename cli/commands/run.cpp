@@ -38,12 +38,13 @@ void scrub_own_environment() {
 
 Result<run::RunDirectory> new_run(const RunOptions& options,
                                   const std::vector<std::string>& command) {
-  DTS_ASSIGN(spec::JobSpec spec, make_spec(options.job, command));
-  if (spec.nodes != 1 && spec.hosts.empty())
-    return fail(Errc::invalid,
-                fmt::format("--nodes: `run` uses this machine only, not {} nodes", spec.nodes),
-                "leave --nodes out, name the machines with --hosts, or `dtsubmit submit`");
-  DTS_ASSIGN(const Prepared prepared, prepare(std::move(spec), {}, options.job.runs, false));
+  Asked asked = make_spec(options.job, command);
+  if (asked.spec.nodes > 1 && asked.spec.hosts.empty())
+    asked.problems.push_back(
+        {"--nodes",
+         fmt::format("`run` uses this machine only, not {} nodes", asked.spec.nodes),
+         "leave --nodes out, name the machines with --hosts, or `dtsubmit submit`"});
+  DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, options.job.runs, false));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
   DTS_TRY(run::sync_run_directory(run));
   note_in_index(run, 0);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/settle.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
+#include "core/base/log.hpp"
 
 namespace dts::cli {
 namespace {
@@ -37,10 +35,10 @@ bool HeldSignals::waiting() {
 sched::Patience patience_with_words() {
   sched::Patience patience;
   patience.begins = [limit = patience.limit] {
-    fmt::print(stderr,
-               "dtsubmit: no answer from the controller, which may carry it out all the same; "
-               "asking for {} s what came of it\n",
-               std::chrono::duration_cast<std::chrono::seconds>(limit).count());
+    tell(
+        "dtsubmit: no answer from the controller, which may carry it out all the same; "
+        "asking for {} s what came of it\n",
+        std::chrono::duration_cast<std::chrono::seconds>(limit).count());
   };
   patience.given_up = HeldSignals::waiting;
   return patience;

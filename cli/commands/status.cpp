@@ -2,7 +2,10 @@
 // dtsubmit status: the attempts of a run, what ended each, and what was lost.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/output/cause_words.hpp"
 #include "cli/output/end_words.hpp"
+#include "core/base/files.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/goodput.hpp"
 #include "core/run/ledger.hpp"
@@ -100,6 +103,15 @@ void print_json(const Status& status) {
   fmt::print("{}\n", document.dump(2));
 }
 
+// What became of the job. Slurm calls one that was stopped failed: it has saved, and exits 85.
+std::string job_words(const Status& status) {
+  const std::vector<run::AttemptSummary>& attempts = status.summary.attempts;
+  const bool stopped =
+      !attempts.empty() && is_stop_asked_for(attempts.back()) && attempts.back().decision == "stop";
+  if (!stopped || status.state.rfind("failed", 0) != 0) return status.state;
+  return fmt::format("stopped as asked for by `dtsubmit stop` (Slurm: {})", status.state);
+}
+
 // "93 %"
 std::string percent(const run::TimeUse& use) {
   return use.goodput() < 0 ? "-" : fmt::format("{:.0f} %", 100 * use.goodput());
@@ -107,10 +119,13 @@ std::string percent(const run::TimeUse& use) {
 
 void print_table(const Status& status) {
   const run::RunSummary& summary = status.summary;
-  const std::string& state = status.state;
+  const std::string state = job_words(status);
   fmt::print("run     {}\n", status.run.path);
   if (summary.job != 0)
     fmt::print("job     {}{}\n", summary.job, state.empty() ? "" : ", " + state);
+  else if (exists(status.run.script()))
+    fmt::print("job     none that is known; `dtsubmit requeue {}` submits it\n",
+               shell_quote(status.run.path));
   if (!status.other.empty()) fmt::print("warning {}\n", status.other);
   if (!summary.attempts.empty())
     fmt::print("\n{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",

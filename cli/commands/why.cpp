@@ -3,8 +3,10 @@
 #include "cli/output/why.hpp"
 
 #include "cli/commands/command.hpp"
+#include "cli/commands/ending.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
+#include "core/base/log.hpp"
 #include "core/base/own_file.hpp"
 #include "core/base/text.hpp"
 #include "core/launch/assignment.hpp"
@@ -99,15 +101,14 @@ std::string name_of(const run::RunDirectory& run, const Known& known, const Sele
   return by_job ? std::to_string(known.summary.job) : shell_quote(run.path);
 }
 
-Result<int> act(const WhyOptions& options) {
-  DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+Result<Known> learn(const run::RunDirectory& run, const Selection& selection) {
   Known known;
   known.run_directory = run.path;
   DTS_ASSIGN(run::Ledger ledger, run::load_ledger(run.ledger()));
   known.events = std::move(ledger.events);
   known.summary = run::summarise(known.events, run::read_metrics(run));
   warn_of_damage(run, ledger, known.summary);
-  known.name = name_of(run, known, options.selection);
+  known.name = name_of(run, known, selection);
   known.policy = policy_of(run);
 
   known.checkpoint = run::newest_checkpoint(run);
@@ -119,12 +120,25 @@ Result<int> act(const WhyOptions& options) {
   if (known.summary.job == 0) known.agent_lives = run::agent_lives(run);
   read_last_words(run, known);
   known.now = std::time(nullptr);
+  return known;
+}
+
+Result<int> act(const WhyOptions& options) {
+  DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+  DTS_ASSIGN(const Known known, learn(run, options.selection));
   const Why why = explain(known);
   fmt::print("{}", options.json ? to_json(why, known) + "\n" : to_text(why, known));
   return 0;
 }
 
 }  // namespace
+
+void print_ending(const run::RunDirectory& run, const Selection& selection) {
+  const auto known = learn(run, selection);
+  if (!known) return;
+  std::fflush(stdout);
+  tell("{}", ending_text(explain(*known), *known));
+}
 
 void add_why(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<WhyOptions>();

@@ -64,4 +64,9 @@ CauseWords words_of_cause(run::Cause cause) {
   return {"", ""};
 }
 
+bool is_stop_asked_for(const run::AttemptSummary& attempt) {
+  return attempt.cause == run::to_string(run::Cause::stopped) &&
+         attempt.detail.rfind("asked for by `dtsubmit stop`", 0) == 0;
+}
+
 }  // namespace dts::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/run/cause.hpp"
+#include "core/run/summary.hpp"
 
 namespace dts::cli {
 
@@ -12,5 +13,8 @@ struct CauseWords {
 };
 
 [[nodiscard]] CauseWords words_of_cause(run::Cause cause);
+
+// True where `dtsubmit stop` ended the attempt, as its ledger says.
+[[nodiscard]] bool is_stop_asked_for(const run::AttemptSummary& attempt);
 
 }  // namespace dts::cli

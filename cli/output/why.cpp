@@ -92,6 +92,13 @@ std::string steps_of(const AttemptSummary& attempt) {
   return words;
 }
 
+// The words of its cause. A signal from outside is the user's own after `dtsubmit stop`.
+std::string what_ended(const AttemptSummary& attempt, run::Cause cause) {
+  if (cause == run::Cause::stopped && is_stop_asked_for(attempt))
+    return "`dtsubmit stop` asked it to save and end";
+  return words_of_cause(cause).what;
+}
+
 AttemptWhy told_of(const AttemptSummary& attempt) {
   AttemptWhy told{attempt.number, fmt::format("attempt {}", attempt.number), "", "", {}};
   for (const std::string& warning : attempt.warnings) told.slow.push_back("warning: " + warning);
@@ -104,7 +111,7 @@ AttemptWhy told_of(const AttemptSummary& attempt) {
   if (!attempt.ended.empty()) {
     const auto cause = run::cause_from(attempt.cause);
     told.cause = attempt.cause;
-    if (cause) told.cause += fmt::format(": {}", words_of_cause(*cause).what);
+    if (cause) told.cause += fmt::format(": {}", what_ended(attempt, *cause));
     if (!attempt.detail.empty() && cause != run::Cause::completed)
       told.cause += fmt::format(" ({})", attempt.detail);
   }
@@ -187,6 +194,12 @@ std::string progress_of(const Known& known, const AttemptSummary& attempt) {
   return words + ".";
 }
 
+// Slurm gives a job without a limit the year as its end (job_mgr.c).
+bool has_no_limit(const sched::JobInfo& job) {
+  constexpr std::int64_t k_year = std::int64_t{365} * 24 * 3600;
+  return job.start_time > 0 && job.end_time - job.start_time >= k_year;
+}
+
 void explain_running(const Known& known, Why& why) {
   const AttemptSummary* attempt = newest(known);
   const bool goes_on = attempt != nullptr && attempt->ended.empty();
@@ -214,11 +227,13 @@ void explain_running(const Known& known, Why& why) {
       why.answer.push_back(fmt::format("Warning: {}.", warning));
     if (const auto cause = run::cause_from(attempt->cause))
       why.answer.push_back(fmt::format(
-          "It is being stopped: {} ({}).", words_of_cause(*cause).what, attempt->cause));
+          "It is being stopped: {} ({}).", what_ended(*attempt, *cause), attempt->cause));
   }
   if (known.job && known.job->preempt_time > 0)
     why.answer.push_back("Slurm is preempting it for another job.");
-  if (known.job && known.job->end_time > known.now)
+  if (known.job && has_no_limit(*known.job))
+    why.answer.push_back("It has no time limit.");
+  else if (known.job && known.job->end_time > known.now)
     why.answer.push_back(fmt::format("Slurm ends it at {}, in {}.",
                                      utc(known.job->end_time),
                                      ago(known.job->end_time - known.now)));
@@ -260,7 +275,7 @@ void explain_end(const Known& known, const Event& end, Why& why) {
                                    who_begins(known),
                                    end.time,
                                    end.exit_code,
-                                   cause ? words_of_cause(*cause).what : "it could not go on",
+                                   cause ? what_ended(*attempt, *cause) : "it could not go on",
                                    attempt != nullptr ? first_failed(*attempt) : ""));
   if (!end.detail.empty())
     why.answer.push_back(fmt::format("It was not continued: {}.", end.detail));

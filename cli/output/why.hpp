@@ -80,6 +80,10 @@ struct Why {
 // One screen: of the attempts the last few, of the last words the last ten lines.
 [[nodiscard]] std::string to_text(const Why& why, const Known& known);
 
+// For who has followed the run: what ended it, the last words, and what to do; one line where it is
+// done.
+[[nodiscard]] std::string ending_text(const Why& why, const Known& known);
+
 // A document of schema dtsubmit/why/1, with everything.
 [[nodiscard]] std::string to_json(const Why& why, const Known& known);
 

@@ -69,6 +69,17 @@ nlohmann::ordered_json attempt_json(const AttemptWhy& told,
 
 }  // namespace
 
+std::string ending_text(const Why& why, const Known& known) {
+  std::string text = "---\n";
+  for (const std::string& sentence : why.answer) text += sentence + "\n";
+  if (why.standing == Standing::done) return text;
+  if (!why.attempts.empty() && !why.attempts.back().cause.empty())
+    text += shown(why.attempts.back().cause) + "\n";
+  if (why.last_words) text += words_text(*why.last_words);
+  for (const std::string& step : why.next) text += fmt::format("next: {}\n", step);
+  return text + fmt::format("more: dtsubmit why {}\n", known.name);
+}
+
 std::string to_text(const Why& why, const Known& known) {
   std::string text;
   for (const std::string& sentence : why.answer) text += sentence + "\n";

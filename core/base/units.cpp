@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/units.hpp"
 
+#include "core/base/duration.hpp"
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +17,11 @@ constexpr std::uint64_t k_largest =
     1'000'000'000;  // 31 years of seconds; keeps sums far from overflow
 
 tl::unexpected<Error> bad_time(std::string_view text) {
-  return fail(Errc::invalid,
-              fmt::format("`{}` is not a time", text),
-              "write minutes, M:S, H:M:S, D-H, D-H:M or D-H:M:S, e.g. 90 or 1:30:00");
+  return fail(
+      Errc::invalid,
+      fmt::format("`{}` is not a time", text),
+      "write minutes, M:S, H:M:S, D-H, D-H:M, D-H:M:S or a number with s, m, h or d, e.g. 90, "
+      "1:30:00 or 1.5h");
 }
 
 // The fields of "a:b:c"; nullopt when one is not a number or too large.
@@ -37,6 +40,11 @@ std::optional<std::vector<std::uint64_t>> fields(std::string_view text) {
 Result<std::chrono::seconds> parse_time_limit(std::string_view text) {
   if (text == "UNLIMITED" || text == "INFINITE" || text == "unlimited" || text == "infinite")
     return std::chrono::seconds::max();
+  if (!text.empty() && std::string_view("smhd").find(text.back()) != std::string_view::npos) {
+    const auto length = parse_duration(text);
+    if (!length || length->count() > static_cast<double>(k_largest)) return bad_time(text);
+    if (length->count() > 0) return std::chrono::ceil<std::chrono::seconds>(*length);
+  }
   std::uint64_t days = 0;
   std::string_view rest = text;
   const std::size_t dash = text.find('-');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/node_pool.hpp"
 
+#include "core/base/counted.hpp"
 #include "core/base/log.hpp"
 #include "core/launch/check_step.hpp"
 #include "core/launch/launcher.hpp"
@@ -91,8 +92,8 @@ NodeChoice NodePool::choose(unsigned attempt) {
   std::erase_if(choice.unfit,
                 [&](const run::UnfitNode& one) { return !told_.insert(one.node).second; });
   for (const run::UnfitNode& one : choice.unfit) log("pre-flight: {}: {}", one.node, one.why);
-  log("of {} nodes {} are used, spare: {}",
-      all.size(),
+  log("of {} {} are used, spare: {}",
+      counted(all.size(), "node"),
       fmt::join(choice.used, ","),
       choice.spare.empty() ? "none" : fmt::format("{}", fmt::join(choice.spare, ",")));
   return choice;

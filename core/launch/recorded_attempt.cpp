@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/recorded_attempt.hpp"
 
+#include "core/base/counted.hpp"
 #include "core/base/files.hpp"
 #include "core/base/hostlist.hpp"
 #include "core/base/log.hpp"
@@ -47,12 +48,12 @@ Result<void> RecordedAttempt::begin() {
   number_ = taken.number;
   record_ = taken.record;
   if (const auto opened = open_log(); !opened) log("{}", opened.error().message);
-  log("attempt {} of {}: job {}, {} ranks on {} nodes ({})",
+  log("attempt {} of {}: job {}, {} on {} ({})",
       number_,
       run_.path,
       job_.allocation.job,
-      plan_.world_size,
-      job_.allocation.nodes.size(),
+      counted(plan_.world_size, "rank"),
+      counted(job_.allocation.nodes.size(), "node"),
       fmt::join(job_.allocation.nodes, ","));
   DTS_TRY(choose_nodes());
   run::Event started{.event = "attempt_started", .nodes = choice_.used};
@@ -103,8 +104,8 @@ Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
   join_beginning();
   DTS_TRY(begun_);
   const auto& rendezvous = attempt.rendezvous();
-  log("all {} ranks run; MASTER_ADDR={} MASTER_PORT={}",
-      plan_.world_size,
+  log("{}; MASTER_ADDR={} MASTER_PORT={}",
+      plan_.world_size == 1 ? "the rank runs" : fmt::format("all {} ranks run", plan_.world_size),
       rendezvous.master_addr,
       rendezvous.master_port);
   if (const auto written = write_file(run_.attempt(number_) + "/placement.json",
@@ -112,8 +113,8 @@ Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
       !written)
     log("{}", written.error().message);
   run::Event event{.event = "ranks_started"};
-  event.detail = fmt::format("{} ranks, master {} port {}",
-                             plan_.world_size,
+  event.detail = fmt::format("{}, master {} port {}",
+                             counted(plan_.world_size, "rank"),
                              rendezvous.master_addr,
                              rendezvous.master_port);
   return note(std::move(event));

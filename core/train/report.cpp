@@ -2,6 +2,7 @@
 // Events as JSON lines and as text.
 #include "core/train/report.hpp"
 
+#include "core/base/counted.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/units.hpp"
 
@@ -71,11 +72,11 @@ void Report::started(const StartEvent& e) {
           e.threads,
           e.batch,
           e.instruction_set));
-  say(fmt::format("attempt {}: {} ranks x {} threads, {} shards, batch {}, steps {} to {}\n",
+  say(fmt::format("attempt {}: {} x {}, {}, batch {}, steps {} to {}\n",
                   attempt_,
-                  e.world_size,
-                  e.threads,
-                  e.shards,
+                  counted(e.world_size, "rank"),
+                  counted(e.threads, "thread"),
+                  counted(e.shards, "shard"),
                   e.batch,
                   e.step,
                   e.total));

@@ -143,14 +143,16 @@ TEST_CASE("what is not there is exit code 6, with a hint") {
   }
 }
 
-TEST_CASE("cancel and requeue need the scheduler: without one they say so and write nothing") {
+TEST_CASE("cancel needs the scheduler, and a complete run is not requeued: both write nothing") {
   const Finished session;
   const std::string ledger = read_file(session.newest_run().ledger()).value();
-  for (const char* verb : {"cancel", "requeue"}) {
-    const Output output = session.dtsubmit({verb, "41"});
-    CHECK(output.exit_code == 4);
-    CHECK(contains(output.err, "dtsubmit: error:"));
-  }
+  const Output cancelled = session.dtsubmit({"cancel", "41"});
+  CHECK(cancelled.exit_code == 4);
+  CHECK(contains(cancelled.err, "dtsubmit: error:"));
+  const Output requeued = session.dtsubmit({"requeue", "41"});
+  CHECK(requeued.exit_code == 3);
+  CHECK(contains(requeued.err, "is complete"));
+  CHECK(contains(requeued.err, "nothing is left to run"));
   CHECK(read_file(session.newest_run().ledger()).value() == ledger);
 }
 
@@ -172,7 +174,9 @@ TEST_CASE("damaged lines are passed over with a warning that names them, whereve
   CHECK(contains(status.err, metrics + ": line 1 is damaged and left out"));
   CHECK(contains(session.dtsubmit({"why"}).err, ": lines "));
   const Output requeue = session.dtsubmit({"requeue", "41"});
-  CHECK(requeue.exit_code == 4);  // only the scheduler is missing
+  CHECK(requeue.exit_code == 3);  // read all the same: the run is complete
+  CHECK(contains(requeue.err, "nothing is left to run"));
+  CHECK(session.dtsubmit({"cancel", "41"}).exit_code == 4);  // only the scheduler is missing
 }
 
 TEST_CASE(

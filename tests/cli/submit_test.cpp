@@ -104,6 +104,63 @@ TEST_CASE("all problems of a job are told at once, each with its option") {
     CHECK(contains(output.err, option));
 }
 
+TEST_CASE("problems of the options, of the plan and of the program are told together") {
+  const Session session;
+  const Output output = session.dtsubmit({"--dry-run",
+                                          "--launcher",
+                                          "foo",
+                                          "--bind",
+                                          "bar",
+                                          "--mem",
+                                          "much",
+                                          "--ntasks-per-node",
+                                          "8",
+                                          "--",
+                                          "bash",
+                                          "-c",
+                                          "torchrun train.py"});
+  CHECK(output.exit_code == 3);
+  CHECK(contains(output.err, "4 problems"));
+  for (const char* option : {"--launcher:", "--bind:", "--mem:", "--ntasks-per-node:"})
+    CHECK(contains(output.err, option));
+}
+
+TEST_CASE("a length of time may have a unit in every option; without one it is as documented") {
+  const Session session;
+  const auto spec = [&](const Words& words) {
+    const Output output = session.dtsubmit(with(words, {"--dry-run", "--", "true"}));
+    CAPTURE(words.back());
+    CAPTURE(output.err);
+    CHECK(output.exit_code == 0);
+    return output.out;
+  };
+  for (const char* limit : {"90", "90m", "1.5h", "1:30:00", "5400s"})
+    CHECK(contains(spec({"--time", limit}), "#SBATCH --time=\"01:30:00\""));
+  for (const char* margin : {"300", "300s", "5m", "5:00"})
+    CHECK(contains(spec({"--time", "1d", "--signal-margin", margin}), "B:USR1@300"));
+  for (const char* option : {"--hang-timeout", "--start-timeout", "--preflight", "--time-total"})
+    spec({option, "20s"});
+  for (const Words& words : std::vector<Words>{{"--time", "s"},
+                                               {"--time", "20x"},
+                                               {"--time", "0s"},
+                                               {"--hang-timeout", "0"},
+                                               {"--signal-margin", "1d"},
+                                               {"--start-timeout", "-5s"}})
+    CHECK(session.dtsubmit(with(words, {"--dry-run", "--", "true"})).exit_code == 3);
+}
+
+TEST_CASE("a second word for a command that takes none does not speak of programs") {
+  const Session session;
+  const Output output = session.dtsubmit({"requeue", "16", "17"});
+  CHECK(output.exit_code == 2);
+  CHECK(contains(output.err, "unexpected argument `17`"));
+  CHECK(contains(output.err, "dtsubmit requeue --help"));
+  const Output both = session.dtsubmit({"cancel", "16", "17"});
+  CHECK(both.exit_code == 6);
+  CHECK(contains(both.err, "no run of `16`"));
+  CHECK(contains(both.err, "no run of `17`"));
+}
+
 TEST_CASE("numbers that are too large or odd are refused, not wrapped around") {
   const Session session;
   for (const Words& words : std::vector<Words>{{"--nodes", "4294967297"},

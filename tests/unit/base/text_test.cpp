@@ -99,6 +99,11 @@ TEST_CASE("time limits are read as Slurm reads them") {
                         Row{"2-0", 172800},
                         Row{"1-2:03", 93780},
                         Row{"1-02:03:04", 93784},
+                        Row{"20s", 20},
+                        Row{"1.5h", 5400},
+                        Row{"90m", 5400},
+                        Row{"2d", 172800},
+                        Row{"0.2s", 1},
                         Row{"0:01", 1}})
     CHECK_MESSAGE(parse_time_limit(row.text) == seconds(row.seconds), std::string(row.text));
   CHECK(parse_time_limit("UNLIMITED") == seconds::max());
@@ -108,7 +113,11 @@ TEST_CASE("time limits are read as Slurm reads them") {
                           "-1",
                           "1-",
                           "1:2:3:4",
-                          "1h",
+                          "1w",
+                          "h",
+                          "0s",
+                          "-1h",
+                          "1:30h",
                           "1-2-3",
                           "99999999999",
                           "1:",

@@ -128,6 +128,14 @@ std::vector<Situation> running_situations() {
         "Slurm ends it at 2026-01-02T03:17:40Z, in 1 min 0 s.\n",
         "next: dtsubmit logs -f 41\n"},
        {"being stopped", "Not every rank"}},
+      {"without a time limit, for which Slurm keeps a year",
+       Story().begin(1, 280).slurm(JobState::running, "None").with([](auto& job) {
+         job.start_time = at(270);
+         job.end_time = at(270) + 365 * 86400;
+       }),
+       Standing::running,
+       {"It has no time limit.\n"},
+       {"Slurm ends it"}},
       {"its agent has not begun",
        Story().slurm(JobState::running, "None"),
        Standing::running,
@@ -193,6 +201,23 @@ TEST_CASE("a program's last lines reach the terminal short and without control c
   CHECK(text.find(" [31mredx") != std::string::npos);
   CHECK(text.find(std::string(200, 'x')) == std::string::npos);
   CHECK(std::count(text.begin(), text.end(), '\n') < 30);
+}
+
+TEST_CASE("who followed a run is told in short why it ended, by whom, and what to type next") {
+  Story story = Story().begin(1, 10).end(1, 20, "user_exit", 7).decide(1, 20, "stop", "x", 7);
+  const std::string text = ending_text(explain(story.known), story.known);
+  for (const char* words : {"the program failed by itself, first rank 3 on n2",
+                            "the last lines of rank 3",
+                            "  out of luck\n",
+                            "next: dtsubmit requeue 41",
+                            "more: dtsubmit why 41\n"}) {
+    CAPTURE(words);
+    CHECK(text.find(words) != std::string::npos);
+  }
+  story = Story().begin(1, 10).decide(1, 20, "done", "x", 0);
+  const std::string done = ending_text(explain(story.known), story.known);
+  CHECK(done.find("is done") != std::string::npos);
+  CHECK(std::count(done.begin(), done.end(), '\n') == 2);
 }
 
 TEST_CASE("JSON has everything, cut off nowhere") {

@@ -185,7 +185,7 @@ TEST_CASE("two ranks on a node that was given one GPU are refused") {
     job.hello(rank, hello);
   }
   job.killed_ranks_exit();
-  check_ended(job, Cause::wrong_ranks, "2 ranks for 1 GPUs");
+  check_ended(job, Cause::wrong_ranks, "2 ranks for 1 GPU");
 }
 
 TEST_CASE("ranks of one node get GPUs of their own") {

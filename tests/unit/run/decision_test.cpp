@@ -178,6 +178,16 @@ TEST_CASE("a loop of programs that ask to be run again slows down, then ends") {
   }
 }
 
+TEST_CASE("a stop that the user asked for is not put down to some signal") {
+  const Outcome outcome{Cause::stopped, 85, "asked for by `dtsubmit stop`; every rank saved"};
+  const Decision asked = decide(outcome, {.stop_asked = true}, default_policy());
+  CHECK(asked.action == Action::stop);
+  CHECK(asked.exit_code == 85);
+  CHECK(asked.why.find("asked for by `dtsubmit stop`") != std::string::npos);
+  const Decision other = decide(outcome, {}, default_policy());
+  CHECK(other.why.find("asked for") == std::string::npos);
+}
+
 TEST_CASE("--time-total ends a run that could go on") {
   Policy policy = default_policy();
   policy.time_total = std::chrono::hours(3);

@@ -135,7 +135,9 @@ TEST_CASE("who gives up waiting is told that the outcome is unknown") {
   sched::Patience patience = brief();
   patience.limit = 1h;
   patience.given_up = [] { return true; };
-  CHECK(sched::submit_once(scheduler, submission(), {}, patience) == std::optional<sched::JobId>());
+  const auto job = sched::submit_once(scheduler, submission(), {}, patience);
+  REQUIRE(job);
+  CHECK_FALSE(*job);
 }
 
 TEST_CASE("a job is requeued once, however often the answer is lost") {

@@ -169,7 +169,10 @@ TEST_CASE("validate knows what no cluster can run") {
   for (const char* bad :
        {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xfe"}) {
     spec.command = {"a", bad};
+    CHECK(validate(spec).empty());  // an argument is bytes, a partition's name is text
+    spec.partition = bad;
     CHECK(validate(spec).size() == 1);
+    spec.partition.clear();
   }
   spec = {};
   spec.nodes = 70000;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last word of a command that followed a run until its end.
+#pragma once
+
+#include "cli/commands/selection.hpp"
+#include "core/run/run_directory.hpp"
+
+namespace dts::cli {
+
+// On standard error: why the run ended, the last lines of the rank that was to blame, and what to
+// type next; one line where it is done. The short form of `dtsubmit why`.
+void print_ending(const run::RunDirectory& run, const Selection& selection);
+
+}  // namespace dts::cli
