@@ -62,13 +62,12 @@ def slow_to_take(cluster):
     check(jobs(cluster).get(run) and len(jobs(cluster)[run]) == 1, f"it is one job: {jobs(cluster)}")
     job = jobs(cluster)[run][0]
     check(f"submitted job {job}" in result.stdout, "and it is named")
-    before = cluster.job_state_or_none(job)
     with Stopped(controller(cluster), 4):
         result = cluster.run(DTSUBMIT, "cancel", run, code=None)
     time.sleep(2)
     check(result.returncode in (0, 4), f"a cancel that nobody hears: {result.returncode} {result.stderr}")
     if result.returncode == 4:
-        check(cluster.job_state_or_none(job) == before, "what was answered by 4 does not happen later")
+        check(cluster.job_state_or_none(job) in ("PENDING", "RUNNING"), "what was answered by 4 does not happen later")
     cluster.dtsubmit("cancel", run)
     wait_for(30, "the job's end", lambda: cluster.job_state_or_none(job) in ("CANCELLED", "FAILED", None))
     return Run(cluster, run, job)
