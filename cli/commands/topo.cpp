@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -78,6 +79,18 @@ topo::NodeTopology narrow(const TopoOptions& options,
   return part;
 }
 
+// How many of the node's `count` GPUs the job has.
+std::size_t read_gpu_count(const TopoOptions& options, unsigned count, Diagnostics& problems) {
+  constexpr unsigned k_any = std::numeric_limits<unsigned>::max();
+  const auto asked = read_count("--gpus-per-node", options.gpus_per_node, 0, k_any, problems);
+  if (asked <= count) return asked;
+  problems.push_back({"--gpus-per-node",
+                      fmt::format("{} asked, the node has {}",
+                                  asked,
+                                  count == 0 ? "no GPU" : fmt::format("only {}", count))});
+  return 0;
+}
+
 // The GPUs of the job.
 std::vector<unsigned> read_gpus(const TopoOptions& options,
                                 const topo::NodeTopology& node,
@@ -87,8 +100,7 @@ std::vector<unsigned> read_gpus(const TopoOptions& options,
   std::iota(gpus.begin(), gpus.end(), 0U);
   if (!options.gpus.empty() && !options.gpus_per_node.empty())
     problems.push_back({"--gpus", "not together with --gpus-per-node, which takes the first"});
-  if (!options.gpus_per_node.empty())
-    gpus.resize(read_count("--gpus-per-node", options.gpus_per_node, 0, count, problems));
+  if (!options.gpus_per_node.empty()) gpus.resize(read_gpu_count(options, count, problems));
   if (options.gpus.empty()) return gpus;
   gpus = read_list("--gpus", options.gpus, problems);
   if (!gpus.empty() && gpus.back() >= count)
@@ -110,10 +122,7 @@ unsigned usual_ranks(const topo::NodeTopology& node, const std::vector<unsigned>
 // This machine where no file is named.
 Result<topo::NodeTopology> load(const std::string& file) {
   if (file.empty()) return topo::discover();
-  auto node = topo::read_topology(file);
-  if (!node && node.error().code == Errc::invalid)
-    return fail(Errc::invalid, node.error().message, "write one with `lstopo --of xml FILE`");
-  return node;
+  return topo::read_topology(file);
 }
 
 struct Asked {
@@ -174,7 +183,8 @@ std::string words_for(const TopoOptions& options, const TopoReport& report) {
   if (options.json) return to_json(report);
   const bool colour =
       options.color == "always" || (options.color == "auto" && wants_colour(STDOUT_FILENO));
-  return to_text(report, terminal_columns(), {colour, has_utf8()});
+  const Lists lists = ::isatty(STDOUT_FILENO) == 1 ? Lists::wrapped : Lists::whole;
+  return to_text(report, terminal_columns(), {colour, has_utf8()}, lists);
 }
 
 Result<int> act(const TopoOptions& options) {

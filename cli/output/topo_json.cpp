@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node and its ranks for programs.
 #include "cli/output/topo_report.hpp"
-#include "core/topo/distance.hpp"
+#include "core/plan/fabric.hpp"
+#include "core/plan/share_nics.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace dts::cli {
@@ -16,33 +18,60 @@ ordered_json or_null(const std::optional<unsigned>& index) {
   return index ? ordered_json(*index) : ordered_json(nullptr);
 }
 
-ordered_json core_entry(const topo::Core& core) {
+// Linux's number of a NUMA node.
+ordered_json numa_or_null(const topo::NodeTopology& node, const std::optional<unsigned>& numa) {
+  return numa ? ordered_json(topo::os_number(node, *numa)) : ordered_json(nullptr);
+}
+
+ordered_json core_entry(const topo::NodeTopology& node, const topo::Core& core) {
   return {{"package", core.package},
-          {"numa", core.numa},
+          {"numa", topo::os_number(node, core.numa)},
           {"l3", or_null(core.l3)},
           {"kind", core.kind},
           {"cpus", core.pus}};
 }
 
-ordered_json cores(const std::vector<topo::Core>& list) {
+ordered_json cores(const topo::NodeTopology& node, const std::vector<topo::Core>& list) {
   ordered_json entries = ordered_json::array();
-  for (const topo::Core& core : list) entries.push_back(core_entry(core));
+  for (const topo::Core& core : list) entries.push_back(core_entry(node, core));
   return entries;
 }
 
-ordered_json devices(const std::vector<topo::Device>& list) {
+ordered_json device_entry(const topo::NodeTopology& node, const topo::Device& device) {
+  return {{"pci", device.pci},
+          {"part", device.part},
+          {"name", device.name},
+          {"package", or_null(device.package)},
+          {"numa", numa_or_null(node, device.numa)},
+          {"l3", or_null(device.l3)},
+          {"bridges", device.bridges}};
+}
+
+ordered_json gpu_entries(const topo::NodeTopology& node) {
   ordered_json entries = ordered_json::array();
-  for (const topo::Device& device : list)
-    entries.push_back({{"pci", device.pci},
-                       {"part", device.part},
-                       {"name", device.name},
-                       {"package", or_null(device.package)},
-                       {"numa", or_null(device.numa)},
-                       {"l3", or_null(device.l3)},
-                       {"bridges", device.bridges},
-                       {"ethernet", device.ethernet},
-                       {"uuid", device.uuid},
-                       {"instances", device.instances}});
+  for (const topo::Gpu& gpu : node.gpus) {
+    entries.push_back(device_entry(node, gpu));
+    entries.back()["uuid"] = gpu.uuid;
+    entries.back()["instances"] = gpu.instances;
+  }
+  return entries;
+}
+
+// Of speeds null is what is not known.
+ordered_json nic_entries(const topo::NodeTopology& node) {
+  constexpr const char* k_links[] = {"unknown", "up", "down"};
+  const auto gbps = [](unsigned speed) { return speed > 0 ? ordered_json(speed) : nullptr; };
+  const std::vector<unsigned> used = plan::compute_nics(node);
+  ordered_json entries = ordered_json::array();
+  for (unsigned i = 0; i < node.nics.size(); ++i) {
+    const topo::Nic& nic = node.nics[i];
+    entries.push_back(device_entry(node, nic));
+    entries.back()["network"] = plan::to_string(nic.network);
+    entries.back()["link"] = k_links[static_cast<unsigned>(nic.link)];
+    entries.back()["gbps"] = gbps(nic.gbps);
+    entries.back()["pci_gbps"] = gbps(nic.pci_gbps);
+    entries.back()["used"] = std::binary_search(used.begin(), used.end(), i);
+  }
   return entries;
 }
 
@@ -52,14 +81,15 @@ ordered_json node_entry(const topo::NodeTopology& node) {
     numas.push_back({{"os", numa.os},
                      {"package", or_null(numa.package)},
                      {"bytes", numa.bytes},
-                     {"has_cores", numa.has_cores}});
+                     {"has_cores", numa.has_cores},
+                     {"has_memory", numa.has_memory}});
   for (const topo::GpuLink& link : node.links)
     links.push_back({{"gpus", {link.a, link.b}}, {"weight", link.weight}});
-  return {{"cores", cores(node.cores)},
-          {"closed_cores", cores(node.closed)},
+  return {{"cores", cores(node, node.cores)},
+          {"closed_cores", cores(node, node.closed)},
           {"numas", std::move(numas)},
-          {"gpus", devices(node.gpus)},
-          {"nics", devices(node.nics)},
+          {"gpus", gpu_entries(node)},
+          {"nics", nic_entries(node)},
           {"links", std::move(links)},
           {"doubts", node.doubts}};
 }
@@ -79,11 +109,14 @@ ordered_json rank_entries(const TopoReport& report) {
   ordered_json entries = ordered_json::array();
   for (std::size_t i = 0; i < report.binding.ranks.size(); ++i) {
     const plan::RankBinding& rank = report.binding.ranks[i];
+    std::vector<unsigned> numas;
+    for (const unsigned numa : rank.numas) numas.push_back(topo::os_number(report.node, numa));
+    std::sort(numas.begin(), numas.end());
     entries.push_back({{"rank", i},
                        {"home_cores", rank.home},
                        {"annex_cores", rank.annex},
                        {"cpus", rank.cpus},
-                       {"numas", rank.numas},
+                       {"numas", numas},
                        {"gpus", rank.gpus},
                        {"nics", rank.nics},
                        {"score", score_entry(plan::score(report.node, {rank}))}});

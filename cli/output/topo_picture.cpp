@@ -27,7 +27,7 @@ struct Arrangement {
 struct Measures {
   std::size_t digits = 1;  // of the highest CPU
   std::size_t cell = 3;    // columns of a core
-  bool kinds = false;
+  std::size_t kind = 0;    // of the longest name of a kind; 0: cores are all alike
 };
 
 Style style_of(const Use& use) {
@@ -49,7 +49,7 @@ Measures measure(const Scene& scene) {
   each_core(scene, [&](const SceneCore& core, const SceneCache& cache) {
     measures.digits = std::max(measures.digits, std::to_string(core.first_pu).size());
     measures.cell = std::max(measures.cell, mark(core.use).size() + (core.use.annex ? 0 : 2));
-    measures.kinds = measures.kinds || !cache.kind.empty();
+    measures.kind = std::max(measures.kind, cache.kind.size());
   });
   return measures;
 }
@@ -153,8 +153,8 @@ class Painter {
   }
 
   [[nodiscard]] Block margin(const SceneCache& cache, unsigned pu) const {
-    return text(
-        fmt::format("{:<{}}{:>{}}", cache.kind, measures_.kinds ? 2 : 0, pu, measures_.digits));
+    const std::size_t width = measures_.kind > 0 ? measures_.kind + 1 : 0;
+    return text(fmt::format("{:<{}}{:>{}}", cache.kind, width, pu, measures_.digits));
   }
 
   // A line of the bracket around the cores of an L3.

@@ -3,6 +3,8 @@
 
 #include "core/base/number_list.hpp"
 #include "core/base/text.hpp"
+#include "core/plan/share_cores.hpp"
+#include "core/plan/share_nics.hpp"
 #include "core/topo/distance.hpp"
 
 #include <fmt/format.h>
@@ -41,6 +43,35 @@ std::string nic_names(const TopoReport& report, const RankBinding& rank) {
   return or_dash(join(names, ","));
 }
 
+// The way to each adapter, in their order; once where all are alike.
+std::string paths_of(const TopoReport& report, const RankBinding& rank) {
+  std::vector<std::string> paths;
+  for (const unsigned nic : rank.nics)
+    paths.emplace_back(
+        topo::to_string(static_cast<topo::Path>(plan::nic_distance(report.node, rank, nic))));
+  if (std::set<std::string>(paths.begin(), paths.end()).size() == 1) paths.resize(1);
+  return or_dash(join(paths, ","));
+}
+
+// Means over `cores` and the rank's GPUs.
+double distance_of(const TopoReport& report,
+                   const RankBinding& rank,
+                   const std::vector<unsigned>& cores) {
+  std::int64_t sum = 0;
+  for (const unsigned core : cores) sum += plan::mean_distance(report.node, rank.gpus, core);
+  return static_cast<double>(sum) / static_cast<double>(plan::k_unit) /
+         static_cast<double>(std::max<std::size_t>(1, cores.size()));
+}
+
+std::string distances_of(const TopoReport& report, const RankBinding& rank) {
+  if (rank.gpus.empty()) return "-";
+  std::vector<unsigned> all = rank.home;
+  all.insert(all.end(), rank.annex.begin(), rank.annex.end());
+  const std::string home = fmt::format("{:.2f}", distance_of(report, rank, rank.home));
+  const std::string mean = fmt::format("{:.2f}", distance_of(report, rank, all));
+  return home == mean ? home : fmt::format("{} (all {})", home, mean);
+}
+
 std::string counted(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -62,9 +93,9 @@ const std::vector<Metric>& metrics() {
        "near cores, fewest",
        [](S s) { return s.near_cores.empty() ? 0.0 : double(s.near_cores.front()); },
        true},
-      {"home_distance", "distance of home cores", [](S s) { return s.home_distance; }, false},
+      {"home_distance", "distance, 4 nearest cores", [](S s) { return s.home_distance; }, false},
       {"mean_distance", "distance of all cores", [](S s) { return s.mean_distance; }, false},
-      {"farthest_home", "home cores, worst rank", [](S s) { return s.farthest_home; }, false},
+      {"farthest_home", "4 nearest, worst rank", [](S s) { return s.farthest_home; }, false},
       {"worst_distance", "distance, worst", [](S s) { return double(s.worst_distance); }, true},
       {"nic_distance", "distance to the NIC", [](S s) { return s.nic_distance; }, false},
       {"nic_load", "ranks on a NIC, most", [](S s) { return double(s.nic_load); }, true},
@@ -90,22 +121,13 @@ std::vector<RankRow> rank_rows(const TopoReport& report) {
   std::vector<RankRow> rows;
   for (std::size_t i = 0; i < report.binding.ranks.size(); ++i) {
     const RankBinding& rank = report.binding.ranks[i];
-    const BindingScore score = plan::score(report.node, {rank});
-    RankRow row{std::to_string(i),
-                cpus_of(report, rank, rank.home),
-                cpus_of(report, rank, rank.annex),
-                or_dash(fold_numbers(rank.gpus)),
-                nic_names(report, rank),
-                "-",
-                "-"};
-    if (!rank.gpus.empty()) {
-      row.distance = fmt::format("{:.2f}", score.home_distance);
-      if (score.mean_distance != score.home_distance)
-        row.distance += fmt::format(" (all {:.2f})", score.mean_distance);
-    }
-    if (!rank.nics.empty())
-      row.path = topo::to_string(static_cast<topo::Path>(static_cast<int>(score.nic_distance)));
-    rows.push_back(std::move(row));
+    rows.push_back({std::to_string(i),
+                    cpus_of(report, rank, rank.home),
+                    cpus_of(report, rank, rank.annex),
+                    or_dash(fold_numbers(rank.gpus)),
+                    nic_names(report, rank),
+                    distances_of(report, rank),
+                    paths_of(report, rank)});
   }
   return rows;
 }
@@ -137,6 +159,22 @@ std::string request_in_words(const TopoReport& report) {
   if (report.gpus.size() != report.node.gpus.size())
     words += report.gpus.empty() ? ", no GPU" : ", GPUs " + fold_numbers(report.gpus);
   return words + ", --bind " + report.bind;
+}
+
+std::vector<std::string> wrapped_list(const std::string& list, std::size_t width) {
+  std::vector<std::string> lines{""};
+  const std::vector<std::string> entries = split(list, ',');
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::string entry = entries[i] + (i + 1 < entries.size() ? "," : "");
+    if (!lines.back().empty() && lines.back().size() + entry.size() > width) lines.emplace_back();
+    for (; lines.back().size() + entry.size() > width; entry.erase(0, width)) {
+      lines.back() = entry.substr(0, width);
+      lines.emplace_back();
+    }
+    lines.back() += entry;
+  }
+  if (lines.size() > 1 && lines.back().empty()) lines.pop_back();
+  return lines;
 }
 
 std::vector<std::string> wrapped(const std::string& words, std::size_t width) {

@@ -47,8 +47,9 @@ struct Metric {
 // A rank in words for tables.
 struct RankRow {
   std::string rank, home, annex, gpus, nic;  // CPUs as lists, "-" for none
-  std::string distance;  // of the home cores and, where it differs, of all: "0.00 (all 0.50)"
-  std::string path;      // to the adapter: topo::Path, "-" without one
+  // Of `home` and, where it differs, of all its cores: "0.00 (all 0.50)"
+  std::string distance;
+  std::string path;  // topo::Path to each adapter, once where all are alike; "-" without one
 };
 
 [[nodiscard]] std::vector<RankRow> rank_rows(const TopoReport& report);
@@ -62,8 +63,18 @@ struct RankRow {
 // In lines of at most `width` columns, broken at blanks.
 [[nodiscard]] std::vector<std::string> wrapped(const std::string& words, std::size_t width);
 
+// A list in lines of at most `width` columns, broken after commas; within an entry only where that
+// is longer than a line.
+[[nodiscard]] std::vector<std::string> wrapped_list(const std::string& list, std::size_t width);
+
+// Lists that are wider than the table: in lines of their own column, or for programs in one line.
+enum class Lists { wrapped, whole };
+
 // For a terminal of this many columns: the picture, the ranks, reasons and warnings, the scores.
-[[nodiscard]] std::string to_text(const TopoReport& report, std::size_t columns, const Look& look);
+[[nodiscard]] std::string to_text(const TopoReport& report,
+                                  std::size_t columns,
+                                  const Look& look,
+                                  Lists lists = Lists::wrapped);
 
 // One document, schema dtsubmit/topo/1.
 [[nodiscard]] std::string to_json(const TopoReport& report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/topo_scene.hpp"
 
+#include "cli/output/topo_fold.hpp"
 #include "core/base/number_list.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +55,8 @@ struct Placed {
   Use use;
 };
 
-// Logical order but for closed cores, which come back between the others by their numbers.
+// In the order of packages, NUMA nodes as Linux counts them, L3s and kinds; closed ones between the
+// others.
 std::vector<Placed> all_cores(const NodeTopology& node, const plan::NodeBinding& binding) {
   std::vector<Use> uses =
       uses_of(binding, node.cores.size(), {&plan::RankBinding::home, &plan::RankBinding::annex});
@@ -62,9 +64,13 @@ std::vector<Placed> all_cores(const NodeTopology& node, const plan::NodeBinding&
   for (std::size_t i = 0; i < node.cores.size(); ++i)
     all.push_back({&node.cores[i], std::move(uses[i])});
   for (const Core& core : node.closed) all.push_back({&core, {{}, false, true}});
-  const auto place = [](const Placed& placed) {
+  const auto place = [&](const Placed& placed) {
     const Core& core = *placed.core;
-    return std::tuple(core.package, core.numa, core.l3, -static_cast<int>(core.kind), core.pus);
+    return std::tuple(core.package,
+                      topo::os_number(node, core.numa),
+                      core.l3,
+                      -static_cast<int>(core.kind),
+                      core.pus);
   };
   std::stable_sort(all.begin(), all.end(), [&](const Placed& a, const Placed& b) {
     return place(a) < place(b);
@@ -98,7 +104,7 @@ struct Habit {
 void add_core(ScenePackage& package, const Placed& placed, const Habit& habit) {
   const Core& core = *placed.core;
   if (package.numas.empty() || package.numas.back().index != core.numa)
-    package.numas.push_back({core.numa, "", {}, {}});
+    package.numas.push_back({core.numa, {}, {}, {}, {}, {}});
   auto& caches = package.numas.back().caches;
   const auto l3 = habit.several_l3 ? core.l3 : std::nullopt;
   const std::string kind = habit.kind(core);
@@ -122,7 +128,7 @@ class Packages {
 
   ScenePackage& get(unsigned package) {
     const auto [found, is_new] = place_.try_emplace(package, scene_.packages.size());
-    if (is_new) scene_.packages.push_back({fmt::format("Package {}", package), {}, {}, {}});
+    if (is_new) scene_.packages.push_back({{package}, {}, {}, {}, {}});
     return scene_.packages[found->second];
   }
 
@@ -178,9 +184,9 @@ std::vector<std::string> memory_lines(const std::vector<unsigned>& indices,
   std::vector<std::string> lines;
   for (std::size_t first = 0, end = 0; first < indices.size(); first = end) {
     const std::uint64_t bytes = numas[indices[first]].bytes;
-    while (end < indices.size() && numas[indices[end]].bytes == bytes) ++end;
-    const std::vector<unsigned> run(indices.begin() + static_cast<std::ptrdiff_t>(first),
-                                    indices.begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<unsigned> run;
+    for (; end < indices.size() && numas[indices[end]].bytes == bytes; ++end)
+      run.push_back(numas[indices[end]].os);
     std::string size = memory_in_words(bytes);
     if (!size.empty()) size = ": " + size + (run.size() > 1 ? " each" : "");
     lines.push_back(fmt::format("NUMA {}{}, no cores", fold_numbers(run), size));
@@ -195,14 +201,17 @@ void add_memory(Scene& scene, Packages& packages, const std::vector<NumaNode>& n
     for (ScenePackage& package : scene.packages)
       for (SceneNuma& numa : package.numas)
         if (numa.index == i) {
-          const std::string size = memory_in_words(numas[i].bytes);
-          numa.title = fmt::format("NUMA {}{}{}", i, size.empty() ? "" : "  ", size);
+          numa.size = numas[i].has_memory ? memory_in_words(numas[i].bytes) : "no memory";
           has_cores = true;
         }
     if (!has_cores) alone[packages.find(numas[i].package, std::nullopt).package].push_back(i);
   }
-  for (const auto& [package, indices] : alone)
+  for (auto& [package, indices] : alone) {
+    std::sort(indices.begin(), indices.end(), [&](unsigned a, unsigned b) {
+      return numas[a].os < numas[b].os;
+    });
     (package != nullptr ? package->memory : scene.memory) = memory_lines(indices, numas);
+  }
 }
 
 }  // namespace
@@ -217,9 +226,15 @@ Scene make_scene(const NodeTopology& node,
   const Habit habit(cores);
   for (const Placed& placed : cores) add_core(packages.get(placed.core->package), placed, habit);
   for (ScenePackage& package : scene.packages)
-    for (SceneNuma& numa : package.numas) numa.title = fmt::format("NUMA {}", numa.index);
+    for (SceneNuma& numa : package.numas) numa.numbers = {topo::os_number(node, numa.index)};
   add_devices(scene, packages, node, gpus, binding);
   add_memory(scene, packages, node.numas);
+  fold_packages(scene.packages);
+  for (ScenePackage& package : scene.packages) {
+    package.title = fmt::format(
+        "Package{} {}", package.numbers.size() > 1 ? "s" : "", fold_numbers(package.numbers));
+    for (SceneNuma& numa : package.numas) numa.title = title_of(numa);
+  }
   return scene;
 }
 

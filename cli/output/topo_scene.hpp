@@ -43,15 +43,19 @@ struct SceneDevice {
 };
 
 struct SceneNuma {
-  unsigned index = 0;  // logical
-  std::string title;   // "NUMA 0  64 GiB"
+  unsigned index = 0;             // in NodeTopology::numas
+  std::vector<unsigned> numbers;  // as Linux counts: its own, and of those folded into it
+  std::string size;               // of the memory: "64 GiB"; empty: not known
+  std::string title;              // "NUMA 0  64 GiB"
   std::vector<SceneCache> caches;
   std::vector<SceneDevice> devices;
 };
 
+// One package, or a run of small ones that are alike.
 struct ScenePackage {
-  std::string title;
-  std::vector<SceneNuma> numas;      // with cores
+  std::vector<unsigned> numbers;
+  std::string title;                 // "Package 0", "Packages 0-31"
+  std::vector<SceneNuma> numas;      // with cores, in the order of Linux's numbers
   std::vector<SceneDevice> devices;  // at none of these in particular
   std::vector<std::string> memory;   // NUMA nodes without cores, "NUMA 4-7: 16 GiB each, no cores"
 };

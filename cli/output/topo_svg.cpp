@@ -18,7 +18,7 @@ constexpr int k_widest = 1600;
 constexpr int k_margin = 20;
 constexpr int k_least = 760;  // of the tables, with sentences wrapped to it
 constexpr std::size_t k_most_rows = 64;
-constexpr std::size_t k_most_characters = 36;  // of a list in a table
+constexpr std::size_t k_most_characters = 36;  // of a list in a line of a table
 
 std::string style_sheet() {
   std::string rules =
@@ -40,10 +40,6 @@ std::string style_sheet() {
          "fill:#16191d;stroke:#e6e6e6}}\n";
 }
 
-std::string cut(const std::string& words) {
-  return words.size() <= k_most_characters ? words : words.substr(0, k_most_characters - 2) + "..";
-}
-
 // The first row is the head. Columns of numbers are not aligned at the right: they are few.
 Drawing table(const std::vector<Row>& rows) {
   Drawing all;
@@ -59,26 +55,34 @@ Drawing table(const std::vector<Row>& rows) {
   return all;
 }
 
+// As many rows as the longest list has lines.
+void add_row(std::vector<Row>& rows, const RankRow& rank) {
+  std::vector<Row> columns{{""}};
+  for (const std::string* list : {&rank.home, &rank.annex, &rank.gpus, &rank.nic})
+    columns.push_back(wrapped_list(*list, k_most_characters));
+  columns.push_back({rank.distance});
+  columns.push_back(wrapped_list(rank.path, k_most_characters));
+  std::size_t height = 1;
+  for (const Row& column : columns) height = std::max(height, column.size());
+  for (std::size_t line = 0; line < height; ++line) {
+    Row& row = rows.emplace_back();
+    for (const Row& column : columns) row.push_back(line < column.size() ? column[line] : "");
+  }
+}
+
 Drawing ranks_table(const TopoReport& report) {
   std::vector<Row> rows{{"", "home CPUs", "annex CPUs", "GPU", "NIC", "distance", "path"}};
   const std::vector<RankRow> all = rank_rows(report);
   const std::size_t shown = std::min(all.size(), k_most_rows);
-  for (std::size_t i = 0; i < shown; ++i)
-    rows.push_back({"",
-                    cut(all[i].home),
-                    cut(all[i].annex),
-                    cut(all[i].gpus),
-                    cut(all[i].nic),
-                    all[i].distance,
-                    all[i].path});
   Drawing drawing;
-  drawing.place(table(rows), 48, 0);
   for (unsigned rank = 0; rank < shown; ++rank) {
     const Paint paint = paint_of({{rank}});
     drawing.place(cell(44, 18, paint.kind, paint.ink, all[rank].rank, "", "rank " + all[rank].rank),
                   0,
-                  20 * static_cast<int>(rank + 1));
+                  20 * static_cast<int>(rows.size()));
+    add_row(rows, all[rank]);
   }
+  drawing.place(table(rows), 48, 0);
   if (shown == all.size()) return drawing;
   const auto more = fmt::format("and {} ranks more: see --json", all.size() - shown);
   return svg::below({drawing, svg::line(more, 12, "small")}, 2);

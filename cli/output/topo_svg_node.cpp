@@ -128,7 +128,7 @@ class Painter {
                 paint.kind,
                 paint.ink,
                 mark(core.use),
-                fmt::format("{}{}", kind, core.first_pu),
+                fmt::format("{}{}{}", kind, kind.empty() ? "" : " ", core.first_pu),
                 core.words);
   }
 

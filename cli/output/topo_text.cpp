@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace dts::cli {
 namespace {
@@ -14,26 +15,40 @@ namespace {
 using Tone = Style::Tone;
 using Row = std::vector<std::string>;
 
-// At most `width` columns; what is cut off ends with two dots.
-std::string cut(const std::string& words, std::size_t width) {
-  return words.size() <= width ? words : words.substr(0, width - 2) + "..";
-}
+// The columns of CPUs, GPUs, adapters and paths, in the order in which they become narrower.
+constexpr std::array<std::size_t, 5> k_lists{2, 1, 4, 6, 3};
+constexpr std::size_t k_gap = 2;
 
-// The widths of the columns of a table, the lists of CPUs cut so that a line fits.
+// The widths of the columns of a table, those of lists so that a line fits if it can.
 std::vector<std::size_t> widths_of(const std::vector<Row>& rows, std::size_t columns) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const Row& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::size_t all = 2 * (widths.size() - 1);
+  std::size_t all = k_gap * (widths.size() - 1);
   for (const std::size_t width : widths) all += width;
-  constexpr std::size_t k_least = 12;
-  for (const std::size_t list : {std::size_t{2}, std::size_t{1}}) {
+  for (const std::size_t list : k_lists) {
+    const std::size_t least = std::max<std::size_t>(rows.front()[list].size(), 12);
     const std::size_t over = all > columns ? all - columns : 0;
-    const std::size_t room = widths[list] > k_least ? widths[list] - k_least : 0;
+    const std::size_t room = widths[list] > least ? widths[list] - least : 0;
     widths[list] -= std::min(over, room);
     all -= std::min(over, room);
   }
   return widths;
+}
+
+// A row in as many lines as its longest list has.
+Block paint(const Row& row, const std::vector<std::size_t>& widths, Style number, Style rest) {
+  std::vector<Block> cells{text(fmt::format("{:>{}}", row[0], widths[0]), number)};
+  for (std::size_t k = 1; k < row.size(); ++k) {
+    const bool is_list = std::find(k_lists.begin(), k_lists.end(), k) != k_lists.end();
+    Block cell;
+    for (const std::string& line : is_list ? wrapped_list(row[k], widths[k]) : Row{row[k]})
+      cell = below(std::move(cell), text(fmt::format("{:<{}}", line, widths[k]), rest));
+    cells.push_back(std::move(cell));
+  }
+  Block all = cells.front();
+  for (std::size_t k = 1; k < cells.size(); ++k) all = beside(std::move(all), cells[k], k_gap);
+  return all;
 }
 
 Block ranks_table(const TopoReport& report, std::size_t columns) {
@@ -41,18 +56,9 @@ Block ranks_table(const TopoReport& report, std::size_t columns) {
   for (RankRow& row : rank_rows(report))
     rows.push_back({row.rank, row.home, row.annex, row.gpus, row.nic, row.distance, row.path});
   const auto widths = widths_of(rows, columns);
-  Block table;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Style style =
-        i == 0 ? Style{Tone::bold} : Style{Tone::home, static_cast<unsigned>(i - 1)};
-    Block line = text(fmt::format("{:>{}}", rows[i][0], widths[0]), style);
-    for (std::size_t k = 1; k < rows[i].size(); ++k)
-      line = beside(std::move(line),
-                    text(fmt::format("{:<{}}", cut(rows[i][k], widths[k]), widths[k]),
-                         i == 0 ? style : Style{}),
-                    2);
-    table = below(std::move(table), line);
-  }
+  Block table = paint(rows[0], widths, {Tone::bold}, {Tone::bold});
+  for (unsigned rank = 0; rank + 1 < rows.size(); ++rank)
+    table = below(std::move(table), paint(rows[rank + 1], widths, {Tone::home, rank}, {}));
   return table;
 }
 
@@ -60,13 +66,13 @@ Block ranks_table(const TopoReport& report, std::size_t columns) {
 Block scores_table(const TopoReport& report) {
   std::vector<PolicyScore> scores = report.policies;
   scores.push_back({"bound", report.binding.bound});
-  std::string head = fmt::format("{:<24}", "SCORE");
+  std::string head = fmt::format("{:<26}", "SCORE");
   for (const PolicyScore& one : scores)
     head += fmt::format("{:>9}", one.policy == report.policy ? "*" + one.policy : one.policy);
   Block table = text(head, {Tone::bold});
   for (const Metric& metric : metrics()) {
     if (!is_telling(metric, scores)) continue;
-    std::string line = fmt::format("{:<24}", metric.words);
+    std::string line = fmt::format("{:<26}", metric.words);
     for (const PolicyScore& one : scores) line += fmt::format("{:>9}", in_words(metric, one.score));
     table = below(std::move(table), text(line));
   }
@@ -89,14 +95,15 @@ Block sentences(const char* head, const std::vector<std::string>& all, std::size
 
 }  // namespace
 
-std::string to_text(const TopoReport& report, std::size_t columns, const Look& look) {
+std::string to_text(const TopoReport& report, std::size_t columns, const Look& look, Lists lists) {
   const Scene scene = make_scene(report.node, report.gpus, report.binding);
   Block all = sentences("", {summary(report), request_in_words(report)}, columns);
   const auto add = [&](const Block& part) {
     if (!part.lines.empty()) all = below(below(std::move(all), Block{{{}}}), part);
   };
   add(below(draw(scene, columns), legend(scene, columns)));
-  add(ranks_table(report, columns));
+  constexpr std::size_t k_endless = std::numeric_limits<std::size_t>::max();
+  add(ranks_table(report, lists == Lists::whole ? k_endless : columns));
   add(sentences("why: ", report.binding.reasons, columns));
   add(sentences("warning: ", report.binding.warnings, columns));
   add(scores_table(report));

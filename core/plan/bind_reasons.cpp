@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/bind_reasons.hpp"
 
+#include "core/base/alike.hpp"
 #include "core/base/number_list.hpp"
+#include "core/plan/fabric.hpp"
+#include "core/plan/share_cores.hpp"
 #include "core/plan/share_nics.hpp"
 #include "core/topo/distance.hpp"
 
@@ -84,26 +87,41 @@ void say_near(const BindRequest& request, NodeBinding& binding) {
                                         fairest ? ", and no division raises the minimum" : ""));
 }
 
+// What else a rank has: home cores may be far where there are too few near ones, and an annex near.
+void say_further(const NodeTopology& node, NodeBinding& binding) {
+  std::set<unsigned> far, annex;
+  bool is_annex_near = false;
+  for (const RankBinding& rank : binding.ranks) {
+    const auto is_near = [&](unsigned core) {
+      return mean_distance(node, rank.gpus, core) <= topo::k_same_numa * k_unit;
+    };
+    if (rank.gpus.empty()) continue;
+    for (const unsigned core : rank.home)
+      if (!is_near(core)) far.insert(core);
+    annex.insert(rank.annex.begin(), rank.annex.end());
+    is_annex_near = is_annex_near || std::any_of(rank.annex.begin(), rank.annex.end(), is_near);
+  }
+  if (!far.empty()) binding.reasons.push_back(count(far.size(), "home core") + " further away");
+  if (!annex.empty())
+    binding.reasons.push_back(fmt::format("{} {}as annex, for data loaders",
+                                          count(annex.size(), "core"),
+                                          is_annex_near ? "" : "further away "));
+}
+
 void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding& binding) {
   const BindingScore& s = binding.score;
   std::set<unsigned> used;
-  std::size_t annexes = 0;
-  for (const RankBinding& rank : binding.ranks) {
-    used.insert(rank.gpus.begin(), rank.gpus.end());
-    annexes += rank.annex.size();
-  }
+  for (const RankBinding& rank : binding.ranks) used.insert(rank.gpus.begin(), rank.gpus.end());
   if (used.empty()) return;
   if (request.policy == BindPolicy::automatic)
     binding.reasons.push_back(fmt::format(
-        "home cores are {} from their GPUs{}",
+        "the nearest cores of each rank are {} from its GPUs{}",
         s.home_distance == 0 ? "no step" : fmt::format("{:.2f} steps", s.home_distance),
         s.home_distance > binding.bound.home_distance ? ""
         : request.gpus.size() > request.ranks ? ", no binding with GPUs grouped this way is nearer"
                                               : ", no binding is nearer"));
   say_near(request, binding);
-  if (annexes > 0)
-    binding.reasons.push_back(
-        fmt::format("{} further away as annex, for data loaders", count(annexes, "core")));
+  say_further(node, binding);
   if (s.linked > 0)
     binding.reasons.push_back("the GPUs of a rank are linked without PCI (NVLink, xGMI)");
   std::vector<unsigned> left;
@@ -118,24 +136,50 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
   say_unreachable(node, used, binding);
 }
 
+// "Ethernet, 252 Gb/s"; without a speed where none is known.
+std::string kind_of(const NodeTopology& node, const std::vector<unsigned>& nics) {
+  std::set<unsigned> speeds;
+  for (const unsigned nic : nics) speeds.insert(speed_of(node.nics[nic]));
+  std::string words = to_string(node.nics[nics[0]].network);
+  if (*speeds.begin() > 0) words += fmt::format(", {}", *speeds.begin());
+  if (*speeds.begin() > 0 && speeds.size() > 1) words += fmt::format(" to {}", *speeds.rbegin());
+  return words + (*speeds.begin() > 0 ? " Gb/s" : "");
+}
+
+std::string name_of_nic(const NodeTopology& node, unsigned nic) {
+  const topo::Nic& adapter = node.nics[nic];
+  return adapter.name.empty() ? adapter.pci : adapter.name;
+}
+
+void say_left_nics(const NodeTopology& node,
+                   const std::vector<NicChoice::Left>& left,
+                   NodeBinding& binding) {
+  for (const auto& [why, members] :
+       group_alike(left.size(), [&](std::size_t i) { return left[i].why; })) {
+    std::vector<std::string> names;
+    for (const std::size_t i : members) names.push_back(name_of_nic(node, left[i].nic));
+    binding.reasons.push_back(fmt::format(
+        "{} left out: {} ({})", count(names.size(), "adapter"), fmt::join(names, ", "), why));
+  }
+}
+
 void say_nics(const NodeTopology& node, NodeBinding& binding) {
-  if (node.nics.empty()) return;
-  const auto used = compute_nics(node);
-  std::string words = fmt::format("{}, at most {} each, ",
-                                  count(used.size(), "adapter"),
-                                  count(binding.score.nic_load, "rank"));
+  const NicChoice choice = choose_nics(node);
   std::set<unsigned> far;
   for (const RankBinding& rank : binding.ranks)
     for (const unsigned nic : rank.nics) far.insert(nic_distance(node, rank, nic));
   const auto name = [](unsigned distance) {
     return topo::to_string(static_cast<topo::Path>(distance));
   };
-  words += far.size() == 1 ? fmt::format("all at {}", name(*far.begin()))
-                           : fmt::format("at {} to {}", name(*far.begin()), name(*far.rbegin()));
-  binding.reasons.push_back(words);
-  if (used.size() < node.nics.size())
-    binding.reasons.push_back(fmt::format("{} left out: slower, or for storage and management",
-                                          count(node.nics.size() - used.size(), "adapter")));
+  if (!far.empty())
+    binding.reasons.push_back(fmt::format(
+        "{} ({}), at most {} each, {}",
+        count(choice.used.size(), "adapter"),
+        kind_of(node, choice.used),
+        count(binding.score.nic_load, "rank"),
+        far.size() == 1 ? fmt::format("all at {}", name(*far.begin()))
+                        : fmt::format("at {} to {}", name(*far.begin()), name(*far.rbegin()))));
+  say_left_nics(node, choice.left, binding);
 }
 
 }  // namespace
@@ -144,6 +188,7 @@ void explain(const NodeTopology& node, const BindRequest& request, NodeBinding& 
   say_shares(node, request, binding);
   say_gpus(node, request, binding);
   say_nics(node, binding);
+  binding.reasons.insert(binding.reasons.end(), node.notes.begin(), node.notes.end());
   const BindingScore& s = binding.score;
   if (s.shared_cores == 0 || request.policy == BindPolicy::none) return;
   if (s.unused_cores > 0)

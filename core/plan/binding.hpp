@@ -46,12 +46,12 @@ struct RankBinding {
   std::vector<unsigned> nics;   // indices into NodeTopology::nics, ascending: one for each GPU or
                                 // fewer, one without GPU; empty where the node has none
   std::vector<unsigned> cpus;   // OS indices of PUs of home and annex, ascending
-  std::vector<unsigned> numas;  // logical NUMA nodes of the nearest home cores, ascending
+  std::vector<unsigned> numas;  // of the nearest home cores, indices into NodeTopology::numas
 };
 
 // What a binding is worth. Distances are topo::distance(), means over cores and their rank's GPUs;
 // those of adapters are topo::Path, of the nearest of the rank's GPUs (of its home cores where it
-// has none: node or sys).
+// has none: node, pkg or sys).
 struct BindingScore {
   // How far apart the GPUs of a rank are: GpusApart, sums over ranks.
   unsigned gpu_packages = 0;  // that a rank's GPUs lie in, beyond one

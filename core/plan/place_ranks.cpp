@@ -3,6 +3,7 @@
 #include "core/base/alike.hpp"
 #include "core/base/hostlist.hpp"
 #include "core/plan/binding.hpp"
+#include "core/plan/fabric.hpp"
 #include "core/plan/gpu_groups.hpp"
 #include "core/plan/locate_gpus.hpp"
 #include "core/plan/ranks_by_node.hpp"
@@ -77,14 +78,15 @@ void take_cores(Placement& placement, const topo::NodeTopology& node, const Rank
 // What copies to and from GPUs is to be near them, whatever core it was made on.
 void take_memory(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
   if (share.gpus.empty() || share.numas.size() != 1 || share.numas[0] >= node.numas.size()) return;
-  placement.memory = {MemoryPolicy::Kind::prefer, {node.numas[share.numas[0]].os}};
+  const topo::NumaNode& numa = node.numas[share.numas[0]];
+  // The kernel refuses a node without memory, and by itself goes to the nearest.
+  if (numa.has_memory) placement.memory = {MemoryPolicy::Kind::prefer, {numa.os}};
 }
 
 void take_nics(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
   for (const unsigned nic : share.nics)
-    for (const topo::FabricPort& port : node.fabric)
-      if (port.hca == node.nics[nic].name)
-        placement.nics.push_back(fmt::format("{}:{}", port.hca, port.port));
+    for (const std::size_t port : ports_of(node, node.nics[nic]))
+      placement.nics.push_back(fmt::format("{}:{}", node.fabric[port].hca, node.fabric[port].port));
 }
 
 // The binding of one node, and GPUs by their names.

@@ -168,8 +168,8 @@ struct Rendezvous {
 
 // The InfiniBand or RoCE ports that a job over these nodes should use, "mlx5_0:1,mlx5_3:1": a list
 // of names that differs between nodes leaves some waiting for ever, so only what is active on every
-// node; of that InfiniBand before Ethernet, and the fastest, which leaves out ports for storage and
-// management. Empty: no such port, or a single node.
+// node; of that the best_network(), which leaves out ports for storage and management. Empty: no
+// such port, a single node, or one with Slingshot or EFA, which NCCL reaches by a plug-in.
 [[nodiscard]] std::string shared_hcas(const std::map<std::string, topo::NodeTopology>& nodes);
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

@@ -7,30 +7,24 @@
 #include "core/plan/parts.hpp"
 #include "core/topo/distance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <tuple>
 
 namespace dts::plan {
 namespace {
 
 using topo::NodeTopology;
 
-// The fastest active port of an adapter; null: none is known.
-const topo::FabricPort* port_of(const NodeTopology& topology, const topo::Nic& nic) {
-  const topo::FabricPort* best = nullptr;
-  for (const topo::FabricPort& port : topology.fabric)
-    if (port.hca == nic.name && (best == nullptr || port.gbps > best->gbps)) best = &port;
-  return best;
-}
-
-// Better adapters are less: one with a known port before all others, where ports are known they
-// decide.
-std::tuple<bool, bool, PortWorth> nic_worth(const NodeTopology& topology, const topo::Nic& nic) {
-  const topo::FabricPort* port = port_of(topology, nic);
-  if (port == nullptr) return {true, nic.ethernet, {}};
-  return {false, false, worth(*port)};
+std::string why_left(const NodeTopology& topology, unsigned nic, unsigned used) {
+  const topo::Nic& left = topology.nics[nic];
+  const topo::Nic& best = topology.nics[used];
+  const unsigned gbps = speed_of(left);
+  if (gbps == 0 && speed_of(best) > 0) return "speed not known";
+  std::string words = left.network == best.network ? "" : to_string(left.network);
+  if (gbps > 0) words += fmt::format("{}{} Gb/s", words.empty() ? "" : ", ", gbps);
+  return words + (left.network == best.network ? ", slower" : "");
 }
 
 // What wants an adapter: each GPU of a rank, or a rank without any.
@@ -123,22 +117,37 @@ unsigned nic_distance(const NodeTopology& topology, const RankBinding& rank, uns
   for (const unsigned gpu : rank.gpus)
     best = std::min(best, static_cast<unsigned>(topo::path(topology.gpus[gpu], adapter)));
   if (!rank.gpus.empty()) return best;
-  const auto near = std::count_if(rank.home.begin(), rank.home.end(), [&](unsigned core) {
-    return topo::distance(topology.cores[core], adapter) <= topo::k_same_numa;
-  });
-  return static_cast<unsigned>(
-      2 * static_cast<std::size_t>(near) >= rank.home.size() ? topo::Path::node : topo::Path::sys);
+  const auto most_are = [&](unsigned distance) {
+    const auto near = std::count_if(rank.home.begin(), rank.home.end(), [&](unsigned core) {
+      return topo::distance(topology.cores[core], adapter) <= distance;
+    });
+    return 2 * static_cast<std::size_t>(near) >= rank.home.size();
+  };
+  if (most_are(topo::k_same_numa)) return static_cast<unsigned>(topo::Path::node);
+  return static_cast<unsigned>(most_are(topo::k_same_package) ? topo::Path::pkg : topo::Path::sys);
+}
+
+NicChoice choose_nics(const NodeTopology& topology) {
+  NicChoice choice;
+  std::vector<unsigned> linked;
+  std::vector<Carrier> carriers;
+  for (unsigned nic = 0; nic < topology.nics.size(); ++nic) {
+    const topo::Nic& adapter = topology.nics[nic];
+    if (adapter.link == topo::Link::down) continue;
+    linked.push_back(nic);
+    carriers.push_back({adapter.network, speed_of(adapter), card_of(adapter), adapter.pci_gbps});
+  }
+  for (const std::size_t i : best_network(carriers)) choice.used.push_back(linked[i]);
+  for (unsigned nic = 0; nic < topology.nics.size(); ++nic) {
+    if (std::binary_search(choice.used.begin(), choice.used.end(), nic)) continue;
+    const bool is_down = topology.nics[nic].link == topo::Link::down;
+    choice.left.push_back({nic, is_down ? "no link" : why_left(topology, nic, choice.used[0])});
+  }
+  return choice;
 }
 
 std::vector<unsigned> compute_nics(const NodeTopology& topology) {
-  std::vector<unsigned> nics(topology.nics.size());
-  std::iota(nics.begin(), nics.end(), 0U);
-  if (nics.empty()) return nics;
-  const auto worth_of = [&](unsigned nic) { return nic_worth(topology, topology.nics[nic]); };
-  const auto best = worth_of(*std::min_element(
-      nics.begin(), nics.end(), [&](unsigned a, unsigned b) { return worth_of(a) < worth_of(b); }));
-  std::erase_if(nics, [&](unsigned nic) { return worth_of(nic) != best; });
-  return nics;
+  return choose_nics(topology).used;
 }
 
 void share_nics(const NodeTopology& topology, std::vector<RankBinding>& ranks) {

@@ -4,17 +4,33 @@
 
 #include "core/plan/binding.hpp"
 
+#include <string>
+#include <vector>
+
 namespace dts::plan {
 
 // topo::Path between the adapter and the nearest of the rank's GPUs, as a number; of a rank without
-// any, from its home cores: node, or sys where the most of them are in another NUMA node.
+// any, from its home cores: node where at least half of them are in the adapter's NUMA node, pkg
+// where so many are in its package, otherwise sys.
 [[nodiscard]] unsigned nic_distance(const topo::NodeTopology& topology,
                                     const RankBinding& rank,
                                     unsigned nic);
 
-// Those that ranks are to use, as indices: with an active port where ports are known, InfiniBand
-// and Omni-Path and Slingshot before Ethernet, of those the fastest. That leaves out ports for
-// storage and management, as shared_hcas() does.
+struct NicChoice {
+  struct Left {
+    unsigned nic = 0;
+    std::string why{};  // "no link", "25 Gb/s, slower"
+  };
+
+  std::vector<unsigned> used;  // indices into NodeTopology::nics, ascending
+  std::vector<Left> left;      // the others
+};
+
+// Those that ranks are to use, and why not the others: the best_network() of those that are not
+// known to have no link.
+[[nodiscard]] NicChoice choose_nics(const topo::NodeTopology& topology);
+
+// The `used` ones.
 [[nodiscard]] std::vector<unsigned> compute_nics(const topo::NodeTopology& topology);
 
 // An adapter for each GPU of each rank, and for each rank without any: in sum as near as can be,

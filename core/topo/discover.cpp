@@ -13,6 +13,16 @@ namespace {
 
 constexpr std::chrono::seconds k_limit{30};
 
+// What it wrote: the message and, behind k_hint_mark, what to do.
+Error error_from(Errc code, std::string_view text) {
+  Error error{code, std::string(trim(text)), {}};
+  if (const std::size_t at = error.message.rfind(k_hint_mark); at != std::string::npos) {
+    error.hint = error.message.substr(at + k_hint_mark.size());
+    error.message.resize(at);
+  }
+  return error;
+}
+
 // `arguments` of dtsubmit-topology. The error has its own words and kind where it has spoken.
 Result<NodeTopology> ask(std::vector<std::string> arguments) {
   Command command;
@@ -21,7 +31,7 @@ Result<NodeTopology> ask(std::vector<std::string> arguments) {
   DTS_ASSIGN(const Output output, run_process(std::move(command), k_limit));
   if (output.exit_code == 0) return from_json(trim(output.out));
   for (const Errc code : {Errc::invalid, Errc::not_found})
-    if (output.exit_code == exit_code(code)) return fail(code, std::string(trim(output.err)));
+    if (output.exit_code == exit_code(code)) return tl::unexpected(error_from(code, output.err));
   return fail(Errc::internal,
               fmt::format("hwloc cannot tell this machine's cores: {} (exit {})",
                           trim(output.err),

@@ -6,8 +6,12 @@
 #include "core/topo/topology.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace dts::topo {
+
+// Between an error's message and its hint, as dtsubmit-topology writes them.
+inline constexpr std::string_view k_hint_mark = "\nhint: ";
 
 // Runs dtsubmit-topology, which lies beside the plug-ins; it inherits the caller's cores. Some 10
 // ms, at most 30 s. Errc::not_found where it is not installed. Thread-safe.

@@ -24,11 +24,12 @@ Path path(const Device& a, const Device& b) {
     return rest <= 1 ? Path::pix : Path::pxb;
   }
   if (shared == 1) return Path::phb;
-  return a.numa && a.numa == b.numa ? Path::node : Path::sys;
+  if (a.numa && a.numa == b.numa) return Path::node;
+  return a.package && a.package == b.package ? Path::pkg : Path::sys;
 }
 
 const char* to_string(Path path) {
-  constexpr const char* k_names[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
+  constexpr const char* k_names[] = {"PIX", "PXB", "PHB", "NODE", "PKG", "SYS"};
   return k_names[static_cast<unsigned>(path)];
 }
 

@@ -15,13 +15,15 @@ inline constexpr unsigned k_other_package = 3;
 // to and from the GPU.
 [[nodiscard]] unsigned distance(const Core& core, const Device& device);
 
-// NCCL's classes of paths between PCI devices (NVIDIA's documentation of NCCL_NET_GDR_LEVEL).
+// NCCL's classes of paths between PCI devices (NVIDIA's documentation of NCCL_NET_GDR_LEVEL), with
+// one of our own: what NCCL and nvidia-smi call SYS is on one socket much shorter than between two.
 enum class Path {
   pix,   // over at most one switch
   pxb,   // over several, but not the host bridge
   phb,   // over the host bridge
   node,  // over the interconnect between the host bridges of one NUMA node
-  sys    // over that between NUMA nodes
+  pkg,   // over that between the NUMA nodes of one package
+  sys    // over that between packages
 };
 
 [[nodiscard]] Path path(const Device& a, const Device& b);

@@ -5,6 +5,8 @@
 #include "core/base/text.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <tuple>
 
@@ -35,6 +37,56 @@ std::optional<FabricPort> read_port(const std::string& hca,
                     layer == "InfiniBand"};
 }
 
+// The ports of an adapter, of whatever network: Amazon's EFA calls its own "Unspecified".
+struct Ports {
+  bool known = false, active = false, infiniband = false, ethernet = false;
+  unsigned gbps = 0;
+};
+
+Ports read_ports(const std::string& folder) {
+  Ports all;
+  for (const std::string& number : list_folder(folder)) {
+    const std::string port = folder + "/" + number;
+    const std::string state = line_of(port + "/state"), layer = line_of(port + "/link_layer");
+    all.known = all.known || !state.empty();
+    if (state != "4: ACTIVE") continue;
+    all.active = true;
+    all.gbps = std::max(all.gbps, whole_gbps(line_of(port + "/rate")));
+    all.infiniband = all.infiniband || layer == "InfiniBand";
+    all.ethernet = all.ethernet || layer == "Ethernet";
+  }
+  return all;
+}
+
+void read_openfabrics(const Ports& ports, Nic& nic) {
+  nic.link = ports.active ? Link::up : Link::down;
+  if (ports.gbps > 0) nic.gbps = ports.gbps;
+  if (ports.infiniband && nic.network == Network::ethernet) nic.network = Network::infiniband;
+  if (ports.ethernet && !ports.infiniband && nic.network == Network::infiniband)
+    nic.network = Network::ethernet;
+}
+
+// "unknown" of a driver that does not say; -1 Mb/s of a link that is down.
+void read_interface(const std::string& folder, Nic& nic) {
+  const std::string state = line_of(folder + "/operstate");
+  if (state == "up") nic.link = Link::up;
+  if (state == "down" || state == "lowerlayerdown") nic.link = Link::down;
+  const auto megabits = parse_number(line_of(folder + "/speed"));
+  if (megabits && *megabits >= 1000 && *megabits < 1U << 31)
+    nic.gbps = static_cast<unsigned>(*megabits / 1000);
+}
+
+// "16.0 GT/s PCIe" and "16" lanes. Up to 5 GT/s eight of ten bits are data (PCI Express Base
+// Specification, 4.2), later 128 of 130.
+unsigned pci_gbps(const std::string& folder) {
+  const std::string speed = line_of(folder + "/current_link_speed");
+  const auto lanes = parse_number(line_of(folder + "/current_link_width"));
+  const double rate = std::strtod(speed.c_str(), nullptr);
+  if (!lanes || *lanes == 0 || *lanes > 32 || !(rate > 0) || rate > 1024) return 0;
+  const double data = rate * static_cast<double>(*lanes) * (rate <= 5 ? 0.8 : 128.0 / 130);
+  return std::max(1U, static_cast<unsigned>(std::lround(data)));
+}
+
 }  // namespace
 
 std::vector<FabricPort> find_fabric(const std::string& folder) {
@@ -49,6 +101,24 @@ std::vector<FabricPort> find_fabric(const std::string& folder) {
     return std::tuple(a.hca.size(), a.hca, a.port) < std::tuple(b.hca.size(), b.hca, b.port);
   });
   return found;
+}
+
+NodeTopology with_links(NodeTopology node, const std::string& sysfs) {
+  node.fabric = find_fabric(sysfs + "/class/infiniband");
+  for (Nic& nic : node.nics) {
+    if (const unsigned pci = pci_gbps(sysfs + "/bus/pci/devices/" + nic.pci); pci > 0)
+      nic.pci_gbps = pci;
+    if (nic.name.empty()) continue;
+    if (const Ports ports = read_ports(sysfs + "/class/infiniband/" + nic.name + "/ports");
+        ports.known)
+      read_openfabrics(ports, nic);
+    else
+      read_interface(sysfs + "/class/net/" + nic.name, nic);
+    for (FabricPort& port : node.fabric)
+      if (port.hca == nic.name && nic.pci_gbps > 0)
+        port.gbps = port.gbps == 0 ? nic.pci_gbps : std::min(port.gbps, nic.pci_gbps);
+  }
+  return node;
 }
 
 }  // namespace dts::topo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The InfiniBand and RoCE ports of this machine.
+// The links of this machine: InfiniBand and RoCE ports, and what adapters can carry.
 #pragma once
 
 #include "core/topo/topology.hpp"
@@ -15,5 +15,12 @@ namespace dts::topo {
 // a plug-in. Empty where there is no such folder.
 [[nodiscard]] std::vector<FabricPort> find_fabric(
     const std::string& folder = "/sys/class/infiniband");
+
+// `node`, which is this machine, with `fabric` and with the network, link and speeds of its
+// adapters as the kernel shows them under `sysfs`: class/infiniband as above, for others
+// class/net/<name>/ {operstate,speed}, and of each
+// bus/pci/devices/<address>/current_link_{speed,width}, which every user can read (PCI's own
+// registers only root). What the kernel does not say remains as it was.
+[[nodiscard]] NodeTopology with_links(NodeTopology node, const std::string& sysfs = "/sys");
 
 }  // namespace dts::topo

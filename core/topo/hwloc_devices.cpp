@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/topo/hwloc_devices.hpp"
 
-#include "core/base/text.hpp"
+#include "core/topo/hwloc_pci.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <string_view>
-#include <tuple>
 
 namespace dts::topo {
 namespace {
@@ -31,14 +30,18 @@ std::size_t library_of(hwloc_obj_t device) {
   return index;
 }
 
-constexpr unsigned k_nvidia = 0x10de, k_amd = 0x1002;  // PCI vendors
-constexpr unsigned k_vga = 0x0300;                     // PCI class
+constexpr unsigned k_nvidia = 0x10de, k_amd = 0x1002, k_intel = 0x8086;  // PCI vendors
+constexpr unsigned k_vga = 0x0300;                                       // PCI class
 // ATI's on server boards, the console of a management controller: Rage XL, RV100, ES1000.
 constexpr std::array k_consoles{0x4752U, 0x5159U, 0x515eU};
 
+// Intel's processors have their graphics at this place.
+bool is_at_intel_graphics(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
+  return device.domain == 0 && device.bus == 0 && device.dev == 2;
+}
+
 // By PCI class (pci-ids.ucw.cz): 0300 VGA, 0302 3D, 0380 other display (AMD Instinct, Intel Max),
-// 1200 processing accelerator. Intel's 0300 is the graphics of a desktop processor; vendors not
-// listed are the consoles of management controllers.
+// 1200 processing accelerator. Vendors not listed are the consoles of management controllers.
 bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   const unsigned kind = device.class_id;
   switch (device.vendor_id) {
@@ -47,75 +50,18 @@ bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
       [[fallthrough]];
     case k_nvidia:
       return kind == k_vga || kind == 0x0302 || kind == 0x0380 || kind == 0x1200;
-    case 0x8086:
-      return kind == 0x0380 || kind == 0x1200;
+    case k_intel:
+      return kind == 0x0380 || kind == 0x1200 || (kind == k_vga && !is_at_intel_graphics(device));
     default:
       return false;
   }
 }
 
-// Beside NVIDIA's GPUs it is the processor's own graphics, which CUDA does not count.
-bool is_amd_vga(hwloc_obj_t device) {
-  return device->attr->pcidev.vendor_id == k_amd && device->attr->pcidev.class_id == k_vga;
-}
-
-// 0207 InfiniBand, 0208 fabric (Omni-Path); Slingshot's Cassini and Amazon's EFA call themselves
-// Ethernet.
-bool is_nic_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
-  const bool efa = device.vendor_id == 0x1d0f && (device.device_id & 0xfff0) == 0xefa0;
-  return device.class_id == 0x0207 || device.class_id == 0x0208 || device.vendor_id == 0x17db ||
-         efa;
-}
-
-// `object` itself, or what it is in.
-hwloc_obj_t enclosing(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t object) {
-  return object->type == type ? object : hwloc_get_ancestor_obj_by_type(topology, type, object);
-}
-
-Device place_of(hwloc_topology_t topology, hwloc_obj_t object) {
-  Device device;
-  for (hwloc_obj_t at = object->parent; at != nullptr; at = at->parent)
-    if (at->type == HWLOC_OBJ_BRIDGE) device.bridges.push_back(at->logical_index);
-  std::reverse(device.bridges.begin(), device.bridges.end());
-  hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, object);
-  if (near == nullptr || near->cpuset == nullptr) return device;
-  if (const auto* package = enclosing(topology, HWLOC_OBJ_PACKAGE, near))
-    device.package = package->logical_index;
-  if (const auto* cache = enclosing(topology, HWLOC_OBJ_L3CACHE, near))
-    device.l3 = cache->logical_index;
-  if (hwloc_obj_t node = numa_around(topology, near->cpuset)) device.numa = node->logical_index;
-  return device;
-}
-
-// Every OS device that is below a PCI device, by that; those below none under null.
-using OsDevices = std::map<hwloc_obj_t, std::vector<hwloc_obj_t>>;
-
-hwloc_obj_t pci_above(hwloc_obj_t object) {
-  while (object != nullptr && object->type != HWLOC_OBJ_PCI_DEVICE) object = object->parent;
-  return object;
-}
-
-OsDevices os_devices(hwloc_topology_t topology) {
-  OsDevices devices;
-  hwloc_obj_t device = nullptr;
-  while ((device = hwloc_get_next_osdev(topology, device)) != nullptr)
-    if (device->name != nullptr) devices[pci_above(device)].push_back(device);
-  return devices;
-}
-
-std::vector<hwloc_obj_t> pci_devices(hwloc_topology_t topology) {
-  std::vector<hwloc_obj_t> devices;
-  hwloc_obj_t device = nullptr;
-  while ((device = hwloc_get_next_pcidev(topology, device)) != nullptr)
-    if (device->attr != nullptr) devices.push_back(device);
-  const auto address = [](hwloc_obj_t d) {
-    const auto& pci = d->attr->pcidev;
-    return std::make_tuple(pci.domain, pci.bus, pci.dev, pci.func);
-  };
-  std::sort(devices.begin(), devices.end(), [&](hwloc_obj_t a, hwloc_obj_t b) {
-    return address(a) < address(b);
-  });
-  return devices;
+// What draws on a screen beside NVIDIA's GPUs: CUDA does not count it, and a rank that got it would
+// have none. Often it is the processor's own.
+bool is_other_graphics(hwloc_obj_t device) {
+  const auto& pci = device->attr->pcidev;
+  return is_gpu_class(pci) && pci.class_id == k_vga && pci.vendor_id != k_nvidia;
 }
 
 // Of what one library shows among `devices`, the best that shows any, in its order of numbers.
@@ -136,24 +82,6 @@ std::vector<hwloc_obj_t> known_gpus(const std::vector<hwloc_obj_t>& devices) {
     return list;
   }
   return {};
-}
-
-std::string pci_address(hwloc_obj_t device) {
-  const auto& pci = device->attr->pcidev;
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.dev, pci.func);
-}
-
-const std::vector<hwloc_obj_t>& below(const OsDevices& devices, hwloc_obj_t pci) {
-  static const std::vector<hwloc_obj_t> k_none;
-  const auto found = devices.find(pci);
-  return found == devices.end() ? k_none : found->second;
-}
-
-// A name of OpenFabrics before that of a network interface; null: no such device.
-const char* nic_name(const std::vector<hwloc_obj_t>& devices, hwloc_obj_osdev_type_t type) {
-  for (hwloc_obj_t device : devices)
-    if (device->attr->osdev.type == type) return device->name;
-  return nullptr;
 }
 
 struct ReleaseDistances {
@@ -189,29 +117,15 @@ std::unique_ptr<hwloc_distances_s, ReleaseDistances> bandwidths(hwloc_topology_t
 
 }  // namespace
 
-hwloc_obj_t numa_around(hwloc_topology_t topology, hwloc_const_bitmap_t cpus) {
-  const auto is_smaller = [](hwloc_obj_t a, hwloc_obj_t b) {
-    return hwloc_bitmap_weight(a->cpuset) < hwloc_bitmap_weight(b->cpuset);
-  };
-  hwloc_obj_t best = nullptr, within = nullptr;  // `within`: the smallest around a part of them
-  hwloc_obj_t node = nullptr;
-  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    if (!hwloc_bitmap_intersects(cpus, node->cpuset)) continue;
-    hwloc_obj_t& found = hwloc_bitmap_isincluded(cpus, node->cpuset) ? best : within;
-    if (found == nullptr || is_smaller(node, found)) found = node;
-  }
-  return best != nullptr && within != nullptr && is_smaller(within, best) ? nullptr : best;
-}
-
-std::vector<Gpu> gpus_of(hwloc_topology_t topology) {
+std::vector<Gpu> gpus_of(hwloc_topology_t topology, const NumaNodes& numas) {
   const OsDevices devices = os_devices(topology);
   const bool nvidia = has_nvidia_gpu(topology);
   std::vector<Gpu> gpus;
   for (hwloc_obj_t pci : pci_devices(topology)) {
     const auto known = known_gpus(below(devices, pci));
-    if (known.empty() && (!is_gpu_class(pci->attr->pcidev) || (nvidia && is_amd_vga(pci))))
+    if (known.empty() && (!is_gpu_class(pci->attr->pcidev) || (nvidia && is_other_graphics(pci))))
       continue;
-    Gpu gpu = place_of(topology, pci);
+    Gpu gpu = place_of(topology, numas, pci);
     gpu.pci = pci_address(pci);
     for (std::size_t part = 0; part < std::max<std::size_t>(1, known.size()); ++part) {
       gpu.part = static_cast<unsigned>(part);
@@ -221,10 +135,23 @@ std::vector<Gpu> gpus_of(hwloc_topology_t topology) {
   }
   if (gpus.empty())  // recorded without PCI
     for (hwloc_obj_t device : known_gpus(below(devices, nullptr))) {
-      gpus.push_back(place_of(topology, device));
+      gpus.push_back(place_of(topology, numas, device));
       gpus.back().name = device->name;
     }
   return gpus;
+}
+
+std::vector<std::string> uncounted_gpus(hwloc_topology_t topology) {
+  std::vector<std::string> sentences;
+  if (!has_nvidia_gpu(topology)) return sentences;
+  const OsDevices devices = os_devices(topology);
+  for (hwloc_obj_t pci : pci_devices(topology))
+    if (is_other_graphics(pci) && known_gpus(below(devices, pci)).empty())
+      sentences.push_back(
+          fmt::format("{} is not counted as a GPU: {} graphics beside NVIDIA's GPUs",
+                      pci_address(pci),
+                      pci->attr->pcidev.vendor_id == k_amd ? "AMD" : "Intel"));
+  return sentences;
 }
 
 bool has_nvidia_gpu(hwloc_topology_t topology) {
@@ -233,22 +160,6 @@ bool has_nvidia_gpu(hwloc_topology_t topology) {
     const auto& pci = device->attr->pcidev;
     return pci.vendor_id == k_nvidia && is_gpu_class(pci);
   });
-}
-
-std::vector<Nic> nics_of(hwloc_topology_t topology) {
-  const OsDevices devices = os_devices(topology);
-  std::vector<Nic> nics;
-  for (hwloc_obj_t pci : pci_devices(topology)) {
-    const auto& os = below(devices, pci);
-    const char* name = nic_name(os, HWLOC_OBJ_OSDEV_OPENFABRICS);
-    if (name == nullptr && !is_nic_class(pci->attr->pcidev)) continue;
-    if (name == nullptr) name = nic_name(os, HWLOC_OBJ_OSDEV_NETWORK);
-    nics.push_back(place_of(topology, pci));
-    nics.back().pci = pci_address(pci);
-    nics.back().ethernet = !is_nic_class(pci->attr->pcidev) && pci->attr->pcidev.class_id == 0x0200;
-    if (name != nullptr && is_safe_name(name)) nics.back().name = name;
-  }
-  return nics;
 }
 
 std::vector<GpuLink> links_of(hwloc_topology_t topology, const std::vector<Gpu>& gpus) {

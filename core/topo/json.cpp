@@ -60,38 +60,51 @@ bool read_uuid(const json& value, std::string& uuid) {
   return read_text(value, uuid, k_longest_uuid) && (uuid.empty() || is_safe_name(uuid));
 }
 
+// An array [network, link], by their numbers.
+bool read_link(const json& value, Device& device) {
+  if (value.size() != 2 || !is_index(value[0]) || !is_index(value[1])) return false;
+  const auto network = value[0].get<unsigned>(), link = value[1].get<unsigned>();
+  device.network = static_cast<Network>(network);
+  device.link = static_cast<Link>(link);
+  return network <= static_cast<unsigned>(Network::ethernet) &&
+         link <= static_cast<unsigned>(Link::down);
+}
+
 bool read_device(const json& value, Device& device) {
-  if (!value.is_array() || value.size() != 10 || !value[4].is_array() || !is_index(value[6]) ||
-      !value[7].is_boolean() || !value[9].is_array())
+  if (!value.is_array() || value.size() != 12 || !value[4].is_array() || !is_index(value[6]) ||
+      !value[8].is_array() || !value[9].is_array() || !is_index(value[10]) || !is_index(value[11]))
     return false;
   if (!read_text(value[0], device.pci, 32) || !read_part(value[1], device.package) ||
       !read_part(value[2], device.numa) || !read_part(value[3], device.l3) ||
-      !read_text(value[5], device.name, 64) || !read_uuid(value[8], device.uuid))
+      !read_text(value[5], device.name, 64) || !read_uuid(value[7], device.uuid))
     return false;
-  if (value[4].size() > k_most_bridges || value[9].size() > k_most_instances) return false;
+  if (value[4].size() > k_most_bridges || value[8].size() > k_most_instances) return false;
   for (const json& bridge : value[4]) {
     if (!is_index(bridge)) return false;
     device.bridges.push_back(bridge.get<unsigned>());
   }
-  for (const json& instance : value[9])
+  for (const json& instance : value[8])
     if (!read_uuid(instance, device.instances.emplace_back())) return false;
   device.part = value[6].get<unsigned>();
-  device.ethernet = value[7].get<bool>();
+  device.gbps = value[10].get<unsigned>();
+  device.pci_gbps = value[11].get<unsigned>();
+  if (!read_link(value[9], device)) return false;
   return device.pci.find_first_not_of("0123456789abcdef:.") == std::string::npos &&
          (device.name.empty() || is_safe_name(device.name));
 }
 
 bool read_numa(const json& value, NumaNode& node) {
-  if (!value.is_array() || value.size() != 4 || !is_index(value[0]) ||
-      !value[2].is_number_unsigned() || !value[3].is_boolean())
+  if (!value.is_array() || value.size() != 5 || !is_index(value[0]) ||
+      !value[2].is_number_unsigned() || !value[3].is_boolean() || !value[4].is_boolean())
     return false;
   node.os = value[0].get<unsigned>();
   node.bytes = value[2].get<std::uint64_t>();
   node.has_cores = value[3].get<bool>();
+  node.has_memory = value[4].get<bool>();
   return read_part(value[1], node.package);
 }
 
-bool read_link(const json& value, GpuLink& link) {
+bool read_gpu_link(const json& value, GpuLink& link) {
   if (!value.is_array() || value.size() != 3) return false;
   for (const json& one : value)
     if (!is_index(one)) return false;
@@ -99,8 +112,8 @@ bool read_link(const json& value, GpuLink& link) {
   return link.a < link.b;
 }
 
-bool read_doubt(const json& value, std::string& doubt) {
-  return read_text(value, doubt, 65'536);
+bool read_sentence(const json& value, std::string& sentence) {
+  return read_text(value, sentence, 65'536);
 }
 
 bool read_port(const json& value, FabricPort& port) {
@@ -152,9 +165,11 @@ json device_json(const Device& d) {
                       d.bridges,
                       d.name,
                       d.part,
-                      d.ethernet,
                       d.uuid,
-                      d.instances});
+                      d.instances,
+                      {static_cast<unsigned>(d.network), static_cast<unsigned>(d.link)},
+                      d.gbps,
+                      d.pci_gbps});
 }
 
 }  // namespace
@@ -164,7 +179,7 @@ std::string to_json(const NodeTopology& node) {
     return json::array({p.hca, p.port, p.gbps, p.infiniband});
   };
   const auto numa = [](const NumaNode& n) {
-    return json::array({n.os, part_json(n.package), n.bytes, n.has_cores});
+    return json::array({n.os, part_json(n.package), n.bytes, n.has_cores, n.has_memory});
   };
   const auto link = [](const GpuLink& l) { return json::array({l.a, l.b, l.weight}); };
   return json{{"cores", list_of(node.cores, core_json)},
@@ -174,23 +189,25 @@ std::string to_json(const NodeTopology& node) {
               {"numas", list_of(node.numas, numa)},
               {"links", list_of(node.links, link)},
               {"closed", list_of(node.closed, core_json)},
-              {"doubts", node.doubts}}
+              {"doubts", node.doubts},
+              {"notes", node.notes}}
       .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 Result<NodeTopology> from_json(std::string_view text) {
   if (text.size() > k_most_bytes) return bad("its size");
   const json value = json::parse(text, nullptr, false);
-  if (!value.is_object() || value.size() != 8) return bad("the object");
+  if (!value.is_object() || value.size() != 9) return bad("the object");
   NodeTopology node;
   for (const std::string& wrong : {read_list(value, "cores", read_core, node.cores),
                                    read_list(value, "gpus", read_device, node.gpus),
                                    read_list(value, "fabric", read_port, node.fabric),
                                    read_list(value, "nics", read_device, node.nics),
                                    read_list(value, "numas", read_numa, node.numas),
-                                   read_list(value, "links", read_link, node.links),
+                                   read_list(value, "links", read_gpu_link, node.links),
                                    read_list(value, "closed", read_core, node.closed),
-                                   read_list(value, "doubts", read_doubt, node.doubts)})
+                                   read_list(value, "doubts", read_sentence, node.doubts),
+                                   read_list(value, "notes", read_sentence, node.notes)})
     if (!wrong.empty()) return bad(wrong);
   if (node.gpus.size() > k_most_devices) return bad("/gpus");
   if (node.nics.size() > k_most_devices) return bad("/nics");

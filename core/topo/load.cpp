@@ -2,10 +2,13 @@
 #include "core/topo/load.hpp"
 
 #include "core/base/files.hpp"
+#include "core/base/text.hpp"
 #include "core/base/unique_fd.hpp"
 #include "core/topo/core_kinds.hpp"
 #include "core/topo/doubts.hpp"
 #include "core/topo/hwloc_devices.hpp"
+#include "core/topo/hwloc_nics.hpp"
+#include "core/topo/hwloc_numas.hpp"
 #include "core/topo/json.hpp"
 #include "core/topo/nvml.hpp"
 #include "core/topo/nvml_gpus.hpp"
@@ -36,14 +39,10 @@ struct Destroy {
 
 using Handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
 
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
-};
-
-using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
-
 // Of the 30 s of discover(). NVML takes about a second a GPU where no driver is kept loaded.
 constexpr std::chrono::seconds k_nvml_limit{20};
+
+constexpr std::uint64_t k_hwloc_read = HWLOC_API_VERSION >> 16;  // its first number
 
 constexpr std::uint64_t k_largest_xml = std::uint64_t{64} << 20;
 
@@ -123,6 +122,7 @@ class Kinds {
 // The hardware threads of one core (of one thread where the machine names no cores) within
 // `usable`; a core without any goes to `closed`, with all it has.
 std::vector<Core> cores_of(hwloc_topology_t topology,
+                           const NumaNodes& numas,
                            hwloc_const_bitmap_t usable,
                            std::vector<Core>& closed) {
   const Kinds kinds(topology);
@@ -137,7 +137,7 @@ std::vector<Core> cores_of(hwloc_topology_t topology,
       const hwloc_obj_t l3 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L3CACHE, core);
       const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, core);
       cores.push_back({logical_index(package),
-                       logical_index(numa_around(topology, core->cpuset)),
+                       numas.around(core->cpuset).value_or(0),
                        l3 != nullptr ? std::optional(l3->logical_index) : std::nullopt,
                        {},
                        kinds.of(pu->os_index)});
@@ -158,24 +158,10 @@ std::vector<Core> cores_of(hwloc_topology_t topology,
   return cores;
 }
 
-std::vector<NumaNode> numas_of(hwloc_topology_t topology, const NodeTopology& node) {
-  std::vector<NumaNode> numas;
-  hwloc_obj_t found = nullptr;
-  while ((found = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, found)) != nullptr) {
-    NumaNode& numa = numas.emplace_back();
-    numa.os = found->os_index;
-    numa.bytes = found->attr->numanode.local_memory;
-    hwloc_obj_t package = nullptr;
-    while ((package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, package)) != nullptr)
-      if (hwloc_bitmap_isincluded(found->cpuset, package->cpuset) &&
-          !hwloc_bitmap_iszero(found->cpuset))
-        numa.package = package->logical_index;
-    numa.has_cores = false;
-  }
+void mark_those_with_cores(NodeTopology& node) {
   for (const auto* cores : {&node.cores, &node.closed})
     for (const Core& core : *cores)
-      if (core.numa < numas.size()) numas[core.numa].has_cores = true;
-  return numas;
+      if (core.numa < node.numas.size()) node.numas[core.numa].has_cores = true;
 }
 
 // `bound` narrows the allowed processors further; null: it does not.
@@ -183,11 +169,14 @@ Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bou
   const Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
   if (!usable) return fail(Errc::internal, "hwloc gave no allowed processors");
   if (bound != nullptr) hwloc_bitmap_and(usable.get(), usable.get(), bound);
+  const NumaNodes numas(topology);
   NodeTopology node;
-  node.cores = cores_of(topology, usable.get(), node.closed);
-  node.gpus = gpus_of(topology);
-  node.nics = nics_of(topology);
-  node.numas = numas_of(topology, node);
+  node.cores = cores_of(topology, numas, usable.get(), node.closed);
+  node.gpus = gpus_of(topology, numas);
+  node.nics = nics_of(topology, numas);
+  node.numas = numas.describe();
+  mark_those_with_cores(node);
+  node.notes = uncounted_gpus(topology);
   node.links = links_of(topology, node.gpus);
   node.doubts = find_doubts(node);
   if (node.cores.empty())
@@ -198,6 +187,18 @@ Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bou
 Result<void> load(const Handle& handle, const std::string& what) {
   if (hwloc_topology_load(handle.get()) == 0) return {};
   return fail(Errc::invalid, "hwloc cannot load " + what);
+}
+
+// What `<topology version="3.0">` says; empty where there is none (hwloc 1).
+std::string version_of(const std::string& text) {
+  const std::size_t tag = text.find("<topology");
+  if (tag == std::string::npos) return {};
+  const std::string words = text.substr(tag, text.find('>', tag) - tag);
+  constexpr std::string_view k_version = " version=\"";
+  const std::size_t at = words.find(k_version);
+  if (at == std::string::npos) return {};
+  const std::size_t first = at + k_version.size();
+  return words.substr(first, words.find_first_not_of("0123456789.", first) - first);
 }
 
 Result<NodeTopology> parse_xml(const std::string& text) {
@@ -262,6 +263,14 @@ Result<NodeTopology> load_live() {
 Result<NodeTopology> load_xml(const std::string& path) {
   skip_slow_plugins();
   DTS_ASSIGN(const std::string text, read_file(path, k_largest_xml));
+  if (const std::string version = version_of(text);
+      parse_number(version.substr(0, version.find('.'))).value_or(0) > k_hwloc_read)
+    return fail(Errc::invalid,
+                fmt::format("{} was written by hwloc {}, of which this program reads {} at most",
+                            path,
+                            version,
+                            k_hwloc_read),
+                "write it with `lstopo --of xml --export-xml-flags v2 FILE`");
   return in_child([&] { return parse_xml(text); }, path);
 }
 

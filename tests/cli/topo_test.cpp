@@ -119,7 +119,8 @@ TEST_CASE("refusals name the option, and what there is") {
       {{"--cores-per-rank", "9"}, 3, "--cores-per-rank"},
       {{"--gpus", "0,7"}, 2, "there is no GPU 7: they are 0 to 3"},
       {{"--gpus", "0;1"}, 2, "`0;1` is not a list of numbers"},
-      {{"--gpus-per-node", "5"}, 2, "`5` is not a whole number from 0 to 4"},
+      {{"--gpus-per-node", "5"}, 2, "--gpus-per-node: 5 asked, the node has only 4"},
+      {{"--gpus-per-node", "x"}, 2, "--gpus-per-node: `x` is not a whole number"},
       {{"--gpus-per-node", "2", "--gpus", "0"}, 2, "not together"},
       {{"--cpuset", "0-3,99"}, 2, "CPU 99 is not there"},
       {{"--cpuset", "4-"}, 2, "--cpuset"},
@@ -154,6 +155,54 @@ TEST_CASE("a file that is no topology, and one that is not there") {
   const Output none = desk.dtsubmit({"topo", "--topology", "none.xml"});
   CHECK(none.exit_code == 6);
   CHECK(contains(none.err, "none.xml"));
+}
+
+TEST_CASE("a file of another hwloc is called by its version") {
+  const Desk desk;
+  std::string text = *read_file(k_uneven);
+  text.replace(text.find("version=\"2.0\""), 13, "version=\"3.0\"");
+  REQUIRE(write_file(desk.file("three.xml"), text));
+  const Output output = desk.dtsubmit({"topo", "--topology", "three.xml"});
+  CHECK(output.exit_code == 3);
+  CHECK(contains(output.err, "three.xml was written by hwloc 3.0"));
+  CHECK(contains(output.err, "--export-xml-flags v2"));
+  CHECK_FALSE(contains(output.err, "not an hwloc topology"));
+}
+
+TEST_CASE("GPUs of a node that has none") {
+  const Desk desk;
+  std::string text = *read_file(k_uneven);
+  for (std::size_t at = 0; (at = text.find("0302 [10de", at)) != std::string::npos;)
+    text.replace(at, 4, "0106");
+  REQUIRE(write_file(desk.file("none.xml"), text));
+  const Output output = desk.dtsubmit({"topo", "--topology", "none.xml", "--gpus-per-node", "2"});
+  CHECK(output.exit_code == 2);
+  CHECK(contains(output.err, "--gpus-per-node: 2 asked, the node has no GPU"));
+  CHECK(desk.dtsubmit({"topo", "--topology", "none.xml", "--gpus-per-node", "0"}).exit_code == 0);
+}
+
+TEST_CASE("programs get whole lists, however narrow the picture is") {
+  Desk desk;
+  desk.environment["COLUMNS"] = "40";
+  const std::string text = desk.topo({"--bind", "map:0,2,4,6,8,10,12,14,16,18,20,22,24"}).out;
+  CHECK(contains(text, "   0  0,2,4,6,8,10,12,14,16,18,20,22,24  -"));
+  CHECK_FALSE(contains(text, ".."));
+}
+
+TEST_CASE("NUMA nodes are called by Linux's numbers") {
+  const Desk desk;
+  REQUIRE(
+      write_file(desk.file("dies.xml"),
+                 *read_file(std::string(DTS_SOURCE_DIR) + "/tests/data/topologies/no-memory.xml")));
+  const Output output = desk.dtsubmit({"topo", "--topology", "dies.xml"});
+  REQUIRE(output.exit_code == 0);
+  check_golden("topo-dies.txt", output.out);
+  const auto document =
+      nlohmann::json::parse(desk.dtsubmit({"topo", "--topology", "dies.xml", "--json"}).out);
+  for (unsigned core = 0; core < 8; ++core)
+    CHECK(document["node"]["cores"][core]["numa"] == core / 2);
+  CHECK(document["node"]["gpus"][1]["numa"] == 1);
+  CHECK(document["ranks"][1]["numas"] == nlohmann::json{1});
 }
 
 TEST_CASE("a job that is not there cannot be verified") {

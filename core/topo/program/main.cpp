@@ -3,6 +3,7 @@
 // JSON, for discover() and read_topology().
 #include "core/base/files.hpp"
 #include "core/base/text.hpp"
+#include "core/topo/discover.hpp"
 #include "core/topo/fabric.hpp"
 #include "core/topo/json.hpp"
 #include "core/topo/load.hpp"
@@ -18,7 +19,7 @@ using namespace dts;
 // $DTSUBMIT_TOPOLOGY has to be there, the machine's own file need not.
 Result<topo::NodeTopology> this_machine() {
   DTS_ASSIGN(topo::NodeTopology node, topo::load_live());
-  node.fabric = topo::find_fabric();
+  node = topo::with_links(std::move(node));
   const char* named = std::getenv("DTSUBMIT_TOPOLOGY");
   const std::string file = named != nullptr ? named : topo::k_override_file;
   if (named == nullptr && !exists(file)) return node;
@@ -31,7 +32,9 @@ Result<topo::NodeTopology> this_machine() {
 int main(int argc, char** argv) {
   const auto node = argc > 1 ? topo::load_xml(argv[1]) : this_machine();
   if (!node) {
-    std::fprintf(stderr, "%s\n", node.error().message.c_str());
+    std::string words = node.error().message;
+    if (!node.error().hint.empty()) words.append(topo::k_hint_mark).append(node.error().hint);
+    std::fprintf(stderr, "%s\n", words.c_str());
     return exit_code(node.error().code);
   }
   return std::puts(topo::to_json(*node).c_str()) < 0 ? 74 : 0;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture of a node in the terminal: nothing is cut off, nobody is left out.
 #include "cli/output/topo_flags.hpp"
+#include "cli/output/topo_fold.hpp"
 #include "cli/output/topo_picture.hpp"
 #include "core/base/text.hpp"
+#include "core/topo/distance.hpp"
+#include "core/topo/load.hpp"
 #include "tests/unit/cli/topo_machines.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -45,6 +49,7 @@ TEST_CASE("every machine fits into the terminal, with every device in the pictur
         REQUIRE(times(picture, "GPU " + std::to_string(gpu) + " ") == 1);
       for (const topo::Nic& nic : report.node.nics)
         if (!nic.name.empty()) REQUIRE(times(picture, nic.name + " ") == 1);
+      REQUIRE(scene.packages.size() <= k_most_packages);
       for (unsigned package = 0; package < scene.packages.size(); ++package)
         REQUIRE(times(picture, scene.packages[package].title + " ") == 1);
     }
@@ -76,6 +81,86 @@ TEST_CASE("each cell is a core, marked by its rank") {
   REQUIRE(scene.devices.size() == 1);
   CHECK(scene.devices[0].use.closed);
   CHECK(scene.memory == std::vector<std::string>{"NUMA 4: 96 GiB, no cores"});
+}
+
+TEST_CASE("many packages that are alike are one box") {
+  unsigned boxes = 0;
+  for (const auto& [description, title] :
+       {std::pair("package:32 numa:1 core:1 pu:1", "NUMA 0-31  1.0 GiB each"),
+        std::pair("numa:1 package:32 core:1 pu:1", "NUMA 0  1.0 GiB"),
+        std::pair("package:16 numa:1 l3:1 core:2 pu:2", "NUMA 0-15  1.0 GiB each")}) {
+    CAPTURE(std::string(description));
+    TopoReport report;
+    report.node = *topo::load_synthetic(description);
+    plan::BindRequest request;
+    request.ranks = 2;
+    report.binding = *plan::bind_node(report.node, request);
+    const Scene scene = make_scene(report.node, {}, report.binding);
+    REQUIRE(scene.packages.size() == 1);
+    REQUIRE(scene.packages[0].numas.size() == 1);
+    CHECK(scene.packages[0].title.starts_with("Packages 0-"));
+    CHECK(scene.packages[0].numas[0].title == title);
+    std::size_t cores = 0;
+    for (const SceneCache& cache : scene.packages[0].numas[0].caches) cores += cache.cores.size();
+    CHECK(cores == report.node.cores.size());
+    CHECK(draw(scene, 80).height() < 20);
+    ++boxes;
+  }
+  CHECK(boxes == 3);
+}
+
+TEST_CASE("a package with a device is not folded into others") {
+  TopoReport report;
+  report.node = *topo::load_synthetic("package:12 numa:1 core:2 pu:1");
+  report.node.gpus = {{"0000:01:00.0", 3, 3}};
+  plan::BindRequest request;
+  request.gpus = {0};
+  report.binding = *plan::bind_node(report.node, request);
+  std::vector<std::string> titles;
+  for (const ScenePackage& package : make_scene(report.node, {0}, report.binding).packages)
+    titles.push_back(package.title);
+  CHECK(titles == std::vector<std::string>{"Packages 0-2", "Package 3", "Packages 4-11"});
+}
+
+TEST_CASE("lists that are too wide go on in the next line, or are whole") {
+  CHECK(wrapped_list("0-3,8,12-15", 6) == std::vector<std::string>{"0-3,8,", "12-15"});
+  CHECK(wrapped_list("mlx5_bond_0", 6) == std::vector<std::string>{"mlx5_b", "ond_0"});
+  CHECK(wrapped_list("0,1", 80) == std::vector<std::string>{"0,1"});
+  CHECK(wrapped_list("abcdef,g", 6) == std::vector<std::string>{"abcdef", ",g"});
+  TopoReport report = small_machine();
+  const std::string list = "0,4,8,12,16,20,24,28";
+  report.node.nics[0].name = std::string(60, 'n');
+  for (unsigned cpu = 0; cpu < 32; cpu += 4) report.binding.ranks[0].cpus.push_back(cpu);
+  for (const std::string& line : split(to_text(report, 80, {false, true}), '\n'))
+    CHECK(columns_of(line) <= 80);
+  const std::string whole = to_text(report, 80, {false, true}, Lists::whole);
+  CHECK(times(whole, std::string(60, 'n')) >= 1);
+}
+
+TEST_CASE("the distance of a row is that of the cores in it") {
+  TopoReport report = small_machine();
+  const std::vector<RankRow> rows = rank_rows(report);
+  double sum = 0;
+  const auto& rank = report.binding.ranks[0];
+  for (const unsigned core : rank.home)
+    sum += topo::distance(report.node.cores[core], report.node.gpus[0]);
+  CHECK(rows[0].distance.starts_with(
+      fmt::format("{:.2f}", sum / static_cast<double>(rank.home.size()))));
+  report.node.nics.push_back({"0000:02:00.0", 0, 0, {}, {}, "mlx5_1"});
+  report.binding.ranks[0].nics = {0, 1};
+  CHECK(rank_rows(report)[0].path == "SYS,NODE");  // and not the mean of them
+}
+
+TEST_CASE("kinds of core stand apart from the numbers of CPUs") {
+  TopoReport report;
+  report.node = *topo::load_synthetic("package:1 numa:1 l3:1 core:20 pu:1");
+  for (unsigned core = 0; core < 20; ++core) report.node.cores[core].kind = core / 4;
+  plan::BindRequest request;
+  report.binding = *plan::bind_node(report.node, request);
+  const std::string text =
+      print(draw(make_scene(report.node, {}, report.binding), 80), {false, false});
+  CHECK(times(text, "k4 16") == 1);
+  CHECK(times(text, "k416") == 0);
 }
 
 TEST_CASE("what all ranks have is nobody's colour") {

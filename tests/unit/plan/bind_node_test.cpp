@@ -91,7 +91,8 @@ TEST_CASE("adapters are near, then evenly loaded, and one of management is left 
   node.nics = {{"0000:05:00.0", 0, 0, {}, {100, 7}, "mlx5_0"},
                {"0000:06:00.0", 0, 0, {}, {100, 8}, "mlx5_1"},
                {"0000:07:00.0", 1, 1, {}, {101, 9}, "mlx5_2"},
-               {"0000:08:00.0", 1, 1, {}, {101, 10}, "irdma0", 0, true}};
+               {"0000:08:00.0", 1, 1, {}, {101, 10}, "irdma0"}};
+  node.nics[3].network = topo::Network::ethernet;
   CHECK(compute_nics(node) == std::vector<unsigned>{0, 1, 2});
   const NodeBinding binding = bind(node, 4);
   std::vector<unsigned> nics;
@@ -99,10 +100,14 @@ TEST_CASE("adapters are near, then evenly loaded, and one of management is left 
   CHECK(nics == std::vector<unsigned>{0, 1, 2, 2});
   CHECK(binding.score.nic_distance == 2);
   CHECK(binding.score.nic_load == 2);
-  node.fabric = {{"mlx5_0", 1, 200, true}, {"mlx5_1", 1, 100, true}, {"mlx5_2", 1, 200, true}};
+  const unsigned speeds[] = {200, 100, 200, 25};
+  for (unsigned nic = 0; nic < 4; ++nic) node.nics[nic].gbps = speeds[nic];
   CHECK(compute_nics(node) == std::vector<unsigned>{0, 2});
-  node.fabric = {{"irdma0", 1, 25, false}};
+  for (unsigned nic = 0; nic < 3; ++nic) node.nics[nic].link = topo::Link::down;
   CHECK(compute_nics(node) == std::vector<unsigned>{3});
+  node.nics[3].link = topo::Link::down;
+  CHECK(compute_nics(node).empty());
+  CHECK(bind(node, 4).ranks[0].nics.empty());
 }
 
 TEST_CASE("policies that do not look at GPUs") {

@@ -285,7 +285,7 @@ TEST_CASE("recorded machines, one rank a GPU: as near as measured by hand, and n
 
   // Home cores are in the GPU's own part wherever it has one. The mean is 0 where every NUMA node
   // has its GPUs, 1 where half of the cores are those of the package's other nodes (steps 0 and 2).
-  // ipa20 has no adapter in one of its GPUs' NUMA nodes.
+  // Of ipa20's four adapters only one has a link.
   const Expected table[] = {
       {"azure-ndv5-8xH100-8ib-2xSPR48c-nosmt.xml", 0, 0, 0, 1},
       {"frontier-tioga_1xEPYC7A53-NPS4_8xMI250X-GCD_4xSlingshot.xml", 0, 0, 2.5, 2},
@@ -293,7 +293,7 @@ TEST_CASE("recorded machines, one rank a GPU: as near as measured by hand, and n
       {"tuolumne-elcap_4xMI300A_SPX_4gpu.xml", 0, 0, 2, 1},
       {"8gpu-4nic-2xEPYC7742-NPS4-dgxa100like.xml", 0, 1, 1, 2},
       {"jureca-dc_2xEPYC7742-NPS4_4xA100_4ib+gpuos.xml", 0, 1, 0, 1},
-      {"ipa20_2xSPR8480-SNC4_4xH100_ib.xml", 0, 1, 1, 1},
+      {"ipa20_2xSPR8480-SNC4_4xH100_ib.xml", 0, 1, 3.5, 4},
       {"gh200-quad-gpunuma-kept.xml", 0, 0, 3, 1},
   };
   for (const Expected& expected : table) {

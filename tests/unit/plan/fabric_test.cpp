@@ -97,6 +97,8 @@ TEST_CASE("invented machines: the fastest that all have, whatever else one has")
   const topo::FabricPort compute{"mlx5_0", 1, 200, true}, second{"mlx5_10", 2, 200, true};
   const topo::FabricPort slow{"mlx5_0", 1, 100, true}, storage{"mlx5_2", 1, 100, true};
   const topo::FabricPort roce{"mlx5_bond_0", 1, 400, false}, board{"irdma0", 1, 25, false};
+  const topo::FabricPort slow_roce{"mlx5_bond_0", 1, 200, false}, unknown{"mlx5_7", 1, 0, true};
+  const Ports many{{"mlx5_4", 1, 100, false}, {"mlx5_5", 1, 100, false}, {"mlx5_6", 1, 100, false}};
 
   struct {
     std::vector<Ports> nodes;
@@ -106,7 +108,13 @@ TEST_CASE("invented machines: the fastest that all have, whatever else one has")
       {{{}, {}}, ""},
       {{{compute, second}, {compute, second}}, "mlx5_0:1,mlx5_10:2"},
       {{{compute, storage}, {compute, storage}}, "mlx5_0:1"},
-      {{{compute, roce}, {compute, roce}}, "mlx5_0:1"},  // never both networks at once
+      {{{compute, roce}, {compute, roce}}, "mlx5_bond_0:1"},  // never both networks at once
+      {{{compute, slow_roce}, {compute, slow_roce}}, "mlx5_0:1"},
+      {{{storage, many[0], many[1], many[2]}, {storage, many[0], many[1], many[2]}},
+       "mlx5_4:1,mlx5_5:1,mlx5_6:1"},
+      {{{storage, many[0]}, {storage, many[0]}}, "mlx5_2:1"},  // as fast: InfiniBand
+      {{{unknown, board}, {unknown, board}}, "irdma0:1"},      // known before unknown
+      {{{unknown}, {unknown}}, "mlx5_7:1"},
       {{{roce, board}, {roce, board}}, "mlx5_bond_0:1"},
       {{{board}, {board}}, "irdma0:1"},
       {{{compute, second}, {compute, second}, {second}}, "mlx5_10:2"},

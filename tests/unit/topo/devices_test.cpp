@@ -30,7 +30,7 @@ NodeTopology two_packages() {
 std::string names(const std::vector<Nic>& nics) {
   std::string text;
   for (const Nic& nic : nics)
-    text += nic.name + (nic.ethernet ? "e" : "") + "@" +
+    text += nic.name + (nic.network == Network::ethernet ? "e" : "") + "@" +
             (nic.numa ? std::to_string(*nic.numa) : "-") + " ";
   return text;
 }
@@ -64,7 +64,7 @@ TEST_CASE("described machines: adapters, paths to the GPUs, links") {
             28},
         Expected{
             "frontier", "hsi0@3 hsi1@1 hsi2@0 hsi3@2 ", "NODE PHB NODE PHB NODE PHB NODE PHB ", 28},
-        Expected{"spr-snc4-h100", "mlx5_0@3 mlx5_1@3 mlx5_2@1 mlx5_3@5 ", "PIX PIX SYS PIX ", 6},
+        Expected{"spr-snc4-h100", "mlx5_0@3 mlx5_1@3 mlx5_2@1 mlx5_3@5 ", "PIX PIX PKG PIX ", 6},
         Expected{"gb200-tray",
                  "mlx5_0@0 mlx5_1@0 mlx5_4e@0 mlx5_2@3 mlx5_3@3 ",
                  "NODE NODE NODE NODE ",
@@ -104,7 +104,7 @@ TEST_CASE("recorded machines: adapters, paths to the GPUs, links, kinds of core"
        28},
       {"ipa20_2xSPR8480-SNC4_4xH100_ib.xml",
        "mlx5_0@3 mlx5_1@3 mlx5_2@1 mlx5_3@5 ",
-       "PIX PIX SYS PIX ",
+       "PIX PIX PKG PIX ",
        6},
       {"laptop-hybrid_i7-1370P_6P+8E.xml", "", "", 0},
       {"lassen_2xPOWER9-SMT4_4xV100_4ib_16disallowedPU.xml",
@@ -152,7 +152,7 @@ TEST_CASE("fast and slow cores, and memory without cores") {
 
 TEST_CASE("the path between two devices is told by the bridges that they share") {
   const auto device = [](std::vector<unsigned> bridges, std::optional<unsigned> numa) {
-    return Device{"", 0, numa, {}, std::move(bridges)};
+    return Device{"", numa ? *numa / 2 : 0, numa, {}, std::move(bridges)};
   };
 
   struct Case {
@@ -168,9 +168,11 @@ TEST_CASE("the path between two devices is told by the bridges that they share")
       {{0, 1}, {0, 2}, 0, Path::phb},
       {{0}, {0}, 0, Path::phb},
       {{0, 1}, {5, 6}, 0, Path::node},
-      {{0, 1}, {5, 6}, 1, Path::sys},
+      {{0, 1}, {5, 6}, 1, Path::pkg},  // another NUMA node of the same package
+      {{0, 1}, {5, 6}, 2, Path::sys},
       {{}, {}, 0, Path::node},
-      {{}, {0, 1}, 1, Path::sys},
+      {{}, {0, 1}, 1, Path::pkg},
+      {{}, {0, 1}, 3, Path::sys},
   };
   for (const Case& one : table) {
     CAPTURE(to_string(one.expected));
@@ -271,6 +273,47 @@ TEST_CASE("consoles are no GPUs, nor is the processor's own graphics beside NVID
     const auto node = load_xml(folder.file("machine.xml"));
     REQUIRE(node);
     CHECK(node->gpus.size() == row.gpus);
+  }
+}
+
+TEST_CASE("graphics beside NVIDIA's GPUs are left out, and it is said of which") {
+  const std::string machine =
+      *read_file(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml");  // 4 GPUs
+  const std::string k_gpu = "0302 [10de:20b0]";
+  const tests::TemporaryFolder folder;
+  for (const char* card : {"0300 [1002:6863]", "0300 [8086:56a0]"}) {  // Vega, Arc
+    CAPTURE(std::string(card));
+    std::string text = machine;
+    text.replace(text.find(k_gpu), k_gpu.size(), card);
+    REQUIRE(write_file(folder.file("machine.xml"), text));
+    const auto node = load_xml(folder.file("machine.xml"));
+    REQUIRE(node);
+    CHECK(node->gpus.size() == 3);
+    REQUIRE(node->notes.size() == 1);
+    CHECK(node->notes[0].find(" graphics beside NVIDIA's GPUs") != std::string::npos);
+  }
+  CHECK(load_xml(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml")->notes.empty());
+}
+
+TEST_CASE("dies without memory are NUMA nodes of their own, with the kernel's numbers") {
+  const auto node = load_xml(std::string(DTS_TEST_DATA) + "/topologies/no-memory.xml");
+  REQUIRE(node);
+  REQUIRE(node->numas.size() == 4);
+  const unsigned numbers[] = {0, 2, 1, 3};  // those without memory are last
+  for (unsigned i = 0; i < 4; ++i) {
+    CHECK(node->numas[i].os == numbers[i]);
+    CHECK(node->numas[i].has_memory == (i < 2));
+    CHECK(node->numas[i].has_cores);
+    CHECK(node->numas[i].package == 0U);
+  }
+  REQUIRE(node->cores.size() == 8);
+  REQUIRE(node->gpus.size() == 2);
+  CHECK(node->gpus[1].numa == 2U);  // hangs from a die without memory
+  for (unsigned core = 0; core < 8; ++core) {
+    CAPTURE(core);
+    CHECK(os_number(*node, node->cores[core].numa) == core / 2);
+    CHECK(distance(node->cores[core], node->gpus[0]) == (core < 2 ? 0 : k_same_package));
+    CHECK(distance(node->cores[core], node->gpus[1]) == (core / 2 == 1 ? 0 : k_same_package));
   }
 }
 

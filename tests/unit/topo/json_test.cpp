@@ -11,14 +11,19 @@ namespace {
 NodeTopology whole() {
   NodeTopology node;
   node.cores = {{0, 0, 0, {0, 4}, 0}, {1, 1, 1, {2}, 1}};
-  node.gpus = {{"0000:3b:00.0", 0, 1, 2, {0, 3, 7}, "nvml0", 0, false, "GPU-1f", {"MIG-2e"}},
+  node.gpus = {{"0000:3b:00.0", 0, 1, 2, {0, 3, 7}, "nvml0", 0, "GPU-1f", {"MIG-2e"}},
                {"0001:00:00.0", 0, {}, {}}};
   node.fabric = {{"mlx5_0", 1, 200, true}};
-  node.nics = {{"0000:5e:00.0", 1, 1, {}, {1}, "mlx5_0", 0, true}};
-  node.numas = {{0, 0, 1ULL << 36, true}, {8, {}, 0, false}};
+  node.nics = {{"0000:5e:00.0", 1, 1, {}, {1}, "mlx5_0"}};
+  node.nics[0].network = Network::ethernet;
+  node.nics[0].link = Link::up;
+  node.nics[0].gbps = 400;
+  node.nics[0].pci_gbps = 252;
+  node.numas = {{0, 0, 1ULL << 36, true}, {8, {}, 0, false, false}};
   node.links = {{0, 1, 400}};
   node.closed = {{1, 1, 1, {3, 7}, 0}};
   node.doubts = {"a doubt"};
+  node.notes = {"a note"};
   return node;
 }
 
@@ -35,7 +40,12 @@ TEST_CASE("a topology survives its JSON") {
   CHECK(back->gpus[0].uuid == "GPU-1f");
   CHECK(back->gpus[0].instances == std::vector<std::string>{"MIG-2e"});
   CHECK_FALSE(back->gpus[1].numa);
-  CHECK(back->nics[0].ethernet);
+  CHECK(back->nics[0].network == Network::ethernet);
+  CHECK(back->nics[0].link == Link::up);
+  CHECK(back->nics[0].gbps == 400);
+  CHECK(back->nics[0].pci_gbps == 252);
+  CHECK_FALSE(back->numas[1].has_memory);
+  CHECK(back->notes == std::vector<std::string>{"a note"});
   CHECK(back->numas[1].os == 8);
   CHECK_FALSE(back->numas[1].package);
   CHECK(back->closed[0].pus == std::vector<unsigned>{3, 7});
@@ -53,25 +63,31 @@ TEST_CASE("JSON that no topology writes is refused, naming the place") {
         "[[0,0,0,7,0]]",
         "[[0,0,0,[1]]]"}},
       {"gpus",
-       {R"([["../../etc",0,0,0,[],"",0,false,"",[]]])",
+       {R"([["../../etc",0,0,0,[],"",0,"",[],[0,0],0,0]])",
         R"([["0000:3b:00.0",0]])",
-        R"([["0000:3b:00.0",0,-1,null,[],"",0,false,"",[]]])",
-        R"([["0000:3b:00.0",0,0,null,[-1],"",0,false,"",[]]])",
-        R"([["0000:3b:00.0",0,0,null,[],"a b",0,false,"",[]]])",
-        R"([["0000:3b:00.0",0,0,null,[],"",0,1,"",[]]])",
-        R"([["0000:3b:00.0",0,0,null,[],"",0,false]])",
-        R"([["0000:3b:00.0",0,0,null,[],"",0,false,"GPU-1;2",[]]])",
-        R"([["0000:3b:00.0",0,0,null,[],"",0,false,"",["a/b"]]])",
-        R"([["0000:3b:00.0",0,0,null,[],"",0,false,"",{}]])"}},
+        R"([["0000:3b:00.0",0,-1,null,[],"",0,"",[],[0,0],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[-1],"",0,"",[],[0,0],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"a b",0,"",[],[0,0],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"",[]]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"GPU-1;2",[],[0,0],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"",["a/b"],[0,0],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"",{},[0,0],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"",[],[5,0],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"",[],[0,3],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"",[],[0],0,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"",[],[0,0],-1,0]])",
+        R"([["0000:3b:00.0",0,0,null,[],"",0,"",[],[0,0],0,"8"]])"}},
       {"fabric",
        {R"([["mlx5_0",1,100]])",
         R"([["mlx5_0",1,100,1]])",
         R"([["mlx5_0,x",1,100,true]])",
         R"([["",1,100,true]])"}},
-      {"numas", {"[[0,0,-1,true]]", "[[0,0,0,1]]", "[[0,0,0]]", R"([[0,"0",0,true]])"}},
+      {"numas",
+       {"[[0,0,-1,true,true]]", "[[0,0,0,1,true]]", "[[0,0,0,true]]", R"([[0,"0",0,true,true]])"}},
       {"links", {"[[0,1]]", "[[1,0,5]]", "[[0,0,5]]", "[[0,9,5]]", "[[0,1,-5]]"}},
       {"closed", {"[[0,0,0,[],0]]"}},
-      {"doubts", {"[0]", "0"}}};
+      {"doubts", {"[0]", "0"}},
+      {"notes", {"[0]", "0"}}};
   const std::string good = to_json(whole());
   for (const auto& [key, values] : bad)
     for (const char* value : values) {

@@ -86,8 +86,8 @@ TEST_CASE("devices of a described machine: places, ports, links") {
   CHECK(node.gpus[0].l3 == 3U);
   CHECK(node.gpus[2].part == 1);
   REQUIRE(node.nics.size() == 3);
-  CHECK_FALSE(node.nics[0].ethernet);
-  CHECK(node.nics[1].ethernet);
+  CHECK(node.nics[0].network == Network::infiniband);
+  CHECK(node.nics[1].network == Network::ethernet);
   CHECK(node.nics[1].pci == "0001:01:00.0");
   CHECK(node.nics[1].package == 1U);
   CHECK_FALSE(node.nics[1].numa);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NUMA nodes of an hwloc topology, with those that have no memory. Private to core/topo.
+#pragma once
+
+#include "core/topo/topology.hpp"
+
+#include <hwloc.h>
+
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace dts::topo {
+
+struct FreeBitmap {
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+
+using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
+
+// hwloc 2 has objects for memory only: cores of a die without any are in none of them, and yet no
+// nearer to other dies' memory and devices than these are to each other. Each such die is a node of
+// its own here.
+class NumaNodes {
+ public:
+  explicit NumaNodes(hwloc_topology_t topology);
+
+  // By index, has_cores not yet set.
+  [[nodiscard]] std::vector<NumaNode> describe() const;
+
+  // The index of the smallest node that covers `cpus`; the first of several, which is the DRAM
+  // where a GPU's or a high-bandwidth memory shares the processors. Absent where none covers them
+  // all, or where parts of them have smaller ones of their own (a device attached to a package of
+  // several nodes, also where that has further memory for all of it).
+  [[nodiscard]] std::optional<unsigned> around(hwloc_const_bitmap_t cpus) const;
+
+ private:
+  struct Node {
+    unsigned os = 0;
+    std::uint64_t bytes = 0;
+    Bitmap cpus;
+    bool has_memory = true;
+  };
+
+  void add_dies_without_memory();
+
+  hwloc_topology_t topology_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace dts::topo
