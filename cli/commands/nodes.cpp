@@ -4,6 +4,7 @@
 #include "core/base/hostlist.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/base/utf8.hpp"
 #include "core/run/quarantine_file.hpp"
 
 #include <CLI/CLI.hpp>
@@ -87,7 +88,7 @@ void print_table(const std::vector<Shown>& all) {
                format_utc(node.until),
                node.times,
                node.last.cause);
-    fmt::print("  {}\n", is_printable(node.last.detail) ? node.last.detail : "");
+    fmt::print("  {}\n", printable(node.last.detail, 400));
     fmt::print(
         "  {} attempt {}\n", is_printable(node.last.run) ? node.last.run : "", node.last.attempt);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit run: the same job on this machine through mpirun, or on others through ssh, with the
 // same agent and without a scheduler.
+#include "cli/commands/check_program.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
@@ -44,6 +45,7 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
         {"--nodes",
          fmt::format("`run` uses this machine only, not {} nodes", asked.spec.nodes),
          "leave --nodes out, name the machines with --hosts, or `dtsubmit submit`"});
+  check_program(asked, asked.spec.hosts.empty() ? Reach::here : Reach::elsewhere);
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, options.job.runs, false));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
   DTS_TRY(run::sync_run_directory(run));

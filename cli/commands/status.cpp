@@ -77,6 +77,8 @@ nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::Ti
           {"first_step", attempt.first_step},
           {"last_step", attempt.last_step},
           {"steps_lost", attempt.steps_lost},
+          {"began_anew", attempt.anew},
+          {"quiet", attempt.quiet},
           {"stragglers", to_json(attempt.slow)},
           {"binding", attempt.binding},
           {"warnings", attempt.warnings},
@@ -100,7 +102,7 @@ void print_json(const Status& status) {
   document["attempts"] = nlohmann::ordered_json::array();
   for (const run::AttemptSummary& attempt : summary.attempts)
     document["attempts"].push_back(to_json(attempt, use_of(status, attempt.number)));
-  fmt::print("{}\n", document.dump(2));
+  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 // What became of the job. Slurm calls one that was stopped failed: it has saved, and exits 85.
@@ -147,16 +149,22 @@ void print_table(const Status& status) {
                attempt.cause.empty() ? "running" : attempt.cause,
                attempt.decision.empty() ? "-" : attempt.decision,
                steps,
-               counted ? std::to_string(attempt.steps_lost) : "-",
+               attempt.steps_lost >= 0 ? std::to_string(attempt.steps_lost) : "-",
                percent(use_of(status, attempt.number)),
                fmt::join(attempt.nodes, ","));
     if (!attempt.detail.empty() && attempt.cause != "completed")
       fmt::print("         {}\n", attempt.detail);
+    if (attempt.anew)
+      fmt::print("         began anew at step 0, though {} was there: no checkpoint was used\n",
+                 attempt.resumable);
+    if (!attempt.quiet.empty()) fmt::print("         {}\n", attempt.quiet);
     for (const run::SlowRank& slow : attempt.slow) fmt::print("         {}\n", slow.detail);
     for (const std::string& words : attempt.binding) fmt::print("         {}\n", words);
     for (const std::string& words : attempt.warnings) fmt::print("         warning: {}\n", words);
   }
-  fmt::print("\nsteps lost  {}\n", summary.steps_lost);
+  fmt::print("\nsteps lost  {}\n",
+             summary.steps_lost >= 0 ? std::to_string(summary.steps_lost)
+                                     : "unknown: the program told no steps");
   if (const auto words = run::in_words(status.goodput.run); !words.empty())
     fmt::print("goodput     {}\n", words);
   if (!summary.advice_words.empty()) fmt::print("advice      {}\n", summary.advice_words);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit submit: plan, write the run directory, submit, and perhaps wait.
+#include "cli/commands/check_program.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/ending.hpp"
 #include "cli/commands/follow.hpp"
@@ -151,11 +152,13 @@ Result<plan::ClusterView> look_at_site(sched::Scheduler& scheduler) {
 Result<int> act(const SubmitOptions& options, const std::vector<std::string>& command) {
   Asked asked = make_spec(options.job, command);
   if (options.dry_run) {
+    warn_of_program(asked.spec);
     DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, options.job.runs, true));
     print_note(prepared);
     print_dry_run(prepared, options.json);
     return 0;
   }
+  check_program(asked, Reach::nodes);
   const auto scheduler = plugin::load_scheduler();
   auto cluster = scheduler ? look_at_site(**scheduler)
                            : Result<plan::ClusterView>(tl::unexpected<Error>(scheduler.error()));

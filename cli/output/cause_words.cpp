@@ -40,8 +40,15 @@ CauseWords words_of_cause(run::Cause cause) {
       return {"its ranks did not find each other", k_all_logs};
     case run::Cause::hang:
       return {"it made no progress for too long", k_all_logs};
+    case run::Cause::damaged:
+      return {
+          "every checkpoint is damaged, and it would have begun anew at step 0",
+          "look at {run}/checkpoints; to begin anew, submit it again with --on damaged=restart"};
     case run::Cause::disk_full:
       return {"no space or quota was left", "make room: df -h {run}"};
+    case run::Cause::no_program:
+      return {"the program is not there or cannot be executed",
+              "correct the path, or its permissions, and submit it again"};
     case run::Cause::user_exit:
       return {"the program failed by itself", "mend the program"};
     case run::Cause::launcher_died:

@@ -15,6 +15,11 @@ std::string left(const drill::Report& report) {
   return report.shown.left < 0 ? "unknown" : std::to_string(report.shown.left);
 }
 
+std::string lost(const drill::Report& report) {
+  const std::int64_t steps = report.shown.attempt.steps_lost;
+  return steps < 0 ? "unknown" : std::to_string(steps);
+}
+
 std::string or_none(const std::string& word) {
   return word.empty() ? "none" : word;
 }
@@ -40,12 +45,14 @@ nlohmann::ordered_json one(const drill::Report& report) {
                                   {"cause", attempt.cause},
                                   {"decision", attempt.decision},
                                   {"detail", attempt.detail},
-                                  {"steps_lost", attempt.steps_lost},
+                                  {"steps_lost", nullptr},
+                                  {"sign_of_life", report.shown.sign},
                                   {"seconds_until_steps", nullptr},
                                   {"processes_left", nullptr},
                                   {"digest", report.digest},
                                   {"undisturbed_digest", report.undisturbed},
                                   {"problems", report.problems}};
+  if (attempt.steps_lost >= 0) entry["steps_lost"] = attempt.steps_lost;
   if (report.shown.seconds) entry["seconds_until_steps"] = *report.shown.seconds;
   if (report.shown.left >= 0) entry["processes_left"] = report.shown.left;
   return entry;
@@ -68,9 +75,13 @@ std::string to_text(const drill::Report& report) {
   text += attempt.detail.empty() ? "\n" : fmt::format(": {}\n", attempt.detail);
   text += fmt::format("decision        {}", or_none(attempt.decision));
   text += attempt.reason.empty() ? "\n" : fmt::format(": {}\n", attempt.reason);
-  text += fmt::format("steps lost      {}\n", attempt.steps_lost);
-  text += fmt::format("steps again     {}\n",
-                      report.shown.seconds ? "after " + back_after(report) : "no");
+  text += fmt::format("steps lost      {}\n", lost(report));
+  const std::string again = report.shown.seconds ? "after " + back_after(report) : "no";
+  text +=
+      report.shown.sign == "a step"
+          ? fmt::format("steps again     {}\n", again)
+          : fmt::format(
+                "back            {} ({}; the program tells no steps)\n", again, report.shown.sign);
   text += fmt::format("processes left  {}\n", left(report));
   if (!report.digest.empty())
     text += fmt::format("digest          {}\n",
@@ -78,12 +89,15 @@ std::string to_text(const drill::Report& report) {
                                                             : "another than undisturbed");
   for (const std::string& problem : report.problems) text += fmt::format("FAILED: {}\n", problem);
   text += evidence(report);
-  if (report.problems.empty()) text += "ok: it came back as its policy says\n";
+  if (report.problems.empty())
+    text += attempt.steps_lost < 0
+                ? "ok: it came back as its policy says; what it lost is unknown\n"
+                : "ok: it came back as its policy says\n";
   return text;
 }
 
 std::string to_table(const std::vector<drill::Report>& reports) {
-  std::string text = fmt::format("{:<11} {:<14} {:<9} {:>4}  {:>11}  {:>4}  {}\n",
+  std::string text = fmt::format("{:<11} {:<14} {:<9} {:>7}  {:>11}  {:>4}  {}\n",
                                  "FAULT",
                                  "CAUSE",
                                  "DECISION",
@@ -94,11 +108,11 @@ std::string to_table(const std::vector<drill::Report>& reports) {
   for (const drill::Report& report : reports) {
     const run::AttemptSummary& attempt = report.shown.attempt;
     const bool done = report.skipped.empty();
-    text += fmt::format("{:<11} {:<14} {:<9} {:>4}  {:>11}  {:>4}  {}\n",
+    text += fmt::format("{:<11} {:<14} {:<9} {:>7}  {:>11}  {:>4}  {}\n",
                         drill::facts_of(report.fault).name,
                         done && !attempt.cause.empty() ? attempt.cause : "-",
                         done && !attempt.decision.empty() ? attempt.decision : "-",
-                        done ? std::to_string(attempt.steps_lost) : "-",
+                        done ? lost(report) : "-",
                         back_after(report),
                         done ? left(report) : "-",
                         in_a_word(report));

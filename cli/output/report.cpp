@@ -3,6 +3,8 @@
 
 #include "cli/output/terminal.hpp"
 #include "core/base/log.hpp"
+#include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,17 +13,30 @@
 
 namespace dts::cli {
 
+namespace {
+
+// Words of the scheduler, of a file or of a program may be in it; several problems are as many
+// lines.
+std::string shown(const std::string& message) {
+  constexpr std::size_t k_longest = 2000;
+  std::vector<std::string> lines = split(message, '\n');
+  for (std::string& line : lines) line = printable(line, k_longest);
+  return join(lines, "\n");
+}
+
+}  // namespace
+
 void report(const Error& error) {
   const bool in_colour = wants_colour(STDERR_FILENO);
   tell("dtsubmit: {}error:{} {}\n",
        in_colour ? "\033[1;31m" : "",
        in_colour ? "\033[0m" : "",
-       error.message);
-  if (!error.hint.empty()) tell("  help: {}\n", error.hint);
+       shown(error.message));
+  if (!error.hint.empty()) tell("  help: {}\n", shown(error.hint));
 }
 
 void warn(const std::string& words) {
-  if (!words.empty()) tell("dtsubmit: warning: {}\n", words);
+  if (!words.empty()) tell("dtsubmit: warning: {}\n", shown(words));
 }
 
 }  // namespace dts::cli

@@ -86,6 +86,10 @@ std::string continue_command(const Known& known) {
 
 std::string steps_of(const AttemptSummary& attempt) {
   if (attempt.last_step < 0) return "no step told";
+  if (attempt.anew)
+    return fmt::format("begun anew at step 0 though {} was there, to step {}",
+                       attempt.resumable,
+                       attempt.last_step);
   std::string words = fmt::format(
       "steps {} to {}", std::max<std::int64_t>(0, attempt.first_step), attempt.last_step);
   if (attempt.steps_lost > 0) words += fmt::format(", {} of them lost", attempt.steps_lost);
@@ -225,6 +229,8 @@ void explain_running(const Known& known, Why& why) {
     if (attempt->last_step >= 0) why.answer.push_back(progress_of(known, *attempt));
     for (const std::string& warning : attempt->warnings)
       why.answer.push_back(fmt::format("Warning: {}.", warning));
+    if (!attempt->quiet.empty())
+      why.answer.push_back(fmt::format("Nothing is seen of its programs: {}.", attempt->quiet));
     if (const auto cause = run::cause_from(attempt->cause))
       why.answer.push_back(fmt::format(
           "It is being stopped: {} ({}).", what_ended(*attempt, *cause), attempt->cause));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of `dtsubmit why` as one screen and as JSON.
 #include "cli/output/why.hpp"
+#include "core/base/utf8.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,12 +16,8 @@ constexpr std::size_t k_most_lines = 10;
 constexpr std::size_t k_most_slow = 3;  // ranks of an attempt
 constexpr std::size_t k_longest = 160;  // of a line that somebody else wrote
 
-// What a program wrote reaches the terminal without its control characters.
-std::string shown(std::string line) {
-  if (line.size() > k_longest) line = line.substr(0, k_longest) + " ...";
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 32 || c == 127) c = ' ';
-  return line;
+std::string shown(const std::string& line) {
+  return printable(line, k_longest);
 }
 
 std::string attempts_text(const Why& why, const Known& known) {

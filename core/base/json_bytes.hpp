@@ -8,13 +8,9 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace dts {
-
-// True for well-formed UTF-8 (RFC 3629) without NUL.
-[[nodiscard]] bool is_utf8(std::string_view text);
 
 [[nodiscard]] nlohmann::json bytes_to_json(const std::string& bytes);
 [[nodiscard]] nlohmann::json bytes_to_json(const std::vector<std::string>& list);

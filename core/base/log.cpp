@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/log.hpp"
 
+#include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/base/utf8.hpp"
 
 #include <unistd.h>
 
@@ -21,10 +23,10 @@ bool write_to(int fd, std::string_view text) {
 }  // namespace
 
 void log_line(std::string_view text) {
+  constexpr std::size_t k_longest = 4000;  // others' words are in it: of launchers, of programs
   std::string line = format_utc(std::chrono::system_clock::now());
   line += ' ';
-  line += text;
-  line += '\n';
+  for (const std::string& part : split(text, '\n')) line += printable(part, k_longest) + '\n';
   tell_words(line);
 }
 

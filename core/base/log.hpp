@@ -14,7 +14,7 @@ namespace dts {
 // Takes what standard error does not, from now on; -1: nothing does. Not owned.
 void set_second_log(int fd);
 
-// Writes "TIME text\n" with one write(2).
+// Writes "TIME text\n" with one write(2), each of its lines as printable() shows it.
 void log_line(std::string_view text);
 
 // Writes `text` as it is with one write(2).

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,57 @@ std::optional<int> wait_until(pid_t pid, Clock::time_point deadline) {
   }
 }
 
+// The program that the first line of a script names (execve(2)); empty: it is none.
+std::string interpreter_of(const std::string& file) {
+  constexpr std::size_t k_longest = 256;  // BINPRM_BUF_SIZE
+  const UniqueFd script(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string line(k_longest, '\0');
+  const ssize_t n = script.valid() ? ::read(script.get(), line.data(), line.size()) : 0;
+  line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, n)));
+  if (!line.starts_with("#!")) return {};
+  // A carriage return is a part of the name, as for the kernel.
+  std::string_view words = std::string_view(line).substr(2, line.find('\n') - 2);
+  words.remove_prefix(std::min(words.find_first_not_of(" \t"), words.size()));
+  return std::string(words.substr(0, words.find_first_of(" \t")));
+}
+
+// `file`, or why execve(2) would refuse it.
+Result<std::string> runnable(const std::string& file) {
+  struct stat found {};
+
+  if (::stat(file.c_str(), &found) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return fail(Errc::not_found, "no program `" + file + "`", "is the path right?");
+    return fail(Errc::invalid, "cannot look at `" + file + "`: " + std::strerror(errno));
+  }
+  if (S_ISDIR(found.st_mode))
+    return fail(Errc::invalid, "`" + file + "` is a folder, not a program");
+  if (::access(file.c_str(), X_OK) != 0)
+    return fail(Errc::invalid,
+                "`" + file + "` is not executable",
+                "chmod +x it, or name what runs it: python3 " + file);
+  const std::string interpreter = interpreter_of(file);
+  if (!interpreter.empty() && ::access(interpreter.c_str(), F_OK) != 0)
+    return fail(
+        Errc::not_found,
+        "`" + file + "` asks for `" + interpreter + "` in its first line, which is not there",
+        interpreter.ends_with('\r') ? "its lines end as on DOS: sed -i 's/\\r$//' " + file
+                                    : "mend that line");
+  return file;
+}
+
+// What execve(2), or what came before it in the child, said.
+tl::unexpected<Error> start_failure(const std::string& file, int number) {
+  if (number == ENOEXEC)
+    return fail(Errc::invalid,
+                "`" + file + "` is neither a program of this machine nor a script",
+                "a script begins with #! and the path of its interpreter");
+  if (number == EACCES)
+    return fail(Errc::invalid, "`" + file + "` may not be executed: " + std::strerror(number));
+  errno = number;
+  return fail_errno("cannot start " + file);
+}
+
 // Appends what is there; false at the end of the stream.
 bool drain(int fd, std::string& into) {
   char block[65536];
@@ -124,10 +176,7 @@ std::vector<std::string> environment_with(
 }
 
 Result<pid_t> start_process(const Command& command) {
-  const auto file = find_program(command.argv.at(0));
-  if (!file)
-    return fail(
-        Errc::not_found, "no program `" + command.argv[0] + "`", "is it installed and in PATH?");
+  DTS_ASSIGN(const std::string file, resolve_program(command.argv.at(0)));
   std::vector<char*> argv = pointers(command.argv);
   std::vector<char*> env_storage;
   char* const* env = environ;
@@ -139,9 +188,9 @@ Result<pid_t> start_process(const Command& command) {
   if (!report.open()) return fail_errno("cannot make a pipe");
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return fail_errno("cannot start " + *file);
+  if (pid < 0) return fail_errno("cannot start " + file);
   if (pid == 0) {
-    become(command, file->c_str(), argv.data(), env, parent);
+    become(command, file.c_str(), argv.data(), env, parent);
     const int number = errno;
     if (::write(report.write_end.get(), &number, sizeof number) < 0) ::_exit(126);
     ::_exit(127);
@@ -153,8 +202,7 @@ Result<pid_t> start_process(const Command& command) {
   while (n < 0 && errno == EINTR);
   if (n == static_cast<ssize_t>(sizeof number)) {
     ::waitpid(pid, nullptr, 0);
-    errno = number;
-    return fail_errno("cannot start " + *file);
+    return start_failure(file, number);
   }
   return pid;
 }
@@ -192,13 +240,32 @@ Result<Output> run_process(Command command, std::chrono::milliseconds limit) {
 }
 
 std::optional<std::string> find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos)
-    return ::access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
+  auto found = resolve_program(name);
+  return found ? std::optional(*std::move(found)) : std::nullopt;
+}
+
+Result<std::string> resolve_program(const std::string& name) {
+  if (name.empty()) return fail(Errc::not_found, "the name of the program is empty");
+  if (name.find('/') != std::string::npos) return runnable(name);
   const char* path = std::getenv("PATH");
+  std::optional<Error> first;  // of a file of that name that cannot be run: execvp(3) goes on too
   for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
-    std::string file = (folder.empty() ? "." : folder) + "/" + name;
-    if (::access(file.c_str(), X_OK) == 0) return file;
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+
+    struct stat found {};
+
+    if (::stat(file.c_str(), &found) != 0 || S_ISDIR(found.st_mode)) continue;
+    auto usable = runnable(file);
+    if (usable) return usable;
+    if (!first) first = std::move(usable).error();
   }
+  if (first) return tl::unexpected<Error>(*std::move(first));
+  return fail(Errc::not_found, "no program `" + name + "`", "is it installed and in PATH?");
+}
+
+std::optional<int> exit_code_of_start(const Error& error) {
+  if (error.code == Errc::not_found) return 127;
+  if (error.code == Errc::invalid) return 126;
   return std::nullopt;
 }
 

@@ -43,8 +43,9 @@ struct Command {
     const std::vector<std::pair<std::string, std::string>>& additions);
 
 // Starts the program with all signals at their default action and all but blocked_signals
-// unblocked. Errc::not_found where argv[0] cannot be executed: the failure of exec itself is
-// reported here, not by the child's exit code.
+// unblocked. Errc::not_found where argv[0] or its interpreter is not there, Errc::invalid where it
+// is but cannot be executed: the failure of exec itself is reported here, not by the child's exit
+// code. Other errors are of the machine.
 [[nodiscard]] Result<pid_t> start_process(const Command& command);
 
 // How a process ended: its exit code, or 128 + the signal (the shell's convention).
@@ -64,5 +65,14 @@ struct Output {
 
 // The file that `name` means in PATH, or nullopt.
 [[nodiscard]] std::optional<std::string> find_program(const std::string& name);
+
+// The file that `name` means, in PATH if it has no slash, or why it cannot be run: Errc::not_found
+// where it or the interpreter in its first line (`#!`) is not there, Errc::invalid for a folder and
+// for a file that we may not execute.
+[[nodiscard]] Result<std::string> resolve_program(const std::string& name);
+
+// The shell's exit code for a program that could not be started: 127 not found, 126 not executable;
+// nullopt where the error is none of the program's.
+[[nodiscard]] std::optional<int> exit_code_of_start(const Error& error);
 
 }  // namespace dts

@@ -52,6 +52,8 @@ void judge_strictly(const Shown& shown,
                     const Strictness& strictness,
                     std::vector<std::string>& problems) {
   const std::int64_t most = facts.warned ? 0 : strictness.interval;
+  if (shown.attempt.steps_lost < 0)
+    problems.emplace_back("it is not known how many steps are lost");
   if (shown.attempt.steps_lost > most)
     problems.push_back(
         fmt::format("{} steps are lost, {} at most may be", shown.attempt.steps_lost, most));
@@ -79,7 +81,7 @@ std::vector<std::string> faults_found(const Shown& shown,
   const auto cause = run::cause_from(shown.attempt.cause);
   const bool stops = cause && policy.rule(*cause).action == Action::stop && !facts.by_hand;
   if (!shown.seconds && !(shown.ended && stops))
-    problems.emplace_back("it has not come back to a step");
+    problems.push_back("it has not come back to " + shown.sign);
   if (shown.left > 0)
     problems.push_back(
         fmt::format("{} processes of attempt {} are left", shown.left, shown.attempt.number));

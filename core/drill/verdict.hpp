@@ -15,10 +15,13 @@ namespace dts::drill {
 
 struct Shown {
   Fault fault{};
-  run::AttemptSummary attempt{};    // the one that was hit, when all was over
-  bool ended = false;               // the run stopped for good after the fault
-  std::optional<double> seconds{};  // from the fault to the next step that counted; none: no step
-  int left = 0;                     // processes of that attempt when the next one had begun
+  run::AttemptSummary attempt{};  // the one that was hit, when all was over
+  bool ended = false;             // the run stopped for good after the fault
+  // From the fault to the program's next sign of life: a step that counted, or where it tells none,
+  // output or a checkpoint; none: there was none.
+  std::optional<double> seconds{};
+  std::string sign{"a step"};  // which of them it was, or is to be
+  int left = 0;                // processes of that attempt when the next one had begun
 };
 
 // What a run on a ground of our own must keep beside its policy.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/drill/watch.hpp"
 
+#include "core/base/files.hpp"
 #include "core/drill/interruption.hpp"
 #include "core/run/history.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 namespace dts::drill {
@@ -38,6 +41,18 @@ const run::AttemptSummary* find(const Story& story, unsigned number) {
   return nullptr;
 }
 
+// Whether a rank of the attempt has written anything, or the run has another newest checkpoint than
+// when the attempt began. The programs' own signs: that they were started proves nothing.
+bool shows_life(const run::RunDirectory& run, unsigned attempt, const std::string& checkpoint) {
+  if (run::newest_checkpoint(run) != checkpoint) return true;
+  const std::vector<std::string> files = list_folder(run.attempt(attempt));
+  return std::any_of(files.begin(), files.end(), [&](const std::string& name) {
+    std::error_code failed;
+    const auto size = std::filesystem::file_size(run.attempt(attempt) + "/" + name, failed);
+    return name.starts_with("rank-") && name.ends_with(".log") && !failed && size > 0;
+  });
+}
+
 bool has_ranks(const Story& story, unsigned attempt) {
   return std::any_of(story.events.begin(), story.events.end(), [&](const run::Event& event) {
     return event.event == "ranks_started" && event.attempt == attempt;
@@ -45,13 +60,16 @@ bool has_ranks(const Story& story, unsigned attempt) {
 }
 
 // Whether a later attempt has got on. `tells`: the program told of its steps before.
-bool is_back(const Story& story, unsigned attempt, bool tells) {
+bool is_back(const Story& story, const Target& target, bool tells) {
   return std::any_of(story.summary.attempts.begin(),
                      story.summary.attempts.end(),
                      [&](const run::AttemptSummary& later) {
-                       if (later.number <= attempt) return false;
-                       return tells ? later.last_step > std::max<std::int64_t>(0, later.first_step)
-                                    : has_ranks(story, later.number);
+                       if (later.number <= target.attempt) return false;
+                       if (later.cause == "completed") return true;  // whatever it told
+                       if (tells)
+                         return later.last_step > std::max<std::int64_t>(0, later.first_step);
+                       return has_ranks(story, later.number) &&
+                              shows_life(target.run, later.number, later.resumable);
                      });
 }
 
@@ -141,10 +159,11 @@ Result<Shown> watch(const Target& target,
   DTS_ASSIGN(Story story, read_story(target.run));
   const std::size_t known = story.events.size();
   const bool tells = tells_steps(story, target.attempt);
+  if (!tells) shown.sign = "output or a checkpoint";
   bool called = !by_hand;
   Ending ending(target.scheduler);
   auto next_question = Clock::now() + k_question;
-  while (!is_back(story, target.attempt, tells) && Clock::now() - since < limit) {
+  while (!is_back(story, target, tells) && Clock::now() - since < limit) {
     const run::Event* last = run::final_decision(story.events);
     const bool decided = last != nullptr && last - story.events.data() >= static_cast<long>(known);
     shown.ended = called && (decided || ending.seen(story.events));
@@ -160,7 +179,7 @@ Result<Shown> watch(const Target& target,
     std::this_thread::sleep_for(k_look);
     DTS_ASSIGN(story, read_story(target.run));
   }
-  if (is_back(story, target.attempt, tells)) {
+  if (is_back(story, target, tells)) {
     shown.seconds = seconds_since(since);
     shown.left = left_of(target, story);
     DTS_ASSIGN(story, read_story(target.run));
@@ -183,6 +202,7 @@ Result<Shown> watch_going_on(const Target& target,
     const std::int64_t step = shown.attempt.last_step;
     if (first < 0) first = step;
     // A program that tells no steps is only seen to live on.
+    if (step < 0) shown.sign = "living on";
     const bool went_on = step < 0 ? seconds_since(since) > 5 : step >= first + k_steps_on;
     if (went_on || !shown.attempt.ended.empty() || ending.seen(story.events)) {
       if (went_on) shown.seconds = seconds_since(since);

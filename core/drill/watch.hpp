@@ -35,11 +35,12 @@ class Ending {
   std::optional<Clock::time_point> over_since_{};
 };
 
-// Waits until a later attempt has done a step that counts (where the program tells none: until its
-// ranks run), the run has ended, or `limit` is over; then counts what is left of the target's.
-// `by_hand`: called once, when nothing of the attempt lives any more and the run has not come back;
-// it is to continue it. Without it a job that is over and said nothing ends the watch, too. Errors:
-// interrupted, and those of the ledger.
+// Waits until a later attempt has done a step that counts (where the program tells none: until one
+// of its ranks has written to its log, a checkpoint is new, or it has completed), the run has
+// ended, or `limit` is over; then counts what is left of the target's. `by_hand`: called once, when
+// nothing of the attempt lives any more and the run has not come back; it is to continue it.
+// Without it a job that is over and said nothing ends the watch, too. Errors: interrupted, and
+// those of the ledger.
 [[nodiscard]] Result<Shown> watch(const Target& target,
                                   Fault fault,
                                   Clock::time_point since,

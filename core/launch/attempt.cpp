@@ -2,6 +2,7 @@
 #include "core/launch/attempt.hpp"
 
 #include "core/base/hash.hpp"
+#include "core/base/utf8.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,6 +17,7 @@ namespace {
 constexpr int k_checkpointed =
     85;  // "saved, run me again", HTCondor's convention (design.md section 5)
 constexpr int k_no_restart = 93;
+constexpr std::size_t k_longest_detail = 2000;
 constexpr int k_wrong = 3;
 constexpr std::chrono::seconds k_kill_limit{5};
 constexpr std::chrono::seconds k_sibling_patience{3};
@@ -107,6 +109,7 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
   if (const auto* m = std::get_if<Signalled>(&message)) {
     if (!signalled_) signalled_.emplace(rank, m->signal);
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    if (failed->program != 0) return on_no_program(rank, *failed, now);
     end(run::Cause::launch_failed, 1, fmt::format("{}: {}", where(rank), failed->message), now);
   }
 }
@@ -208,10 +211,11 @@ void Attempt::on(unsigned rank, const Started&, Time now) {
   if (phase_ != Phase::starting) return;
   ranks_.at(rank).started = true;
   ranks_.at(rank).heard = now;
+  if (no_program_until_ != Time::max()) return judge_no_program(now);
   if (std::all_of(
           ranks_.begin(), ranks_.end(), [](const auto& one) { return one.second.started; })) {
     phase_ = Phase::running;
-    running_since_ = now;
+    running_since_ = saved_at_ = now;
     started_news_ = true;
   }
 }
@@ -316,6 +320,7 @@ void Attempt::on_tick(Time now) {
     look_at_binding(now);
     return check_progress(now);
   }
+  if (phase_ == Phase::starting && now >= no_program_until_) return end_no_program(now);
   if (phase_ == Phase::gathering)
     if (const std::string node = incomplete_node(now); !node.empty())
       return end(run::Cause::launch_failed,
@@ -366,7 +371,8 @@ void Attempt::blame(run::Cause cause,
                     std::optional<unsigned> rank) {
   if (failure_) return;
   const std::string node = rank ? ranks_.at(*rank).hello.rank.node : std::string();
-  failure_ = run::Outcome{cause, exit_code, std::move(detail), rank, node};
+  // Launchers and programs have their words in it.
+  failure_ = run::Outcome{cause, exit_code, printable(detail, k_longest_detail), rank, node};
 }
 
 void Attempt::end(

@@ -35,8 +35,9 @@ struct AttemptSettings {
   std::string folder;  // attempt-<k>, for rank-<r>.log
   int stop_signal = 15;
   bool log_timestamps = false;
-  int hang_seconds = 0;         // as in Go
-  bool strict_binding = false;  // another binding than planned is the end
+  int hang_seconds = 0;                    // as in Go
+  std::chrono::seconds quiet_limit{3600};  // without a sign of life, after which it is said
+  bool strict_binding = false;             // another binding than planned is the end
   std::string agent_node;
   std::optional<topo::NodeTopology> topology;  // of agent_node, where the agent has looked itself
   std::vector<std::string> nodes;              // of the allocation; empty: not known
@@ -70,12 +71,23 @@ class Attempt {
     end(run::Cause::run_vanished, dts::exit_code(Errc::io), detail, now);
   }
 
+  // The launcher's step was signalled, not the batch script. While programs run that may be the
+  // beginning of a preemption, and they are to save. Before, there is nothing to save, and most
+  // often the launcher ends the other ranks because one could not start.
+  void on_step_signal(run::Cause cause, const std::string& detail, Time now);
+
   // So much is left until the scheduler ends the job. Where the ranks have told what a save takes,
   // they are asked for one while there is time for it (stop_margin()).
   void on_time_left(Seconds left, Time now);
 
+  // A new checkpoint was seen.
+  void on_checkpoint(Time now) { saved_at_ = now; }
+
   // What came of a look at the nodes of take_silent_nodes().
   void on_sights(const std::vector<NodeSight>& sights, Time now);
+
+  // What nodes of take_mute_nodes() said of themselves, see node_doubt.hpp.
+  void on_unable(std::vector<run::UnfitNode> unable, Time now);
 
   // All ranks are to say anew where their threads are.
   void on_verify();
@@ -119,6 +131,9 @@ class Attempt {
 
   // Nodes that are to be looked at because no rank of theirs has come yet; empties the list.
   [[nodiscard]] std::vector<std::string> take_silent_nodes();
+  // Nodes that were silent for so long that each is to be asked, in a step of its own, whether it
+  // can run a rank at all; once, then empty.
+  [[nodiscard]] std::vector<std::string> take_mute_nodes();
   // What belongs into the log; empties the list.
   [[nodiscard]] std::vector<std::string> take_notes();
 
@@ -126,6 +141,8 @@ class Attempt {
   [[nodiscard]] std::vector<run::Event> take_events();
   // What all ranks said of their binding, when there is something new; not before all run.
   [[nodiscard]] std::optional<BindingReport> take_binding();
+  // Of all ranks' heartbeats; 0: nobody has told of a step.
+  [[nodiscard]] std::uint64_t newest_step() const;
   // What a save takes, as this attempt or else the one before has measured it; 0: not known.
   [[nodiscard]] Seconds save_time() const;
 
@@ -159,6 +176,7 @@ class Attempt {
     std::string reached_at;
     bool started = false;
     std::optional<int> exit_code;
+
     bool gone = false;  // its connection is closed
     Progress progress{};
     Time heard{};         // of its program's start or progress last
@@ -167,6 +185,8 @@ class Attempt {
     bool done = false;           // it said so, see BeatPage
     bool ended_unasked = false;  // before any stop
     bool told_to_die = false;
+    std::optional<Failed>
+        no_program{};  // why its program cannot be started, where it is the program's
 
     // Has said hello, but not all that belongs to it.
     [[nodiscard]] bool is_late() const { return hello.topology && topology.empty(); }
@@ -211,6 +231,11 @@ class Attempt {
   void check_progress(Time now);
   void look_at_pace(Time now);
   void name_stragglers();
+  // Ranks that cannot start their program: see attempt_no_program.cpp.
+  void on_no_program(unsigned rank, const Failed& message, Time now);
+  void judge_no_program(Time now);
+  void end_no_program(Time now);
+  void end_without_nodes(const std::map<std::string, unsigned>& ranks, Time now);
   // Binding: see attempt_binding.cpp.
   [[nodiscard]] PlannedBinding planned_binding(unsigned rank) const;
   void look_at_binding(Time now);
@@ -219,8 +244,17 @@ class Attempt {
   [[nodiscard]] Seconds longest(std::uint64_t Pace::*what) const;
   // Milliseconds, from what earlier attempts measured; 0: nothing.
   [[nodiscard]] std::uint64_t first_advice();
-  // The rank that the others most likely wait for.
-  [[nodiscard]] unsigned straggler() const;
+
+  // The rank that the others most likely wait for, and why it is thought so: see attempt_hang.cpp.
+  struct Culprit {
+    unsigned rank = 0;
+    std::string why;  // "rank 1 on n0 is stopped by a signal"
+  };
+
+  [[nodiscard]] Culprit culprit() const;
+  [[nodiscard]] std::optional<Culprit> inactive_rank() const;
+  [[nodiscard]] bool all_stalled() const;
+  void look_for_quiet(Time now);
   void end_hang(Time now);
   void on_failed_exit(unsigned rank, const Exited& message, Time now);
   // The failure that may be another's fault, if it is only a moment old.
@@ -262,6 +296,8 @@ class Attempt {
   unsigned late_ = 0;  // ranks with Rank::is_late()
   Time next_look_;     // at silent nodes
   std::vector<std::string> to_look_at_;
+  std::vector<std::string> to_ask_;
+  bool asked_ = false;
   std::map<std::string, Reach> last_sight_;  // of silent nodes
   Time settle_until_ = Time::max();          // a program failed, perhaps because another was killed
   std::optional<run::Outcome> doubt_;  // the end, if no silent node turns out to be the reason
@@ -290,11 +326,14 @@ class Attempt {
   Time give_up_at_ = Time::max();  // killed ranks that do not answer are left to the launcher's end
 
   struct Hang {
-    unsigned first = 0;  // the rank that said so first
-    Time give_up;        // on the stacks
+    unsigned first = 0;    // the rank that said so first
+    unsigned stalled = 0;  // seconds, as it said
+    Time give_up;          // on the stacks
   };
 
   std::optional<Hang> hang_;
+  bool quiet_ = false;  // the ledger says so
+  Time saved_at_;       // of the newest checkpoint, or the ranks' start
   Time next_silence_look_;
   Time running_since_;  // all ranks
   Time next_pace_look_;
@@ -312,6 +351,7 @@ class Attempt {
   std::vector<std::string> binding_lines_;  // of the last report
   std::set<std::string> binding_events_;    // what the ledger has of it
   std::optional<BindingReport> binding_news_;
+  Time no_program_until_ = Time::max();  // a rank has said so, the others are waited for
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
   bool started_news_ = false;
   bool stop_news_ = false;

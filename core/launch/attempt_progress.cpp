@@ -17,10 +17,6 @@ constexpr seconds k_stacks_limit{30};    // for gdb on a large program
 constexpr seconds k_silence_limit{120};  // a rank process reports every 30 s
 constexpr seconds k_silence_look{10};
 
-bool is_stopped(const std::string& state) {
-  return state == "T" || state == "t";
-}
-
 }  // namespace
 
 void Attempt::on(unsigned rank, const Progress& message, Time now) {
@@ -28,7 +24,9 @@ void Attempt::on(unsigned rank, const Progress& message, Time now) {
   state.progress = message;
   state.heard = now;
   if (message.stalled_seconds == 0 || hang_ || stop_cause_ || phase_ != Phase::running) return;
-  hang_ = Hang{rank, now + k_stacks_limit};
+  // Often one rank writes for all: a program without beats hangs where no rank of it gets on.
+  if (message.step == 0 && !all_stalled()) return;
+  hang_ = Hang{rank, message.stalled_seconds, now + k_stacks_limit};
   for (auto& [other, its] : ranks_)
     if (!its.exit_code)
       send(other, Stacks{fmt::format("{}/stacks-rank-{}.txt", settings_.folder, other)});
@@ -42,30 +40,10 @@ void Attempt::on(unsigned rank, const Dumped&, Time now) {
     end_hang(now);
 }
 
-unsigned Attempt::straggler() const {
-  unsigned slowest = hang_->first;
-  for (const auto& [rank, state] : ranks_) {
-    if (state.exit_code) continue;
-    if (is_stopped(state.progress.state)) return rank;
-    if (state.progress.step < ranks_.at(slowest).progress.step) slowest = rank;
-  }
-  return slowest;
-}
-
-void Attempt::end_hang(Time now) {
-  const unsigned slowest = straggler();
-  const Progress& of_first = ranks_.at(hang_->first).progress;
-  const Progress& of_slowest = ranks_.at(slowest).progress;
-  std::string detail =
-      fmt::format("no progress for {} s at step {}", of_first.stalled_seconds, of_first.step);
-  if (is_stopped(of_slowest.state))
-    detail += fmt::format("; {} is stopped by a signal", where(slowest));
-  else if (of_slowest.step < of_first.step)
-    detail += fmt::format("; {} is behind, at step {}", where(slowest), of_slowest.step);
-  else
-    detail += fmt::format("; {} said so first, no rank is behind it", where(slowest));
-  detail += fmt::format("; stacks are in {}/stacks-rank-*.txt", settings_.folder);
-  end(run::Cause::hang, 128 + SIGKILL, std::move(detail), now, slowest);
+std::uint64_t Attempt::newest_step() const {
+  std::uint64_t newest = 0;
+  for (const auto& [rank, state] : ranks_) newest = std::max(newest, state.progress.step);
+  return newest;
 }
 
 // A hang that was found is waited for until the stacks are there; a rank process that does not even
@@ -80,6 +58,7 @@ void Attempt::check_progress(Time now) {
   look_at_pace(now);
   if (now < next_silence_look_) return;
   next_silence_look_ = now + k_silence_look;
+  look_for_quiet(now);
   for (const auto& [rank, state] : ranks_)
     if (!state.exit_code && now - state.heard > k_silence_limit)
       return end(

@@ -45,6 +45,7 @@ constexpr milliseconds k_presence_check{500};
 constexpr seconds k_question_limit{10};
 constexpr unsigned k_most_sentinels = 3;    // one after the other
 constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
+constexpr seconds k_answer_limit{20};       // for a step of a shell
 constexpr seconds k_before_deadline{2};     // our kill comes before the scheduler's
 
 Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
@@ -284,10 +285,8 @@ void AttemptRunner::on_notice(const Notice& notice) {
 
 void AttemptRunner::on_step_signal(int signal, const std::string& detail) {
   if (steps_signalled_at_ == 0) steps_signalled_at_ = unix_now();
-  attempt_.on_stop(signal == SIGINT ? run::Cause::stopped : run::Cause::signalled,
-                   Time::max(),
-                   detail,
-                   Clock::now());
+  attempt_.on_step_signal(
+      signal == SIGINT ? run::Cause::stopped : run::Cause::signalled, detail, Clock::now());
   ask_scheduler();
 }
 
@@ -338,6 +337,7 @@ void AttemptRunner::tick() {
   attempt_.on_tick(now);
   if (deadline_ > 0) attempt_.on_time_left(seconds(deadline_ - unix_now()), now);
   look_at_silent_nodes();
+  ask_mute_nodes();
   for (const std::string& note : attempt_.take_notes()) log("{}", note);
   if (const auto signalled = attempt_.take_signalled(); signalled && !attempt_.outcome()) {
     log("rank {} got signal {} from outside: asking every rank to save",
@@ -372,6 +372,10 @@ void AttemptRunner::tick() {
 void AttemptRunner::look_at_run_directory(Time now) {
   if (now >= next_fence_check_) {
     next_fence_check_ = now + k_fence_check;
+    if (std::string newest = run::newest_checkpoint(settings_.run); newest != checkpoint_) {
+      checkpoint_ = std::move(newest);
+      attempt_.on_checkpoint(now);
+    }
     if (exists(settings_.run.attempt(settings_.attempt.number + 1) + "/epoch"))
       attempt_.on_stop(run::Cause::fenced, now, "a newer attempt has begun", now);
   }
@@ -399,6 +403,24 @@ void AttemptRunner::look_at_silent_nodes() {
       [endpoints = std::move(endpoints)] { return probe_nodes(endpoints, k_look_limit); });
   sights_ = look.get_future();
   std::thread(std::move(look)).detach();
+}
+
+// Likewise: a step that begins on such a node can take long.
+void AttemptRunner::ask_mute_nodes() {
+  if (unable_.valid()) {
+    if (unable_.wait_for(seconds(0)) != std::future_status::ready) return;
+    auto unable = unable_.get();
+    if (!unable) log("silent nodes were asked what they lack: {}", unable.error().message);
+    if (unable) attempt_.on_unable(*std::move(unable), Clock::now());
+  }
+  const std::vector<std::string> nodes = attempt_.take_mute_nodes();
+  if (nodes.empty() || settings_.local) return;
+  const NodeDoubt doubt{
+      nodes, settings_.dtsubmit, settings_.run.attempt(settings_.attempt.number) + "/channel.json"};
+  std::packaged_task<Result<std::vector<run::UnfitNode>>()> question(
+      [doubt] { return unable_nodes(doubt, k_answer_limit); });
+  unable_ = question.get_future();
+  std::thread(std::move(question)).detach();
 }
 
 void AttemptRunner::clean_up() {

@@ -7,6 +7,7 @@
 #include "core/launch/job_watch.hpp"
 #include "core/launch/launcher.hpp"
 #include "core/launch/line_connection.hpp"
+#include "core/launch/node_doubt.hpp"
 #include "core/launch/protocol.hpp"
 #include "core/run/presence.hpp"
 #include "core/run/run_directory.hpp"
@@ -59,6 +60,9 @@ class AttemptRunner {
   // What a save takes; 0: not known.
   [[nodiscard]] Seconds save_time() const { return attempt_.save_time(); }
 
+  // See Attempt::newest_step().
+  [[nodiscard]] std::uint64_t newest_step() const { return attempt_.newest_step(); }
+
   [[nodiscard]] bool interrupted() const { return interrupted_; }
 
   // True once k_stop_request came, also while something else was ending the attempt.
@@ -110,6 +114,7 @@ class AttemptRunner {
   void on_watch();
   [[nodiscard]] std::int64_t unix_now() const;  // by Attempt::wall_at()
   void look_at_silent_nodes();
+  void ask_mute_nodes();
   void deliver();
   void tick();
   void look_at_run_directory(Time now);
@@ -133,7 +138,8 @@ class AttemptRunner {
   unsigned kill_wait_seconds_ = 30;
   std::map<std::string, std::string> node_addresses_;
   std::map<std::string, unsigned> node_ports_;
-  std::future<std::vector<NodeSight>> sights_;  // of a look that is under way
+  std::future<std::vector<NodeSight>> sights_;               // of a look that is under way
+  std::future<Result<std::vector<run::UnfitNode>>> unable_;  // likewise, of a question
   bool needs_sentinel_ = false;
   bool facts_known_ = false;
   bool told_to_end_ = false;
@@ -145,6 +151,7 @@ class AttemptRunner {
   Time next_fence_check_;
   run::Presence presence_{settings_.run};
   Time next_presence_check_;
+  std::string checkpoint_;  // the newest
 };
 
 }  // namespace dts::launch

@@ -27,6 +27,8 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
                           {"DTSUBMIT_ATTEMPT", std::to_string(number)},
                           {"DTSUBMIT_CHECKPOINT_DIR", job.run.checkpoints()},
                           {"PYTHONUNBUFFERED", "1"}};
+  const bool may_begin_anew = job.policy.rule(run::Cause::damaged).action != run::Action::stop;
+  settings.environment.emplace_back("DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0");
   settings.folder = job.run.attempt(number);
   settings.stop_signal = job.spec.stop_signal;
   settings.log_timestamps = job.spec.log_timestamps;

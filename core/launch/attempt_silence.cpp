@@ -2,11 +2,13 @@
 // Nodes that no rank has come from. A slow file system or the pull of a container keeps a sound
 // node silent for minutes, a node that is down for ever: which one it is, the node itself is asked.
 #include "core/launch/attempt.hpp"
+#include "core/launch/node_doubt.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -65,6 +67,25 @@ void Attempt::look_for_silent_nodes(Time now) {
   if (silence < k_first_look || now < next_look_) return;
   next_look_ = now + std::max<Time::duration>(k_first_look, silence);  // ever more seldom
   to_look_at_ = silent_nodes();
+  // A file system that is slow is so on all nodes: some have to be there before others are asked.
+  if (silence < k_first_warning || ranks_.empty() || std::exchange(asked_, true)) return;
+  to_ask_ = silent_nodes();
+}
+
+std::vector<std::string> Attempt::take_mute_nodes() {
+  return std::exchange(to_ask_, {});
+}
+
+void Attempt::on_unable(std::vector<run::UnfitNode> unable, Time now) {
+  if (phase_ != Phase::gathering || failure_) return;
+  const std::vector<std::string> silent = silent_nodes();
+  std::erase_if(unable, [&](const run::UnfitNode& one) {
+    return std::find(silent.begin(), silent.end(), one.node) == silent.end();
+  });
+  if (unable.empty()) return;
+  failure_ = without_unable(
+      {run::Cause::launch_failed, 1, "none of its ranks said hello"}, std::move(unable), SIZE_MAX);
+  kill_all(now);
 }
 
 std::vector<std::string> Attempt::take_silent_nodes() {
@@ -86,6 +107,17 @@ void Attempt::end_unless_a_node_is_down(run::Outcome outcome, Time now) {
   doubt_ = std::move(outcome);
   doubt_until_ = now + k_doubt;
   to_look_at_ = std::move(silent);
+}
+
+void Attempt::on_step_signal(run::Cause cause, const std::string& detail, Time now) {
+  if (phase_ >= Phase::starting) return on_stop(cause, Time::max(), detail, now);
+  if (stop_cause_ || failure_) return;
+  end_unless_a_node_is_down(
+      {run::Cause::launch_failed,
+       1,
+       fmt::format("the ranks were told to end ({}) before any program ran", detail),
+       std::nullopt},
+      now);
 }
 
 void Attempt::on_sights(const std::vector<NodeSight>& sights, Time now) {

@@ -2,6 +2,7 @@
 #include "core/launch/live_output.hpp"
 
 #include "core/base/log.hpp"
+#include "core/base/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -38,11 +39,12 @@ LiveOutput::~LiveOutput() = default;  // asks the thread to stop and joins it
 
 void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned rank) {
   constexpr std::size_t k_lines = 20;
+  constexpr std::size_t k_longest_line = 300;
   const std::string path = run.rank_log(attempt, rank);
   const auto lines = run::last_lines(path, k_lines);
   if (lines.empty()) return;
   tell("the last lines of rank {} ({}):\n", rank, path);
-  for (const std::string& line : lines) tell("  {}\n", line);
+  for (const std::string& line : lines) tell("  {}\n", printable(line, k_longest_line));
 }
 
 }  // namespace dts::launch

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 namespace dts::launch {
 
@@ -60,7 +61,9 @@ Result<void> Program::start(const std::vector<std::string>& argv,
                             const std::vector<std::pair<std::string, std::string>>& environment,
                             const Log& log) {
   UniqueFd file(::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file.valid()) return fail_errno("cannot open " + log.path);
+  // Not not_found, which is the program's.
+  if (!file.valid())
+    return fail(Errc::io, fmt::format("cannot open {}: {}", log.path, std::strerror(errno)));
   if (log.timestamps) {
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");

@@ -34,7 +34,8 @@ class Program {
   };
 
   // Runs `argv` in its own process group with `environment` on top of ours and both streams
-  // appended to `log`. It dies with us (PR_SET_PDEATHSIG).
+  // appended to `log`. It dies with us (PR_SET_PDEATHSIG). Errors of the program itself are those
+  // that exit_code_of_start() knows.
   [[nodiscard]] Result<void> start(
       const std::vector<std::string>& argv,
       const std::vector<std::pair<std::string, std::string>>& environment,

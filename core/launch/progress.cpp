@@ -7,7 +7,11 @@ namespace dts::launch {
 
 void ProgressWatch::see(std::uint64_t step, std::uint64_t log_bytes, Time now) {
   // Nobody looked: the job was suspended, or the node stood still. That time is not the program's.
-  if (now - seen_ > k_unwatched) last_ += now - seen_;
+  if (now - seen_ > k_unwatched) {
+    last_ += now - seen_;
+    heard_ += now - seen_;
+  }
+  if (step != step_ || log_bytes != log_bytes_) heard_ = now;
   seen_ = now;
   if (step != step_) {
     // The first beat comes after imports and compilation: that pause is no measure.

@@ -24,11 +24,14 @@ class ProgressWatch {
   static constexpr std::chrono::seconds k_unwatched{10};
 
   ProgressWatch(std::optional<std::chrono::seconds> limit, Time start)
-      : limit_(limit), last_(start), seen_(start) {}
+      : limit_(limit), last_(start), heard_(start), seen_(start) {}
 
   // What is seen now: the beat's number and the size of the log in bytes. A log counts only where
   // there is no beat.
   void see(std::uint64_t step, std::uint64_t log_bytes, Time now);
+
+  // Since the last beat or output, whichever came last.
+  [[nodiscard]] Duration quiet(Time now) const { return now - heard_; }
 
   // Between two beats; 0 before the second.
   [[nodiscard]] Duration longest_pause() const { return longest_pause_; }
@@ -40,8 +43,9 @@ class ProgressWatch {
   [[nodiscard]] std::optional<Duration> patience() const;
 
   std::optional<std::chrono::seconds> limit_;
-  Time last_;  // progress
-  Time seen_;  // look
+  Time last_;   // progress
+  Time heard_;  // a beat or output
+  Time seen_;   // look
   std::uint64_t step_ = 0;
   std::uint64_t log_bytes_ = 0;
   unsigned beats_ = 0;

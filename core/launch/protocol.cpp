@@ -59,6 +59,9 @@ Progress progress_from(const json& j) {
   progress.step = whole<std::uint64_t>(j.at("step"), "step");
   progress.stalled_seconds = count(j, "stalled_seconds");
   progress.state = j.at("state").get<std::string>();
+  progress.quiet_seconds = count(j, "quiet_seconds");
+  progress.idle_seconds = count(j, "idle_seconds");
+  progress.asleep = j.at("asleep").get<bool>();
   progress.pace.save = milliseconds(j, "save");
   progress.pace.saves = count(j, "saves");
   progress.pace.work = milliseconds(j, "work");
@@ -185,6 +188,9 @@ std::string to_line(const FromRank& message) {
                         {"step", m.step},
                         {"stalled_seconds", m.stalled_seconds},
                         {"state", m.state},
+                        {"quiet_seconds", m.quiet_seconds},
+                        {"idle_seconds", m.idle_seconds},
+                        {"asleep", m.asleep},
                         {"save", m.pace.save},
                         {"saves", m.pace.saves},
                         {"work", m.pace.work},
@@ -195,7 +201,7 @@ std::string to_line(const FromRank& message) {
             return json{{"type", "dumped"}};
           },
           [](const Failed& m) {
-            return json{{"type", "failed"}, {"message", m.message}};
+            return json{{"type", "failed"}, {"message", m.message}, {"program", m.program}};
           },
           [](const Refused& m) {
             return json{
@@ -290,7 +296,9 @@ Result<FromRank> parse_from_rank(std::string_view line) {
                     j.at("done").get<bool>()};
     if (type == "progress") return progress_from(j);
     if (type == "dumped") return Dumped{};
-    if (type == "failed") return Failed{j.at("message").get<std::string>()};
+    if (type == "failed")
+      return Failed{j.at("message").get<std::string>(),
+                    whole<int>(j.at("program"), "program", 255)};
     if (type == "refused")
       return Refused{j.at("token").get<std::string>(),
                      j.at("node").get<std::string>(),

@@ -95,13 +95,17 @@ struct Progress {
   unsigned stalled_seconds = 0;  // no progress for so long, which is too long; 0: all is well
   std::string state;             // the program's, as proc(5) has it
   Pace pace{};
+  unsigned quiet_seconds = 0;  // neither a beat nor output for so long
+  unsigned idle_seconds = 0;   // no processor time, of the program and all it has started
+  bool asleep = false;         // it waits for time to pass, not for another process
 };  // every 30 s, when there is none, and when something is known for the first time
 
 struct Dumped {};  // the stacks that were asked for are written
 
 struct Failed {
   std::string message;
-};  // could not bind or start the program
+  int program = 0;  // 127 or 126 where the program is not there or not executable; else 0
+};                  // could not bind or start the program
 
 struct Refused {
   std::string token;

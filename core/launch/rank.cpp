@@ -86,6 +86,11 @@ bool is_of_slurm(pid_t sender) {
   return !process || process->name.rfind("slurm", 0) == 0;
 }
 
+Failed unstartable(const Error& why) {
+  const std::string hint = why.hint.empty() ? "" : fmt::format(" ({})", why.hint);
+  return {why.message + hint, exit_code_of_start(why).value_or(0)};
+}
+
 class RankProcess {
  public:
   RankProcess(const RankOptions& options,
@@ -187,7 +192,7 @@ void RankProcess::handle(const Go& message) {
   segments_.prepare(environment, is_set);
   const auto started =
       program_.start(options_.command, environment, {message.log, message.log_timestamps});
-  if (!started) return say(Failed{started.error().message});
+  if (!started) return say(unstartable(started.error()));
   // proctrack/linuxproc signals children before their parents: a shell may die before we hear of
   // it.
   if (signals_reach_program_) program_.expect_stop(SIGTERM);
@@ -197,6 +202,7 @@ void RankProcess::handle(const Go& message) {
 }
 
 void RankProcess::handle(const Stacks& message) {
+  if (program_.running()) say(progress_.report(program_.pid(), Clock::now()));
   // In a process of its own: gdb takes its time, and we must hear of the end meanwhile.
   Command command;
   command.argv = {

@@ -5,6 +5,9 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace dts::launch {
 namespace {
 
@@ -13,6 +16,10 @@ using std::chrono::seconds;
 
 constexpr seconds k_look{1};     // at the program's heartbeat
 constexpr seconds k_report{30};  // of it to the agent
+
+unsigned whole_seconds(std::chrono::steady_clock::duration time) {
+  return static_cast<unsigned>(std::max<long>(0, std::chrono::floor<seconds>(time).count()));
+}
 
 std::uint64_t size_of(const std::string& file) {
   struct stat found {};
@@ -38,6 +45,7 @@ void RankProgress::begin(const Go& order, Time now) {
   may_hang_ = order.hang_seconds >= 0;
   watch_.emplace(order.hang_seconds > 0 ? std::optional(seconds(order.hang_seconds)) : std::nullopt,
                  now);
+  idle_.emplace(now);
   next_look_ = now + k_look;
   next_report_ = now + k_report;
 }
@@ -59,28 +67,39 @@ Progress RankProgress::read_page(Time now) {
   return progress;
 }
 
+Progress RankProgress::report(pid_t pid, Time now) {
+  Progress progress = read_page(now);
+  progress.state = std::string(1, process_state(pid));
+  progress.idle_seconds = whole_seconds(idle_->idle(now));
+  progress.asleep = is_asleep(pid);
+  if (!watch_) return progress;
+  progress.quiet_seconds = whole_seconds(watch_->quiet(now));
+  const auto since = may_hang_ ? watch_->hung(now) : std::nullopt;
+  if (since)
+    progress.stalled_seconds = static_cast<unsigned>(std::chrono::ceil<seconds>(*since).count());
+  return progress;
+}
+
 std::optional<Progress> RankProgress::look(pid_t pid, Time now) {
   next_look_ = pid > 0 ? now + k_look : Time::max();
   if (pid <= 0) return std::nullopt;
-  Progress progress = read_page(now);
-  bool hung = false;
-  if (watch_ && may_hang_)
-    if (const auto since = watch_->hung(now)) {
-      hung = true;
-      progress.stalled_seconds = static_cast<unsigned>(std::chrono::ceil<seconds>(*since).count());
-      watch_.reset();  // said once
-    }
-  const bool news = pace_.take_news();
-  if (!hung && !news && now < next_report_) return std::nullopt;
+  idle_->see(ticks_worked(pid), now);
+  const Progress seen = read_page(now);
+  // Said at once when it begins and when it ends: that of one rank is not yet that of all.
+  const bool was_hung = std::exchange(hung_, watch_ && may_hang_ && watch_->hung(now).has_value());
+  // The first beat is waited for: with it the program is known to be back at work.
+  const bool news = pace_.take_news() || (told_step_ == 0 && seen.step != 0) || hung_ != was_hung;
+  if (!news && now < next_report_) return std::nullopt;
   next_report_ = now + k_report;
-  progress.state = std::string(1, process_state(pid));
-  return progress;
+  told_step_ = seen.step;
+  return report(pid, now);
 }
 
 std::optional<Progress> RankProgress::last_news(Time now) {
   if (!page_) return std::nullopt;
   Progress last = read_page(now);
-  return pace_.take_news() ? std::optional(std::move(last)) : std::nullopt;
+  const bool news = pace_.take_news() || last.step != told_step_;
+  return news ? std::optional(std::move(last)) : std::nullopt;
 }
 
 }  // namespace dts::launch

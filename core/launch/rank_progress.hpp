@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/beat_page.hpp"
+#include "core/launch/idle.hpp"
 #include "core/launch/pace.hpp"
 #include "core/launch/progress.hpp"
 #include "core/launch/protocol.hpp"
@@ -32,6 +33,9 @@ class RankProgress {
   // Saving is no hang: the agent has its own limit for it.
   void expect_end() { watch_.reset(); }
 
+  // All that is known of the program `pid` now.
+  [[nodiscard]] Progress report(pid_t pid, Time now);
+
   // Time::max(): there is nothing to look at.
   [[nodiscard]] Time next_look() const { return next_look_; }
 
@@ -50,10 +54,13 @@ class RankProgress {
   std::optional<BeatPage> page_;
   std::optional<ProgressWatch> watch_;  // while the program is to get on
   bool may_hang_ = false;               // and is judged by it
+  bool hung_ = false;                   // and was, at the last look
+  std::optional<IdleWatch> idle_;
   PaceWatch pace_;
   std::string log_;
   Time next_look_ = Time::max();
   Time next_report_;
+  std::uint64_t told_step_ = 0;  // in the last report
 };
 
 }  // namespace dts::launch

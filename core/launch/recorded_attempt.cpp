@@ -8,16 +8,22 @@
 #include "core/base/process_table.hpp"
 #include "core/launch/attempt_settings.hpp"
 #include "core/launch/classify.hpp"
+#include "core/launch/node_doubt.hpp"
 #include "core/launch/quarantine.hpp"
 #include "core/plan/json.hpp"
 #include "core/run/events.hpp"
 #include "core/run/explain.hpp"
+#include "core/run/summary.hpp"
 #include "core/run/take_over.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 
 namespace dts::launch {
 
@@ -150,6 +156,17 @@ Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
   return runner.run();
 }
 
+// The newest step that the program told, by beat or in its metrics; -1: none.
+std::int64_t RecordedAttempt::newest_step(const AttemptRunner& runner) const {
+  const auto beaten = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(runner.newest_step(), std::numeric_limits<std::int64_t>::max()));
+  std::int64_t newest = beaten > 0 ? beaten : -1;
+  for (const run::AttemptSummary& told :
+       run::summarise({}, read_file(run_.metrics()).value_or("")).attempts)
+    if (told.number == number_) newest = std::max(newest, told.last_step);
+  return newest;
+}
+
 // Why the attempt ended, by everything that is known now.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
@@ -168,6 +185,18 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   return outcome;
 }
 
+// A failed launch of several nodes that names none: the nodes are asked.
+run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
+  constexpr std::chrono::seconds k_limit{15};
+  const bool is_in_doubt = outcome.cause == run::Cause::launch_failed && outcome.node.empty();
+  if (in_.options.local || !is_in_doubt || choice_.used.size() < 2) return outcome;
+  const auto unable = unable_nodes(
+      {choice_.used, in_.options.dtsubmit, run_.attempt(number_) + "/channel.json"}, k_limit);
+  if (unable) return without_unable(std::move(outcome), *unable, choice_.used.size());
+  log("the nodes were asked which of them cannot run a rank: {}", unable.error().message);
+  return outcome;
+}
+
 Result<AttemptEnd> RecordedAttempt::run() {
   AttemptRunner runner(runner_settings());
   auto ended_by = try_attempt(runner);
@@ -183,9 +212,12 @@ Result<AttemptEnd> RecordedAttempt::run() {
     return tl::unexpected<Error>(std::move(ended_by).error());
   }
   run::Outcome outcome = explained(*std::move(ended_by), runner);
+  if (!runner.told_to_end()) outcome = doubted(std::move(outcome));
   log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
   run::Event ended = run::ended_event(outcome);
   ended.checkpoint = run::newest_checkpoint(run_);
+  ended.step = newest_step(runner);
+  ended.saved = run::saves_otherwise(run_, number_);
   DTS_TRY(note_unfit(outcome.unfit));
   if (!in_.options.local) remember_nodes(outcome, run_.path, number_);
   in_.pool.remember(outcome, runner.down_nodes());

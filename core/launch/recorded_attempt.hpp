@@ -59,6 +59,8 @@ class RecordedAttempt {
   [[nodiscard]] Result<void> open_log();
   [[nodiscard]] Result<void> choose_nodes();
   [[nodiscard]] RunnerSettings runner_settings();
+  [[nodiscard]] run::Outcome doubted(run::Outcome outcome) const;
+  [[nodiscard]] std::int64_t newest_step(const AttemptRunner& runner) const;
   [[nodiscard]] Result<run::Outcome> try_attempt(AttemptRunner& runner);
   [[nodiscard]] Result<void> on_started(const Attempt& attempt);
   void on_stop(const Attempt& attempt);

@@ -7,6 +7,7 @@
 #include "core/base/text.hpp"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,17 +21,6 @@ using std::chrono::seconds;
 
 std::string proc(pid_t pid, const std::string& name) {
   return read_file(proc_path(pid, name)).value_or("");
-}
-
-// The program and what it started: data loaders hang too.
-std::vector<pid_t> family_of(pid_t pid) {
-  constexpr std::size_t k_most = 64;
-  std::vector<pid_t> family{pid};
-  for (std::size_t i = 0; i < family.size() && family.size() < k_most; ++i)
-    for (const std::string& child :
-         split(trim(proc(family[i], fmt::format("task/{}/children", family[i]))), ' '))
-      if (const auto number = parse_number(child)) family.push_back(static_cast<pid_t>(*number));
-  return family;
 }
 
 // The state letter in a text of proc(5)'s stat; the name before it may hold any character.
@@ -66,6 +56,34 @@ std::string view_of(std::vector<std::string> argv, seconds limit) {
 }
 
 }  // namespace
+
+std::vector<pid_t> family_of(pid_t pid) {
+  constexpr std::size_t k_most = 64;
+  std::vector<pid_t> family{pid};
+  for (std::size_t i = 0; i < family.size() && family.size() < k_most; ++i)
+    for (const std::string& child :
+         split(trim(proc(family[i], fmt::format("task/{}/children", family[i]))), ' '))
+      if (const auto number = parse_number(child)) family.push_back(static_cast<pid_t>(*number));
+  return family;
+}
+
+std::uint64_t ticks_worked(pid_t pid) {
+  std::uint64_t ticks = 0;
+  for (const pid_t one : family_of(pid))
+    if (const auto process = process_info(one)) ticks += process->worked;
+  return ticks;
+}
+
+bool is_asleep(pid_t pid) {
+  // proc(5), /proc/PID/syscall: "running", or the number of the call and its arguments.
+  const auto sleeps = [](pid_t one) {
+    const std::string words = proc(one, "syscall");
+    const auto number = parse_number(words.substr(0, words.find(' ')));
+    return number && (*number == SYS_nanosleep || *number == SYS_clock_nanosleep);
+  };
+  const std::vector<pid_t> family = family_of(pid);
+  return std::any_of(family.begin(), family.end(), sleeps);
+}
 
 char process_state(pid_t pid) {
   return state_in(proc(pid, "stat"));

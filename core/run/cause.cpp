@@ -6,7 +6,7 @@
 namespace dts::run {
 namespace {
 
-constexpr Names<Cause, 26> k_names{{
+constexpr Names<Cause, 28> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
@@ -23,7 +23,9 @@ constexpr Names<Cause, 26> k_names{{
     {Cause::comm_timeout, "comm_timeout"},
     {Cause::rendezvous, "rendezvous"},
     {Cause::hang, "hang"},
+    {Cause::damaged, "damaged"},
     {Cause::disk_full, "disk_full"},
+    {Cause::no_program, "no_program"},
     {Cause::user_exit, "user_exit"},
     {Cause::launcher_died, "launcher_died"},
     {Cause::launch_failed, "launch_failed"},

@@ -25,7 +25,9 @@ enum class Cause {
   comm_timeout,   // its communicator waited too long, or lost a peer
   rendezvous,     // the ranks did not find each other, or the program's own store failed
   hang,           // no progress for too long
+  damaged,        // every checkpoint is damaged, so that the program would begin anew
   disk_full,      // no space or quota left
+  no_program,     // the program is not there, or cannot be executed
   user_exit,      // a rank's program exited with another code
   launcher_died,  // mpirun ended before its ranks
   launch_failed,  // not all ranks said hello, or one could not start its program

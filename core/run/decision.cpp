@@ -9,8 +9,7 @@ namespace dts::run {
 namespace {
 
 constexpr unsigned k_most_without_progress = 2;
-constexpr unsigned k_most_hasty = 20;
-constexpr unsigned k_free_hasty = 3;  // restarted at once
+constexpr unsigned k_most_unproven = 3;  // in days of queue time as in seconds
 constexpr std::chrono::seconds k_longest_delay{60};
 
 std::chrono::seconds back_off(unsigned failures) {
@@ -52,8 +51,13 @@ std::optional<Decision> settled(const Outcome& outcome) {
 
 std::string why_no_more(const Outcome& outcome) {
   switch (outcome.cause) {
+    case Cause::no_program:
+      return "trying again would not find it; correct the command and submit it again";
     case Cause::user_exit:
       return "the program failed by itself";
+    case Cause::damaged:
+      return "it would begin anew at step 0; put a good checkpoint there, or allow that with --on "
+             "damaged=restart";
     case Cause::disk_full:
       return "no space is left on the disk; make some, then `dtsubmit requeue`";
     default:
@@ -68,11 +72,13 @@ std::string exhausted(const Outcome& outcome, const Circumstances& now, const Po
   const Kind kind = kind_of(outcome.cause);
   if (kind == Kind::crash && now.without_progress >= k_most_without_progress)
     return fmt::format("{} crashes in a row without a new checkpoint", now.without_progress);
-  if (kind == Kind::checkpointed && now.hasty >= k_most_hasty)
+  if (kind == Kind::checkpointed && !rule.chosen && now.unproven >= k_most_unproven)
     return fmt::format(
-        "{} attempts in a row asked to be run again within {} s and saved nothing new",
-        now.hasty,
-        k_hasty.count());
+        "{} attempts asked to be run again (exit code 85) without a new checkpoint in "
+        "DTSUBMIT_CHECKPOINT_DIR and without a new step; where that is right, --on "
+        "checkpointed={}:N allows more",
+        now.unproven,
+        to_string(rule.action));
   const unsigned count = now.count(kind);
   if (rule.most && count > *rule.most)
     return fmt::format(
@@ -91,14 +97,18 @@ std::string tally(const Outcome& outcome, const Circumstances& now, const Policy
   return to_string(outcome.cause);
 }
 
+// The program asked for it. What cannot go on for ever is announced the first time.
+Decision run_again(const Circumstances& now, const Policy& policy) {
+  std::string why = "the program asked to be run again";
+  if (now.unproven > 0 && !policy.rule(Cause::checkpointed).chosen)
+    why += fmt::format(", with neither a new checkpoint nor a new step ({} of {} such attempts)",
+                       now.unproven,
+                       k_most_unproven);
+  return {Action::restart, 0, std::move(why), "", back_off(now.unproven)};
+}
+
 Decision restart(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
-  if (outcome.cause == Cause::checkpointed)
-    return {
-        Action::restart,
-        0,
-        "the program asked to be run again",
-        "",
-        now.hasty > k_free_hasty ? back_off(now.hasty - k_free_hasty) : std::chrono::seconds(0)};
+  if (outcome.cause == Cause::checkpointed) return run_again(now, policy);
   const Kind kind = kind_of(outcome.cause);
   const bool counted = kind == Kind::launch || kind == Kind::disk;
   return {Action::restart,

@@ -20,13 +20,14 @@ struct UnfitNode {
 
 struct Outcome {
   Cause cause = Cause::launch_failed;
-  int exit_code = 1;               // of the first rank that failed, or 85, or 0
-  std::string detail;              // one sentence for people: which rank, where
-  std::optional<unsigned> rank{};  // the first that failed, where one did
-  std::string node{};              // where it failed, where that is known
-  bool unsaved = false;            // it was asked to save, and not every rank did
-  std::vector<UnfitNode> unfit{};  // by their pre-flight, all of them
-  bool may_be_done = false;        // asked to stop, every rank exited 0: "saved", or "done"
+  int exit_code = 1;                // of the first rank that failed, or 85, or 0
+  std::string detail;               // one sentence for people: which rank, where
+  std::optional<unsigned> rank{};   // the first that failed, where one did
+  std::string node{};               // where it failed, where that is known
+  std::chrono::seconds stalled{0};  // of a hang: without progress before it was found
+  bool unsaved = false;             // it was asked to save, and not every rank did
+  std::vector<UnfitNode> unfit{};   // by their pre-flight, all of them
+  bool may_be_done = false;         // asked to stop, every rank exited 0: "saved", or "done"
 };
 
 struct Circumstances {
@@ -37,8 +38,8 @@ struct Circumstances {
   bool has_spares = false;              // the allocation has nodes enough without the failed ones
   std::map<Kind, unsigned> failures{};  // attempts so far, this one included, by kind
   unsigned without_progress = 0;        // crashes in a row, this one included, that saved nothing
-  unsigned hasty = 0;                   // attempts in a row that asked to be run again within
-                                        // k_hasty and saved nothing new
+  unsigned unproven = 0;                // ends that asked to be run again, since the last attempt
+                                        // with a new checkpoint or a step beyond all before
   std::chrono::seconds elapsed{0};      // of all attempts so far together
 
   [[nodiscard]] unsigned count(Kind kind) const {
@@ -46,9 +47,6 @@ struct Circumstances {
     return found == failures.end() ? 0 : found->second;
   }
 };
-
-// An attempt shorter than this that asks to be run again and saved nothing may be a loop.
-inline constexpr std::chrono::seconds k_hasty{10};
 
 struct Decision {
   Action action = Action::stop;
@@ -59,7 +57,9 @@ struct Decision {
 };
 
 // Two crashes in a row without a new checkpoint end a run whatever its budget: a third would do the
-// same. A restart that follows a failure without progress waits 1, 2, 4 ... 60 s.
+// same. So do three requests to be run again (exit 85) without proof of progress, unless `--on`
+// gives a budget for them. A restart that follows an attempt without progress waits 1, 2, 4 ... 60
+// s.
 [[nodiscard]] Decision decide(const Outcome& outcome,
                               const Circumstances& now,
                               const Policy& policy);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/event_line.hpp"
 
+#include "core/base/utf8.hpp"
+
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -11,6 +15,9 @@ namespace dts::run {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t k_longest_text = 2000;
+constexpr std::uint64_t k_most_steps = 1'000'000'000'000'000;
 
 template <class Member>
 struct Field {
@@ -49,14 +56,15 @@ class EventReader final : public nlohmann::json_sax<json> {
 
   bool boolean(bool value) override {
     if (in_unknown()) return true;
-    if (in_ != In::event || name_ != "unsaved") return false;
-    event.unsaved = value;
+    if (in_ != In::event || (name_ != "unsaved" && name_ != "saved")) return false;
+    (name_ == "saved" ? event.saved : event.unsaved) = value;
     return true;
   }
 
   bool number_integer(number_integer_t value) override {
     if (in_unknown()) return true;
     if (in_ == In::seconds) return second(static_cast<double>(value));
+    if (in_ == In::event && name_ == "step") return value == -1;
     const auto code = in_ == In::event ? member_of(k_codes, name_) : nullptr;
     if (code == nullptr || value < -1) return false;
     event.*code = static_cast<int>(value);
@@ -70,6 +78,10 @@ class EventReader final : public nlohmann::json_sax<json> {
     if (const auto code = member_of(k_codes, name_)) {
       if (value > static_cast<number_unsigned_t>(std::numeric_limits<int>::max())) return false;
       event.*code = static_cast<int>(value);
+      return true;
+    }
+    if (name_ == "step") {
+      event.step = static_cast<std::int64_t>(std::min<number_unsigned_t>(value, k_most_steps));
       return true;
     }
     const auto count = member_of(k_counts, name_);
@@ -93,7 +105,7 @@ class EventReader final : public nlohmann::json_sax<json> {
     if (text == nullptr) return false;
     has_time_ = has_time_ || name_ == "time";
     has_event_ = has_event_ || name_ == "event";
-    event.*text = std::move(value);
+    event.*text = printable(value, k_longest_text);  // whoever reads it shows it to people
     return true;
   }
 
@@ -129,8 +141,8 @@ class EventReader final : public nlohmann::json_sax<json> {
 
   [[nodiscard]] bool is_known() const {
     return member_of(k_texts, name_) != nullptr || member_of(k_counts, name_) != nullptr ||
-           member_of(k_codes, name_) != nullptr || name_ == "unsaved" || name_ == "nodes" ||
-           name_ == "seconds";
+           member_of(k_codes, name_) != nullptr || name_ == "unsaved" || name_ == "saved" ||
+           name_ == "step" || name_ == "nodes" || name_ == "seconds";
   }
 
   // True inside a member of a later release, which `deeper` begins one more level of.

@@ -15,6 +15,8 @@ Event ended_event(const Outcome& outcome) {
   if (outcome.rank) event.rank = static_cast<int>(*outcome.rank);
   event.node = outcome.node;
   event.unsaved = outcome.unsaved;
+  if (outcome.stalled.count() > 0)
+    event.seconds["stalled"] = static_cast<double>(outcome.stalled.count());
   return event;
 }
 

@@ -43,7 +43,30 @@ bool is_full(const std::string& folder) {
 
 }  // namespace
 
+namespace {
+
+// The outcome of MPI_Abort(code) by one of the ranks, where the log of one says so.
+std::optional<Outcome> abort_outcome(const RunDirectory& run,
+                                     unsigned attempt,
+                                     unsigned world_size) {
+  constexpr int k_no_restart = 93;
+  for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank) {
+    const auto code = read_abort(last_lines(run.rank_log(attempt, rank), k_lines));
+    if (!code) continue;
+    const int exit_code = static_cast<int>(*code & 0xff);  // as exit(3) cuts it
+    return Outcome{exit_code == k_no_restart ? Cause::no_restart : Cause::user_exit,
+                   exit_code == 0 ? 1 : exit_code,
+                   fmt::format("rank {} called MPI_Abort with code {}", rank, *code),
+                   rank};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsigned world_size) {
+  if (may_be_an_abort(outcome.cause))
+    if (auto aborted = abort_outcome(run, attempt, world_size)) return *std::move(aborted);
   if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
   if (const auto own = evidence_of(run, attempt, *outcome.rank)) {
     outcome.cause = own->cause;

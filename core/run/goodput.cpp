@@ -32,8 +32,12 @@ class Account {
  public:
   Account(const std::vector<Event>& events, const RunSummary& summary, Time until)
       : summary_(summary), until_(until) {
-    for (const Event& event : events)
+    for (const Event& event : events) {
       if (is_vanished(event)) vanished_.insert(event.attempt);
+      const auto stalled = event.seconds.find("stalled");
+      if (event.event == "attempt_ended" && stalled != event.seconds.end())
+        stalled_[event.attempt] = rounded(std::clamp(stalled->second, 0.0, 1e9));
+    }
   }
 
   void take(const Event& event) {
@@ -136,6 +140,12 @@ class Account {
     span_.reset();
   }
 
+  [[nodiscard]] bool tells_steps() const {
+    return std::any_of(summary_.attempts.begin(),
+                       summary_.attempts.end(),
+                       [](const AttemptSummary& attempt) { return attempt.gets_on; });
+  }
+
   // Divides the time in which the ranks ran, by what the program told.
   void divide(const Span& span, const AttemptSummary& told) {
     const auto training = parse_utc(told.training);
@@ -147,12 +157,22 @@ class Account {
       waited_[Phase::down] += left - alive;
       left = alive;
     }
+    const auto stalled = std::min(left, stalled_[attempt_]);
+    use_[Phase::stalled] += stalled;
+    left -= stalled;
     const auto saving = std::min(left, rounded(told.save_seconds));
     use_[Phase::saving] += saving;
     left -= saving;
+    if (!told.gets_on) {
+      // A program that tells its steps has not come to the first one here.
+      use_[tells_steps() ? Phase::starting : Phase::unmeasured] += left;
+      return;
+    }
     const std::int64_t steps = told.last_step - std::max<std::int64_t>(0, told.first_step);
-    const double part =
-        steps > 0 ? static_cast<double>(told.steps_lost) / static_cast<double>(steps) : 0;
+    const double part = steps > 0
+                            ? static_cast<double>(std::max<std::int64_t>(0, told.steps_lost)) /
+                                  static_cast<double>(steps)
+                            : 0;
     const auto lost =
         rounded(std::clamp(part, 0.0, 1.0) * static_cast<double>(left.count()) / 1000);
     use_[Phase::lost] += std::min(lost, left);
@@ -170,6 +190,7 @@ class Account {
   TimeUse waited_;        // since the last one
   std::optional<Span> span_;
   std::set<unsigned> vanished_;
+  std::map<unsigned, milliseconds> stalled_;
   std::map<unsigned, TimeUse> done_;
 };
 
@@ -189,6 +210,10 @@ const char* to_string(Phase phase) {
       return "lost";
     case Phase::stopping:
       return "stopping";
+    case Phase::unmeasured:
+      return "unmeasured";
+    case Phase::stalled:
+      return "stalled";
     case Phase::down:
       return "down";
   }
@@ -201,7 +226,9 @@ milliseconds TimeUse::total() const {
 
 double TimeUse::goodput() const {
   const auto all = total();
-  if (all.count() <= 0) return -1;
+  const bool known =
+      (*this)[Phase::computing].count() > 0 || (*this)[Phase::unmeasured].count() == 0;
+  if (all.count() <= 0 || !known) return -1;
   return static_cast<double>((*this)[Phase::computing].count()) / static_cast<double>(all.count());
 }
 
@@ -232,7 +259,10 @@ std::string in_words(const TimeUse& use) {
   std::vector<Phase> others(k_phases.begin() + 1, k_phases.end());
   std::stable_sort(others.begin(), others.end(), [&](Phase a, Phase b) { return use[a] > use[b]; });
   std::string words =
-      fmt::format("{:.0f} % of {} computing", 100 * use.goodput(), duration_words(use.total()));
+      use.goodput() < 0
+          ? fmt::format("unknown: the program told no steps in {}", duration_words(use.total()))
+          : fmt::format(
+                "{:.0f} % of {} computing", 100 * use.goodput(), duration_words(use.total()));
   const char* between = "; ";
   for (const Phase phase : others) {
     if (use[phase] < std::chrono::seconds(1)) break;

@@ -15,13 +15,15 @@
 namespace dts::run {
 
 enum class Phase {
-  computing,  // steps that count
-  queued,     // submitted or requeued, and no agent yet
-  starting,   // from the agent's begin to the program's first step
-  saving,     // checkpoints, without one made for a stop
-  lost,       // steps that the next attempt did again
-  stopping,   // from the request to stop to the end of the attempt
-  down,       // no attempt and none asked for: back-off, a lost agent, a run that somebody stopped
+  computing,   // steps that count
+  queued,      // submitted or requeued, and no agent yet
+  starting,    // from the agent's begin to the program's first step
+  saving,      // checkpoints, without one made for a stop
+  lost,        // steps that the next attempt did again
+  stopping,    // from the request to stop to the end of the attempt
+  down,        // no attempt and none asked for: back-off, a lost agent, a run that somebody stopped
+  unmeasured,  // programs ran that told no steps: nobody knows what came of it
+  stalled,     // without progress, before a hang was found
 };
 
 inline constexpr std::array k_phases{Phase::computing,
@@ -30,7 +32,9 @@ inline constexpr std::array k_phases{Phase::computing,
                                      Phase::saving,
                                      Phase::lost,
                                      Phase::stopping,
-                                     Phase::down};
+                                     Phase::down,
+                                     Phase::unmeasured,
+                                     Phase::stalled};
 
 [[nodiscard]] const char* to_string(Phase phase);
 
@@ -46,7 +50,8 @@ struct TimeUse {
   }
 
   [[nodiscard]] std::chrono::milliseconds total() const;
-  // Computing as a share of the total, 0 to 1; negative where no time has passed.
+  // Computing as a share of the total, 0 to 1; negative where no time has passed, and where
+  // programs have run and none of it was measured.
   [[nodiscard]] double goodput() const;
 };
 
@@ -60,7 +65,7 @@ struct Goodput {
 // two events belongs to one phase, so the phases add up to the wall time of the run exactly, and
 // those of the attempts to no more. `until` ends a run that has no end; events later than it count
 // as then. An attempt whose agent vanished is down from the last thing that its program told. Where
-// the program tells nothing of its steps, everything after its start is computing.
+// the program tells nothing of its steps in any attempt, everything after its start is unmeasured.
 [[nodiscard]] Goodput account(const std::vector<Event>& events,
                               const RunSummary& summary,
                               std::chrono::system_clock::time_point until);
@@ -69,7 +74,8 @@ struct Goodput {
 [[nodiscard]] std::map<std::string, double> in_seconds(const TimeUse& use);
 
 // "93 % of 2 h 14 min computing; queued 10 min 0 s, lost 40 s": the phases that took a second at
-// least, the longest first. Empty where no time has passed.
+// least, the longest first. "unknown: the program told no steps; ..." where goodput() is negative.
+// Empty where no time has passed.
 [[nodiscard]] std::string in_words(const TimeUse& use);
 
 // "40 s", "10 min 5 s", "2 h 14 min", "3 d 2 h": to the nearest second, the rest cut off.

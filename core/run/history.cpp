@@ -29,23 +29,39 @@ std::chrono::seconds between(const std::string& begin, const std::string& end) {
 bool costs_work(Cause cause) {
   const Kind kind = kind_of(cause);
   return kind == Kind::crash || kind == Kind::node_failed || kind == Kind::exit ||
-         kind == Kind::disk;
+         kind == Kind::disk || kind == Kind::damaged;
 }
 
-void count_end(const Event& event, const Beginning& begun, Circumstances& counted) {
+bool has_saved(const Event& end, const Beginning& begun) {
+  return end.saved || end.checkpoint > begun.checkpoint;
+}
+
+// A new checkpoint, or a step that no attempt has reached before.
+bool is_progress(const Event& end, const Beginning& begun, std::int64_t farthest) {
+  return has_saved(end, begun) || end.step > farthest;
+}
+
+void count_end(const Event& event,
+               const Beginning& begun,
+               std::int64_t farthest,
+               Circumstances& counted) {
   const auto cause = cause_from(event.cause);
   if (!cause) return;  // of a later release
   const std::chrono::seconds lasted = between(begun.time, event.time);
   counted.elapsed += lasted;
   const Kind kind = kind_of(*cause);
   ++counted.failures[kind];
-  const bool progress = event.checkpoint > begun.checkpoint;
+  const bool saved = has_saved(event, begun);
+  const bool progress = is_progress(event, begun, farthest);
+  // A program that only asked to be run again has not shown that the crashes are over.
+  const bool shows_nothing = kind == Kind::launch || kind == Kind::node_failed ||
+                             (kind == Kind::checkpointed && !progress);
   if (kind == Kind::crash)
-    counted.without_progress = progress ? 0 : counted.without_progress + 1;
-  else if (kind != Kind::launch && kind != Kind::node_failed)
+    counted.without_progress = saved ? 0 : counted.without_progress + 1;
+  else if (!shows_nothing)
     counted.without_progress = 0;
-  const bool hasty = *cause == Cause::checkpointed && !progress && lasted < k_hasty;
-  counted.hasty = hasty ? counted.hasty + 1 : 0;
+  if (progress) counted.unproven = 0;
+  if (kind == Kind::checkpointed && !progress) ++counted.unproven;
 }
 
 }  // namespace
@@ -53,10 +69,13 @@ void count_end(const Event& event, const Beginning& begun, Circumstances& counte
 Circumstances count_failures(const std::vector<Event>& events) {
   Circumstances counted;
   std::map<unsigned, Beginning> begun;
+  std::int64_t farthest = 0;  // step of all ended attempts
   for (const Event& event : events) {
     if (event.event == "attempt_started") begun[event.attempt] = {event.checkpoint, event.time};
     if (event.event == "resumed") counted = {};
-    if (event.event == "attempt_ended") count_end(event, begun[event.attempt], counted);
+    if (event.event != "attempt_ended") continue;
+    count_end(event, begun[event.attempt], farthest, counted);
+    farthest = std::max(farthest, event.step);
   }
   return counted;
 }

@@ -11,7 +11,7 @@
 
 namespace dts::run {
 
-// failures, without_progress, hasty and elapsed; the other fields keep their defaults. Since the
+// failures, without_progress, unproven and elapsed; the other fields keep their defaults. Since the
 // last `dtsubmit requeue`: that is a person's word that the cause is gone.
 [[nodiscard]] Circumstances count_failures(const std::vector<Event>& events);
 

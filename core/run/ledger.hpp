@@ -17,7 +17,7 @@ struct Event {
   std::string event{};               // created, submitted, resumed, attempt_started, ranks_started,
                                      // stop_requested, attempt_ended, decided, requeued,
                                      // resubmitted (its job is the new one), node_unfit, advised,
-                                     // straggler, binding, warning
+                                     // straggler, binding, warning, quiet, heard
   unsigned attempt = 0;              // 0: before the first
   std::uint32_t job = 0;             // scheduler's id; 0: none
   std::string cause{};               // of stop_requested and attempt_ended
@@ -30,12 +30,15 @@ struct Event {
                                      // straggler: which
   std::string node{};                // where that was, where it is known
   std::string phase{};               // of straggler: compute, input or save
+  std::int64_t step = -1;            // of attempt_ended: the newest that its program told; -1: none
+  bool saved = false;                // of attempt_ended: see saves_otherwise()
   bool unsaved = false;              // of attempt_ended: asked to save, not every rank did
   // Of decided, at the run's end: see run/goodput.hpp. Of attempt_ended: save, what one takes. Of
   // advised: save, every, and failure, what is between two. Of straggler: own, others.
   std::map<std::string, double> seconds{};
 };
 
+// `detail` is written as printable() shows it, 2,000 bytes of it at most.
 [[nodiscard]] std::string to_line(const Event& event);
 
 // Appends with one write(2) and fsync; `event.time` is set to now where empty. Half a record that a
@@ -48,10 +51,10 @@ struct Ledger {
   bool absent = false;              // the run directory is there, its ledger is not
 };
 
-// Every whole line that is an event. What a crash of a disk, a file server or a power supply leaves
-// in between (NULs, half a record, half a record with a whole one behind it) is passed over and
-// numbered. A last line without its newline is an append that goes on: it is left out. Takes time
-// in proportion to the text.
+// Every whole line that is an event, its texts as printable() shows them. What a crash of a disk, a
+// file server or a power supply leaves in between (NULs, half a record, half a record with a whole
+// one behind it) is passed over and numbered. A last line without its newline is an append that
+// goes on: it is left out. Takes time in proportion to the text.
 [[nodiscard]] Ledger parse_ledger(std::string_view text);
 
 // Errors: of the run directory that is gone (not_found); of a ledger that is not ours alone.

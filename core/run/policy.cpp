@@ -49,10 +49,12 @@ constexpr Row k_rows[] = {
     {Cause::rendezvous, Kind::launch, {Action::restart, k_most_launches}},
     {Cause::checkpointed, Kind::checkpointed, {Action::restart}},
     {Cause::user_exit, Kind::exit, {Action::stop}},
+    {Cause::no_program, Kind::exit, {Action::stop}},
+    {Cause::damaged, Kind::damaged, {Action::stop}},
     {Cause::disk_full, Kind::disk, {Action::stop}},
 };
 
-constexpr Names<Kind, 10> k_kinds{{{Kind::preempted, "preempted"},
+constexpr Names<Kind, 11> k_kinds{{{Kind::preempted, "preempted"},
                                    {Kind::signalled, "signalled"},
                                    {Kind::node_failed, "node_failed"},
                                    {Kind::timeout, "timeout"},
@@ -60,6 +62,7 @@ constexpr Names<Kind, 10> k_kinds{{{Kind::preempted, "preempted"},
                                    {Kind::launch, "launch"},
                                    {Kind::checkpointed, "checkpointed"},
                                    {Kind::exit, "exit"},
+                                   {Kind::damaged, "damaged"},
                                    {Kind::disk, "disk"},
                                    {Kind::ended, "ended"}}};
 
@@ -142,7 +145,9 @@ void read_item(std::string_view item, Policy& policy, Diagnostics& problems) {
   for (const Cause cause : causes) {
     Rule& rule = policy.rules[cause];
     rule.action = *action;
-    if (colon != std::string_view::npos) rule.most = most;
+    if (colon == std::string_view::npos) continue;
+    rule.most = most;
+    rule.chosen = true;
   }
 }
 

@@ -37,6 +37,7 @@ enum class Kind {
   launch,
   checkpointed,
   exit,
+  damaged,
   disk,
   ended
 };
@@ -47,6 +48,7 @@ enum class Kind {
 struct Rule {
   Action action = Action::stop;    // restart, requeue, resubmit or stop
   std::optional<unsigned> most{};  // times a run may draw on its kind's budget; absent: no limit
+  bool chosen = false;             // `most` is a person's, by `--on`
 };
 
 struct Policy {

@@ -16,12 +16,14 @@
 #include <cerrno>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <future>
 
 namespace dts::run {
 namespace {
 
 constexpr std::string_view k_attempt = "attempt-";
+constexpr int k_deepest = 2;  // folders below checkpoints/ that are looked into
 
 // Nobody reads the folder before it has its name.
 Result<void> fill(const RunDirectory& staging, const Files& files) {
@@ -175,6 +177,24 @@ std::string newest_checkpoint(const RunDirectory& run) {
 std::string read_metrics(const RunDirectory& run) {
   constexpr std::uint64_t k_most = std::uint64_t{1} << 32;
   return read_own_file(run.metrics(), k_most, Others::may_write).value_or("");
+}
+
+bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
+  if (failed || !newest_checkpoint(run).empty()) return false;
+  fs::recursive_directory_iterator entry(
+      run.checkpoints(), fs::directory_options::skip_permission_denied, failed);
+  for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
+    const std::string name = entry->path().filename();
+    std::error_code gone;
+    const auto written = entry->last_write_time(gone);
+    const bool counts = name != "fence" && name.find(".tmp") == std::string::npos;
+    if (!gone && counts && written > began) return true;
+    if (entry.depth() >= k_deepest) entry.disable_recursion_pending();
+  }
+  return false;
 }
 
 }  // namespace dts::run

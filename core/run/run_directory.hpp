@@ -84,4 +84,8 @@ struct Files {
 // The text of metrics.jsonl, which is the program's file: empty where there is none of ours.
 [[nodiscard]] std::string read_metrics(const RunDirectory& run);
 
+// True where the program has written into checkpoints/ since `attempt` began, under names of its
+// own ("last.pt"): by the times of the file system, not of a clock.
+[[nodiscard]] bool saves_otherwise(const RunDirectory& run, unsigned attempt);
+
 }  // namespace dts::run

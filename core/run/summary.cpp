@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/summary.hpp"
 
+#include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
+#include "core/run/policy.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -25,6 +29,16 @@ AttemptSummary& attempt_of(Draft& draft, unsigned number) {
   return attempts[place->second];
 }
 
+// Every rank has saved when it was asked to, or has asked itself to be run again: nothing is lost.
+void saved_for_stop(AttemptSummary& attempt, const Event& event) {
+  const auto cause = cause_from(event.cause);
+  if (!cause || event.unsaved) return;
+  const Kind kind = kind_of(*cause);
+  attempt.all_saved = kind == Kind::preempted || kind == Kind::signalled || kind == Kind::timeout ||
+                      kind == Kind::checkpointed || cause == Cause::completed ||
+                      cause == Cause::stopped || cause == Cause::no_restart;
+}
+
 void take_event(Draft& draft, const Event& event) {
   RunSummary& summary = draft.summary;
   if (event.job != 0) summary.job = event.job;
@@ -36,6 +50,11 @@ void take_event(Draft& draft, const Event& event) {
     attempt.started = event.time;
     attempt.nodes = event.nodes;
     attempt.job = event.job;
+    attempt.resumable = event.checkpoint;
+  } else if (event.event == "quiet") {
+    attempt.quiet = event.detail;
+  } else if (event.event == "heard") {
+    attempt.quiet.clear();
   } else if (event.event == "stop_requested") {
     if (attempt.cause.empty()) attempt.cause = event.cause;
   } else if (event.event == "straggler") {
@@ -49,6 +68,9 @@ void take_event(Draft& draft, const Event& event) {
     summary.advice_words = event.detail;
   } else if (event.event == "attempt_ended") {
     attempt.ended = event.time;
+    attempt.gets_on = attempt.gets_on || event.step > 0;
+    attempt.quiet.clear();
+    saved_for_stop(attempt, event);
     attempt.cause = event.cause;
     attempt.exit_code = event.exit_code;
     attempt.detail = event.detail;
@@ -62,6 +84,7 @@ void take_event(Draft& draft, const Event& event) {
   }
 }
 
+constexpr std::size_t k_longest_digest = 128;
 constexpr double k_most_seconds = 1e9;
 constexpr std::int64_t k_most_attempts = 1'000'000;
 constexpr std::int64_t k_most_steps =
@@ -124,7 +147,8 @@ void take_metric(Draft& draft, const json& metric, LastSave& last) {
   attempt.said_done = attempt.said_done || metric.value("event", "") == "done";
   attempt.last_step = std::max(attempt.last_step, step);
   take_times(attempt, metric, step, last);
-  if (metric.contains("digest")) summary.digest = metric.value("digest", "");
+  if (metric.contains("digest"))
+    summary.digest = printable(metric.value("digest", ""), k_longest_digest);
   if (metric.contains("accuracy")) summary.accuracy = metric.value("accuracy", -1.0);
 }
 
@@ -152,9 +176,16 @@ void take_metrics(Draft& draft, std::string_view text) {
 void count_lost_steps(RunSummary& summary) {
   std::int64_t resumed_at = -1;
   for (auto attempt = summary.attempts.rbegin(); attempt != summary.attempts.rend(); ++attempt) {
-    if (resumed_at >= 0)
-      attempt->steps_lost = std::max<std::int64_t>(0, attempt->last_step - resumed_at);
-    summary.steps_lost += attempt->steps_lost;
+    attempt->anew = attempt->first_step == 0 && !attempt->resumable.empty();
+    if (attempt->last_step >= 0) {
+      attempt->gets_on = true;
+      // Where nobody has gone on: known only if all was saved, or nothing has ended yet.
+      if (attempt->all_saved || attempt->ended.empty()) attempt->steps_lost = 0;
+      if (resumed_at >= 0)
+        attempt->steps_lost = std::max<std::int64_t>(0, attempt->last_step - resumed_at);
+      summary.steps_lost = std::max<std::int64_t>(0, summary.steps_lost) +
+                           std::max<std::int64_t>(0, attempt->steps_lost);
+    }
     if (attempt->first_step >= 0) resumed_at = attempt->first_step;
   }
 }

@@ -39,10 +39,17 @@ struct AttemptSummary {
   std::vector<SlowRank> slow;
   std::vector<std::string> binding;  // in what its ranks were not bound as planned
   std::vector<std::string> warnings;
+  bool said_done = false;        // a metric with the event "done"
   std::int64_t first_step = -1;  // completed steps when it began; -1: unknown
   std::int64_t last_step = -1;   // completed steps when it ended
-  bool said_done = false;        // a metric with the event "done"
-  std::int64_t steps_lost = 0;   // done in this attempt but not resumed from by the next
+  std::int64_t steps_lost = -1;  // done in this attempt but not resumed from by the next; -1:
+                                 // its program told no steps, or nobody has gone on yet
+  bool gets_on = false;          // it told of a step, by its metrics or its heartbeat
+  std::string resumable;         // the newest checkpoint when it began
+  bool all_saved = false;        // its end cost no work: every rank said so
+  bool anew = false;             // it began at step 0 though there was one
+  std::string quiet;             // since when nothing is seen of its programs, in words; empty:
+                                 // they are heard of
 };
 
 struct RunSummary {
@@ -52,7 +59,7 @@ struct RunSummary {
   std::int64_t total_steps = -1;         // as the newest start of the program says
   double accuracy = -1;                  // of the "done" metric; negative: none
   std::string digest;                    // of the last step
-  std::int64_t steps_lost = 0;           // over all attempts
+  std::int64_t steps_lost = -1;          // over all attempts, as far as known; -1: none told a step
   std::map<std::string, double> advice;  // the newest on saving, as the ledger has it; may be empty
   std::string advice_words;
   std::vector<unsigned> damaged_metrics;  // numbers of lines, from 1, that are half an object

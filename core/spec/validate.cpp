@@ -4,6 +4,7 @@
 #include "core/base/hostlist.hpp"
 #include "core/base/json_bytes.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 
 #include <fmt/format.h>
 

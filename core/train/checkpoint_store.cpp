@@ -6,7 +6,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/text.hpp"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -178,6 +178,14 @@ Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
           fmt::format("was computed with {}, these ranks use {}", there->second, here->second);
     return loaded;
   }
+  if (!loaded.refusals.empty() && !options.begin_anew)
+    return fail(Errc::invalid,
+                fmt::format("no checkpoint can be loaded: all {} in {} are damaged; {}",
+                            loaded.refusals.size(),
+                            options.folder,
+                            fmt::join(loaded.refusals, "; ")),
+                "put a good one there; to begin anew at step 0 remove them, or let dtsubmit do it "
+                "with --on damaged=restart");
   return loaded;
 }
 

@@ -18,6 +18,7 @@ struct StoreOptions {
   std::string folder;
   std::uint64_t attempt = 1;  // ours
   unsigned keep = 3;          // newest checkpoints kept
+  bool begin_anew = false;    // at step 0, where every checkpoint is damaged
 };
 
 // What became of a commit. `refusal` is empty, or says which newer attempt has taken over the
@@ -47,7 +48,7 @@ struct Loaded {
 
 // Fills `state` from the newest checkpoint that verifies, and removes temporary folders of dead
 // writers. Errc::invalid, saying what differs, where that checkpoint belongs to another
-// configuration.
+// configuration, and where there are checkpoints, but all are damaged, without begin_anew.
 [[nodiscard]] Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
                                                     const Layout& layout,
                                                     const Fingerprint& config,

@@ -204,6 +204,8 @@ Result<void> apply_environment(Options& options, const Lookup& environment) {
     if (value == nullptr || *value == '\0') continue;
     DTS_TRY(apply(options, variable, *find_option(option), value));
   }
+  const char* const anew = environment("DTSUBMIT_BEGIN_ANEW");
+  options.begin_anew = anew != nullptr && std::string_view(anew) == "1";
   const char* const world = environment("WORLD_SIZE");
   const auto ranks = parse_number(world != nullptr ? world : "");
   if (ranks && environment("DTSUBMIT_RUN_DIR") != nullptr) options.planned_ranks = *ranks;

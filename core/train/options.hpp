@@ -43,6 +43,7 @@ struct Options {
   std::uint64_t attempt = 1;
   std::optional<std::uint64_t> planned_ranks;  // that dtsubmit has started
   std::string beat;                            // $DTSUBMIT_BEAT, the heartbeat's page; empty: none
+  bool begin_anew = false;                     // where every checkpoint is damaged
   bool help = false;
 
   [[nodiscard]] int micro_batch() const { return static_cast<int>(batch / shards); }
@@ -51,8 +52,8 @@ struct Options {
 using Lookup = std::function<const char*(const char*)>;  // getenv(3)
 
 // Options from the environment (DTSUBMIT_RUN_DIR, DTSUBMIT_CHECKPOINT_DIR, DTSUBMIT_ATTEMPT,
-// OMP_NUM_THREADS; below dtsubmit WORLD_SIZE), overridden by `arguments` (without the program's
-// name). Errc::usage.
+// DTSUBMIT_BEGIN_ANEW, OMP_NUM_THREADS; below dtsubmit WORLD_SIZE), overridden by `arguments`
+// (without the program's name). Errc::usage.
 [[nodiscard]] Result<Options> parse_options(const std::vector<std::string>& arguments,
                                             const Lookup& environment);
 

@@ -55,7 +55,11 @@ void Report::resumed(const Loaded& loaded) const {
   if (!loaded.name.empty())
     say(fmt::format("resumed from checkpoint {}\n", loaded.name));
   else if (!loaded.refusals.empty())
-    std::fputs("dttrain: no checkpoint verifies, starting at step 0\n", stderr);
+    std::fputs(
+        fmt::format("dttrain: warning: all {} checkpoints are damaged: beginning anew at step 0\n",
+                    loaded.refusals.size())
+            .c_str(),
+        stderr);
 }
 
 void Report::started(const StartEvent& e) {

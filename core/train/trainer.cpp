@@ -63,7 +63,10 @@ class Run {
   [[nodiscard]] Fingerprint fingerprint() const;
 
   [[nodiscard]] StoreOptions store() const {
-    return {options_.checkpoint_dir, options_.attempt, static_cast<unsigned>(options_.keep)};
+    return {options_.checkpoint_dir,
+            options_.attempt,
+            static_cast<unsigned>(options_.keep),
+            options_.begin_anew};
   }
 
   [[nodiscard]] bool evaluates_now() const;

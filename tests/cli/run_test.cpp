@@ -273,13 +273,74 @@ TEST_CASE("a finished or stopped run goes on with --continue, as the next attemp
   CHECK(again.out == "attempt 2\n");
 }
 
-TEST_CASE("a program that is not there is a launch failure that names it") {
+TEST_CASE("a program that cannot be run is refused before anything is written, with what helps") {
+  const Session session;
+  REQUIRE(write_file(session.file("plain.py"), "print(1)\n"));
+  REQUIRE(::chmod(session.file("plain.py").c_str(), 0644) == 0);
+  for (const auto& [program, words] :
+       std::vector<std::pair<std::string, std::string>>{{"pyhton3", "did you mean `python3"},
+                                                        {"./plain.py", "is not executable"},
+                                                        {"./none.py", "no program `./none.py`"},
+                                                        {session.path, "is a folder"}}) {
+    CAPTURE(program);
+    const Output output = session.dtsubmit(run_of(2, {"--", program}));
+    check_exit(output, 3);
+    CHECK(contains(output.err, words));
+    CHECK(run::list_runs(session.file("runs")).empty());
+    const Output plan = session.dtsubmit({"--dry-run", "--", program});
+    CHECK(plan.exit_code == 0);
+    CHECK(contains(plan.err, "dtsubmit: warning: "));
+    CHECK(contains(plan.err, words));
+  }
+}
+
+TEST_CASE("a program that is gone when it is to start is tried once, with the shell's exit code") {
   if (!Session::has_mpirun()) return;
   const Session session;
-  const Output output = session.dtsubmit(run_of(2, {"--", "no-such-program"}));
-  CHECK(output.exit_code != 0);
-  CHECK(contains(output.err, "no-such-program"));
+  REQUIRE(write_file(session.file("once"),
+                     "#!/bin/sh\nrm -f \"$0\"; touch \"$DTSUBMIT_CHECKPOINT_DIR\"/a\nexit 85\n"));
+  REQUIRE(::chmod(session.file("once").c_str(), 0755) == 0);
+  const Output output = session.dtsubmit(run_of(1, {"--", "./once"}));
+  check_exit(output, 127);
+  CHECK(contains(output.err, "no_program (rank 0 on "));
+  CHECK(contains(output.err, "no program `./once`"));
   CHECK(session.story().back() == "decided:stop");
+}
+
+TEST_CASE("a program that only asks to be run again is stopped after three attempts") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Output output = session.dtsubmit(run_of(1, {"--", "sh", "-c", "exit 85"}));
+  check_exit(output, 85);
+  CHECK(contains(output.err, "3 attempts asked to be run again (exit code 85) without a new"));
+  CHECK(contains(output.err, "1 of 3 such attempts"));
+  Words more = run_of(1, {"--", "sh", "-c", "exit 85"});
+  more.insert(more.begin() + 1, {"--on", "checkpointed=restart:3"});
+  CHECK(contains(session.dtsubmit(more).err, "4 times checkpointed, more than the budget of 3"));
+}
+
+TEST_CASE("what a program wrote reaches the terminal, the ledger and the status escaped and cut") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  const Output output = session.dtsubmit(run_of(
+      1,
+      python(
+          "import sys, time; o = sys.stderr.buffer\n"
+          "o.write(b'\\x1b[31m' + bytes(range(256)) * 40 + b'CUDA out of memory \\x1b[0m\\xff')\n"
+          "o.flush(); time.sleep(1.5); sys.exit(3)\n")));
+  CHECK(output.exit_code != 0);
+  const std::string status = session.dtsubmit({"status"}).out;
+  const std::string json = session.dtsubmit({"status", "--json"}).out;
+  const std::string why = session.dtsubmit({"why"}).out;
+  const std::string ledger = read_file(session.newest_run().ledger()).value();
+  for (const std::string& text : {output.err, status, json, why, ledger}) {
+    CHECK_FALSE(contains(text, "\x1b"));
+    CHECK_FALSE(contains(text, "\xff"));
+    for (const std::string& line : split(text, '\n')) CHECK(line.size() < 4000);
+  }
+  CHECK(contains(status, "CUDA out of memory \\x1b[0m\\xff"));
+  CHECK(contains(status, "steps lost  unknown"));
+  CHECK(contains(status, "goodput     unknown"));
 }
 
 TEST_CASE(

@@ -193,4 +193,51 @@ TEST_CASE("programs are found in PATH and by path") {
   CHECK_FALSE(find_program("no-such-program-at-all"));
 }
 
+namespace {
+
+// What resolve_program() says of a file with this text and mode.
+Error refused(const Folder& folder, const std::string& text, mode_t mode) {
+  const std::string file = folder.file("prog");
+  REQUIRE(write_file(file, text, mode));
+  REQUIRE(::chmod(file.c_str(), mode) == 0);
+  const auto found = resolve_program(file);
+  REQUIRE_FALSE(found);
+  return found.error();
+}
+
+bool says(const Error& error, int code, const std::string& words) {
+  CAPTURE(error.message);
+  CHECK(exit_code_of_start(error) == code);
+  CHECK(error.message.find(words) != std::string::npos);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("why a program cannot be run is said in the right words") {
+  const Folder folder;
+  says(refused(folder, "#!/no/such/pyhton\n", 0755), 127, "asks for `/no/such/pyhton`");
+  says(refused(folder, "#!/bin/sh\r\necho\r\n", 0755), 127, "asks for `/bin/sh\r`");
+  CHECK(refused(folder, "#!/bin/sh\r\necho\r\n", 0755).hint.find("as on DOS") != std::string::npos);
+  says(resolve_program(folder.path).error(), 126, "is a folder");
+  says(resolve_program(folder.path + "/none").error(), 127, "no program `");
+  says(resolve_program("no-such-program-at-all").error(),
+       127,
+       "no program `no-such-program-at-all`");
+  says(resolve_program("").error(), 127, "is empty");
+  says(refused(folder, "#!/bin/sh\n", 0644), 126, "is not executable");
+  const std::string text = folder.path + "/text";
+  REQUIRE(write_file(text, "echo hello\n", 0755));
+  REQUIRE(::chmod(text.c_str(), 0755) == 0);
+  Command command;
+  command.argv = {text};
+  const auto started = start_process(command);
+  REQUIRE_FALSE(started);
+  says(started.error(), 126, "neither a program of this machine nor a script");
+}
+
+TEST_CASE("what fails in the machine is not called the program's error") {
+  CHECK_FALSE(exit_code_of_start(Error{Errc::io, "no more processes", ""}));
+}
+
 }  // namespace dts

@@ -139,7 +139,8 @@ TEST_CASE("on a ground of our own steps and digest count, too") {
                            {"warned, and saved", Fault::preempt, 0, "a", 0},
                            {"warned in vain", Fault::preempt, 1, "a", 1},
                            {"another result", Fault::rank_kill, 5, "b", 1},
-                           {"no result", Fault::rank_kill, 5, "", 1}}) {
+                           {"no result", Fault::rank_kill, 5, "", 1},
+                           {"unknown steps", Fault::rank_kill, -1, "a", 1}}) {
     CAPTURE(row.what);
     const bool warned = row.fault == Fault::preempt;
     drill::Shown shown = shown_of({"",

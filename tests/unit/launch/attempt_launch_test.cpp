@@ -244,8 +244,72 @@ TEST_CASE("ranks that come one after the other are not taken for missing") {
 TEST_CASE("a program that cannot be started ends the attempt with the reason") {
   JobStory job;
   job.all_hello().listening(20001).all_reached();
-  job.says(JobStory::peer_of(1), Failed{"no program `pyhton3`"}).killed_ranks_exit();
-  check_ended(job, Cause::launch_failed, "rank 1 on n0: no program `pyhton3`");
+  job.says(JobStory::peer_of(1), Failed{"cannot bind"}).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "rank 1 on n0: cannot bind");
+}
+
+namespace {
+
+// Of 2 nodes with 2 ranks each: which cannot start their program, which have.
+JobStory told_to_go(const std::vector<unsigned>& without, const std::vector<unsigned>& with) {
+  JobStory job;
+  job.all_hello().listening(20001).all_reached();
+  for (const unsigned rank : with) job.started(rank);
+  for (const unsigned rank : without)
+    job.says(JobStory::peer_of(rank), Failed{"no program `pyhton3`", 127});
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("a program that no node has is the user's error, with the shell's exit code") {
+  JobStory job = told_to_go({3, 1, 0, 2}, {});
+  job.killed_ranks_exit();
+  check_ended(job, Cause::no_program, "rank 0 on n0: no program `pyhton3`");
+  CHECK(job.outcome().exit_code == 127);
+  CHECK(job.outcome().rank == 0U);
+}
+
+TEST_CASE("whoever says it first, the others are heard before a node is named") {
+  JobStory job = told_to_go({2, 3}, {0});
+  CHECK(job.count<Kill>() == 0);
+  job.started(1).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "n1: no program `pyhton3`; the program has started on");
+  CHECK(job.outcome().node == "n1");
+  REQUIRE(job.outcome().unfit.size() == 1);
+  CHECK(job.outcome().unfit[0].node == "n1");
+}
+
+TEST_CASE("a rank that says nothing is not waited for; ranks of one node that differ name none") {
+  JobStory silent = told_to_go({2}, {0});
+  silent.wait(6s).killed_ranks_exit();
+  check_ended(silent, Cause::launch_failed, "n1: no program `pyhton3`");
+  JobStory mixed = told_to_go({2}, {0, 1, 3});
+  mixed.killed_ranks_exit();
+  check_ended(mixed, Cause::no_program, "rank 2 on n1: no program `pyhton3`");
+}
+
+TEST_CASE("a launcher that ends its ranks before any program runs is a failed launch, no stop") {
+  JobStory job;
+  job.hello(0).hello(1);
+  job.attempt().on_step_signal(Cause::stopped, "signal 15 at rank 0", job.now());
+  job.sees({{"n1", Reach::answers}}).killed_ranks_exit();
+  check_ended(
+      job, Cause::launch_failed, "told to end (signal 15 at rank 0) before any program ran");
+  CHECK_FALSE(job.outcome().unsaved);
+
+  JobStory met;  // all are there, and meet
+  met.all_hello();
+  met.attempt().on_step_signal(Cause::stopped, "signal 15 at rank 0", met.now());
+  met.wait(1s).killed_ranks_exit();
+  check_ended(met, Cause::launch_failed, "before any program ran");
+
+  JobStory running;
+  running.running();
+  running.attempt().on_step_signal(Cause::stopped, "signal 15 at rank 0", running.now());
+  running.wait(1s).all_exit(85);
+  check_ended(running, Cause::stopped, "every rank saved");
+  CHECK(running.count<Stop>() == 4);
 }
 
 TEST_CASE("a rank that is told to go but never starts its program is waited for, not for ever") {

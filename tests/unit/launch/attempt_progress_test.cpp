@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <optional>
+#include <vector>
 
 namespace {
 
@@ -123,4 +125,127 @@ TEST_CASE("a silence that was ours too is none: the whole job was suspended") {
   job.wait(5s);
   job.attempt().on_tick(Time::max() - 1h);  // long after
   CHECK(job.count<Kill>() == 0);
+}
+
+namespace {
+
+// A program that tells no steps: what its rank sees of it.
+Progress seen(unsigned stalled, unsigned idle, bool asleep = false) {
+  Progress progress;
+  progress.stalled_seconds = stalled;
+  progress.state = "S";
+  progress.idle_seconds = idle;
+  progress.asleep = asleep;
+  return progress;
+}
+
+}  // namespace
+
+TEST_CASE("a program without beats hangs where no rank of it gets on: one may write for all") {
+  Hang job;
+  job.says(job.peer_of(1), seen(60, 0)).says(job.peer_of(2), seen(60, 0));
+  job.says(job.peer_of(3), seen(60, 0));
+  CHECK(job.count<Stacks>() == 0);  // rank 0 writes
+  job.says(job.peer_of(1), seen(0, 0)).says(job.peer_of(0), seen(60, 0));
+  CHECK(job.count<Stacks>() == 0);  // rank 1 has written again
+  job.says(job.peer_of(1), seen(60, 0));
+  CHECK(job.count<Stacks>() == 4);
+}
+
+TEST_CASE("the rank that sleeps is blamed, not the one that said so first") {
+  struct Row {
+    const char* what;
+    unsigned idle_of_1;
+    bool asleep;
+    unsigned idle_of_others;
+    std::optional<unsigned> blamed;
+    const char* words;
+  };
+
+  for (const Row& row :
+       {Row{"others spin", 40, true, 0, 1U, "rank 1 on n0 sleeps"},
+        Row{"others wait in the kernel", 40, true, 40, 1U, "rank 1 on n0 sleeps"},
+        Row{"in a lock, others spin", 40, false, 0, 1U, "no processor time for 40 s"},
+        Row{"idle since longer", 43, false, 40, 1U, "longer than any other"},
+        Row{"nobody differs", 40, false, 40, 2U, "said so first"}}) {
+    CAPTURE(row.what);
+    Hang job;
+    for (const unsigned rank : {0U, 1U, 3U, 2U})
+      job.says(job.peer_of(rank),
+               rank == 1 ? seen(40, row.idle_of_1, row.asleep) : seen(40, row.idle_of_others));
+    job.all_dumped().killed_ranks_exit();
+    check_ended(job, Cause::hang, row.words);
+    CHECK(job.outcome().rank == row.blamed);
+    CHECK(job.outcome().stalled == 40s);
+  }
+}
+
+namespace {
+
+// An hour and more in which every rank reports every 30 s; `busy`: rank 0 computes, `speaks`:
+// writes.
+struct Hour {
+  bool busy = true;
+  bool speaks = false;
+};
+
+std::vector<run::Event> after_an_hour(Hang& job, Hour how) {
+  std::vector<run::Event> events;
+  for (unsigned second = 30; second <= 3700; second += 30) {
+    for (const unsigned rank : {0U, 1U, 2U, 3U}) {
+      Progress progress = seen(0, rank == 0 && how.busy ? 0 : second);
+      progress.quiet_seconds = rank == 0 && how.speaks ? 0 : second;
+      job.says(job.peer_of(rank), progress);
+    }
+    job.wait(30s);
+    for (run::Event& event : job.attempt().take_events()) events.push_back(std::move(event));
+  }
+  return events;
+}
+
+}  // namespace
+
+TEST_CASE("a silent program that stands still is said to for once, after an hour") {
+  Hang job;
+  const auto events = after_an_hour(job, {});
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].event == "quiet");
+  CHECK(events[0].rank == 1);
+  CHECK(events[0].node == "n0");
+  CHECK(events[0].detail.find("for 60 min, and rank 1 on n0 has used no processor time") !=
+        std::string::npos);
+  CHECK(events[0].detail.find("--hang-timeout") != std::string::npos);
+  CHECK(job.count<Kill>() == 0);  // nobody has asked for more
+  job.says(job.peer_of(1), seen(0, 0)).wait(11s);
+  const auto heard = job.attempt().take_events();
+  REQUIRE(heard.size() == 1);
+  CHECK(heard[0].event == "heard");
+}
+
+TEST_CASE("output, a checkpoint or work of all ranks is a sign of life") {
+  Hang speaks;
+  CHECK(after_an_hour(speaks, {.speaks = true}).empty());
+  Hang works;
+  for (unsigned second = 30; second <= 3700; second += 30) {
+    for (const unsigned rank : {0U, 1U, 2U, 3U}) {
+      Progress progress = seen(0, 0);
+      progress.quiet_seconds = second;
+      works.says(works.peer_of(rank), progress);
+    }
+    works.wait(30s);
+  }
+  CHECK(works.attempt().take_events().empty());
+  Hang saves;
+  for (int i = 0; i < 60; ++i) {
+    for (const unsigned rank : {0U, 1U, 2U, 3U}) saves.says(saves.peer_of(rank), seen(0, 0));
+    saves.wait(30s);
+  }
+  saves.attempt().on_checkpoint(saves.now());
+  for (const unsigned rank : {0U, 1U, 2U, 3U}) {
+    Progress progress = seen(0, 3700);
+    progress.quiet_seconds = 3700;
+    saves.says(saves.peer_of(rank), progress);
+  }
+  saves.wait(60s);
+  CHECK(saves.attempt().take_events().empty());
 }

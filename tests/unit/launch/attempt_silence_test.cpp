@@ -170,3 +170,28 @@ TEST_CASE("a rank whose topology is on its way has not come yet") {
   job.wait(120s).killed_ranks_exit();
   check_ended(job, Cause::launch_failed, "ranks 2 did not say hello");
 }
+
+TEST_CASE("nodes that stay silent while others are there are asked once what they lack") {
+  JobStory job;
+  job.hello(0).hello(1).wait(4s);
+  CHECK(job.attempt().take_mute_nodes().empty());
+  job.wait(4s);
+  CHECK(job.attempt().take_mute_nodes() == std::vector<std::string>{"n1"});
+  job.wait(60s);
+  CHECK(job.attempt().take_mute_nodes().empty());
+  CHECK_FALSE(job.over());
+  job.attempt().on_unable({{"n1", "cannot read /runs/a"}}, job.now());
+  job.wait(1s).killed_ranks_exit();
+  check_ended(job, Cause::launch_failed, "n1 cannot read /runs/a");
+  CHECK(job.outcome().node == "n1");
+}
+
+TEST_CASE("where no rank is there yet nobody is asked, and an answer that comes late is no news") {
+  JobStory job;
+  job.wait(60s);
+  CHECK(job.attempt().take_mute_nodes().empty());
+  job.all_hello();
+  job.attempt().on_unable({{"n1", "cannot read /runs/a"}}, job.now());
+  job.wait(1s);
+  CHECK_FALSE(job.over());
+}

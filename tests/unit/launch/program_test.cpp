@@ -122,8 +122,8 @@ TEST_CASE("a program that cannot be started is an error now, not an exit code la
   };
   CHECK(error_of("/nonexistent/program") == Errc::not_found);
   CHECK(error_of("no-such-program-anywhere") == Errc::not_found);
-  CHECK(error_of("/etc/passwd") == Errc::not_found);
-  CHECK(error_of("/tmp") == Errc::io);
+  CHECK(error_of("/etc/passwd") == Errc::invalid);  // not executable
+  CHECK(error_of("/tmp") == Errc::invalid);         // a folder
   Program program;
   CHECK_FALSE(program.start({"/bin/true"}, {}, {"/nonexistent/log"}));
 }

@@ -39,7 +39,9 @@ const std::vector<Row> k_table{
     {Cause::comm_timeout, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::rendezvous, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::hang, Action::restart, Action::restart, Action::wait, Action::restart},
+    {Cause::damaged, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::disk_full, Action::stop, Action::stop, Action::wait, Action::stop},
+    {Cause::no_program, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::user_exit, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::launcher_died, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::launch_failed, Action::restart, Action::restart, Action::wait, Action::restart},
@@ -168,13 +170,31 @@ TEST_CASE("a launch that failed on a node, and a broken GPU, are tried without t
   CHECK(decided(Cause::rank_killed, after(Kind::crash, 1, true), "", "n7").exclude.empty());
 }
 
-TEST_CASE("a loop of programs that ask to be run again slows down, then ends") {
-  for (unsigned hasty = 0; hasty <= 25; ++hasty) {
-    const Decision decision = decided(Cause::checkpointed, {.hasty = hasty});
-    CHECK((decision.action == Action::restart) == (hasty < 20));
-    if (decision.action != Action::restart) continue;
-    CHECK((decision.delay.count() > 0) == (hasty > 3));
-    CHECK(decision.delay <= std::chrono::seconds(60));
+TEST_CASE("a program that asks to be run again without proof of progress is stopped at the third") {
+  for (unsigned unproven = 0; unproven <= 25; ++unproven) {
+    const Circumstances now{.failures = {{Kind::checkpointed, unproven}}, .unproven = unproven};
+    const Decision decision = decided(Cause::checkpointed, now);
+    CAPTURE(decision.why);
+    CHECK((decision.action == Action::restart) == (unproven < 3));
+    if (decision.action == Action::stop) {
+      CHECK(decision.why.find("without a new checkpoint") != std::string::npos);
+      CHECK(decision.why.find("--on checkpointed=restart:N") != std::string::npos);
+      CHECK(decision.exit_code == 42);
+    } else {
+      CHECK((decision.why.find("of 3 such attempts") != std::string::npos) == (unproven > 0));
+    }
+    // Whoever knows better says so.
+    const Decision raised = decided(Cause::checkpointed, now, "checkpointed=restart:10");
+    CHECK((raised.action == Action::restart) == (unproven <= 10));
+    CHECK(raised.delay <= std::chrono::seconds(60));
+    const Decision free = decided(Cause::checkpointed, now, "checkpointed=restart:unlimited");
+    CHECK(free.action == Action::restart);
+    // Another action alone is no word on how often.
+    const Decision queued =
+        decided(Cause::checkpointed,
+                {.in_scheduler = true, .failures = now.failures, .unproven = unproven},
+                "checkpointed=requeue");
+    CHECK((queued.action == Action::requeue) == (unproven < 3));
   }
 }
 
@@ -186,6 +206,12 @@ TEST_CASE("a stop that the user asked for is not put down to some signal") {
   CHECK(asked.why.find("asked for by `dtsubmit stop`") != std::string::npos);
   const Decision other = decide(outcome, {}, default_policy());
   CHECK(other.why.find("asked for") == std::string::npos);
+}
+
+TEST_CASE("with progress a program may ask to be run again for ever") {
+  const Decision decision = decided(Cause::checkpointed, {.failures = {{Kind::checkpointed, 500}}});
+  CHECK(decision.action == Action::restart);
+  CHECK(decision.delay.count() == 0);
 }
 
 TEST_CASE("--time-total ends a run that could go on") {

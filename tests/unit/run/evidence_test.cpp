@@ -55,6 +55,8 @@ const std::vector<Message> k_messages{
     {Cause::gpu_error, "RuntimeError: No CUDA GPUs: no CUDA-capable device is detected"},
     {Cause::gpu_error, "Error 802: system not yet initialized"},
     {Cause::gpu_error, "CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable"},
+    {Cause::damaged,
+     "dttrain: error: no checkpoint can be loaded: all 3 in /runs/a/checkpoints are damaged"},
     {Cause::disk_full, "OSError: [Errno 28] No space left on device"},
     {Cause::disk_full, "OSError: [Errno 122] Disk quota exceeded: '/home/u/ckpt'"},
     {Cause::disk_full, "OSError: [Errno 27] File too large"},
@@ -150,4 +152,25 @@ TEST_CASE("a rank that ran out of memory and then lost its peers ran out of memo
                                     "ConnectionResetError: [Errno 104] Connection reset by peer"});
   REQUIRE(found);
   CHECK(found->cause == Cause::out_of_memory);
+}
+
+TEST_CASE("the line that shows a cause is readable, however long and coloured it is") {
+  const std::string colours = "\x1b[31mRuntimeError: CUDA out of memory\x1b[0m";
+  const auto found = read_evidence({colours});
+  REQUIRE(found);
+  CHECK(found->line == "\\x1b[31mRuntimeError: CUDA out of memory\\x1b[0m");
+
+  const auto binary =
+      read_evidence({std::string(8000, '\x01') + "MemoryError" + std::string(8000, '\xff')});
+  REQUIRE(binary);
+  CHECK(binary->line.size() < 450);
+
+  const auto far = read_evidence({std::string(9000, 'x') + "No space left on device"});
+  REQUIRE(far);
+  CHECK(far->line.starts_with("... xxx"));
+  CHECK(far->line.ends_with("No space left on device"));
+
+  const auto bar = read_evidence({"10 %|#  |\r20 %|## |\rMemoryError: no\r\x1b[K"});
+  REQUIRE(bar);
+  CHECK(bar->line == "MemoryError: no");
 }

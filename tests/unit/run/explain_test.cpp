@@ -117,3 +117,40 @@ TEST_CASE("exit code 0 after a stop is done only where the program told so") {
   }
   CHECK(settle_zero_exits(k_exited, "", 1).detail == k_exited.detail);
 }
+
+TEST_CASE("MPI_Abort is the program's own failure, of the rank that called it, with its code") {
+  const char* const open_mpi =
+      "rank 2 up\n----------\nMPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\n"
+      "with errorcode 17.\n\nNOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.\n";
+  const char* const mpich =
+      "Abort(17) on node 2 (rank 2 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 17) - "
+      "process 2\n";
+  for (const char* words : {open_mpi, mpich})
+    for (const Cause cause : {Cause::rank_killed, Cause::launcher_died, Cause::stopped}) {
+      const Outcome outcome = Logs()
+                                  .says(0, "rank 0 up\n")
+                                  .says(2, words)
+                                  .explained({cause, 137, "vanished", 0U, "n0"});
+      CHECK(outcome.cause == Cause::user_exit);
+      CHECK(outcome.exit_code == 17);
+      CHECK(outcome.rank == 2U);
+      CHECK(outcome.node.empty());  // it is looked up
+      CHECK(outcome.detail == "rank 2 called MPI_Abort with code 17");
+    }
+}
+
+TEST_CASE("the code of an MPI_Abort is an exit code, never 0, and 93 keeps its meaning") {
+  const auto code_of = [](const std::string& code) {
+    return Logs()
+        .says(1,
+              "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode " +
+                  code + ".\n")
+        .explained({Cause::rank_killed, 137, "vanished", 0U, "n0"});
+  };
+  CHECK(code_of("0").exit_code == 1);
+  CHECK(code_of("-1").exit_code == 255);
+  CHECK(code_of("256").exit_code == 1);
+  CHECK(code_of("93").cause == Cause::no_restart);
+  CHECK(code_of("x").cause == Cause::rank_killed);
+  CHECK(code_of("99999999999999999999999").cause == Cause::rank_killed);
+}

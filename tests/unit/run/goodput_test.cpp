@@ -46,11 +46,13 @@ Goodput account_of(const std::vector<Event>& events, const std::string& metrics,
   return account(events, summarise(events, metrics), at(until));
 }
 
-// Seconds in the order computing, queued, starting, saving, lost, stopping, down.
+// Seconds in the order computing, queued, starting, saving, lost, stopping, down; and unmeasured
+// and stalled, where there are such.
 std::vector<double> of(const TimeUse& use) {
   std::vector<double> numbers;
   for (const milliseconds spent : use.spent)
     numbers.push_back(static_cast<double>(spent.count()) / 1000);
+  while (numbers.size() > 7 && numbers.back() == 0) numbers.pop_back();
   return numbers;
 }
 
@@ -75,7 +77,10 @@ std::vector<Event> preempted_once() {
 }  // namespace
 
 TEST_CASE("from the ledger alone: queued, starting, computing, stopping and down") {
-  const Goodput found = account_of(preempted_once(), "", 9999);
+  std::vector<Event> events = preempted_once();
+  events[5].step = 100;  // by its heartbeat: it got on
+  events[10].step = 200;
+  const Goodput found = account_of(events, "", 9999);
   CHECK(of(found.attempts.at(1)) == Numbers{100, 10, 2, 0, 0, 3, 0});
   CHECK(of(found.attempts.at(2)) == Numbers{100, 33, 3, 0, 0, 0, 2});
   CHECK(of(found.run) == Numbers{200, 43, 5, 0, 0, 3, 2});
@@ -112,7 +117,7 @@ TEST_CASE("an agent that vanished is down from the last word of its program") {
       start(1, 0, 2) + metric("step", 1, 10, 30) + metric("save", 1, 10, 10);
   const Goodput found = account_of(events, metrics, 213);
   CHECK(of(found.attempts.at(1)) == Numbers{30, 0, 2, 10, 0, 0, 0});
-  CHECK(of(found.attempts.at(2)) == Numbers{10, 0, 1, 0, 0, 0, 160});
+  CHECK(of(found.attempts.at(2)) == Numbers{0, 0, 11, 0, 0, 0, 160});
   CHECK(account_of(events, "", 213).attempts.at(2)[Phase::down] == seconds(200));
 }
 
@@ -139,7 +144,9 @@ TEST_CASE("a person who asks for a run whose agent vanished ends the time in whi
 TEST_CASE("a run that goes on is counted until now, one that waits is queued until now") {
   std::vector<Event> events = preempted_once();
   events.resize(4);
-  CHECK(of(account_of(events, "", 42).run) == Numbers{30, 10, 2, 0, 0, 0, 0});
+  CHECK(of(account_of(events, "", 42).run) == Numbers{0, 10, 2, 0, 0, 0, 0, 30});
+  CHECK(of(account_of(events, start(1, 0, 12) + metric("step", 1, 9, 1), 42).run) ==
+        Numbers{30, 10, 2, 0, 0, 0, 0});
   events = preempted_once();
   events.resize(8);
   const Goodput waiting = account_of(events, "", 200);
@@ -151,7 +158,7 @@ TEST_CASE("the job that Slurm itself requeues is queued from the decision on") {
   std::vector<Event> events = preempted_once();
   events[6].decision = "wait";
   events.erase(events.begin() + 7);
-  CHECK(of(account_of(events, "", 9999).attempts.at(2)) == Numbers{100, 34, 3, 0, 0, 0, 1});
+  CHECK(of(account_of(events, "", 9999).attempts.at(2)) == Numbers{0, 34, 3, 0, 0, 0, 1, 100});
 }
 
 TEST_CASE("an end stops the clock, and a person who comes back later was away meanwhile") {
@@ -168,7 +175,7 @@ TEST_CASE("a clock that was set back takes no time away") {
   events[5].time = "yesterday";
   const Goodput found = account_of(events, "", 9999);
   CHECK(found.run.total() == seconds(253));
-  CHECK(found.run[Phase::computing] == seconds(100));  // of attempt 2
+  CHECK(found.run[Phase::unmeasured] == seconds(100));  // of attempt 2
 }
 
 TEST_CASE("the phases of any story add up to its wall time, none is negative") {
@@ -231,4 +238,36 @@ TEST_CASE("a time use is told in words and in seconds") {
   CHECK(in_seconds(use).at("wall") == doctest::Approx(7846.399));
   CHECK(in_seconds(use).size() == k_phases.size() + 1);
   CHECK(duration_words(std::chrono::hours(74)) == "3 d 2 h");
+}
+
+TEST_CASE("the time of a program that tells no steps is not called computing") {
+  std::vector<Event> events{
+      {.time = time(0), .event = "created"},
+      {.time = time(0), .event = "submitted", .job = 7},
+      {.time = time(10), .event = "attempt_started", .attempt = 1},
+      {.time = time(12), .event = "ranks_started", .attempt = 1},
+      {.time = time(112), .event = "attempt_ended", .attempt = 1, .cause = "completed"},
+      {.time = time(112), .event = "decided", .attempt = 1, .decision = "done"}};
+  const Goodput found = account_of(events, "", 112);
+  CHECK(of(found.run) == Numbers{0, 10, 2, 0, 0, 0, 0, 100});
+  CHECK(found.run.goodput() < 0);
+  CHECK(in_words(found.run).starts_with("unknown: the program told no steps in 1 min 52 s; "));
+  // Its heartbeat did.
+  events[4].step = 5000;
+  CHECK(of(account_of(events, "", 112).run) == Numbers{100, 10, 2, 0, 0, 0, 0});
+}
+
+TEST_CASE("the time before a hang was found is not called computing") {
+  const std::vector<Event> events{
+      {.time = time(0), .event = "created"},
+      {.time = time(0), .event = "attempt_started", .attempt = 1},
+      {.time = time(0), .event = "ranks_started", .attempt = 1},
+      {.time = time(400),
+       .event = "attempt_ended",
+       .attempt = 1,
+       .cause = "hang",
+       .seconds = {{"stalled", 300}}},
+      {.time = time(400), .event = "decided", .attempt = 1, .decision = "stop"}};
+  const Goodput found = account_of(events, start(1, 0, 0) + metric("step", 1, 50, 1), 400);
+  CHECK(of(found.run) == Numbers{100, 0, 0, 0, 0, 0, 0, 0, 300});
 }

@@ -46,6 +46,12 @@ class Story {
     return *this;
   }
 
+  // The newest step that the last attempt told.
+  Story& at_step(std::int64_t step) {
+    events_.back().step = step;
+    return *this;
+  }
+
   [[nodiscard]] Circumstances counted() const { return count_failures(events_); }
 
  private:
@@ -149,19 +155,49 @@ TEST_CASE("time counts from each attempt's start to its end, and a clock set bac
   CHECK(counted.elapsed == std::chrono::seconds(90 * 60 + 2));
 }
 
-TEST_CASE("attempts that ask again at once and saved nothing are counted in a row") {
+TEST_CASE("attempts that ask again without proof of progress are counted, however long they took") {
   Story story;
-  const auto asked_again = [&](const char* saved, const char* end) {
+  const auto asked_again = [&](const char* saved, const char* end, std::int64_t step = -1) {
     return story.attempt("checkpointed", "", saved)
         .from_to("2026-11-21T10:00:00Z", end)
+        .at_step(step)
         .counted()
-        .hasty;
+        .unproven;
   };
   CHECK(asked_again("", "2026-11-21T10:00:02Z") == 1);
-  CHECK(asked_again("", "2026-11-21T10:00:09Z") == 2);
-  CHECK(asked_again("", "2026-11-21T10:00:10Z") == 0);
-  CHECK(asked_again("", "2026-11-21T10:00:00Z") == 1);
+  CHECK(asked_again("", "2026-11-21T19:00:00Z") == 2);
+  CHECK(asked_again("", "2026-11-21T10:00:02Z", 5) == 0);
+  CHECK(asked_again("", "2026-11-21T10:00:02Z", 5) == 1);  // the same step once more
+  CHECK(asked_again("", "2026-11-21T10:00:02Z", 4) == 2);
+  CHECK(asked_again("", "2026-11-21T10:00:02Z", 6) == 0);
+  CHECK(asked_again("", "2026-11-21T10:00:02Z") == 1);
   CHECK(asked_again("step-000000010", "2026-11-21T10:00:00Z") == 0);
+}
+
+TEST_CASE("what happens between two of them proves nothing unless it got on") {
+  CHECK(Story()
+            .attempt("checkpointed", "", "")
+            .attempt("preempted", "", "")
+            .attempt("rank_killed", "", "")
+            .attempt("checkpointed", "", "")
+            .counted()
+            .unproven == 2);
+  CHECK(Story()
+            .attempt("checkpointed", "", "")
+            .attempt("preempted", "", "step-000000010")
+            .attempt("checkpointed", "step-000000010", "step-000000010")
+            .counted()
+            .unproven == 1);
+  CHECK(Story().attempt("checkpointed", "", "").resumed().counted().unproven == 0);
+}
+
+TEST_CASE("a crash, a request to be run again and a crash are two crashes in a row") {
+  CHECK(Story()
+            .attempt("rank_killed", "", "")
+            .attempt("checkpointed", "", "")
+            .attempt("rank_killed", "", "")
+            .counted()
+            .without_progress == 2);
 }
 
 namespace {

@@ -26,7 +26,7 @@ Event full_event() {
           .cause = "rank_killed",
           .exit_code = 137,
           .decision = "restart",
-          .detail = "rank 3 on n1: \"its\" process\nvanished \x01",
+          .detail = "rank 3 on n1: \"its\" process vanished",
           .nodes = {"n1", "n2"},
           .checkpoint = "step-000000120",
           .rank = 3,
@@ -210,7 +210,7 @@ TEST_CASE("a ledger with damage in it is appended to, and goes on") {
   CHECK(ledger->events.back().event == "resumed");
 }
 
-TEST_CASE("bytes that are not UTF-8 in a detail are replaced, not thrown") {
+TEST_CASE("bytes that are not UTF-8 in a detail are escaped, not thrown") {
   const Ledger ledger = parse_ledger(to_line({.time = "t",
                                               .event = "decided",
                                               .detail = "a\xff"
@@ -218,7 +218,7 @@ TEST_CASE("bytes that are not UTF-8 in a detail are replaced, not thrown") {
                                      "\n");
   REQUIRE(ledger.events.size() == 1);
   CHECK(ledger.events.front().detail ==
-        "a\xEF\xBF\xBD"
+        "a\\xff"
         "b");
 }
 
@@ -267,4 +267,17 @@ TEST_CASE("events of many processes at once are all there, each whole") {
   const auto events = read_ledger(path);
   REQUIRE(events);
   CHECK(events->size() == std::size_t{k_writers} * k_each);
+}
+
+TEST_CASE("what a program wrote is escaped and cut in the ledger, and again for who reads it") {
+  Event event{
+      .time = "t", .event = "attempt_ended", .detail = "a\x1b[2Jb" + std::string(16'000, '\r')};
+  const std::string line = to_line(event);
+  CHECK(line.find("a\\\\x1b[2Jb") != std::string::npos);
+  CHECK(line.size() < 3000);
+  // A line that somebody else wrote, with an escape of JSON's own.
+  const auto events =
+      parse_ledger("{\"time\":\"t\",\"event\":\"decided\",\"detail\":\"\\u001b[2J\"}\n").events;
+  REQUIRE(events.size() == 1);
+  CHECK(events.front().detail == "\\x1b[2J");
 }

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 
 namespace {
 
@@ -248,4 +250,20 @@ TEST_CASE("the newest checkpoint is the highest step, not a half-written one") {
        {"step-000000050", "step-000000100", "step-000000150.tmp.1234", "fence", "steps"})
     REQUIRE(make_folders(run.checkpoints() + "/" + name));
   CHECK(newest_checkpoint(run) == "step-000000100");
+}
+
+TEST_CASE("a program that saves under names of its own is seen to, one that only began is not") {
+  const TemporaryFolder folder;
+  const RunDirectory run = new_run(folder);
+  const unsigned attempt = take_attempt(run, "lease\n").value();
+  CHECK_FALSE(saves_otherwise(run, attempt));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // file times are coarse
+  REQUIRE(write_file(run.checkpoints() + "/last.pt.tmp", "half"));
+  CHECK_FALSE(saves_otherwise(run, attempt));
+  REQUIRE(make_folders(run.checkpoints() + "/epoch_1"));
+  REQUIRE(write_file(run.checkpoints() + "/epoch_1/last.pt", "whole"));
+  CHECK(saves_otherwise(run, attempt));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const unsigned next = take_attempt(run, "lease\n").value();
+  CHECK_FALSE(saves_otherwise(run, next));
 }

@@ -71,11 +71,13 @@ TEST_CASE("an attempt is told with its nodes, times, cause and decision") {
   CHECK(attempt.exit_code == 137);
 }
 
-TEST_CASE("an attempt without a metric has unknown steps and loses none") {
+TEST_CASE("of an attempt without a metric neither its steps nor what it lost are known") {
   const RunSummary summary = summarise(attempts(1), "");
   CHECK(summary.attempts[0].first_step == -1);
   CHECK(summary.attempts[0].last_step == -1);
-  CHECK(summary.steps_lost == 0);
+  CHECK(summary.attempts[0].steps_lost == -1);
+  CHECK(summary.steps_lost == -1);
+  CHECK_FALSE(summary.attempts[0].gets_on);
   CHECK(summary.accuracy < 0);
   CHECK(summary.digest.empty());
 }
@@ -86,7 +88,7 @@ TEST_CASE("a crash loses the steps after the checkpoint that the next attempt be
   CHECK(summary.attempts[0].first_step == 0);
   CHECK(summary.attempts[0].last_step == 73);
   CHECK(summary.attempts[0].steps_lost == 23);
-  CHECK(summary.attempts[1].steps_lost == 0);
+  CHECK(summary.attempts[1].steps_lost == -1);  // crashed, and nobody has gone on
   CHECK(summary.steps_lost == 23);
 }
 
@@ -112,6 +114,40 @@ TEST_CASE("an attempt that never got to training does not hide what was lost bef
 
 TEST_CASE("the last attempt's work is not lost before another one began behind it") {
   CHECK(summarise(attempts(1), start(1, 0) + step(1, 60)).steps_lost == 0);
+}
+
+TEST_CASE("what a stopped attempt lost is known at its end, by what its ranks said") {
+  for (const bool unsaved : {false, true}) {
+    std::vector<Event> events = attempts(1);
+    events.end()[-2].cause = "preempted";
+    events.end()[-2].unsaved = unsaved;
+    const RunSummary summary = summarise(events, start(1, 0) + step(1, 60));
+    CHECK(summary.attempts[0].steps_lost == (unsaved ? -1 : 0));
+  }
+}
+
+TEST_CASE("an attempt that begins at step 0 though there was a checkpoint has begun anew") {
+  std::vector<Event> events = attempts(2);
+  events[5].checkpoint = "step-000000050";
+  const RunSummary summary =
+      summarise(events, start(1, 0) + step(1, 60) + start(2, 0) + step(2, 10));
+  CHECK_FALSE(summary.attempts[0].anew);
+  CHECK(summary.attempts[1].anew);
+  CHECK(summary.attempts[1].resumable == "step-000000050");
+  CHECK(summary.attempts[0].steps_lost == 60);
+  CHECK_FALSE(summarise(events, start(1, 0) + step(1, 60) + start(2, 50)).attempts[1].anew);
+}
+
+TEST_CASE(
+    "a heartbeat's step shows that it got on, and a quiet attempt is quiet until it is heard") {
+  std::vector<Event> events = attempts(1);
+  events.end()[-2].step = 7;
+  CHECK(summarise(events, "").attempts[0].gets_on);
+  events.resize(3);
+  events.push_back({.time = "t", .event = "quiet", .attempt = 1, .detail = "no output"});
+  CHECK(summarise(events, "").attempts[0].quiet == "no output");
+  events.push_back({.time = "t", .event = "heard", .attempt = 1});
+  CHECK(summarise(events, "").attempts[0].quiet.empty());
 }
 
 TEST_CASE("accuracy and digest are those of the newest lines that have them") {

@@ -113,6 +113,25 @@ TEST_CASE(
   CHECK(store.load() == 20);
 }
 
+TEST_CASE("where every checkpoint is damaged the training stops, unless it may begin anew") {
+  Store store;
+  for (const std::uint64_t step : {10U, 20U}) {
+    store.save(step);
+    REQUIRE(write_file(store.state_path(step), "short"));
+  }
+  State state(layout());
+  const auto refused = load_newest_checkpoint(store.options, layout(), k_config, state);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Errc::invalid);
+  CHECK(refused.error().message.starts_with("no checkpoint can be loaded: all 2 in "));
+  CHECK(refused.error().message.find("step-000000020 refused: ") != std::string::npos);
+  CHECK(refused.error().hint.find("--on damaged=restart") != std::string::npos);
+  store.options.begin_anew = true;
+  Loaded report;
+  CHECK(store.load(&report) == 0);
+  CHECK(report.refusals.size() == 2);
+}
+
 TEST_CASE("every single damaged byte of a manifest is refused or harmless, and never crashes") {
   const Manifest manifest{20, 5120, 1, digest(state_at(20)), 1000, 77, k_config};
   const std::string text = encode_manifest(manifest);

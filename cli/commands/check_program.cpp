@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/check_program.hpp"
+
+#include "cli/output/report.hpp"
+#include "core/base/files.hpp"
+#include "core/base/process.hpp"
+#include "core/base/text.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::cli {
+namespace {
+
+void warn_with(const std::string& message, const std::string& hint) {
+  warn(hint.empty() ? message : fmt::format("{} ({})", message, hint));
+}
+
+// The program of PATH that was meant, perhaps.
+std::optional<std::string> nearest_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::vector<std::string> programs;
+  for (const std::string& folder : split(path != nullptr ? path : "", ':'))
+    for (std::string& file : list_folder(folder))
+      if (::access((folder + "/" + file).c_str(), X_OK) == 0) programs.push_back(std::move(file));
+  return nearest(name, programs);
+}
+
+// What is wrong with the program, if anything is; a warning is said at once.
+std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
+  if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
+  const std::string& name = spec.command[0];
+  const auto found = resolve_program(name);
+  if (found) return std::nullopt;
+  const bool is_missing = found.error().code == Errc::not_found;
+  const bool may_be_there =
+      reach == Reach::elsewhere || (reach == Reach::nodes && name.starts_with('/'));
+  if (is_missing && may_be_there) {
+    warn_with(found.error().message + " on this machine", "do the nodes have it?");
+    return std::nullopt;
+  }
+  std::string hint = found.error().hint;
+  if (is_missing && name.find('/') == std::string::npos) {
+    const auto near = nearest_program(name);
+    hint = near ? fmt::format("did you mean `{}`?", *near) : "is it installed?";
+    hint += " One that only the nodes have needs its full path";
+  }
+  return Diagnostic{"command", found.error().message, hint};
+}
+
+}  // namespace
+
+void check_program(Asked& asked, Reach reach) {
+  if (auto problem = problem_of(asked.spec, reach)) asked.problems.push_back(*std::move(problem));
+}
+
+void warn_of_program(const spec::JobSpec& spec) {
+  if (const auto problem = problem_of(spec, Reach::nodes)) warn_with(problem->message, problem->hint);
+}
+
+}  // namespace dts::cli

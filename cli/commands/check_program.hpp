@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's program, as it can be seen before the job exists: a slip of the pen must not wait in a
+// queue.
+#pragma once
+
+#include "cli/commands/job_options.hpp"
+#include "core/spec/job_spec.hpp"
+
+namespace dts::cli {
+
+// Where the program will run.
+enum class Reach {
+  here,       // on this machine: what is not here is an error
+  nodes,      // on nodes with our folder and our PATH, which may have more installed
+  elsewhere,  // on machines of which nothing is known
+};
+
+// Adds to the problems of `asked` that its program is not there or cannot be executed. A path that
+// only the nodes may have is a warning on standard error. Nothing is said of the bundled trainer
+// (an empty command).
+void check_program(Asked& asked, Reach reach);
+
+// The same, every problem a warning: for a plan that nobody submits.
+void warn_of_program(const spec::JobSpec& spec);
+
+}  // namespace dts::cli

@@ -1,0 +1,3 @@
+# Nodes that can run no rank, and ends that a launcher misreports; launch_faults.py says what.
+dts_script_test(launch_faults_srun integration 300 launch_faults srun)
+dts_script_test(launch_faults_mpirun integration 300 launch_faults mpirun)
