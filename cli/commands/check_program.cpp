@@ -61,7 +61,8 @@ void check_program(Asked& asked, Reach reach) {
 }
 
 void warn_of_program(const spec::JobSpec& spec) {
-  if (const auto problem = problem_of(spec, Reach::nodes)) warn_with(problem->message, problem->hint);
+  if (const auto problem = problem_of(spec, Reach::nodes))
+    warn_with(problem->message, problem->hint);
 }
 
 }  // namespace dts::cli

@@ -136,7 +136,7 @@ TEST_CASE("dtsubmit stop ends a run between its attempts, too") {
   CHECK(wait_until([&] { return ::waitpid(pid, &status, WNOHANG) == pid; }));
   const auto events = run::read_ledger(session.newest_run().ledger());
   CHECK(events->back().decision == "stop");
-  CHECK(contains(events->back().detail, "stopped by a signal"));
+  CHECK(contains(events->back().detail, "asked for by `dtsubmit stop`"));
   CHECK(session.survivors().empty());
 }
 

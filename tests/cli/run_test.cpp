@@ -352,7 +352,8 @@ TEST_CASE(
   CHECK(output.exit_code == 6);
   CHECK(contains(output.err, "mpirun"));
   CHECK(contains(output.err, "openmpi-bin"));
-  CHECK(session.story() == Words{"created", "attempt_started", "attempt_ended:launch_failed"});
+  CHECK(session.story() ==
+        Words{"created", "attempt_started", "attempt_ended:launch_failed", "decided:stop"});
 }
 
 TEST_CASE("orphans of the program that left its session are killed with it") {
