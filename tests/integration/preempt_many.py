@@ -11,7 +11,7 @@ from checks import check, wait_for
 from fault_ground import Job
 from main_job_support import DTTRAIN, Cluster
 
-BYTES_AN_ATTEMPT = 1500  # of ledger
+BYTES_AN_ATTEMPT = 1600  # of ledger; seven events name the job, whose id has seven digits here
 SLOW = 'if [ "$DTSUBMIT_ATTEMPT" -le {slow} ]; then exec "$0" "$@" --step-delay 200; fi; exec "$0" "$@"'
 
 
