@@ -16,7 +16,9 @@ if [ -n "$labels" ]; then
   exec ctest --test-dir build/dev --output-on-failure -L "^($labels)$" -V -j 1
 fi
 
-ctest --test-dir build/dev --output-on-failure -LE 'bench|frameworks|faults' -j 1
+quick='unit|golden|cli|lint'
+ctest --test-dir build/dev --output-on-failure -L "^($quick)$" -j "$jobs"
+ctest --test-dir build/dev --output-on-failure -LE "bench|frameworks|faults|$quick" -j 1
 
 # The same unit and command line tests with sanitizers; then every parser, 20 s each.
 cmake --preset asan >/dev/null

@@ -129,7 +129,9 @@ TEST_CASE("dtsubmit stop ends a run between its attempts, too") {
       session.begin({"run", "--on", "checkpointed=restart:unlimited", "--", "sh", "-c", "exit 85"});
   REQUIRE(wait_until([&] {
     const auto runs = run::list_runs(session.file("runs"));
-    return !runs.empty() && exists(runs.back().attempt(4) + "/epoch");
+    if (runs.empty()) return false;
+    const auto events = run::read_ledger(runs.back().ledger());
+    return events && events->back().event == "decided" && events->back().attempt >= 3;
   }));
   CHECK(session.dtsubmit({"stop", "last", "--wait"}).exit_code == 85);
   int status = 0;

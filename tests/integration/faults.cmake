@@ -5,7 +5,7 @@ dts_script_test(faults_kills integration 900 fault_kills 10)
 dts_script_test(faults_fencing_linuxproc integration 900 fault_fencing linuxproc)
 dts_script_test(faults_fencing_cgroup faults 900 fault_fencing cgroup)
 # A preemption at every moment: one in the ordinary run, all in 10 ms steps with the fault matrix.
-dts_script_test(preempt_moment integration 240 preempt_moments --flavour linuxproc --launcher mpirun --phase start --from 300 --to 300 --step 1)
+dts_script_test(preempt_moment integration 240 preempt_moments --flavour linuxproc --launcher mpirun --nodes 1 --phase start --from 300 --to 300 --step 1)
 dts_script_test(preempt_moments faults 604800 preempt_moments)
 dts_script_test(faults_matrix_linuxproc faults 86400 faults --flavour linuxproc)
 dts_script_test(faults_matrix_cgroup faults 86400 faults --flavour cgroup)

@@ -4,7 +4,12 @@ foreach(flavour linuxproc cgroup)
     if(flavour STREQUAL cgroup AND scenario MATCHES "leaks|refusals")
       continue()  # nothing in them depends on how processes are tracked
     endif()
-    dts_script_test(main_job_${scenario}_${flavour} integration 900 main_job ${scenario} ${flavour})
+    # The longest two are in the ordinary run as production tracks processes.
+    set(label integration)
+    if(flavour STREQUAL linuxproc AND scenario MATCHES "kills|slurmd")
+      set(label faults)
+    endif()
+    dts_script_test(main_job_${scenario}_${flavour} ${label} 900 main_job ${scenario} ${flavour})
   endforeach()
 endforeach()
 

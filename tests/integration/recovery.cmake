@@ -6,4 +6,4 @@ endforeach()
 # Again and again: a few times in the ordinary run, 200 times with the fault matrix.
 dts_script_test(recovery_preempt_many integration 600 preempt_many 3)
 dts_script_test(recovery_preempt_200 faults 14400 preempt_many 200)
-dts_script_test(recovery_agent_cost integration 600 agent_cost)
+dts_script_test(recovery_agent_cost faults 600 agent_cost)
