@@ -212,8 +212,10 @@ Result<std::optional<int>> Agent::pause(const AttemptEnd& ended, seconds delay) 
   const std::optional<int> signal = sleep_unless_ended(signals_.get(), delay);
   if (!signal) return std::nullopt;
   if (watch_ && (*signal == SIGTERM || *signal == SIGUSR1)) return end_in_pause(*signal);
+  const char* by =
+      *signal == k_stop_request ? "asked for by `dtsubmit stop`" : "stopped by a signal";
   return end_here(ended.outcome,
-                  "stopped by a signal before the next attempt; `dtsubmit requeue` continues it");
+                  fmt::format("{} before the next attempt; `dtsubmit requeue` continues it", by));
 }
 
 // Told to end while no rank runs: that too may be a preemption, or the time limit.
