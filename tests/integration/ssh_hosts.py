@@ -167,8 +167,9 @@ def refused(machines):
     check("the same machine as" in said, "two names of one machine are refused")
     nothing_left("two names of one machine")
     absent = Job(machines, "n1,n2", command=["no-such-program"])
-    said = absent.finish(1)
+    said = absent.finish(127)
     check("no-such-program" in said, "a program that is not there is named")
+    check(absent.causes() == ["no_program"], "one attempt, cause no_program")
     nothing_left("a program that is not there")
 
 
