@@ -144,6 +144,8 @@ def disk_full(job):
 
 
 def truncated(job):
+    """The newest of two checkpoints: where none is left whole the run stops, whatever the cause of its end."""
+    wait_for(120, "a second checkpoint", lambda: job.last_step() > 2 * INTERVAL)
     os.truncate(job.newest_checkpoint(), 100)
     kill("program")(job)
 
