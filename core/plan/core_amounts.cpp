@@ -21,7 +21,7 @@ constexpr std::int64_t k_any = std::numeric_limits<std::int32_t>::max();
 
 // What a unit of each costs. A unit counts more than all that can come together of those before it.
 struct Weights {
-  std::int64_t distance = 1, near = 0, home = 1, fewest = 0, crowd = 0;
+  Cost distance = 1, near = 0, home = 1, fewest = 0, crowd = 0;
 };
 
 constexpr Weights k_near_only{0, 1, 0, 0, 0};

@@ -7,7 +7,7 @@
 
 namespace dts::plan {
 
-std::size_t Flow::add(Node from, Node to, std::int64_t capacity, std::int64_t cost) {
+std::size_t Flow::add(Node from, Node to, std::int64_t capacity, Cost cost) {
   edges_of_[from].push_back(edges_.size());
   edges_.push_back({to, capacity, cost});
   edges_of_[to].push_back(edges_.size());
@@ -16,8 +16,8 @@ std::size_t Flow::add(Node from, Node to, std::int64_t capacity, std::int64_t co
 }
 
 std::vector<std::size_t> Flow::cheapest_path(Node source, Node sink) const {
-  constexpr std::int64_t k_far = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int64_t> distance(edges_of_.size(), k_far);
+  constexpr Cost k_far = Cost{1} << 126;  // more than any path costs
+  std::vector<Cost> distance(edges_of_.size(), k_far);
   std::vector<std::size_t> reached_by(edges_of_.size());
   std::vector<bool> waits(edges_of_.size(), false);
   std::deque<Node> queue{source};
@@ -42,8 +42,8 @@ std::vector<std::size_t> Flow::cheapest_path(Node source, Node sink) const {
   return path;
 }
 
-std::int64_t Flow::run(Node source, Node sink) {
-  std::int64_t cost = 0;
+Cost Flow::run(Node source, Node sink) {
+  Cost cost = 0;
   for (auto path = cheapest_path(source, sink); !path.empty(); path = cheapest_path(source, sink)) {
     std::int64_t amount = std::numeric_limits<std::int64_t>::max();
     for (const std::size_t edge : path) amount = std::min(amount, edges_[edge].capacity);

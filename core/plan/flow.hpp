@@ -8,6 +8,10 @@
 
 namespace dts::plan {
 
+// What a unit costs on an edge. 128 bits: costs that stand for an order of criteria are products of
+// numbers of cores, ranks and distances, and those of a node of 300 cores do not fit 64.
+__extension__ using Cost = __int128;
+
 // Minimum-cost maximum flow by successive shortest paths (Ahuja, Magnanti, Orlin: Network Flows,
 // 1993, section 9.7; Bellman-Ford's queue, so costs may not be negative on a cycle). Built for some
 // hundred edges. Deterministic: the same network gives the same flow.
@@ -18,10 +22,10 @@ class Flow {
   explicit Flow(std::size_t nodes) : edges_of_(nodes) {}
 
   // Returns the edge's number, for flow().
-  std::size_t add(Node from, Node to, std::int64_t capacity, std::int64_t cost);
+  std::size_t add(Node from, Node to, std::int64_t capacity, Cost cost);
 
   // Sends what goes from `source` to `sink`; returns the cost of all of it.
-  std::int64_t run(Node source, Node sink);
+  Cost run(Node source, Node sink);
 
   // What went over the edge.
   [[nodiscard]] std::int64_t flow(std::size_t edge) const { return edges_[2 * edge + 1].capacity; }
@@ -30,7 +34,7 @@ class Flow {
   struct Edge {
     Node to;
     std::int64_t capacity;  // what is left; that of the way back is what went
-    std::int64_t cost;
+    Cost cost;
   };
 
   // The edges of the cheapest path; empty: no more goes.
