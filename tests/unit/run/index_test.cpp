@@ -4,6 +4,7 @@
 #include "core/run/index.hpp"
 
 #include "core/run/ledger.hpp"
+#include "tests/support/many_writers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -131,21 +132,11 @@ TEST_CASE("a home that cannot be written, or is not known, is an error and no mo
 TEST_CASE("many writers at once lose no line, and the oldest go once there are very many") {
   const Home home;
   constexpr unsigned k_writers = 6, k_each = 25;
-  std::vector<pid_t> writers;
-  for (unsigned writer = 0; writer < k_writers; ++writer) {
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      for (unsigned i = 0; i < k_each; ++i)
-        if (!add_to_index({"/runs/x", writer * k_each + i + 1, ""})) ::_exit(1);
-      ::_exit(0);
-    }
-    writers.push_back(pid);
-  }
-  for (const pid_t writer : writers) {
-    int status = 0;
-    REQUIRE(::waitpid(writer, &status, 0) == writer);
-    CHECK(status == 0);
-  }
+  dts::tests::write_at_once(k_writers, [](unsigned writer) {
+    for (unsigned i = 0; i < k_each; ++i)
+      if (!add_to_index({"/runs/x", writer * k_each + i + 1, ""})) return false;
+    return true;
+  });
   CHECK(read_index()->size() == std::size_t{k_writers} * k_each);
   std::string many;
   while (many.size() < (1U << 20))

@@ -3,6 +3,7 @@
 #include "core/run/ledger.hpp"
 
 #include "core/base/text.hpp"
+#include "tests/support/many_writers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -249,21 +250,11 @@ TEST_CASE("events of many processes at once are all there, each whole") {
   const std::string path = folder.file("ledger.jsonl");
   REQUIRE(write_file(path, "{\"half"));
   constexpr unsigned k_writers = 8, k_each = 20;
-  std::vector<pid_t> writers;
-  for (unsigned writer = 1; writer <= k_writers; ++writer) {
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      for (unsigned i = 0; i < k_each; ++i)
-        if (!append_event(path, {.event = "decided", .attempt = writer})) ::_exit(1);
-      ::_exit(0);
-    }
-    writers.push_back(pid);
-  }
-  for (const pid_t writer : writers) {
-    int status = 0;
-    REQUIRE(::waitpid(writer, &status, 0) == writer);
-    CHECK(status == 0);
-  }
+  dts::tests::write_at_once(k_writers, [&path](unsigned writer) {
+    for (unsigned i = 0; i < k_each; ++i)
+      if (!append_event(path, {.event = "decided", .attempt = writer + 1})) return false;
+    return true;
+  });
   const auto events = read_ledger(path);
   REQUIRE(events);
   CHECK(events->size() == std::size_t{k_writers} * k_each);
