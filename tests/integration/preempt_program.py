@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program of preempt_moments.py, one rank: steps of 0.1 s, a save every 15 of them and at a stop, a load at its start."""
+import json
+import os
+import signal
+import sys
+import time
+
+# A save takes longer than what is left once a grace time of 15 s is over: a preemption that nobody heard of costs steps.
+LOAD, SAVE, EVERY, STEP = 2.0, 4.5, 15, 0.1
+
+
+class Program:
+    def __init__(self):
+        self.stop = False
+        signal.signal(signal.SIGTERM, self.on_stop)
+        self.rank, self.attempt = int(os.environ["RANK"]), int(os.environ["DTSUBMIT_ATTEMPT"])
+        self.run, self.folder = os.environ["DTSUBMIT_RUN_DIR"], os.environ["DTSUBMIT_CHECKPOINT_DIR"]
+        self.state, self.step, self.total = f"{self.folder}/state-{self.rank}", 0, 40
+
+    def on_stop(self, *_):
+        self.stop = True
+
+    def tell(self, event):
+        if self.rank == 0:
+            with open(self.run + "/metrics.jsonl", "a") as file:
+                file.write(json.dumps({"event": event, "attempt": self.attempt, "step": self.step, "total": self.total}) + "\n")
+
+    def mark(self, phase):
+        """For the test: this phase of this attempt begins."""
+        if self.rank == 0:
+            open(f"{self.run}/{phase}-{self.attempt}", "w").close()
+
+    def pause(self, seconds):
+        end = time.monotonic() + seconds  # a signal cuts no sleep short
+        while time.monotonic() < end:
+            time.sleep(min(0.1, max(0.0, end - time.monotonic())))
+
+    def load(self):
+        if os.path.exists(self.state):
+            self.mark("load")
+            self.pause(LOAD)
+            with open(self.state) as file:
+                self.step = int(file.read())
+
+    def save(self):
+        self.mark("save")
+        self.pause(SAVE)
+        with open(self.state + ".new", "w") as file:
+            file.write(str(self.step))
+        os.rename(self.state + ".new", self.state)
+
+    def main(self):
+        self.load()
+        self.tell("start")
+        while self.step < self.total:
+            if self.stop:
+                self.save()
+                sys.exit(85)
+            time.sleep(STEP)
+            self.step += 1
+            self.tell("step")
+            if self.step % EVERY == 0 and self.step < self.total:
+                self.save()
+        self.tell("done")
+
+
+if __name__ == "__main__":
+    Program().main()
