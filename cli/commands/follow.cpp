@@ -5,6 +5,7 @@
 #include "core/base/log.hpp"
 #include "core/run/decision.hpp"
 #include "core/run/ledger.hpp"
+#include "core/run/presence.hpp"
 
 #include <fmt/format.h>
 
@@ -49,14 +50,14 @@ class JobEnd {
     if (event.event == "resubmitted") job_ = event.job;
   }
 
-  // `decided`: the exit code in the ledger's last word, if there is one.
-  std::optional<int> look(const std::optional<int>& decided) {
-    // Once the agent decided, the scheduler's own record follows within moments: ask for it soon.
-    if (decided && !was_decided_) next_question_ = Clock::now();
-    was_decided_ = decided.has_value();
+  // `decided`: the exit code in the ledger's last word, if there is one. `soon`: the agent has
+  // ended, or is about to, and the scheduler's own record follows within moments.
+  std::optional<int> look(const std::optional<int>& decided, bool soon) {
+    if (soon && !was_soon_) next_question_ = Clock::now();
+    was_soon_ = soon;
     if (Clock::now() < next_question_) return std::nullopt;
     question_pause_ = std::min(question_pause_ * 2, k_slowest_question);
-    next_question_ = Clock::now() + (decided ? seconds(1) : question_pause_);
+    next_question_ = Clock::now() + (soon ? seconds(1) : question_pause_);
     return ask(decided);
   }
 
@@ -90,7 +91,7 @@ class JobEnd {
   sched::Scheduler& scheduler_;
   const run::RunDirectory& run_;
   sched::JobId job_;
-  bool was_decided_ = false;
+  bool was_soon_ = false;
   bool troubled_ = false;
   sched::JobState state_ = sched::JobState::unknown;
   std::string reason_;
@@ -105,7 +106,7 @@ class ProcessEnd {
 
   void take(const run::Event&) {}
 
-  std::optional<int> look(const std::optional<int>& decided) {
+  std::optional<int> look(const std::optional<int>& decided, bool) {
     if (run::holder_of(agent_) == run::Holder::alive) return std::nullopt;
     if (!decided && !std::exchange(gone_, true)) return std::nullopt;  // its last word may be new
     return decided.value_or(1);
@@ -116,20 +117,57 @@ class ProcessEnd {
   bool gone_ = false;
 };
 
-template <class End>
-Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
-  std::optional<int> decided;
-  while (true) {
-    DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
-    for (; told < events.size(); ++told) {
-      const run::Event& event = events[told];
+// The ledger as it grows. One that cannot be read leaves the end of the job to be waited for.
+class News {
+ public:
+  News(const run::RunDirectory& run, std::size_t told) : run_(run), told_(told) {}
+
+  template <class End>
+  [[nodiscard]] Result<void> look(End& end) {
+    vanished_ = !presence_.look();
+    const auto events = run::read_ledger(run_.ledger());
+    if (!events) return trouble(events.error());
+    for (; told_ < events->size(); ++told_) {
+      const run::Event& event = (*events)[told_];
       if (const std::string words = in_words(event); !words.empty()) tell("{}\n", words);
       end.take(event);
       const bool ends =
           event.event == "decided" && (event.decision == "done" || event.decision == "stop");
-      decided = ends ? std::optional(event.exit_code) : std::nullopt;
+      decided_ = ends ? std::optional(event.exit_code) : std::nullopt;
     }
-    if (const auto code = end.look(decided)) return *code;
+    return {};
+  }
+
+  // The exit code in the run's last word.
+  [[nodiscard]] const std::optional<int>& decided() const { return decided_; }
+
+  [[nodiscard]] bool vanished() const { return vanished_; }
+
+ private:
+  [[nodiscard]] Result<void> trouble(const Error& error) {
+    if (error.code != Errc::not_found && error.code != Errc::io)
+      return tl::unexpected<Error>(error);
+    if (error.code == Errc::not_found && !vanished_) return {};  // may be a file server's hiccup
+    const std::string words =
+        vanished_ ? run::vanished_words(run_) : error.message + "; still waiting";
+    if (std::exchange(said_, words) != words) tell("{}\n", words);
+    return {};
+  }
+
+  const run::RunDirectory& run_;
+  run::Presence presence_{run_};
+  std::size_t told_;
+  std::optional<int> decided_;
+  bool vanished_ = false;
+  std::string said_;
+};
+
+template <class End>
+Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
+  News news(run, told);
+  while (true) {
+    DTS_TRY(news.look(end));
+    if (const auto code = end.look(news.decided(), news.decided() || news.vanished())) return *code;
     std::this_thread::sleep_for(k_look);
   }
 }

@@ -5,8 +5,10 @@
 #include "cli/commands/selection.hpp"
 #include "core/base/files.hpp"
 #include "core/base/log.hpp"
+#include "core/base/text.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/ledger.hpp"
+#include "core/run/presence.hpp"
 #include "core/run/rank_logs.hpp"
 
 #include <CLI/CLI.hpp>
@@ -124,8 +126,9 @@ class EndInQueue {
   Clock::time_point next_question_ = Clock::now() + std::chrono::seconds(1);
 };
 
-int follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown) {
+Result<int> follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown) {
   EndInQueue end(run);
+  run::Presence presence(run);
   unsigned attempt =
       std::max(1U, options.attempt != 0 ? options.attempt : run::latest_attempt(run));
   shown.select(attempt);
@@ -145,6 +148,12 @@ int follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown
       fmt::print(
           stderr, "{} and says no more; see: dtsubmit why {}\n", gone, options.selection.what);
       return 0;
+    }
+    if (!presence.look()) {
+      shown.rest();
+      return fail(Errc::io,
+                  run::vanished_words(run),
+                  "dtsubmit why " + shell_quote(run.path) + " says what is left to say of it");
     }
     std::this_thread::sleep_for(k_look);
   }

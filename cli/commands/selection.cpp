@@ -11,6 +11,8 @@
 #include "core/run/lease.hpp"
 #include "core/run/ledger.hpp"
 #include "core/run/newest_job.hpp"
+#include "core/run/presence.hpp"
+#include "core/sched/reason.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -40,14 +42,38 @@ bool lacks_job(const run::RunDirectory& run) {
   return events && run::newest_job(*events) == 0;
 }
 
+// Where the run directory is gone the scheduler's record is all that is left.
+std::string record_of(sched::JobId job) {
+  const auto scheduler = plugin::load_scheduler();
+  const auto info = scheduler ? (*scheduler)->job(job)
+                              : Result<sched::JobInfo>(tl::unexpected<Error>(scheduler.error()));
+  if (!info && info.error().code == Errc::not_found)
+    return fmt::format("; Slurm does not know its job {} any more", job);
+  if (!info) return fmt::format("; of its job {} nothing is known: {}", job, info.error().message);
+  if (!sched::is_terminal(info->state))
+    return fmt::format("; its job {} is still {}", job, sched::to_string(info->state));
+  return fmt::format("; its job {} is over ({}): {}",
+                     job,
+                     sched::to_string(info->state),
+                     sched::words_of_end(*info).why);
+}
+
+tl::unexpected<Error> gone(const run::Indexed& entry) {
+  const bool can_ask = entry.job != 0 && entry.cluster == run::this_cluster();
+  return fail(Errc::not_found,
+              run::vanished_words({entry.folder}) + (can_ask ? record_of(entry.job) : ""),
+              "what it said went with it; if it was moved, give its new place");
+}
+
 Result<run::RunDirectory> find_directory(const Selection& selection) {
   auto here = run::find_run(selection.runs, selection.what);
-  if (here || here.error().code != Errc::not_found || selection.runs != k_default_runs ||
-      selection.what.find('/') != std::string::npos)
-    return here;
-  auto elsewhere = run::find_in_index(selection.what);
-  if (!elsewhere && elsewhere.error().code != Errc::invalid) return here;  // the better words
-  return elsewhere;
+  if (here || here.error().code != Errc::not_found) return here;
+  if (selection.runs == k_default_runs && selection.what.find('/') == std::string::npos) {
+    auto elsewhere = run::find_in_index(selection.what);
+    if (elsewhere || elsewhere.error().code == Errc::invalid) return elsewhere;
+  }
+  if (const auto entry = run::gone_from_index(selection.what)) return gone(*entry);
+  return here;  // the better words
 }
 
 }  // namespace

@@ -135,8 +135,8 @@ Result<int> act(const WhyOptions& options) {
 
 void print_ending(const run::RunDirectory& run, const Selection& selection) {
   const auto known = learn(run, selection);
-  if (!known) return;
   std::fflush(stdout);
+  if (!known) return tell("next: dtsubmit why {}\n", shell_quote(run.path));
   tell("{}", ending_text(explain(*known), *known));
 }
 

@@ -67,10 +67,6 @@ Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
   return facts;
 }
 
-std::string vanished_words(const run::RunDirectory& run) {
-  return run.path + " has vanished: it was removed, moved or unmounted";
-}
-
 }  // namespace
 
 AttemptRunner::AttemptRunner(RunnerSettings settings)
@@ -103,7 +99,7 @@ Result<run::Outcome> AttemptRunner::run() {
   [[maybe_unused]] const bool perhaps = presence_.look();
   if (!presence_.look())
     return run::Outcome{
-        run::Cause::run_vanished, exit_code(Errc::io), vanished_words(settings_.run)};
+        run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(settings_.run)};
   return *attempt_.outcome();
 }
 
@@ -382,7 +378,7 @@ void AttemptRunner::look_at_run_directory(Time now) {
   if (now < next_presence_check_) return;
   next_presence_check_ = now + k_presence_check;
   if (attempt_.outcome() || presence_.look()) return;
-  const std::string words = vanished_words(settings_.run);
+  const std::string words = run::vanished_words(settings_.run);
   log("{}: ending every rank", words);
   attempt_.on_run_vanished(words, now);
   next_presence_check_ = Time::max();

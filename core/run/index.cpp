@@ -63,15 +63,24 @@ std::vector<Indexed> parse_index(std::string_view text) {
   return entries;
 }
 
+namespace {
+
+// "last" apart: it is one among all.
+bool means(const std::string& what, const Indexed& entry, const std::string& cluster) {
+  const auto job = parse_number(what);
+  return name_of(RunDirectory{entry.folder}) == what ||
+         (job && *job != 0 && entry.job == *job && entry.cluster == cluster);
+}
+
+}  // namespace
+
 std::vector<std::string> matches(const std::vector<Indexed>& entries,
                                  const std::string& what,
                                  const std::string& cluster) {
-  const auto job = parse_number(what);
   std::vector<std::string> found;
   std::set<std::string> seen;
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    const bool fits = what == "last" || name_of(RunDirectory{entry->folder}) == what ||
-                      (job && *job != 0 && entry->job == *job && entry->cluster == cluster);
+    const bool fits = what == "last" || means(what, *entry, cluster);
     if (fits && seen.insert(entry->folder).second) found.push_back(entry->folder);
   }
   if (what == "last")  // a requeue of an old run adds a line, but makes no new run
@@ -120,6 +129,19 @@ Result<void> add_job_to_index(const RunDirectory& run, std::uint32_t job) {
   for (const Indexed& entry : entries)
     if (entry.folder == run.path) cluster = entry.cluster;
   return add_to_index({run.path, job, cluster});
+}
+
+std::optional<Indexed> gone_from_index(const std::string& what) {
+  const auto entries = read_index();
+  if (!entries) return std::nullopt;
+  const bool is_folder = what.find('/') != std::string::npos;
+  std::string folder = is_folder ? absolute_path(what) : "";
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();  // of a shell
+  const auto found = std::find_if(entries->rbegin(), entries->rend(), [&](const Indexed& entry) {
+    return is_folder ? entry.folder == folder : means(what, entry, this_cluster());
+  });
+  if (found == entries->rend() || exists(found->folder)) return std::nullopt;
+  return *found;
 }
 
 Result<RunDirectory> find_in_index(const std::string& what) {

@@ -8,6 +8,7 @@
 #include "core/run/run_directory.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,10 @@ struct Indexed {
 
 // One more job of a run that is in the index; of the cluster of the job before.
 [[nodiscard]] Result<void> add_job_to_index(const RunDirectory& run, std::uint32_t job);
+
+// The newest that `what` (its folder, a job id or a name) means where nothing is in its place any
+// more. Empty without an index.
+[[nodiscard]] std::optional<Indexed> gone_from_index(const std::string& what);
 
 // The run of this user that `what` means wherever it is. Errc::not_found where the index knows
 // none that is still there; Errc::invalid where one is not ours alone.

@@ -17,6 +17,10 @@ bool proves_absence(int error) {
 
 }  // namespace
 
+std::string vanished_words(const RunDirectory& run) {
+  return run.path + " has vanished: it was removed, moved or unmounted";
+}
+
 Presence::Presence(const RunDirectory& run) : run_(run) {
   struct stat folder {};
 

@@ -6,7 +6,12 @@
 
 #include <sys/types.h>
 
+#include <string>
+
 namespace dts::run {
+
+// What is said of one that has.
+[[nodiscard]] std::string vanished_words(const RunDirectory& run);
 
 class Presence {
  public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sched/reason.hpp"
 
+#include "core/base/result.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -190,6 +192,10 @@ ReasonWords words_of_failure(const JobInfo& job) {
   if (job.exit_code == 127 || job.exit_code == 126)
     return {fmt::format("its batch script could not start dtsubmit (exit code {})", job.exit_code),
             "see that dtsubmit lies in the same place on the nodes"};
+  if (job.exit_code == exit_code(Errc::io))
+    return {fmt::format("its run directory vanished or could not be written (exit code {})",
+                        job.exit_code),
+            "see that the run directory is there, can be written, and is shared with the nodes"};
   return {fmt::format("its batch script ended with exit code {}", job.exit_code), ""};
 }
 

@@ -94,6 +94,24 @@ TEST_CASE("a run whose folder is gone gives way to an older one") {
   CHECK(home.found(k_young) == "none");
 }
 
+TEST_CASE("where nothing is in its place any more the index knows what it was") {
+  const Home home;
+  const RunDirectory old = home.run(k_old);
+  REQUIRE(add_to_index({old.path, 41, ""}));
+  CHECK_FALSE(gone_from_index("41"));
+  REQUIRE(remove_all(old.path));
+  for (const std::string& what :
+       {std::string("41"), std::string(k_old), old.path, old.path + "/"}) {
+    CAPTURE(what);
+    const auto gone = gone_from_index(what);
+    REQUIRE(gone);
+    CHECK(gone->folder == old.path);
+    CHECK(gone->job == 41);
+  }
+  for (const char* other : {"last", "42", "0", "/nowhere", k_young})
+    CHECK_FALSE(gone_from_index(other));
+}
+
 TEST_CASE("damaged lines, half a last one too, cost nothing but themselves") {
   const Home home;
   REQUIRE(add_to_index({home.run(k_old).path, 41, ""}));
