@@ -93,31 +93,33 @@ class EndInQueue {
  public:
   explicit EndInQueue(const run::RunDirectory& run) : run_(run) {}
 
-  // What became of the job, once it is over for good without a word in the ledger; else empty.
-  std::string look() {
-    if (Clock::now() < next_question_) return {};
+  // True once the job is over for good without a word in the ledger.
+  bool look() {
+    if (Clock::now() < next_question_) return false;
     pause_ = std::min(pause_ * 2, k_slowest_question);
-    next_question_ = Clock::now() + pause_;
-    const auto job = job_of(run_);
-    if (!job) return {};
-    if (!scheduler_) {
-      auto loaded = plugin::load_scheduler();
-      if (!loaded) return {};
-      scheduler_ = *std::move(loaded);
-    }
-    const auto info = scheduler_->job(*job);
-    const bool forgotten = !info && info.error().code == Errc::not_found;
-    const bool ended = info && sched::is_terminal(info->state) && !info->completing;
+    const bool ended = has_ended();
     // Its agent may have written its last word since: that is looked for once more.
-    if (!std::exchange(ended_, forgotten || ended) || !ended_) return {};
-    return fmt::format("job {} is over ({})",
-                       *job,
-                       info ? sched::to_string(info->state) : "Slurm knows it no more");
+    next_question_ = Clock::now() + (ended ? k_last_word : pause_);
+    return std::exchange(ended_, ended) && ended;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds k_slowest_question{10};
+  static constexpr std::chrono::seconds k_last_word{1};
+
+  bool has_ended() {
+    const auto job = job_of(run_);
+    if (!job) return false;
+    if (!scheduler_) {
+      auto loaded = plugin::load_scheduler();
+      if (!loaded) return false;
+      scheduler_ = *std::move(loaded);
+    }
+    const auto info = scheduler_->job(*job);
+    if (!info) return info.error().code == Errc::not_found;
+    return sched::is_terminal(info->state) && !info->completing;
+  }
 
   const run::RunDirectory& run_;
   std::unique_ptr<sched::Scheduler> scheduler_;
@@ -143,10 +145,9 @@ Result<int> follow(const run::RunDirectory& run, const LogOptions& options, Show
     }
     if (over && options.attempt == 0) print_ending(run, options.selection);
     if (over || newer) return 0;
-    if (const std::string gone = end.look(); !gone.empty()) {
+    if (end.look()) {
       shown.rest();
-      fmt::print(
-          stderr, "{} and says no more; see: dtsubmit why {}\n", gone, options.selection.what);
+      print_ending(run, options.selection);
       return 0;
     }
     if (!presence.look()) {

@@ -93,7 +93,11 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
     case StopWay::signal:
       break;
   }
-  DTS_TRY(scheduler->signal_batch(seen.job, launch::k_stop_request));
+  {
+    const HeldSignals whole;
+    DTS_TRY(told_in_time(sched::signal_for_certain(
+        *scheduler, seen.job, launch::k_stop_request, patience_with_words())));
+  }
   say_asked(fmt::format("job {}", seen.job), fmt::format("requeue {}", seen.job));
   if (wait) return follow_job(*scheduler, run, seen.job, seen.events);
   return 0;

@@ -75,6 +75,9 @@ Standing standing_of(const Known& known) {
 
 // "continues from step-000000060", "begins anew: it has no checkpoint".
 std::string would_continue(const Known& known) {
+  const AttemptSummary* attempt = newest(known);
+  if (attempt != nullptr && attempt->cause == run::to_string(run::Cause::damaged))
+    return "stops again as long as no checkpoint is good";
   return known.checkpoint.empty() ? "begins anew: it has no checkpoint"
                                   : "continues from " + known.checkpoint;
 }

@@ -2,6 +2,7 @@
 // Whose fault it is that an attempt does not get on, and what is said of one of which nothing is
 // seen any more.
 #include "core/launch/attempt.hpp"
+#include "core/run/goodput.hpp"
 
 #include <fmt/format.h>
 
@@ -101,9 +102,9 @@ void Attempt::look_for_quiet(Time now) {
   event.rank = static_cast<int>(*idle);
   event.node = ranks_.at(*idle).hello.rank.node;
   event.detail = fmt::format(
-      "no output, no heartbeat and no checkpoint for {} min, and {} has used no processor time: it "
+      "no output, no heartbeat and no checkpoint for {}, and {} has used no processor time: it "
       "may hang (dtsubmit logs --ranks all; --hang-timeout ends such a program)",
-      std::chrono::floor<std::chrono::minutes>(quietest).count(),
+      run::duration_words(std::chrono::floor<seconds>(quietest)),
       where(*idle));
   events_.push_back(std::move(event));
 }

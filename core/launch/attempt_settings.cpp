@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt_settings.hpp"
 
+#include "core/base/duration.hpp"
 #include "core/base/hash.hpp"
+#include "core/launch/allocation.hpp"
 
 namespace dts::launch {
 namespace {
 
 constexpr unsigned k_port_candidates = 64;
+constexpr std::chrono::hours k_longest_quiet{24 * 365};
 
 // As Go has it.
 int hang_seconds(const std::optional<std::chrono::seconds>& limit) {
   if (!limit) return 0;
   return *limit == std::chrono::seconds::max() ? -1 : static_cast<int>(limit->count());
+}
+
+// An hour, where nobody says otherwise.
+std::chrono::seconds quiet_limit() {
+  const auto asked = parse_duration(getenv_lookup("DTSUBMIT_QUIET_LIMIT").value_or(""));
+  if (!asked || asked->count() < 1 || *asked > k_longest_quiet)
+    return AttemptSettings().quiet_limit;
+  return std::chrono::ceil<std::chrono::seconds>(*asked);
 }
 
 }  // namespace
@@ -34,6 +45,7 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
   settings.log_timestamps = job.spec.log_timestamps;
   settings.strict_binding = job.spec.strict_binding;
   settings.hang_seconds = hang_seconds(job.spec.hang_timeout);
+  settings.quiet_limit = quiet_limit();
   settings.agent_node = job.allocation.node;
   settings.nodes = job.allocation.nodes;
   settings.launch_limit = job.spec.start_timeout;

@@ -79,6 +79,18 @@ std::optional<Result<void>> outcome_of_requeue(Scheduler& scheduler,
   return unknown_outcome(lost);
 }
 
+template <class Order>
+Result<void> until_answered(const Order& order, const Patience& patience) {
+  const auto first = order();
+  if (first || !is_away(first.error())) return first;
+  Wait wait(patience);
+  while (wait.go_on()) {
+    auto again = order();
+    if (again || !is_away(again.error())) return again;
+  }
+  return unknown_outcome(first.error());
+}
+
 }  // namespace
 
 Result<std::vector<JobInfo>> find_jobs(Scheduler& scheduler, const std::string& script_path) {
@@ -111,15 +123,8 @@ Result<void> cancel_for_certain(Scheduler& scheduler, JobId job, const Patience&
   // A controller that is away now gets no order that it might carry out hours later.
   if (const auto info = scheduler.job(job); !info && is_away(info.error()))
     return tl::unexpected<Error>(info.error());
-  const auto cancelled = scheduler.cancel(job);
-  if (cancelled || !is_away(cancelled.error())) return cancelled;
-  Wait wait(patience);
-  while (wait.go_on()) {
-    // Once more does no harm: a job that has ended is fine.
-    auto again = scheduler.cancel(job);
-    if (again || !is_away(again.error())) return again;
-  }
-  return unknown_outcome(cancelled.error());
+  // Once more does no harm: a job that has ended is fine.
+  return until_answered([&] { return scheduler.cancel(job); }, patience);
 }
 
 Result<void> requeue_once(Scheduler& scheduler, JobId job, const Patience& patience) {
@@ -133,6 +138,26 @@ Result<void> requeue_once(Scheduler& scheduler, JobId job, const Patience& patie
     requeued = scheduler.requeue(job);
     if (requeued || !is_away(requeued.error())) return requeued;
   }
+}
+
+Result<void> signal_for_certain(Scheduler& scheduler,
+                                JobId job,
+                                int signal,
+                                const Patience& patience) {
+  bool lost = false;
+  const auto order = [&]() -> Result<void> {
+    auto sent = scheduler.signal_batch(job, signal);
+    if (sent || is_away(sent.error())) {
+      lost = lost || !sent;
+      return sent;
+    }
+    // The signal whose answer was lost may have ended it.
+    const auto now =
+        lost ? scheduler.job(job) : Result<JobInfo>(tl::unexpected<Error>(sent.error()));
+    const bool over = now ? is_terminal(now->state) : lost && now.error().code == Errc::not_found;
+    return over ? Result<void>() : sent;
+  };
+  return until_answered(order, patience);
 }
 
 }  // namespace dts::sched

@@ -59,4 +59,12 @@ struct Patience {
                                         JobId job,
                                         const Patience& patience = {});
 
+// Scheduler::signal_batch() until it is known what came of it: the signal is sent again as long as
+// no answer comes, so it must be one of which two mean what one means. A job that is over by then
+// is no error.
+[[nodiscard]] Result<void> signal_for_certain(Scheduler& scheduler,
+                                              JobId job,
+                                              int signal,
+                                              const Patience& patience = {});
+
 }  // namespace dts::sched

@@ -2,3 +2,6 @@
 foreach(launcher mpirun srun)
   dts_script_test(endings_vanished_${launcher} integration 300 endings vanished ${launcher})
 endforeach()
+foreach(scenario queued damaged silent)
+  dts_script_test(endings_${scenario} integration 300 endings ${scenario})
+endforeach()

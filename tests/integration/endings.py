@@ -8,7 +8,7 @@ import sys
 import time
 
 from checks import check, wait_for
-from main_job_support import DTSUBMIT, Cluster, Run
+from main_job_support import DTSUBMIT, DTTRAIN, Cluster, Run
 from nodes import events
 
 DOZE = ["--", "sh", "-c", "sleep 600"]
@@ -83,5 +83,107 @@ def vanished(launcher):
                 check("vanished or could not be written" in said, "where it was moved to by Slurm's record")
 
 
+def put_back(cluster, run):
+    """Preempted by a job that stays for a while; the run waits in the queue."""
+    holder = cluster.run("sbatch", "--parsable", "-p", "high", "--nodes=1", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
+    wait_for(60, "the requeue", lambda: cluster.job_state(run.job) == "PENDING" and events(run, "decided"))
+    return holder
+
+
+def queued():
+    """A job that waits in the queue after a preemption is cancelled there, by Slurm's command and by ours: nobody is left to say so."""
+    with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
+        for cancel in ("scancel", "dtsubmit"):
+            waiting, run = waited_for(cluster, "--nodes", "1", *DOZE)
+            wait_for(60, "the ranks", lambda: events(run, "ranks_started"))
+            logs = Follower(cluster, "logs", "-f", run.path)
+            holder = put_back(cluster, run)
+            began = time.time()
+            if cancel == "scancel":
+                cluster.run("scancel", str(run.job))
+            else:
+                cluster.dtsubmit("cancel", str(run.job))
+            code, said = logs.end()
+            print(f"{cancel}: logs -f ended after {time.time() - began:.1f} s", flush=True)
+            check(code == 0 and f"Job {run.job} was cancelled while it waited in the queue" in said, "logs -f ends and says what became of the job")
+            check("next: dtsubmit requeue" in said, "and what can be done")
+            code, said = waiting.end()
+            print(f"{cancel}: --wait ended after {time.time() - began:.1f} s", flush=True)
+            check(code == 143 and f"Job {run.job} was cancelled while it waited in the queue" in said, "--wait as well, as one that was killed")
+            for verb in ("status", "why"):
+                check("cancelled" in asked(cluster, verb, run.path, 0), f"{verb} says it too")
+            cluster.run("scancel", holder)
+            shutil.rmtree(run.path)
+
+
+def damaged():
+    """Every checkpoint is damaged while the run waits in the queue: it stops, or begins anew where that was allowed."""
+    train = ["--", DTTRAIN, "--limit-train", "6400", "--save-every", "10", "--step-delay", "70"]
+    with Cluster("linuxproc", 1, 0, 5, *QUICK) as cluster:
+        for rule in ([], ["--on", "damaged=restart"]):
+            run = cluster.submit("--nodes", "1", "--ntasks-per-node", "2", *rule, *train)
+            run.reach_step(15)
+            holder = put_back(cluster, run)
+            spoilt = spoil(run.path + "/checkpoints")
+            check(spoilt > 1, f"{spoilt} files of checkpoints are damaged")
+            cluster.run("scancel", holder)
+            status = run.finish()
+            said = "".join(asked(cluster, verb, run.job, 0) for verb in ("status", "why"))
+            print(status["attempts"], flush=True)
+            if not rule:
+                check([one["cause"] for one in status["attempts"]] == ["preempted", "damaged"], "it stops as damaged")
+                check(not status["done"] and events(run, "decided")[-1]["decision"] == "stop", "and is not begun anew")
+                check("damaged=restart" in said, "and how it may begin anew is said")
+                check("stops again as long as no checkpoint is good" in said, "and what a requeue as it is would do")
+            else:
+                check(status["done"] and status["attempts"][-1]["first_step"] <= 1, "allowed to, it begins anew and completes")
+                check("began anew" in said or "begun anew" in said, "and says so")
+
+
+def spoil(folder):
+    """Half of each file of every checkpoint is gone."""
+    count = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(place, name)
+            os.truncate(path, os.path.getsize(path) // 2)
+            count += 1
+    return count
+
+
+# Rank 1 sleeps, the others wait for a word that never comes; a file ends all of it.
+SILENT = """
+import os, select, time
+if os.environ["RANK"] == "1":
+    while not os.path.exists(os.environ["DTSUBMIT_RUN_DIR"] + "/go"): time.sleep(2)
+    print("awake", flush=True)
+else:
+    ours, theirs = os.pipe()
+    while not select.select([ours], [], [], 20)[0] and not os.path.exists(os.environ["DTSUBMIT_RUN_DIR"] + "/go"): pass
+"""
+
+
+def silent():
+    """Programs of which nothing is seen for so long as is usually an hour: it is said. With --hang-timeout the one that sleeps is blamed."""
+    with Cluster("linuxproc", 2, 0, 5, *QUICK) as cluster:
+        job = ["--nodes", "2", "--ntasks-per-node", "2", "--launcher", "srun"]
+        hung = cluster.submit(*job, "--hang-timeout", "0:08", "--on", "crash=stop", "--", sys.executable, "-c", SILENT)
+        status = hung.finish()
+        ended = events(hung, "attempt_ended")[0]
+        print(ended, flush=True)
+        check(ended["cause"] == "hang" and ended["rank"] == 1, "rank 1, which slept, is blamed")
+        check("rank 1" in asked(cluster, "why", hung.job, 0), "why names it")
+
+        cluster.environment["DTSUBMIT_QUIET_LIMIT"] = "8s"
+        run = cluster.submit(*job, "--", sys.executable, "-c", SILENT)
+        quiet = wait_for(90, "a word about the silence", lambda: events(run, "quiet"))[0]
+        check(quiet["rank"] in (0, 1, 2, 3) and "no output, no heartbeat and no checkpoint for " in quiet["detail"], quiet["detail"])
+        for verb in ("status", "why"):
+            check("has used no processor time" in asked(cluster, verb, run.job, 0), f"{verb} says it while it lasts")
+        check(len(events(run, "attempt_ended")) == 0, "nothing else is done about it")
+        open(run.path + "/go", "w").close()
+        check(run.finish()["done"], "and it can go on to its end")
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (vanished,)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (vanished, queued, damaged, silent)}[sys.argv[1]](*sys.argv[2:])

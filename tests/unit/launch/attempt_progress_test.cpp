@@ -212,7 +212,7 @@ TEST_CASE("a silent program that stands still is said to for once, after an hour
   CHECK(events[0].event == "quiet");
   CHECK(events[0].rank == 1);
   CHECK(events[0].node == "n0");
-  CHECK(events[0].detail.find("for 60 min, and rank 1 on n0 has used no processor time") !=
+  CHECK(events[0].detail.find("for 1 h 0 min, and rank 1 on n0 has used no processor time") !=
         std::string::npos);
   CHECK(events[0].detail.find("--hang-timeout") != std::string::npos);
   CHECK(job.count<Kill>() == 0);  // nobody has asked for more

@@ -18,6 +18,7 @@ class Deaf final : public sched::Scheduler, public sched::JobSearch {
   int late = 0;       // what was ordered is seen only after so many answered questions
   int orders = 0;     // that came
   int done = 0;       // that were carried out
+  bool ends = false;  // a signal ends the job, and another one is refused
   sched::JobState state = sched::JobState::running;
 
   Result<sched::JobId> submit(const sched::Submission&) override {
@@ -28,7 +29,7 @@ class Deaf final : public sched::Scheduler, public sched::JobSearch {
     DTS_TRY(question());
     sched::JobInfo info;
     info.id = id;
-    info.state = is_seen() ? sched::JobState::pending : state;
+    info.state = is_seen() && !ends ? sched::JobState::pending : state;
     info.restart_count = is_seen() ? 1 : 0;
     return info;
   }
@@ -54,7 +55,13 @@ class Deaf final : public sched::Scheduler, public sched::JobSearch {
 
   Result<void> exclude(sched::JobId, const std::string&) override { return {}; }
 
-  Result<void> signal_batch(sched::JobId, int) override { return {}; }
+  Result<void> signal_batch(sched::JobId, int) override {
+    if (done > 0 && ends) {
+      state = sched::JobState::failed;
+      return fail(Errc::rejected, "the job is over");
+    }
+    return order();
+  }
 
  private:
   Result<void> order() {
@@ -178,4 +185,28 @@ TEST_CASE("a controller that is away already gets no order") {
   CHECK(sched::cancel_for_certain(scheduler, 7, brief()).error().code == Errc::unreachable);
   CHECK(sched::requeue_once(scheduler, 7, brief()).error().code == Errc::unreachable);
   CHECK(scheduler.orders == 0);
+}
+
+TEST_CASE("a signal is sent until somebody answers, and one that ended the job was heard") {
+  Deaf scheduler;
+  scheduler.lost = 3;
+  CHECK(sched::signal_for_certain(scheduler, 7, 10, brief()));
+  CHECK(scheduler.orders == 4);
+  Deaf ended;
+  ended.ends = true;
+  CHECK(sched::signal_for_certain(ended, 7, 10, brief()));
+  CHECK(ended.orders == 1);
+}
+
+TEST_CASE("a signal that is refused at once is refused, and one that nobody answers is unknown") {
+  Deaf over;
+  over.ends = true;
+  over.done = 1;
+  CHECK(sched::signal_for_certain(over, 7, 10, brief()).error().code == Errc::rejected);
+  Deaf scheduler;
+  scheduler.lost = 1'000'000;
+  const auto sent = sched::signal_for_certain(scheduler, 7, 10, brief());
+  REQUIRE_FALSE(sent);
+  CHECK(sent.error().code == Errc::unreachable);
+  CHECK(sent.error().message.find("may still do it") != std::string::npos);
 }
