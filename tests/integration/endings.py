@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from checks import check, wait_for
+from checks import check, skip, wait_for
 from main_job_support import DTSUBMIT, DTTRAIN, Cluster, Run
 from nodes import events
 
@@ -30,8 +30,9 @@ class Follower:
 
 def waited_for(cluster, *words):
     """A job that is waited for from its submission on, and the waiting command."""
+    before = set(listed(cluster.runs))
     waiting = Follower(cluster, "submit", "--runs", cluster.runs, "--wait", *words)
-    path = wait_for(60, "the run directory", lambda: [one for one in listed(cluster.runs) if os.path.exists(one + "/ledger.jsonl")])[0]
+    path = wait_for(60, "the run directory", lambda: [one for one in set(listed(cluster.runs)) - before if os.path.exists(one + "/ledger.jsonl")])[0]
     run = Run(cluster, path, 0)
     run.job = wait_for(60, "its job", lambda: [e["job"] for e in events(run, "submitted")])[0]
     return waiting, run
@@ -185,5 +186,57 @@ def silent():
         check(run.finish()["done"], "and it can go on to its end")
 
 
+# Rank 1 of the first attempt wants more than the job has.
+HOG = """
+import os, time
+if os.environ["DTSUBMIT_ATTEMPT"] == "1" and os.environ["RANK"] == "1":
+    hog = bytearray(1 << 30)
+time.sleep(1)
+"""
+
+
+def holds_memory(cluster):
+    """Slurm holds jobs to their memory from now on, by the kernel's means."""
+    path = cluster.folder + "/cgroup.conf"
+    with open(path) as file:
+        text = file.read()
+    with open(path, "w") as file:
+        file.write(text.replace("ConstrainRAMSpace=no", "ConstrainRAMSpace=yes"))
+    cluster.run("scontrol", "reconfigure")
+    time.sleep(2)
+
+
+def memory(launcher):
+    """The kernel kills a rank for want of memory; the run restarts and is done, or stops. Ranks of mpirun on the first node are in
+    the batch script's own step: Slurm then calls the job OUT_OF_MEMORY, whatever came of it. Those of srun are not."""
+    if not os.path.isdir("/sys/fs/cgroup/memory"):
+        skip("no memory cgroup of version 1")
+    more = ["SelectTypeParameters=CR_Core_Memory", "TaskPlugin=task/cgroup", "DefMemPerNode=500"]
+    with Cluster("cgroup", 1, 0, 5, *QUICK, *(word for line in more for word in ("--conf", line))) as cluster:
+        holds_memory(cluster)
+        job = ["--nodes", "1", "--ntasks-per-node", "2", "--mem", "400M", "--launcher", launcher]
+        waiting, run = waited_for(cluster, *job, "--", sys.executable, "-c", HOG)
+        others = {kind: cluster.run("sbatch", "--parsable", "-o", "/dev/null", "-d", f"{kind}:{run.job}", "--wrap", "true").stdout.strip()
+                  for kind in ("afterok", "afterany")}
+        code, said = waiting.end()
+        check(code == 0, "--wait exits as the run did: it is done")
+        check([one["cause"] for one in run.status()["attempts"]] == ["out_of_memory", "completed"], "its first attempt ran out of memory")
+        state = wait_for(30, "the job's end", lambda: cluster.job_state(run.job))
+        check(state == ("OUT_OF_MEMORY" if launcher == "mpirun" else "COMPLETED"), f"Slurm's state of the job is {state}")
+        wait_for(60, "the job after any", lambda: cluster.job_state(others["afterany"]) == "COMPLETED")
+        told = [said, *(asked(cluster, verb, run.job, 0) for verb in ("status", "why"))]
+        words = "a job that waits for it with --dependency=afterok never starts; use afterany"
+        if launcher == "mpirun":
+            check(all(words in one for one in told), "--wait, status and why say what that means for jobs that depend on it")
+            never = wait_for(60, "Slurm's word", lambda: cluster.run("squeue", "-h", "-j", others["afterok"], "-o", "%r").stdout.strip() == "DependencyNeverSatisfied")
+            check(never, "and so it is")
+        else:
+            check(not any(words in one for one in told), "there is nothing to be said of jobs that depend on it")
+            wait_for(60, "the job after success", lambda: cluster.job_state(others["afterok"]) == "COMPLETED")
+        waiting, run = waited_for(cluster, *job, "--on", "crash=stop", "--", sys.executable, "-c", HOG)
+        code, said = waiting.end()
+        check(code == 137 and "it ran out of memory" in said, "one that is not restarted ends with its rank's code, and says why")
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (vanished, queued, damaged, silent)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (vanished, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])
