@@ -80,7 +80,7 @@ void say_near(const BindRequest& request, NodeBinding& binding) {
                                ? count(near.front(), "core")
                                : fmt::format("{} to {} cores", near.front(), near.back());
   const bool fairest = request.policy == BindPolicy::automatic && near.front() != near.back() &&
-                       near == binding.bound.near_cores;
+                       near.front() == binding.bound.near_cores.front();
   binding.reasons.push_back(fmt::format("{} has {} near its GPUs{}",
                                         near.size() == 1 ? "the rank" : "each rank",
                                         each,

@@ -127,17 +127,29 @@ std::pair<unsigned, unsigned> least_parts(const NodeTopology& node,
   return {static_cast<unsigned>(least), static_cast<unsigned>(sizes.size())};
 }
 
-// What no binding of `ranks` ranks can pass, of the numbers that do not hang on GPUs.
+// The nearest that any GPU is to an adapter.
+double least_nic_distance(const NodeTopology& node, const std::vector<unsigned>& nics) {
+  auto least = static_cast<double>(topo::Path::sys);
+  for (const topo::Gpu& gpu : node.gpus)
+    for (const unsigned nic : nics)
+      least = std::min(least, static_cast<double>(topo::path(gpu, node.nics[nic])));
+  return node.gpus.empty() || nics.empty() ? 0 : least;
+}
+
+// What no binding of `ranks` ranks can pass, of the numbers that do not hang on how GPUs are
+// chosen.
 BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
   const auto cores = static_cast<unsigned>(node.cores.size());
   const unsigned limit = request.cores_per_rank > 0 ? request.cores_per_rank : cores;
-  const auto nics = static_cast<unsigned>(compute_nics(node).size());
+  const std::vector<unsigned> adapters = compute_nics(node);
+  const auto nics = static_cast<unsigned>(adapters.size());
   BindingScore bound;
   bound.fewest_cores = std::min(limit, std::max(1U, cores / request.ranks));
   bound.most_cores = std::min(limit, (cores + request.ranks - 1) / request.ranks);
   bound.unused_cores = cores - std::min(cores, bound.most_cores * request.ranks);
   bound.shared_cores = request.ranks > cores ? std::min(cores, request.ranks - cores) : 0;
   bound.nic_load = nics == 0 ? 0 : (request.ranks + nics - 1) / nics;
+  if (!request.gpus.empty()) bound.nic_distance = least_nic_distance(node, adapters);
   const auto [packages, of_packages] = least_parts(node, &topo::Core::package, bound.fewest_cores);
   bound.package_span = request.ranks * packages;
   const auto [numas, of_numas] = least_parts(node, &topo::Core::numa, bound.fewest_cores);
@@ -168,14 +180,25 @@ bool may_be_better(const GpuGroups& way, const BindingScore& best) {
   return most != has ? most > has : way.home_distance <= best.home_distance;
 }
 
+// True where no other way can be better: what this one promises came true, and later ones promise
+// no more; of the rest no binding has better.
+bool is_as_promised(const GpuGroups& way, const BindingScore& found, const BindingScore& bound) {
+  return found.near_cores == way.near_cores && found.home_distance <= way.home_distance &&
+         found.mean_distance <= way.mean_distance && found.farthest_home <= way.home_distance &&
+         found.nic_distance <= bound.nic_distance && found.nic_load == bound.nic_load &&
+         found.package_span == bound.package_span && found.shared_l3 == 0 &&
+         found.numa_load == bound.numa_load && found.numa_span == bound.numa_span;
+}
+
 // What a rank may hope for is what it would have alone; with one way only, flows have shown what is
 // best.
 void add_bound(const NodeTopology& node, const GpuChoices& choices, unsigned limit, Best& best) {
   BindingScore& bound = best.bound;
   const BindingScore& s = best.score;
   const GpuGroups& first = choices.ways[0];
-  std::tie(bound.gpu_packages, bound.gpu_numas, bound.linked, bound.gpu_paths) =
-      std::tie(s.gpu_packages, s.gpu_numas, s.linked, s.gpu_paths);
+  std::tie(
+      bound.gpu_packages, bound.linked, bound.gpu_crossings, bound.gpu_numas, bound.gpu_paths) =
+      std::tie(s.gpu_packages, s.linked, s.gpu_crossings, s.gpu_numas, s.gpu_paths);
   bound.near_cores.assign(best.ranks.size(), bound.most_cores);
   if (choices.ways.size() == 1) {
     bound.near_cores = s.near_cores;
@@ -215,6 +238,7 @@ Best best_of(const NodeTopology& node, const BindRequest& request) {
       best.ranks = std::move(ranks);
       best.score = found;
     }
+    if (is_as_promised(way, found, best.bound)) break;
   }
   add_bound(node, choices, limit, best);
   return best;

@@ -54,10 +54,11 @@ struct RankBinding {
 // has none: node, pkg or sys).
 struct BindingScore {
   // How far apart the GPUs of a rank are: GpusApart, sums over ranks.
-  unsigned gpu_packages = 0;  // that a rank's GPUs lie in, beyond one
-  unsigned gpu_numas = 0;     // the same of NUMA nodes
-  unsigned linked = 0;        // weights of the links within ranks: the more, the better
-  unsigned gpu_paths = 0;     // topo::Path of each two GPUs of one rank
+  unsigned gpu_packages = 0;   // that a rank's GPUs lie in, beyond one
+  unsigned linked = 0;         // weights of the links within ranks: the more, the better
+  unsigned gpu_crossings = 0;  // of each two GPUs of one rank: switches and processors between
+  unsigned gpu_numas = 0;      // NUMA nodes that a rank's GPUs lie in, beyond one
+  unsigned gpu_paths = 0;      // topo::Path of each two GPUs of one rank
   // Near cores (NearCores) of each rank, ascending. The lexicographically greater list is better:
   // more for the rank with the fewest, then for the one with the second fewest, ...
   std::vector<unsigned> near_cores{};
@@ -95,8 +96,9 @@ struct NodeBinding {
 // and as many GPUs as the others, G/n (G not a multiple of n: those left over are named in a
 // warning; fewer GPUs than ranks: shared by runs of ranks), and no core is shared unless there are
 // fewer than ranks; ranks have the same number of cores, or one more; every core is used; the GPUs
-// of a rank are in one package, one NUMA node, linked, behind one switch; the rank with the fewest
-// near cores has as many as can be; home cores are near, in sum over ranks and their GPUs; the rank
+// of a rank are in one package, linked, behind one switch; the rank with the fewest near cores has
+// as many as any such choice of GPUs can give it; the GPUs of a rank are in one NUMA node, behind
+// one host bridge; home cores are near, in sum over ranks and their GPUs; the rank
 // with the second fewest near cores has as many as can be, and so on (max-min fairness); all cores
 // are near; home cores of the rank that has it worst are near; adapters are
 // near, then evenly loaded; ranks lie in few packages; L3s are not shared; NUMA nodes have few

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/gpu_groups.hpp"
 
+#include "core/base/alike.hpp"
+#include "core/plan/fewest_near.hpp"
 #include "core/plan/gpu_search.hpp"
+#include "core/plan/gpus_alike.hpp"
 #include "core/plan/near_cores.hpp"
 #include "core/plan/share_cores.hpp"
 #include "core/topo/distance.hpp"
@@ -57,27 +60,64 @@ std::vector<bool> roomiest(const NodeTopology& node,
   return extra;
 }
 
-// Fewer GPUs than ranks: which of them have one rank more.
-bool share_gpus(const NodeTopology& node,
-                const std::vector<unsigned>& gpus,
-                unsigned ranks,
-                std::vector<Groups>& ways) {
-  const std::size_t each = ranks / gpus.size(), more = ranks % gpus.size();
-  const auto add = [&](const std::vector<bool>& extra) {
+// Fewer GPUs than ranks: the ways to choose those that have one rank more. Of GPUs that are alike
+// the first ones have.
+class Sharing {
+ public:
+  Sharing(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks)
+      : gpus_(gpus), each_(ranks / gpus.size()), extra_(gpus.size(), false) {
+    const std::vector<std::size_t> first_of = alike_gpus(node, GpuPairs(node), gpus);
+    kinds_ = group_alike(gpus.size(), [&](std::size_t gpu) { return first_of[gpu]; });
+    add(first_ = roomiest(node, gpus, ranks));
+    choose(0, ranks % gpus.size());
+  }
+
+  [[nodiscard]] std::pair<std::vector<Groups>, bool> ways() && { return {std::move(ways_), all_}; }
+
+ private:
+  void choose(std::size_t kind, std::size_t more) {
+    all_ = all_ && ways_.size() < k_most_ways;
+    if (!all_) return;
+    if (kind == kinds_.size()) {
+      if (more == 0 && extra_ != first_) add(extra_);
+      return;
+    }
+    const std::vector<std::size_t>& members = kinds_[kind].members;
+    const std::size_t most = std::min(more, members.size());
+    for (std::size_t i = 0; i < most; ++i) extra_[members[i]] = true;
+    for (std::size_t count = most;; --count) {
+      choose(kind + 1, more - count);
+      if (count == 0) return;
+      extra_[members[count - 1]] = false;
+    }
+  }
+
+  void add(const std::vector<bool>& extra) {
     Groups groups;
-    for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu)
-      groups.insert(groups.end(), each + (extra[gpu] ? 1 : 0), {gpus[gpu]});
-    ways.push_back(std::move(groups));
-  };
-  const std::vector<bool> first = roomiest(node, gpus, ranks);
-  add(first);
-  std::vector<bool> extra(gpus.size(), false);
-  std::fill(extra.begin(), extra.begin() + static_cast<std::ptrdiff_t>(more), true);
-  do {
-    if (ways.size() >= k_most_ways) return false;
-    if (extra != first) add(extra);
-  } while (std::prev_permutation(extra.begin(), extra.end()));
-  return true;
+    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu)
+      groups.insert(groups.end(), each_ + (extra[gpu] ? 1 : 0), {gpus_[gpu]});
+    ways_.push_back(std::move(groups));
+  }
+
+  const std::vector<unsigned>& gpus_;
+  const std::size_t each_;
+  std::vector<Alike<std::size_t>> kinds_;
+  std::vector<bool> extra_, first_;
+  std::vector<Groups> ways_;
+  bool all_ = true;
+};
+
+// Of the ways those with the most near cores for the rank with the fewest.
+void keep_fairest(const FewestNear& near, std::vector<Groups>& ways) {
+  std::size_t best = 0;
+  std::vector<Groups> fairest;
+  for (Groups& groups : ways) {
+    const std::size_t fewest = near.of(groups);
+    if (fewest > best) fairest.clear();
+    best = std::max(best, fewest);
+    if (fewest == best) fairest.push_back(std::move(groups));
+  }
+  ways = std::move(fairest);
 }
 
 // What the ranks could have if each were alone on the node, or with those to which the same cores
@@ -173,18 +213,27 @@ GpuChoices gpu_choices(const NodeTopology& topology,
                        unsigned most_cores) {
   GpuChoices choices;
   std::vector<Groups> ways;
-  if (gpus.empty())
+  const std::size_t cores = topology.cores.size();
+  const FewestNear near(
+      topology, gpus, ranks, cores == 0 ? CoreQuota{} : core_quota(cores, ranks, most_cores));
+  if (gpus.empty()) {
     ways.emplace_back(ranks);
-  else if (gpus.size() < ranks)
-    choices.all = share_gpus(topology, gpus, ranks, ways);
-  else
-    std::tie(ways, choices.all) = nearest_groups(topology, gpus, ranks);
+  } else if (gpus.size() < ranks) {
+    std::tie(ways, choices.all) = Sharing(topology, gpus, ranks).ways();
+    keep_fairest(near, ways);
+  } else {
+    std::tie(ways, choices.all) = nearest_groups(topology, gpus, ranks, gpus.size() / ranks, near);
+  }
   if (ways.size() == 1) {
     choices.ways.push_back({std::move(ways[0]), {}, 0, 0});
     return choices;
   }
   Promise promise(topology, ranks, most_cores);
-  for (Groups& groups : ways) choices.ways.push_back(promise.of(std::move(groups)));
+  const auto fewest = static_cast<unsigned>(near.of(ways[0]));  // and of all others
+  for (Groups& groups : ways) {
+    GpuGroups& way = choices.ways.emplace_back(promise.of(std::move(groups)));
+    way.near_cores[0] = std::min(way.near_cores[0], fewest);
+  }
   std::stable_sort(
       choices.ways.begin(), choices.ways.end(), [](const GpuGroups& a, const GpuGroups& b) {
         return std::tie(b.near_cores[0], a.home_distance, b.near_cores, a.mean_distance) <

@@ -5,13 +5,24 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 
 namespace dts::plan {
 namespace {
 
-auto order_of(const GpusApart& apart) {
-  return std::make_tuple(apart.packages, apart.numas, ~apart.linked, apart.paths);
+unsigned crossing_of(topo::Path path) {
+  switch (path) {
+    case topo::Path::pix:
+      return 0;
+    case topo::Path::pxb:
+      return 1;
+    case topo::Path::phb:
+    case topo::Path::node:
+    case topo::Path::pkg:
+      return 2;
+    case topo::Path::sys:
+      break;
+  }
+  return 3;
 }
 
 // Parts of the node in which the GPUs are, beyond one.
@@ -29,14 +40,18 @@ unsigned further(const topo::NodeTopology& node,
 
 }  // namespace
 
-bool operator<(const GpusApart& a, const GpusApart& b) {
-  return order_of(a) < order_of(b);
+int compare_ways(const GpusApart& a, const GpusApart& b) {
+  if (a.packages != b.packages) return a.packages < b.packages ? -1 : 1;
+  if (a.linked != b.linked) return a.linked > b.linked ? -1 : 1;
+  if (a.crossings != b.crossings) return a.crossings < b.crossings ? -1 : 1;
+  return 0;
 }
 
 GpusApart& operator+=(GpusApart& a, const GpusApart& b) {
   a.packages += b.packages;
-  a.numas += b.numas;
   a.linked += b.linked;
+  a.crossings += b.crossings;
+  a.numas += b.numas;
   a.paths += b.paths;
   return a;
 }
@@ -45,19 +60,22 @@ GpuPairs::GpuPairs(const topo::NodeTopology& topology)
     : topology_(topology),
       gpus_(topology.gpus.size()),
       linked_(gpus_ * gpus_, 0),
-      paths_(gpus_ * gpus_, 0) {
+      paths_(gpus_ * gpus_, 0),
+      crossings_(gpus_ * gpus_, 0) {
   for (unsigned a = 0; a < gpus_; ++a)
-    for (unsigned b = 0; b < gpus_; ++b)
-      if (a != b)
-        paths_[a * gpus_ + b] =
-            static_cast<unsigned>(topo::path(topology.gpus[a], topology.gpus[b]));
+    for (unsigned b = 0; b < gpus_; ++b) {
+      if (a == b) continue;
+      const topo::Path path = topo::path(topology.gpus[a], topology.gpus[b]);
+      paths_[a * gpus_ + b] = static_cast<unsigned>(path);
+      crossings_[a * gpus_ + b] = crossing_of(path);
+    }
   for (const topo::GpuLink& link : topology.links)
     linked_[link.a * gpus_ + link.b] = linked_[link.b * gpus_ + link.a] = link.weight;
 }
 
 unsigned GpuPairs::steps(unsigned a, unsigned b) const {
   const topo::Gpu &one = topology_.gpus[a], &other = topology_.gpus[b];
-  if (one.package != other.package) return 3;
+  if (one.package != other.package) return k_other_package;
   if (one.numa != other.numa) return 2;
   return one.l3 == other.l3 ? 0 : 1;
 }
@@ -69,6 +87,7 @@ GpusApart GpuPairs::of(const std::vector<unsigned>& gpus) const {
   for (std::size_t i = 0; i < gpus.size(); ++i)
     for (std::size_t j = i + 1; j < gpus.size(); ++j) {
       apart.linked += linked(gpus[i], gpus[j]);
+      apart.crossings += crossing(gpus[i], gpus[j]);
       apart.paths += path(gpus[i], gpus[j]);
     }
   return apart;

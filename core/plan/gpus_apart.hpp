@@ -9,18 +9,18 @@
 
 namespace dts::plan {
 
-// Sums over ranks; what comes first counts before all that follows.
+// Sums over ranks. What GPUs talk over comes first: packages, links, switches.
 struct GpusApart {
-  unsigned packages = 0;  // that a rank's GPUs lie in, beyond one
-  unsigned numas = 0;     // the same of NUMA nodes
-  unsigned linked = 0;    // weights of links between GPUs of one rank: the more, the better
-  unsigned paths = 0;     // topo::Path of each two GPUs of one rank
-
-  bool operator==(const GpusApart&) const = default;
+  unsigned packages = 0;   // that a rank's GPUs lie in, beyond one
+  unsigned linked = 0;     // weights of links between GPUs of one rank: the more, the better
+  unsigned crossings = 0;  // GpuPairs::crossing() of each two GPUs of one rank
+  unsigned numas = 0;      // NUMA nodes that a rank's GPUs lie in, beyond one
+  unsigned paths = 0;      // topo::Path of each two GPUs of one rank
 };
 
-// True where the GPUs of `a` are nearer each other.
-[[nodiscard]] bool operator<(const GpusApart& a, const GpusApart& b);
+// Negative where what the GPUs of `a` talk over is shorter, 0 where it is as short: packages, links
+// and crossings, in this order. NUMA nodes and paths come later, after near cores.
+[[nodiscard]] int compare_ways(const GpusApart& a, const GpusApart& b);
 
 GpusApart& operator+=(GpusApart& a, const GpusApart& b);
 
@@ -33,6 +33,15 @@ class GpuPairs {
 
   [[nodiscard]] unsigned path(unsigned a, unsigned b) const { return paths_[a * gpus_ + b]; }
 
+  // What two GPUs meet in: 0 one switch, 1 several, 2 a processor, 3 two processors. Through a
+  // processor it is all the same whether they hang from one host bridge or two, and whether the
+  // firmware makes one NUMA node of it or several (SNC, NPS).
+  [[nodiscard]] unsigned crossing(unsigned a, unsigned b) const {
+    return crossings_[a * gpus_ + b];
+  }
+
+  static constexpr unsigned k_other_package = 3;
+
   // How near two GPUs are: 0 in one L3, 1 in one NUMA node, 2 in one package, 3 otherwise.
   [[nodiscard]] unsigned steps(unsigned a, unsigned b) const;
 
@@ -42,7 +51,7 @@ class GpuPairs {
  private:
   const topo::NodeTopology& topology_;
   std::size_t gpus_;
-  std::vector<unsigned> linked_, paths_;  // of each two, by row
+  std::vector<unsigned> linked_, paths_, crossings_;  // of each two, by row
 };
 
 }  // namespace dts::plan

@@ -136,8 +136,9 @@ void add_gpus(BindingScore& result,
   GpusApart apart;
   for (const RankBinding& rank : ranks) apart += pairs.of(rank.gpus);
   result.gpu_packages = apart.packages;
-  result.gpu_numas = apart.numas;
   result.linked = apart.linked;
+  result.gpu_crossings = apart.crossings;
+  result.gpu_numas = apart.numas;
   result.gpu_paths = apart.paths;
 }
 
@@ -159,10 +160,11 @@ auto first_order(const BindingScore& s) {
                          ~s.fewest_cores,
                          s.unused_cores,
                          s.gpu_packages,
-                         s.gpu_numas,
                          ~s.linked,
-                         s.gpu_paths,
+                         s.gpu_crossings,
                          s.near_cores.empty() ? 0 : ~s.near_cores.front(),
+                         s.gpu_numas,
+                         s.gpu_paths,
                          s.home_distance);
 }
 

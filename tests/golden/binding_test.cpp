@@ -165,7 +165,14 @@ const Case k_cases[] = {
     {"uneven-6-of-8",
      "8 GPUs on 6 of 8 NUMA nodes, two of them with two: 16 cores each, at home in the GPU's "
      "node,\n"
-     "# annex from the nodes without GPU in the same package.",
+     "# annex from the nodes without GPU in the same package. With 4 ranks the two GPUs of a NUMA "
+     "node\n"
+     "# go to different ranks: together they would have its 16 cores near, and their neighbours "
+     "32.\n"
+     "# With 3 ranks GPUs 1 and 3 are left over, so that the two ranks of package 1 have 24 of its "
+     "48 "
+     "near\n"
+     "# cores each: any other choice leaves one of them 16.",
      "package:2 numa:4 core:16 pu:1",
      {0, 0, 1, 2, 4, 4, 5, 6},
      {0, 4},

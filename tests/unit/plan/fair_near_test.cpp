@@ -7,7 +7,7 @@
 #include "tests/support/described.hpp"
 #include "tests/support/machine_random.hpp"
 #include "tests/support/recorded.hpp"
-#include "tests/unit/plan/near_bound.hpp"
+#include "tests/unit/plan/grouping_bound.hpp"
 
 #include <doctest/doctest.h>
 
@@ -44,7 +44,23 @@ std::size_t fewest_near(const NodeTopology& node, const NodeBinding& binding) {
 
 struct Tally {
   unsigned bindings = 0, contested = 0;  // of these, where somebody has to have fewer
+  unsigned open = 0;                     // where there are too many ways to choose GPUs
 };
+
+// No other way to choose the GPUs of ranks brings them nearer each other, or as near and gives the
+// rank with the fewest near cores more of them.
+void check_gpus(const NodeTopology& node,
+                const Groups& gpus,
+                std::size_t each,
+                std::size_t fewest,
+                Tally& tally) {
+  if (node.gpus.empty()) return;
+  Groupings groupings(node, gpus.size(), each);
+  if (gpus.size() <= node.gpus.size()) REQUIRE(apart(node, gpus) == groupings.least_apart());
+  const auto best = groupings.most_near(fewest);
+  tally.open += best ? 0 : 1;
+  if (best) REQUIRE(fewest == *best);
+}
 
 void check(const NodeTopology& node, BindRequest request, Tally& tally) {
   const std::size_t cores = node.cores.size();
@@ -53,7 +69,7 @@ void check(const NodeTopology& node, BindRequest request, Tally& tally) {
   std::iota(request.gpus.begin(), request.gpus.end(), 0U);
   const auto binding = bind_node(node, request);
   REQUIRE(binding);
-  std::vector<std::vector<unsigned>> gpus;
+  Groups gpus;
   for (const RankBinding& rank : binding->ranks) gpus.push_back(rank.gpus);
   std::size_t each = cores / request.ranks;
   if (request.cores_per_rank > 0) each = std::min<std::size_t>(each, request.cores_per_rank);
@@ -65,6 +81,7 @@ void check(const NodeTopology& node, BindRequest request, Tally& tally) {
   REQUIRE(fewest_near(node, *binding) == best);
   ++tally.bindings;
   tally.contested += best < std::max<std::size_t>(1, each) ? 1 : 0;
+  check_gpus(node, gpus, std::max<std::size_t>(1, each), best, tally);
 }
 
 void check_all(const NodeTopology& node, Tally& tally) {
@@ -205,7 +222,9 @@ TEST_CASE(
       check_all(*node, tally);
     }
   }
-  MESSAGE(tally.bindings << " bindings, " << tally.contested << " with less than all near");
+  MESSAGE(tally.bindings << " bindings, " << tally.contested << " with less than all near, "
+                         << tally.open << " with too many ways to choose GPUs");
+  CHECK(tally.open == 0);
   CHECK(tally.bindings > 300);
   CHECK(tally.contested > 50);
 }
@@ -221,7 +240,9 @@ TEST_CASE("random machines: the fewest near cores of a rank are the most there c
     REQUIRE(node);
     check_all(*node, tally);
   }
-  MESSAGE(tally.bindings << " bindings, " << tally.contested << " with less than all near");
+  MESSAGE(tally.bindings << " bindings, " << tally.contested << " with less than all near, "
+                         << tally.open << " with too many ways to choose GPUs");
+  CHECK(tally.open == 0);
   CHECK(tally.bindings > 5 * k_machines);
   CHECK(tally.contested > k_machines);
 }

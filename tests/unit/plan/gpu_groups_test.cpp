@@ -122,8 +122,12 @@ TEST_CASE("any machine: no more groups cross a part, at any level, than must") {
     }
     const topo::NodeTopology node = with_gpus(places);
     const auto ranks = 1 + random() % places.size();
-    const auto [ways, all] =
-        nearest_groups(node, first(places.size()), static_cast<unsigned>(ranks));
+    const auto all_gpus = first(places.size());
+    const auto [ways, all] = nearest_groups(node,
+                                            all_gpus,
+                                            static_cast<unsigned>(ranks),
+                                            places.size() / ranks,
+                                            FewestNear(node, all_gpus, ranks, {}));
     REQUIRE_FALSE(ways.empty());
     for (const auto& groups : ways) {
       REQUIRE(groups.size() == ranks);

@@ -90,6 +90,44 @@ TEST_CASE("NUMA nodes of different sizes") {
   CHECK(near == Counts{21, 21, 22, 22, 32, 32, 32, 32});
 }
 
+TEST_CASE(
+    "GPUs of one NUMA node go to different ranks where theirs would have too few near cores") {
+  auto node = machine("package:2 numa:3 core:43 pu:1", {0, 0, 1, 2, 3, 4, 4, 5});
+  std::erase_if(node.cores, [](const topo::Core& core) {
+    return core.numa % 3 == 2 && core.pus[0] % 43 == 42;
+  });
+  const NodeBinding binding = bind(node, 4);
+  CHECK(binding.score.near_cores == Counts(4, 64));
+  CHECK(binding.score.gpu_packages == 0);
+  // 43 and 85 near cores are enough for ranks that may have no more than 16.
+  BindRequest request;
+  request.ranks = 4;
+  request.cores_per_rank = 16;
+  request.gpus = {0, 1, 2, 3, 4, 5, 6, 7};
+  const auto narrow = bind_node(node, request);
+  CHECK(narrow->score.near_cores == Counts(4, 16));
+  CHECK(narrow->score.gpu_numas == 2);
+}
+
+TEST_CASE("GPUs behind one switch, or linked, stay together at the cost of near cores") {
+  auto node = machine("package:1 numa:3 core:8 pu:1", {0, 0, 1, 2});
+  CHECK(bind(node, 2).score.near_cores == Counts(2, 12));
+  auto switched = node;
+  for (unsigned gpu = 0; gpu < 2; ++gpu) switched.gpus[gpu].bridges = {0, 100, 200 + gpu};
+  CHECK(bind(switched, 2).score.near_cores == Counts{8, 12});
+  CHECK(bind(switched, 2).ranks[0].gpus == Counts{0, 1});
+  node.links = {{0, 1, 50}, {2, 3, 50}};
+  CHECK(bind(node, 2).score.near_cores == Counts{8, 12});
+}
+
+TEST_CASE("the GPU that is left over is one that leaves more near cores to the others") {
+  const auto node = machine("package:1 numa:4 core:8 pu:1", {0, 0, 0, 0, 1, 2, 3});
+  CHECK(bind(node, 3).score.near_cores == Counts{10, 11, 11});
+  // One rank a GPU, and two to leave out.
+  CHECK(bind(node, 5).score.near_cores == Counts{4, 4, 6, 7, 7});
+  CHECK(bind(node, 6).score.near_cores[0] == 2);
+}
+
 TEST_CASE("GPUs of different reach compete for the same cores: who has a choice gives way") {
   // GPU 0 hangs from package 0, GPUs 1 and 2 from its first NUMA node: of 4 cores each they need
   // all of that, and GPU 0 has the second.
