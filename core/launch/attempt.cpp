@@ -3,6 +3,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/utf8.hpp"
+#include "core/launch/exit_code.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,11 +15,7 @@
 namespace dts::launch {
 namespace {
 
-constexpr int k_checkpointed =
-    85;  // "saved, run me again", HTCondor's convention (design.md section 5)
-constexpr int k_no_restart = 93;
 constexpr std::size_t k_longest_detail = 2000;
-constexpr int k_wrong = 3;
 constexpr std::chrono::seconds k_kill_limit{5};
 constexpr std::chrono::seconds k_sibling_patience{3};
 constexpr std::chrono::milliseconds k_settle{300};
@@ -36,13 +33,6 @@ bool is_killed_from_outside(const Exited& message) {
   constexpr std::array k_signals{SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
   return message.out_of_memory ||
          std::find(k_signals.begin(), k_signals.end(), message.code - 128) != k_signals.end();
-}
-
-std::string describe_exit(int code) {
-  if (code < 128) return fmt::format("exited {}", code);
-  const char* name = ::sigabbrev_np(code - 128);
-  return name != nullptr ? fmt::format("was killed by SIG{}", name)
-                         : fmt::format("was killed by signal {}", code - 128);
 }
 
 }  // namespace
@@ -391,57 +381,6 @@ void Attempt::kill_all(Time now) {
     send(rank, Kill{});
   }
   finish_if_all_ended();  // perhaps nobody is left to be killed
-}
-
-// ": rank 3 on n1 was killed by SIGTERM, which its program does not handle; and 2 more ranks"
-std::string Attempt::name_unsaved() const {
-  if (failure_) return ": " + failure_->detail;  // which is why the others were killed
-  std::string words;
-  unsigned more = 0;
-  for (const auto& [rank, state] : ranks_) {
-    const int code = state.exit_code.value_or(128 + SIGKILL);
-    if (code == 0 || code == k_checkpointed) continue;
-    if (!words.empty()) {
-      ++more;
-      continue;
-    }
-    const bool overdue = code == 128 + SIGKILL && state.told_to_die;
-    words = overdue ? fmt::format(": {} had not ended when its time was over", where(rank))
-                    : fmt::format(": {} {}", where(rank), describe_exit(code));
-    if (stop_news_given_ && code == 128 + settings_.stop_signal)
-      words += ", which its program does not handle";
-  }
-  return more == 0 ? words
-                   : words + fmt::format("; and {} more rank{}", more, more == 1 ? "" : "s");
-}
-
-run::Outcome Attempt::end_of_stop(bool saved) const {
-  const std::string end = saved ? "; every rank saved" : "; not every rank saved" + name_unsaved();
-  run::Outcome outcome{*stop_cause_,
-                       *stop_cause_ == run::Cause::wrong_binding ? k_wrong : k_checkpointed,
-                       stop_detail_ + end};
-  outcome.unsaved = !saved;
-  return outcome;
-}
-
-// Exit code 0 says "done" where nobody asked the programs to stop. After that it may as well be
-// "saved": it is done only where a rank had ended before, or said so.
-run::Outcome Attempt::end_of_zeros() const {
-  if (!stop_news_given_) return {run::Cause::completed, 0, "every rank exited 0"};
-  for (const auto& [rank, state] : ranks_) {
-    if (state.done)
-      return {run::Cause::completed,
-              0,
-              fmt::format("every rank exited 0, and {} said that it is done", where(rank))};
-    if (state.ended_unasked)
-      return {run::Cause::completed,
-              0,
-              fmt::format("every rank exited 0, {} before it was asked to stop", where(rank))};
-  }
-  run::Outcome outcome{*stop_cause_, k_checkpointed, stop_detail_ + "; every rank exited 0"};
-  if (*stop_cause_ == run::Cause::wrong_binding) outcome.exit_code = k_wrong;
-  outcome.may_be_done = true;
-  return outcome;
 }
 
 void Attempt::finish_if_all_ended() {

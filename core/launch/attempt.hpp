@@ -265,6 +265,8 @@ class Attempt {
   void finish_if_all_ended();
   [[nodiscard]] run::Outcome end_of_stop(bool saved) const;
   [[nodiscard]] run::Outcome end_of_zeros() const;
+  [[nodiscard]] std::optional<unsigned> done_rank() const;  // the first that said it is done
+  [[nodiscard]] bool is_ended_by_stop() const;
   [[nodiscard]] std::string name_unsaved() const;
 
   void send(unsigned rank, ToRank message) {

@@ -3,6 +3,7 @@
 // planned, and the end where that was asked for.
 #include "core/base/units.hpp"
 #include "core/launch/attempt.hpp"
+#include "core/launch/exit_code.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,6 @@ using std::chrono::seconds;
 constexpr seconds k_patience{5};          // for the other ranks, once one has spoken
 constexpr seconds k_last_save{60};        // for programs that are stopped for their binding
 constexpr std::size_t k_most_events = 8;  // in the ledger: it must not grow with ranks
-constexpr int k_wrong = 3;
 
 }  // namespace
 

@@ -170,7 +170,7 @@ std::int64_t RecordedAttempt::newest_step(const AttemptRunner& runner) const {
 // Why the attempt ended, by everything that is known now.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
-  outcome = run::settle_zero_exits(std::move(outcome), run::read_metrics(run_), number_);
+  outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
     outcome.node = rank_nodes_[*outcome.rank];
   if (runner.job())

@@ -27,7 +27,7 @@ struct Outcome {
   std::chrono::seconds stalled{0};  // of a hang: without progress before it was found
   bool unsaved = false;             // it was asked to save, and not every rank did
   std::vector<UnfitNode> unfit{};   // by their pre-flight, all of them
-  bool may_be_done = false;         // asked to stop, every rank exited 0: "saved", or "done"
+  bool may_be_done = false;         // asked to stop, every rank exited 0 or died of the stop
 };
 
 struct Circumstances {

@@ -87,7 +87,7 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
   return outcome;
 }
 
-Outcome settle_zero_exits(Outcome outcome, const std::string& metrics, unsigned attempt) {
+Outcome settle_completion(Outcome outcome, const std::string& metrics, unsigned attempt) {
   if (!outcome.may_be_done) return outcome;
   const RunSummary summary = summarise({}, metrics);
   const auto own = std::find_if(summary.attempts.begin(),
@@ -95,6 +95,9 @@ Outcome settle_zero_exits(Outcome outcome, const std::string& metrics, unsigned 
                                 [&](const AttemptSummary& one) { return one.number == attempt; });
   const bool told = own != summary.attempts.end();
   const bool knows_total = told && own->first_step >= 0 && summary.total_steps > 0;
+  if (told && own->said_done && outcome.unsaved)
+    return {Cause::completed, 0, "the stop ended a program that was done, as metrics.jsonl says"};
+  if (outcome.unsaved) return outcome;  // after its last step it may have had something to save
   if (told && own->said_done)
     return {Cause::completed, 0, "every rank exited 0, and metrics.jsonl says that it is done"};
   if (knows_total && own->last_step >= summary.total_steps)

@@ -4,7 +4,7 @@
 [--step MS] [--deal] [--seed S] [--at-once N] [--minutes M].
 
 Each try is a job that is preempted for real, with a grace time, at one moment after: its start, the beginning of a
-checkpoint's load, or of a save. It has to be told at once, to save, to come back by itself and to lose no step. One that was
+checkpoint's load, or of a save, a rank's crash, or half a second before its end. It has to be told at once, to save, to come back by itself and to lose no step. One that was
 told late is LATE, not ok, where the processors were too busy all that time, and otherwise a failure. SIGTERM ends the sweep
 once the tries under way are over."""
 import argparse
@@ -21,7 +21,7 @@ from checks import SKIPPED
 from preempt_ground import Ground, Load
 from preempt_try import Try
 
-FLAVOURS, LAUNCHERS, PHASES = ("linuxproc", "cgroup"), ("mpirun", "srun", "torchrun"), ("start", "load", "save")
+FLAVOURS, LAUNCHERS, PHASES = ("linuxproc", "cgroup"), ("mpirun", "srun", "torchrun"), ("start", "load", "save", "crash", "end")
 
 
 def tries_of(options):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program of preempt_moments.py, one rank: steps of 0.1 s, a save every 15 of them and at a stop, a load at its start."""
+"""The program of preempt_moments.py, one rank: steps of 0.1 s, a save every 15 of them and at a stop, a load at its start.
+`preempt_program.py crash`: rank 0 is killed once, after its first save."""
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import time
 
 # A save takes longer than what is left once a grace time of 15 s is over: a preemption that nobody heard of costs steps.
 LOAD, SAVE, EVERY, STEP = 2.0, 4.5, 15, 0.1
+LAST = 5  # steps from which on it is about to end
 
 
 class Program:
@@ -16,7 +18,7 @@ class Program:
         signal.signal(signal.SIGTERM, self.on_stop)
         self.rank, self.attempt = int(os.environ["RANK"]), int(os.environ["DTSUBMIT_ATTEMPT"])
         self.run, self.folder = os.environ["DTSUBMIT_RUN_DIR"], os.environ["DTSUBMIT_CHECKPOINT_DIR"]
-        self.state, self.step, self.total = f"{self.folder}/state-{self.rank}", 0, 40
+        self.state, self.step, self.total, self.last = f"{self.folder}/state-{self.rank}", 0, 40, None
 
     def on_stop(self, *_):
         self.stop = True
@@ -50,18 +52,49 @@ class Program:
             file.write(str(self.step))
         os.rename(self.state + ".new", self.state)
 
+    def last_step(self):
+        """After which all ranks stop: that of rank 0, which says so; None: it does not."""
+        path = f"{self.run}/last-{self.attempt}"
+        if self.rank == 0:
+            with open(path + ".new", "w") as file:
+                file.write(str(self.step))
+            os.rename(path + ".new", path)
+            return self.step
+        end = time.monotonic() + SAVE
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.05)
+        if not os.path.exists(path):
+            return None
+        with open(path) as file:
+            return int(file.read())
+
+    def is_to_stop(self):
+        if self.stop and self.last is None:
+            self.last = self.last_step() or self.step
+        return self.stop and self.step >= self.last
+
+    def crash(self):
+        self.mark("crash")
+        os.kill(os.getpid(), signal.SIGKILL)
+
     def main(self):
         self.load()
         self.tell("start")
         while self.step < self.total:
-            if self.stop:
+            if self.is_to_stop():
                 self.save()
                 sys.exit(85)
             time.sleep(STEP)
             self.step += 1
             self.tell("step")
+            if self.step == self.total - LAST:
+                self.mark("end")
             if self.step % EVERY == 0 and self.step < self.total:
                 self.save()
+                if sys.argv[1:] == ["crash"] and (self.rank, self.attempt) == (0, 1) and not self.stop:
+                    self.crash()
+        if self.rank == 0:
+            self.last_step()
         self.tell("done")
 
 

@@ -10,6 +10,7 @@ from preempt_ground import KILL_WAIT
 HEARD = 4  # seconds from the preemption to the request to save
 BUSY = 0.8  # of a moment in which some process always waited for a processor
 OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED", "NODE_FAIL", "")
+CAUSES = {"crash": ("preempted", "completed", "rank_killed")}  # of attempts, where they are not only the first two
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "preempt_program.py")
 
 
@@ -26,7 +27,7 @@ class Try:
 
     def play(self, load):
         words = ["--nodes", str(self.ground.size), "--gpus-per-node", "1", "-p", f"low{self.pair}", "-J", self.phase]
-        program = [sys.executable, PROGRAM]
+        program = [sys.executable, PROGRAM, *(["crash"] if self.phase == "crash" else [])]
         if self.launcher == "torchrun":
             program = [self.ground.torchrun, "--no_python", *program]
         else:
@@ -85,7 +86,7 @@ class Try:
         self.demand(status["done"], f"not done, the job is {self.state()}: {[(one['cause'], one['decision'], one['detail']) for one in attempts]}")
         self.demand(self.lost == 0, f"{self.lost} steps lost")
         # One that came before the agent began needs no attempt to end.
-        self.demand(all(one["cause"] in ("preempted", "completed") for one in attempts), f"causes {[one['cause'] for one in attempts]}")
+        self.demand(all(one["cause"] in CAUSES.get(self.phase, ("preempted", "completed")) for one in attempts), f"causes {[one['cause'] for one in attempts]}")
         requests = self.requests()
         if len(requests) > self.told_before:
             self.judge_time(requests[self.told_before], load)

@@ -217,6 +217,39 @@ TEST_CASE("exit code 0 of all ranks after a stop is no word of completion by its
   CHECK_FALSE(job.outcome().may_be_done);
 }
 
+TEST_CASE("ranks that only the stop ended may have been done") {
+  struct Row {
+    const char* what;
+    bool torchrun;
+    std::array<int, 4> codes;
+    bool may_be_done;
+  };
+
+  for (const Row& row : {Row{"killed by its signal", false, {143, 0, 143, 0}, true},
+                         {"torchrun exits 1 whatever its workers did", true, {1, 1, 1, 143}, true},
+                         {"another program does not", false, {1, 0, 0, 0}, false},
+                         {"85 asks to be run again", false, {85, 143, 0, 0}, false},
+                         {"killed by another signal", true, {1, 137, 1, 1}, false}}) {
+    CAPTURE(row.what);
+    JobStory job(2, 2);
+    if (row.torchrun) job.torchrun();
+    job.running();
+    job.stop(Cause::preempted, 20s);
+    for (unsigned rank = 0; rank < 4; ++rank) job.exits(rank, row.codes[rank]);
+    check_outcome(job, Cause::preempted, 85, "not every rank saved");
+    CHECK(job.outcome().unsaved);
+    CHECK(job.outcome().may_be_done == row.may_be_done);
+  }
+}
+
+TEST_CASE("a program that says it is done and then dies of the stop is complete") {
+  JobStory job = a_running_job();
+  job.stop(Cause::preempted, 20s).says(job.peer_of(1), Exited{143, false, true});
+  job.exits(0, 143).exits(2, 0).exits(3, 143);
+  check_outcome(job, Cause::completed, 0, "the stop ended a program that was done, as rank 1");
+  CHECK_FALSE(job.outcome().unsaved);
+}
+
 TEST_CASE("some finished, some saved: that is a stop with everything saved") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).exits(0, 0).exits(1, 85).exits(2, 0).exits(3, 85);

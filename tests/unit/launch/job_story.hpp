@@ -37,6 +37,13 @@ class JobStory {
     return *this;
   }
 
+  // Its program is torchrun.
+  JobStory& torchrun() {
+    settings_.plan.workers_per_task = 2;
+    attempt_ = Attempt(settings_, start_);
+    return *this;
+  }
+
   JobStory& bind_threads(const char* runtime) {
     settings_.plan.bind_threads = runtime;
     attempt_ = Attempt(settings_, start_);

@@ -109,13 +109,31 @@ TEST_CASE("exit code 0 after a stop is done only where the program told so") {
     CAPTURE(row.what);
     Outcome stopped{Cause::preempted, 85, "preempted; every rank exited 0"};
     stopped.may_be_done = true;
-    const Outcome settled = settle_zero_exits(stopped, row.metrics, 2);
+    const Outcome settled = settle_completion(stopped, row.metrics, 2);
     CHECK(settled.cause == row.cause);
     CHECK(settled.exit_code == (row.cause == Cause::completed ? 0 : 85));
     CAPTURE(settled.detail);
     CHECK(settled.detail.find(row.words) != std::string::npos);
   }
-  CHECK(settle_zero_exits(k_exited, "", 1).detail == k_exited.detail);
+  CHECK(settle_completion(k_exited, "", 1).detail == k_exited.detail);
+}
+
+TEST_CASE("a program that said it is done before the stop ended it is complete") {
+  Outcome stopped{Cause::preempted, 85, "preempted; not every rank saved"};
+  stopped.unsaved = stopped.may_be_done = true;
+  const Outcome done = settle_completion(stopped, R"({"attempt":2,"step":7,"event":"done"})", 2);
+  CHECK(done.cause == Cause::completed);
+  CHECK(done.exit_code == 0);
+  CHECK_FALSE(done.unsaved);
+  for (const char* metrics : {"",
+                              R"({"attempt":1,"step":7,"event":"done"})",
+                              R"({"attempt":2,"step":0,"event":"start","total":9}
+{"attempt":2,"step":9,"event":"step"})"}) {
+    CAPTURE(metrics);
+    const Outcome other = settle_completion(stopped, metrics, 2);
+    CHECK(other.cause == Cause::preempted);
+    CHECK(other.detail == stopped.detail);
+  }
 }
 
 TEST_CASE("MPI_Abort is the program's own failure, of the rank that called it, with its code") {
