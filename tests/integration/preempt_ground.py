@@ -10,16 +10,16 @@ import time
 
 from main_job_support import Cluster
 
-GRACE, KILL_WAIT = 15, 5
+SAVING = 15  # seconds that a preempted job has: its grace time, or Slurm's KillWait where there is none
 
 
 class Ground(Cluster):
     """`pairs` times `size` nodes; pair K has the partitions lowK and highK."""
 
-    def __init__(self, flavour, pairs, size):
+    def __init__(self, flavour, pairs, size, grace=SAVING):
         first_job = (os.getpid() + (flavour == "cgroup")) % 60000 * 1000 + 1
-        super().__init__(flavour, pairs * size, 1, GRACE, "--conf", f"KillWait={KILL_WAIT}", "--conf", f"FirstJobId={first_job}", "--conf", "SlurmctldDebug=debug")
-        self.flavour, self.pairs, self.size = flavour, pairs, size
+        super().__init__(flavour, pairs * size, 1, grace, "--conf", f"KillWait={5 if grace else SAVING}", "--conf", f"FirstJobId={first_job}", "--conf", "SlurmctldDebug=debug")
+        self.flavour, self.pairs, self.size, self.grace = flavour, pairs, size, grace
         self.lock, self.states, self.seen = threading.Lock(), {}, 0.0
 
     def __enter__(self):
@@ -27,7 +27,7 @@ class Ground(Cluster):
         nodes = self.run("sinfo", "-h", "-N", "-p", "low", "-o", "%N").stdout.split()
         for pair in range(self.pairs):
             mine = ",".join(nodes[pair * self.size:(pair + 1) * self.size])
-            self.run("scontrol", "create", f"PartitionName=low{pair}", f"Nodes={mine}", "PriorityTier=1", "PreemptMode=REQUEUE", f"GraceTime={GRACE}", "State=UP")
+            self.run("scontrol", "create", f"PartitionName=low{pair}", f"Nodes={mine}", "PriorityTier=1", "PreemptMode=REQUEUE", f"GraceTime={self.grace}", "State=UP")
             self.run("scontrol", "create", f"PartitionName=high{pair}", f"Nodes={mine}", "PriorityTier=10", "PreemptMode=OFF", "State=UP")
         self.torchrun = find_torchrun(self.place)
         return self

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A preemption at every moment: preempt_moments.py [--flavour F] [--launcher L] [--phase P] [--nodes N] [--from MS] [--to MS]
-[--step MS] [--deal] [--seed S] [--at-once N] [--minutes M].
+[--step MS] [--grace S] [--deal] [--seed S] [--at-once N] [--minutes M].
 
-Each try is a job that is preempted for real, with a grace time, at one moment after: its start, the beginning of a
+Each try is a job that is preempted for real, with a grace time or without, at one moment after: its start, the beginning of a
 checkpoint's load, or of a save, a rank's crash, or half a second before its end. It has to be told at once, to save, to come back by itself and to lose no step. One that was
 told late is LATE, not ok, where the processors were too busy all that time, and otherwise a failure. SIGTERM ends the sweep
 once the tries under way are over."""
@@ -18,7 +18,7 @@ import threading
 import time
 
 from checks import SKIPPED
-from preempt_ground import Ground, Load
+from preempt_ground import SAVING, Ground, Load
 from preempt_try import Try
 
 FLAVOURS, LAUNCHERS, PHASES = ("linuxproc", "cgroup"), ("mpirun", "srun", "torchrun"), ("start", "load", "save", "crash", "end")
@@ -80,7 +80,7 @@ class Sweep:
     def open(self, stack, flavour):
         """A cluster of this flavour; None where it is not to be had."""
         try:
-            return stack.enter_context(Ground(flavour, self.options.at_once, self.options.nodes))
+            return stack.enter_context(Ground(flavour, self.options.at_once, self.options.nodes, self.options.grace))
         except SystemExit as skipped:
             if skipped.code != SKIPPED:
                 raise
@@ -115,6 +115,7 @@ def read_options():
     parser.add_argument("--launcher", choices=LAUNCHERS, action="append")
     parser.add_argument("--phase", choices=PHASES, action="append")
     parser.add_argument("--nodes", type=int, choices=[1, 2], default=2, help="of a job; one under mpirun: a sentinel step listens [2]")
+    parser.add_argument("--grace", type=int, default=SAVING, help=f"seconds; 0: Slurm requeues at once, and processes have KillWait [{SAVING}]")
     parser.add_argument("--from", dest="begin", type=int, default=0, help="ms [0]")
     parser.add_argument("--to", dest="end", type=int, default=5000, help="ms [5000]")
     parser.add_argument("--step", type=int, default=10, help="ms [10]")

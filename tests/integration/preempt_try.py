@@ -5,9 +5,10 @@ import sys
 import time
 
 from checks import wait_for
-from preempt_ground import KILL_WAIT
+from preempt_ground import SAVING
 
 HEARD = 4  # seconds from the preemption to the request to save
+LATEST = 3 * HEARD  # that busy processors explain
 BUSY = 0.8  # of a moment in which some process always waited for a processor
 OVER = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED", "NODE_FAIL", "")
 CAUSES = {"crash": ("preempted", "completed", "rank_killed")}  # of attempts, where they are not only the first two
@@ -42,7 +43,7 @@ class Try:
             self.problems.append(f"{type(error).__name__}: {error}")
         if self.problems and self.job:
             self.ground.run("scancel", str(self.job.job), code=None)
-            time.sleep(KILL_WAIT + 2)
+            time.sleep(SAVING + 2)  # its nodes are free again
         return self
 
     def state(self):
@@ -99,7 +100,7 @@ class Try:
             return
         share = load.share(preempted, told)
         words = f"heard {self.heard:.0f} s after Slurm's preemption, which came {preempted - self.asked_at:.1f} s after the request"
-        if share is not None and share >= BUSY:
+        if share is not None and share >= BUSY and self.heard <= LATEST:
             self.late = f"{words}; processors were waited for {100 * share:.0f} % of that time"
         else:
             self.problems.append(words)
