@@ -44,8 +44,10 @@ constexpr std::array k_models{
     Model{k_broadcom, 0x1751, 100},  // BCM57504
     Model{k_broadcom, 0x1760, 400},  // BCM57608
     Model{k_hpe, 0x0501, 200},       // Slingshot's Cassini
-    Model{k_amazon, 0xefa0, 100},    // EFA
-    Model{k_amazon, 0xefa1, 100},
+    Model{k_amazon, 0xefa0, 100},    // EFA, of P4d
+    Model{k_amazon, 0xefa1, 100},    // the second generation, 32 in a P5
+    Model{k_amazon, 0xefa2, 200},    // the third, 16 in a P5en
+    Model{k_amazon, 0xefa3, 400},    // the fourth, 8 in a P6-B200
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Which adapters ranks get of a node that has several kinds.
 #include "core/plan/fabric.hpp"
 #include "core/plan/share_nics.hpp"
+#include "tests/support/described.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -68,6 +69,39 @@ TEST_CASE("the network that carries most is used, whatever it is called") {
   for (const auto& row : table) {
     CAPTURE(std::string(row.what));
     CHECK(compute_nics(node_of(row.kinds)) == row.used);
+  }
+}
+
+TEST_CASE("described machines: no rank gets the adapter for management") {
+  struct {
+    const char* name;
+    std::vector<unsigned> used;
+    const char* left;  // why the others are
+  } const table[] = {
+      // PCI counts that of management first; hwloc's XML knows its model only, of 50 Gb/s at most.
+      {"roce-and-management", {1, 2, 3, 4}, "50 Gb/s, slower"},
+      {"thirty-two-sockets", {}, nullptr},
+  };
+
+  for (const auto& row : table) {
+    CAPTURE(std::string(row.name));
+    const auto node = tests::load_machine(row.name);
+    REQUIRE(node);
+    const NicChoice choice = choose_nics(*node);
+    CHECK(choice.used == row.used);
+    CHECK(choice.left.size() == (row.left == nullptr ? 0 : 1));
+    for (const auto& left : choice.left) CHECK(left.why == row.left);
+    BindRequest request;
+    request.ranks = 8;
+    for (unsigned gpu = 0; gpu < node->gpus.size(); ++gpu) request.gpus.push_back(gpu);
+    const auto binding = bind_node(*node, request);
+    REQUIRE(binding);
+    CHECK(binding->score.nic_load == (row.used.empty() ? 0 : 2));
+    for (const RankBinding& rank : binding->ranks) {
+      REQUIRE(rank.nics.size() == (row.used.empty() ? 0 : 1));
+      for (const unsigned nic : rank.nics)
+        CHECK(node->nics[nic].numa == node->gpus[rank.gpus[0]].numa);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include "tests/support/described.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <random>
@@ -50,6 +51,20 @@ TEST_CASE("parts of a described machine: how many, with which numbers") {
   CHECK(odd.numas[1].os == 8);
   CHECK(odd.numas[2].os == 5);
   CHECK_FALSE(odd.numas[2].has_cores);
+}
+
+TEST_CASE("Amazon's adapters of four generations are known by their numbers") {
+  std::string text = "package\n  numa memory 1G\n    core\n";
+  for (unsigned generation = 0; generation < 4; ++generation)
+    text += fmt::format("host at numa 0\n  nic {0}0:00.0 1d0f:efa{0} ethernet verbs rdmap{0}\n",
+                        generation);
+  const NodeTopology node = loaded(text);
+  std::vector<unsigned> speeds;
+  for (const Nic& nic : node.nics) {
+    CHECK(nic.network == Network::efa);
+    speeds.push_back(nic.gbps);
+  }
+  CHECK(speeds == std::vector<unsigned>{100, 100, 200, 400});
 }
 
 TEST_CASE(
