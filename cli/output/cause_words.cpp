@@ -57,6 +57,9 @@ CauseWords words_of_cause(run::Cause cause) {
       return {"not every rank could be started", k_agent_log};
     case run::Cause::wrong_ranks:
       return {"the ranks that came were not those of the plan", k_agent_log};
+    case run::Cause::second_launcher:
+      return {"launchers in the program started the same ranks more than once",
+              "submit it again so that each node starts one: --ntasks-per-node 1"};
     case run::Cause::wrong_binding:
       return {"a rank was not bound as planned, and --strict-binding asked for that", k_agent_log};
     case run::Cause::fenced:

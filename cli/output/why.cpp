@@ -286,6 +286,9 @@ void explain_end(const Known& known, const Event& end, Why& why) {
                                    end.exit_code,
                                    cause ? what_ended(*attempt, *cause) : "it could not go on",
                                    attempt != nullptr ? first_failed(*attempt) : ""));
+  // Below it is cut, and what to write instead stands there.
+  if (cause == run::Cause::second_launcher && attempt != nullptr)
+    why.answer.push_back(fmt::format("Found: {}.", attempt->detail));
   if (!end.detail.empty())
     why.answer.push_back(fmt::format("It was not continued: {}.", end.detail));
   if (attempt != nullptr)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt.hpp"
 
+#include "core/base/counted.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/utf8.hpp"
 #include "core/launch/exit_code.hpp"
@@ -93,6 +94,7 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
   if (const auto* m = std::get_if<Reached>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Bound>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Started>(&message)) return on(rank, *m, now);
+  if (const auto* m = std::get_if<Launched>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Exited>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Progress>(&message)) return on(rank, *m, now);
   if (const auto* m = std::get_if<Dumped>(&message)) return on(rank, *m, now);
@@ -114,11 +116,12 @@ void Attempt::on(Peer peer, Hello&& hello, const std::string& reached_at, Time n
     refused_.push_back(peer);
     return end(run::Cause::wrong_ranks,
                3,
-               fmt::format("rank {} on {} thinks the world has {} ranks, planned are {}: the "
-                           "launcher's variables did not reach it",
+               fmt::format("rank {} on {} thinks the world has {}, planned {} {}: the launcher's "
+                           "variables did not reach it",
                            rank,
                            hello.rank.node,
-                           hello.rank.world_size,
+                           counted(hello.rank.world_size, "rank"),
+                           settings_.plan.world_size == 1 ? "is" : "are",
                            settings_.plan.world_size),
                now);
   }
@@ -158,13 +161,6 @@ void Attempt::on(Peer peer, const Refused& message, Time now) {
         3,
         fmt::format("a rank on {}: {}", message.node, message.message),
         now);
-}
-
-void Attempt::on(Peer peer, const NotLaunched& message, Time now) {
-  refused_.push_back(peer);
-  if (message.token != settings_.token || outcome_) return;
-  const bool began = phase_ != Phase::gathering;
-  end(began ? run::Cause::launcher_died : run::Cause::launch_failed, 1, message.message, now);
 }
 
 void Attempt::start_ranks(Time now) {
@@ -216,6 +212,8 @@ void Attempt::on(unsigned rank, const Exited& message, Time now) {
   state.exit_code = message.code;
   state.done = message.done;
   state.ended_unasked = !stop_cause_;
+  if (launchers_.are_ranks_twice()) judge_ranks_twice(now);
+  if (message.code == 0) launchers_.forget(rank);  // others may get its ranks
   // The others have to follow soon: one that waits for a rank that is gone would wait for ever.
   if (message.code == k_checkpointed || (message.code != 0 && stop_cause_))
     kill_at_ = std::min(kill_at_, now + k_last_saves);
@@ -246,9 +244,9 @@ void Attempt::on_failed_exit(unsigned rank, const Exited& message, Time now) {
         rank);
   const bool may_be_victim = !killed && message.code != k_no_restart;
   if (may_be_victim && phase_ == Phase::running) {
-    const bool torchrun = settings_.plan.workers_per_task > 0;
+    const bool torchrun = settings_.plan.workers_per_task > 0 || launchers_.any_below(rank);
     settle_until_ = std::min(settle_until_, now + (torchrun ? k_settle_torchrun : k_settle));
-    return;
+    return judge_failed_launcher(rank, now);
   }
   kill_all(now);
 }
@@ -297,6 +295,7 @@ void Attempt::on_tick(Time now) {
     return finish_if_all_ended();
   }
   if (phase_ == Phase::ending) return;
+  if (now >= twice_at_) judge_ranks_twice(now);
   if (now >= settle_until_) return kill_all(now);
   if (now >= kill_at_ && !stop_cause_)
     return end(run::Cause::rank_killed,

@@ -8,6 +8,7 @@
 #include "core/launch/node_probe.hpp"
 #include "core/launch/preflight.hpp"
 #include "core/launch/protocol.hpp"
+#include "core/launch/second_launcher.hpp"
 #include "core/launch/straggler.hpp"
 #include "core/plan/allotment.hpp"
 #include "core/run/decision.hpp"
@@ -202,6 +203,7 @@ class Attempt {
   void on(unsigned rank, const Reached& message, Time now);
   void on(unsigned rank, const Bound& message, Time now);
   void on(unsigned rank, const Started& message, Time now);
+  void on(unsigned rank, const Launched& message, Time now);
   void on(unsigned rank, const Exited& message, Time now);
   void on(unsigned rank, const Progress& message, Time now);
   void on(unsigned rank, const Dumped& message, Time now);
@@ -236,6 +238,10 @@ class Attempt {
   void judge_no_program(Time now);
   void end_no_program(Time now);
   void end_without_nodes(const std::map<std::string, unsigned>& ranks, Time now);
+  // Launchers of the program's own: see attempt_launched.cpp.
+  void end_ranks_twice(const RanksTwice& twice, Time now);
+  void judge_ranks_twice(Time now);
+  void judge_failed_launcher(unsigned rank, Time now);
   // Binding: see attempt_binding.cpp.
   [[nodiscard]] PlannedBinding planned_binding(unsigned rank) const;
   void look_at_binding(Time now);
@@ -354,6 +360,8 @@ class Attempt {
   std::set<std::string> binding_events_;    // what the ledger has of it
   std::optional<BindingReport> binding_news_;
   Time no_program_until_ = Time::max();  // a rank has said so, the others are waited for
+  SecondLaunchers launchers_;
+  Time twice_at_ = Time::max();          // ranks seem to be there twice, and then are for sure
   std::optional<unsigned> first_saved_;  // the first rank that exited 85
   bool started_news_ = false;
   bool stop_news_ = false;

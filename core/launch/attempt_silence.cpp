@@ -175,4 +175,11 @@ std::string Attempt::describe_silence() const {
   return text;
 }
 
+void Attempt::on(Peer peer, const NotLaunched& message, Time now) {
+  refused_.push_back(peer);
+  if (message.token != settings_.token || outcome_) return;
+  const bool began = phase_ != Phase::gathering;
+  end(began ? run::Cause::launcher_died : run::Cause::launch_failed, 1, message.message, now);
+}
+
 }  // namespace dts::launch

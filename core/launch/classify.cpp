@@ -24,6 +24,7 @@ run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surrou
     case run::Cause::fenced:
     case run::Cause::run_vanished:
     case run::Cause::wrong_ranks:
+    case run::Cause::second_launcher:
     case run::Cause::wrong_binding:
       return observed;
     default:

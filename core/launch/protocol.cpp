@@ -70,6 +70,19 @@ Progress progress_from(const json& j) {
   return progress;
 }
 
+Launched launched_from(const json& j) {
+  Launched launched;
+  launched.launcher = j.at("launcher").get<std::string>();
+  launched.command = j.at("command").get<std::string>();
+  launched.started = j.at("started").get<std::string>();
+  for (const json& one : j.at("processes").get_ref<const json::array_t&>())
+    launched.processes.push_back({count(one, "rank"),
+                                  count(one, "world_size"),
+                                  one.at("master").get<std::string>(),
+                                  one.at("program").get<std::string>()});
+  return launched;
+}
+
 Hello hello_from(const json& j) {
   Hello hello;
   hello.token = j.at("token").get<std::string>();
@@ -134,6 +147,20 @@ json hello_to(const Hello& m) {
   return j;
 }
 
+json launched_to(const Launched& m) {
+  json processes = json::array();
+  for (const LaunchedProcess& one : m.processes)
+    processes.push_back({{"rank", one.rank},
+                         {"world_size", one.world_size},
+                         {"master", one.master},
+                         {"program", one.program}});
+  return {{"type", "launched"},
+          {"launcher", m.launcher},
+          {"command", m.command},
+          {"started", m.started},
+          {"processes", std::move(processes)}};
+}
+
 json reached_to(const Reached& m) {
   json routes = json::array();
   for (const Route& route : m.routes)
@@ -174,6 +201,7 @@ std::string to_line(const FromRank& message) {
           [](const Started& m) {
             return json{{"type", "started"}, {"pid", m.pid}};
           },
+          [](const Launched& m) { return launched_to(m); },
           [](const Signalled& m) {
             return json{{"type", "signalled"}, {"signal", m.signal}};
           },
@@ -289,6 +317,7 @@ Result<FromRank> parse_from_rank(std::string_view line) {
     if (type == "reached") return reached_from(j);
     if (type == "bound") return Bound{j.at("text").get<std::string>()};
     if (type == "started") return Started{number(j, "pid")};
+    if (type == "launched") return launched_from(j);
     if (type == "signalled") return Signalled{number(j, "signal")};
     if (type == "exited")
       return Exited{whole<int>(j.at("code"), "code", 255),

@@ -3,8 +3,8 @@
 // Pure.
 //
 //   rank  -> agent   hello, topology, measured, clock, listening, reached, bound, started,
-//                    signalled, progress, dumped, exited, failed; or refused, in place of hello,
-//                    from one that cannot tell which rank it is
+//                    launched, signalled, progress, dumped, exited, failed; or refused, in place of
+//                    hello, from one that cannot tell which rank it is
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals; attached,
 //                    from one that has to end when the agent does
 //   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
@@ -80,6 +80,25 @@ struct Started {
   int pid = 0;
 };
 
+// A process below a rank's program that is a rank of another launcher's.
+struct LaunchedProcess {
+  unsigned rank = 0;
+  unsigned world_size = 0;
+  std::string master;   // "127.0.0.1:29500", where its world meets; empty: not known
+  std::string program;  // equal where the same was started in the same folder
+
+  bool operator==(const LaunchedProcess&) const = default;
+};
+
+struct Launched {
+  std::string launcher;  // "torchrun"; empty: not one that we know
+  std::string command;   // its words, or those of whatever has started the processes
+  std::string started;   // equal where the same was started in the same folder
+  std::vector<LaunchedProcess> processes;  // by rank; empty: none yet, or no more
+
+  bool operator==(const Launched&) const = default;
+};  // the program has started a launcher, or processes with ranks of their own
+
 struct Signalled {
   int signal = 0;
 };  // the rank process got a signal from outside
@@ -140,6 +159,7 @@ using FromRank = std::variant<Hello,
                               Reached,
                               Bound,
                               Started,
+                              Launched,
                               Signalled,
                               Exited,
                               Progress,

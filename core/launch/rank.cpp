@@ -9,6 +9,7 @@
 #include "core/base/text.hpp"
 #include "core/launch/allocation.hpp"
 #include "core/launch/channel.hpp"
+#include "core/launch/find_launched.hpp"
 #include "core/launch/identity.hpp"
 #include "core/launch/launcher.hpp"
 #include "core/launch/line_connection.hpp"
@@ -142,6 +143,7 @@ class RankProcess {
   OomCounter oom_;
   RankProgress progress_;
   RankBinding binding_;
+  LaunchedWatch launched_;
   pid_t stacks_ = 0;  // the process that writes them
   int stop_signal_ = SIGTERM;
   bool signals_reach_program_ = false;  // those of the scheduler, without us
@@ -198,6 +200,7 @@ void RankProcess::handle(const Go& message) {
   if (signals_reach_program_) program_.expect_stop(SIGTERM);
   progress_.begin(message, Clock::now());
   binding_.begin(Clock::now());
+  launched_.begin(environment, Clock::now());
   say(Started{program_.pid()});
 }
 
@@ -226,6 +229,8 @@ void RankProcess::look_at_program() {
   if (now >= progress_.next_look())
     if (const auto news = progress_.look(program_.pid(), now)) say(*news);
   if (now >= binding_.next_look()) handle(ReadBack{});
+  if (now >= launched_.next_look())
+    if (const auto launched = launched_.look(program_.pid(), now)) say(*launched);
 }
 
 void RankProcess::handle(const ReadBack&) {
@@ -316,7 +321,8 @@ int RankProcess::run() {
          {measurement_ ? measurement_->event_fd() : -1, POLLIN, 0}}};
     int wait = -1;
     look_at_program();
-    if (const auto next = std::min({progress_.next_look(), binding_.next_look(), stop_at_});
+    if (const auto next = std::min(
+            {progress_.next_look(), binding_.next_look(), launched_.next_look(), stop_at_});
         next != Clock::time_point::max())
       wait = static_cast<int>(
           std::max<long>(0, std::chrono::ceil<milliseconds>(next - Clock::now()).count()));

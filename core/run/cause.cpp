@@ -6,7 +6,7 @@
 namespace dts::run {
 namespace {
 
-constexpr Names<Cause, 28> k_names{{
+constexpr Names<Cause, 29> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
@@ -30,6 +30,7 @@ constexpr Names<Cause, 28> k_names{{
     {Cause::launcher_died, "launcher_died"},
     {Cause::launch_failed, "launch_failed"},
     {Cause::wrong_ranks, "wrong_ranks"},
+    {Cause::second_launcher, "second_launcher"},
     {Cause::wrong_binding, "wrong_binding"},
     {Cause::fenced, "fenced"},
     {Cause::run_vanished, "run_vanished"},

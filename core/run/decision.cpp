@@ -31,6 +31,9 @@ std::optional<Decision> settled(const Outcome& outcome) {
       return Decision{Action::stop, outcome.exit_code, "the program exited 93: do not restart"};
     case Cause::wrong_ranks:
       return Decision{Action::stop, outcome.exit_code, "starting again would give the same ranks"};
+    case Cause::second_launcher:
+      return Decision{
+          Action::stop, outcome.exit_code, "starting again would start as many launchers again"};
     case Cause::wrong_binding:
       return Decision{Action::stop,
                       outcome.exit_code,

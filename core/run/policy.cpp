@@ -29,6 +29,7 @@ constexpr Row k_rows[] = {
     {Cause::stopped, Kind::ended, {}},
     {Cause::no_restart, Kind::ended, {}},
     {Cause::wrong_ranks, Kind::ended, {}},
+    {Cause::second_launcher, Kind::ended, {}},
     {Cause::wrong_binding, Kind::ended, {}},
     {Cause::fenced, Kind::ended, {}},
     {Cause::run_vanished, Kind::ended, {}},

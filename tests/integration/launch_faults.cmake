@@ -1,3 +1,7 @@
 # Nodes that can run no rank, and ends that a launcher misreports; launch_faults.py says what.
 dts_script_test(launch_faults_srun integration 300 launch_faults srun)
 dts_script_test(launch_faults_mpirun integration 300 launch_faults mpirun)
+
+# A launcher in the program, started once for each rank.
+dts_script_test(launch_second_launcher integration 300 second_launcher local)
+dts_script_test(launch_second_launcher_slurm integration 300 second_launcher slurm)

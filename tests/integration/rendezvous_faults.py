@@ -124,7 +124,7 @@ def half_hellos(faults):
 def refused(faults):
     one = rank(0, 1, node="n0")
     faults.expect("duplicate ranks", "wrong_ranks", 3, ["rank 0 on n1", "taken", "held by rank 0 on n0"], [rank(0, node="n0"), rank(0, node="n1", delay=0.2)])
-    faults.expect("worlds of one", "wrong_ranks", 3, ["world has 1 ranks, planned are 2"], [one, dict(one, node="n1")])
+    faults.expect("worlds of one", "wrong_ranks", 3, ["world has 1 rank, planned are 2"], [one, dict(one, node="n1")])
     faults.expect("three ranks on one node, one on the other", "wrong_ranks", 3, ["node n0", "3 ranks, 2 planned"],
                   [rank(0, 4, 0, "n0"), rank(1, 4, 1, "n0"), rank(2, 4, 2, "n0"), rank(3, 4, 0, "n1")], tasks=2)
     faults.expect("variables that contradict each other", "wrong_ranks", 3, ["a rank on n1", "two launchers speak to this process"],

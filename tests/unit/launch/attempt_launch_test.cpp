@@ -153,7 +153,7 @@ TEST_CASE(
   Hello alone = job.hello_of(0);
   alone.rank.world_size = 1;
   job.says(k_stranger, alone);
-  check_ended(job, Cause::wrong_ranks, "thinks the world has 1 ranks, planned are 4");
+  check_ended(job, Cause::wrong_ranks, "thinks the world has 1 rank, planned are 4");
 }
 
 TEST_CASE("a rank beyond the world is refused") {

@@ -100,6 +100,7 @@ TEST_CASE("what the program itself said of its end stands, whatever the record s
                            Cause::fenced,
                            Cause::run_vanished,
                            Cause::wrong_ranks,
+                           Cause::second_launcher,
                            Cause::wrong_binding})
     for (const Record& record : k_records)
       CHECK(launch::classify(said, info_of(record), around(record)) == said);

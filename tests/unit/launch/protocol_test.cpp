@@ -50,6 +50,8 @@ const std::vector<FromRank> k_from_rank{
     Reached{},
     Bound{R"({"cpus":"0-7"})"},
     Started{4712},
+    Launched{"torchrun", "python3 t \"a\"\n", "ab", {{0, 2, "n0:1", "cd"}, {1, 2, "", "cd"}}},
+    Launched{},
     Signalled{15},
     Progress{},
     Progress{18'446'744'073'709'551'615ULL, 300, "S", {1500, 4, 203, 12, 61000}},

@@ -46,6 +46,7 @@ const std::vector<Row> k_table{
     {Cause::launcher_died, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::launch_failed, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::wrong_ranks, Action::stop, Action::stop, Action::stop, Action::stop},
+    {Cause::second_launcher, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::wrong_binding, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::fenced, Action::stop, Action::stop, Action::stop, Action::stop},
     {Cause::run_vanished, Action::stop, Action::stop, Action::stop, Action::stop},
