@@ -36,6 +36,19 @@ test_case "up with another shape is refused and says how to go on"
 message=$("$DTSUBMIT" cluster up --name one "${shape[@]}" --nodes 3 2>&1) && fail "3 nodes were accepted"
 [[ $? == 3 && $message == *"down --name one"* ]] || fail "message: $message"
 
+test_case "eval of an up with another shape fails with a message, and the cluster that runs stays selected"
+for others in "--nodes 3" "--gpus-per-node 2 --grace 5" "--conf MaxJobCount=77"; do
+  SLURM_CONF=$first
+  # shellcheck disable=SC2086
+  eval "$("$DTSUBMIT" cluster up --name one "${shape[@]}" $others 2>"$scratch/message")" && fail "$others: the eval succeeded"
+  [[ $(<"$scratch/message") == *"another shape"*"down --name one"* ]] || fail "$others: message: $(<"$scratch/message")"
+  [[ $SLURM_CONF == "$first" && $(export -p) == *"SLURM_CONF="* ]] || fail "$others: SLURM_CONF is ${SLURM_CONF-unset}"
+  [[ -n $(sinfo -h) ]] || fail "$others: the cluster cannot be used"
+  unset SLURM_CONF
+  eval "$("$DTSUBMIT" cluster up --name one "${shape[@]}" $others 2>"$scratch/message")" && fail "$others: the eval succeeded in a new shell"
+  [[ ${SLURM_CONF-} == "$first" ]] || fail "$others: SLURM_CONF is ${SLURM_CONF-unset} in a new shell"
+done
+
 test_case "a job of 2 nodes x 8 tasks sees 8 GPUs on each node"
 cat >"$scratch/job.sh" <<'JOB'
 #!/bin/bash
