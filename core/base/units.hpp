@@ -12,7 +12,7 @@
 
 namespace dts {
 
-// "M", "M:S", "H:M:S", "D-H", "D-H:M", "D-H:M:S"; "UNLIMITED"/"INFINITE" give seconds::max().
+// "M", "[H:]M:S", "D-H[:M[:S]]"; "90s", "5m", "1.5h", "2d"; "UNLIMITED", "INFINITE": seconds::max()
 [[nodiscard]] Result<std::chrono::seconds> parse_time_limit(std::string_view text);
 
 // "[D-]HH:MM:SS", or "UNLIMITED".

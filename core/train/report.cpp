@@ -4,6 +4,7 @@
 
 #include "core/base/counted.hpp"
 #include "core/base/hash.hpp"
+#include "core/base/log.hpp"
 #include "core/base/units.hpp"
 
 #include <fmt/core.h>
@@ -32,7 +33,7 @@ void say(const std::string& text) {
 void print_error(const Error& error, int rank) {
   const std::string who = rank < 0 ? "dttrain" : fmt::format("dttrain: rank {}", rank);
   const std::string help = error.hint.empty() ? "" : fmt::format("  help: {}\n", error.hint);
-  std::fputs(fmt::format("{}: {}\n{}", who, error.message, help).c_str(), stderr);
+  tell("{}: {}\n{}", who, error.message, help);
 }
 
 void Report::event(const char* name, std::uint64_t step, const std::string& fields) {
@@ -41,25 +42,18 @@ void Report::event(const char* name, std::uint64_t step, const std::string& fiel
 }
 
 void Report::resumed(const Loaded& loaded) const {
-  for (const std::string& refusal : loaded.refusals)
-    std::fputs(fmt::format("dttrain: checkpoint {}\n", refusal).c_str(), stderr);
+  for (const std::string& refusal : loaded.refusals) tell("dttrain: checkpoint {}\n", refusal);
   if (!loaded.other_bits.empty())
-    std::fputs(
-        fmt::format(
-            "dttrain: warning: checkpoint {} {}: the weights will not be an undisturbed run's "
-            "to the bit\n",
-            loaded.name,
-            loaded.other_bits)
-            .c_str(),
-        stderr);
+    tell(
+        "dttrain: warning: checkpoint {} {}: the weights will not be an undisturbed run's to the "
+        "bit\n",
+        loaded.name,
+        loaded.other_bits);
   if (!loaded.name.empty())
     say(fmt::format("resumed from checkpoint {}\n", loaded.name));
   else if (!loaded.refusals.empty())
-    std::fputs(
-        fmt::format("dttrain: warning: all {} checkpoints are damaged: beginning anew at step 0\n",
-                    loaded.refusals.size())
-            .c_str(),
-        stderr);
+    tell("dttrain: warning: all {} checkpoints are damaged: beginning anew at step 0\n",
+         loaded.refusals.size());
 }
 
 void Report::started(const StartEvent& e) {

@@ -2,6 +2,7 @@
 // dtsubmit-topology [FILE]: this machine, or the one that hwloc recorded in FILE, as one line of
 // JSON, for discover() and read_topology().
 #include "core/base/files.hpp"
+#include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/fabric.hpp"
@@ -34,7 +35,7 @@ int main(int argc, char** argv) {
   if (!node) {
     std::string words = node.error().message;
     if (!node.error().hint.empty()) words.append(topo::k_hint_mark).append(node.error().hint);
-    std::fprintf(stderr, "%s\n", words.c_str());
+    tell("{}\n", words);
     return exit_code(node.error().code);
   }
   return std::puts(topo::to_json(*node).c_str()) < 0 ? 74 : 0;
