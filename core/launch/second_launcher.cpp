@@ -15,11 +15,14 @@ bool is_loopback(std::string_view host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
+bool meets_on_loopback(const LaunchedProcess& process) {
+  const std::string_view place = process.master;
+  return is_loopback(place.substr(0, place.rfind(':')));
+}
+
 // Where `process` is to meet the others of its world: an address of loopback is each node's own.
 std::string meeting_place(const LaunchedProcess& process, const std::string& node) {
-  const std::string_view place = process.master;
-  return is_loopback(place.substr(0, place.rfind(':'))) ? node + " " + process.master
-                                                        : process.master;
+  return meets_on_loopback(process) ? node + " " + process.master : process.master;
 }
 
 // What no other process of the job may claim, in words that are equal where it is the same.
@@ -101,14 +104,15 @@ std::optional<RanksTwice> SecondLaunchers::ranks_beside(unsigned rank) const {
   const Below& own = failed->second;
   for (const auto& [other, below] : below_) {
     const Launched& launched = below.launched;
-    if (other == rank || below.node != own.node || launched.started != own.launched.started)
-      continue;
     const std::set<unsigned> ranks = ranks_of(launched);
-    if (ranks.empty() || ranks.size() < launched.processes.front().world_size) continue;
+    if (other == rank || launched.started != own.launched.started || ranks.empty()) continue;
+    const LaunchedProcess& first = launched.processes.front();
+    if (ranks.size() < first.world_size) continue;
+    if (below.node != own.node && !meets_on_loopback(first)) continue;
     RanksTwice twice = words_of(launched);
     twice.ours = {std::min(rank, other), std::max(rank, other)};
     twice.ranks.assign(ranks.begin(), ranks.end());
-    twice.nodes = {own.node};
+    twice.nodes = {own.node, below.node};
     return twice;
   }
   return std::nullopt;

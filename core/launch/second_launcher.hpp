@@ -45,8 +45,9 @@ class SecondLaunchers {
   [[nodiscard]] std::optional<RanksTwice> ranks_twice() const;
 
   // Where the launcher below `rank` has failed: it may not have got so far as to start processes,
-  // because another one on the same node, started by the same words, had taken its port. Set where
-  // that one has started a whole world, all of which this one would have started again.
+  // because another one, started by the same words, had taken its port. Set where that one has
+  // started a whole world, all of which this one would have started again: on the same node, or
+  // one that can know of no other node.
   [[nodiscard]] std::optional<RanksTwice> ranks_beside(unsigned rank) const;
 
  private:

@@ -8,6 +8,7 @@ know of each other or do not."""
 import glob
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -56,6 +57,12 @@ def script(folder, name, text):
     os.chmod(f"{folder}/{name}", 0o755)
 
 
+def free_port():
+    with socket.socket() as one:
+        one.bind(("", 0))
+        return one.getsockname()[1]
+
+
 def ended(run):
     with open(run + "/ledger.jsonl") as file:
         return [event for event in map(json.loads, file) if event["event"] == "attempt_ended"]
@@ -101,7 +108,7 @@ def local():
     need("torch")
     twice = ["torchrun", "0,1 of 2"]
     refused("torchrun in a script", "./torchrun --standalone --nproc_per_node 2 train.py 60", twice)
-    refused("one that finds its port taken", "./torchrun --nproc_per_node 2 train.py 60", twice)
+    refused("one that finds its port taken", f"./torchrun --master_port {free_port()} --nproc_per_node 2 train.py 60", twice)
     refused("one whose training is short", "./torchrun --standalone --nproc_per_node 2 train.py 2", twice)
     refused("a launcher under another name", "./launch.py --standalone --nproc_per_node 2 train.py 60", twice, "launch.py")
     refused("a program that spawns", "./spawn.py 60", ["0,1 of 2"], "spawn.py")
@@ -119,7 +126,7 @@ def slurm():
     with Cluster("linuxproc", nodes=2, gpus=0, grace=20) as cluster:
         write(cluster.place)
         options = ["--nodes", "2", "--ntasks-per-node", "1"]
-        script(cluster.place, "train.sh", "#!/bin/sh\n./torchrun --nproc_per_node 2 train.py 60\n")
+        script(cluster.place, "train.sh", "#!/bin/sh\n./torchrun --standalone --nproc_per_node 2 train.py 60\n")
         run = cluster.submit(*options, "--", "./train.sh")
         status = run.finish(120)
         ends = ended(run.path)

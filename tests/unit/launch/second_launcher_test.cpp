@@ -130,7 +130,9 @@ TEST_CASE("a launcher that failed before it started anything, beside one that to
   const Launched whole = torchrun(0, 2, 2, "127.0.0.1:29500");
   CHECK(below_two(whole, none).ranks_beside(1));
   CHECK_FALSE(below_two(whole, none).are_ranks_twice());
-  CHECK_FALSE(below_two(whole, none, "n0", "n1").ranks_beside(1));
+  // Nodes of a private cluster share their ports.
+  CHECK(below_two(whole, none, "n0", "n1").ranks_beside(1));
+  CHECK_FALSE(below_two(torchrun(0, 2, 2, "n0:29500"), none, "n0", "n1").ranks_beside(1));
   CHECK_FALSE(below_two(torchrun(0, 2, 4, "n0:1"), none).ranks_beside(1));  // waits for others
   Launched other = none;
   other.started = "something else";
