@@ -37,7 +37,7 @@ message=$("$DTSUBMIT" cluster up --name one "${shape[@]}" --nodes 3 2>&1) && fai
 [[ $? == 3 && $message == *"down --name one"* ]] || fail "message: $message"
 
 test_case "eval of an up with another shape fails with a message, and the cluster that runs stays selected"
-for others in "--nodes 3" "--gpus-per-node 2 --grace 5" "--conf MaxJobCount=77"; do
+for others in "--nodes 3" "--gpus-per-node 2" "--conf MaxJobCount=77"; do
   SLURM_CONF=$first
   # shellcheck disable=SC2086
   eval "$("$DTSUBMIT" cluster up --name one "${shape[@]}" $others 2>"$scratch/message")" && fail "$others: the eval succeeded"
