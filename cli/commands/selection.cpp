@@ -51,7 +51,8 @@ std::string record_of(sched::JobId job) {
     return fmt::format("; Slurm does not know its job {} any more", job);
   if (!info) return fmt::format("; of its job {} nothing is known: {}", job, info.error().message);
   if (!sched::is_terminal(info->state))
-    return fmt::format("; its job {} is still {}", job, sched::to_string(info->state));
+    return fmt::format(
+        "; its job {0} is still {1}: scancel {0} ends it", job, sched::to_string(info->state));
   return fmt::format("; its job {} is over ({}): {}",
                      job,
                      sched::to_string(info->state),

@@ -26,6 +26,8 @@ std::string words_of_other_state(const std::vector<run::Event>& events, const sc
 int exit_code_of_end(const sched::JobInfo& job, std::optional<int> decided) {
   if (decided == 0) return 0;
   if (job.state == sched::JobState::out_of_memory && decided) return *decided;
+  // slurmd's ESLURMD_IO, no signal: it could not open the job's log.
+  if (job.exit_signal == 53) return exit_code(Errc::io);
   if (job.exit_signal != 0) return 128 + job.exit_signal;
   if (job.state == sched::JobState::cancelled && job.exit_code == 0) return 128 + SIGTERM;
   return decided.value_or(job.exit_code);

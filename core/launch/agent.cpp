@@ -15,6 +15,7 @@
 #include "core/run/goodput.hpp"
 #include "core/run/history.hpp"
 #include "core/run/index.hpp"
+#include "core/run/presence.hpp"
 #include "core/topo/discover.hpp"
 
 #include <fcntl.h>
@@ -61,6 +62,9 @@ class Agent {
 
   void restore_terminal() const { ::dup2(terminal_.get(), STDERR_FILENO); }
 
+  // A run directory that is not there any more explains whatever failed.
+  [[nodiscard]] Error explained(Error failed);
+
   // The run's last word where it ended without a decision; what never got into the ledger is said.
   void close(const Error* failed);
 
@@ -89,6 +93,7 @@ class Agent {
   UniqueFd signals_;
   NodePool pool_;
   run::LedgerWriter ledger_{run_.ledger()};
+  run::Presence presence_{run_};
   UniqueFd terminal_;  // standard error as it was; attempts log into their own folder
   std::unique_ptr<JobWatch> watch_;
   std::optional<RecordedAttempt> attempt_;  // the newest
@@ -258,11 +263,18 @@ Result<AttemptEnd> Agent::make_attempt() {
   return ended;
 }
 
+Error Agent::explained(Error failed) {
+  [[maybe_unused]] const bool perhaps = presence_.look();
+  if (presence_.look()) return failed;
+  return {Errc::io, run::vanished_words(run_), ""};
+}
+
 void Agent::close(const Error* failed) {
   if (failed != nullptr) {
     const unsigned own = attempt_ ? attempt_->number() : 0;
+    const auto cause = presence_.look() ? run::Cause::run_damaged : run::Cause::run_vanished;
     for (run::Event& event :
-         run::events_of_failure(ledger_.events(), *failed, own, run::latest_attempt(run_))) {
+         run::events_of_failure(ledger_.events(), *failed, own, run::latest_attempt(run_), cause)) {
       event.job = job_.allocation.job;
       [[maybe_unused]] const auto noted = ledger_.append(std::move(event));
     }
@@ -349,7 +361,8 @@ Result<int> run_agent(const AgentOptions& options) {
     return tl::unexpected<Error>(std::move(job).error());
   }
   Agent agent(options, *std::move(job), std::move(signals));
-  auto code = agent.run();
+  auto code =
+      agent.run().map_error([&agent](Error failed) { return agent.explained(std::move(failed)); });
   agent.restore_terminal();  // an error is for the person or slurm-<job>.log, not only for the
                              // attempt's log
   agent.close(code ? nullptr : &code.error());

@@ -54,8 +54,9 @@ def asked(cluster, verb, what, code):
 def vanished(launcher):
     """The run directory is removed, or moved, while ranks run on two nodes."""
     with Cluster("linuxproc", 2, 0, 5, *QUICK) as cluster:
-        for how in ("removed", "moved"):
-            waiting, run = waited_for(cluster, "--nodes", "2", "--launcher", launcher, *DOZE)
+        for how in ("removed", "moved", "moved_amid_restarts"):
+            program = DOZE if how != "moved_amid_restarts" else ["--on", "exit=restart:300", "--", "sh", "-c", "sleep 0.2; exit 1"]
+            waiting, run = waited_for(cluster, "--nodes", "2", "--launcher", launcher, *program)
             wait_for(60, "the ranks", lambda: events(run, "ranks_started"))
             logs = Follower(cluster, "logs", "-f", run.path)
             time.sleep(1)
@@ -78,7 +79,7 @@ def vanished(launcher):
             for verb in ("status", "why"):
                 said = asked(cluster, verb, run.job, 6)
                 check(f"{run.path} has vanished" in said and "74" in said, f"{verb} by job id says what is known")
-            if how == "moved":
+            if how != "removed":
                 said = asked(cluster, "why", cluster.place + "/" + how, 0)
                 check("run_vanished" in said, "where it was moved to the cause is in the last lines of its batch script")
                 check("vanished or could not be written" in said, "where it was moved to by Slurm's record")
@@ -115,6 +116,20 @@ def queued():
                 check("cancelled" in asked(cluster, verb, run.path, 0), f"{verb} says it too")
             cluster.run("scancel", holder)
             shutil.rmtree(run.path)
+        gone_meanwhile(cluster)
+
+
+def gone_meanwhile(cluster):
+    """The run directory is removed while its job waits: it ends as soon as Slurm begins it."""
+    waiting, run = waited_for(cluster, "--nodes", "1", *DOZE)
+    wait_for(60, "the ranks", lambda: events(run, "ranks_started"))
+    holder = put_back(cluster, run)
+    shutil.rmtree(run.path)
+    check(f"scancel {run.job} ends it" in asked(cluster, "status", run.job, 6), "status says that its job waits all the same")
+    cluster.run("scancel", holder)
+    code, said = waiting.end()
+    check(code == 74 and f"{run.path} has vanished" in said, "--wait ends with the code of an I/O error and says why")
+    check("could not open its log file" in asked(cluster, "why", run.job, 6), "why knows what Slurm met")
 
 
 def damaged():

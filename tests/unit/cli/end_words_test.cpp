@@ -39,6 +39,7 @@ TEST_CASE("whoever waited for a job gets the run's own exit code where the run i
            {"done after an attempt without memory", ended(JobState::out_of_memory, 0, 125), 0, 0},
            {"given up without memory", ended(JobState::out_of_memory, 0, 125), 137, 137},
            {"killed without a word", ended(JobState::out_of_memory, 0, 125), {}, 253},
+           {"without a folder for its log", ended(JobState::failed, 0, 53), {}, 74},
            {"killed by a signal", ended(JobState::failed, 0, 9), {}, 137},
            {"cancelled", ended(JobState::cancelled), {}, 143},
            {"cancelled, and the agent said so", ended(JobState::cancelled), 85, 143},
