@@ -23,7 +23,11 @@ class Follower:
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def end(self):
-        said = self.process.communicate(timeout=120)[0]
+        try:
+            said = self.process.communicate(timeout=120)[0]
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
         print(f"--- {' '.join(self.process.args[1:3])}, {self.process.returncode}\n{said}---", flush=True)
         return self.process.returncode, said
 
