@@ -98,14 +98,16 @@ void Attempt::look_for_quiet(Time now) {
   quiet_ = quiet;
   if (!quiet)
     return events_.push_back({.event = "heard", .detail = "its programs are heard of again"});
+  const Culprit still = inactive_rank().value_or(
+      Culprit{*idle, fmt::format("{} has used no processor time", where(*idle))});
   run::Event event{.event = "quiet"};
-  event.rank = static_cast<int>(*idle);
-  event.node = ranks_.at(*idle).hello.rank.node;
+  event.rank = static_cast<int>(still.rank);
+  event.node = ranks_.at(still.rank).hello.rank.node;
   event.detail = fmt::format(
-      "no output, no heartbeat and no checkpoint for {}, and {} has used no processor time: it "
+      "no output, no heartbeat and no checkpoint for {}, and {}: it "
       "may hang (dtsubmit logs --ranks all; --hang-timeout ends such a program)",
       run::duration_words(std::chrono::floor<seconds>(quietest)),
-      where(*idle));
+      still.why);
   events_.push_back(std::move(event));
 }
 

@@ -183,10 +183,11 @@ TEST_CASE("the rank that sleeps is blamed, not the one that said so first") {
 namespace {
 
 // An hour and more in which every rank reports every 30 s; `busy`: rank 0 computes, `speaks`:
-// writes.
+// writes; `sleeps`: rank 2 does.
 struct Hour {
   bool busy = true;
   bool speaks = false;
+  bool sleeps = false;
 };
 
 std::vector<run::Event> after_an_hour(Hang& job, Hour how) {
@@ -195,6 +196,7 @@ std::vector<run::Event> after_an_hour(Hang& job, Hour how) {
     for (const unsigned rank : {0U, 1U, 2U, 3U}) {
       Progress progress = seen(0, rank == 0 && how.busy ? 0 : second);
       progress.quiet_seconds = rank == 0 && how.speaks ? 0 : second;
+      progress.asleep = rank == 2 && how.sleeps;
       job.says(job.peer_of(rank), progress);
     }
     job.wait(30s);
@@ -220,6 +222,15 @@ TEST_CASE("a silent program that stands still is said to for once, after an hour
   const auto heard = job.attempt().take_events();
   REQUIRE(heard.size() == 1);
   CHECK(heard[0].event == "heard");
+}
+
+TEST_CASE("of a silent program the rank is named that sleeps while the others wait") {
+  Hang job;
+  const auto events = after_an_hour(job, {.busy = false, .sleeps = true});
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].rank == 2);
+  CHECK(events[0].detail.find("and rank 2 on n1 sleeps, the others wait: it may hang") !=
+        std::string::npos);
 }
 
 TEST_CASE("output, a checkpoint or work of all ranks is a sign of life") {
