@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that describe a job, shared by `submit` and `run`.
+// The options that describe a job, shared by `submit` and `run`: spec::options() as CLI11 reads
+// them.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/result.hpp"
 #include "core/spec/job_spec.hpp"
+#include "core/spec/option.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,23 +19,17 @@ class App;
 namespace dts::cli {
 
 struct JobOptions {
-  spec::JobSpec spec;
-  // As typed; parsed by make_spec(), so that all mistakes are reported together.
-  std::string nodes, spares, smt, cores_per_rank, gpus_per_node, ntasks_per_node, cpus_per_task,
-      time, time_total, hang_timeout, memory, signal_margin, start_timeout, preflight, stop_signal,
-      frameworks;
-  bool no_requeue = false;
+  // By long name, as typed; parsed by make_spec(), so that all mistakes are reported together.
+  std::map<std::string, std::string> typed;
+  std::map<std::string, bool> flags;
   std::string runs;  // folder of run directories
 };
 
-// Options that hold with and without a scheduler, then those for machines without one, then those
-// for a scheduler.
-void add_job_options(CLI::App& verb, JobOptions& options);
-void add_host_options(CLI::App& verb, JobOptions& options);
-void add_scheduler_options(CLI::App& verb, JobOptions& options);
+// The options of one group; with those of Group::job also --runs.
+void add_options(CLI::App& verb, spec::Group group, JobOptions& options);
 
 // What was asked for, and what of it could not be read. An option with a problem keeps its default,
-// so that the rest can be looked at all the same.
+// so that the rest can be checked all the same.
 struct Asked {
   spec::JobSpec spec;
   Diagnostics problems;

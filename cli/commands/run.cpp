@@ -44,7 +44,7 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
     asked.problems.push_back(
         {"--nodes",
          fmt::format("`run` uses this machine only, not {} nodes", asked.spec.nodes),
-         "leave --nodes out, name the machines with --hosts, or `dtsubmit submit`"});
+         "omit --nodes, name the machines with --hosts, or `dtsubmit submit`"});
   check_program(asked, asked.spec.hosts.empty() ? Reach::here : Reach::elsewhere);
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, options.job.runs, false));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
@@ -72,8 +72,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
   CLI::App* verb =
       app.add_subcommand("run", "run the same job on this machine or --hosts, without Slurm");
   verb->footer("Every rank's output is in the run directory. Ctrl-C saves and stops (exit 130).");
-  add_job_options(*verb, options->job);
-  add_host_options(*verb, options->job);
+  add_options(*verb, spec::Group::job, options->job);
+  add_options(*verb, spec::Group::hosts, options->job);
   verb->add_option(
           "--continue", options->again, "go on with an earlier run: its folder, name, or `last`")
       ->type_name("RUN");

@@ -189,8 +189,8 @@ void add_submit(CLI::App& app, Invocation& invocation) {
       "Without a program after `--` the bundled trainer runs.\n"
       "Exit codes: 0 ok, 2 usage, 3 invalid job, 4 no scheduler, 5 rejected, 74 disk; with --wait "
       "the job's own.");
-  add_job_options(*verb, options->job);
-  add_scheduler_options(*verb, options->job);
+  add_options(*verb, spec::Group::job, options->job);
+  add_options(*verb, spec::Group::slurm, options->job);
   verb->add_flag("-W,--wait", options->wait, "wait for the end and exit with the job's code");
   verb->add_flag(
       "--dry-run", options->dry_run, "print plan and script, submit nothing; needs no Slurm");

@@ -62,9 +62,7 @@ json to_json(const sched::Submission& job) {
   put(object, "work_folder", job.work_folder);
   put(object, "job_name", job.job_name);
   put(object, "partition", job.partition);
-  put(object, "account", job.account);
-  put(object, "qos", job.qos);
-  put(object, "comment", job.comment);
+  if (!job.options.empty()) object["options"] = job.options;
   put(object, "dependency", job.dependency);
   put(object, "exclude_nodes", job.exclude_nodes);
   put(object, "output", job.output);

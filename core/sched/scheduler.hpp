@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,8 +95,8 @@ struct ConfigInfo {
   std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
 };
 
-// A batch job. The fields say the same as the script's #SBATCH lines, but the scheduler reads the
-// fields: nothing of the request is parsed a second time. Empty or absent means "not asked", so
+// A batch job. The script's #SBATCH lines are rendered from these fields, but the scheduler reads
+// the fields: nothing of the request is parsed a second time. Empty or absent means "not asked", so
 // that the scheduler's own default holds.
 struct Submission {
   std::string script;       // the whole text of the batch script
@@ -104,9 +105,8 @@ struct Submission {
   std::string work_folder;               // absolute
   std::string job_name;
   std::string partition;
-  std::string account;
-  std::string qos;
-  std::string comment;
+  // Options of sbatch that we pass on without looking at them, by long name: {"account", "proj-1"}.
+  std::map<std::string, std::string> options;
   std::string dependency;     // "afterok:12"
   std::string exclude_nodes;  // host list
   std::string output;         // file pattern, "%j" is the job id; also takes standard error

@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/script/sbatch.hpp"
 
-#include "core/base/hostlist.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
+#include "core/script/submission.hpp"
 #include "core/script/template.hpp"
 
 #include "sbatch_template.inc"
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 
 namespace dts::script {
 namespace {
 
 constexpr std::size_t k_largest_script = std::size_t{4} << 20;
-
-// Literal text in one of Slurm's file name patterns (sbatch(1), FILENAME PATTERN).
-std::string escape_pattern(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '%') escaped += '%';
-    escaped += c;
-  }
-  return escaped;
-}
 
 Result<void> check_folder(const std::string& folder) {
   const auto bad = [&](std::string why) {
@@ -62,48 +53,41 @@ std::string_view builtin_sbatch_template() {
   return k_sbatch_template;
 }
 
-std::string output_pattern(const ScriptContext& context) {
-  return escape_pattern(context.run_dir) + "/" + context.log_pattern;
-}
-
-std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& plan) {
-  const bool unlimited = spec.time == std::chrono::seconds::max();
-  return unlimited ? std::chrono::seconds(0) : plan.signal_margin;
+Directives directives_of(const sched::Submission& job) {
+  Directives all = {
+      {"job-name", job.job_name},
+      {"nodes", std::to_string(job.nodes)},
+      {"ntasks-per-node", std::to_string(job.ntasks_per_node)},
+      {"open-mode", job.append_output ? "append" : "truncate"},
+  };
+  const auto put = [&](const std::string& name, std::string value) {
+    if (!value.empty()) all.push_back({name, std::move(value)});
+  };
+  put("output", job.output);
+  put("partition", job.partition);
+  put("dependency", job.dependency);
+  put("exclude", job.exclude_nodes);
+  for (const auto& [name, value] : job.options) put(name, value);
+  if (job.cpus_per_task) put("cpus-per-task", std::to_string(*job.cpus_per_task));
+  if (job.gpus_per_node > 0) put("gpus-per-node", std::to_string(job.gpus_per_node));
+  if (job.memory_mib) put("mem", *job.memory_mib == 0 ? "0" : fmt::format("{}M", *job.memory_mib));
+  if (job.time_limit) put("time", format_time_limit(*job.time_limit));
+  if (job.requeue) all.push_back({*job.requeue ? "requeue" : "no-requeue", ""});
+  if (job.no_kill) all.push_back({"no-kill", ""});
+  // To the batch shell only, which by then is the agent.
+  if (job.warn_signal > 0)
+    put("signal", fmt::format("B:{}@{}", ::sigabbrev_np(job.warn_signal), job.warn_seconds));
+  std::sort(all.begin(), all.end(), [](const Directive& one, const Directive& other) {
+    return one.name < other.name;
+  });
+  return all;
 }
 
 Result<Directives> make_directives(const spec::JobSpec& spec,
                                    const plan::Plan& plan,
                                    const ScriptContext& context) {
   DTS_TRY(check_folder(context.run_dir));
-  Directives all = {
-      {"cpus-per-task", std::to_string(plan.cpus_per_task)},
-      {"job-name", plan.job_name},
-      {"nodes", std::to_string(plan.nodes + plan.spares)},
-      {"ntasks-per-node", std::to_string(plan.ntasks_per_node)},
-      {"open-mode", "append"},
-      {"output", output_pattern(context)},
-      {spec.requeue ? "requeue" : "no-requeue", ""},
-  };
-  const auto put = [&](const char* name, std::string value) {
-    if (!value.empty()) all.push_back({name, std::move(value)});
-  };
-  // Else Slurm ends the whole job with the first node that it loses.
-  if (plan.spares > 0) all.push_back({"no-kill", ""});
-  put("exclude", fold_hostlist(plan.exclude));
-  put("account", spec.account);
-  put("partition", spec.partition);
-  put("qos", spec.qos);
-  if (plan.gpus_per_node > 0) put("gpus-per-node", std::to_string(plan.gpus_per_node));
-  if (spec.memory_mib)
-    put("mem", *spec.memory_mib == 0 ? "0" : fmt::format("{}M", *spec.memory_mib));
-  if (spec.time) put("time", format_time_limit(*spec.time));
-  // To the batch shell only, which by then is the agent.
-  if (const auto warning = warning_time(spec, plan); warning.count() > 0)
-    put("signal", fmt::format("B:USR1@{}", warning.count()));
-  std::sort(all.begin(), all.end(), [](const Directive& a, const Directive& b) {
-    return a.name < b.name;
-  });
-  return all;
+  return directives_of(make_submission(spec, plan, {.run_dir = context.run_dir}));
 }
 
 Result<std::string> render_sbatch(const spec::JobSpec& spec,

@@ -4,9 +4,9 @@
 
 #include "core/base/result.hpp"
 #include "core/plan/plan.hpp"
+#include "core/sched/scheduler.hpp"
 #include "core/spec/job_spec.hpp"
 
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +14,9 @@
 namespace dts::script {
 
 struct ScriptContext {
-  std::string run_dir;                       // absolute
-  std::string dtsubmit;                      // absolute path of the program the job runs
-  std::string version;                       // for the header, "0.1.0"
-  std::string log_pattern = "slurm-%j.log";  // in run_dir; with Slurm's % patterns
+  std::string run_dir;             // absolute
+  std::string dtsubmit;            // absolute path of the program the job runs
+  std::string version;             // for the header, "0.1.0"
   std::vector<std::string> setup;  // lines of shell before the agent starts (module load ...)
   std::string template_text;       // empty: the built-in templates/sbatch.in
   std::string template_name = "sbatch.in";  // for messages
@@ -32,16 +31,13 @@ struct Directive {
 
 using Directives = std::vector<Directive>;
 
-// The value of --output: the run folder's log, with the folder's own % doubled (sbatch(1), FILENAME
-// PATTERN).
-[[nodiscard]] std::string output_pattern(const ScriptContext& context);
+// The #SBATCH lines that make the same job as `job` does when it is handed to the scheduler. Sorted
+// by name.
+[[nodiscard]] Directives directives_of(const sched::Submission& job);
 
-// Seconds before its time limit at which the batch script is warned (SIGUSR1); 0: never. A job
-// without --time is warned as well: its partition may have a limit.
-[[nodiscard]] std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& plan);
-
-// Sorted by name. Errc::invalid where the run folder cannot be written as --output: not absolute, a
-// control byte, a backslash (Slurm then leaves %j as it is), or too long.
+// Those of a job that is yet to be submitted. Errc::invalid where the run folder cannot be written
+// as --output: not absolute, a control byte, a backslash (Slurm then leaves %j as it is), or too
+// long.
 [[nodiscard]] Result<Directives> make_directives(const spec::JobSpec& spec,
                                                  const plan::Plan& plan,
                                                  const ScriptContext& context);

@@ -3,10 +3,39 @@
 
 #include "core/base/hostlist.hpp"
 
+#include <chrono>
 #include <csignal>
+#include <string_view>
 #include <utility>
 
 namespace dts::script {
+namespace {
+
+constexpr const char* k_log = "slurm-%j.log";  // %j is the job's id
+
+// Literal text in one of Slurm's file name patterns (sbatch(1), FILENAME PATTERN).
+std::string escape_pattern(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '%') escaped += '%';
+    escaped += c;
+  }
+  return escaped;
+}
+
+// The value of --output: the log in the run folder.
+std::string output_pattern(const std::string& run_dir) {
+  return escape_pattern(run_dir) + "/" + k_log;
+}
+
+// Seconds before its time limit at which the batch script is warned; 0: never. A job without --time
+// is warned as well: its partition may have a limit.
+std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& plan) {
+  const bool unlimited = spec.time == std::chrono::seconds::max();
+  return unlimited ? std::chrono::seconds(0) : plan.signal_margin;
+}
+
+}  // namespace
 
 sched::Submission make_submission(const spec::JobSpec& spec,
                                   const plan::Plan& plan,
@@ -18,12 +47,10 @@ sched::Submission make_submission(const spec::JobSpec& spec,
   submission.work_folder = std::move(files.work_folder);
   submission.job_name = plan.job_name;
   submission.partition = spec.partition;
-  submission.account = spec.account;
-  submission.qos = spec.qos;
-  ScriptContext context;
-  context.run_dir = std::move(files.run_dir);
-  submission.output = output_pattern(context);
+  submission.options = spec.slurm;
+  submission.output = output_pattern(files.run_dir);
   submission.nodes = plan.nodes + plan.spares;
+  // Otherwise Slurm ends the whole job with the first node that it loses.
   submission.no_kill = plan.spares > 0;
   submission.exclude_nodes = fold_hostlist(plan.exclude);
   submission.ntasks_per_node = plan.ntasks_per_node;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,8 @@ struct JobSpec {
   std::string partition;  // empty: the site's default
   std::string exclude;    // host list of nodes not to run on
   unsigned spares = 0;    // nodes beside `nodes` that are asked for and kept in reserve
-  std::string account;
-  std::string qos;
+  // Options that only the scheduler reads, by sbatch's long names: {"account", "proj-1"}.
+  std::map<std::string, std::string> slurm;
   std::optional<std::chrono::seconds> time;  // seconds::max() is UNLIMITED
   std::optional<std::uint64_t> memory_mib;   // per node; 0 is all of it (--mem=0)
   bool requeue = true;

@@ -10,8 +10,8 @@
 
 namespace dts::spec {
 
-// Indented, ends in a newline, keys in the order of the struct, "schema": "dtsubmit/spec/1"; absent
-// values are left out. `time` is in Slurm's spelling, `signal_margin` in seconds.
+// Indented, ends in a newline, keys in the order of options(), "schema": "dtsubmit/spec/1";
+// absent values are omitted. `time` is in Slurm's spelling, `signal_margin` in seconds.
 [[nodiscard]] std::string to_json(const JobSpec& spec);
 
 // The inverse. Keys not given keep their default. Errc::invalid with every problem at once: text

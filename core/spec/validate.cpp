@@ -2,33 +2,17 @@
 #include "core/spec/validate.hpp"
 
 #include "core/base/hostlist.hpp"
-#include "core/base/json_bytes.hpp"
 #include "core/base/text.hpp"
-#include "core/base/utf8.hpp"
+#include "core/spec/option.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <csignal>
 #include <set>
 
 namespace dts::spec {
 namespace {
 
-constexpr unsigned k_most = 65'535;                  // fits Slurm's 16-bit counts
-constexpr std::size_t k_longest_text = 1'024;        // Slurm's limit for names (job_mgr.c)
 constexpr std::size_t k_longest_argument = 131'072;  // MAX_ARG_STRLEN of execve(2)
-
-void check_count(Diagnostics& problems,
-                 const char* option,
-                 std::optional<unsigned> value,
-                 unsigned least) {
-  if (!value) return;
-  if (*value < least)
-    problems.push_back({option, fmt::format("at least {}, not {}", least, *value)});
-  if (*value > k_most)
-    problems.push_back({option, fmt::format("at most {}, not {}", k_most, *value)});
-}
 
 void check_hosts(Diagnostics& problems, const JobSpec& spec) {
   const auto hosts = expand_host_slots(spec.hosts);
@@ -39,7 +23,7 @@ void check_hosts(Diagnostics& problems, const JobSpec& spec) {
   if (spec.nodes != 1 && spec.nodes != hosts->size())
     problems.push_back({"--nodes",
                         fmt::format("{}, but --hosts names {}", spec.nodes, hosts->size()),
-                        "leave --nodes out"});
+                        "omit --nodes"});
   std::set<std::string> seen;
   for (const HostSlots& host : *hosts)
     if (!seen.insert(host.host).second)
@@ -50,33 +34,22 @@ void check_hosts(Diagnostics& problems, const JobSpec& spec) {
 
 void check_launcher(Diagnostics& problems, const JobSpec& spec) {
   const std::string& name = spec.launcher;
-  if (name != "auto" && name != "mpirun" && name != "srun" && name != "ssh")
-    problems.push_back({"--launcher", "must be auto, mpirun, srun or ssh"});
   if (name == "ssh" && spec.hosts.empty())
     problems.push_back(
         {"--launcher",
          "ssh needs `dtsubmit run --hosts`: in a Slurm job its ranks would be outside of the job, "
          "on cores and GPUs of others",
-         "leave --launcher out"});
+         "omit --launcher"});
   if (spec.hosts.empty()) return;
   check_hosts(problems, spec);
   if (name == "mpirun")
     problems.push_back({"--launcher",
                         "mpirun does not take the environment and the folder along to --hosts",
-                        "leave --launcher out: ssh starts the ranks"});
+                        "omit --launcher: ssh starts the ranks"});
   if (name == "srun")
     problems.push_back({"--launcher",
                         "srun starts ranks in a Slurm job, not on --hosts",
-                        "leave --launcher out: ssh starts the ranks"});
-}
-
-void check_text(Diagnostics& problems, const char* option, const std::string& text) {
-  if (!is_printable(text) || !is_utf8(text))
-    problems.push_back({option, "contains a byte that is no printable UTF-8 character"});
-  else if (text.size() > k_longest_text)
-    problems.push_back(
-        {option,
-         fmt::format("is {} bytes long, Slurm takes at most {}", text.size(), k_longest_text)});
+                        "omit --launcher: ssh starts the ranks"});
 }
 
 void check_command(Diagnostics& problems, const std::vector<std::string>& command) {
@@ -88,7 +61,7 @@ void check_command(Diagnostics& problems, const std::vector<std::string>& comman
       problems.push_back(
           {"command",
            fmt::format("argument {} holds a NUL byte, which ends it for the kernel", i),
-           "leave the byte out"});
+           "omit the byte"});
     if (command[i].size() > k_longest_argument)
       problems.push_back({"command",
                           fmt::format("argument {} is {} bytes long, the kernel takes {}",
@@ -96,18 +69,6 @@ void check_command(Diagnostics& problems, const std::vector<std::string>& comman
                                       command[i].size(),
                                       k_longest_argument),
                           "put it in a file"});
-  }
-}
-
-void check_frameworks(Diagnostics& problems, const std::vector<std::string>& frameworks) {
-  const std::vector<std::string> known = all_frameworks();
-  for (const std::string& name : frameworks) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const bool reads_torch = name == "deepspeed" || name == "accelerate" || name == "lightning";
-    problems.push_back({"--framework",
-                        fmt::format("`{}` is not known", name),
-                        reads_torch ? "it reads the variables of torch"
-                                    : "all, none, or a list of " + join(known, ", ")});
   }
 }
 
@@ -128,43 +89,11 @@ std::string file_name(std::string_view path) {
 
 Diagnostics validate(const JobSpec& spec) {
   Diagnostics problems;
-  if (!spec.job_name.empty() && !is_safe_name(spec.job_name))
-    problems.push_back(
-        {"--job-name",
-         "must start with a letter or digit and go on with letters, digits, `.`, `_` or `-`",
-         "it becomes a folder's name"});
-  else if (spec.job_name.size() > 200)
-    problems.push_back(
-        {"--job-name", "is longer than 200 characters", "it becomes a folder's name"});
-  check_count(problems, "--nodes", spec.nodes, 1);
-  check_count(problems, "--gpus-per-node", spec.gpus_per_node, 0);
-  check_count(problems, "--ntasks-per-node", spec.ntasks_per_node, 1);
-  check_count(problems, "--cpus-per-task", spec.cpus_per_task, 1);
-  check_text(problems, "--partition", spec.partition);
-  if (const auto nodes = expand_hostlist(spec.exclude); !spec.exclude.empty() && !nodes)
-    problems.push_back({"--exclude", nodes.error().message, "for example n3 or n[1-2],m7"});
-  check_count(problems, "--spares", spec.spares, 0);
+  for (const Option& option : options())
+    if (option.value.check) option.value.check(spec, option.long_name(), problems);
   if (spec.spares > 0 && !spec.hosts.empty())
     problems.push_back({"--spares", "only a Slurm job has spare nodes, not --hosts"});
-  check_text(problems, "--account", spec.account);
-  check_text(problems, "--qos", spec.qos);
-  check_text(problems, "--ssh-command", spec.ssh_command);
-  if (spec.time && spec.time->count() < 1)
-    problems.push_back({"--time", "a time limit of zero", "ask for at least one minute"});
-  // job_desc_msg_t.warn_time has 16 bits.
-  if (spec.signal_margin.count() < 0 || spec.signal_margin.count() > k_most)
-    problems.push_back({"--signal-margin", fmt::format("must be 0 to {} seconds", k_most)});
-  if (spec.start_timeout.count() < 1 || spec.start_timeout.count() > k_most)
-    problems.push_back({"--start-timeout", fmt::format("must be 1 to {} seconds", k_most)});
-  if (spec.preflight.count() < 0 || spec.preflight.count() > k_most)
-    problems.push_back({"--preflight", fmt::format("must be 0 to {} seconds", k_most)});
-  if (spec.stop_signal != SIGTERM && spec.stop_signal != SIGUSR1 && spec.stop_signal != SIGUSR2)
-    problems.push_back({"--stop-signal", "must be TERM, USR1 or USR2"});
   check_launcher(problems, spec);
-  const auto bind_threads = {"none", "auto", "gnu", "intel"};
-  if (std::find(bind_threads.begin(), bind_threads.end(), spec.bind_threads) == bind_threads.end())
-    problems.push_back({"--bind-threads", "must be none, auto, gnu or intel"});
-  check_frameworks(problems, spec.frameworks);
   check_command(problems, spec.command);
   return problems;
 }

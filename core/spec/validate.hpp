@@ -7,7 +7,8 @@
 
 namespace dts::spec {
 
-// Every problem, in the order of the fields; empty when there is none. `where` is the option's name
+// Every problem, in the order of options(), then of those that concern several of them; empty when
+// there is none. `where` is the option's name
 // ("--nodes"), or "command". After it passed, every text of the spec is printable UTF-8 (arguments
 // of the command may hold tabs and newlines) and every count is at least 1 and at most 65,535.
 [[nodiscard]] Diagnostics validate(const JobSpec& spec);

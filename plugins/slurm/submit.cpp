@@ -9,7 +9,10 @@
 #include <slurm/slurm.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <iterator>
+#include <string>
 #include <vector>
 
 namespace slurm_plugin {
@@ -31,6 +34,7 @@ class Description {
     fill_limits();
     fill_files();
     fill_environment();
+    fill_options();
   }
 
   Description(const Description&) = delete;
@@ -38,8 +42,36 @@ class Description {
 
   [[nodiscard]] job_desc_msg_t& message() { return message_; }
 
+  // An option that was asked for and is not in the table; empty: none.
+  [[nodiscard]] const std::string& unknown() const { return unknown_; }
+
  private:
   static constexpr std::size_t k_most_texts = 32;  // more than there are calls of keep()
+
+  // Options of sbatch that are one text of the description.
+  struct TextOption {
+    const char* name;
+    char* job_desc_msg_t::*member;
+  };
+
+  static constexpr TextOption k_text_options[] = {{"account", &job_desc_msg_t::account},
+                                                  {"comment", &job_desc_msg_t::comment},
+                                                  {"qos", &job_desc_msg_t::qos}};
+
+  void fill_options() {
+    const auto given = request_.find("options");
+    if (given == request_.end()) return;
+    for (const auto& [name, value] : given->items()) {
+      const auto* row =
+          std::find_if(std::begin(k_text_options),
+                       std::end(k_text_options),
+                       [&name = name](const TextOption& one) { return name == one.name; });
+      if (row == std::end(k_text_options))
+        unknown_ = name;
+      else
+        message_.*(row->member) = keep(bytes_of(value));
+    }
+  }
 
   char* keep(std::string text) { return texts_.emplace_back(std::move(text)).data(); }
 
@@ -59,9 +91,6 @@ class Description {
     message_.group_id = getgid();
     message_.name = text("job_name");
     message_.partition = text("partition");
-    message_.account = text("account");
-    message_.qos = text("qos");
-    message_.comment = text("comment");
     message_.dependency = text("dependency");
     message_.exc_nodes = text("exclude_nodes");
     if (number("no_kill", false)) message_.kill_on_node_fail = 0;
@@ -128,12 +157,16 @@ class Description {
   std::vector<std::string> environment_;
   std::vector<char*> environment_pointers_;
   std::vector<char*> argv_;
+  std::string unknown_;
 };
 
 }  // namespace
 
 Outcome<json> submit(const json& request) {
   Description description(request);
+  if (!description.unknown().empty())
+    return failed("rejected",
+                  "--" + description.unknown() + " is an option that this plug-in does not know");
   submit_response_msg_t* raw = nullptr;
   if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return failed_slurm();
   json result = {{"id", raw->job_id}};

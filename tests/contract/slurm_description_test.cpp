@@ -137,7 +137,7 @@ TEST_CASE("a job of 2 nodes x 8 GPUs is the job that sbatch would have made") {
   submission.requeue = true;
   submission.warn_signal = SIGUSR1;
   submission.warn_seconds = 60;
-  submission.comment = "a \"quoted\" \\ comment";
+  submission.options["comment"] = "a \"quoted\" \\ comment";
   submission.partition = "low";
   check_same_as_sbatch(submission,
                        {"--nodes=2",
@@ -148,7 +148,7 @@ TEST_CASE("a job of 2 nodes x 8 GPUs is the job that sbatch would have made") {
                         "--time=7",
                         "--requeue",
                         "--signal=B:USR1@60",
-                        "--comment=" + submission.comment,
+                        "--comment=" + submission.options["comment"],
                         "--partition=low"});
 }
 

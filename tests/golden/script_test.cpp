@@ -39,8 +39,7 @@ const Case k_cases[] = {
        spec.ntasks_per_node = 4;
        spec.cpus_per_task = 6;
        spec.partition = "low";
-       spec.account = "proj-1";
-       spec.qos = "long";
+       spec.slurm = {{"account", "proj-1"}, {"comment", "a \"b\" c"}, {"qos", "long"}};
        spec.time = std::chrono::hours(50);
        spec.memory_mib = 64000;
        spec.requeue = false;
@@ -54,7 +53,7 @@ const Case k_cases[] = {
      "names that mean something to sbatch, Slurm's patterns and the shell",
      [](auto& spec, auto& context) {
        spec.partition = "a\"b #c:d";
-       spec.account = "it's\\$HOME`x`";
+       spec.slurm["account"] = "it's\\$HOME`x`";
        context.run_dir = "/scratch/my runs/100%j/it's {{sh dtsubmit}} $(x)";
        context.dtsubmit = "/opt/dt submit/bin/dtsubmit";
      }},

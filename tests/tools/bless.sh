@@ -4,10 +4,11 @@
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/dev}
-cmake --build "$build" --target golden_script golden_binding
+cmake --build "$build" --target golden_script golden_binding golden_manual
 for name in script binding; do
   "$build/bin/golden_$name" "$root/tests/golden/$name" --bless
 done
+"$build/bin/golden_manual" "$root/man" --bless
 cmake --build "$build" --target cli_tests
 DTS_BLESS=1 ctest --test-dir "$build" -L cli >/dev/null || echo "some cli tests fail: run them" >&2
-git -C "$root" diff --stat -- tests/golden tests/cli
+git -C "$root" diff --stat -- tests/golden tests/cli man

@@ -96,7 +96,7 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
          s.signal_margin = seconds(600);
        }},
       {"--stop-signal", "must be TERM, USR1 or USR2", "", [](auto& s) { s.stop_signal = 9; }},
-      {"--qos", "no printable UTF-8", "", [](auto& s) { s.qos = "a\nb"; }},
+      {"--qos", "no printable UTF-8", "", [](auto& s) { s.slurm["qos"] = "a\nb"; }},
       {"command",
        "argument 1 holds a NUL byte",
        "",

@@ -163,7 +163,7 @@ TEST_CASE(
   for (int round = 0; round < 4000; ++round) {
     spec::JobSpec spec = request();
     spec.partition = random_text(random, 12);
-    spec.account = random_text(random, 12);
+    spec.slurm["account"] = random_text(random, 12);
     ScriptContext c = context();
     c.run_dir = "/" + random_text(random, 12);
     c.dtsubmit = "/" + random_text(random, 6);

@@ -50,8 +50,8 @@ TEST_CASE("a full spec survives its JSON") {
   spec.ntasks_per_node = 8;
   spec.cpus_per_task = 4;
   spec.partition = "low";
-  spec.account = "a\"c\\c";
-  spec.qos = "h\xc3\xa9";
+  spec.slurm["account"] = "a\"c\\c";
+  spec.slurm["qos"] = "h\xc3\xa9";
   spec.time = std::chrono::seconds(90061);
   spec.memory_mib = 0;
   spec.requeue = false;
@@ -77,7 +77,7 @@ TEST_CASE("a full spec survives its JSON") {
   CHECK(back->memory_mib == 0U);
   CHECK(back->requeue == false);
   CHECK(back->command == spec.command);
-  CHECK(back->account == spec.account);
+  CHECK(back->slurm == spec.slurm);
   CHECK(back->frameworks == spec.frameworks);
   CHECK(back->bind == "spread");
   CHECK(back->smt == 1);
@@ -141,7 +141,7 @@ TEST_CASE("numbers that do not fit are refused, not cut") {
 TEST_CASE("an unknown key is refused with the nearest known one") {
   CHECK(contains(complaint(with(R"("gpus_per_nod": 8)")),
                  "unknown key `gpus_per_nod` / did you mean `gpus_per_node`?"));
-  CHECK(contains(complaint(with(R"("zzzzzzzz": 8)")), "known are: schema, job_name"));
+  CHECK(contains(complaint(with(R"("zzzzzzzz": 8)")), "known are: account, bind"));
   CHECK(contains(complaint(with(R"("nodes": 1, "nodes": 2)")), "key `nodes` is given twice"));
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("validate knows what no cluster can run") {
   spec = {};
   spec.nodes = 70000;
   spec.gpus_per_node = 0;
-  spec.qos = std::string(1025, 'q');
+  spec.slurm["qos"] = std::string(1025, 'q');
   spec.signal_margin = std::chrono::seconds(-1);
   CHECK(validate(spec).size() == 3);
 }
@@ -188,10 +188,10 @@ TEST_CASE("validate knows the frameworks, and says where a library above one bel
   spec.bind_threads = "llvm";
   const Diagnostics problems = validate(spec);
   REQUIRE(problems.size() == 3);
-  CHECK(problems[0].message == "must be none, auto, gnu or intel");
-  CHECK(problems[1].message == "`deepspeed` is not known");
-  CHECK(problems[1].hint == "it reads the variables of torch");
-  CHECK(problems[2].hint == "all, none, or a list of torch, tensorflow, jax, horovod, sagemaker");
+  CHECK(problems[0].message == "`deepspeed` is not known");
+  CHECK(problems[0].hint == "it reads the variables of torch");
+  CHECK(problems[1].hint == "all, none, or a list of torch, tensorflow, jax, horovod, sagemaker");
+  CHECK(problems[2].message == "must be none, auto, gnu or intel");
   spec.frameworks.clear();
   for (const char* runtime : {"none", "auto", "gnu", "intel"}) {
     spec.bind_threads = runtime;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a job, each written once: a row says how the option is typed, what spec.json calls
+// it, what is checked, and what --help and the manual pages say. A new option is one row of an
+// options_*.cpp. Pure; the table is constant and thread-safe.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/base/result.hpp"
+#include "core/spec/job_spec.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace dts::spec {
+
+// Where --help and the manual pages list an option, and which commands have it.
+enum class Group {
+  job,    // with and without a scheduler
+  hosts,  // for machines without a scheduler
+  slurm,  // for a scheduler
+};
+
+// How the value of an option is typed, stored and checked; see core/spec/values.hpp.
+struct Value {
+  const char* type = "";  // as --help shows it, "N"; empty: a flag
+  // What was typed, never empty except for a flag. Errc::invalid leaves the spec as it was.
+  std::function<Result<void>(const std::string& text, JobSpec& spec)> parse;
+  // What spec.json holds. Errc::invalid says what was expected.
+  std::function<Result<void>(const nlohmann::json& value, JobSpec& spec)> read;
+  // What is written to spec.json; null: nothing is.
+  std::function<nlohmann::ordered_json(const JobSpec& spec)> write;
+  // What is wrong with the value in itself; empty: nothing can be.
+  std::function<void(const JobSpec& spec, const std::string& option, Diagnostics& problems)> check;
+};
+
+struct Option {
+  const char* names;  // "-N,--nodes"
+  Value value;
+  const char* help;           // one line of --help, with the default in brackets
+  const char* manual = "";    // the manual's text, man(7); empty: `help`
+  const char* key = "";       // in spec.json; empty: the long name with underscores
+  const char* variable = "";  // environment variable that stands in for the option
+  Group group = Group::job;
+
+  [[nodiscard]] std::string long_name() const;  // "--nodes"
+  [[nodiscard]] std::string json_key() const;   // "nodes"
+};
+
+// In the order of --help, the manual pages and spec.json.
+[[nodiscard]] const std::vector<Option>& options();
+
+// The parts of options(), one file each.
+[[nodiscard]] std::vector<Option> layout_options();
+[[nodiscard]] std::vector<Option> running_options();
+[[nodiscard]] std::vector<Option> binding_options();
+[[nodiscard]] std::vector<Option> host_options();
+[[nodiscard]] std::vector<Option> slurm_options();
+
+}  // namespace dts::spec

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options: how many ranks, on how much, and what starts them.
+#include "core/spec/values.hpp"
+
+namespace dts::spec {
+
+std::vector<Option> layout_options() {
+  return {
+      {.names = "-N,--nodes",
+       .value = count(&JobSpec::nodes, 1),
+       .help = "nodes [1]",
+       .manual = R"(Nodes.
+The default is 1.
+Without Slurm this machine is the only node, unless
+.B \-\-hosts
+names others.
+)"},
+      {.names = "--gpus-per-node",
+       .value = count(&JobSpec::gpus_per_node, 0),
+       .help = "GPUs on each node; one rank for each",
+       .manual = R"(GPUs on each node.
+One rank is started for each, unless
+.B \-\-ntasks\-per\-node
+says otherwise.
+The default is none.
+)"},
+      {.names = "--ntasks-per-node",
+       .value = count(&JobSpec::ntasks_per_node, 1),
+       .help = "ranks on each node [one per GPU, otherwise 1]",
+       .manual = R"(Ranks on each node.
+The default is one per GPU, or 1 without GPUs.
+)"},
+      {.names = "-c,--cpus-per-task",
+       .value = count(&JobSpec::cpus_per_task, 1),
+       .help = "cores for each rank [its share of the node]",
+       .manual = R"(Cores for each rank.
+The default is its share of the node.
+Without Slurm the nearest cores are taken, more than the host has are refused, and
+.B \-\-cores\-per\-rank
+takes precedence.
+)"},
+      {.names = "-J,--job-name",
+       .value = name(&JobSpec::job_name),
+       .help = "name of the job and its run [the program's]",
+       .manual =
+           R"(Name of the job and, with a time stamp and a suffix, of its run directory: a letter or digit, followed by
+letters, digits,
+.BR . ,
+.B _
+and
+.BR \- .
+The default is derived from the program's name.
+)"},
+      {.names = "--launcher",
+       .value = choice(&JobSpec::launcher, "NAME", {"auto", "mpirun", "srun", "ssh"}),
+       .help =
+           "what starts the ranks: auto, mpirun, srun, ssh [auto: mpirun if found, otherwise srun]",
+       .manual = R"(What starts the ranks:
+.BR mpirun ,
+.BR srun ,
+.B ssh
+or
+.BR auto ,
+the default: ssh with
+.BR \-\-hosts ,
+otherwise mpirun where the agent's node has it, otherwise srun.
+Placement, environment, logs and exit codes are the same with each.
+srun is given the full layout and runs with the best of pmix, pmi2 and none that it lists.
+mpirun must be Open MPI's, release 4 or 5; other implementations are not used.
+.IP
+A program that is
+.B torchrun
+(or python3 \-m torch.distributed.run) gets one task on each node and starts that node's processes itself,
+one per GPU unless its own \-\-nproc\-per\-node says otherwise.
+Number of nodes, node rank and rendezvous reach it in its PET_* variables, so the options for them can be omitted.
+torchrun turns every exit code of your program into 1: a run still continues after a stop that dtsubmit requested,
+but your program cannot ask for another attempt with 85.
+)"},
+  };
+}
+
+}  // namespace dts::spec

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options: starting, watching and stopping a run.
+#include "core/spec/values.hpp"
+
+namespace dts::spec {
+
+std::vector<Option> running_options() {
+  return {
+      {.names = "--log-timestamps",
+       .value = flag(&JobSpec::log_timestamps, true),
+       .help = "begin each line of a rank's log with the time, UTC",
+       .manual =
+           R"(Begin each line of a rank's log with the time at which the line began, UTC with milliseconds (RFC 3339).
+The rank's output then passes through
+.BR dtsubmit ;
+without this option the program writes to the file directly and not a byte is changed.
+)"},
+      {.names = "--start-timeout",
+       .value = length(&JobSpec::start_timeout, 1),
+       .help = "end the attempt if a rank has not started after this long [120s]",
+       .manual =
+           R"(End the attempt if a rank has not started after this long, 1 to 65535 seconds; see LENGTHS OF TIME in
+.BR dtsubmit (1).
+The default is 120 seconds; a slow file system or the pull of a container may need more.
+Whatever the limit, a node that cannot be reached is given up after about 4 seconds and the job is requeued
+without it; a rank that is missing beside others of its node, after about 3.
+While a node is up but silent, the agent's log says so, and whether its slurmd answers.
+)"},
+      {.names = "--preflight",
+       .value = length_or_off(&JobSpec::preflight, "WHEN"),
+       .help = "check each node before programs start: on, off, or a time limit for it [10s]",
+       .manual = R"(Check each node before programs start there, while its ranks meet:
+.BR on ,
+.BR off ,
+or how many seconds the checks may take.
+The default is 10; see
+.BR dtsubmit\-recovery (7).
+)"},
+      {.names = "--on",
+       .value = text(&JobSpec::on, "CAUSE=ACTION[:N],..."),
+       .help = "what to do about a cause, e.g. crash=restart:5,timeout=resubmit [dtsubmit-run(5)]",
+       .manual = R"(What to do about each cause that ends an attempt, and how often; see
+.BR dtsubmit\-recovery (7).
+)"},
+      {.names = "--hang-timeout",
+       .value = patience(&JobSpec::hang_timeout),
+       .help = "no progress for this long is a hang; UNLIMITED: never [learned from DTSUBMIT_BEAT]",
+       .manual =
+           R"(No progress for this long is a hang (a plain number is seconds; see LENGTHS OF TIME in
+.BR dtsubmit (1));
+.B UNLIMITED
+means never.
+The default is learned from the program's own beats; see
+.BR dtsubmit\-recovery (7).
+)"},
+      {.names = "--time-total",
+       .value = time_limit(&JobSpec::time_total),
+       .help = "stop once all attempts together have taken this long",
+       .manual = R"(Do not continue once all attempts together have taken this long.
+A plain number is minutes, as for
+.BR \-\-time .
+)"},
+      {.names = "--stop-signal",
+       .value = stop_signal(&JobSpec::stop_signal),
+       .help = "sent to each program to make it save and exit 85 [TERM]",
+       .manual = R"(Sent once to each program to make it save and exit 85:
+.B TERM
+(the default),
+.B USR1
+or
+.BR USR2 .
+)"},
+      {.names = "--framework",
+       .value = frameworks(&JobSpec::frameworks),
+       .help = "whose variables each rank gets: none, torch,tensorflow,... [all]",
+       .manual = R"(Whose variables each rank gets:
+.BR all ,
+the default,
+.B none
+or a list of
+.BR torch ,
+.BR tensorflow ,
+.BR jax ,
+.B horovod
+and
+.BR sagemaker .
+DeepSpeed, accelerate and Lightning read those of torch.
+See
+.BR dtsubmit-environment (7).
+)",
+       .key = "frameworks"},
+  };
+}
+
+}  // namespace dts::spec

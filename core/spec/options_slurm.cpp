@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of sbatch, by the same names. One that nobody but Slurm reads is a row with for_slurm().
+#include "core/spec/values.hpp"
+
+namespace dts::spec {
+
+std::vector<Option> slurm_options() {
+  return {
+      {.names = "-p,--partition",
+       .value = text(&JobSpec::partition, "NAME"),
+       .help = "partition [the site's default]",
+       .manual = R"(Partition.
+The default is the site's.
+)"},
+      {.names = "-x,--exclude",
+       .value = host_list(&JobSpec::exclude),
+       .help = "nodes not to run on, e.g. n3 or n[1-2]",
+       .manual = R"(Nodes not to run on, for example
+.B n3
+or
+.BR n[1\-2],m7 .
+Nodes in quarantine (see
+.BR dtsubmit\-nodes (1))
+are excluded too, as long as enough others remain; which ones, and why, is printed.
+)"},
+      {.names = "--spares",
+       .value = count_if_any(&JobSpec::spares),
+       .help = "spare nodes to replace failed ones [0]",
+       .manual = R"(Ask for this many nodes more.
+The best are used; when one fails, the next attempt begins in the same job on the others, without a wait in the
+queue.
+See
+.BR dtsubmit\-recovery (7).
+)"},
+      {.names = "-t,--time",
+       .value = time_limit(&JobSpec::time),
+       .help = "time limit, e.g. 90 (minutes), 1:30:00, 2-12, 1.5h",
+       .manual =
+           R"(Time limit: minutes, M:S, H:M:S, D\-H, D\-H:M or D\-H:M:S, e.g. 90, 1:30:00, 2\-12.
+The default is the partition's.
+)"},
+      {.names = "--mem",
+       .value = memory(&JobSpec::memory_mib),
+       .help = "memory on each node, e.g. 16G; 0 is all",
+       .manual = R"(Memory on each node, e.g. 16G or 4000M; 0 is all of it.
+)",
+       .key = "memory_mib"},
+      {.names = "-A,--account", .value = for_slurm("account", "NAME"), .help = "account to charge"},
+      {.names = "-q,--qos", .value = for_slurm("qos", "NAME"), .help = "quality of service"},
+      {.names = "--comment",
+       .value = for_slurm("comment", "TEXT"),
+       .help = "comment, shown by scontrol and squeue"},
+      {.names = "--requeue",
+       .value = flag(&JobSpec::requeue, true),
+       .help = "come back after a preemption or time limit [yes]",
+       .manual = R"(Come back after a preemption or a time limit.
+This is the default.
+)"},
+      {.names = "--no-requeue",
+       .value = no_flag(&JobSpec::requeue),
+       .help = "do not come back; takes precedence over --requeue",
+       .manual = R"(Do not come back.
+Takes precedence over
+.BR \-\-requeue .
+)"},
+      {.names = "--signal-margin",
+       .value = length(&JobSpec::signal_margin, 0),
+       .help = "stop and save this long before the time limit [120s]",
+       .manual =
+           R"(Stop and save this long before the time limit, 0 to 65535 seconds; see LENGTHS OF TIME in
+.BR dtsubmit (1).
+The default is 120 seconds, or less where the time limit is short.
+A program whose saves are known to take longer is stopped earlier, even with 0; see
+.BR dtsubmit\-recovery (7).
+)"},
+  };
+}
+
+}  // namespace dts::spec

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts, texts, words and flags.
+#include "core/spec/values.hpp"
+
+#include "core/base/hostlist.hpp"
+#include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
+#include "core/spec/json_values.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <limits>
+
+namespace dts::spec {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::size_t k_longest_text = 1'024;  // Slurm's limit for names (job_mgr.c)
+constexpr std::size_t k_longest_name = 200;    // with time and number it becomes a folder's name
+
+Result<unsigned> parse_count(const std::string& text) {
+  const auto number = parse_number(text);
+  if (!number || *number > std::numeric_limits<unsigned>::max())
+    return fail(Errc::invalid, fmt::format("`{}` is not a number", text));
+  return static_cast<unsigned>(*number);
+}
+
+void check_count(unsigned value, unsigned least, const std::string& option, Diagnostics& problems) {
+  if (value < least) problems.push_back({option, fmt::format("at least {}, not {}", least, value)});
+  if (value > k_most)
+    problems.push_back({option, fmt::format("at most {}, not {}", k_most, value)});
+}
+
+void check_text(const std::string& text, const std::string& option, Diagnostics& problems) {
+  if (!is_printable(text) || !is_utf8(text))
+    problems.push_back({option, "contains a byte that is no printable UTF-8 character"});
+  else if (text.size() > k_longest_text)
+    problems.push_back(
+        {option,
+         fmt::format("is {} bytes long, Slurm takes at most {}", text.size(), k_longest_text)});
+}
+
+std::string alternatives(const std::vector<std::string>& words) {
+  const std::vector<std::string> first(words.begin(), words.end() - 1);
+  return join(first, ", ") + " or " + words.back();
+}
+
+// Text that is stored as it was typed, and written where it is not empty.
+Value plain_text(std::string JobSpec::*member, const char* type) {
+  Value value;
+  value.type = type;
+  value.parse = [member](const std::string& typed, JobSpec& spec) -> Result<void> {
+    spec.*member = typed;
+    return {};
+  };
+  value.read = [member](const json& stored, JobSpec& spec) {
+    return read_text(stored, spec.*member);
+  };
+  value.write = [member](const JobSpec& spec) {
+    return (spec.*member).empty() ? ordered_json() : ordered_json(spec.*member);
+  };
+  return value;
+}
+
+}  // namespace
+
+Value count(unsigned JobSpec::*member, unsigned least) {
+  Value value;
+  value.type = "N";
+  value.parse = [member](const std::string& typed, JobSpec& spec) {
+    return parse_count(typed).map([&](unsigned number) { spec.*member = number; });
+  };
+  value.read = [member](const json& stored, JobSpec& spec) {
+    return read_number(stored, spec.*member);
+  };
+  value.write = [member](const JobSpec& spec) { return ordered_json(spec.*member); };
+  value.check = [=](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    check_count(spec.*member, least, option, problems);
+  };
+  return value;
+}
+
+Value count(std::optional<unsigned> JobSpec::*member, unsigned least) {
+  Value value;
+  value.type = "N";
+  value.parse = [member](const std::string& typed, JobSpec& spec) {
+    return parse_count(typed).map([&](unsigned number) { spec.*member = number; });
+  };
+  value.read = [member](const json& stored, JobSpec& spec) {
+    return read_number(stored, (spec.*member).emplace());
+  };
+  value.write = [member](const JobSpec& spec) {
+    return spec.*member ? ordered_json(*(spec.*member)) : ordered_json();
+  };
+  value.check = [=](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    if (spec.*member) check_count(*(spec.*member), least, option, problems);
+  };
+  return value;
+}
+
+Value count_if_any(unsigned JobSpec::*member) {
+  Value value = count(member, 0);
+  value.write = [member](const JobSpec& spec) {
+    return spec.*member > 0 ? ordered_json(spec.*member) : ordered_json();
+  };
+  return value;
+}
+
+Value text(std::string JobSpec::*member, const char* type) {
+  Value value = plain_text(member, type);
+  value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    check_text(spec.*member, option, problems);
+  };
+  return value;
+}
+
+Value for_slurm(const char* name, const char* type) {
+  Value value;
+  value.type = type;
+  value.parse = [name](const std::string& typed, JobSpec& spec) -> Result<void> {
+    spec.slurm[name] = typed;
+    return {};
+  };
+  value.read = [name](const json& stored, JobSpec& spec) -> Result<void> {
+    std::string given;
+    DTS_TRY(read_text(stored, given));
+    if (!given.empty()) spec.slurm[name] = given;
+    return {};
+  };
+  value.write = [name](const JobSpec& spec) {
+    const auto found = spec.slurm.find(name);
+    return found == spec.slurm.end() ? ordered_json() : ordered_json(found->second);
+  };
+  value.check = [name](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    if (const auto found = spec.slurm.find(name); found != spec.slurm.end())
+      check_text(found->second, option, problems);
+  };
+  return value;
+}
+
+Value name(std::string JobSpec::*member) {
+  Value value = plain_text(member, "NAME");
+  value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    const std::string& text = spec.*member;
+    if (!text.empty() && !is_safe_name(text))
+      problems.push_back(
+          {option,
+           "must start with a letter or digit and go on with letters, digits, `.`, `_` or `-`",
+           "it becomes a folder's name"});
+    else if (text.size() > k_longest_name)
+      problems.push_back({option,
+                          fmt::format("is longer than {} characters", k_longest_name),
+                          "it becomes a folder's name"});
+  };
+  return value;
+}
+
+Value host_list(std::string JobSpec::*member) {
+  Value value = plain_text(member, "LIST");
+  value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    if ((spec.*member).empty()) return;
+    if (const auto nodes = expand_hostlist(spec.*member); !nodes)
+      problems.push_back({option, nodes.error().message, "for example n3 or n[1-2],m7"});
+  };
+  return value;
+}
+
+Value choice(std::string JobSpec::*member, const char* type, std::vector<std::string> words) {
+  Value value = plain_text(member, type);
+  value.check = [=](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    if (std::find(words.begin(), words.end(), spec.*member) == words.end())
+      problems.push_back({option, "must be " + alternatives(words)});
+  };
+  return value;
+}
+
+Value flag(bool JobSpec::*member, bool always) {
+  Value value;
+  value.parse = [member](const std::string&, JobSpec& spec) -> Result<void> {
+    spec.*member = true;
+    return {};
+  };
+  value.read = [member](const json& stored, JobSpec& spec) {
+    return read_flag(stored, spec.*member);
+  };
+  value.write = [=](const JobSpec& spec) {
+    return always || spec.*member ? ordered_json(spec.*member) : ordered_json();
+  };
+  return value;
+}
+
+Value no_flag(bool JobSpec::*member) {
+  Value value;
+  value.parse = [member](const std::string&, JobSpec& spec) -> Result<void> {
+    spec.*member = false;
+    return {};
+  };
+  return value;
+}
+
+Value stop_signal(int JobSpec::*member) {
+  Value value;
+  value.type = "SIG";
+  value.parse = [member](const std::string& typed, JobSpec& spec) -> Result<void> {
+    const std::string abbreviation = typed.rfind("SIG", 0) == 0 ? typed.substr(3) : typed;
+    for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2}) {
+      if (abbreviation != ::sigabbrev_np(signal)) continue;
+      spec.*member = signal;
+      return {};
+    }
+    return fail(
+        Errc::invalid, fmt::format("`{}` is not a stop signal", typed), "one of TERM, USR1, USR2");
+  };
+  value.read = [member](const json& stored, JobSpec& spec) {
+    return read_number(stored, spec.*member);
+  };
+  value.write = [member](const JobSpec& spec) { return ordered_json(spec.*member); };
+  value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    const int signal = spec.*member;
+    if (signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2)
+      problems.push_back({option, "must be TERM, USR1 or USR2"});
+  };
+  return value;
+}
+
+namespace {
+
+// Each once, in the order in which they are written; unknown names stay for the check.
+std::vector<std::string> parse_frameworks(const std::string& text) {
+  if (text == "all") return all_frameworks();
+  std::vector<std::string> asked;
+  if (text == "none") return asked;
+  for (const std::string& name : split(text, ','))
+    if (std::find(asked.begin(), asked.end(), name) == asked.end()) asked.push_back(name);
+  const std::vector<std::string> order = all_frameworks();
+  std::stable_sort(asked.begin(), asked.end(), [&](const auto& a, const auto& b) {
+    return std::find(order.begin(), order.end(), a) < std::find(order.begin(), order.end(), b);
+  });
+  return asked;
+}
+
+void check_frameworks(const std::vector<std::string>& asked,
+                      const std::string& option,
+                      Diagnostics& problems) {
+  const std::vector<std::string> known = all_frameworks();
+  for (const std::string& name : asked) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const bool reads_torch = name == "deepspeed" || name == "accelerate" || name == "lightning";
+    problems.push_back({option,
+                        fmt::format("`{}` is not known", name),
+                        reads_torch ? "it reads the variables of torch"
+                                    : "all, none, or a list of " + join(known, ", ")});
+  }
+}
+
+}  // namespace
+
+Value frameworks(std::vector<std::string> JobSpec::*member) {
+  Value value;
+  value.type = "LIST";
+  value.parse = [member](const std::string& typed, JobSpec& spec) -> Result<void> {
+    spec.*member = parse_frameworks(typed);
+    return {};
+  };
+  value.read = [member](const json& stored, JobSpec& spec) {
+    return read_texts(stored, R"(["torch", "jax"])", spec.*member);
+  };
+  value.write = [member](const JobSpec& spec) { return ordered_json(spec.*member); };
+  value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    check_frameworks(spec.*member, option, problems);
+  };
+  return value;
+}
+
+}  // namespace dts::spec

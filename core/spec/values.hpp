@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of values that options have: one function a kind and unit, each given the member of
+// JobSpec that it fills. Pure, thread-safe.
+#pragma once
+
+#include "core/spec/option.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::spec {
+
+using Seconds = std::chrono::seconds;
+
+// At least `least`, at most 65,535 (Slurm's counts have 16 bits).
+[[nodiscard]] Value count(unsigned JobSpec::*member, unsigned least);
+[[nodiscard]] Value count(std::optional<unsigned> JobSpec::*member, unsigned least);
+
+// As count(); 0, the default, means that nothing was asked for and is not written.
+[[nodiscard]] Value count_if_any(unsigned JobSpec::*member);
+
+// Printable UTF-8, at most 1,024 bytes (Slurm's limit for names, job_mgr.c).
+[[nodiscard]] Value text(std::string JobSpec::*member, const char* type);
+
+// The same for an option that only the scheduler reads: goes to it under its own name, without
+// being looked at. See JobSpec::slurm.
+[[nodiscard]] Value for_slurm(const char* name, const char* type);
+
+// The job's name, is_safe_name() and at most 200 characters.
+[[nodiscard]] Value name(std::string JobSpec::*member);
+
+// Nodes in Slurm's notation, expand_hostlist().
+[[nodiscard]] Value host_list(std::string JobSpec::*member);
+
+// One of a few words.
+[[nodiscard]] Value choice(std::string JobSpec::*member,
+                           const char* type,
+                           std::vector<std::string> words);
+
+// True if the flag was typed; absent from spec.json unless `always`.
+[[nodiscard]] Value flag(bool JobSpec::*member, bool always);
+
+// A flag that takes another one back; spec.json holds the other one.
+[[nodiscard]] Value no_flag(bool JobSpec::*member);
+
+// A time limit as Slurm writes it: a plain number is minutes. The second form: 0 means none.
+[[nodiscard]] Value time_limit(std::optional<Seconds> JobSpec::*member);
+[[nodiscard]] Value time_limit(Seconds JobSpec::*member);
+
+// A length of time: a plain number is seconds, `least` to 65,535.
+[[nodiscard]] Value length(Seconds JobSpec::*member, unsigned least);
+
+// As length() with `on` (the default) and `off` (0).
+[[nodiscard]] Value length_or_off(Seconds JobSpec::*member, const char* type);
+
+// As length() without a limit; UNLIMITED is seconds::max(). Zero is refused.
+[[nodiscard]] Value patience(std::optional<Seconds> JobSpec::*member);
+
+// --mem: MiB, parse_memory_mib().
+[[nodiscard]] Value memory(std::optional<std::uint64_t> JobSpec::*member);
+
+// The number of TERM, USR1 or USR2.
+[[nodiscard]] Value stop_signal(int JobSpec::*member);
+
+// Some of all_frameworks(), or all, or none.
+[[nodiscard]] Value frameworks(std::vector<std::string> JobSpec::*member);
+
+}  // namespace dts::spec

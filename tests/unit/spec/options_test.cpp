@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of options: what is typed arrives in the spec, survives spec.json, and is checked.
+#include "core/base/text.hpp"
+#include "core/spec/json.hpp"
+#include "core/spec/option.hpp"
+#include "core/spec/validate.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <set>
+
+namespace dts::spec {
+namespace {
+
+const Option& option(const std::string& long_name) {
+  for (const Option& row : options())
+    if (row.long_name() == long_name) return row;
+  FAIL("no option " << long_name);
+  return options().front();
+}
+
+// A good value of each type that differs from every default.
+const std::map<std::string, std::string> k_examples = {{"", ""},
+                                                       {"N", "7"},
+                                                       {"NAME", "auto"},
+                                                       {"LENGTH", "77"},
+                                                       {"WHEN", "77"},
+                                                       {"CAUSE=ACTION[:N],...", "crash=stop"},
+                                                       {"TIME", "1:17:00"},
+                                                       {"SIG", "USR1"},
+                                                       {"LIST", "jax"},
+                                                       {"POLICY", "spread"},
+                                                       {"WORDS", "ssh -v"},
+                                                       {"SIZE", "17G"},
+                                                       {"TEXT", "a b"}};
+
+}  // namespace
+
+TEST_CASE("names and keys are unique, and every row can be read") {
+  std::set<std::string> names;
+  std::set<std::string> keys;
+  for (const Option& row : options()) {
+    CAPTURE(row.names);
+    for (const std::string& name : split(row.names, ',')) CHECK(names.insert(name).second);
+    CHECK(row.value.parse);
+    CHECK(std::string(row.help).back() != '.');
+    if (row.value.read) CHECK(keys.insert(row.json_key()).second);
+    CHECK(bool(row.value.read) == bool(row.value.write));
+  }
+  CHECK(keys.size() >= 30);
+}
+
+TEST_CASE("what is typed for any option survives spec.json") {
+  for (const Option& row : options()) {
+    CAPTURE(row.names);
+    JobSpec spec;
+    REQUIRE(k_examples.count(row.value.type) == 1);
+    REQUIRE(row.value.parse(k_examples.at(row.value.type), spec));
+    const std::string text = to_json(spec);
+    const auto back = from_json(text, "spec.json");
+    REQUIRE(back);
+    CHECK(to_json(*back) == text);
+    if (row.value.write && row.json_key() != "requeue" && row.json_key() != "launcher")
+      CHECK(text != to_json(JobSpec{}));
+  }
+}
+
+TEST_CASE("an option that only the scheduler reads arrives there under its own name") {
+  JobSpec spec;
+  REQUIRE(option("--comment").value.parse("sweep 3", spec));
+  CHECK(spec.slurm == std::map<std::string, std::string>{{"comment", "sweep 3"}});
+  CHECK(validate(spec).empty());
+  spec.slurm["comment"] = "two\nlines";
+  REQUIRE(validate(spec).size() == 1);
+  CHECK(validate(spec)[0].where == "--comment");
+}
+
+TEST_CASE("a value that cannot be read leaves the spec as it was") {
+  const std::map<std::string, std::string> bad = {{"--nodes", "x"},
+                                                  {"--time", "soon"},
+                                                  {"--mem", "16Q"},
+                                                  {"--stop-signal", "KILL"},
+                                                  {"--preflight", "maybe"},
+                                                  {"--start-timeout", "70000"},
+                                                  {"--hang-timeout", "0"}};
+  for (const auto& [name, text] : bad) {
+    CAPTURE(name);
+    JobSpec spec;
+    const auto parsed = option(name).value.parse(text, spec);
+    REQUIRE_FALSE(parsed);
+    CHECK(parsed.error().code == Errc::invalid);
+    CHECK(to_json(spec) == to_json(JobSpec{}));
+  }
+}
+
+}  // namespace dts::spec
