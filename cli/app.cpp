@@ -98,7 +98,7 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
   app.footer(
       "dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py   submits (the verb `submit` may "
       "be left out)\n"
-      "dtsubmit COMMAND --help   tells more");
+      "dtsubmit COMMAND --help   shows more");
   add_verbs(app, invocation);
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them last first

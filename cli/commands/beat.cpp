@@ -45,7 +45,7 @@ Result<int> act(const BeatOptions& options) {
 
 void add_beat(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<BeatOptions>();
-  CLI::App* verb = app.add_subcommand("beat", "in a rank's script: tell that it gets on");
+  CLI::App* verb = app.add_subcommand("beat", "in a rank's script: report progress");
   verb->add_option("step", options->step, "a number that grows [one more than before]")
       ->type_name("STEP");
   verb->add_option("--saved", options->saved, "how long the last checkpoint took")

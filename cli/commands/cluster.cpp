@@ -146,7 +146,7 @@ void add_place(CLI::App& verb, cluster::ClusterSpec& spec) {
 
 void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
   verb.add_option("--nodes", spec.nodes, "number of nodes")->capture_default_str();
-  verb.add_option("--gpus-per-node", spec.gpus_per_node, "pretended GPUs")->capture_default_str();
+  verb.add_option("--gpus-per-node", spec.gpus_per_node, "simulated GPUs")->capture_default_str();
   verb.add_option(
       "--cpus-per-node", spec.cpus_per_node, "claimed CPUs; default: the GPUs, at least 4");
   verb.add_option("--sockets", spec.sockets, "claimed sockets")->capture_default_str();

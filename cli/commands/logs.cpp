@@ -192,7 +192,7 @@ void add_logs(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--agent", options->agent, "the agent's log instead of a rank's");
   verb->add_flag("-f,--follow",
                  options->follow,
-                 "go on as it grows, over all attempts, until the run is over");
+                 "follow it as it grows, over all attempts, until the run is over");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

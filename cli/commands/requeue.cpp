@@ -47,7 +47,7 @@ Result<void> check_unfinished(const run::RunDirectory& run, const std::vector<ru
   if (last == nullptr || last->decision != run::to_string(run::Action::done)) return {};
   return fail(Errc::invalid,
               fmt::format("{} is complete since {}: nothing is left to run", run.path, last->time),
-              "submit the program anew to run it from its beginning");
+              "submit the program again to run it from the beginning");
 }
 
 Result<int> act(const Selection& selection) {

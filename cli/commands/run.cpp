@@ -75,7 +75,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   add_options(*verb, spec::Group::job, options->job);
   add_options(*verb, spec::Group::hosts, options->job);
   verb->add_option(
-          "--continue", options->again, "go on with an earlier run: its folder, name, or `last`")
+          "--continue", options->again, "continue an earlier run: its folder, name, or `last`")
       ->type_name("RUN");
   verb->add_option("--ranks", options->shown, "whose output is shown: all, 0, 0,4-7")
       ->capture_default_str()

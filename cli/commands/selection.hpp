@@ -32,7 +32,7 @@ void add_runs_option(CLI::App& verb, std::string& runs);
 // Also looks for the job of a run whose submission was never answered, and writes it down.
 [[nodiscard]] Result<run::RunDirectory> find(const Selection& selection);
 
-// Says on standard error what of the run's files is damaged and left out, if anything.
+// Says on standard error what of the run's files is damaged and skipped, if anything.
 void warn_of_damage(const run::RunDirectory& run,
                     const run::Ledger& ledger,
                     const run::RunSummary& summary = {});

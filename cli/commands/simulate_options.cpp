@@ -222,7 +222,7 @@ void set_model(const Typed& typed, Model& model, Diagnostics& problems) {
     return typed[static_cast<std::size_t>(setting - k_settings)].has_value();
   };
   if (given("--preset") && given("--failure-rate"))
-    problems.push_back({"--failure-rate", "is given beside --preset", "leave one of them out"});
+    problems.push_back({"--failure-rate", "is given beside --preset", "omit one of them"});
 }
 
 void set_policy(const std::string& text, Model& model, Diagnostics& problems) {

@@ -111,7 +111,7 @@ std::string job_words(const Status& status) {
   const bool stopped =
       !attempts.empty() && is_stop_asked_for(attempts.back()) && attempts.back().decision == "stop";
   if (!stopped || status.state.rfind("failed", 0) != 0) return status.state;
-  return fmt::format("stopped as asked for by `dtsubmit stop` (Slurm: {})", status.state);
+  return fmt::format("stopped as requested by `dtsubmit stop` (Slurm: {})", status.state);
 }
 
 // "93 %"
@@ -155,7 +155,7 @@ void print_table(const Status& status) {
     if (!attempt.detail.empty() && attempt.cause != "completed")
       fmt::print("         {}\n", attempt.detail);
     if (attempt.anew)
-      fmt::print("         began anew at step 0, though {} was there: no checkpoint was used\n",
+      fmt::print("         started over at step 0, although there was {}: no checkpoint was used\n",
                  attempt.resumable);
     if (!attempt.quiet.empty()) fmt::print("         {}\n", attempt.quiet);
     for (const run::SlowRank& slow : attempt.slow) fmt::print("         {}\n", slow.detail);
@@ -164,7 +164,7 @@ void print_table(const Status& status) {
   }
   fmt::print("\nsteps lost  {}\n",
              summary.steps_lost >= 0 ? std::to_string(summary.steps_lost)
-                                     : "unknown: the program told no steps");
+                                     : "unknown: the program reported no steps");
   if (const auto words = run::in_words(status.goodput.run); !words.empty())
     fmt::print("goodput     {}\n", words);
   if (!summary.advice_words.empty()) fmt::print("advice      {}\n", summary.advice_words);

@@ -22,7 +22,7 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::stopped:
       return {"it was asked to stop", ""};
     case run::Cause::signalled:
-      return {"a signal that nothing explains told it to end", ""};
+      return {"an unexplained signal ended it", ""};
     case run::Cause::checkpointed:
       return {"the program asked to be run again (exit code 85)", ""};
     case run::Cause::no_restart:
@@ -42,15 +42,15 @@ CauseWords words_of_cause(run::Cause cause) {
       return {"it made no progress for too long", k_all_logs};
     case run::Cause::damaged:
       return {
-          "every checkpoint is damaged, and it would have begun anew at step 0",
-          "look at {run}/checkpoints; to begin anew, submit it again with --on damaged=restart"};
+          "every checkpoint is damaged, and it would have started over at step 0",
+          "look at {run}/checkpoints; to start over, submit it again with --on damaged=restart"};
     case run::Cause::disk_full:
       return {"no space or quota was left", "make room: df -h {run}"};
     case run::Cause::no_program:
       return {"the program is not there or cannot be executed",
               "correct the path, or its permissions, and submit it again"};
     case run::Cause::user_exit:
-      return {"the program failed by itself", "mend the program"};
+      return {"the program failed", "fix the program"};
     case run::Cause::launcher_died:
       return {"the launcher ended before its ranks", k_agent_log};
     case run::Cause::launch_failed:

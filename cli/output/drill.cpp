@@ -81,7 +81,7 @@ std::string to_text(const drill::Report& report) {
       report.shown.sign == "a step"
           ? fmt::format("steps again     {}\n", again)
           : fmt::format(
-                "back            {} ({}; the program tells no steps)\n", again, report.shown.sign);
+                "back            {} ({}; the program reports no steps)\n", again, report.shown.sign);
   text += fmt::format("processes left  {}\n", left(report));
   if (!report.digest.empty())
     text += fmt::format("digest          {}\n",

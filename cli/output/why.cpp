@@ -73,12 +73,12 @@ Standing standing_of(const Known& known) {
   return Standing::unknown;
 }
 
-// "continues from step-000000060", "begins anew: it has no checkpoint".
+// "continues from step-000000060", "starts over: it has no checkpoint".
 std::string would_continue(const Known& known) {
   const AttemptSummary* attempt = newest(known);
   if (attempt != nullptr && attempt->cause == run::to_string(run::Cause::damaged))
     return "stops again as long as no checkpoint is good";
-  return known.checkpoint.empty() ? "begins anew: it has no checkpoint"
+  return known.checkpoint.empty() ? "starts over: it has no checkpoint"
                                   : "continues from " + known.checkpoint;
 }
 
@@ -88,9 +88,9 @@ std::string continue_command(const Known& known) {
 }
 
 std::string steps_of(const AttemptSummary& attempt) {
-  if (attempt.last_step < 0) return "no step told";
+  if (attempt.last_step < 0) return "no steps reported";
   if (attempt.anew)
-    return fmt::format("begun anew at step 0 though {} was there, to step {}",
+    return fmt::format("started over at step 0 although there was {}, to step {}",
                        attempt.resumable,
                        attempt.last_step);
   std::string words = fmt::format(
@@ -157,7 +157,7 @@ std::string advice_on_waiting(const Known& known, const std::string& advice) {
   const std::string& said = known.job->description;
   const bool away = known.nodes_up < known.nodes_needed ||
                     mentions(said, {"UnavailableNodes", "DOWN", "DRAIN", "down", "drain"});
-  if (away) return "sinfo -R tells why nodes are away; it starts once enough of them are back";
+  if (away) return "sinfo -R shows why nodes are away; it starts once enough of them are back";
   if (known.job->reason == "ReqNodeNotAvail" && mentions(said, {"aintenance", "eserved"}))
     return advice + "; a shorter --time may end before a reservation or a maintenance begins";
   return advice;
@@ -197,7 +197,7 @@ std::string progress_of(const Known& known, const AttemptSummary& attempt) {
   std::string words = fmt::format("It has done step {}", attempt.last_step);
   if (known.summary.total_steps > 0) words += fmt::format(" of {}", known.summary.total_steps);
   if (known.last_metric > 0)
-    words += fmt::format(", as it told {} ago", ago(known.now - known.last_metric));
+    words += fmt::format(", as reported {} ago", ago(known.now - known.last_metric));
   return words + ".";
 }
 
@@ -302,7 +302,7 @@ void explain_lost(const Known& known, Why& why) {
   const AttemptSummary* attempt = newest(known);
   if (known.forgotten) {
     why.answer.push_back(
-        fmt::format("{} is over and its agent left no word of the end; Slurm knows "
+        fmt::format("{} is over and its agent recorded no end; Slurm knows "
                     "it no more (it forgets jobs MinJobAge after their end).",
                     who_begins(known)));
     why.next.push_back(fmt::format("where there is accounting: sacct -j {}", known.summary.job));
@@ -311,7 +311,7 @@ void explain_lost(const Known& known, Why& why) {
   }
   if (!known.job) {
     why.answer.push_back(
-        fmt::format("The agent of attempt {} is gone and left no word: it was "
+        fmt::format("The agent of attempt {} is gone and recorded no end: it was "
                     "killed, or the machine was restarted.",
                     attempt->number));
     why.next.push_back(continue_command(known));
@@ -324,7 +324,7 @@ void explain_lost(const Known& known, Why& why) {
         fmt::format("{} was cancelled while it waited in the queue.", who_begins(known)));
   else
     why.answer.push_back(fmt::format(
-        "{} is over ({}{}) and its agent left no word of the end: {}.",
+        "{} is over ({}{}) and its agent recorded no end: {}.",
         who_begins(known),
         sched::to_string(known.job->state),
         known.job->reason.empty() || known.job->reason == "None" ? "" : ", " + known.job->reason,
@@ -349,7 +349,7 @@ void explain_unknown(const Known& known, Why& why) {
   const bool under_way = attempt != nullptr && attempt->ended.empty();
   std::string words;
   if (under_way)
-    words = fmt::format("attempt {} began at {} on {} and has not told of its end",
+    words = fmt::format("attempt {} began at {} on {} and no end is recorded",
                         attempt->number,
                         attempt->started,
                         fmt::join(attempt->nodes, ","));
@@ -434,7 +434,7 @@ Why explain(const Known& known) {
   }
   if (!known.no_job.empty())
     why.answer.push_back(
-        fmt::format("This is told from the run directory alone: {}.", known.no_job));
+        fmt::format("This is based on the run directory alone: {}.", known.no_job));
   for (const AttemptSummary& attempt : known.summary.attempts)
     why.attempts.push_back(told_of(attempt));
   why.last_words = last_words_of(known, why.standing);

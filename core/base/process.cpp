@@ -114,7 +114,7 @@ Result<std::string> runnable(const std::string& file) {
         Errc::not_found,
         "`" + file + "` asks for `" + interpreter + "` in its first line, which is not there",
         interpreter.ends_with('\r') ? "its lines end as on DOS: sed -i 's/\\r$//' " + file
-                                    : "mend that line");
+                                    : "fix that line");
   return file;
 }
 

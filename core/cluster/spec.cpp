@@ -59,7 +59,7 @@ void check_extra(const std::string& line, Diagnostics& problems) {
   else if (std::find(k_reserved.begin(), k_reserved.end(), key) != k_reserved.end())
     problems.push_back({"--conf",
                         fmt::format("{} is set by dtsubmit itself", line.substr(0, equals)),
-                        "leave it out"});
+                        "omit it"});
 }
 
 void check_range(
@@ -84,7 +84,7 @@ Result<void> fit_machine(ClusterSpec& spec) {
                           "--constrain-cores nodes have real ones only",
                           spec.cpus_per_node,
                           there),
-              "leave --cpus-per-node out");
+              "omit --cpus-per-node");
 }
 
 unsigned cpus_of(const ClusterSpec& spec) {

@@ -19,7 +19,7 @@ struct ClusterSpec {
   std::string name = "default";
   std::string folder;  // everything of the cluster lies below it; empty: default_folder(name)
   unsigned nodes = 2;  // 1..64
-  unsigned gpus_per_node = 8;  // pretended ones, 0..64
+  unsigned gpus_per_node = 8;  // simulated ones, 0..64
   unsigned cpus_per_node =
       0;  // claimed ones, up to 1024; 0: max(gpus_per_node, 4), rounded up to whole sockets
   unsigned sockets = 1;  // the CPUs of a node are spread over them evenly

@@ -65,7 +65,7 @@ ByHand by_hand(Fault fault, const Target& target, const Ground* ground) {
   return [fault, &target, ground]() -> Result<void> {
     if (fault == Fault::disk_full) DTS_TRY(ground->free_disk());
     return launch::run_again(
-               *target.scheduler, target.run, "a drill goes on", std::chrono::system_clock::now())
+               *target.scheduler, target.run, "a drill continues", std::chrono::system_clock::now())
         .map([](const launch::Resumed&) {});
   };
 }

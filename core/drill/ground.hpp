@@ -17,7 +17,7 @@ inline constexpr std::int64_t k_ground_interval = 10;  // steps between two chec
 
 class Ground {
  public:
-  // Three nodes of two pretended GPUs, started with SLURM_CONF of this process set to them; the
+  // Three nodes of two simulated GPUs, started with SLURM_CONF of this process set to them; the
   // runs lie below a new temporary folder, on a file system of their own where we may mount one.
   // `dttrain`: the trainer's path. Errors: those of cluster::up and of the undisturbed training
   // that the drills are compared with; interrupted.

@@ -32,7 +32,7 @@ Result<void> refuse_heterogeneous(const Lookup& lookup) {
               fmt::format("the job is heterogeneous (SLURM_HET_SIZE={}): its ranks would be placed "
                           "on the first component only",
                           *size),
-              "one component at a time can be submitted: leave out the `:` parts");
+              "one component at a time can be submitted: omit the `:` parts");
 }
 
 Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {

@@ -115,7 +115,7 @@ void Attempt::on_step_signal(run::Cause cause, const std::string& detail, Time n
   end_unless_a_node_is_down(
       {run::Cause::launch_failed,
        1,
-       fmt::format("the ranks were told to end ({}) before any program ran", detail),
+       fmt::format("the ranks were ended ({}) before any program ran", detail),
        std::nullopt},
       now);
 }

@@ -97,7 +97,7 @@ Result<BindingReport> binding_report_from(std::string_view text) {
   } catch (const json::exception& error) {
     return fail(Errc::invalid,
                 fmt::format("binding.json: {}", error.what()),
-                "it is written anew by the next look at the ranks");
+                "it is written again at the next check of the ranks");
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the programs of one node and one attempt keep their shared memory. Open MPI calls its files
 // by host name, user, job and local rank (btl/vader 4.1: "vader_segment.HOST.UID.JOB.RANK"), which
-// two pretended nodes of one machine, and two private clusters, have in common: a rank that maps
+// two simulated nodes of one machine, and two private clusters, have in common: a rank that maps
 // another node's file dies. And it leaves them where its processes are killed.
 #pragma once
 

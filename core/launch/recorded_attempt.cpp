@@ -31,7 +31,7 @@ Result<void> RecordedAttempt::note(run::Event event) {
   event.attempt = number_;
   if (event.job == 0) event.job = job_.allocation.job;  // else of its successor
   if (const auto noted = in_.ledger.append(std::move(event)); !noted)
-    log("{}; the run goes on without", noted.error().message);
+    log("{}; the run continues without it", noted.error().message);
   return {};
 }
 

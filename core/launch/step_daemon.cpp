@@ -42,7 +42,7 @@ Result<void> tell_of(int signal) {
 // 0: it listens from now on.
 void pass_on(int signal) {
   if (const auto told = tell_of(signal); !told)
-    log("signal {} reached this step, but the agent was not told: {}",
+    log("signal {} reached this step, but the agent could not be notified: {}",
         signal,
         told.error().message);
 }

@@ -31,7 +31,7 @@ void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnosti
                      plan.workers_per_task,
                      plan.ntasks_per_node,
                      std::uint64_t{plan.ntasks_per_node} * plan.workers_per_task),
-         plan.hosts.empty() ? "leave --ntasks-per-node out: one is started on each node"
+         plan.hosts.empty() ? "omit --ntasks-per-node: one is started on each node"
                             : "name each host once, without a number of ranks"});
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
   const bool one_a_node = plan.ntasks_per_node == 1 && is_told_its_node(launcher);

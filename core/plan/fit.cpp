@@ -112,7 +112,7 @@ void check_time(const spec::JobSpec& spec,
                                   format_time_limit(*spec.time),
                                   partition.name,
                                   format_time_limit(partition.max_time)),
-                      "ask for less: the run goes on in further attempts"});
+                      "ask for less: the run continues in further attempts"});
 }
 
 }  // namespace

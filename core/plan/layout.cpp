@@ -73,7 +73,7 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& prob
     problems.push_back(
         {"--bind-threads",
          "torchrun's processes share one environment: all would be on the same cores",
-         "leave it away, or start the processes without torchrun"});
+         "omit it, or start the processes without torchrun"});
   if (spec.frameworks != spec::all_frameworks())
     decide(plan,
            "framework",
@@ -134,7 +134,7 @@ void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
       if (!word.empty()) plan.ssh.push_back(std::move(word));
     if (plan.ssh.empty()) plan.ssh = {"ssh"};
   } else if (spec.launcher == "auto") {
-    why = "mpirun where the nodes have it, else srun";
+    why = "mpirun where the nodes have it, otherwise srun";
   }
   decide(plan, "launcher", plan.launcher, why);
 }

@@ -26,7 +26,7 @@ std::optional<Decision> settled(const Outcome& outcome) {
       return Decision{Action::stop, outcome.exit_code, "the job was cancelled"};
     case Cause::stopped:
       return Decision{
-          Action::stop, outcome.exit_code, "stopped as asked; `dtsubmit requeue` continues it"};
+          Action::stop, outcome.exit_code, "stopped as requested; `dtsubmit requeue` continues it"};
     case Cause::no_restart:
       return Decision{Action::stop, outcome.exit_code, "the program exited 93: do not restart"};
     case Cause::wrong_ranks:
@@ -46,7 +46,7 @@ std::optional<Decision> settled(const Outcome& outcome) {
     case Cause::run_damaged:
       return Decision{Action::stop,
                       outcome.exit_code,
-                      "it cannot be continued as it is; mend it, then `dtsubmit requeue`"};
+                      "it cannot be continued as it is; repair it, then `dtsubmit requeue`"};
     default:
       return std::nullopt;
   }
@@ -57,9 +57,9 @@ std::string why_no_more(const Outcome& outcome) {
     case Cause::no_program:
       return "trying again would not find it; correct the command and submit it again";
     case Cause::user_exit:
-      return "the program failed by itself";
+      return "the program failed";
     case Cause::damaged:
-      return "it would begin anew at step 0; put a good checkpoint there, or allow that with --on "
+      return "it would start over at step 0; put a good checkpoint there, or allow that with --on "
              "damaged=restart";
     case Cause::disk_full:
       return "no space is left on the disk; make some, then `dtsubmit requeue`";

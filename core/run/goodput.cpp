@@ -260,7 +260,7 @@ std::string in_words(const TimeUse& use) {
   std::stable_sort(others.begin(), others.end(), [&](Phase a, Phase b) { return use[a] > use[b]; });
   std::string words =
       use.goodput() < 0
-          ? fmt::format("unknown: the program told no steps in {}", duration_words(use.total()))
+          ? fmt::format("unknown: the program reported no steps in {}", duration_words(use.total()))
           : fmt::format(
                 "{:.0f} % of {} computing", 100 * use.goodput(), duration_words(use.total()));
   const char* between = "; ";

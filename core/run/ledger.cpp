@@ -124,7 +124,7 @@ std::string damage_words(const std::vector<unsigned>& lines, const std::string& 
   constexpr std::size_t k_shown = 100;
   const std::size_t more = lines.size() - std::min(k_shown, lines.size());
   const std::vector<unsigned> shown(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(more));
-  return fmt::format("{}: line{} {}{} {} damaged and left out",
+  return fmt::format("{}: line{} {}{} {} damaged and skipped",
                      file,
                      lines.size() == 1 ? "" : "s",
                      fold_numbers(shown),

@@ -11,7 +11,7 @@ Result<TakenAttempt> take_over(const RunDirectory& run, const Lease& lease) {
   if (const auto lost = unfinished_attempt(events); lost && *lost < taken.number) {
     ++taken.record.failures;
     Event ended{.event = "attempt_ended", .attempt = *lost, .cause = to_string(Cause::agent_lost)};
-    ended.detail = "its agent left no word: killed, or its node was lost";
+    ended.detail = "its agent recorded no end: killed, or its node was lost";
     DTS_TRY(append_event(run.ledger(), std::move(ended)));
   }
   return taken;

@@ -18,7 +18,7 @@ bool is_away(const Error& error) {
 tl::unexpected<Error> unknown_outcome(const Error& lost) {
   return fail(Errc::unreachable,
               lost.message + "; the controller may still do it when it answers again",
-              "`dtsubmit status` tells what came of it");
+              "`dtsubmit status` shows the outcome");
 }
 
 // The time that is left to find out what came of an order.

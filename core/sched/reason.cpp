@@ -39,8 +39,8 @@ constexpr Row k_rows[] = {
      k_release},
     {"ReqNodeNotAvail",
      "nodes that it needs are not to be had: down, drained, or reserved before its time limit ends",
-     "sinfo -R tells why"},
-    {"NodeDown", "a node that it needs is down", "sinfo -R tells why"},
+     "sinfo -R shows why"},
+    {"NodeDown", "a node that it needs is down", "sinfo -R shows why"},
     {"FrontEndDown", "no front end node is up", k_ask},
     {"BadConstraints",
      "no node has what it asks for: it will never start",
@@ -182,7 +182,7 @@ ReasonWords words_of_failure(const JobInfo& job) {
         "see that the run directory is there, can be written, and is shared with the nodes"};
   if (job.exit_signal == 9)
     return {"its batch script, the agent, was killed (signal 9)",
-            "dmesg on its first node tells whether the kernel killed it for want of memory"};
+            "dmesg on its first node shows whether the kernel killed it for lack of memory"};
   if (job.exit_signal != 0)
     return {fmt::format("its batch script, the agent, was ended by signal {}", job.exit_signal),
             ""};
@@ -217,7 +217,7 @@ ReasonWords words_of_end(const JobInfo& job) {
       return {"its time limit was reached before the agent had ended", ""};
     case JobState::node_failed:
       return {"one of its nodes failed, and it was not requeued",
-              "sinfo -R tells which nodes are down"};
+              "sinfo -R shows which nodes are down"};
     case JobState::preempted:
       return {"another job took its nodes, and it was not requeued", ""};
     case JobState::out_of_memory:

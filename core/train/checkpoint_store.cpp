@@ -184,7 +184,7 @@ Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
                             loaded.refusals.size(),
                             options.folder,
                             fmt::join(loaded.refusals, "; ")),
-                "put a good one there; to begin anew at step 0 remove them, or let dtsubmit do it "
+                "put a good one there; to start over at step 0 remove them, or let dtsubmit do it "
                 "with --on damaged=restart");
   return loaded;
 }

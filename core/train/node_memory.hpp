@@ -13,7 +13,7 @@
 namespace dts::train {
 
 // Equal for two processes that can share memory by SharedMemory: the same boot of the same kernel,
-// the same process namespace, the same host name (so that pretended nodes stay apart).
+// the same process namespace, the same host name (so that simulated nodes stay apart).
 [[nodiscard]] std::uint64_t node_key();
 
 // How another process finds it; plain data, sent between ranks.

@@ -52,7 +52,7 @@ void Report::resumed(const Loaded& loaded) const {
   if (!loaded.name.empty())
     say(fmt::format("resumed from checkpoint {}\n", loaded.name));
   else if (!loaded.refusals.empty())
-    tell("dttrain: warning: all {} checkpoints are damaged: beginning anew at step 0\n",
+    tell("dttrain: warning: all {} checkpoints are damaged: starting over at step 0\n",
          loaded.refusals.size());
 }
 

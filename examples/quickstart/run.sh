@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job, end to end, on this machine: a real (private) Slurm of 2 nodes x 8 pretended GPUs, a
+# The main job, end to end, on this machine: a real (private) Slurm of 2 nodes x 8 simulated GPUs, a
 # training job of 16 ranks, a preemption by a job of higher priority, the return, and the proof that
 # nothing was lost: the weights are those of a run that nobody disturbed.
 #   examples/quickstart/run.sh [--proctrack cgroup]     (cgroup: as root)

@@ -17,8 +17,8 @@ struct Meaning {
 };
 
 constexpr const char* k_down =
-    "is slurmctld running? `scontrol ping` tells; try again once it answers";
-constexpr const char* k_auth = "is munge running here, with the cluster's key? `munge -n` tells";
+    "is slurmctld running? `scontrol ping` shows it; try again once it answers";
+constexpr const char* k_auth = "is munge running here, with the cluster's key? `munge -n` shows it";
 
 // The first row that holds the number counts.
 constexpr Meaning k_meanings[] = {

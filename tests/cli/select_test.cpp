@@ -170,8 +170,8 @@ TEST_CASE("damaged lines are passed over with a warning that names them, whereve
   CHECK(status.exit_code == 0);
   CHECK(status.out == whole);
   CHECK(contains(status.err, "dtsubmit: warning: " + ledger + ": lines "));
-  CHECK(contains(status.err, ",12 are damaged and left out"));
-  CHECK(contains(status.err, metrics + ": line 1 is damaged and left out"));
+  CHECK(contains(status.err, ",12 are damaged and skipped"));
+  CHECK(contains(status.err, metrics + ": line 1 is damaged and skipped"));
   CHECK(contains(session.dtsubmit({"why"}).err, ": lines "));
   const Output requeue = session.dtsubmit({"requeue", "41"});
   CHECK(requeue.exit_code == 3);  // read all the same: the run is complete

@@ -51,12 +51,12 @@ TEST_CASE("a program that failed: the first rank, its last lines, and how to go 
   REQUIRE(session.dtsubmit(two_ranks("sys.exit('out of luck')")).exit_code == 1);
   const std::string text = why(session);
   CAPTURE(text);
-  CHECK(contains(text, " with exit code 1: the program failed by itself, first rank 1"));
-  CHECK(contains(text, "It was not continued: the program failed by itself.\n"));
+  CHECK(contains(text, " with exit code 1: the program failed, first rank 1"));
+  CHECK(contains(text, "It was not continued: the program failed.\n"));
   CHECK(
       contains(text, "the last lines of rank 1 (/FOLDER/runs/t-TIME-ID/attempt-1/rank-1.log):\n"));
   CHECK(contains(text, "  out of luck\n"));
-  CHECK(contains(text, "next: mend the program\n"));
+  CHECK(contains(text, "next: fix the program\n"));
   CHECK(contains(text, "next: dtsubmit run --continue /FOLDER/runs/t-TIME-ID   (begins anew"));
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("while it runs, and after its agent was killed") {
   REQUIRE(::waitpid(agent, &status, 0) == agent);
   const std::string text = why(session);
   CAPTURE(text);
-  CHECK(contains(text, "The agent of attempt 1 is gone and left no word: "));
+  CHECK(contains(text, "The agent of attempt 1 is gone and recorded no end: "));
   CHECK(contains(text, "next: dtsubmit run --continue /FOLDER/runs/t-TIME-ID"));
   CHECK(wait_until([&] { return session.survivors().empty(); }));
 }

@@ -152,12 +152,12 @@ def damaged():
             print(status["attempts"], flush=True)
             if not rule:
                 check([one["cause"] for one in status["attempts"]] == ["preempted", "damaged"], "it stops as damaged")
-                check(not status["done"] and events(run, "decided")[-1]["decision"] == "stop", "and is not begun anew")
+                check(not status["done"] and events(run, "decided")[-1]["decision"] == "stop", "and is not started over")
                 check("damaged=restart" in said, "and how it may begin anew is said")
                 check("stops again as long as no checkpoint is good" in said, "and what a requeue as it is would do")
             else:
                 check(status["done"] and status["attempts"][-1]["first_step"] <= 1, "allowed to, it begins anew and completes")
-                check("began anew" in said or "begun anew" in said, "and says so")
+                check("started over" in said, "and says so")
 
 
 def spoil(folder):

@@ -78,7 +78,7 @@ def killed():
                    "time.sleep(600)")
         run = cluster.submit("--nodes", "2", "--", "python3", "-c", program)
         wait_for(120, "the run's end", run.is_over)
-        told = expect(cluster, run, "stopped", "the program failed by itself, first rank 1 on ", "the last lines of rank 1 (",
+        told = expect(cluster, run, "stopped", "the program failed, first rank 1 on ", "the last lines of rank 1 (",
                       "  out of luck\n", f"next: dtsubmit requeue {run.path}")
         first = told["attempts"][0]
         check(first["rank"] == 1 and first["last_lines"]["lines"] == ["out of luck"], f"rank and lines are in the JSON: {first}")
@@ -88,7 +88,7 @@ def killed():
         os.rename(cluster.environment["SLURM_CONF"], cluster.environment["SLURM_CONF"] + ".away")
         text, _ = why(cluster, run)
         os.rename(cluster.environment["SLURM_CONF"] + ".away", cluster.environment["SLURM_CONF"])
-        check("This is told from the run directory alone: " in text and "out of luck" in text, "without Slurm it says so, and the same")
+        check("This is based on the run directory alone: " in text and "out of luck" in text, "without Slurm it says so, and the same")
 
 
 def cancelled():

@@ -9,7 +9,7 @@ std::vector<Situation> ended_situations() {
   Story without_slurm = Story()
                             .begin(1, 10)
                             .end(1, 100, "user_exit", 7)
-                            .decide(1, 100, "stop", "the program failed by itself", 7);
+                            .decide(1, 100, "stop", "the program failed", 7);
   without_slurm.known.no_job = "no scheduler here";
   Story exhausted = Story();
   for (unsigned k = 1; k <= 6; ++k) {
@@ -38,13 +38,13 @@ std::vector<Situation> ended_situations() {
       {"the program failed, no Slurm here",
        without_slurm,
        Standing::stopped,
-       {"Job 41 ended at 2026-01-02T03:01:40Z with exit code 7: the program failed by itself, "
+       {"Job 41 ended at 2026-01-02T03:01:40Z with exit code 7: the program failed, "
         "first "
         "rank 3 on n2.\n",
-        "It was not continued: the program failed by itself.\n",
-        "This is told from the run directory alone: no scheduler here.\n",
+        "It was not continued: the program failed.\n",
+        "This is based on the run directory alone: no scheduler here.\n",
         "the last lines of rank 3 (/runs/r/attempt-1/rank-3.log):\n  first\n  out of luck\n",
-        "next: mend the program\nnext: dtsubmit requeue 41   (begins anew: it has no "
+        "next: fix the program\nnext: dtsubmit requeue 41   (starts over: it has no "
         "checkpoint)\n"}},
       {"cancelled after a save",
        saved,
@@ -91,7 +91,7 @@ std::vector<Situation> lost_situations() {
          job.end_time = at(940);
        }),
        Standing::lost,
-       {"Job 41 is over (failed, JobLaunchFailure) and its agent left no word of the end: its "
+       {"Job 41 is over (failed, JobLaunchFailure) and its agent recorded no end: its "
         "batch "
         "script, the agent, was killed (signal 9).\n",
         "It ended at 2026-01-02T03:15:40Z, 1 min 0 s ago.\n",
@@ -123,7 +123,7 @@ std::vector<Situation> lost_situations() {
        Story().slurm(JobState::cancelled, "None"),
        Standing::lost,
        {"Job 41 was cancelled while it waited in the queue.\n", "No attempt ever began.\n"},
-       {"left no word"}},
+       {"recorded no end"}},
       {"Slurm forgot it",
        forgotten,
        Standing::lost,
@@ -131,7 +131,7 @@ std::vector<Situation> lost_situations() {
       {"a run of this machine whose agent is gone",
        gone,
        Standing::lost,
-       {"The agent of attempt 1 is gone and left no word",
+       {"The agent of attempt 1 is gone and recorded no end",
         "next: dtsubmit run --continue /runs/r"}},
       {"a run of this machine that goes on",
        alive,
@@ -148,10 +148,9 @@ std::vector<Situation> unknown_situations() {
       {"under way when last heard of",
        under_way,
        Standing::unknown,
-       {"The run directory says: attempt 1 began at 2026-01-02T03:00:10Z on n1,n2 and has not told "
-        "of "
-        "its end.\n",
-        "This is told from the run directory alone: no controller answers.\n",
+       {"The run directory says: attempt 1 began at 2026-01-02T03:00:10Z on n1,n2 and no end is "
+        "recorded.\n",
+        "This is based on the run directory alone: no controller answers.\n",
         "next: where Slurm can be reached: dtsubmit why 41\n"}},
       {"in the queue when last heard of",
        waiting,

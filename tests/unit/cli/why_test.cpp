@@ -67,7 +67,7 @@ std::vector<Situation> pending_situations() {
          job.description = "ReqNodeNotAvail, Reserved for maintenance";
        }),
        Standing::pending,
-       {"next: sinfo -R tells why; a shorter --time may end before"}},
+       {"next: sinfo -R shows why; a shorter --time may end before"}},
       {"requeued after a preemption",
        Story()
            .begin(1, 10)
@@ -83,7 +83,7 @@ std::vector<Situation> pending_situations() {
        {"old credential has expired (AuthInfo=cred_expire, 120 s by default): at "
         "2026-01-02T03:17:23Z, in 43 s (BeginTime).\n",
         "It was requeued at 2026-01-02T03:16:30Z, 10 s ago.\n",
-        "attempt 1 on n1,n2, 1 min 30 s, no step told\n  preempted: another job got its nodes "
+        "attempt 1 on n1,n2, 1 min 30 s, no steps reported\n  preempted: another job got its nodes "
         "(rank 3 on n2: told)\n  then requeue: preempted: asking"}},
       {"asked to begin later",
        Story().slurm(JobState::pending, "BeginTime").with([](auto& job) {
@@ -206,7 +206,7 @@ TEST_CASE("a program's last lines reach the terminal short and without control c
 TEST_CASE("who followed a run is told in short why it ended, by whom, and what to type next") {
   Story story = Story().begin(1, 10).end(1, 20, "user_exit", 7).decide(1, 20, "stop", "x", 7);
   const std::string text = ending_text(explain(story.known), story.known);
-  for (const char* words : {"the program failed by itself, first rank 3 on n2",
+  for (const char* words : {"the program failed, first rank 3 on n2",
                             "the last lines of rank 3",
                             "  out of luck\n",
                             "next: dtsubmit requeue 41",

@@ -251,7 +251,7 @@ TEST_CASE("the time of a program that tells no steps is not called computing") {
   const Goodput found = account_of(events, "", 112);
   CHECK(of(found.run) == Numbers{0, 10, 2, 0, 0, 0, 0, 100});
   CHECK(found.run.goodput() < 0);
-  CHECK(in_words(found.run).starts_with("unknown: the program told no steps in 1 min 52 s; "));
+  CHECK(in_words(found.run).starts_with("unknown: the program reported no steps in 1 min 52 s; "));
   // Its heartbeat did.
   events[4].step = 5000;
   CHECK(of(account_of(events, "", 112).run) == Numbers{100, 10, 2, 0, 0, 0, 0});

@@ -181,8 +181,8 @@ TEST_CASE("members of a later release are passed over, whatever is in them") {
 TEST_CASE("what is damaged is said in one sentence, with the file and the lines") {
   CHECK(damage_words(Ledger{}, "runs/a/ledger.jsonl").empty());
   CHECK(damage_words(Ledger{{}, {3}}, "runs/a/ledger.jsonl") ==
-        "runs/a/ledger.jsonl: line 3 is damaged and left out");
-  CHECK(damage_words(Ledger{{}, {3, 5, 6, 7}}, "l") == "l: lines 3,5-7 are damaged and left out");
+        "runs/a/ledger.jsonl: line 3 is damaged and skipped");
+  CHECK(damage_words(Ledger{{}, {3, 5, 6, 7}}, "l") == "l: lines 3,5-7 are damaged and skipped");
   CHECK(damage_words(Ledger{{}, {}, true}, "l").find("l is gone") == 0);
   Ledger ruin;
   for (unsigned line = 1; line < 10'000; line += 2) ruin.damaged.push_back(line);

@@ -36,7 +36,7 @@ TEST_CASE("an attempt without an end gets one from the agent that takes the next
   CHECK(lost.event == "attempt_ended");
   CHECK(lost.attempt == 1);
   CHECK(lost.cause == "agent_lost");
-  CHECK(lost.detail == "its agent left no word: killed, or its node was lost");
+  CHECK(lost.detail == "its agent recorded no end: killed, or its node was lost");
 
   // The end is written: it is not written again.
   const std::size_t known = read_ledger(run.ledger())->size();
