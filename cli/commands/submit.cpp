@@ -183,8 +183,8 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
 
 void add_submit(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<SubmitOptions>();
-  CLI::App* verb =
-      app.add_subcommand("submit", "submit a job to Slurm (the default command: `submit` may be omitted)");
+  CLI::App* verb = app.add_subcommand(
+      "submit", "submit a job to Slurm (the default command: `submit` may be omitted)");
   verb->footer(
       "Without a program after `--` the bundled trainer runs.\n"
       "Exit codes: 0 ok, 2 usage, 3 invalid job, 4 no scheduler, 5 rejected, 74 disk; with --wait "

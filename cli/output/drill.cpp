@@ -77,11 +77,11 @@ std::string to_text(const drill::Report& report) {
   text += attempt.reason.empty() ? "\n" : fmt::format(": {}\n", attempt.reason);
   text += fmt::format("steps lost      {}\n", lost(report));
   const std::string again = report.shown.seconds ? "after " + back_after(report) : "no";
-  text +=
-      report.shown.sign == "a step"
-          ? fmt::format("steps again     {}\n", again)
-          : fmt::format(
-                "back            {} ({}; the program reports no steps)\n", again, report.shown.sign);
+  text += report.shown.sign == "a step"
+              ? fmt::format("steps again     {}\n", again)
+              : fmt::format("back            {} ({}; the program reports no steps)\n",
+                            again,
+                            report.shown.sign);
   text += fmt::format("processes left  {}\n", left(report));
   if (!report.digest.empty())
     text += fmt::format("digest          {}\n",

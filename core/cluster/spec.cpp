@@ -57,9 +57,8 @@ void check_extra(const std::string& line, Diagnostics& problems) {
          fmt::format("{} is not one KEY=VALUE line of slurm.conf", shell_quote(line)),
          "for example: --conf SchedulerTimeSlice=5"});
   else if (std::find(k_reserved.begin(), k_reserved.end(), key) != k_reserved.end())
-    problems.push_back({"--conf",
-                        fmt::format("{} is set by dtsubmit itself", line.substr(0, equals)),
-                        "omit it"});
+    problems.push_back(
+        {"--conf", fmt::format("{} is set by dtsubmit itself", line.substr(0, equals)), "omit it"});
 }
 
 void check_range(

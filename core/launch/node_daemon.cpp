@@ -120,7 +120,8 @@ void Node::on_signals() {
     if (*signal == SIGCONT) continue;
     if (*signal != SIGCHLD) {
       const auto told = tell_agent(channel_, Notice{channel_.token, order_.node, *signal});
-      if (!told) log("signal {}, but the agent could not be notified: {}", *signal, told.error().message);
+      if (!told)
+        log("signal {}, but the agent could not be notified: {}", *signal, told.error().message);
       continue;
     }
     int status = 0;

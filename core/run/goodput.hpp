@@ -74,8 +74,8 @@ struct Goodput {
 [[nodiscard]] std::map<std::string, double> in_seconds(const TimeUse& use);
 
 // "93 % of 2 h 14 min computing; queued 10 min 0 s, lost 40 s": the phases that took a second at
-// least, the longest first. "unknown: the program reported no steps; ..." where goodput() is negative.
-// Empty where no time has passed.
+// least, the longest first. "unknown: the program reported no steps; ..." where goodput() is
+// negative. Empty where no time has passed.
 [[nodiscard]] std::string in_words(const TimeUse& use);
 
 // "40 s", "10 min 5 s", "2 h 14 min", "3 d 2 h": to the nearest second, the rest cut off.

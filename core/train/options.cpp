@@ -260,7 +260,8 @@ std::string usage() {
     text +=
         fmt::format("  {:<24} {}\n", fmt::format("{} {}", option.name, option.value), option.help);
   return text +
-         "\nExit codes: 0 done; 85 stopped by a signal after a checkpoint, run again to continue; 93 "
+         "\nExit codes: 0 done; 85 stopped by a signal after a checkpoint, run again to continue; "
+         "93 "
          "a newer attempt\n"
          "has taken over; 2 usage; 3 bad data or another configuration's checkpoint; 74 input or "
          "output.\n";

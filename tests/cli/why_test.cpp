@@ -57,7 +57,7 @@ TEST_CASE("a program that failed: the first rank, its last lines, and how to go 
       contains(text, "the last lines of rank 1 (/FOLDER/runs/t-TIME-ID/attempt-1/rank-1.log):\n"));
   CHECK(contains(text, "  out of luck\n"));
   CHECK(contains(text, "next: fix the program\n"));
-  CHECK(contains(text, "next: dtsubmit run --continue /FOLDER/runs/t-TIME-ID   (begins anew"));
+  CHECK(contains(text, "next: dtsubmit run --continue /FOLDER/runs/t-TIME-ID   (starts over"));
 }
 
 TEST_CASE("a rank that is killed again and again: each attempt, and the budget") {

@@ -124,7 +124,7 @@ std::vector<Situation> running_situations() {
            .with([](auto& job) { job.end_time = at(1060); }),
        Standing::running,
        {"Job 41 runs since 2026-01-02T03:04:40Z (12 min 0 s): attempt 1 on n1,n2.\n",
-        "It has done step 140 of 200, as it told 7 s ago.\n",
+        "It has done step 140 of 200, as reported 7 s ago.\n",
         "Slurm ends it at 2026-01-02T03:17:40Z, in 1 min 0 s.\n",
         "next: dtsubmit logs -f 41\n"},
        {"being stopped", "Not every rank"}},

@@ -96,7 +96,7 @@ TEST_CASE("the record of a job that ended says what that usually means") {
        "run directory"},
       {ended(JobState::failed, "JobLaunchFailure", 0, 9),
        "was killed (signal 9)",
-       "want of memory"},
+       "lack of memory"},
       {ended(JobState::failed, "RaisedSignal", 0, 11), "ended by signal 11", ""},
       {ended(JobState::failed, "JobLaunchFailure", 1, 0), "could not launch", "slurmd log"},
       {ended(JobState::failed, "NonZeroExitCode", 127, 0),
