@@ -294,8 +294,7 @@ TEST_CASE("a launcher that ends its ranks before any program runs is a failed la
   job.hello(0).hello(1);
   job.attempt().on_step_signal(Cause::stopped, "signal 15 at rank 0", job.now());
   job.sees({{"n1", Reach::answers}}).killed_ranks_exit();
-  check_ended(
-      job, Cause::launch_failed, "were ended (signal 15 at rank 0) before any program ran");
+  check_ended(job, Cause::launch_failed, "were ended (signal 15 at rank 0) before any program ran");
   CHECK_FALSE(job.outcome().unsaved);
 
   JobStory met;  // all are there, and meet
