@@ -39,14 +39,16 @@ std::optional<unsigned> Attempt::done_rank() const {
 }
 
 // Every rank ended, but not with a failure of its own: the signal killed it before its program
-// handled it or after it had stopped doing so. torchrun exits 1, whatever its workers did: they may
-// have been done for up to 5 s before it looks.
+// handled it or after it had stopped doing so, or we did when its time was over. torchrun exits 1,
+// whatever its workers did: they may have been done for up to 5 s before it looks; and where it
+// waits for the one of another node to end, it hears no signal.
 bool Attempt::is_ended_by_stop() const {
   if (!stop_news_given_ || failure_ || ranks_.empty()) return false;
   const bool torchrun = settings_.plan.workers_per_task > 0;
   return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
     const int code = one.second.exit_code.value_or(128 + SIGKILL);
-    return code == 0 || code == 128 + settings_.stop_signal || (torchrun && code == 1);
+    const bool overdue = code == 128 + SIGKILL && one.second.told_to_die;
+    return code == 0 || code == 128 + settings_.stop_signal || overdue || (torchrun && code == 1);
   });
 }
 

@@ -242,6 +242,15 @@ TEST_CASE("ranks that only the stop ended may have been done") {
   }
 }
 
+TEST_CASE("a rank that was killed when its time was over may have been done") {
+  JobStory job(2, 2);
+  job.torchrun();
+  job.running();
+  job.stop(Cause::preempted, 20s).exits(1, 1).exits(2, 1).exits(3, 1).wait(20s).killed_ranks_exit();
+  check_outcome(job, Cause::preempted, 85, "rank 0 on n0 had not ended when its time was over");
+  CHECK(job.outcome().may_be_done);
+}
+
 TEST_CASE("a program that says it is done and then dies of the stop is complete") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).says(job.peer_of(1), Exited{143, false, true});
