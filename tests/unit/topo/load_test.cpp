@@ -99,7 +99,7 @@ TEST_CASE("a narrower affinity mask narrows the live topology") {
 }
 
 TEST_CASE("loading this machine asks no probe that computes for long") {
-  (void)load_live();  // the first one opens hwloc's plugins
+  (void)load_live();                        // the first one opens hwloc's plugins
   const std::clock_t start = std::clock();  // processor time: other work does not count
   for (int i = 0; i < 11; ++i) REQUIRE(load_live());
   const double ms = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / 11;
