@@ -1,29 +1,70 @@
 #!/usr/bin/env bash
-# Builds and passes all tests. On a fresh Debian 12 it installs what is missing first.
-#   tests/run.sh            everything
-#   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, lint, fuzz, bench,
-#                           faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times)
+# Builds and tests. On a fresh Debian 12 it installs what is missing first.
+#   tests/run.sh            before a commit: build; unit, golden, cli, lint and contract tests; the integration tests that walk
+#                           through the main job (label walk); the unit tests of what parses, with sanitizers
+#   tests/run.sh rest       all unit and cli tests with sanitizers, every parser fuzzed for 20 s, the other integration tests
+#   tests/run.sh all        both
+#   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, walk, lint, fuzz,
+#                           bench, faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tests/tools/install_packages.sh --with-tests
-
-labels=$(IFS='|'; echo "$*")
 jobs=$(nproc)
-cmake --preset dev >build-dev.log 2>&1 || { cat build-dev.log; exit 1; }
-rm -f build-dev.log
-cmake --build --preset dev -j "$jobs"
-if [ -n "$labels" ]; then
-  exec ctest --test-dir build/dev --output-on-failure -L "^($labels)$" -V -j 1
-fi
+quick='^(unit|golden|cli|lint)$'
+walk='^(contract|walk)$'
+parsers='^unit_(base|spec|script|sched)$'
 
-quick='unit|golden|cli|lint'
-ctest --test-dir build/dev --output-on-failure -L "^($quick)$" -j "$jobs"
-ctest --test-dir build/dev --output-on-failure -LE "bench|frameworks|faults|$quick" -j 1
+# stage NAME COMMAND...: runs it and says how long it took.
+stage() {
+  local name=$1 start=$SECONDS
+  shift
+  "$@"
+  echo "== $name: $((SECONDS - start)) s"
+}
 
-# The same unit and command line tests with sanitizers; then every parser, 20 s each.
-cmake --preset asan >/dev/null
-cmake --build --preset asan -j "$jobs"
-ctest --test-dir build/asan --output-on-failure -L '^(unit|cli)$' -j "$jobs"
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz -j "$jobs" --target fuzzers
-ctest --test-dir build/fuzz --output-on-failure -L '^fuzz$' -j "$jobs"
+tests() {
+  local build=$1
+  shift
+  ctest --test-dir "build/$build" --output-on-failure "$@"
+}
+
+build() {
+  cmake --preset "$1" >"build-$1.log" 2>&1 || { cat "build-$1.log"; exit 1; }
+  rm -f "build-$1.log"
+  cmake --build --preset "$1" -j "$jobs" "${@:2}"
+}
+
+slowest() {
+  echo "== the ten slowest tests, in seconds"
+  sed '/^---/,$d' build/dev/Testing/Temporary/CTestCostData.txt | sort -k3 -n -r | awk 'NR <= 10 { printf "%8.1f  %s\n", $3, $1 }'
+}
+
+before_a_commit() {
+  stage "unit, golden, cli and lint" tests dev -L "$quick" -j "$jobs"
+  stage "contract, and the main job" tests dev -L "$walk" -j 1
+  stage "build of the parsers' tests with sanitizers" build asan --target unit_base unit_spec unit_script unit_sched
+  stage "the parsers' tests with sanitizers" tests asan -R "$parsers" -j "$jobs"
+}
+
+rest() {
+  stage "build with sanitizers" build asan
+  stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
+  stage "build of the fuzz targets" build fuzz --target fuzzers
+  stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
+  stage "integration" tests dev -LE "bench|frameworks|faults|contract|walk|unit|golden|cli|lint" -j 1
+}
+
+tests/tools/install_packages.sh --with-tests
+stage "build" build dev
+case "${*:-}" in
+  "") before_a_commit ;;
+  rest) rest ;;
+  all)
+    before_a_commit
+    rest
+    ;;
+  *)
+    labels=$(IFS='|'; echo "$*")
+    tests dev -L "^($labels)$" -V -j 1
+    ;;
+esac
+slowest
