@@ -15,7 +15,7 @@ BLOCK = re.compile(r"(<!-- transcript: examples/quickstart/run.sh -->\n```\n)(.*
 def comparable(text):
     lines = []
     for line in text.strip().splitlines():
-        if re.match(r"step +\d+/|--- attempt|building ", line):
+        if line == "..." or re.match(r"step +\d+/|--- attempt|building ", line):
             continue
         line = re.sub(r"\b[0-9a-f]{16}\b", "DIGEST", line)
         line = re.sub(r"/\S*?((runs|undisturbed)/dttrain-)\S+", r"\1RUN", line)
@@ -24,6 +24,11 @@ def comparable(text):
         line = re.sub(r"signal 15 (at rank \d+|to the job's steps)|^( +)preempted;", "SIGNAL", line)
         lines.append(re.sub(r"\s+", " ", re.sub(r"\d+(\.\d+)?", "N", line)).strip())
     return lines
+
+
+def shortened(text):
+    """Several lines of steps in a row become one and an ellipsis."""
+    return re.sub(r"((?:^|\n)step +\d+/[^\n]*)(?:\nstep +\d+/[^\n]*)+", r"\1\n...", text)
 
 
 def main():
@@ -37,7 +42,7 @@ def main():
         readme = file.read()
     if "--bless" in sys.argv:
         with open(root + "/README.md", "w") as file:
-            file.write(BLOCK.sub(lambda m: m[1] + re.sub(r"/tmp/tmp\.\w+/", "/tmp/quickstart/", ran.stdout.strip()) + m[3], readme))
+            file.write(BLOCK.sub(lambda m: m[1] + shortened(re.sub(r"/tmp/tmp\.\w+/", "/tmp/quickstart/", ran.stdout.strip())) + m[3], readme))
         return
     wanted, got = comparable(BLOCK.search(readme)[2]), comparable(ran.stdout)
     if wanted != got:
