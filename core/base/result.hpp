@@ -10,7 +10,7 @@
 
 namespace dts {
 
-// What kind of failure, which also decides the process's exit code (design.md section 5).
+// What kind of failure, which also decides the process's exit code (dtsubmit(1), EXIT STATUS).
 enum class Errc {
   usage,        // 2: the command line
   invalid,      // 3: a spec, a config, a file's content, a failed check

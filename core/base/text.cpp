@@ -99,9 +99,26 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+namespace {
+
+constexpr std::size_t k_shortest_start = 5;  // "--gpu"
+
+// The shortest candidate that begins with `word`: who types --gpus means --gpus-per-node.
+std::optional<std::string> completed(std::string_view word,
+                                     const std::vector<std::string>& candidates) {
+  std::optional<std::string> best;
+  if (word.size() < k_shortest_start) return best;
+  for (const std::string& candidate : candidates)
+    if (candidate.starts_with(word) && (!best || candidate.size() < best->size())) best = candidate;
+  return best;
+}
+
+}  // namespace
+
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
-  std::optional<std::string> best;
+  std::optional<std::string> best = completed(word, candidates);
+  if (best) return best;
   // Three edits in a long word are a slip; in a short one they are another word.
   std::size_t limit = std::min<std::size_t>(3, word.size() / 3 + 1);
   for (const std::string& candidate : candidates) {

@@ -6,7 +6,7 @@
 
 namespace dts::launch {
 
-// "saved, run me again", HTCondor's convention (design.md section 5)
+// "saved, run me again", HTCondor's convention
 inline constexpr int k_checkpointed = 85;
 inline constexpr int k_no_restart = 93;
 inline constexpr int k_wrong = 3;  // ours: ranks or their binding are not as planned

@@ -21,9 +21,9 @@ struct Identity {
 
 using Lookup = std::function<std::optional<std::string>(const char* name)>;
 
-// OMPI_* before PMIX_* and PMI_* before a Slurm step before torchrun before none (design.md section
-// 5): under mpirun the SLURM_* variables are the batch step's, or those of the daemon that the rank
-// is a child of, and mean nothing. A torchrun that is the only task of the step on its node is
+// OMPI_* before PMIX_* and PMI_* before a Slurm step before torchrun before
+// none: under mpirun the SLURM_* variables are the batch step's, or those of the daemon that the
+// rank is a child of, and mean nothing. A torchrun that is the only task of the step on its node is
 // inside it, and its workers are the ranks. RANK and WORLD_SIZE without torchrun's run id are no
 // source: everybody sets them. Errc::invalid, naming the variables, where
 // - a source is there only in part, is no number, or its numbers do not fit together;

@@ -174,7 +174,7 @@ struct Rendezvous {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// The variables each rank's program gets on top of its own environment (design.md section 5), by
+// The variables each rank's program gets on top of its own environment, by
 // rank and in the order they are set; dtsubmit-environment(7) says where each comes from. Does not
 // contain DTSUBMIT_*: those name files and belong to launch. A list of all workers or hosts that
 // would be too long is left out. Precondition: `placements` in rank order, `rendezvous` complete.

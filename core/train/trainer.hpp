@@ -7,7 +7,7 @@
 
 namespace dts::train {
 
-// Exit codes of a program towards dtsubmit (design.md section 5).
+// Exit codes of a program towards dtsubmit (dtsubmit(1), EXIT STATUS).
 inline constexpr int k_exit_done = 0;
 inline constexpr int k_exit_checkpointed = 85;  // run me again
 inline constexpr int k_exit_fenced = 93;        // do not restart

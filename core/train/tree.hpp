@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one binary tree over virtual shards along which everything is summed (design.md section 5).
+// The one binary tree over virtual shards along which everything is summed (dttrain(1),
+// DESCRIPTION).
 //
 // The tree over [0, V) is recursive halving: the children of [lo, hi) are [lo, mid) and [mid, hi)
 // with mid = lo + (hi - lo + 1) / 2. It depends on V alone, so sums along it do not depend on who

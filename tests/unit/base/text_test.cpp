@@ -83,6 +83,9 @@ TEST_CASE("the nearest word is a slip of the pen, not a guess") {
   const Words options = {"--nodes", "--partition", "--qos"};
   CHECK(nearest("--noeds", options) == "--nodes");
   CHECK(nearest("--partitoin", options) == "--partition");
+  CHECK(nearest("--gpus", {"--runs", "--gpus-per-node", "--gpus-per-node-max"}) ==
+        "--gpus-per-node");
+  CHECK(nearest("--parti", options) == "--partition");
   CHECK_FALSE(nearest("--verbose", options));
   CHECK_FALSE(nearest("x", {}));
 }
