@@ -64,7 +64,15 @@ def full_disk_for_metrics(trainer):
     assert err.count("metrics.jsonl: No space left on device") == 1, err
 
 
+def asks_no_display(trainer):
+    """MPI_Init has hwloc look for GPUs; its plugins for X displays and OpenCL stay out of it."""
+    _, err = trainer.run(0, ["--steps", 1], env={"HWLOC_PLUGINS_VERBOSE": "1"})
+    for name in ("hwloc_gl", "hwloc_opencl"):
+        assert f"`{name}' ready" not in err, err
+
+
 with Trainer(sys.argv[1]) as trainer:
+    asks_no_display(trainer)
     bad_data(trainer)
     unwritable(trainer)
     full_disk(trainer)
