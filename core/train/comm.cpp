@@ -81,9 +81,10 @@ Comm::Comm() : mpi_(std::make_unique<Mpi>()) {
   // Alone there is nobody to talk to: without this Open MPI starts a daemon of its own.
   if (!launched_by_mpi()) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   // MPI_Init has hwloc look at the node, and hwloc's plugins ask ten X displays and every OpenCL
-  // driver for GPUs: seconds a rank where "localhost" is asked of a name server that does not answer.
+  // driver for GPUs: seconds a rank where "localhost" is asked of a name server that does not
+  // answer.
   setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so hwloc_opencl.so", 0);
-  setenv("HWLOC_COMPONENTS", "-gl,-opencl", 0);  // where they are not plugins
+  setenv("HWLOC_COMPONENTS", "-gl,-opencl", 0);     // where they are not plugins
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // sleeps of 20 us would last 70 us
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
