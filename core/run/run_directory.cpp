@@ -112,9 +112,15 @@ Result<void> sync_run_directory(const RunDirectory& run) {
 
 namespace {
 
+// In a folder that is there: a run directory that was moved away does not come back, empty.
+Result<void> make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return fail_errno("cannot create " + path);
+}
+
 // The fence only ever rises: an agent that was faster at the epoch file may be slower here.
 Result<void> raise_fence(const RunDirectory& run, unsigned number) {
-  DTS_TRY(make_folders(run.checkpoints()));
+  DTS_TRY(make_folder(run.checkpoints()));
   const UniqueFd lock = lock_file(run.ledger());
   const std::string fence = run.checkpoints() + "/fence";
   const auto text = read_own_file(fence);
@@ -139,7 +145,7 @@ unsigned latest_attempt(const RunDirectory& run) {
 
 Result<unsigned> take_attempt(const RunDirectory& run, const std::string& lease) {
   for (unsigned number = latest_attempt(run) + 1; number < 1'000'000; ++number) {
-    DTS_TRY(make_folders(run.attempt(number)));
+    DTS_TRY(make_folder(run.attempt(number)));
     const std::string epoch = run.attempt(number) + "/epoch";
     UniqueFd fd(::open(epoch.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!fd.valid() && errno == EEXIST) continue;  // another agent was faster

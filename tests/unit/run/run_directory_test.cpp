@@ -2,6 +2,7 @@
 // A run directory is whole or absent, also on a full disk; no two agents take one attempt.
 #include "core/run/run_directory.hpp"
 
+#include "core/base/files.hpp"
 #include "core/base/text.hpp"
 #include "tests/support/small_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -170,6 +171,14 @@ TEST_CASE("attempts are numbered from 1 and the newest one is the fence") {
     CHECK(fence_of(run) == expected);
   }
   CHECK(read_file(run.attempt(2) + "/epoch").value() == "{\"pid\": 1}\n");
+}
+
+TEST_CASE("no attempt is taken in a run directory that is gone, and none comes back") {
+  const TemporaryFolder folder;
+  const RunDirectory run = new_run(folder);
+  REQUIRE(remove_all(run.path));
+  CHECK_FALSE(take_attempt(run, "").has_value());
+  CHECK_FALSE(exists(run.path));
 }
 
 TEST_CASE("twenty agents at once get twenty numbers, and the fence ends at the highest") {
