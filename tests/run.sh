@@ -50,7 +50,7 @@ rest() {
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
   stage "build of the fuzz targets" build fuzz --target fuzzers
   stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
-  stage "integration" tests dev -LE "bench|frameworks|faults|contract|walk|unit|golden|cli|lint" -j 1
+  stage "integration" tests dev -LE "bench|frameworks|faults|contract|walk|unit|golden|cli|lint" -j 2
 }
 
 tests/tools/install_packages.sh --with-tests
