@@ -27,7 +27,11 @@ Result<Seconds> parse_length(const std::string& text) {
   return length;
 }
 
-// The same of what Slurm and our files hold in 16 bits.
+Result<Seconds> parse_limit(const std::string& text) {
+  return parse_time_limit(text);
+}
+
+// parse_length() of what Slurm and our files hold in 16 bits.
 Result<Seconds> parse_short(const std::string& text) {
   DTS_ASSIGN(const Seconds length, parse_length(text));
   if (length.count() > k_most)
@@ -102,8 +106,7 @@ void keep_as_seconds(Value& value, Seconds JobSpec::*member, unsigned least) {
 }  // namespace
 
 Value time_limit(std::optional<Seconds> JobSpec::*member) {
-  Value value =
-      with_type("TIME", member, [](const std::string& text) { return parse_time_limit(text); });
+  Value value = with_type("TIME", member, parse_limit);
   keep_as_limit(value, member);
   value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
     if (spec.*member && (spec.*member)->count() < 1)
@@ -113,8 +116,7 @@ Value time_limit(std::optional<Seconds> JobSpec::*member) {
 }
 
 Value time_limit(Seconds JobSpec::*member) {
-  Value value =
-      with_type("TIME", member, [](const std::string& text) { return parse_time_limit(text); });
+  Value value = with_type("TIME", member, parse_limit);
   keep_as_limit(value, member);
   return value;
 }

@@ -67,40 +67,39 @@ Value plain_text(std::string JobSpec::*member, const char* type) {
   return value;
 }
 
-}  // namespace
-
-Value count(unsigned JobSpec::*member, unsigned least) {
+// Of a number that is always there, or of one that may be absent.
+template <class Member>
+Value count_of(Member member, unsigned least) {
   Value value;
   value.type = "N";
   value.parse = [member](const std::string& typed, JobSpec& spec) {
     return parse_count(typed).map([&](unsigned number) { spec.*member = number; });
   };
-  value.read = [member](const json& stored, JobSpec& spec) {
-    return read_number(stored, spec.*member);
+  value.read = [member](const json& stored, JobSpec& spec) -> Result<void> {
+    unsigned number = 0;
+    DTS_TRY(read_number(stored, number));
+    spec.*member = number;
+    return {};
   };
-  value.write = [member](const JobSpec& spec) { return ordered_json(spec.*member); };
+  value.write = [member](const JobSpec& spec) {
+    const std::optional<unsigned> number = spec.*member;
+    return number ? ordered_json(*number) : ordered_json();
+  };
   value.check = [=](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
-    check_count(spec.*member, least, option, problems);
+    const std::optional<unsigned> number = spec.*member;
+    if (number) check_count(*number, least, option, problems);
   };
   return value;
 }
 
+}  // namespace
+
+Value count(unsigned JobSpec::*member, unsigned least) {
+  return count_of(member, least);
+}
+
 Value count(std::optional<unsigned> JobSpec::*member, unsigned least) {
-  Value value;
-  value.type = "N";
-  value.parse = [member](const std::string& typed, JobSpec& spec) {
-    return parse_count(typed).map([&](unsigned number) { spec.*member = number; });
-  };
-  value.read = [member](const json& stored, JobSpec& spec) {
-    return read_number(stored, (spec.*member).emplace());
-  };
-  value.write = [member](const JobSpec& spec) {
-    return spec.*member ? ordered_json(*(spec.*member)) : ordered_json();
-  };
-  value.check = [=](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
-    if (spec.*member) check_count(*(spec.*member), least, option, problems);
-  };
-  return value;
+  return count_of(member, least);
 }
 
 Value count_if_any(unsigned JobSpec::*member) {
