@@ -4,7 +4,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/inside.hpp"
 #include "cli/output/report.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include "version.hpp"
 #include <CLI/CLI.hpp>

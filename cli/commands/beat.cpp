@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit beat: a heartbeat for programs that are shell scripts.
 #include "cli/commands/command.hpp"
-#include "core/base/beat_page.hpp"
+#include "core/base/files/beat_page.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>

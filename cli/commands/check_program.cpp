@@ -2,9 +2,9 @@
 #include "cli/commands/check_program.hpp"
 
 #include "cli/output/report.hpp"
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -4,9 +4,9 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/output/report.hpp"
-#include "core/base/counted.hpp"
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/counted.hpp"
+#include "core/base/text/text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

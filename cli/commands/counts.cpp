@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/counts.hpp"
 
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/commands/selection.hpp"
-#include "core/run/run_directory.hpp"
+#include "core/run/directory/run_directory.hpp"
 
 namespace dts::cli {
 

@@ -2,10 +2,10 @@
 #include "cli/commands/follow.hpp"
 
 #include "cli/output/end_words.hpp"
-#include "core/base/log.hpp"
-#include "core/run/decision.hpp"
-#include "core/run/ledger.hpp"
-#include "core/run/presence.hpp"
+#include "core/base/os/log.hpp"
+#include "core/run/directory/presence.hpp"
+#include "core/run/ledger/decision.hpp"
+#include "core/run/ledger/ledger.hpp"
 
 #include <fmt/format.h>
 

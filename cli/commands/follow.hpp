@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/run/lease.hpp"
-#include "core/run/run_directory.hpp"
+#include "core/run/directory/lease.hpp"
+#include "core/run/directory/run_directory.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <cstddef>

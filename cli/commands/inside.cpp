@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/inside.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "core/drill/reach.hpp"
-#include "core/launch/agent.hpp"
-#include "core/launch/check_step.hpp"
-#include "core/launch/node_daemon.hpp"
-#include "core/launch/rank.hpp"
-#include "core/launch/ssh_launcher.hpp"
-#include "core/launch/stacks.hpp"
-#include "core/launch/step_daemon.hpp"
+#include "core/launch/agent/agent.hpp"
+#include "core/launch/health/check_step.hpp"
+#include "core/launch/launcher/node_daemon.hpp"
+#include "core/launch/launcher/ssh_launcher.hpp"
+#include "core/launch/launcher/step_daemon.hpp"
+#include "core/launch/program/stacks.hpp"
+#include "core/launch/rank/rank.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/job_options.hpp"
 
-#include "core/base/files.hpp"
-#include "core/run/policy.hpp"
+#include "core/base/files/files.hpp"
+#include "core/run/ledger/policy.hpp"
 
 #include <CLI/CLI.hpp>
 

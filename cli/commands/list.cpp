@@ -5,10 +5,10 @@
 #include "cli/output/report.hpp"
 #include "cli/output/why.hpp"
 #include "core/plugin/scheduler.hpp"
-#include "core/run/find.hpp"
-#include "core/run/history.hpp"
-#include "core/run/index.hpp"
-#include "core/run/lease.hpp"
+#include "core/run/directory/lease.hpp"
+#include "core/run/index/find.hpp"
+#include "core/run/index/index.hpp"
+#include "core/run/ledger/history.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ Listed collect(const std::string& runs) {
 }
 
 // The scheduler, as long as it answers: a controller that is away takes 15 s for each question.
-class Asked {
+class Listing {
  public:
   void ask(Known& known) {
     if (known.summary.job == 0 || away_) return;
@@ -88,7 +88,7 @@ class Asked {
   bool away_ = false;
 };
 
-Row look_at(const run::RunDirectory& run, const std::set<std::string>& elsewhere, Asked& asked) {
+Row look_at(const run::RunDirectory& run, const std::set<std::string>& elsewhere, Listing& asked) {
   Row row{run, {}, Standing::unknown};
   const auto ledger = run::load_ledger(run.ledger());
   if (!ledger) {
@@ -161,7 +161,7 @@ std::set<std::string> runs_elsewhere() {
 Result<int> act(const ListOptions& options) {
   const Listed listed = collect(options.runs);
   const std::set<std::string> elsewhere = runs_elsewhere();
-  Asked asked;
+  Listing asked;
   std::vector<Row> rows;
   for (const run::RunDirectory& run : listed.runs) {
     if (!options.all && rows.size() >= options.most) break;

@@ -3,13 +3,13 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/ending.hpp"
 #include "cli/commands/selection.hpp"
-#include "core/base/files.hpp"
-#include "core/base/log.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/text/text.hpp"
 #include "core/plugin/scheduler.hpp"
-#include "core/run/ledger.hpp"
-#include "core/run/presence.hpp"
-#include "core/run/rank_logs.hpp"
+#include "core/run/directory/presence.hpp"
+#include "core/run/directory/rank_logs.hpp"
+#include "core/run/ledger/ledger.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -35,9 +35,9 @@ struct LogOptions {
 };
 
 // What is shown of one attempt: the agent's log, or those of ranks.
-class Shown {
+class ShownLogs {
  public:
-  Shown(const run::RunDirectory& run, const LogOptions& options, run::RankSelection ranks)
+  ShownLogs(const run::RunDirectory& run, const LogOptions& options, run::RankSelection ranks)
       : run_(run), agent_(options.agent), ranks_(std::move(ranks)) {}
 
   void select(unsigned attempt) {
@@ -128,7 +128,7 @@ class EndInQueue {
   Clock::time_point next_question_ = Clock::now() + std::chrono::seconds(1);
 };
 
-Result<int> follow(const run::RunDirectory& run, const LogOptions& options, Shown& shown) {
+Result<int> follow(const run::RunDirectory& run, const LogOptions& options, ShownLogs& shown) {
   EndInQueue end(run);
   run::Presence presence(run);
   unsigned attempt =
@@ -163,7 +163,7 @@ Result<int> follow(const run::RunDirectory& run, const LogOptions& options, Show
 Result<int> act(const LogOptions& options) {
   DTS_ASSIGN(run::RankSelection ranks, run::parse_ranks(options.ranks));
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
-  Shown shown(run, options, std::move(ranks));
+  ShownLogs shown(run, options, std::move(ranks));
   if (options.follow) return follow(run, options, shown);
   const unsigned attempt = options.attempt != 0 ? options.attempt : run::latest_attempt(run);
   if (attempt == 0)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit nodes: the nodes in quarantine, why and how long, and to let one out.
 #include "cli/commands/command.hpp"
-#include "core/base/hostlist.hpp"
-#include "core/base/text.hpp"
-#include "core/base/units.hpp"
-#include "core/base/utf8.hpp"
-#include "core/run/quarantine_file.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
+#include "core/base/text/utf8.hpp"
+#include "core/run/index/quarantine_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -23,13 +23,13 @@ struct NodesOptions {
   bool json = false;
 };
 
-struct Shown {
+struct ShownNode {
   std::string cluster;
   run::Quarantined node;
 };
 
-Result<std::vector<Shown>> look(const std::vector<std::string>& clusters, run::WallTime now) {
-  std::vector<Shown> all;
+Result<std::vector<ShownNode>> look(const std::vector<std::string>& clusters, run::WallTime now) {
+  std::vector<ShownNode> all;
   for (const std::string& cluster : clusters) {
     DTS_ASSIGN(const std::string path, run::quarantine_path(cluster));
     DTS_ASSIGN(const auto strikes, run::read_strikes(path));
@@ -40,16 +40,16 @@ Result<std::vector<Shown>> look(const std::vector<std::string>& clusters, run::W
 }
 
 Result<void> release(const NodesOptions& options,
-                     const std::vector<Shown>& all,
+                     const std::vector<ShownNode>& all,
                      run::WallTime now) {
   DTS_ASSIGN(const auto names, expand_hostlist(options.release));
   for (const std::string& name : names)
     if (std::none_of(
-            all.begin(), all.end(), [&](const Shown& one) { return one.node.node == name; }))
+            all.begin(), all.end(), [&](const ShownNode& one) { return one.node.node == name; }))
       return fail(Errc::not_found,
                   fmt::format("{} is not in quarantine", name),
                   "`dtsubmit nodes` lists those that are");
-  for (const Shown& one : all) {
+  for (const ShownNode& one : all) {
     if (std::find(names.begin(), names.end(), one.node.node) == names.end()) continue;
     DTS_ASSIGN(const std::string path, run::quarantine_path(one.cluster));
     run::Strike strike;
@@ -61,7 +61,7 @@ Result<void> release(const NodesOptions& options,
   return {};
 }
 
-void print_json(const std::vector<Shown>& all) {
+void print_json(const std::vector<ShownNode>& all) {
   nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
   for (const auto& [cluster, node] : all)
     nodes.push_back({{"cluster", cluster},
@@ -78,7 +78,7 @@ void print_json(const std::vector<Shown>& all) {
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-void print_table(const std::vector<Shown>& all) {
+void print_table(const std::vector<ShownNode>& all) {
   if (all.empty()) return fmt::print("no node is in quarantine\n");
   fmt::print("{:<12} {:<12} {:<20} {:>5}  {}\n", "CLUSTER", "NODE", "UNTIL", "TIMES", "CAUSE");
   for (const auto& [cluster, node] : all) {
@@ -98,7 +98,7 @@ Result<int> act(const NodesOptions& options) {
   const run::WallTime now = std::chrono::system_clock::now();
   const std::vector<std::string> clusters =
       options.cluster.empty() ? run::quarantine_clusters() : std::vector{options.cluster};
-  DTS_ASSIGN(std::vector<Shown> all, look(clusters, now));
+  DTS_ASSIGN(std::vector<ShownNode> all, look(clusters, now));
   if (!options.release.empty()) {
     DTS_TRY(release(options, all, now));
     if (!options.json) return 0;

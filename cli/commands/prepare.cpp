@@ -2,13 +2,13 @@
 #include "cli/commands/prepare.hpp"
 
 #include "cli/commands/job_options.hpp"
-#include "core/base/files.hpp"
-#include "core/base/hostlist.hpp"
-#include "core/base/json_bytes.hpp"
-#include "core/base/units.hpp"
-#include "core/launch/net.hpp"
-#include "core/plan/json.hpp"
-#include "core/run/ledger.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/net/net.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/json_bytes.hpp"
+#include "core/base/text/units.hpp"
+#include "core/plan/layout/json.hpp"
+#include "core/run/ledger/ledger.hpp"
 #include "core/spec/json.hpp"
 
 #include "version.hpp"
@@ -26,7 +26,7 @@ std::string provenance(const Prepared& prepared) {
   const nlohmann::ordered_json record{{"schema", "dtsubmit/provenance/1"},
                                       {"version", k_version},
                                       {"created", format_utc(std::chrono::system_clock::now())},
-                                      {"host", launch::host_name()},
+                                      {"host", host_name()},
                                       {"user", ::getuid()},
                                       {"folder", absolute_path(".")},
                                       {"dtsubmit", program_path()},

@@ -5,7 +5,7 @@
 #include "cli/commands/job_options.hpp"
 #include "core/base/result.hpp"
 #include "core/plan/plan.hpp"
-#include "core/run/run_directory.hpp"
+#include "core/run/directory/run_directory.hpp"
 #include "core/sched/scheduler.hpp"
 #include "core/script/sbatch.hpp"
 #include "core/spec/job_spec.hpp"

@@ -3,12 +3,12 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
-#include "core/base/files.hpp"
-#include "core/launch/successor.hpp"
+#include "core/base/files/files.hpp"
+#include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
-#include "core/run/history.hpp"
-#include "core/run/ledger.hpp"
-#include "core/run/newest_job.hpp"
+#include "core/run/ledger/history.hpp"
+#include "core/run/ledger/ledger.hpp"
+#include "core/run/ledger/newest_job.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -6,9 +6,9 @@
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
-#include "core/base/files.hpp"
-#include "core/base/log.hpp"
-#include "core/launch/agent.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/log.hpp"
+#include "core/launch/agent/agent.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/settle.hpp"
 
-#include "core/base/log.hpp"
+#include "core/base/os/log.hpp"
 
 namespace dts::cli {
 namespace {

@@ -2,7 +2,7 @@
 // A table of options and its interpreter.
 #include "cli/commands/simulate_options.hpp"
 
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

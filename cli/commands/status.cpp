@@ -4,12 +4,12 @@
 #include "cli/commands/selection.hpp"
 #include "cli/output/cause_words.hpp"
 #include "cli/output/end_words.hpp"
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "core/plugin/scheduler.hpp"
-#include "core/run/goodput.hpp"
-#include "core/run/ledger.hpp"
-#include "core/run/summary.hpp"
+#include "core/run/ledger/ledger.hpp"
+#include "core/run/summary/goodput.hpp"
+#include "core/run/summary/summary.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

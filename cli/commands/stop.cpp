@@ -4,9 +4,9 @@
 #include "cli/commands/follow.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
-#include "core/base/text.hpp"
-#include "core/launch/signals.hpp"
-#include "core/launch/stop_way.hpp"
+#include "core/base/os/signals.hpp"
+#include "core/base/text/text.hpp"
+#include "core/launch/job/stop_way.hpp"
 #include "core/plugin/scheduler.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/submission.hpp"
 
-#include "core/base/log.hpp"
-#include "core/base/text.hpp"
-#include "core/base/units.hpp"
-#include "core/run/quarantine_file.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
+#include "core/run/index/quarantine_file.hpp"
 
 #include <fmt/format.h>
 

@@ -7,11 +7,12 @@
 #include "cli/output/terminal.hpp"
 #include "cli/output/topo_flags.hpp"
 #include "cli/output/topo_report.hpp"
-#include "core/base/alike.hpp"
 #include "core/base/diagnostics.hpp"
-#include "core/base/files.hpp"
-#include "core/base/number_list.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/alike.hpp"
+#include "core/base/text/number_list.hpp"
+#include "core/base/text/text.hpp"
+#include "core/plan/binding/binding.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/restrict.hpp"
 
@@ -125,12 +126,12 @@ Result<topo::NodeTopology> load(const std::string& file) {
   return topo::read_topology(file);
 }
 
-struct Asked {
+struct BindingQuestion {
   topo::NodeTopology node;
   plan::BindRequest request;
 };
 
-Result<Asked> read(const TopoOptions& options) {
+Result<BindingQuestion> read(const TopoOptions& options) {
   Diagnostics problems;
   check_word("--emit", options.emit, {"slurm", "openmpi", "none"}, problems);
   check_word("--color", options.color, {"auto", "always", "never"}, problems);
@@ -138,7 +139,7 @@ Result<Asked> read(const TopoOptions& options) {
   if (!request) problems.push_back({"--bind", request.error().message, request.error().hint});
   if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
   DTS_ASSIGN(topo::NodeTopology node, load(options.topology));
-  Asked asked{narrow(options, std::move(node), problems), std::move(*request)};
+  BindingQuestion asked{narrow(options, std::move(node), problems), std::move(*request)};
   asked.request.gpus = read_gpus(options, asked.node, problems);
   const auto count =
       [&](const char* option, const std::string& text, unsigned least, unsigned most) {
@@ -153,7 +154,7 @@ Result<Asked> read(const TopoOptions& options) {
   return asked;
 }
 
-Result<TopoReport> make_report(const TopoOptions& options, Asked asked) {
+Result<TopoReport> make_report(const TopoOptions& options, BindingQuestion asked) {
   using plan::BindPolicy;
   TopoReport report;
   report.machine = options.topology.empty() ? "this machine" : options.topology;
@@ -189,7 +190,7 @@ std::string words_for(const TopoOptions& options, const TopoReport& report) {
 
 Result<int> act(const TopoOptions& options) {
   if (!options.verify.what.empty()) return verify(options.verify, options.json);
-  DTS_ASSIGN(Asked asked, read(options));
+  DTS_ASSIGN(BindingQuestion asked, read(options));
   DTS_ASSIGN(const TopoReport report, make_report(options, std::move(asked)));
   if (!options.svg.empty() && options.svg != "-")
     DTS_TRY(write_file(options.svg, to_svg(report), 0644));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/topo_verify.hpp"
 
-#include "core/launch/verify_binding.hpp"
+#include "core/launch/binding/verify_binding.hpp"
 
 #include <fmt/format.h>
 

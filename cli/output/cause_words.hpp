@@ -2,8 +2,8 @@
 // The causes of an attempt's end in words, and what a person can do about each. Pure.
 #pragma once
 
-#include "core/run/cause.hpp"
-#include "core/run/summary.hpp"
+#include "core/run/ledger/cause.hpp"
+#include "core/run/summary/summary.hpp"
 
 namespace dts::cli {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/end_words.hpp"
 
-#include "core/run/decision.hpp"
-#include "core/run/history.hpp"
+#include "core/run/ledger/decision.hpp"
+#include "core/run/ledger/history.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Where Slurm's record of an ended job and the run's own last word say different things. Pure.
 #pragma once
 
-#include "core/run/ledger.hpp"
+#include "core/run/ledger/ledger.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <optional>

@@ -2,9 +2,9 @@
 #include "cli/output/report.hpp"
 
 #include "cli/output/terminal.hpp"
-#include "core/base/log.hpp"
-#include "core/base/text.hpp"
-#include "core/base/utf8.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/script_note.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
 

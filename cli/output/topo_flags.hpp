@@ -2,7 +2,7 @@
 // A binding in the words of other launchers. Pure.
 #pragma once
 
-#include "core/plan/binding.hpp"
+#include "core/plan/binding/binding.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/topo_fold.hpp"
 
-#include "core/base/alike.hpp"
-#include "core/base/number_list.hpp"
+#include "core/base/text/alike.hpp"
+#include "core/base/text/number_list.hpp"
 
 #include <fmt/format.h>
 

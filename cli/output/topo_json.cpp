@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node and its ranks for programs.
 #include "cli/output/topo_report.hpp"
-#include "core/plan/fabric.hpp"
-#include "core/plan/share_nics.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/plan/cores/fabric.hpp"
+#include "core/plan/cores/share_nics.hpp"
 
 #include <nlohmann/json.hpp>
 

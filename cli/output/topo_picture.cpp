@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/topo_picture.hpp"
 
-#include "core/base/number_list.hpp"
+#include "core/base/text/number_list.hpp"
 
 #include <fmt/format.h>
 

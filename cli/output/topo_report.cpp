@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/topo_report.hpp"
 
-#include "core/base/number_list.hpp"
-#include "core/base/text.hpp"
-#include "core/plan/share_cores.hpp"
-#include "core/plan/share_nics.hpp"
+#include "core/base/text/number_list.hpp"
+#include "core/base/text/text.hpp"
+#include "core/plan/cores/share_cores.hpp"
+#include "core/plan/cores/share_nics.hpp"
 #include "core/topo/distance.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/output/text_block.hpp"
-#include "core/plan/binding.hpp"
+#include "core/plan/binding/binding.hpp"
 #include "core/topo/topology.hpp"
 
 #include <string>

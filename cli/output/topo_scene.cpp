@@ -2,7 +2,7 @@
 #include "cli/output/topo_scene.hpp"
 
 #include "cli/output/topo_fold.hpp"
-#include "core/base/number_list.hpp"
+#include "core/base/text/number_list.hpp"
 
 #include <fmt/format.h>
 

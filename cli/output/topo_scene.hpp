@@ -2,7 +2,7 @@
 // A node as pictures show it: what is in what, and which ranks have it. Pure.
 #pragma once
 
-#include "core/plan/binding.hpp"
+#include "core/plan/binding/binding.hpp"
 #include "core/topo/topology.hpp"
 
 #include <optional>

@@ -88,7 +88,7 @@ Drawing ranks_table(const TopoReport& report) {
   return svg::below({drawing, svg::line(more, 12, "small")}, 2);
 }
 
-Drawing scores_table(const TopoReport& report) {
+Drawing scores_drawing(const TopoReport& report) {
   std::vector<PolicyScore> scores = report.policies;
   scores.push_back({"bound", report.binding.bound});
   std::vector<Row> rows{{"score"}};
@@ -145,7 +145,7 @@ Drawing sentences(const TopoReport& report, int width) {
 std::string to_svg(const TopoReport& report) {
   const Scene scene = make_scene(report.node, report.gpus, report.binding);
   const Drawing node = draw_node(scene, k_widest - 2 * k_margin);
-  const Drawing ranks = ranks_table(report), scores = scores_table(report);
+  const Drawing ranks = ranks_table(report), scores = scores_drawing(report);
   // The tables stand beside each other where there is room.
   const bool wide = ranks.width + 3 * k_margin + scores.width <= k_widest;
   Drawing tables = ranks;

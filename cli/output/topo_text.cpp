@@ -17,14 +17,14 @@ using Row = std::vector<std::string>;
 
 // The columns of CPUs, GPUs, adapters and paths, in the order in which they become narrower.
 constexpr std::array<std::size_t, 5> k_lists{2, 1, 4, 6, 3};
-constexpr std::size_t k_gap = 2;
+constexpr std::size_t k_column_gap = 2;
 
 // The widths of the columns of a table, those of lists so that a line fits if it can.
 std::vector<std::size_t> widths_of(const std::vector<Row>& rows, std::size_t columns) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const Row& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::size_t all = k_gap * (widths.size() - 1);
+  std::size_t all = k_column_gap * (widths.size() - 1);
   for (const std::size_t width : widths) all += width;
   for (const std::size_t list : k_lists) {
     const std::size_t least = std::max<std::size_t>(rows.front()[list].size(), 12);
@@ -47,7 +47,8 @@ Block paint(const Row& row, const std::vector<std::size_t>& widths, Style number
     cells.push_back(std::move(cell));
   }
   Block all = cells.front();
-  for (std::size_t k = 1; k < cells.size(); ++k) all = beside(std::move(all), cells[k], k_gap);
+  for (std::size_t k = 1; k < cells.size(); ++k)
+    all = beside(std::move(all), cells[k], k_column_gap);
   return all;
 }
 

@@ -3,8 +3,8 @@
 
 #include "cli/output/cause_words.hpp"
 #include "cli/output/end_words.hpp"
-#include "core/base/units.hpp"
-#include "core/run/history.hpp"
+#include "core/base/text/units.hpp"
+#include "core/run/ledger/history.hpp"
 #include "core/sched/reason.hpp"
 
 #include <fmt/format.h>

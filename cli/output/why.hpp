@@ -2,9 +2,9 @@
 // Why a run is where it is, in sentences: a pure function of everything that is known of it.
 #pragma once
 
-#include "core/run/goodput.hpp"
-#include "core/run/policy.hpp"
-#include "core/run/summary.hpp"
+#include "core/run/ledger/policy.hpp"
+#include "core/run/summary/goodput.hpp"
+#include "core/run/summary/summary.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <cstdint>

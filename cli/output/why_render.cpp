@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of `dtsubmit why` as one screen and as JSON.
 #include "cli/output/why.hpp"
-#include "core/base/utf8.hpp"
+#include "core/base/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

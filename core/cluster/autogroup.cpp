@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/autogroup.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
-#include "core/base/unique_fd.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/text/text.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/cgroups.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/cluster.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process_table.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/text/text.hpp"
 #include "core/cluster/autogroup.hpp"
 #include "core/cluster/cgroups.hpp"
-#include "core/cluster/config.hpp"
 #include "core/cluster/daemons.hpp"
+#include "core/cluster/layout/config.hpp"
+#include "core/cluster/layout/record.hpp"
 #include "core/cluster/lock.hpp"
 #include "core/cluster/processes.hpp"
 #include "core/cluster/query.hpp"
-#include "core/cluster/record.hpp"
 #include "core/cluster/start.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/cluster/spec.hpp"
+#include "core/cluster/layout/spec.hpp"
 
 #include <chrono>
 #include <optional>

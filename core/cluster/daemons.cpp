@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/daemons.hpp"
 
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
-#include "core/base/unique_fd.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
 #include "core/cluster/processes.hpp"
 
 #include <fcntl.h>

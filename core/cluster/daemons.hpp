@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/cluster/config.hpp"
+#include "core/cluster/layout/config.hpp"
 
 #include <sys/types.h>
 

@@ -3,8 +3,8 @@
 // no file.
 #pragma once
 
+#include "core/base/files/unique_fd.hpp"
 #include "core/base/result.hpp"
-#include "core/base/unique_fd.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/loss.hpp"
 
-#include "core/base/process_table.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/cluster/layout/record.hpp"
 #include "core/cluster/processes.hpp"
-#include "core/cluster/record.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

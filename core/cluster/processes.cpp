@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/processes.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process_table.hpp"
-#include "core/base/text.hpp"
-#include "core/cluster/config.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/text/text.hpp"
+#include "core/cluster/layout/config.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/query.hpp"
 
-#include "core/base/hostlist.hpp"
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
-#include "core/base/unique_fd.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

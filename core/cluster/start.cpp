@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/start.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process_table.hpp"
-#include "core/base/segment_folder.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/files/segment_folder.hpp"
+#include "core/base/net/ephemeral_ports.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/text/text.hpp"
 #include "core/cluster/autogroup.hpp"
 #include "core/cluster/cgroups.hpp"
+#include "core/cluster/layout/record.hpp"
 #include "core/cluster/processes.hpp"
 #include "core/cluster/query.hpp"
-#include "core/cluster/record.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -168,7 +169,7 @@ Result<void> clear(const Layout& layout) {
 
 // Tries one set of ports after the other; somebody may take one between the probe and the start.
 Result<void> start(const Programs& programs, Layout& layout) {
-  const unsigned ephemeral = lowest_ephemeral_port();
+  const unsigned ephemeral = ephemeral_ports().first;
   for (unsigned attempt = 0; attempt < k_attempts; ++attempt) {
     layout.endpoints = propose_endpoints(layout.spec.folder, attempt, ephemeral);
     DTS_TRY(check_resolvable(layout.endpoints));

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/cluster/config.hpp"
 #include "core/cluster/daemons.hpp"
+#include "core/cluster/layout/config.hpp"
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 #include "core/drill/drill.hpp"
 
 #include "core/drill/watch.hpp"
-#include "core/launch/assignment.hpp"
-#include "core/launch/successor.hpp"
+#include "core/launch/job/assignment.hpp"
+#include "core/launch/job/successor.hpp"
 
 #include <fmt/format.h>
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/drill/ground.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/log.hpp"
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
 #include "core/cluster/cluster.hpp"
 #include "core/cluster/loss.hpp"
 #include "core/drill/interruption.hpp"
 #include "core/drill/watch.hpp"
-#include "core/launch/successor.hpp"
+#include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
-#include "core/run/find.hpp"
+#include "core/run/index/find.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ constexpr std::chrono::seconds k_command_limit{120};
 constexpr std::chrono::seconds k_start_limit{180};
 constexpr std::chrono::seconds k_finish_limit{300};
 constexpr std::chrono::seconds k_clear_limit{60};
-constexpr std::chrono::milliseconds k_look{200};
+constexpr std::chrono::milliseconds k_look_at_state{200};
 // A busy machine of two cores may need 15 s to get four ranks through MPI_Init.
 constexpr const char* k_hang = "0:30";
 constexpr const char* k_filler = "/runs/.filler";
@@ -62,7 +62,7 @@ Result<void> wait_for(const std::string& what,
     if (holds) return {};
     if (Clock::now() > until) return fail(Errc::io, what + " does not come");
     DTS_TRY(check_interruption());
-    std::this_thread::sleep_for(k_look);
+    std::this_thread::sleep_for(k_look_at_state);
   }
 }
 

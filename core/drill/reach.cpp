@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/drill/reach.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
 #include "core/drill/interruption.hpp"
-#include "core/launch/successor.hpp"
+#include "core/launch/job/successor.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/drill/fault.hpp"
-#include "core/run/policy.hpp"
-#include "core/run/summary.hpp"
+#include "core/run/ledger/policy.hpp"
+#include "core/run/summary/summary.hpp"
 
 #include <cstdint>
 #include <optional>

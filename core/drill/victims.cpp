@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/drill/victims.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/names.hpp"
-#include "core/base/process_table.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/text/names.hpp"
+#include "core/base/text/text.hpp"
 #include "core/drill/interruption.hpp"
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/run/run_directory.hpp"
+#include "core/run/directory/run_directory.hpp"
 
 #include <sys/types.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/drill/watch.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/drill/interruption.hpp"
-#include "core/run/history.hpp"
+#include "core/run/ledger/history.hpp"
 
 #include <fmt/format.h>
 

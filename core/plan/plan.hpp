@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
-#include "core/base/hostlist.hpp"
+#include "core/base/text/hostlist.hpp"
 #include "core/spec/job_spec.hpp"
 #include "core/topo/topology.hpp"
 

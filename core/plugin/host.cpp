@@ -2,8 +2,8 @@
 // Loading a plug-in, and the JSON envelope of its replies.
 #include "core/plugin/host.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // Scheduler calls as JSON to a plug-in and back. The JSON is described in dtsubmit-plugins(7).
 #include "core/plugin/scheduler.hpp"
 
-#include "core/base/json_bytes.hpp"
+#include "core/base/text/json_bytes.hpp"
 #include "core/plugin/host.hpp"
 #include "core/sched/order.hpp"
 

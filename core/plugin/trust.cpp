@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a plug-in's file can have been written, or can be replaced, by somebody else.
-#include "core/base/owners.hpp"
+#include "core/base/files/owners.hpp"
 #include "core/plugin/host.hpp"
 
 #include <fmt/format.h>

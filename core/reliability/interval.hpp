@@ -7,7 +7,7 @@
 // without the save.
 #pragma once
 
-#include "core/base/duration.hpp"
+#include "core/base/text/duration.hpp"
 
 namespace dts::reliability {
 

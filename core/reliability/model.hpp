@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
-#include "core/base/duration.hpp"
+#include "core/base/text/duration.hpp"
 
 #include <cstdint>
 #include <optional>

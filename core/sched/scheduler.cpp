@@ -2,7 +2,7 @@
 // The words for a job's states.
 #include "core/sched/scheduler.hpp"
 
-#include "core/base/names.hpp"
+#include "core/base/text/names.hpp"
 
 namespace dts::sched {
 namespace {

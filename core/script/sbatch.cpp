@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/script/sbatch.hpp"
 
-#include "core/base/text.hpp"
-#include "core/base/units.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
 #include "core/script/submission.hpp"
 #include "core/script/template.hpp"
 

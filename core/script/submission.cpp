@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/script/submission.hpp"
 
-#include "core/base/hostlist.hpp"
+#include "core/base/text/hostlist.hpp"
 
 #include <chrono>
 #include <csignal>

@@ -2,7 +2,7 @@
 #include "core/script/template.hpp"
 
 #include "core/base/diagnostics.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 #include "core/spec/json.hpp"
 
 #include "core/base/diagnostics.hpp"
-#include "core/base/json_bytes.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/json_bytes.hpp"
+#include "core/base/text/text.hpp"
 #include "core/spec/option.hpp"
 
 #include <fmt/format.h>

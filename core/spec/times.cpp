@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lengths of time, and memory.
-#include "core/base/text.hpp"
-#include "core/base/units.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
 #include "core/spec/json_values.hpp"
 #include "core/spec/values.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/validate.hpp"
 
-#include "core/base/hostlist.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
 #include "core/spec/option.hpp"
 
 #include <fmt/format.h>

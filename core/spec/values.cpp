@@ -2,9 +2,9 @@
 // Counts, texts, words and flags.
 #include "core/spec/values.hpp"
 
-#include "core/base/hostlist.hpp"
-#include "core/base/text.hpp"
-#include "core/base/utf8.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
 #include "core/spec/json_values.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/topo/discover.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
 #include "core/topo/json.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // The reader trusts nothing: what it reads came over the network.
 #include "core/topo/json.hpp"
 
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -2,8 +2,8 @@
 #include "core/topo/override.hpp"
 
 #include "core/base/diagnostics.hpp"
-#include "core/base/number_list.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/number_list.hpp"
+#include "core/base/text/text.hpp"
 #include "core/topo/doubts.hpp"
 #include "core/topo/restrict.hpp"
 

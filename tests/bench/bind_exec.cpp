@@ -2,9 +2,9 @@
 // What a rank pays for its binding: 128 processes bound, read back and executed, beside as many
 // that are only forked and executed; and a memory-bound triad (McCalpin's STREAM) with threads
 // where the plan puts them, beside threads that go where the kernel likes.
-#include "core/launch/binding.hpp"
-#include "core/plan/binding.hpp"
-#include "core/topo/load.hpp"
+#include "core/launch/binding/binding.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/topo/hwloc/load.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>

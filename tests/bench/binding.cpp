@@ -2,11 +2,11 @@
 // What placements are worth and cost, beside hwloc_distrib, two of Slurm's distributions and
 // torchrun's exclusive binding, on the described machines and on recorded ones: bench_binding
 // [FOLDER].
-#include "core/plan/binding.hpp"
+#include "core/plan/binding/binding.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/topo/distance.hpp"
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "tests/support/described.hpp"
 #include "tests/support/temporary_folder.hpp"
 

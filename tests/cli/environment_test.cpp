@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit-environment(7) lists what a rank is given, all of it and nothing else.
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "core/plan/thread_places.hpp"
 #include "tests/cli/session.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit nodes: what is listed, what is let out, and what is refused.
-#include "core/base/units.hpp"
-#include "core/run/quarantine_file.hpp"
+#include "core/base/text/units.hpp"
+#include "core/run/index/quarantine_file.hpp"
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit run that is stopped, interrupted or killed while it works, and what can be seen of its
 // secrets meanwhile.
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit run with a real mpirun: what the ranks are told, what comes back, and what is left
 // behind.
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
 #include "tests/support/small_disk.hpp"
 

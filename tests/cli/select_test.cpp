@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // status, logs, cancel and requeue on run directories that are made by hand: which run is meant,
 // what is said of it, and every way in which it is not there.
-#include "core/run/lease.hpp"
+#include "core/run/directory/lease.hpp"
 #include "tests/cli/session.hpp"
 
 #include <nlohmann/json.hpp>

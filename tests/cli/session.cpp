@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cli/session.hpp"
 
-#include "core/base/text.hpp"
-#include "core/base/unique_fd.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/text/text.hpp"
 
 #include <fcntl.h>
 

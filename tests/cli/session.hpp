@@ -2,8 +2,8 @@
 // A person at a terminal: a folder of their own, a clean environment, and dtsubmit.
 #pragma once
 
-#include "core/run/find.hpp"
-#include "core/run/ledger.hpp"
+#include "core/run/index/find.hpp"
+#include "core/run/ledger/ledger.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The libslurm plug-in where there is no controller: its tables, and configurations it must
 // survive.
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/sched/reason.hpp"
 #include "plugins/slurm/failure.hpp"

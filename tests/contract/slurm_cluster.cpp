@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/contract/slurm_cluster.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/plugin/scheduler.hpp"
 
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 // own commands to compare it with.
 #pragma once
 
-#include "core/base/process.hpp"
+#include "core/base/os/process.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 // What the plug-in says of the cluster, against Slurm's own commands.
 #include "tests/contract/slurm_cluster.hpp"
 
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include <doctest/doctest.h>
 

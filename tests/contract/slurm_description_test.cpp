@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our submission and a real sbatch's of the same request must give the same job: the controller's
 // record of it, and the environment inside it.
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/contract/slurm_cluster.hpp"
 
 #include <doctest/doctest.h>

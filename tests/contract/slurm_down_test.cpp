@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No controller: every call ends in "unreachable", within a bounded time.
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/contract/slurm_cluster.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job's life as the plug-in reports and steers it.
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "tests/contract/slurm_cluster.hpp"
 
 #include <doctest/doctest.h>

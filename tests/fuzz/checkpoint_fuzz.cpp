@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of a checkpoint and of the data set: whatever the bytes, an answer and no more memory than
 // they justify.
-#include "core/train/checkpoint.hpp"
-#include "core/train/dataset.hpp"
+#include "core/train/checkpoint/checkpoint.hpp"
+#include "core/train/data/dataset.hpp"
 #include "tests/support/fuzz.hpp"
 
 using dts::tests::must;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host lists and counts per node: what expands is bounded, and expands to itself when written out.
-#include "core/base/hostlist.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/support/fuzz.hpp"
 
 using dts::tests::must;

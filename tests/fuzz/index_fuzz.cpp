@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The index of a user's runs: whatever is in it, what it gives are absolute folders, and what was
 // read survives being written again.
-#include "core/run/index.hpp"
+#include "core/run/index/index.hpp"
 #include "tests/support/fuzz.hpp"
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ledgers and metrics: bad lines are numbered and cost nothing but themselves, good ones survive
 // being written again, and a summary of anything is a summary.
-#include "core/run/history.hpp"
-#include "core/run/ledger.hpp"
-#include "core/run/summary.hpp"
+#include "core/run/ledger/history.hpp"
+#include "core/run/ledger/ledger.hpp"
+#include "core/run/summary/summary.hpp"
 #include "tests/support/fuzz.hpp"
 
 #include <algorithm>

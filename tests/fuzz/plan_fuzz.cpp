@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan.json: what is read is written back the same.
-#include "core/plan/json.hpp"
+#include "core/plan/layout/json.hpp"
 #include "tests/support/fuzz.hpp"
 
 using dts::tests::must;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as files, and what their loaders and the kernel say of them: any bytes are read.
-#include "core/launch/openmp_runtime.hpp"
+#include "core/launch/binding/openmp_runtime.hpp"
 #include "tests/support/fuzz.hpp"
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of the control channel: whatever arrives is refused with a message, or is a message that
 // survives being sent again.
-#include "core/launch/binding_report.hpp"
-#include "core/launch/node_choice.hpp"
-#include "core/launch/protocol.hpp"
+#include "core/launch/binding/binding_report.hpp"
+#include "core/launch/health/node_choice.hpp"
+#include "core/launch/wire/protocol.hpp"
 #include "tests/support/fuzz.hpp"
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quarantine's file: whatever stands in it, some nodes are in quarantine and a person can read
 // why; what is worth keeping says the same.
-#include "core/base/units.hpp"
-#include "core/run/quarantine.hpp"
+#include "core/base/text/units.hpp"
+#include "core/run/index/quarantine.hpp"
 #include "tests/support/fuzz.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topologies from the network: what is read is written back the same, and can be planned on.
-#include "core/plan/binding.hpp"
+#include "core/plan/binding/binding.hpp"
 #include "core/topo/json.hpp"
 #include "tests/support/fuzz.hpp"
 

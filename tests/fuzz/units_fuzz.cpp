@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time limits, memory and shell words: what is read can be written and read again.
-#include "core/base/text.hpp"
-#include "core/base/units.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
 #include "tests/support/fuzz.hpp"
 
 using dts::tests::must;

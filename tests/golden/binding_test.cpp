@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // golden_binding FOLDER [--bless]: placements on kinds of machines against FOLDER's files. The
 // files have been read by hand once; what to look for in each is said with its machine.
-#include "core/plan/binding.hpp"
+#include "core/plan/binding/binding.hpp"
 
-#include "core/base/number_list.hpp"
+#include "core/base/text/number_list.hpp"
 #include "core/topo/distance.hpp"
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "core/topo/restrict.hpp"
 #include "tests/golden/compare.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manual pages' text of the options of a job is that of core/spec's rows: between the lines
 // `.\" options GROUP: ...` and `.\" end` a page holds what is rendered here.
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "core/spec/option.hpp"
 
 #include <fmt/format.h>

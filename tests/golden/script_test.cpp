@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // golden_script FOLDER [--bless]: the batch script and plan of known requests against FOLDER's
 // files.
-#include "core/plan/json.hpp"
+#include "core/plan/layout/json.hpp"
 #include "core/script/sbatch.hpp"
 #include "tests/golden/compare.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // describe_machine FILE: what lstopo --of xml would write on the described machine, for
 // dtsubmit topo --topology.
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "tests/support/machine.hpp"
 
 #include <cstdio>

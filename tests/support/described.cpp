@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/described.hpp"
 
-#include "core/base/files.hpp"
-#include "core/topo/load.hpp"
+#include "core/base/files/files.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/support/machine_reader.hpp"
 
 #include <fmt/format.h>

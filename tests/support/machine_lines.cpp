@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/machine_lines.hpp"
 
-#include "core/base/number_list.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/number_list.hpp"
+#include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/number_list.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/number_list.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/support/machine_reader.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/number_list.hpp"
+#include "core/base/text/number_list.hpp"
 #include "tests/support/machine_reader.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 // (described.hpp): an extra, in the folder that DTS_TOPOLOGIES names or beside the project.
 #pragma once
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 // A folder that is gone after the test, and a child process with limits of its own.
 #pragma once
 
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

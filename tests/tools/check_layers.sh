@@ -7,25 +7,56 @@ set -eu
 cd "$1"
 sources . '*.cpp' '*.hpp' '*.h' '*.c' '*.cu' | grep -E '^(core|cli|plugins|tests)/' | xargs awk '
 BEGIN {
-  # From a folder to what it may include, besides itself.
+  # From a folder to what it may include, besides itself. A folder below one of these goes by the entry that is
+  # longest; a trailing slash allows what is below, too.
   arrows["core/base"] = ""
+  arrows["core/base/text"] = "core/base/result.hpp core/base/diagnostics.hpp core/base/hash.hpp core/base/random.hpp"
+  arrows["core/base/files"] = arrows["core/base/text"] " core/base/text/"
+  arrows["core/base/os"] = arrows["core/base/files"] " core/base/files/"
+  arrows["core/base/net"] = arrows["core/base/os"] " core/base/os/"
   arrows["core/spec"] = "core/base/"
   arrows["core/topo"] = "core/base/"
+  arrows["core/topo/nvml"] = "core/topo/topology.hpp core/topo/json.hpp core/base/"
+  arrows["core/topo/hwloc"] = "core/topo/ core/base/"
+  arrows["core/topo/program"] = "core/topo/ core/base/"
+  arrows["core/plan/cores"] = "core/topo/topology.hpp core/topo/distance.hpp core/base/"
+  arrows["core/plan/gpus"] = "core/plan/cores/ " arrows["core/plan/cores"]
   arrows["core/plan"] = "core/spec/ core/topo/topology.hpp core/topo/distance.hpp core/base/"
-  arrows["core/script"] = "core/sched/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
+  arrows["core/plan/binding"] = "core/plan/plan.hpp core/plan/ranks_by_node.hpp core/plan/gpus/ core/plan/cores/ " arrows["core/plan"]
+  arrows["core/plan/layout"] = "core/plan/ " arrows["core/plan"]
   arrows["core/sched"] = "core/base/"
-  arrows["core/run"] = "core/base/"
-  arrows["core/cluster"] = "core/base/"
-  arrows["core/reliability"] = "core/base/"
-  arrows["core/train"] = "core/base/"
+  arrows["core/script"] = "core/sched/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
   arrows["core/plugin"] = "core/sched/ core/base/"
-  arrows["core/launch"] = "core/script/ core/plan/ core/run/ core/sched/ core/plugin/ core/reliability/ core/topo/ core/spec/ core/base/"
+  arrows["core/run/directory"] = "core/base/"
+  arrows["core/run/ledger"] = "core/run/directory/ core/base/"
+  arrows["core/run/index"] = "core/run/ledger/ core/run/directory/ core/base/"
+  arrows["core/run/summary"] = "core/run/ledger/ core/run/directory/ core/base/"
+  arrows["core/cluster/layout"] = "core/base/"
+  arrows["core/cluster"] = "core/cluster/layout/ core/base/"
+  arrows["core/reliability"] = "core/base/"
+  arrows["core/launch/wire"] = "core/plan/ core/run/directory/ core/base/"
+  arrows["core/launch/job"] = "core/launch/wire/ core/script/ core/plan/ core/run/ core/sched/ core/spec/ core/base/"
+  arrows["core/launch/program"] = "core/launch/wire/ core/plan/ core/base/"
+  arrows["core/launch/launcher"] = "core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/base/"
+  arrows["core/launch/binding"] = "core/launch/wire/ core/plan/ core/run/directory/ core/base/"
+  arrows["core/launch/health"] = "core/launch/launcher/ core/launch/wire/ core/plan/ core/run/ core/topo/ core/base/"
+  arrows["core/launch/rank"] = "core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
+  arrows["core/launch/attempt"] = "core/launch/health/ core/launch/binding/ core/launch/wire/ core/plan/ core/run/ core/reliability/ core/topo/topology.hpp core/topo/json.hpp core/topo/restrict.hpp core/base/"
+  arrows["core/launch/agent"] = "core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/spec/ core/plugin/ core/topo/ core/base/"
   arrows["core/drill"] = "core/launch/ core/cluster/ core/plan/ core/run/ core/sched/ core/plugin/ core/spec/ core/base/"
+  arrows["core/train/device"] = "core/base/"
+  arrows["core/train/comm"] = "core/train/device/ core/base/"
+  arrows["core/train/data"] = "core/train/comm/ core/base/"
+  arrows["core/train/model"] = "core/train/data/ core/train/comm/ core/train/device/ core/base/"
+  arrows["core/train/checkpoint"] = "core/train/model/ core/train/device/ core/base/"
+  arrows["core/train/telemetry"] = "core/train/checkpoint/ core/base/"
+  arrows["core/train/loop"] = "core/train/ core/base/"
+  arrows["core/train/program"] = "core/train/ core/base/"
   arrows["cli"] = "core/"
   arrows["plugins"] = "core/plugin/dtsubmit_plugin.h"
   arrows["tests"] = "core/ cli/ plugins/"
   # Third-party headers and the folders they stay in.
-  homes["hwloc"] = "core/topo/"
+  homes["hwloc"] = "core/topo/hwloc/"
   homes["slurm/"] = "plugins/slurm/"
   homes["CLI/"] = "cli/"
   homes["xxhash.h"] = "core/base/"
@@ -44,15 +75,20 @@ function starts_with_one_of(text, list,   i, n, words) {
   return 0
 }
 FNR == 1 {
-  split(FILENAME, part, "/")
-  folder = part[1] == "core" ? part[1] "/" part[2] : part[1]
+  file_folder = FILENAME
+  sub(/\/[^\/]*$/, "", file_folder)
+  folder = file_folder
+  while (!(folder in arrows) && folder ~ "/") sub(/\/[^\/]*$/, "", folder)
 }
+# Of the same folder, not of one below or above.
+function is_sibling(name) { return index(name, file_folder "/") == 1 && substr(name, length(file_folder) + 2) !~ "/" }
+function is_own(name) { return is_sibling(name) || folder !~ /^core/ && index(name, folder "/") == 1 }
 /^[ \t]*#[ \t]*include[ \t]*"/ {
   split($0, quoted, "\""); name = quoted[2]
   if (name !~ "/") {  # made by the build
     if (name !~ /\.inc$/ && name != "version.hpp") bad("include by its full path from the root")
   } else if (!(folder in arrows)) bad(folder " is no folder of the design")
-  else if (index(name, folder "/") != 1 && !starts_with_one_of(name, arrows[folder]))
+  else if (!is_own(name) && !starts_with_one_of(name, arrows[folder]))
     bad(folder " may include only itself" (arrows[folder] == "" ? "" : " and " arrows[folder]))
 }
 /^[ \t]*#[ \t]*include[ \t]*</ {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit-topology [FILE]: this machine, or the one that hwloc recorded in FILE, as one line of
 // JSON, for discover() and read_topology().
-#include "core/base/files.hpp"
-#include "core/base/log.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/text/text.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/fabric.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "core/topo/json.hpp"
-#include "core/topo/load.hpp"
 #include "core/topo/override.hpp"
 
 #include <cstdio>

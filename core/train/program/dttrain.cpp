@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // dttrain: the bundled trainer.
-#include "core/base/files.hpp"
-#include "core/train/checkpoint.hpp"
-#include "core/train/report.hpp"
-#include "core/train/stop.hpp"
-#include "core/train/trainer.hpp"
+#include "core/base/files/files.hpp"
+#include "core/train/checkpoint/checkpoint.hpp"
+#include "core/train/loop/stop.hpp"
+#include "core/train/loop/trainer.hpp"
+#include "core/train/telemetry/report.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heartbeat's page, from this process and from others.
-#include "core/base/beat_page.hpp"
+#include "core/base/files/beat_page.hpp"
 
-#include "core/base/process.hpp"
+#include "core/base/os/process.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

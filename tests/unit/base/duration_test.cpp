@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/duration.hpp"
+#include "core/base/text/duration.hpp"
 
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files are whole or absent, also when the disk is full; programs start, end and time out as said.
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 
 #include "core/base/hash.hpp"
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of an enumeration and their names.
-#include "core/base/names.hpp"
+#include "core/base/text/names.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Only what we alone can have written is read; everything else is refused by its name.
-#include "core/base/own_file.hpp"
+#include "core/base/files/own_file.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

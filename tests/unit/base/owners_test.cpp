@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose files are to be believed in which user namespace.
-#include "core/base/owners.hpp"
+#include "core/base/files/owners.hpp"
 
 #include <doctest/doctest.h>
 

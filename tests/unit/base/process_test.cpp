@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // run_process() comes back in time, whatever the program makes of its end.
-#include "core/base/process.hpp"
+#include "core/base/os/process.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/prctl.h>

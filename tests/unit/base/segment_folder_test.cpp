@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory goes with the last that uses it, and nobody else's does.
-#include "core/base/segment_folder.hpp"
+#include "core/base/files/segment_folder.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
 
 #include <doctest/doctest.h>

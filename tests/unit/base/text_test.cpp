@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text, units, host lists, hashes and diagnostics: tables of what goes in and comes out.
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/hash.hpp"
-#include "core/base/hostlist.hpp"
-#include "core/base/units.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/units.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of programs that reach a terminal or a log: nothing of them may act there.
-#include "core/base/utf8.hpp"
+#include "core/base/text/utf8.hpp"
 
 #include <doctest/doctest.h>
 

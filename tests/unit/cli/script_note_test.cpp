@@ -2,7 +2,7 @@
 // Shell scripts that stay between a rank and its program, and those that do not.
 #include "cli/output/script_note.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

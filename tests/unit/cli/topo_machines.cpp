@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cli/topo_machines.hpp"
 
-#include "core/topo/load.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "core/topo/restrict.hpp"
 #include "tests/support/recorded.hpp"
 

@@ -3,9 +3,10 @@
 #include "cli/output/topo_flags.hpp"
 #include "cli/output/topo_fold.hpp"
 #include "cli/output/topo_picture.hpp"
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
+#include "core/plan/binding/binding.hpp"
 #include "core/topo/distance.hpp"
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "tests/unit/cli/topo_machines.hpp"
 
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/output/why.hpp"
-#include "core/base/units.hpp"
+#include "core/base/text/units.hpp"
 
 #include <doctest/doctest.h>
 

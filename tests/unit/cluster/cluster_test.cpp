@@ -2,11 +2,11 @@
 // Parts that touch the machine but need no Slurm: the record, the lock, the search for processes.
 #include "core/cluster/cluster.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/cluster/layout/record.hpp"
 #include "core/cluster/lock.hpp"
 #include "core/cluster/processes.hpp"
-#include "core/cluster/record.hpp"
 
 #include <doctest/doctest.h>
 #include <signal.h>

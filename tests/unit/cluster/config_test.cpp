@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cluster/config.hpp"
+#include "core/cluster/layout/config.hpp"
 
 #include <doctest/doctest.h>
 

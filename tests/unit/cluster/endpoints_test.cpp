@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cluster/endpoints.hpp"
+#include "core/cluster/layout/endpoints.hpp"
 
-#include "core/base/unique_fd.hpp"
+#include "core/base/files/unique_fd.hpp"
 
 #include <doctest/doctest.h>
 #include <netinet/in.h>

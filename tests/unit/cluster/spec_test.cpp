@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/cluster/spec.hpp"
+#include "core/cluster/layout/spec.hpp"
 
 #include <doctest/doctest.h>
 

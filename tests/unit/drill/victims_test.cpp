@@ -2,9 +2,9 @@
 // Which processes of a machine a drill may touch.
 #include "core/drill/victims.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
-#include "core/base/process_table.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/os/process_table.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

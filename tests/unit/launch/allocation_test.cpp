@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Slurm gave the job, and whether that is what was planned.
-#include "core/launch/allocation.hpp"
+#include "core/launch/job/allocation.hpp"
 
+#include "core/base/net/ephemeral_ports.hpp"
 #include "tests/unit/launch/environment_of.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes are measured while their ranks meet: who is asked, what is waited for, and what an unfit
 // node makes of the attempt.
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/unit/launch/job_story.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A thousand ranks in a few lines, and what an attempt makes of them.
-#include "core/launch/binding_report.hpp"
+#include "core/launch/binding/binding_report.hpp"
 
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/launch/job_story.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is bound is what the kernel says.
-#include "core/launch/binding.hpp"
+#include "core/launch/binding/binding.hpp"
 
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank's state as text, and read from the real kernel.
-#include "core/launch/binding.hpp"
-#include "core/launch/memory_binding.hpp"
-#include "core/launch/read_binding.hpp"
+#include "core/launch/binding/binding.hpp"
+#include "core/launch/binding/memory_binding.hpp"
+#include "core/launch/binding/read_binding.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

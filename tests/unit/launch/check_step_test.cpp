@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step that measures nodes, with a shell in srun's place: what is taken of its output, and how
 // long is waited for whom.
-#include "core/launch/check_step.hpp"
+#include "core/launch/health/check_step.hpp"
 
 #include "tests/support/temporary_folder.hpp"
 

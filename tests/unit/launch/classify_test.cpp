@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cause that a scheduler's record shows; the rows are those measured on Slurm 22.05.
-#include "core/launch/classify.hpp"
+#include "core/launch/job/classify.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,8 @@
 // A made-up environment as a Lookup.
 #pragma once
 
-#include "core/launch/identity.hpp"
+#include "core/base/os/environment.hpp"
+#include "core/launch/launcher/identity.hpp"
 
 #include <map>
 #include <string>

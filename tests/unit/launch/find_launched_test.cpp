@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes of other launchers' below a program, found in /proc.
-#include "core/launch/find_launched.hpp"
+#include "core/launch/program/find_launched.hpp"
 
-#include "core/base/process.hpp"
+#include "core/base/os/process.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

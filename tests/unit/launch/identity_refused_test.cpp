@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Environments in which a rank must not start: several worlds, half a launcher, no numbers.
-#include "core/launch/identity.hpp"
+#include "core/launch/launcher/identity.hpp"
 #include "tests/unit/launch/launcher_environments.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who a process is, in the environments that launchers really make and that leak between them. What
 // must be refused is in identity_refused_test.cpp.
-#include "core/launch/identity.hpp"
+#include "core/launch/launcher/identity.hpp"
 
+#include "core/launch/wire/node_name.hpp"
 #include "tests/unit/launch/launcher_environments.hpp"
 
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 // job.all_hello().listening(29500).all_reached().all_started().exits(3, 1).
 #pragma once
 
-#include "core/launch/attempt.hpp"
+#include "core/launch/attempt/attempt.hpp"
 #include "core/topo/json.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduler that cannot be reached, as the agent sees it: nothing blocks, and everything is
 // said.
-#include "core/launch/job_watch.hpp"
+#include "core/launch/job/job_watch.hpp"
 
 #include <doctest/doctest.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What was found against what was planned: the words for each way to be wrong, and none for what is
 // right.
-#include "core/launch/judge_binding.hpp"
+#include "core/launch/binding/judge_binding.hpp"
 
 #include <doctest/doctest.h>
 

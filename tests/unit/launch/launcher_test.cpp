@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launcher's command line.
-#include "core/launch/launcher.hpp"
+#include "core/launch/launcher/launcher.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times in front of lines: whatever pieces the lines come in, and whoever holds the pipe.
-#include "core/launch/log_pump.hpp"
+#include "core/launch/program/log_pump.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

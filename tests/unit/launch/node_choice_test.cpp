@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which nodes of an allocation with spares are used, and what a node's report makes of it.
-#include "core/launch/node_choice.hpp"
+#include "core/launch/health/node_choice.hpp"
 
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that cannot run a rank: what they say of themselves, and what is made of it.
-#include "core/launch/node_doubt.hpp"
+#include "core/launch/health/node_doubt.hpp"
 
 #include <doctest/doctest.h>
 

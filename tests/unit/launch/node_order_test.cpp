@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes to the hosts of an ssh launch: the ssh command, and the order on its standard input.
-#include "core/launch/node_order.hpp"
+#include "core/launch/launcher/node_order.hpp"
 
-#include "core/launch/ssh_launcher.hpp"
+#include "core/launch/launcher/ssh_launcher.hpp"
 
 #include <doctest/doctest.h>
 

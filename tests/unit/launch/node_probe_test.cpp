@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a look at a node's port tells: a daemon that answers, one that sleeps, none, no host.
-#include "core/launch/node_probe.hpp"
+#include "core/launch/health/node_probe.hpp"
 
-#include "core/launch/net.hpp"
+#include "core/base/net/net.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the kernel counts its kills, and reading the count.
-#include "core/launch/oom.hpp"
+#include "core/launch/program/oom.hpp"
 
 #include <doctest/doctest.h>
 

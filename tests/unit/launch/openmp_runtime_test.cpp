@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program will load, without starting it.
-#include "core/launch/openmp_runtime.hpp"
+#include "core/launch/binding/openmp_runtime.hpp"
 
-#include "core/base/files.hpp"
-#include "core/launch/rank_binding.hpp"
+#include "core/base/files/files.hpp"
+#include "core/launch/rank/rank_binding.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

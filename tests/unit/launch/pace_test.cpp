@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank's process makes of what its program tells of steps and saves.
-#include "core/launch/pace.hpp"
+#include "core/launch/wire/pace.hpp"
 
 #include <doctest/doctest.h>
 

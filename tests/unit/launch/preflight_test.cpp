@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is measured on a node and what follows from it, limit by limit.
-#include "core/launch/preflight.hpp"
+#include "core/launch/health/preflight.hpp"
 
-#include "core/launch/measure_node.hpp"
-#include "core/launch/nvml.hpp"
+#include "core/launch/health/measure_node.hpp"
+#include "core/launch/health/nvml.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank's program: its log, its environment, its end, and that nothing of it survives. Each test
 // runs in a child that is a subreaper, as `dtsubmit rank` is.
-#include "core/launch/program.hpp"
+#include "core/launch/program/program.hpp"
 
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a program is called hung: by its beats, by its log, or never.
-#include "core/launch/progress.hpp"
+#include "core/launch/rank/progress.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control channel's messages: each arrives as it was sent, and nothing else is accepted.
-#include "core/launch/protocol.hpp"
+#include "core/launch/wire/protocol.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

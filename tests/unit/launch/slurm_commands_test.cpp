@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What scontrol 22.05 prints of a job, in each of the states in which an agent asks.
-#include "core/launch/slurm_commands.hpp"
+#include "core/launch/job/slurm_commands.hpp"
 
 #include <doctest/doctest.h>
 

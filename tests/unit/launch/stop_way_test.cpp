@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a run is stopped, by what ledger, scheduler and lease say at that moment.
-#include "core/launch/stop_way.hpp"
+#include "core/launch/job/stop_way.hpp"
 
 #include <doctest/doctest.h>
 

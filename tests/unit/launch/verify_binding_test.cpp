@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person is told of the binding of a run whose agent is gone; that of a living one is asked
 // for in tests/integration/binding.py.
-#include "core/launch/verify_binding.hpp"
+#include "core/launch/binding/verify_binding.hpp"
 
 #include "tests/support/temporary_folder.hpp"
 

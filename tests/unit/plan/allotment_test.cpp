@@ -2,7 +2,7 @@
 // Slurm's numbers of processors, as what the kernel calls them.
 #include "core/plan/allotment.hpp"
 
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "core/topo/restrict.hpp"
 
 #include <doctest/doctest.h>

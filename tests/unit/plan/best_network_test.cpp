@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which adapters ranks get of a node that has several kinds.
-#include "core/plan/fabric.hpp"
-#include "core/plan/share_nics.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/plan/cores/fabric.hpp"
+#include "core/plan/cores/share_nics.hpp"
 #include "tests/support/described.hpp"
 
 #include <doctest/doctest.h>

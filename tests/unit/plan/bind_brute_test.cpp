@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bind_node() beside every other way, on machines small enough to try them all.
-#include "core/plan/binding.hpp"
-#include "core/plan/share_nics.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/plan/cores/share_nics.hpp"
 
 #include <doctest/doctest.h>
 

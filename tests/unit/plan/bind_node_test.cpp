@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node's binding as a whole: GPUs, cores, adapters, policies, words.
-#include "core/base/files.hpp"
-#include "core/base/number_list.hpp"
-#include "core/base/text.hpp"
-#include "core/plan/binding.hpp"
-#include "core/plan/share_nics.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/number_list.hpp"
+#include "core/base/text/text.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/plan/cores/share_nics.hpp"
 #include "core/topo/distance.hpp"
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 
 #include <doctest/doctest.h>
 

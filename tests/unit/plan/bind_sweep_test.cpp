@@ -2,11 +2,11 @@
 // bind_node() on described machines, and on recorded ones where there are any, in whole and in
 // parts: whatever the machine, nobody is without, nothing is lost, nothing is shared that need not
 // be.
-#include "core/base/files.hpp"
-#include "core/plan/binding.hpp"
-#include "core/plan/share_nics.hpp"
+#include "core/base/files/files.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/plan/cores/share_nics.hpp"
 #include "core/topo/distance.hpp"
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "tests/support/described.hpp"
 #include "tests/support/recorded.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cores each rank gets: the best there are, on any machine and in any cpuset.
-#include "core/plan/share_cores.hpp"
+#include "core/plan/binding/binding.hpp"
+
+#include "core/plan/cores/share_cores.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank's program is told, for every framework at once, and what it must not inherit.
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "core/plan/plan.hpp"
 
 #include <doctest/doctest.h>

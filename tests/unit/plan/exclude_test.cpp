@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that a job does without, and spare ones.
-#include "core/plan/json.hpp"
+#include "core/plan/layout/json.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 #include <algorithm>

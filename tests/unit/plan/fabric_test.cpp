@@ -2,7 +2,7 @@
 // Which adapters NCCL is told to use, of recorded machines and of invented ones.
 #include "core/topo/fabric.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/plan/plan.hpp"
 #include "core/topo/json.hpp"
 #include "tests/support/recorded.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nobody can give the rank with the fewest near cores more of them than bind_node() does: against a
 // bound that knows nothing of how it does that.
-#include "core/base/files.hpp"
-#include "core/plan/binding.hpp"
-#include "core/topo/load.hpp"
+#include "core/base/files/files.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "tests/support/described.hpp"
 #include "tests/support/machine_random.hpp"
 #include "tests/support/recorded.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which GPUs go together: no rank's are in several packages, NUMA nodes or behind several switches
 // without need.
-#include "core/plan/gpu_groups.hpp"
+#include "core/plan/gpus/gpu_groups.hpp"
 
-#include "core/plan/binding.hpp"
-#include "core/plan/gpu_search.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/plan/gpus/gpu_search.hpp"
 
 #include <doctest/doctest.h>
 

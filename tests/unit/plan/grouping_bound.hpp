@@ -4,6 +4,7 @@
 // finds its own.
 #pragma once
 
+#include "core/plan/binding/binding.hpp"
 #include "core/topo/distance.hpp"
 #include "tests/unit/plan/near_bound.hpp"
 

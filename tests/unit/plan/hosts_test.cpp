@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --hosts: the nodes of a run without a scheduler.
-#include "core/plan/json.hpp"
+#include "core/plan/layout/json.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request becomes.
-#include "core/plan/json.hpp"
+#include "core/plan/layout/json.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 namespace dts::plan {

@@ -3,6 +3,7 @@
 // nothing of how bind_node() finds its binding.
 #pragma once
 
+#include "core/plan/binding/binding.hpp"
 #include "core/topo/topology.hpp"
 
 #include <doctest/doctest.h>

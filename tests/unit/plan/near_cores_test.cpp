@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Near cores are divided fairly, before anything else: the slowest rank sets the pace.
-#include "core/plan/near_cores.hpp"
+#include "core/plan/cores/near_cores.hpp"
 
-#include "core/plan/binding.hpp"
-#include "core/topo/load.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/topo/hwloc/load.hpp"
 
 #include <doctest/doctest.h>
 

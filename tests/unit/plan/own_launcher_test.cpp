@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that start processes of their own, wherever in the command they are.
-#include "core/plan/own_launcher.hpp"
+#include "core/plan/layout/own_launcher.hpp"
 
-#include "core/plan/shell_words.hpp"
+#include "core/plan/layout/shell_words.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 namespace dts::plan {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may start, and on which cores and GPUs.
-#include "core/plan/json.hpp"
+#include "core/plan/layout/json.hpp"
 #include "core/plan/plan.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // Which plug-in files are loaded, which are refused and how, and what replies become.
 #include "core/plugin/host.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

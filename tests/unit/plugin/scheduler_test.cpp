@@ -2,7 +2,7 @@
 // A Scheduler's calls as JSON, seen from the plug-in's side.
 #include "core/plugin/scheduler.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

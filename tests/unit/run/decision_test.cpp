@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens after an attempt, for every cause in every circumstance that matters.
-#include "core/run/decision.hpp"
+#include "core/run/ledger/decision.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real messages of real failures, and the cause each shows.
-#include "core/run/evidence.hpp"
+#include "core/run/summary/evidence.hpp"
 
 #include <doctest/doctest.h>
 

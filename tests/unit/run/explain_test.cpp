@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outcomes and the logs that tell more of them.
-#include "core/run/explain.hpp"
+#include "core/run/summary/explain.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run is found by what a person knows of it: job id, name, folder, "last".
-#include "core/run/find.hpp"
+#include "core/run/index/find.hpp"
 
-#include "core/run/ledger.hpp"
+#include "core/run/ledger/ledger.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

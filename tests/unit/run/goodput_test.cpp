@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a run's time went: small stories with known numbers, and any story at all, whose phases
 // must add up.
-#include "core/run/goodput.hpp"
+#include "core/run/summary/goodput.hpp"
 
-#include "core/base/units.hpp"
+#include "core/base/text/units.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ledger says of earlier attempts: crashes, progress between them, and who never ended.
-#include "core/run/history.hpp"
+#include "core/run/ledger/history.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The index of a user's runs: what is added is found, by many writers at once, whatever damage, and
 // wherever the home cannot be written the error is one that can be a warning.
-#include "core/run/index.hpp"
+#include "core/run/index/index.hpp"
 
-#include "core/run/ledger.hpp"
+#include "core/run/ledger/ledger.hpp"
 #include "tests/support/many_writers.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -45,7 +45,7 @@ struct Home : TemporaryFolder {
 
   [[nodiscard]] static std::string found(const std::string& what) {
     const auto run = find_in_index(what);
-    return run ? name_of(*run) : run.error().code == Errc::not_found ? "none" : "refused";
+    return run ? run_name(*run) : run.error().code == Errc::not_found ? "none" : "refused";
   }
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who holds an attempt, and whether that process still lives.
-#include "core/run/lease.hpp"
+#include "core/run/directory/lease.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
-#include "core/base/process_table.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/os/process_table.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

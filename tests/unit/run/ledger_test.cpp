@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ledger: what is appended is read, half a record never is, and a bad line is named.
-#include "core/run/ledger.hpp"
+#include "core/run/ledger/ledger.hpp"
 
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/support/many_writers.hpp"
 #include "tests/support/temporary_folder.hpp"
 

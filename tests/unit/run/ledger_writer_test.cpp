@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a full disk does not take waits, and is written in its order once there is room.
-#include "core/run/ledger_writer.hpp"
+#include "core/run/ledger/ledger_writer.hpp"
 
 #include "tests/support/temporary_folder.hpp"
 

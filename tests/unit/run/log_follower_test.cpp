@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a log has gained is copied once, whole, with a prefix for each line where one is wanted.
-#include "core/run/log_follower.hpp"
+#include "core/run/directory/log_follower.hpp"
 
-#include "core/base/unique_fd.hpp"
+#include "core/base/files/unique_fd.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

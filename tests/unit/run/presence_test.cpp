@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run directory that is removed, moved or replaced is noticed at the second look.
-#include "core/run/presence.hpp"
+#include "core/run/directory/presence.hpp"
 
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is in quarantine, by the published rule, on clocks of the tests' own; and its file.
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
-#include "core/base/units.hpp"
-#include "core/run/quarantine_file.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
+#include "core/run/index/quarantine_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

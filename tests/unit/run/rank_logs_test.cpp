@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which ranks are shown, and how the logs of several share one terminal.
-#include "core/run/rank_logs.hpp"
+#include "core/run/directory/rank_logs.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/unique_fd.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run directory is whole or absent, also on a full disk; no two agents take one attempt.
-#include "core/run/run_directory.hpp"
+#include "core/run/directory/run_directory.hpp"
 
-#include "core/base/files.hpp"
-#include "core/base/text.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/support/small_disk.hpp"
 #include "tests/support/temporary_folder.hpp"
 

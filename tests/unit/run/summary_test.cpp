@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The story of a run: attempts, steps lost between them, and what the metrics say.
-#include "core/run/summary.hpp"
+#include "core/run/summary/summary.hpp"
 
-#include "core/run/goodput.hpp"
+#include "core/run/summary/goodput.hpp"
 
 #include <doctest/doctest.h>
 

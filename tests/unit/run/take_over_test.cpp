@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The next attempt of a run: what becomes of one whose agent left no word, and what is told of its
 // own end.
-#include "core/run/take_over.hpp"
+#include "core/run/ledger/take_over.hpp"
 
-#include "core/base/files.hpp"
-#include "core/run/events.hpp"
+#include "core/base/files/files.hpp"
+#include "core/run/ledger/events.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

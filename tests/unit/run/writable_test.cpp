@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that cannot take note of anything is told from one that can, and stays as it was.
-#include "core/run/writable.hpp"
+#include "core/run/directory/writable.hpp"
 
 #include "tests/support/temporary_folder.hpp"
 

@@ -2,10 +2,10 @@
 // The batch script against the two programs that read it: sbatch's lexer and bash.
 #include "core/script/sbatch.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
-#include "core/base/process.hpp"
-#include "core/base/text.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
 #include "core/script/template.hpp"
 #include "tests/support/sbatch_lexer.hpp"
 

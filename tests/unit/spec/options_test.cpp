@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of options: what is typed arrives in the spec, survives spec.json, and is checked.
-#include "core/base/text.hpp"
+#include "core/base/text/text.hpp"
 #include "core/spec/json.hpp"
 #include "core/spec/option.hpp"
 #include "core/spec/validate.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/topo/core_kinds.hpp"
+#include "core/topo/hwloc/core_kinds.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs, network adapters and what is between them, on recorded machines and on made ones.
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/topo/distance.hpp"
 #include "core/topo/doubts.hpp"
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "core/topo/override.hpp"
 #include "core/topo/restrict.hpp"
 #include "tests/support/described.hpp"

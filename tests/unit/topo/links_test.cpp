@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What adapters can carry: as the kernel says of this machine, and as hwloc recorded of others.
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/topo/fabric.hpp"
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Topologies of this machine, of descriptions, and of recorded machines.
-#include "core/topo/load.hpp"
+#include "core/topo/hwloc/load.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "tests/support/described.hpp"
 #include "tests/support/recorded.hpp"
 #include "tests/support/temporary_folder.hpp"

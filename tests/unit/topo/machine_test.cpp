@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The described machines: what their text means, what is wrong with one, and that all of them load.
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/topo/distance.hpp"
 #include "tests/support/described.hpp"
 

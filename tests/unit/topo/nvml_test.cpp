@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NVML adds to a node, asked of a library that stands in for it.
-#include "core/base/files.hpp"
-#include "core/base/process.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/topo/hwloc/load.hpp"
 #include "core/topo/json.hpp"
-#include "core/topo/load.hpp"
-#include "core/topo/nvml_gpus.hpp"
+#include "core/topo/nvml/nvml_gpus.hpp"
 #include "core/topo/override.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every block's forward pass against a double-precision reference, every gradient against its
 // differences.
-#include "core/train/blocks.hpp"
+#include "core/train/model/blocks.hpp"
 
-#include "core/train/buffer.hpp"
-#include "core/train/network.hpp"
+#include "core/train/device/buffer.hpp"
+#include "core/train/model/network.hpp"
 #include "tests/unit/train/reference.hpp"
 
 #include <doctest/doctest.h>

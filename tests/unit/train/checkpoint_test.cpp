@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints: round trip, damage, fall-back, fencing, pruning.
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
-#include "core/train/checkpoint_store.hpp"
-#include "core/train/sampler.hpp"
+#include "core/train/checkpoint/checkpoint_store.hpp"
+#include "core/train/data/sampler.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

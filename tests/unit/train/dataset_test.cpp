@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // IDX.gz files, good and bad.
-#include "core/train/dataset.hpp"
+#include "core/train/data/dataset.hpp"
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command line and environment of dttrain.
-#include "core/train/options.hpp"
+#include "core/train/loop/options.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 // Slow double-precision versions of the blocks' forward passes, from their textbook formulas.
 #pragma once
 
-#include "core/train/kernels.hpp"
-#include "core/train/sampler.hpp"
+#include "core/train/data/sampler.hpp"
+#include "core/train/device/kernels.hpp"
 
 #include <algorithm>
 #include <cmath>

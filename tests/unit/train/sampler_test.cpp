@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sampler is a permutation for every size, and another one for every epoch and seed.
-#include "core/train/sampler.hpp"
+#include "core/train/data/sampler.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // When dttrain saves while it trains.
-#include "core/train/save_rule.hpp"
+#include "core/train/checkpoint/save_rule.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums of a step: the same bits for every number of threads and every cut into runs.
-#include "core/train/shard_sums.hpp"
+#include "core/train/model/shard_sums.hpp"
 
-#include "core/train/sampler.hpp"
+#include "core/train/data/sampler.hpp"
 
 #include <doctest/doctest.h>
 

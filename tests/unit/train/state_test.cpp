@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimizer, schedule, running statistics and digest.
-#include "core/train/state.hpp"
+#include "core/train/checkpoint/state.hpp"
 
-#include "core/train/kernels.hpp"
+#include "core/train/device/kernels.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals set the stop flag and nothing else.
-#include "core/train/stop.hpp"
+#include "core/train/loop/stop.hpp"
 
 #include <doctest/doctest.h>
 

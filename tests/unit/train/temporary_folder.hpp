@@ -2,7 +2,7 @@
 // A folder that is gone after the test.
 #pragma once
 
-#include "core/base/files.hpp"
+#include "core/base/files/files.hpp"
 
 #include <cstdlib>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shard tree: sums must not depend on how many owners the shards have.
-#include "core/train/tree.hpp"
+#include "core/train/comm/tree.hpp"
 
-#include "core/train/sampler.hpp"
+#include "core/train/data/sampler.hpp"
 
 #include <doctest/doctest.h>
 

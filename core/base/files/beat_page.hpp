@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's heartbeat: one page of memory that the program and its `dtsubmit rank` share. A beat
+// costs the program one store; nobody waits for anybody.
+#pragma once
+
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/result.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dts {
+
+// The page is six numbers of 64 bits in the machine's byte order (dtsubmit-environment(7)). Each
+// is written by one side and read by the other, whole (lock-free atomics). Movable; thread-safe.
+class BeatPage {
+ public:
+  // A new page, all zero; it lives as long as a process has it open.
+  [[nodiscard]] static Result<BeatPage> create();
+  // The page at `path`, which is another process's path(); nullopt where there is none.
+  [[nodiscard]] static std::optional<BeatPage> open(const std::string& path);
+
+  // By which others of the same user open the page: /proc/<our pid>/fd/<number>.
+  [[nodiscard]] std::string path() const;
+
+  // Written by the program: any number that grows with its progress, its step for example.
+  void beat(std::uint64_t step) { store(0, step); }
+
+  [[nodiscard]] std::uint64_t step() const { return load(0); }
+
+  // Written by the program: how long its last checkpoint took, in milliseconds.
+  void saved(std::uint64_t milliseconds) { store(1, std::max<std::uint64_t>(1, milliseconds)); }
+
+  [[nodiscard]] std::uint64_t save_milliseconds() const { return load(1); }
+
+  // Written by `dtsubmit rank`: how often to save, in milliseconds; 0: no advice yet.
+  void advise(std::uint64_t milliseconds) { store(2, milliseconds); }
+
+  [[nodiscard]] std::uint64_t checkpoint_every_milliseconds() const { return load(2); }
+
+  // The same to the nearest second.
+  [[nodiscard]] std::uint64_t checkpoint_every_seconds() const { return (load(2) + 500) / 1000; }
+
+  // Written by the program before its beat: how long its own work in that step took, without
+  // waiting for other ranks, in milliseconds; 0: not told, so less than one counts as one.
+  void worked(std::uint64_t milliseconds) { store(3, std::max<std::uint64_t>(1, milliseconds)); }
+
+  [[nodiscard]] std::uint64_t work_milliseconds() const { return load(3); }
+
+  // Likewise: how much of that it waited for its input.
+  void waited_for_input(std::uint64_t milliseconds) { store(4, milliseconds); }
+
+  [[nodiscard]] std::uint64_t input_milliseconds() const { return load(4); }
+
+  // Written by the program before it exits 0: nothing is left to do. Only after a request to stop
+  // does that say more than the exit code.
+  void finish() { store(5, 1); }
+
+  [[nodiscard]] bool finished() const { return load(5) != 0; }
+
+ private:
+  class Unmap {
+   public:
+    void operator()(std::uint64_t* words) const;
+  };
+
+  BeatPage(UniqueFd file, std::uint64_t* words) : file_(std::move(file)), words_(words) {}
+
+  [[nodiscard]] static std::optional<BeatPage> map(UniqueFd file);
+  void store(std::size_t word, std::uint64_t value);
+  [[nodiscard]] std::uint64_t load(std::size_t word) const;
+
+  UniqueFd file_;
+  std::unique_ptr<std::uint64_t, Unmap> words_;
+};
+
+}  // namespace dts

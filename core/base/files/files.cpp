@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/files/files.hpp"
+
+#include "core/base/files/own_file.hpp"
+#include "core/base/files/unique_fd.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <future>
+
+namespace dts {
+namespace fs = std::filesystem;
+
+namespace {
+
+Result<void> write_whole(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return fail_errno("cannot write " + path);
+    }
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+// Unlinks the temporary file unless it was renamed away.
+struct TemporaryFile {
+  std::string path;
+  bool kept = false;
+
+  ~TemporaryFile() {
+    if (!kept) ::unlink(path.c_str());
+  }
+};
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return fail_errno("cannot read " + path);
+  return read_open_file(fd.get(), path, limit);
+}
+
+Result<void> write_file(const std::string& path,
+                        std::string_view content,
+                        unsigned mode,
+                        Durability durability) {
+  static std::atomic<unsigned> counter{0};
+  TemporaryFile temporary{path + ".tmp." + std::to_string(::getpid()) + "." +
+                          std::to_string(counter++)};
+  UniqueFd fd(
+      ::open(temporary.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+  if (!fd.valid()) {
+    temporary.kept = true;  // not ours
+    return fail_errno("cannot create " + path);
+  }
+  DTS_TRY(write_whole(fd.get(), content, path));
+  if (durability == Durability::synced && ::fsync(fd.get()) != 0)
+    return fail_errno("cannot sync " + path);
+  fd.reset();
+  if (::rename(temporary.path.c_str(), path.c_str()) != 0)
+    return fail_errno("cannot rename to " + path);
+  temporary.kept = true;
+  return durability == Durability::synced ? sync_folder(folder_of(path)) : Result<void>{};
+}
+
+Result<void> create_file(const std::string& path, std::string_view content, unsigned mode) {
+  const UniqueFd fd(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+  if (!fd.valid()) return fail_errno("cannot create " + path);
+  return write_whole(fd.get(), content, path);
+}
+
+Result<void> append_line(const std::string& path, std::string_view line, unsigned mode) {
+  const UniqueFd fd(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, mode));
+  if (!fd.valid()) return fail_errno("cannot append to " + path);
+  DTS_TRY(check_own(fd.get(), path));
+  std::string record(line);
+  record += '\n';
+  const ssize_t n = ::write(fd.get(), record.data(), record.size());
+  if (n < 0) return fail_errno("cannot append to " + path);
+  if (static_cast<std::size_t>(n) != record.size()) {
+    // A short write happens on a full disk: take the half record back, so that no reader sees it.
+    const off_t end = ::lseek(fd.get(), 0, SEEK_END);
+    if (end >= n && ::ftruncate(fd.get(), end - n) != 0)
+      return fail_errno("cannot undo a half write to " + path);
+    return fail(Errc::io, "no space left to append to " + path, "free space there");
+  }
+  if (::fsync(fd.get()) != 0) return fail_errno("cannot sync " + path);
+  return {};
+}
+
+Result<void> make_folders(const std::string& path, unsigned mode) {
+  if (path.empty() || path == "/" || path == ".") return {};
+  if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) {
+    struct stat info {};
+
+    if (::stat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode))
+      return fail(Errc::io, path + " exists and is not a folder");
+    return {};
+  }
+  if (errno != ENOENT) return fail_errno("cannot create folder " + path);
+  DTS_TRY(make_folders(folder_of(path), mode));
+  if (::mkdir(path.c_str(), mode) != 0 && errno != EEXIST)
+    return fail_errno("cannot create folder " + path);
+  return {};
+}
+
+Result<void> sync_folder(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() || ::fsync(fd.get()) != 0) return fail_errno("cannot sync folder " + path);
+  return {};
+}
+
+Result<void> sync_folder_tree(const std::string& path) {
+  // Two at a time: a journalling file system commits what is waiting together, one disk flush for
+  // several; more threads cost more than they save.
+  const std::vector<std::string> names = list_folder(path);
+  const auto sync_every_second = [&](std::size_t first) -> Result<void> {
+    for (std::size_t i = first; i < names.size(); i += 2) {
+      const std::string file = path + "/" + names[i];
+      const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+      if (fd.valid() && ::fsync(fd.get()) != 0) return fail_errno("cannot sync " + file);
+    }
+    return {};
+  };
+  auto other = std::async(std::launch::async, sync_every_second, 1);
+  const auto synced = sync_every_second(0);
+  DTS_TRY(other.get());
+  DTS_TRY(synced);
+  return sync_folder(path);
+}
+
+std::vector<std::string> list_folder(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (auto it = fs::directory_iterator(path, error); !error && it != fs::directory_iterator();
+       it.increment(error))
+    names.push_back(it->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool exists(const std::string& path) {
+  return ::access(path.c_str(), F_OK) == 0;
+}
+
+Result<void> remove_all(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) return fail(Errc::io, "cannot remove " + path + ": " + error.message());
+  return {};
+}
+
+std::string program_path() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).string();
+}
+
+std::string library_folder() {
+  return (fs::path(program_path()).parent_path().parent_path() / "lib/dtsubmit").string();
+}
+
+Result<std::string> state_folder() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && state[0] == '/') return std::string(state) + "/dtsubmit";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && home[0] == '/') return std::string(home) + "/.local/state/dtsubmit";
+  return fail(Errc::invalid,
+              "neither XDG_STATE_HOME nor HOME says where to keep what is yours",
+              "set one of them");
+}
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+}  // namespace dts

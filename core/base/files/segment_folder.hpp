@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder for files of shared memory that goes when the last process that uses it has gone,
+// whichever way that ended.
+#pragma once
+
+#include "core/base/files/unique_fd.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace dts {
+
+inline constexpr const char* k_shared_memory = "/dev/shm";
+
+// Processes of one user that join() with the same name share PARENT/dtsubmit-UID-NAME, of mode
+// 0700. Each holds a lock (flock(2), shared) on it; who leaves last removes it with all it holds.
+// Not thread-safe; processes may race.
+class SegmentFolder {
+ public:
+  SegmentFolder() = default;
+
+  // Not valid() where `parent` is absent or cannot be written, or where such a folder belongs to
+  // somebody else or is open to others: then nothing is there to share, and that is no error.
+  [[nodiscard]] static SegmentFolder join(const std::string& parent, std::string_view name);
+
+  SegmentFolder(SegmentFolder&&) noexcept = default;
+  SegmentFolder& operator=(SegmentFolder&&) = delete;
+  SegmentFolder(const SegmentFolder&) = delete;
+  SegmentFolder& operator=(const SegmentFolder&) = delete;
+  ~SegmentFolder();
+
+  [[nodiscard]] bool valid() const { return lock_.valid(); }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  SegmentFolder(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  std::string path_;
+  UniqueFd lock_;
+};
+
+// Removes this user's folders in `parent` that nobody has joined any more: their processes were
+// killed before they could leave. Never one of another user's, never one that is in use.
+void remove_left_segments(const std::string& parent);
+
+}  // namespace dts

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP as the control channel and the rendezvous need it: IPv4 and IPv6, addresses as text.
+#pragma once
+
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/result.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts {
+
+// A listening socket on all interfaces (both families where the host has IPv6). `port` 0: any.
+[[nodiscard]] Result<UniqueFd> listen_on(unsigned port);
+
+// A port for a program that is to bind it later. `socket` keeps everybody else from it until then;
+// `claim` keeps other ranks of ours on this host from it as long as it is open, also in the moment
+// between the end of `socket` and the program's own bind, and while the program is between two.
+struct HeldPort {
+  UniqueFd socket;
+  UniqueFd claim;
+  unsigned port = 0;  // 0: none was free
+};
+
+// The first of `ports` that nobody listens on and nobody else holds.
+[[nodiscard]] HeldPort hold_one_of(const std::vector<unsigned>& ports);
+
+// The port a socket is bound to.
+[[nodiscard]] unsigned local_port(int fd);
+
+// Accepts one connection, close-on-exec; not valid() when none was waiting.
+[[nodiscard]] UniqueFd accept_from(int listener);
+
+// Connects to `host` (name or address), by whichever of its addresses answers first; each begins a
+// quarter of a second after the one before it (RFC 8305), `limit` counts from the last.
+// Errc::unreachable.
+[[nodiscard]] Result<UniqueFd> connect_to(const std::string& host,
+                                          unsigned port,
+                                          std::chrono::milliseconds limit);
+
+// The same with the addresses of all `hosts`; a loopback one only once the others have failed.
+[[nodiscard]] Result<UniqueFd> connect_to_any(const std::vector<std::string>& hosts,
+                                              unsigned port,
+                                              std::chrono::milliseconds limit);
+
+// True for a numeric address that means the host itself.
+[[nodiscard]] bool is_loopback(const std::string& address);
+
+// Numeric address of this end and of the other end of a connection ("::ffff:" removed).
+[[nodiscard]] std::string local_address(int fd);
+[[nodiscard]] std::string peer_address(int fd);
+
+// Addresses of the interfaces that are up, loopback ones last; link-local IPv6 is left out because
+// it means nothing without an interface.
+[[nodiscard]] std::vector<std::string> interface_addresses();
+
+// The interface that has this address; empty: none has it.
+[[nodiscard]] std::string interface_of(const std::string& address);
+
+[[nodiscard]] std::string host_name();
+
+}  // namespace dts

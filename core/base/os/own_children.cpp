@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/os/own_children.hpp"
+
+#include "core/base/os/process_table.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace dts {
+
+std::vector<pid_t> own_children() {
+  return children_of_thread(::getpid(), ::getpid());
+}
+
+namespace {
+
+std::vector<pid_t> children_but(const std::vector<pid_t>& spared) {
+  std::vector<pid_t> found = own_children();
+  std::erase_if(found, [&](pid_t pid) {
+    return std::find(spared.begin(), spared.end(), pid) != spared.end();
+  });
+  return found;
+}
+
+}  // namespace
+
+bool signal_children(int number, const std::vector<pid_t>& spared) {
+  bool any = false;
+  for (const pid_t pid : children_but(spared)) any = ::kill(pid, number) == 0 || any;
+  return any;
+}
+
+void kill_children(const std::vector<pid_t>& spared) {
+  // Each round kills one generation: what a killed process leaves becomes our child in its turn.
+  for (int round = 0; round < 100; ++round) {
+    const std::vector<pid_t> left = children_but(spared);
+    if (left.empty()) return;
+    for (const pid_t pid : left) {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+  }
+}
+
+}  // namespace dts

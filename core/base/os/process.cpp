@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/os/process.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <thread>
+
+namespace dts {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto k_kill_limit = 5s;  // a killed process is gone in milliseconds, or hangs
+
+void reset_signals(const std::vector<int>& blocked) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : blocked) sigaddset(&set, signal);
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &set, nullptr);
+}
+
+bool redirect(int from, int to) {
+  if (from < 0 || from == to) return true;
+  return ::dup2(from, to) >= 0;
+}
+
+// Runs in the child. Only returns on failure, with errno set.
+void become(
+    const Command& command, const char* file, char* const* argv, char* const* env, pid_t parent) {
+  reset_signals(command.blocked_signals);
+  if (command.own_group && ::setpgid(0, 0) != 0) return;
+  if (command.parent_death_signal) {
+    ::prctl(PR_SET_PDEATHSIG, *command.parent_death_signal);
+    if (::getppid() != parent) ::_exit(128 + *command.parent_death_signal);  // died before prctl
+  }
+  if (command.unshare_flags != 0 && ::unshare(static_cast<int>(command.unshare_flags)) != 0) return;
+  const int null = command.stdin_fd < 0 ? ::open("/dev/null", O_RDONLY) : command.stdin_fd;
+  if (!redirect(null, 0) || !redirect(command.stdout_fd, 1) || !redirect(command.stderr_fd, 2))
+    return;
+  if (!command.folder.empty() && ::chdir(command.folder.c_str()) != 0) return;
+  if (command.in_child && command.in_child() != 0) return;
+  ::execve(file, argv, env);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> result;
+  result.reserve(words.size() + 1);
+  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+// The wait status of a child of ours; nullopt where it has not ended by `deadline`. By polling, as
+// pidfd_open(2) is not there before Linux 5.3.
+std::optional<int> wait_until(pid_t pid, Clock::time_point deadline) {
+  for (std::chrono::microseconds pause = 50us;;
+       pause = std::min<decltype(pause)>(2 * pause, 20ms)) {
+    int status = 0;
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended == pid || (ended < 0 && errno != EINTR)) return status;
+    if (Clock::now() >= deadline) return std::nullopt;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+// The program that the first line of a script names (execve(2)); empty: it is none.
+std::string interpreter_of(const std::string& file) {
+  constexpr std::size_t k_longest = 256;  // BINPRM_BUF_SIZE
+  const UniqueFd script(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string line(k_longest, '\0');
+  const ssize_t n = script.valid() ? ::read(script.get(), line.data(), line.size()) : 0;
+  line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, n)));
+  if (!line.starts_with("#!")) return {};
+  // A carriage return is a part of the name, as for the kernel.
+  std::string_view words = std::string_view(line).substr(2, line.find('\n') - 2);
+  words.remove_prefix(std::min(words.find_first_not_of(" \t"), words.size()));
+  return std::string(words.substr(0, words.find_first_of(" \t")));
+}
+
+// `file`, or why execve(2) would refuse it.
+Result<std::string> runnable(const std::string& file) {
+  struct stat found {};
+
+  if (::stat(file.c_str(), &found) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR)
+      return fail(Errc::not_found, "no program `" + file + "`", "is the path right?");
+    return fail(Errc::invalid, "cannot look at `" + file + "`: " + std::strerror(errno));
+  }
+  if (S_ISDIR(found.st_mode))
+    return fail(Errc::invalid, "`" + file + "` is a folder, not a program");
+  if (::access(file.c_str(), X_OK) != 0)
+    return fail(Errc::invalid,
+                "`" + file + "` is not executable",
+                "chmod +x it, or name what runs it: python3 " + file);
+  const std::string interpreter = interpreter_of(file);
+  if (!interpreter.empty() && ::access(interpreter.c_str(), F_OK) != 0)
+    return fail(
+        Errc::not_found,
+        "`" + file + "` asks for `" + interpreter + "` in its first line, which is not there",
+        interpreter.ends_with('\r') ? "its lines end as on DOS: sed -i 's/\\r$//' " + file
+                                    : "fix that line");
+  return file;
+}
+
+// What execve(2), or what came before it in the child, said.
+tl::unexpected<Error> start_failure(const std::string& file, int number) {
+  if (number == ENOEXEC)
+    return fail(Errc::invalid,
+                "`" + file + "` is neither a program of this machine nor a script",
+                "a script begins with #! and the path of its interpreter");
+  if (number == EACCES)
+    return fail(Errc::invalid, "`" + file + "` may not be executed: " + std::strerror(number));
+  errno = number;
+  return fail_errno("cannot start " + file);
+}
+
+// Appends what is there; false at the end of the stream.
+bool drain(int fd, std::string& into) {
+  char block[65536];
+  const ssize_t n = ::read(fd, block, sizeof block);
+  if (n > 0) into.append(block, static_cast<std::size_t>(n));
+  return n > 0 || (n < 0 && errno == EINTR);
+}
+
+// Both streams to their ends; false where they are not there by `deadline`.
+bool drain_until(Clock::time_point deadline, int out, int err, Output& output) {
+  pollfd fds[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) return false;
+    if (::poll(fds, 2, static_cast<int>(left.count())) < 0 && errno != EINTR) return true;
+    if (fds[0].revents != 0 && !drain(fds[0].fd, output.out)) fds[0].fd = -1;
+    if (fds[1].revents != 0 && !drain(fds[1].fd, output.err)) fds[1].fd = -1;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Pipe::open() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return false;
+  read_end.reset(fds[0]);
+  write_end.reset(fds[1]);
+  return true;
+}
+
+std::vector<std::string> environment_with(
+    const std::vector<std::pair<std::string, std::string>>& additions) {
+  std::set<std::string> replaced;
+  for (const auto& [name, value] : additions) replaced.insert(name);
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (replaced.count(text.substr(0, text.find('='))) == 0) environment.push_back(text);
+  }
+  for (const auto& [name, value] : additions) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+Result<pid_t> start_process(const Command& command) {
+  DTS_ASSIGN(const std::string file, resolve_program(command.argv.at(0)));
+  std::vector<char*> argv = pointers(command.argv);
+  std::vector<char*> env_storage;
+  char* const* env = environ;
+  if (command.env) {
+    env_storage = pointers(*command.env);
+    env = env_storage.data();
+  }
+  Pipe report;  // closes on exec; carries errno when something before it failed
+  if (!report.open()) return fail_errno("cannot make a pipe");
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno("cannot start " + file);
+  if (pid == 0) {
+    become(command, file.c_str(), argv.data(), env, parent);
+    const int number = errno;
+    if (::write(report.write_end.get(), &number, sizeof number) < 0) ::_exit(126);
+    ::_exit(127);
+  }
+  report.write_end.reset();
+  int number = 0;
+  ssize_t n;
+  do n = ::read(report.read_end.get(), &number, sizeof number);
+  while (n < 0 && errno == EINTR);
+  if (n == static_cast<ssize_t>(sizeof number)) {
+    ::waitpid(pid, nullptr, 0);
+    return start_failure(file, number);
+  }
+  return pid;
+}
+
+int exit_code_of_wait_status(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Result<Output> run_process(Command command, std::chrono::milliseconds limit) {
+  Pipe out, err;
+  if (!out.open() || !err.open()) return fail_errno("cannot make a pipe");
+  command.stdout_fd = out.write_end.get();
+  command.stderr_fd = err.write_end.get();
+  command.own_group = true;
+  DTS_ASSIGN(const pid_t pid, start_process(command));
+  out.write_end.reset();
+  err.write_end.reset();
+  const auto deadline = Clock::now() + limit;
+  Output output;
+  std::optional<int> status;
+  if (drain_until(deadline, out.read_end.get(), err.read_end.get(), output))
+    status = wait_until(pid, deadline);
+  if (!status) {
+    ::kill(-pid, SIGKILL);
+    const std::string words = "`" + join(command.argv, " ") + "` timed out";
+    if (wait_until(pid, Clock::now() + k_kill_limit)) return fail(Errc::io, words);
+    return fail(
+        Errc::io,
+        words + ", and SIGKILL does not end it: process " + std::to_string(pid) +
+            " hangs in the kernel",
+        "a file system that does not answer? `ps -o stat,wchan -p " + std::to_string(pid) + "`");
+  }
+  output.exit_code = exit_code_of_wait_status(*status);
+  return output;
+}
+
+std::optional<std::string> find_program(const std::string& name) {
+  auto found = resolve_program(name);
+  return found ? std::optional(*std::move(found)) : std::nullopt;
+}
+
+Result<std::string> resolve_program(const std::string& name) {
+  if (name.empty()) return fail(Errc::not_found, "the name of the program is empty");
+  if (name.find('/') != std::string::npos) return runnable(name);
+  const char* path = std::getenv("PATH");
+  std::optional<Error> first;  // of a file of that name that cannot be run: execvp(3) goes on too
+  for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+
+    struct stat found {};
+
+    if (::stat(file.c_str(), &found) != 0 || S_ISDIR(found.st_mode)) continue;
+    auto usable = runnable(file);
+    if (usable) return usable;
+    if (!first) first = std::move(usable).error();
+  }
+  if (first) return tl::unexpected<Error>(*std::move(first));
+  return fail(Errc::not_found, "no program `" + name + "`", "is it installed and in PATH?");
+}
+
+std::optional<int> exit_code_of_start(const Error& error) {
+  if (error.code == Errc::not_found) return 127;
+  if (error.code == Errc::invalid) return 126;
+  return std::nullopt;
+}
+
+}  // namespace dts

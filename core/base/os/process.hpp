@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting and ending other programs. Nothing here goes through a shell.
+#pragma once
+
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/result.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts {
+
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+
+  [[nodiscard]] bool open();  // both ends close-on-exec; false: see errno
+};
+
+struct Command {
+  std::vector<std::string> argv;                // argv[0] is looked up in PATH
+  std::optional<std::vector<std::string>> env;  // "NAME=value" each; nullopt: ours
+  std::string folder;                           // working directory; empty: ours
+  int stdin_fd = -1;                            // -1: /dev/null
+  int stdout_fd = -1;                           // -1: ours
+  int stderr_fd = -1;                           // -1: ours
+  bool own_group = false;  // its own process group (so that kill(-pid) ends all of it)
+  std::optional<int> parent_death_signal;  // prctl(2) PR_SET_PDEATHSIG
+  std::vector<int> blocked_signals;  // stay blocked in the program, whatever handlers it installs
+  unsigned unshare_flags = 0;        // CLONE_NEW* for unshare(2), before `in_child`
+  std::function<int()>
+      in_child;  // last thing before exec; async-signal-safe; non-zero ends the child
+};
+
+// Our environment as "NAME=value" entries, with `additions` in place of variables of the same name.
+[[nodiscard]] std::vector<std::string> environment_with(
+    const std::vector<std::pair<std::string, std::string>>& additions);
+
+// Starts the program with all signals at their default action and all but blocked_signals
+// unblocked. Errc::not_found where argv[0] or its interpreter is not there, Errc::invalid where it
+// is but cannot be executed: the failure of exec itself is reported here, not by the child's exit
+// code. Other errors are of the machine.
+[[nodiscard]] Result<pid_t> start_process(const Command& command);
+
+// How a process ended: its exit code, or 128 + the signal (the shell's convention).
+[[nodiscard]] int exit_code_of_wait_status(int status);
+
+struct Output {
+  int exit_code = 0;
+  std::string out;  // standard output
+  std::string err;  // standard error
+};
+
+// Runs to the end, killing the whole process group after `limit`: then Errc::io, "timed out", at
+// most 5 s later. A process that SIGKILL does not end by then (it waits in the kernel, for a dead
+// file server say) is named in the error and left behind: whoever is its parent when it ends at
+// last, init after us, reaps it.
+[[nodiscard]] Result<Output> run_process(Command command, std::chrono::milliseconds limit);
+
+// The file that `name` means in PATH, or nullopt.
+[[nodiscard]] std::optional<std::string> find_program(const std::string& name);
+
+// The file that `name` means, in PATH if it has no slash, or why it cannot be run: Errc::not_found
+// where it or the interpreter in its first line (`#!`) is not there, Errc::invalid for a folder and
+// for a file that we may not execute.
+[[nodiscard]] Result<std::string> resolve_program(const std::string& name);
+
+// The shell's exit code for a program that could not be started: 127 not found, 126 not executable;
+// nullopt where the error is none of the program's.
+[[nodiscard]] std::optional<int> exit_code_of_start(const Error& error);
+
+}  // namespace dts

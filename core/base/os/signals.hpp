@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals as events: blocked, and read from a signalfd(2), which loses none (a shell's traps do).
+#pragma once
+
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/result.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <initializer_list>
+#include <optional>
+
+namespace dts {
+
+// Blocks `signals` for the process (call before any thread starts) and returns a non-blocking
+// signalfd for them. SIGPIPE is ignored from then on.
+[[nodiscard]] Result<UniqueFd> take_signals(std::initializer_list<int> signals);
+
+// The next signal; nullopt when none is waiting.
+[[nodiscard]] std::optional<int> read_signal(int fd);
+
+struct SentSignal {
+  int number = 0;
+  int sender = 0;  // pid; 0: the kernel, or a process of another pid namespace
+};
+
+// The same, with who sent it.
+[[nodiscard]] std::optional<SentSignal> read_sent_signal(int fd);
+
+// Waits `limit` at most for one of `awaited`, and drops the others that come before it; nullopt
+// where none came.
+[[nodiscard]] std::optional<int> wait_for_one_of(int fd,
+                                                 std::initializer_list<int> awaited,
+                                                 std::chrono::seconds limit);
+
+}  // namespace dts

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/cluster/layout/config.hpp"
+
+#include <fmt/format.h>
+#include <strings.h>
+
+#include <utility>
+#include <vector>
+
+namespace dts::cluster {
+namespace {
+
+constexpr const char* k_listen_narrowly = "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n";
+
+struct Line {
+  std::string key;
+  std::string value;
+};
+
+using Lines = std::vector<Line>;
+
+// "n[0-3]", or "n0" alone.
+std::string range(const std::string& prefix, unsigned count) {
+  return count == 1 ? prefix + "0" : fmt::format("{}[0-{}]", prefix, count - 1);
+}
+
+Lines controller_lines(const Layout& layout) {
+  const std::string& folder = layout.spec.folder;
+  const std::string at = layout.endpoints.controller_address();
+  return {{"ClusterName", layout.spec.name},
+          {"SlurmctldHost", fmt::format("localhost({})", at)},
+          {"SlurmctldPort", std::to_string(layout.endpoints.port)},
+          {"FirstJobId", std::to_string(layout.endpoints.first_job())},
+          {"SlurmUser", layout.user},
+          {"SlurmdUser", layout.user},
+          {"AuthType", "auth/none"},  // no munge: everybody on this machine is believed
+          {"CredType", "cred/none"},
+          {"AuthInfo", "cred_expire=5"},  // a requeued job waits this + 1 s instead of 121 s
+          {"StateSaveLocation", folder + "/state"},
+          {"SlurmdSpoolDir", folder + "/spool/%n"},
+          {"SlurmctldPidFile", folder + "/run/slurmctld.pid"},
+          {"SlurmdPidFile", folder + "/run/%n.pid"},
+          {"SlurmctldLogFile", folder + "/log/slurmctld.log"},
+          {"SlurmdLogFile", folder + "/log/%n.log"},
+          // Else `srun --mpi=pmix` over two nodes of one host fails: both make
+          // /tmp/spmix_appdir_UID_JOB.STEP.
+          {"TmpFS", folder + "/tmp/%n"}};
+}
+
+Lines behaviour_lines(const Layout& layout) {
+  const bool cgroup = layout.spec.proctrack == Proctrack::cgroup;
+  return {
+      {"ProctrackType", cgroup ? "proctrack/cgroup" : "proctrack/linuxproc"},
+      // task/affinity would bind to cores that a claimed node does not have.
+      {"TaskPlugin", layout.spec.constrain_cores ? "task/affinity,task/cgroup" : "task/none"},
+      {"JobAcctGatherType", "jobacct_gather/none"},
+      {"AccountingStorageType", "accounting_storage/none"},
+      {"SelectType", "select/cons_tres"},
+      {"SelectTypeParameters", "CR_Core"},
+      {"SlurmdParameters", "config_overrides"},  // believe our CPUs and memory, not the machine's
+      {"MpiDefault", "none"},
+      {"PreemptType", "preempt/partition_prio"},
+      {"PreemptMode", "REQUEUE"},
+      {"JobRequeue", "1"},
+      {"ReturnToService", "2"},
+      {"MinJobAge", "300"},
+      {"KillWait", "5"},
+      {"SlurmdTimeout", "20"},  // a dead node is noticed in about 33 s instead of 5 min
+      {"SchedulerType", "sched/backfill"},
+      {"SchedulerParameters",
+       "batch_sched_delay=0,sched_min_interval=0,bf_interval=1,sched_interval=1"},
+      {"MailProg", "/bin/true"}};
+}
+
+Lines node_lines(const Layout& layout) {
+  const ClusterSpec& spec = layout.spec;
+  Lines lines;
+  if (spec.gpus_per_node > 0) lines.push_back({"GresTypes", "gpu"});
+  for (unsigned node = 0; node < spec.nodes; ++node) {
+    const std::string name = node_name(layout, node);
+    std::string value = fmt::format(
+        "{} NodeHostname={} NodeAddr={} Port={} CPUs={} Sockets={} CoresPerSocket={} "
+        "ThreadsPerCore=1 RealMemory={}",
+        name,
+        layout.own_host_names ? name : "localhost",
+        layout.endpoints.node_address(node),
+        layout.endpoints.node_port(node),
+        cpus_of(spec),
+        spec.sockets,
+        cpus_of(spec) / spec.sockets,
+        layout.memory_mib);
+    if (spec.gpus_per_node > 0) value += fmt::format(" Gres=gpu:{}", spec.gpus_per_node);
+    lines.push_back({"NodeName", value + " State=UNKNOWN"});
+  }
+  const std::string all = range(layout.node_prefix, spec.nodes);
+  lines.push_back({"PartitionName",
+                   fmt::format("low Nodes={} Default=YES MaxTime=INFINITE State=UP PriorityTier=1 "
+                               "PreemptMode=REQUEUE GraceTime={}",
+                               all,
+                               spec.grace)});
+  lines.push_back({"PartitionName",
+                   fmt::format("high Nodes={} Default=NO MaxTime=INFINITE State=UP PriorityTier=10 "
+                               "PreemptMode=OFF",
+                               all)});
+  return lines;
+}
+
+void append(Lines& lines, Lines more) {
+  for (Line& line : more) lines.push_back(std::move(line));
+}
+
+// PartitionName lines add up; any other key of ours is replaced, because Slurm refuses some
+// repeated keys.
+void apply_extra(Lines& lines, const std::string& text) {
+  const auto equals = text.find('=');
+  Line extra{text.substr(0, equals), text.substr(equals + 1)};
+  if (::strcasecmp(extra.key.c_str(), "PartitionName") != 0)
+    for (Line& line : lines)
+      if (::strcasecmp(line.key.c_str(), extra.key.c_str()) == 0) {
+        line = std::move(extra);
+        return;
+      }
+  lines.push_back(std::move(extra));
+}
+
+}  // namespace
+
+std::string node_name(const Layout& layout, unsigned node) {
+  return layout.node_prefix + std::to_string(node);
+}
+
+std::string conf_path(const std::string& folder) {
+  return folder + "/slurm.conf";
+}
+
+std::string hosts_path(const std::string& folder) {
+  return folder + "/hosts";
+}
+
+std::string gpu_path(const std::string& folder, unsigned gpu) {
+  return fmt::format("{}/gpu/gpu{}", folder, gpu);
+}
+
+std::string render_slurm_conf(const Layout& layout) {
+  Lines lines = controller_lines(layout);
+  append(lines, behaviour_lines(layout));
+  append(lines, node_lines(layout));
+  for (const std::string& text : layout.spec.extra) apply_extra(lines, text);
+  std::string text = "# Written by `dtsubmit cluster up`; gone after `dtsubmit cluster down`.\n";
+  for (const Line& line : lines) text += line.key + "=" + line.value + "\n";
+  return text;
+}
+
+std::string render_start_conf(const Layout& layout) {
+  return render_slurm_conf(layout) + k_listen_narrowly;
+}
+
+bool is_start_conf(const std::string& text) {
+  return text.find(k_listen_narrowly) != std::string::npos;
+}
+
+std::string render_hosts(const Layout& layout, std::string machines) {
+  if (!machines.empty() && machines.back() != '\n') machines += '\n';
+  for (unsigned node = 0; node < layout.spec.nodes; ++node)
+    machines +=
+        fmt::format("{} {}\n", layout.endpoints.node_address(node), node_name(layout, node));
+  return machines;
+}
+
+std::string render_gres_conf(const Layout& layout) {
+  if (layout.spec.gpus_per_node == 0) return {};
+  return fmt::format("NodeName={} Name=gpu File={}\n",
+                     range(layout.node_prefix, layout.spec.nodes),
+                     range(layout.spec.folder + "/gpu/gpu", layout.spec.gpus_per_node));
+}
+
+std::string render_cgroup_conf(const Layout& layout) {
+  if (layout.spec.proctrack != Proctrack::cgroup) return {};
+  return fmt::format(
+      "CgroupPlugin=cgroup/v1\nConstrainCores={}\nConstrainRAMSpace=no\nConstrainDevices=no\n",
+      layout.spec.constrain_cores ? "yes" : "no");
+}
+
+}  // namespace dts::cluster

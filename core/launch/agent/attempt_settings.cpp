@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/attempt_settings.hpp"
+
+#include "core/base/hash.hpp"
+#include "core/base/net/ephemeral_ports.hpp"
+#include "core/base/os/environment.hpp"
+#include "core/base/text/duration.hpp"
+#include "core/launch/job/allocation.hpp"
+
+namespace dts::launch {
+namespace {
+
+constexpr unsigned k_port_candidates = 64;
+constexpr std::chrono::hours k_longest_quiet{24 * 365};
+
+// As Go has it.
+int hang_seconds(const std::optional<std::chrono::seconds>& limit) {
+  if (!limit) return 0;
+  return *limit == std::chrono::seconds::max() ? -1 : static_cast<int>(limit->count());
+}
+
+// An hour, where nobody says otherwise.
+std::chrono::seconds quiet_limit() {
+  const auto asked = parse_duration(getenv_lookup("DTSUBMIT_QUIET_LIMIT").value_or(""));
+  if (!asked || asked->count() < 1 || *asked > k_longest_quiet)
+    return AttemptSettings().quiet_limit;
+  return std::chrono::ceil<std::chrono::seconds>(*asked);
+}
+
+}  // namespace
+
+AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
+  AttemptSettings settings;
+  settings.plan = job.plan;
+  settings.number = number;
+  settings.token = random_hex(16);
+  const auto [low, high] = ephemeral_ports();
+  settings.ports = plan::master_port_candidates(job.run.path, number, low, high, k_port_candidates);
+  settings.environment = {{"DTSUBMIT_RUN_DIR", job.run.path},
+                          {"DTSUBMIT_ATTEMPT", std::to_string(number)},
+                          {"DTSUBMIT_CHECKPOINT_DIR", job.run.checkpoints()},
+                          {"PYTHONUNBUFFERED", "1"}};
+  const bool may_begin_anew = job.policy.rule(run::Cause::damaged).action != run::Action::stop;
+  settings.environment.emplace_back("DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0");
+  settings.folder = job.run.attempt(number);
+  settings.stop_signal = job.spec.stop_signal;
+  settings.log_timestamps = job.spec.log_timestamps;
+  settings.strict_binding = job.spec.strict_binding;
+  settings.hang_seconds = hang_seconds(job.spec.hang_timeout);
+  settings.quiet_limit = quiet_limit();
+  settings.agent_node = job.allocation.node;
+  settings.nodes = job.allocation.nodes;
+  settings.launch_limit = job.spec.start_timeout;
+  settings.preflight = job.spec.preflight;
+  settings.run_directory = job.run.path;
+  settings.memory_mib = job.spec.memory_mib;
+  settings.wall = std::chrono::system_clock::now();
+  return settings;
+}
+
+}  // namespace dts::launch

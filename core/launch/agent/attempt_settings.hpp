@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an attempt is told of the run it belongs to.
+#pragma once
+
+#include "core/launch/attempt/attempt.hpp"
+#include "core/launch/job/assignment.hpp"
+
+namespace dts::launch {
+
+// For attempt `number` on all nodes of the allocation, which it measures itself, with a token of
+// its own and the clock of now; without a record of the attempts before.
+[[nodiscard]] AttemptSettings attempt_settings(const Assignment& job, unsigned number);
+
+}  // namespace dts::launch

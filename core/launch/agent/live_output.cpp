@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/live_output.hpp"
+
+#include "core/base/os/log.hpp"
+#include "core/base/text/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::milliseconds k_look{100};
+
+void show(const std::stop_token& stop, run::RankLogs logs, int fd) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  while (!stop.stop_requested()) {
+    logs.copy_to(fd);
+    std::unique_lock lock(mutex);
+    stopped.wait_for(lock, stop, k_look, [] { return false; });
+  }
+  logs.copy_rest(fd);
+}
+
+}  // namespace
+
+LiveOutput::LiveOutput(run::RankLogs logs, int fd)
+    : thread_([logs = std::move(logs), fd](const std::stop_token& stop) mutable {
+        show(stop, std::move(logs), fd);
+      }) {}
+
+LiveOutput::~LiveOutput() = default;  // asks the thread to stop and joins it
+
+void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned rank) {
+  constexpr std::size_t k_lines = 20;
+  constexpr std::size_t k_longest_shown = 300;
+  const std::string path = run.rank_log(attempt, rank);
+  const auto lines = run::last_lines(path, k_lines);
+  if (lines.empty()) return;
+  tell("the last lines of rank {} ({}):\n", rank, path);
+  for (const std::string& line : lines) tell("  {}\n", printable(line, k_longest_shown));
+}
+
+}  // namespace dts::launch

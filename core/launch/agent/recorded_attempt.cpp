@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/recorded_attempt.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/text/counted.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/launch/agent/attempt_settings.hpp"
+#include "core/launch/health/node_doubt.hpp"
+#include "core/launch/health/quarantine.hpp"
+#include "core/launch/job/classify.hpp"
+#include "core/plan/layout/json.hpp"
+#include "core/run/ledger/events.hpp"
+#include "core/run/ledger/take_over.hpp"
+#include "core/run/summary/explain.hpp"
+#include "core/run/summary/summary.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace dts::launch {
+
+Result<void> RecordedAttempt::note(run::Event event) {
+  event.attempt = number_;
+  if (event.job == 0) event.job = job_.allocation.job;  // else of its successor
+  if (const auto noted = in_.ledger.append(std::move(event)); !noted)
+    log("{}; the run continues without it", noted.error().message);
+  return {};
+}
+
+Result<void> RecordedAttempt::open_log() {
+  const std::string path = run_.attempt(number_) + "/agent.log";
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0) return fail_errno("no log " + path);
+  return {};
+}
+
+Result<void> RecordedAttempt::begin() {
+  const auto process = process_info(::getpid());
+  DTS_ASSIGN(const run::TakenAttempt taken,
+             run::take_over(run_,
+                            {job_.allocation.job,
+                             job_.allocation.restart_count,
+                             job_.allocation.node,
+                             ::getpid(),
+                             process ? process->started : 0}));
+  number_ = taken.number;
+  record_ = taken.record;
+  if (const auto opened = open_log(); !opened) log("{}", opened.error().message);
+  log("attempt {} of {}: job {}, {} on {} ({})",
+      number_,
+      run_.path,
+      job_.allocation.job,
+      counted(plan_.world_size, "rank"),
+      counted(job_.allocation.nodes.size(), "node"),
+      fmt::join(job_.allocation.nodes, ","));
+  DTS_TRY(choose_nodes());
+  run::Event started{.event = "attempt_started", .nodes = choice_.used};
+  if (!choice_.spare.empty()) started.detail = "spare: " + fold_hostlist(choice_.spare);
+  started.checkpoint = run::newest_checkpoint(run_);
+  // The disk works while the launcher starts; nothing is committed before on_started() has joined.
+  beginning_ = std::async(std::launch::async, [this, event = std::move(started)]() -> Result<void> {
+    DTS_TRY(run::sync_attempt(run_, number_));
+    return note(event);
+  });
+  return {};
+}
+
+Result<void> RecordedAttempt::choose_nodes() {
+  choice_ = in_.pool.choose(number_);
+  if (choice_.used.size() < plan_.nodes || choice_.unfit.empty()) return {};
+  // The attempt goes on without them: its end will not speak of them.
+  run::Outcome found;
+  found.unfit = choice_.unfit;
+  remember_nodes(found, run_.path, number_);
+  return note_unfit(choice_.unfit);
+}
+
+RunnerSettings RecordedAttempt::runner_settings() {
+  RunnerSettings settings;
+  settings.attempt = attempt_settings(job_, number_);
+  settings.attempt.nodes = choice_.used;
+  if (in_.pool.measured()) settings.attempt.preflight = std::chrono::seconds(0);
+  settings.attempt.record = record_;
+  settings.run = run_;
+  settings.dtsubmit = in_.options.dtsubmit;
+  if (plan_.spares > 0) settings.nodes = choice_.used;
+  settings.local = in_.options.local;
+  settings.signals = in_.signals;
+  settings.topology = in_.topology;
+  settings.watch = in_.watch;
+  settings.on_started = [this](const Attempt& attempt) { return on_started(attempt); };
+  settings.on_stop = [this](const Attempt& attempt) { on_stop(attempt); };
+  settings.on_event = [this](run::Event event) { on_event(std::move(event)); };
+  if (in_.options.local)
+    output_.emplace(run::RankLogs(run_, number_, in_.options.shown), STDOUT_FILENO);
+  return settings;
+}
+
+Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
+  for (const plan::Placement& placement : attempt.placements())
+    rank_nodes_.push_back(placement.node);
+  join_beginning();
+  DTS_TRY(begun_);
+  const auto& rendezvous = attempt.rendezvous();
+  log("{}; MASTER_ADDR={} MASTER_PORT={}",
+      plan_.world_size == 1 ? "the rank runs" : fmt::format("all {} ranks run", plan_.world_size),
+      rendezvous.master_addr,
+      rendezvous.master_port);
+  if (const auto written = write_file(run_.attempt(number_) + "/placement.json",
+                                      plan::to_json(attempt.placements()));
+      !written)
+    log("{}", written.error().message);
+  run::Event event{.event = "ranks_started"};
+  event.detail = fmt::format("{}, master {} port {}",
+                             counted(plan_.world_size, "rank"),
+                             rendezvous.master_addr,
+                             rendezvous.master_port);
+  return note(std::move(event));
+}
+
+void RecordedAttempt::on_stop(const Attempt& attempt) {
+  run::Event event{.event = "stop_requested", .cause = run::to_string(*attempt.stop_cause())};
+  event.detail = attempt.stop_detail();
+  if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
+}
+
+void RecordedAttempt::on_event(run::Event event) {
+  log("{}{}", event.event == "warning" ? "warning: " : "", event.detail);
+  join_beginning();
+  if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
+}
+
+void RecordedAttempt::join_beginning() {
+  if (beginning_.valid()) begun_ = beginning_.get();
+}
+
+Result<void> RecordedAttempt::note_unfit(const std::vector<run::UnfitNode>& nodes) {
+  for (const run::UnfitNode& unfit : nodes) {
+    run::Event event{.event = "node_unfit", .detail = unfit.why};
+    event.node = unfit.node;
+    DTS_TRY(note(std::move(event)));
+  }
+  return {};
+}
+
+Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
+  if (choice_.used.size() < plan_.nodes) return in_.pool.too_few(choice_);
+  return runner.run();
+}
+
+// The newest step that the program told, by beat or in its metrics; -1: none.
+std::int64_t RecordedAttempt::newest_step(const AttemptRunner& runner) const {
+  const auto beaten = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(runner.newest_step(), std::numeric_limits<std::int64_t>::max()));
+  std::int64_t newest = beaten > 0 ? beaten : -1;
+  for (const run::AttemptSummary& told :
+       run::summarise({}, read_file(run_.metrics()).value_or("")).attempts)
+    if (told.number == number_) newest = std::max(newest, told.last_step);
+  return newest;
+}
+
+// Why the attempt ended, by everything that is known now.
+run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
+  outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
+  outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
+  if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
+    outcome.node = rank_nodes_[*outcome.rank];
+  if (runner.job())
+    outcome = explain_by_job(std::move(outcome),
+                             *runner.job(),
+                             {job_.allocation.nodes,
+                              runner.down_nodes(),
+                              plan_.spares > 0 ? choice_.used : std::vector<std::string>(),
+                              runner.reason_is_lost()});
+  if (runner.interrupted() && outcome.cause == run::Cause::stopped)
+    outcome.exit_code = exit_code(Errc::interrupted);
+  return outcome;
+}
+
+// A failed launch of several nodes that names none: the nodes are asked.
+run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
+  constexpr std::chrono::seconds k_limit{15};
+  const bool is_in_doubt = outcome.cause == run::Cause::launch_failed && outcome.node.empty();
+  if (in_.options.local || !is_in_doubt || choice_.used.size() < 2) return outcome;
+  const auto unable = unable_nodes(
+      {choice_.used, in_.options.dtsubmit, run_.attempt(number_) + "/channel.json"}, k_limit);
+  if (unable) return without_unable(std::move(outcome), *unable, choice_.used.size());
+  log("the nodes were asked which of them cannot run a rank: {}", unable.error().message);
+  return outcome;
+}
+
+Result<AttemptEnd> RecordedAttempt::run() {
+  AttemptRunner runner(runner_settings());
+  auto ended_by = try_attempt(runner);
+  output_.reset();
+  join_beginning();
+  DTS_TRY(begun_);
+  if (!ended_by) {
+    // It could not even begin (no mpirun): that is an end too, or the ledger would say that it
+    // runs.
+    DTS_TRY(note(run::ended_event(
+        {run::Cause::launch_failed, exit_code(ended_by.error().code), ended_by.error().message})));
+    log("attempt {} could not begin: {}", number_, ended_by.error().message);
+    return tl::unexpected<Error>(std::move(ended_by).error());
+  }
+  run::Outcome outcome = explained(*std::move(ended_by), runner);
+  if (!runner.told_to_end()) outcome = doubted(std::move(outcome));
+  log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
+  run::Event ended = run::ended_event(outcome);
+  ended.checkpoint = run::newest_checkpoint(run_);
+  ended.step = newest_step(runner);
+  ended.saved = run::saves_otherwise(run_, number_);
+  DTS_TRY(note_unfit(outcome.unfit));
+  if (!in_.options.local) remember_nodes(outcome, run_.path, number_);
+  in_.pool.remember(outcome, runner.down_nodes());
+  if (const Seconds save = runner.save_time(); save.count() > 0)
+    ended.seconds["save"] = save.count();
+  const auto noted = note(std::move(ended));
+  runner.clean_up();
+  DTS_TRY(noted);
+  const bool requeued = runner.job() && is_requeued(*runner.job());
+  return AttemptEnd{std::move(outcome), runner.told_to_end(), requeued, runner.stop_asked()};
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an attempt makes of its ranks' pace: how often they are told to save, when they must before
+// the job's time is over, and who is named as slow.
+#include "core/launch/attempt/attempt.hpp"
+#include "core/launch/attempt/stop_margin.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::seconds k_pace_look{2};
+constexpr std::size_t k_most_stragglers = 8;  // named in the ledger: it must not grow with ranks
+
+Seconds from_milliseconds(std::uint64_t time) {
+  return std::chrono::duration<double, std::milli>(static_cast<double>(time));
+}
+
+std::uint64_t to_milliseconds(Seconds time) {
+  return static_cast<std::uint64_t>(std::llround(time.count() * 1000));
+}
+
+run::Event event_of(const Advice& advice) {
+  run::Event event{.event = "advised"};
+  event.detail = in_words(advice);
+  event.seconds = {{"every", advice.every.count()},
+                   {"save", advice.save.count()},
+                   {"failure", advice.failure.count()}};
+  return event;
+}
+
+std::string in_words(const Straggler& slow, const std::string& who) {
+  const char* what = slow.phase == SlowPhase::save    ? "its saves take"
+                     : slow.phase == SlowPhase::input ? "its steps wait for input and take"
+                                                      : "its own work takes";
+  return fmt::format("{} is slow: {} {} ms, {:.1f} times the {} ms of the others",
+                     who,
+                     what,
+                     slow.own,
+                     slow.factor(),
+                     slow.others);
+}
+
+}  // namespace
+
+Seconds Attempt::longest(std::uint64_t Pace::*what) const {
+  std::uint64_t most = 0;
+  for (const auto& [rank, state] : ranks_) most = std::max(most, state.progress.pace.*what);
+  return from_milliseconds(most);
+}
+
+Seconds Attempt::save_time() const {
+  const Seconds measured = longest(&Pace::save);
+  return measured.count() > 0 ? measured : settings_.record.save;
+}
+
+std::uint64_t Attempt::first_advice() {
+  if (const auto advice = advice_.update(save_time(), Seconds(0)))
+    events_.push_back(event_of(*advice));
+  return to_milliseconds(advice_.every());
+}
+
+void Attempt::look_at_pace(Time now) {
+  if (now < next_pace_look_) return;
+  next_pace_look_ = now + k_pace_look;
+  if (const auto advice = advice_.update(save_time(), now - running_since_)) {
+    if (advice->notable) events_.push_back(event_of(*advice));
+    for (const auto& [rank, state] : ranks_)
+      if (!state.exit_code) send(rank, Advise{to_milliseconds(advice->every)});
+  }
+  name_stragglers();
+}
+
+void Attempt::on_time_left(Seconds left, Time now) {
+  const Seconds save = save_time();
+  if (phase_ != Phase::running || stop_cause_ || save.count() <= 0) return;
+  const Seconds margin = stop_margin(save, longest(&Pace::pause), left + (now - running_since_));
+  if (left > margin) return;
+  on_stop(run::Cause::time_limit,
+          Time::max(),
+          fmt::format("the time limit is near: {:.0f} s left, and a save takes {}",
+                      left.count(),
+                      format_duration(save)),
+          now);
+}
+
+void Attempt::name_stragglers() {
+  std::map<unsigned, Pace> paces;
+  for (const auto& [rank, state] : ranks_)
+    if (!state.exit_code) paces.emplace(rank, state.progress.pace);
+  std::vector<unsigned> recovered;
+  for (const Straggler& slow : stragglers_.judge(paces, recovered)) {
+    std::string words = in_words(slow, where(slow.rank));
+    if (named_.size() >= k_most_stragglers || !named_.insert(slow.rank).second) {
+      notes_.push_back(std::move(words));
+      continue;
+    }
+    run::Event event{.event = "straggler"};
+    event.rank = static_cast<int>(slow.rank);
+    event.node = ranks_.at(slow.rank).hello.rank.node;
+    event.phase = to_string(slow.phase);
+    event.detail = std::move(words);
+    event.seconds = {{"own", from_milliseconds(slow.own).count()},
+                     {"others", from_milliseconds(slow.others).count()}};
+    events_.push_back(std::move(event));
+  }
+  for (const unsigned rank : recovered) notes_.push_back(where(rank) + " is no longer slow");
+}
+
+}  // namespace dts::launch

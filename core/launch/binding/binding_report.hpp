@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the ranks of an attempt are bound, with all that are alike in one group: a thousand ranks are
+// a few lines. attempt-<k>/binding.json.
+#pragma once
+
+#include "core/launch/binding/judge_binding.hpp"
+#include "core/run/directory/run_directory.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::launch {
+
+// What was planned for one rank and what it said of itself.
+struct RankBound {
+  unsigned rank = 0;
+  std::string node;
+  PlannedBinding planned;
+  BoundState found;
+};
+
+struct BindingGroup {
+  std::vector<unsigned> ranks;     // ascending
+  std::vector<std::string> nodes;  // in the order of their lowest rank
+  PlannedBinding planned;
+  BoundState found;                      // of the first of them
+  std::vector<BindingFinding> findings;  // the largest number of threads of any of them
+  unsigned fewest_threads = 0;           // that the program of one of them has
+  unsigned most_threads = 0;
+
+  bool operator==(const BindingGroup&) const = default;
+};
+
+struct BindingReport {
+  unsigned attempt = 1;
+  unsigned number = 1;   // of this report in its attempt
+  std::string time;      // ISO 8601 UTC
+  bool settled = false;  // of programs that had run for a while: their threads too
+  std::vector<BindingGroup> groups;
+
+  bool operator==(const BindingReport&) const = default;
+
+  [[nodiscard]] bool has_mismatch() const;
+};
+
+// Pure. Ranks with equal plans, masks, policies and findings are one group.
+[[nodiscard]] std::vector<BindingGroup> group_by_binding(const std::vector<RankBound>& ranks);
+
+// "ranks 0-992:8 of n[0-124]": numbers that are 8 apart.
+[[nodiscard]] std::string who(const BindingGroup& group);
+
+// A line a group, "ranks 0-3 of n[0-1]: cores 0-7 as planned, memory bind 0"; of very many groups
+// first those with findings, and at the end how many more there are.
+[[nodiscard]] std::vector<std::string> in_lines(const BindingReport& report);
+
+// Schema dtsubmit/binding/1, indented. The inverse: Errc::invalid for anything else.
+[[nodiscard]] std::string to_json(const BindingReport& report);
+[[nodiscard]] Result<BindingReport> binding_report_from(std::string_view text);
+
+// attempt-<k>/binding.json. Replaced with each report.
+[[nodiscard]] Result<void> write_binding(const run::RunDirectory& run, const BindingReport& report);
+
+// Errc::not_found where the attempt has said nothing yet.
+[[nodiscard]] Result<BindingReport> read_binding(const run::RunDirectory& run, unsigned attempt);
+
+}  // namespace dts::launch

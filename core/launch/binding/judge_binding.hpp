@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was planned against what the kernel says, in words. Pure, thread-safe.
+#pragma once
+
+#include "core/launch/binding/bound_state.hpp"
+#include "core/plan/plan.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+// What is expected of one rank.
+struct PlannedBinding {
+  std::vector<unsigned> cpus;  // PUs, ascending; empty: not bound
+  plan::MemoryPolicy memory;
+  unsigned gpus_per_node = 0;  // of the job, which its ranks on a node share
+  unsigned node_cpus = 0;      // PUs of all its ranks on this node; 0: not known
+
+  bool operator==(const PlannedBinding&) const = default;
+};
+
+struct BindingFinding {
+  std::string text;      // without the number of threads, so that ranks have the same words
+  unsigned threads = 0;  // that `text` is about, and goes on from; 0: none
+  bool mismatch = true;  // --strict-binding stops for it; else only worth a word
+
+  bool operator==(const BindingFinding&) const = default;
+};
+
+// "12 threads " before the text where it is about threads.
+[[nodiscard]] std::string in_words(const BindingFinding& finding);
+
+// Empty: all is as planned. Threads on a part of the planned PUs are well as long as no two that
+// work are held to one PU; NCCL's own are, wherever in the plan (its nearest-CPU masks).
+[[nodiscard]] std::vector<BindingFinding> judge_binding(const PlannedBinding& planned,
+                                                        const BoundState& found);
+
+[[nodiscard]] bool has_mismatch(const std::vector<BindingFinding>& findings);
+
+}  // namespace dts::launch

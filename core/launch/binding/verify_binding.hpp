@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a run's ranks are bound at this moment, for a person who asks.
+#pragma once
+
+#include "core/launch/binding/binding_report.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+struct VerifiedBinding {
+  BindingReport report;
+  bool fresh = false;   // the ranks have just been asked
+  std::string because;  // why not, where it is an older reading
+};
+
+// Of the newest attempt. Its agent is told to ask the ranks, and waited for as long as `limit`;
+// where that comes to nothing, because the run is over or the agent's host cannot be reached from
+// here, it is the last reading. Errc::not_found where the attempt never had one.
+[[nodiscard]] Result<VerifiedBinding> verify_binding(
+    const run::RunDirectory& run, std::chrono::milliseconds limit = std::chrono::seconds(20));
+
+// When and how it was read, then in_lines() of the report.
+[[nodiscard]] std::vector<std::string> in_lines(const VerifiedBinding& binding);
+
+}  // namespace dts::launch

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/health/measure_node.hpp"
+
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/net/net.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/text/text.hpp"
+#include "core/launch/health/nvml.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::milliseconds k_loopback_limit{2000};
+
+// The errno of writing, syncing and removing a file there; 0: it works.
+int try_to_write(const std::string& folder) {
+  const std::string path = fmt::format("{}/.preflight-{}-{}", folder, host_name(), ::getpid());
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.valid()) return errno;
+  const std::array<char, 4096> block{};
+  int error = 0;
+  const ssize_t written = ::write(file.get(), block.data(), block.size());
+  if (written != static_cast<ssize_t>(block.size())) error = written < 0 ? errno : ENOSPC;
+  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
+  if (::unlink(path.c_str()) != 0 && error == 0) error = errno;
+  return error;
+}
+
+// What a plain user may use; nullopt where the file system does not count.
+std::optional<std::uint64_t> free_bytes(const std::string& folder) {
+  struct statvfs found {};
+
+  if (::statvfs(folder.c_str(), &found) != 0 || found.f_blocks == 0) return std::nullopt;
+  return std::uint64_t{found.f_bavail} * found.f_frsize;
+}
+
+// "MemAvailable:   23404 kB"
+std::optional<std::uint64_t> available_memory() {
+  const std::string value = proc_field("/proc/meminfo", "MemAvailable");
+  const auto kib = parse_number(std::string_view(value).substr(0, value.find(' ')));
+  return kib ? std::optional(*kib << 10) : std::nullopt;
+}
+
+// A node without IPv4 has but the second of these.
+int try_loopback() {
+  const auto listener = listen_on(0);
+  if (!listener) return errno != 0 ? errno : EIO;
+  errno = 0;
+  const auto connected =
+      connect_to_any({"127.0.0.1", "::1"}, local_port(listener->get()), k_loopback_limit);
+  return connected ? 0 : errno != 0 ? errno : ECONNREFUSED;
+}
+
+}  // namespace
+
+NodeFacts measure_node(const std::string& folder, bool with_gpus) {
+  NodeFacts facts;
+  facts.write_errno = try_to_write(folder);
+  facts.run_free = free_bytes(folder);
+  facts.memory = available_memory();
+  facts.shm_errno = try_to_write("/dev/shm");
+  facts.shm_free = free_bytes("/dev/shm");
+  facts.loopback_errno = try_loopback();
+  if (!with_gpus) return facts;
+  auto gpus = ask_nvml();
+  if (gpus)
+    facts.gpus = *std::move(gpus);
+  else
+    facts.no_nvml = gpus.error().message;
+  return facts;
+}
+
+struct NodeMeasurement::Shared {
+  UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::mutex mutex;
+  std::optional<NodeFacts> facts;
+};
+
+NodeMeasurement::NodeMeasurement(std::string folder, bool with_gpus)
+    : shared_(std::make_shared<Shared>()) {
+  std::thread([shared = shared_, folder = std::move(folder), with_gpus] {
+    NodeFacts facts = measure_node(folder, with_gpus);
+    const std::lock_guard lock(shared->mutex);
+    shared->facts = std::move(facts);
+    ::eventfd_write(shared->event.get(), 1);
+  }).detach();
+}
+
+int NodeMeasurement::event_fd() const {
+  return shared_->event.get();
+}
+
+std::optional<NodeFacts> NodeMeasurement::take() {
+  eventfd_t count = 0;
+  ::eventfd_read(shared_->event.get(), &count);
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->facts, std::nullopt);
+}
+
+}  // namespace dts::launch

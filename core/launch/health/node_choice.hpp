@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which nodes of an allocation with spares the next attempt runs on. Pure, thread-safe.
+#pragma once
+
+#include "core/launch/health/preflight.hpp"
+#include "core/run/ledger/decision.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+// What is known of one node of the allocation.
+struct NodeStanding {
+  std::string node;
+  std::string lost{};        // why it is unfit, by its pre-flight
+  bool away = false;         // down, says the scheduler, or silent
+  bool suspect = false;      // it failed an attempt of this job
+  bool quarantined = false;  // it failed one of another run
+  bool warned = false;       // its pre-flight has warnings
+};
+
+struct NodeChoice {
+  std::vector<std::string> used;      // in the allocation's order; fewer than wanted: not enough
+  std::vector<std::string> spare;     // could be used
+  std::vector<run::UnfitNode> unfit;  // could not, by their pre-flight
+  std::vector<std::string> away;      // neither
+};
+
+// The `wanted` best: sound ones, then those with a warning, in quarantine, and suspects; among
+// equals the first of the allocation, so that nodes stay the same from attempt to attempt.
+[[nodiscard]] NodeChoice choose_nodes(const std::vector<NodeStanding>& nodes, unsigned wanted);
+
+// What a node says of itself in the step that asks all nodes before one is chosen.
+struct NodeReport {
+  std::string node;
+  std::int64_t milliseconds = 0;  // Unix time there
+  NodeFacts facts;
+};
+
+// One line, and back. Errc::invalid for anything else.
+[[nodiscard]] std::string to_text(const NodeReport& report);
+[[nodiscard]] Result<NodeReport> parse_node_report(std::string_view line);
+
+// `standing` with what its report says, in words for the log too. A clock that was read outside of
+// [from, to] is wrong by as much at least.
+struct Judged {
+  NodeStanding standing;
+  std::vector<std::string> notes;
+};
+
+[[nodiscard]] Judged judge_report(NodeStanding standing,
+                                  const NodeReport& report,
+                                  const NodeDemand& demand,
+                                  std::chrono::system_clock::time_point from,
+                                  std::chrono::system_clock::time_point to);
+
+}  // namespace dts::launch

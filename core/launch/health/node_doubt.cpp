@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/health/node_doubt.hpp"
+
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
+#include "core/launch/launcher/launcher.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::launch {
+namespace {
+
+constexpr const char* k_script =
+    "if ! \"$0\" --version >/dev/null 2>&1; then echo \"$SLURMD_NODENAME cannot run $0\"; "
+    "elif ! test -r \"$1\"; then echo \"$SLURMD_NODENAME cannot read $1\"; fi";
+
+}  // namespace
+
+std::vector<run::UnfitNode> parse_unable(const std::string& output,
+                                         const std::vector<std::string>& nodes) {
+  std::vector<run::UnfitNode> unable;
+  for (const std::string& line : split(output, '\n')) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string::npos) continue;
+    const std::string node = line.substr(0, blank);
+    if (std::find(nodes.begin(), nodes.end(), node) != nodes.end())
+      unable.push_back({node, line.substr(blank + 1)});
+  }
+  const auto place = [&](const run::UnfitNode& one) {
+    return std::find(nodes.begin(), nodes.end(), one.node);
+  };
+  std::stable_sort(unable.begin(), unable.end(), [&](const auto& a, const auto& b) {
+    return place(a) < place(b);
+  });
+  return unable;
+}
+
+Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
+                                                 std::chrono::milliseconds limit) {
+  Command command;
+  command.argv =
+      check_command(doubt.nodes, false, {"/bin/sh", "-c", k_script, doubt.dtsubmit, doubt.file});
+  // The job's own --gpus-per-node, which srun takes from here and refuses beside --gres=none.
+  command.env = environment_with({{"SLURM_GPUS_PER_NODE", ""}});
+  DTS_ASSIGN(const Output output, run_process(std::move(command), limit));
+  return parse_unable(output.out, doubt.nodes);
+}
+
+run::Outcome without_unable(run::Outcome outcome,
+                            std::vector<run::UnfitNode> unable,
+                            std::size_t nodes) {
+  if (unable.empty()) return outcome;
+  const run::UnfitNode& first = unable.front();
+  std::string words = fmt::format("{} {}", first.node, first.why);
+  if (unable.size() > 1) words += fmt::format(", and {} nodes more cannot", unable.size() - 1);
+  outcome.detail = fmt::format("{} (is its file system mounted there?); {}", words, outcome.detail);
+  if (unable.size() >= nodes) return outcome;
+  outcome.node = first.node;
+  outcome.unfit = std::move(unable);
+  return outcome;
+}
+
+}  // namespace dts::launch

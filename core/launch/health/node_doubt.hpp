@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which nodes of a job cannot run a rank at all: those without dtsubmit, or without the run
+// directory (a share that is not mounted). From there nobody can tell the agent, so after a failed
+// launch that names no node each is asked by one step of a shell.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/run/ledger/decision.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+struct NodeDoubt {
+  std::vector<std::string> nodes;  // of the job, in Slurm
+  std::string dtsubmit;            // the program that ranks run
+  std::string file;                // that they read first
+};
+
+// The nodes that say they cannot, in their order; blocks for `limit` at most. Errors: no srun, or
+// no end within the limit.
+[[nodiscard]] Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
+                                                               std::chrono::milliseconds limit);
+
+// What such a step printed, a line for each node: "n1 cannot read /runs/a". Lines that name none of
+// `nodes` are passed over. Pure.
+[[nodiscard]] std::vector<run::UnfitNode> parse_unable(const std::string& output,
+                                                       const std::vector<std::string>& nodes);
+
+// `outcome`, a failed launch, with the nodes that are unable; unless all are, which is no node's
+// fault. Pure.
+[[nodiscard]] run::Outcome without_unable(run::Outcome outcome,
+                                          std::vector<run::UnfitNode> unable,
+                                          std::size_t nodes);
+
+}  // namespace dts::launch

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes of an allocation from attempt to attempt: which of them ranks run on, which are spare
+// and which are out. Without spares all are used and none is looked at here.
+#pragma once
+
+#include "core/launch/health/node_choice.hpp"
+#include "core/plan/plan.hpp"
+#include "core/run/directory/run_directory.hpp"
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+struct NodePoolSettings {
+  std::vector<std::string> nodes;  // of the allocation
+  unsigned wanted = 1;             // of them, by an attempt
+  NodeDemand demand;
+  std::chrono::seconds preflight{0};  // 0: nodes are not measured
+  std::string dtsubmit;               // our own program's path
+  run::RunDirectory run;
+};
+
+class NodePool {
+ public:
+  explicit NodePool(NodePoolSettings settings) : settings_(std::move(settings)) {}
+
+  // For the attempt whose folder exists. With spares every node is measured first; logs what was
+  // found. Unfit nodes are reported once.
+  [[nodiscard]] NodeChoice choose(unsigned attempt);
+
+  // True where choose() has measured: the attempt need not.
+  [[nodiscard]] bool measured() const { return measured_; }
+
+  // How an attempt ends for which `choice` has not nodes enough.
+  [[nodiscard]] run::Outcome too_few(const NodeChoice& choice) const;
+
+  // After an attempt on `used`: what its end says of nodes, and those that the scheduler calls
+  // down.
+  void remember(const run::Outcome& outcome, const std::vector<std::string>& down);
+
+  // True where enough nodes are left that did not fail yet.
+  [[nodiscard]] bool has_spares() const;
+
+ private:
+  [[nodiscard]] bool has_any() const { return settings_.nodes.size() > settings_.wanted; }
+
+  [[nodiscard]] std::vector<NodeStanding> standings() const;
+  void measure(unsigned attempt, std::vector<NodeStanding>& standings);
+
+  NodePoolSettings settings_;
+  std::set<std::string> down_;
+  std::set<std::string> suspects_;
+  std::set<std::string> told_;  // unfit nodes
+  bool measured_ = false;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/health/node_probe.hpp"
+
+#include "core/base/files/unique_fd.hpp"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace dts::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One address of one node.
+struct Try {
+  std::size_t node = 0;
+  UniqueFd socket;
+  bool connected = false;
+};
+
+// What an errno of connect(2) says of the other side. Others are our own host's troubles.
+Reach reach_of(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+    case ECONNRESET:
+      return Reach::refused;
+    case ENETUNREACH:
+    case EHOSTUNREACH:
+    case EHOSTDOWN:
+    case ETIMEDOUT:
+      return Reach::unreachable;
+    default:
+      return Reach::unknown;
+  }
+}
+
+class Probes {
+ public:
+  explicit Probes(const std::vector<NodeEndpoint>& nodes) : nodes_(nodes) {
+    for (const NodeEndpoint& node : nodes) sights_.push_back({node.node});
+    for (std::size_t i = 0; i < nodes.size(); ++i) begin(i);
+  }
+
+  // Looks at the tries until each is settled or `limit` has passed.
+  void wait(std::chrono::milliseconds limit) {
+    const auto until = Clock::now() + limit;
+    while (!tries_.empty()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+      if (left <= 0) return;
+      std::vector<pollfd> waiting;
+      for (const Try& one : tries_)
+        waiting.push_back(
+            {one.socket.get(), static_cast<short>(one.connected ? POLLIN : POLLOUT), 0});
+      if (::poll(waiting.data(), waiting.size(), static_cast<int>(left)) < 0 && errno != EINTR)
+        return;
+      for (std::size_t i = waiting.size(); i-- > 0;)
+        if (waiting[i].revents != 0 && settled(tries_[i]))
+          tries_.erase(tries_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  // What is left says so by its silence.
+  [[nodiscard]] std::vector<NodeSight> conclude() {
+    for (const Try& one : tries_)
+      if (one.connected)
+        saw(one.node, Reach::mute);
+      else
+        saw_error(one.node, ETIMEDOUT);
+    return std::move(sights_);
+  }
+
+ private:
+  void begin(std::size_t node) {
+    const NodeEndpoint& endpoint = nodes_[node];
+    if (endpoint.address.empty() || endpoint.port == 0) {
+      sights_[node].detail = "its address is not known";
+      return;
+    }
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    const int error = ::getaddrinfo(
+        endpoint.address.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
+    if (error != 0) {
+      sights_[node].detail =
+          fmt::format("cannot resolve `{}`: {}", endpoint.address, ::gai_strerror(error));
+      return;
+    }
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+    for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
+      Try attempt{node,
+                  UniqueFd(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+                  false};
+      if (attempt.socket.valid() &&
+          (::connect(attempt.socket.get(), one->ai_addr, one->ai_addrlen) == 0 ||
+           errno == EINPROGRESS))
+        tries_.push_back(std::move(attempt));
+      else
+        saw_error(node, errno);
+    }
+  }
+
+  // True where nothing more can be learnt from it.
+  bool settled(Try& one) {
+    if (one.connected) {
+      saw(one.node, Reach::answers);  // an end of file or a reset: somebody has looked
+      return true;
+    }
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(one.socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) {
+      saw_error(one.node, error);
+      return true;
+    }
+    one.connected = true;
+    ::shutdown(one.socket.get(), SHUT_WR);
+    return false;
+  }
+
+  void saw(std::size_t node, Reach reach) {
+    NodeSight& sight = sights_[node];
+    if (reach < sight.reach) return;
+    sight.reach = reach;
+    sight.detail.clear();
+  }
+
+  void saw_error(std::size_t node, int error) {
+    NodeSight& sight = sights_[node];
+    const Reach reach = reach_of(error);
+    if (reach < sight.reach) return;
+    sight.reach = reach;
+    sight.detail = fmt::format("{} port {}: {}",
+                               nodes_[node].address,
+                               nodes_[node].port,
+                               error == ETIMEDOUT ? "no answer" : std::strerror(error));
+  }
+
+  const std::vector<NodeEndpoint>& nodes_;
+  std::vector<NodeSight> sights_;
+  std::vector<Try> tries_;  // not settled yet
+};
+
+}  // namespace
+
+std::vector<NodeSight> probe_nodes(const std::vector<NodeEndpoint>& nodes,
+                                   std::chrono::milliseconds limit) {
+  Probes probes(nodes);
+  probes.wait(limit);
+  return probes.conclude();
+}
+
+}  // namespace dts::launch

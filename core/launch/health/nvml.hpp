@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The health of a node's GPUs, as NVML tells it.
+#pragma once
+
+#include "core/launch/health/preflight.hpp"
+#include "core/topo/nvml/nvml.hpp"
+
+#include <vector>
+
+namespace dts::launch {
+
+// Every GPU that this process may use, as NVML counts them, and those that it cannot reach any
+// more. Errc::not_found: no library or no driver here, with NVML's or the loader's words. Takes
+// about a second a GPU where the driver is not kept loaded (nvidia-persistenced). Thread-safe.
+[[nodiscard]] Result<std::vector<GpuFacts>> ask_nvml(const char* library = topo::Nvml::k_library);
+
+}  // namespace dts::launch

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/job/allocation.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/net/net.hpp"
+#include "core/base/os/environment.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
+#include "core/launch/wire/node_name.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace dts::launch {
+namespace {
+
+Result<std::string> required(const Lookup& lookup, const char* name) {
+  auto value = lookup(name);
+  if (!value)
+    return fail(Errc::invalid,
+                fmt::format("{} is not set", name),
+                "`dtsubmit agent` is started by the batch script that dtsubmit makes");
+  return *value;
+}
+
+// Each component is a job of its own to Slurm, and no mpirun spans two of them.
+Result<void> refuse_heterogeneous(const Lookup& lookup) {
+  const auto size = lookup("SLURM_HET_SIZE");
+  if (!size || size == "1") return {};
+  return fail(Errc::invalid,
+              fmt::format("the job is heterogeneous (SLURM_HET_SIZE={}): its ranks would be placed "
+                          "on the first component only",
+                          *size),
+              "one component at a time can be submitted: omit the `:` parts");
+}
+
+Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {
+  if (!lookup("SLURM_TASKS_PER_NODE") && lookup("SLURM_DISTRIBUTION") == "arbitrary")
+    return fail(Errc::invalid,
+                fmt::format("the job has an arbitrary distribution (SLURM_HOSTFILE={}): Slurm does "
+                            "not say how many tasks each node has",
+                            lookup("SLURM_HOSTFILE").value_or("")),
+                "submit with --ntasks-per-node and choose the nodes with --nodelist");
+  DTS_ASSIGN(const std::string tasks, required(lookup, "SLURM_TASKS_PER_NODE"));
+  return expand_counts(tasks);
+}
+
+}  // namespace
+
+Result<Allocation> slurm_allocation(const Lookup& lookup) {
+  Allocation allocation;
+  DTS_TRY(refuse_heterogeneous(lookup));
+  DTS_ASSIGN(const std::string job, required(lookup, "SLURM_JOB_ID"));
+  const auto id = parse_number(job);
+  if (!id || *id == 0 || *id > 0xffffffffU)
+    return fail(Errc::invalid, fmt::format("SLURM_JOB_ID=`{}` is not a job id", job));
+  allocation.job = static_cast<std::uint32_t>(*id);
+  allocation.restart_count =
+      static_cast<unsigned>(parse_number(lookup("SLURM_RESTART_COUNT").value_or("0")).value_or(0));
+  allocation.node = node_name(lookup, host_name());
+  DTS_ASSIGN(const std::string nodes, required(lookup, "SLURM_JOB_NODELIST"));
+  DTS_ASSIGN(allocation.nodes, expand_hostlist(nodes));
+  DTS_ASSIGN(allocation.tasks_per_node, tasks_per_node(lookup));
+  if (allocation.tasks_per_node.size() != allocation.nodes.size())
+    return fail(Errc::invalid,
+                fmt::format("SLURM_TASKS_PER_NODE speaks of {} nodes, SLURM_JOB_NODELIST of {}",
+                            allocation.tasks_per_node.size(),
+                            allocation.nodes.size()));
+  return allocation;
+}
+
+Allocation local_allocation(const plan::Plan& plan) {
+  Allocation allocation;
+  allocation.node = host_name();
+  for (const HostSlots& host : plan.hosts) allocation.nodes.push_back(host.host);
+  if (plan.hosts.empty()) allocation.nodes = {allocation.node};
+  return allocation;
+}
+
+Result<void> check_allocation(const Allocation& allocation, const plan::Plan& plan) {
+  if (allocation.nodes.size() != plan.nodes + plan.spares)
+    return fail(Errc::invalid,
+                fmt::format("the job has {} nodes ({}), planned were {}",
+                            allocation.nodes.size(),
+                            fmt::join(allocation.nodes, ","),
+                            plan.nodes + plan.spares));
+  const auto uneven = std::find_if(allocation.tasks_per_node.begin(),
+                                   allocation.tasks_per_node.end(),
+                                   [&](unsigned tasks) { return tasks != plan.ntasks_per_node; });
+  if (uneven == allocation.tasks_per_node.end()) return {};
+  const auto node = static_cast<std::size_t>(uneven - allocation.tasks_per_node.begin());
+  return fail(Errc::invalid,
+              fmt::format("node {} has {} tasks, planned were {} on each (the job's: {})",
+                          allocation.nodes.at(node),
+                          *uneven,
+                          plan.ntasks_per_node,
+                          fmt::join(allocation.tasks_per_node, ",")),
+              "submit with --ntasks-per-node, as dtsubmit's own script does");
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scheduler really gave this job, read from the batch script's environment (sbatch(1),
+// OUTPUT ENVIRONMENT VARIABLES).
+#pragma once
+
+#include "core/base/os/environment.hpp"
+#include "core/base/result.hpp"
+#include "core/plan/plan.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+struct Allocation {
+  std::uint32_t job = 0;       // 0: no scheduler
+  unsigned restart_count = 0;  // for people; it is no attempt number
+  std::string node;            // where the agent runs
+  std::vector<std::string> nodes;
+  std::vector<unsigned> tasks_per_node;
+};
+
+// Errc::invalid where a variable is missing or malformed, for a heterogeneous job, and for one
+// whose tasks a host file distributes: Slurm then does not say how many each node has. The order of
+// the nodes means nothing here: since Slurm 26.05 the ranks may follow the network's topology
+// instead, and where rank 0 is only the ranks themselves know.
+[[nodiscard]] Result<Allocation> slurm_allocation(const Lookup& lookup);
+// Without a scheduler: --hosts, or this machine.
+[[nodiscard]] Allocation local_allocation(const plan::Plan& plan);
+
+// Errc::invalid where the allocation is not what was planned: another number of nodes, or
+// of tasks on one of them. `allocation` comes from slurm_allocation().
+[[nodiscard]] Result<void> check_allocation(const Allocation& allocation, const plan::Plan& plan);
+
+}  // namespace dts::launch

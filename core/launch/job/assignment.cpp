@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/job/assignment.hpp"
+
+#include "core/base/files/own_file.hpp"
+#include "core/base/os/environment.hpp"
+#include "core/plan/layout/json.hpp"
+#include "core/spec/json.hpp"
+
+namespace dts::launch {
+
+Result<spec::JobSpec> read_spec(const run::RunDirectory& run) {
+  DTS_ASSIGN(const std::string text, read_own_file(run.spec()));
+  return spec::from_json(text, run.spec());
+}
+
+Result<plan::Plan> read_plan(const run::RunDirectory& run) {
+  DTS_ASSIGN(const std::string text, read_own_file(run.plan()));
+  return plan::plan_from_json(text);
+}
+
+Result<run::Policy> read_policy(const spec::JobSpec& spec) {
+  auto policy = run::parse_policy(spec.on);
+  if (!policy) return tl::unexpected<Error>(to_error(policy.error()));
+  policy->time_total = spec.time_total;
+  return *std::move(policy);
+}
+
+Result<Assignment> read_assignment(const run::RunDirectory& run, bool local) {
+  Assignment read;
+  read.run = run;
+  DTS_ASSIGN(read.spec, read_spec(run));
+  DTS_ASSIGN(read.policy, read_policy(read.spec));
+  DTS_ASSIGN(read.plan, read_plan(run));
+  DTS_ASSIGN(read.allocation,
+             local ? local_allocation(read.plan) : slurm_allocation(getenv_lookup));
+  if (!local) DTS_TRY(check_allocation(read.allocation, read.plan));
+  // Elsewhere the scheduler has limited the job to them.
+  if (local && read.plan.cores_per_rank == 0)
+    read.plan.cores_per_rank = read.spec.cpus_per_task.value_or(0);
+  return read;
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent is to do: the run's own files, and what the scheduler gave for them.
+#pragma once
+
+#include "core/launch/job/allocation.hpp"
+#include "core/run/directory/run_directory.hpp"
+#include "core/run/ledger/policy.hpp"
+#include "core/spec/job_spec.hpp"
+
+namespace dts::launch {
+
+struct Assignment {
+  run::RunDirectory run;
+  spec::JobSpec spec;
+  run::Policy policy;
+  plan::Plan plan;
+  Allocation allocation;  // as planned
+};
+
+// With `local` there is no scheduler, and --cpus-per-task is for the plan to keep. Errors: of
+// read_spec() and read_plan(); Errc::invalid for an allocation that is not what was planned.
+[[nodiscard]] Result<Assignment> read_assignment(const run::RunDirectory& run, bool local);
+
+// Errors: a file that cannot be read, or whose text is damaged.
+[[nodiscard]] Result<spec::JobSpec> read_spec(const run::RunDirectory& run);
+[[nodiscard]] Result<plan::Plan> read_plan(const run::RunDirectory& run);
+
+// What --on and --time-total ask for.
+[[nodiscard]] Result<run::Policy> read_policy(const spec::JobSpec& spec);
+
+}  // namespace dts::launch

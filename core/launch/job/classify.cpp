@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/job/classify.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::launch {
+
+//  cause            state       completing  restart_count  preempt_time
+//  scancel          CANCELLED   yes         +0             0
+//  time limit       TIMEOUT     yes         +0             0
+//  requeue by hand  PENDING     yes         +1             0
+//  node failure     PENDING     yes or no   +1             0             (and a node is down)
+//  preempted        PENDING     yes         +1             set
+//  grace began      RUNNING     no          +0             set
+run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surroundings& around) {
+  switch (observed) {
+    // What the program itself said of its end stands, whatever the scheduler did meanwhile.
+    case run::Cause::completed:
+    case run::Cause::no_restart:
+    case run::Cause::fenced:
+    case run::Cause::run_vanished:
+    case run::Cause::wrong_ranks:
+    case run::Cause::second_launcher:
+    case run::Cause::wrong_binding:
+      return observed;
+    default:
+      break;
+  }
+  if (job.state == sched::JobState::cancelled) return run::Cause::cancelled;
+  if (job.preempt_time != 0) return run::Cause::preempted;
+  if (job.state == sched::JobState::timed_out) return run::Cause::time_limit;
+  if (job.state == sched::JobState::out_of_memory) return run::Cause::out_of_memory;
+  if (job.state == sched::JobState::node_failed) return run::Cause::node_failed;
+  if (is_requeued(job))
+    return around.a_node_is_down ? run::Cause::node_failed : run::Cause::requeued;
+  if (observed == run::Cause::signalled && around.reason_is_lost) return run::Cause::preempted;
+  return observed;
+}
+
+run::Outcome explain_by_job(run::Outcome outcome,
+                            const sched::JobInfo& job,
+                            const JobNodes& nodes) {
+  const auto is_down = [&](const std::string& node) {
+    return std::find(nodes.down.begin(), nodes.down.end(), node) != nodes.down.end();
+  };
+  std::vector<std::string> lost;
+  std::copy_if(nodes.all.begin(), nodes.all.end(), std::back_inserter(lost), is_down);
+  outcome.cause = classify(outcome.cause, job, {!lost.empty(), nodes.reason_is_lost});
+  if (outcome.cause == run::Cause::preempted && job.preempt_time == 0)
+    outcome.detail +=
+        "; the controller was started again meanwhile and does not know why: taken for a "
+        "preemption";
+  const run::Kind kind = run::kind_of(outcome.cause);
+  const auto gone = std::find_if(nodes.used.begin(), nodes.used.end(), is_down);
+  if (gone != nodes.used.end() && (kind == run::Kind::crash || kind == run::Kind::launch)) {
+    outcome.cause = run::Cause::node_failed;
+    outcome.node = *gone;
+  }
+  if (outcome.cause == run::Cause::node_failed && !lost.empty())
+    outcome.detail += fmt::format("; down: {}", fmt::join(lost, ","));
+  return outcome;
+}
+
+bool is_requeued(const sched::JobInfo& job) {
+  return job.state == sched::JobState::pending;
+}
+
+}  // namespace dts::launch

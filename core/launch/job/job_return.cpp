@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/job/job_return.hpp"
+
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
+#include "core/sched/order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::seconds k_retry{3};
+
+const sched::Patience k_patience{k_return_patience};
+
+// `call` until it reaches the controller. What came of it then is for order.hpp to find out: a
+// second submission would make a second job.
+template <class Call>
+auto patiently(Call call) {
+  const auto give_up = std::chrono::steady_clock::now() + k_return_patience;
+  while (true) {
+    auto answer = call();
+    if (answer || answer.error().code != Errc::unreachable ||
+        std::chrono::steady_clock::now() > give_up)
+      return answer;
+    std::this_thread::sleep_for(k_retry);
+  }
+}
+
+std::string both(const std::string& nodes, const std::string& more) {
+  return nodes.empty() || more.empty() ? nodes + more : nodes + "," + more;
+}
+
+// Empty is no host list, but no nodes; an error where it cannot be read.
+Result<std::vector<std::string>> expanded(const std::string& nodes) {
+  if (nodes.empty()) return std::vector<std::string>();
+  return expand_hostlist(nodes);
+}
+
+// The nodes of the job's partitions but those that it excludes; empty: not known.
+std::set<std::string> nodes_for(sched::Scheduler& scheduler, const sched::JobInfo& job) {
+  std::set<std::string> nodes;
+  const auto partitions = scheduler.partitions();
+  const auto gone = expanded(job.exclude_nodes);
+  if (!partitions || !gone) return nodes;
+  const auto wanted = split(job.partition, ',');
+  for (const sched::PartitionInfo& partition : *partitions)
+    if (std::find(wanted.begin(), wanted.end(), partition.name) != wanted.end())
+      for (std::string& node : expanded(partition.nodes).value_or(std::vector<std::string>()))
+        nodes.insert(std::move(node));
+  for (const std::string& node : *gone) nodes.erase(node);
+  return nodes;
+}
+
+// What of how.avoid `left` can do without: how.nodes of it that are up are to stay.
+std::string spared(sched::Scheduler& scheduler, const JobReturn& how, std::set<std::string> left) {
+  std::string nodes;
+  std::set<std::string> up = left;
+  if (const auto all = scheduler.nodes(); all && !how.avoid.empty())
+    for (const sched::NodeInfo& node : *all)
+      if (sched::is_away(node)) up.erase(node.name);
+  for (auto node = how.avoid.rbegin(); node != how.avoid.rend(); ++node) {
+    if (up.size() < how.nodes + up.count(*node) || left.erase(*node) == 0) continue;
+    up.erase(*node);
+    nodes = both(nodes, *node);
+  }
+  return nodes;
+}
+
+// Takes from how.exclude what the job could not run without, and adds what it can of how.avoid.
+// Where the nodes are not known the job is asked to do without how.exclude all the same.
+void settle_exclusion(sched::Scheduler& scheduler,
+                      sched::JobId job,
+                      JobReturn& how,
+                      JobReturned& returned) {
+  if (how.nodes == 0 || (how.exclude.empty() && how.avoid.empty())) return;
+  const auto info = scheduler.job(job);
+  const auto gone = expanded(how.exclude);
+  const std::set<std::string> all = info ? nodes_for(scheduler, *info) : std::set<std::string>();
+  if (all.empty() || !gone) return;
+  std::set<std::string> left = all;
+  for (const std::string& node : *gone) left.erase(node);
+  if (!how.exclude.empty() && left.size() < how.nodes) {
+    returned.trouble =
+        fmt::format("{} may be given again: without it partition {} has {} nodes, the job needs {}",
+                    how.exclude,
+                    info->partition,
+                    left.size(),
+                    how.nodes);
+    how.exclude.clear();
+    left = all;
+  }
+  returned.avoided = spared(scheduler, how, std::move(left));
+  how.exclude = both(how.exclude, returned.avoided);
+}
+
+Result<JobReturned> succeed(sched::Scheduler& scheduler,
+                            sched::JobId job,
+                            JobReturn how,
+                            JobReturned returned) {
+  // Not before this job has ended: both would work on the same run.
+  how.successor->dependency = fmt::format("afterany:{}", job);
+  how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
+  std::set<sched::JobId> known{job};
+  if (const auto jobs =
+          patiently([&] { return sched::find_jobs(scheduler, how.successor->script_path); }))
+    for (const sched::JobInfo& other : *jobs) known.insert(other.id);
+  DTS_ASSIGN(const std::optional<sched::JobId> job_now, patiently([&] {
+               return sched::submit_once(scheduler, *how.successor, known, k_patience);
+             }));
+  if (!job_now)
+    return fail(Errc::unreachable,
+                "no answer to the submission of a successor: it may come all the same",
+                "`dtsubmit requeue` continues the run where it does not");
+  returned.job = *job_now;
+  return returned;
+}
+
+}  // namespace
+
+Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, JobReturn how) {
+  JobReturned returned{job};
+  if (how.cancel)
+    return patiently([&] { return sched::cancel_for_certain(scheduler, job, k_patience); })
+        .map([&] { return returned; });
+  settle_exclusion(scheduler, job, how, returned);
+  if (!how.requeue) return succeed(scheduler, job, std::move(how), std::move(returned));
+  const auto requeued = patiently([&] { return sched::requeue_once(scheduler, job, k_patience); });
+  if (!requeued && requeued.error().code == Errc::rejected && how.successor) {
+    returned.trouble = requeued.error().message;
+    return succeed(scheduler, job, std::move(how), std::move(returned));
+  }
+  if (!requeued) return tl::unexpected<Error>(requeued.error());
+  if (how.exclude.empty()) return returned;
+  if (const auto excluded = scheduler.exclude(job, how.exclude); !excluded) {
+    returned.trouble =
+        fmt::format("{} may be given again: {}", how.exclude, excluded.error().message);
+    returned.avoided.clear();
+  }
+  return returned;
+}
+
+}  // namespace dts::launch

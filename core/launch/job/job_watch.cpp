@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/job/job_watch.hpp"
+
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/number_list.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::seconds k_poll{30};
+constexpr std::chrono::seconds k_return_answer{2 * k_return_patience + std::chrono::seconds(30)};
+
+}  // namespace
+
+struct JobWatch::Shared {
+  sched::JobId job = 0;
+  bool see_nodes = false;
+  UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool asked = false;
+  bool facts_asked = true;   // from the beginning
+  bool facts_taken = false;  // once
+  std::optional<Return> return_asked;
+  std::optional<Facts> facts;
+  std::optional<sched::JobInfo> info;
+  std::optional<std::vector<std::string>> down_nodes;
+  std::optional<std::int64_t> controller_start;
+  std::optional<Result<Returned>> returned;
+  std::optional<Error> trouble;
+  std::optional<std::string> handicap;
+  std::string said_handicap;  // of the worker's thread
+
+  template <class Value>
+  void publish(std::optional<Value>& slot, Value value) {
+    const std::lock_guard lock(mutex);
+    slot = std::move(value);
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written =
+        ::write(event.get(), &one, sizeof one);  // full means readable already
+  }
+
+  struct Wishes {
+    std::optional<Return> how;
+    bool facts = false;
+    bool asked = false;
+  };
+
+  Wishes wait_for_wishes() {  // k_poll at most
+    std::unique_lock lock(mutex);
+    wake.wait_for(lock, k_poll, [&] { return asked || return_asked || facts_asked; });
+    Wishes wishes;
+    wishes.how = std::exchange(return_asked, std::nullopt);
+    wishes.facts = std::exchange(facts_asked, false);
+    wishes.asked = std::exchange(asked, false);
+    return wishes;
+  }
+
+  Result<std::unique_ptr<sched::Scheduler>> reach(const Connect& connect, const Connect& fallback);
+
+  void say_handicap(std::string words) {
+    if (words == said_handicap) return;
+    said_handicap = words;
+    publish(handicap, std::move(words));
+  }
+
+  // What the agent wishes of a scheduler that is not there.
+  void refuse(const Wishes& wishes, const Error& why) {
+    if (wishes.facts) publish(trouble, why);
+    if (wishes.facts) publish(facts, Facts{});
+    if (wishes.how) publish(returned, Result<Returned>(tl::unexpected<Error>(why)));
+  }
+
+  void load_facts(sched::Scheduler& scheduler);
+  void answer(sched::Scheduler& scheduler, bool was_asked);
+  void tell(sched::Scheduler& scheduler, sched::JobInfo record, bool with_nodes);
+
+  template <class Value>
+  std::optional<Value> take(std::optional<Value>& slot) {
+    const std::lock_guard lock(mutex);
+    return std::exchange(slot, std::nullopt);
+  }
+};
+
+JobWatch::JobWatch(Connect connect, sched::JobId job, bool see_nodes, Connect fallback)
+    : shared_(std::make_shared<Shared>()) {
+  shared_->job = job;
+  shared_->see_nodes = see_nodes;
+  std::thread([shared = shared_, connect = std::move(connect), fallback = std::move(fallback)] {
+    work(shared, connect, fallback);
+  }).detach();
+}
+
+namespace {
+
+// All but what the job's own record says.
+JobWatch::Facts facts_of(sched::Scheduler& scheduler) {
+  JobWatch::Facts facts;
+  if (const auto config = scheduler.config()) {
+    if (config->kill_wait_seconds > 0) facts.kill_wait_seconds = config->kill_wait_seconds;
+    // proctrack/cgroup signals a step's own children only, unless cgroup.conf says otherwise; the
+    // others know every process of it.
+    facts.signals_reach_programs =
+        !config->proctrack.empty() && config->proctrack != "proctrack/cgroup";
+  }
+  if (const auto nodes = scheduler.nodes())
+    for (const sched::NodeInfo& node : *nodes) {
+      facts.addresses[node.name] = node.address;
+      facts.ports[node.name] = node.port;
+      facts.allotments[node.name].of = node.cpus;
+    }
+  return facts;
+}
+
+void add_record(JobWatch::Facts& facts, const sched::JobInfo& job) {
+  facts.deadline = job.end_time;
+  const auto nodes = expand_hostlist(job.nodes);
+  for (std::size_t i = 0; nodes && i < std::min(nodes->size(), job.cpus.size()); ++i)
+    if (auto cpus = parse_number_list(job.cpus[i], k_highest_cpu))
+      facts.allotments[(*nodes)[i]].cpus = *std::move(cpus);
+}
+
+std::vector<std::string> nodes_down(sched::Scheduler& scheduler) {
+  std::vector<std::string> down;
+  if (const auto nodes = scheduler.nodes())
+    for (const sched::NodeInfo& node : *nodes)
+      if (node.state.rfind("down", 0) == 0 || node.state.find('*') != std::string::npos)
+        down.push_back(node.name);
+  return down;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect& connect,
+                                                                  const Connect& fallback) {
+  auto scheduler = connect();
+  if (scheduler) return scheduler;
+  const std::string why = scheduler.error().message;
+  auto other = fallback ? fallback() : std::move(scheduler);
+  say_handicap(other ? fmt::format("the scheduler cannot be loaded ({}); the agent asks by "
+                                   "Slurm's commands instead",
+                                   why)
+                     : fmt::format("the scheduler cannot be asked ({}{}): a preemption is known by "
+                                   "its signal only, and only Slurm itself can bring the job back",
+                                   why,
+                                   fallback ? "; " + other.error().message : ""));
+  return other;
+}
+
+void JobWatch::Shared::load_facts(sched::Scheduler& scheduler) {
+  Facts loaded = facts_of(scheduler);
+  auto record = scheduler.job(job);
+  if (record) add_record(loaded, *record);
+  publish(facts, std::move(loaded));
+  if (record)
+    tell(scheduler, *std::move(record), see_nodes);  // of a preemption before anybody listened
+  else
+    publish(trouble, record.error());
+}
+
+void JobWatch::Shared::answer(sched::Scheduler& scheduler, bool was_asked) {
+  auto record = scheduler.job(job);
+  if (!record) return publish(trouble, record.error());
+  if (was_asked)
+    if (const auto config = scheduler.config())
+      publish(controller_start, std::int64_t{config->boot_time});
+  tell(scheduler, *std::move(record), was_asked && see_nodes);
+}
+
+void JobWatch::Shared::tell(sched::Scheduler& scheduler, sched::JobInfo record, bool with_nodes) {
+  if (with_nodes || (record.state == sched::JobState::pending && record.preempt_time == 0))
+    publish(down_nodes, nodes_down(scheduler));
+  publish(info, std::move(record));
+}
+
+void JobWatch::work(const std::shared_ptr<Shared>& shared,
+                    const Connect& connect,
+                    const Connect& fallback) {
+  std::unique_ptr<sched::Scheduler> scheduler;
+  while (true) {
+    Shared::Wishes wishes = shared->wait_for_wishes();
+    if (!scheduler) {
+      auto reached = shared->reach(connect, fallback);
+      if (!reached) {
+        shared->refuse(wishes, reached.error());
+        continue;
+      }
+      scheduler = *std::move(reached);
+      wishes.facts = true;
+    }
+    if (wishes.how)
+      shared->publish(shared->returned,
+                      dts::launch::come_back(*scheduler, shared->job, *std::move(wishes.how)));
+    if (wishes.facts) shared->load_facts(*scheduler);
+    if (!wishes.facts || wishes.asked) shared->answer(*scheduler, wishes.asked);
+  }
+}
+
+int JobWatch::event_fd() const {
+  return shared_->event.get();
+}
+
+void JobWatch::ask() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->asked = true;
+  shared_->wake.notify_one();
+}
+
+void JobWatch::begin_attempt() {
+  const std::lock_guard lock(shared_->mutex);
+  if (!shared_->facts_taken) return;  // they are on their way
+  shared_->facts_taken = false;
+  shared_->facts_asked = true;
+  shared_->wake.notify_one();
+}
+
+void JobWatch::come_back(Return how) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->return_asked = std::move(how);
+  shared_->wake.notify_one();
+}
+
+std::optional<JobWatch::Facts> JobWatch::take_facts() {
+  auto facts = shared_->take(shared_->facts);
+  if (facts) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->facts_taken = true;
+  }
+  return facts;
+}
+
+std::optional<sched::JobInfo> JobWatch::take_job() {
+  return shared_->take(shared_->info);
+}
+
+std::optional<std::vector<std::string>> JobWatch::take_down_nodes() {
+  return shared_->take(shared_->down_nodes);
+}
+
+std::optional<std::int64_t> JobWatch::take_controller_start() {
+  return shared_->take(shared_->controller_start);
+}
+
+std::optional<Result<JobWatch::Returned>> JobWatch::take_returned() {
+  return shared_->take(shared_->returned);
+}
+
+std::optional<sched::JobInfo> JobWatch::wait_job(std::chrono::seconds limit) {
+  std::optional<sched::JobInfo> answer = take_job();  // of before
+  answer.reset();
+  ask();
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (!answer && std::chrono::steady_clock::now() < until) {
+    pollfd waiting{event_fd(), POLLIN, 0};
+    ::poll(&waiting, 1, 1000);
+    drain_event();
+    answer = take_job();
+  }
+  return answer;
+}
+
+Result<JobWatch::Returned> JobWatch::wait_returned() {
+  const auto until = std::chrono::steady_clock::now() + k_return_answer;
+  while (std::chrono::steady_clock::now() < until) {
+    pollfd waiting{event_fd(), POLLIN, 0};
+    ::poll(&waiting, 1, 1000);
+    drain_event();
+    if (auto answer = take_returned()) return *std::move(answer);
+  }
+  return fail(Errc::unreachable,
+              "the scheduler did not answer the request to run the job again",
+              "continue with `dtsubmit requeue`");
+}
+
+std::optional<Error> JobWatch::take_trouble() {
+  return shared_->take(shared_->trouble);
+}
+
+std::optional<std::string> JobWatch::take_handicap() {
+  return shared_->take(shared_->handicap);
+}
+
+void JobWatch::drain_event() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto got = ::read(shared_->event.get(), &count, sizeof count);
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler seen from inside a job. Its calls can block for 15 s while the controller is down,
+// so they run on a thread of their own; answers arrive as events. One RPC per question, and one
+// every 30 s by itself to notice a deadline that moved without a signal reaching anyone. A
+// scheduler that could not be loaded is tried again each time.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/launch/job/job_return.hpp"
+#include "core/plan/allotment.hpp"
+#include "core/sched/scheduler.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+class JobWatch {
+ public:
+  using Connect = std::function<Result<std::unique_ptr<sched::Scheduler>>()>;
+
+  // `connect` runs on the thread. The thread is never joined: a process must be able to end while
+  // the controller does not answer.
+  // With `see_nodes` every asked record comes with the nodes that are down. `fallback` is the way
+  // to the scheduler where `connect` gives none; it may be empty.
+  JobWatch(Connect connect, sched::JobId job, bool see_nodes = false, Connect fallback = {});
+
+  // Readable when there is something to take.
+  [[nodiscard]] int event_fd() const;
+
+  void ask();  // for the job's record, soon
+
+  // The facts and the job's record anew, once those of the beginning have been taken: what a signal
+  // told while nobody listened stands there.
+  void begin_attempt();
+
+  using Return = JobReturn;
+  using Returned = JobReturned;
+
+  // See job_return.hpp.
+  void come_back(Return how);
+
+  struct Facts {
+    std::map<std::string, std::string> addresses;       // NodeAddr by node name
+    std::map<std::string, unsigned> ports;              // of the nodes' daemons, likewise
+    std::map<std::string, plan::Allotment> allotments;  // by node name
+    unsigned kill_wait_seconds = 30;
+    bool signals_reach_programs = false;  // as in Go
+    std::int64_t deadline = 0;  // Unix seconds at which the job's time is over; 0: not known
+  };
+
+  // Each hands an answer over once. Thread-safe.
+  [[nodiscard]] std::optional<Facts> take_facts();
+  [[nodiscard]] std::optional<sched::JobInfo> take_job();
+  // The nodes that the controller calls down, asked for once the job was put back without a
+  // preemption, and always with `see_nodes`.
+  [[nodiscard]] std::optional<std::vector<std::string>> take_down_nodes();
+  [[nodiscard]] std::optional<Result<Returned>> take_returned();
+  // The same, waited for: Errc::unreachable where the scheduler does not answer at all.
+  [[nodiscard]] Result<Returned> wait_returned();
+  // ask(), and the answer waited for; nullopt where none comes in time.
+  [[nodiscard]] std::optional<sched::JobInfo> wait_job(std::chrono::seconds limit);
+  // When the controller that answered ask() was started, Unix seconds; handed over before the job.
+  [[nodiscard]] std::optional<std::int64_t> take_controller_start();
+  // Why the newest question has no answer, if it has none.
+  [[nodiscard]] std::optional<Error> take_trouble();
+  // What the agent cannot do, or only in another way, because the scheduler could not be loaded: a
+  // sentence, once for each change. Nothing where all is well.
+  [[nodiscard]] std::optional<std::string> take_handicap();
+
+  void drain_event();
+
+ private:
+  struct Shared;
+  static void work(const std::shared_ptr<Shared>& shared,
+                   const Connect& connect,
+                   const Connect& fallback);
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/job/stop_way.hpp"
+
+#include "core/run/ledger/history.hpp"
+
+namespace dts::launch {
+namespace {
+
+// Runs its programs, or waits to begin them once more by itself.
+bool is_between_begin_and_end(const std::vector<run::Event>& events) {
+  for (auto event = events.rbegin(); event != events.rend(); ++event) {
+    if (event->event == "attempt_started") return true;
+    if (event->event == "decided") return event->decision == "restart";
+    if (event->event == "attempt_ended") return false;  // it decides at this moment
+  }
+  return false;
+}
+
+}  // namespace
+
+StopWay stop_way(const std::vector<run::Event>& events,
+                 const sched::JobInfo& job,
+                 const std::optional<run::Lease>& lease) {
+  if (job.state == sched::JobState::pending) return StopWay::cancel;
+  if (sched::is_terminal(job.state) || run::final_decision(events) != nullptr)
+    return StopWay::nothing;
+  const bool of_this_job =
+      lease && lease->job == job.id && lease->restart_count == job.restart_count;
+  return of_this_job && is_between_begin_and_end(events) ? StopWay::signal : StopWay::wait;
+}
+
+StopWay stop_way(const std::vector<run::Event>& events, bool agent_lives) {
+  if (!agent_lives || run::final_decision(events) != nullptr) return StopWay::nothing;
+  return is_between_begin_and_end(events) ? StopWay::signal : StopWay::wait;
+}
+
+}  // namespace dts::launch

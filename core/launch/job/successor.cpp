@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/job/successor.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/files/own_file.hpp"
+#include "core/base/text/units.hpp"
+#include "core/launch/job/assignment.hpp"
+#include "core/run/directory/file_lock.hpp"
+#include "core/run/directory/lease.hpp"
+#include "core/run/directory/writable.hpp"
+#include "core/run/ledger/ledger.hpp"
+#include "core/run/ledger/newest_job.hpp"
+#include "core/script/submission.hpp"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <set>
+
+namespace dts::launch {
+namespace {
+
+// The folder that the run was submitted from.
+Result<std::string> work_folder(const run::RunDirectory& run) {
+  DTS_ASSIGN(const std::string text, read_own_file(run.provenance()));
+  const auto record = nlohmann::json::parse(text, nullptr, false);
+  if (!record.is_object() || !record.contains("folder") || !record["folder"].is_string())
+    return fail(Errc::invalid, run.provenance() + ": no \"folder\"");
+  return record["folder"].get<std::string>();
+}
+
+}  // namespace
+
+std::vector<std::string> scrubbed_environment() {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    // SLURM_CONF says where the scheduler is; the job needs it as much as we do.
+    if (name == "SLURM_CONF" || !plan::is_leaky_variable(name)) environment.push_back(text);
+  }
+  return environment;
+}
+
+Result<sched::Submission> make_successor(const run::RunDirectory& run) {
+  DTS_ASSIGN(const spec::JobSpec spec, read_spec(run));
+  DTS_ASSIGN(const plan::Plan plan, read_plan(run));
+  script::JobFiles files;
+  DTS_ASSIGN(files.script, read_own_file(run.script()));
+  DTS_ASSIGN(files.work_folder, work_folder(run));
+  files.script_path = run.script();
+  files.run_dir = run.path;
+  files.environment = scrubbed_environment();
+  return script::make_submission(spec, plan, std::move(files));
+}
+
+namespace {
+
+// A second requeue waits until the first one knows what came of it.
+constexpr std::chrono::minutes k_lock_patience{5};
+
+using By = Resumed::By;
+
+std::set<sched::JobId> jobs_of(const std::vector<run::Event>& events) {
+  std::set<sched::JobId> jobs;
+  for (const run::Event& event : events)
+    if (event.job != 0) jobs.insert(event.job);
+  return jobs;
+}
+
+// A job of the run that lives and that its ledger does not know: the answer to its submission got
+// lost. 0: none, or the scheduler cannot search.
+sched::JobId unrecorded_job(sched::Scheduler& scheduler,
+                            const run::RunDirectory& run,
+                            const std::set<sched::JobId>& recorded) {
+  const auto jobs = sched::find_jobs(scheduler, run.script());
+  if (!jobs) return 0;
+  for (const sched::JobInfo& job : *jobs)
+    if (!sched::is_terminal(job.state) && recorded.count(job.id) == 0) return job.id;
+  return 0;
+}
+
+Result<Resumed> submit_successor(sched::Scheduler& scheduler,
+                                 const run::RunDirectory& run,
+                                 std::set<sched::JobId> known,
+                                 const sched::Patience& patience) {
+  DTS_ASSIGN(const sched::Submission successor, make_successor(run));
+  DTS_ASSIGN(const auto jobs, sched::find_jobs(scheduler, run.script()));
+  for (const sched::JobInfo& job : jobs) known.insert(job.id);
+  DTS_ASSIGN(const auto job, sched::submit_once(scheduler, successor, known, patience));
+  if (job) return Resumed{*job, By::submission};
+  return fail(Errc::unreachable,
+              "no answer to the submission: the job may come all the same",
+              "type the same command later: it finds the job, or submits it");
+}
+
+// The same job where the scheduler still knows it and lets it; otherwise a successor under a new
+// id.
+Result<Resumed> put_back(sched::Scheduler& scheduler,
+                         const run::RunDirectory& run,
+                         const std::vector<run::Event>& events,
+                         const sched::Patience& patience) {
+  const std::set<sched::JobId> known = jobs_of(events);
+  if (const sched::JobId found = unrecorded_job(scheduler, run, known); found != 0)
+    return Resumed{found, By::another};
+  sched::JobId job = run::newest_job(events);
+  if (job == 0)  // a damaged ledger may have lost it
+    if (const auto lease = run::read_lease(run, run::latest_attempt(run))) job = lease->job;
+  if (job == 0) return submit_successor(scheduler, run, known, patience);
+  const auto info = scheduler.job(job);
+  if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
+  if (!info) return submit_successor(scheduler, run, known, patience);
+  if (info->state == sched::JobState::pending && !info->completing) return Resumed{job, By::queue};
+  const auto requeued = sched::requeue_once(scheduler, job, patience);
+  if (requeued) return Resumed{job, By::requeue};
+  // A job that may not be requeued but still runs must not get a twin that writes beside it.
+  if (requeued.error().code == Errc::unreachable || !sched::is_terminal(info->state))
+    return tl::unexpected<Error>(requeued.error());
+  return submit_successor(scheduler, run, known, patience);
+}
+
+}  // namespace
+
+Result<sched::JobId> find_job(sched::Scheduler& scheduler, const run::RunDirectory& run) {
+  const UniqueFd lock = run::lock_submission(run, std::chrono::milliseconds(0));
+  DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+  if (const sched::JobId job = run::newest_job(events); job != 0 || !lock.valid()) return job;
+  DTS_ASSIGN(const auto jobs, sched::find_jobs(scheduler, run.script()));
+  if (jobs.empty()) return sched::JobId{0};
+  run::Event event{.event = "submitted", .job = jobs.back().id};
+  event.detail = "found by its script: the answer to its submission got lost";
+  DTS_TRY(run::append_event(run.ledger(), event));
+  return event.job;
+}
+
+Result<Resumed> run_again(sched::Scheduler& scheduler,
+                          const run::RunDirectory& run,
+                          const std::string& why,
+                          std::chrono::system_clock::time_point since,
+                          const sched::Patience& patience) {
+  // A job in the queue of which its run cannot take note would be nobody's.
+  DTS_TRY(run::check_writable(run));
+  const UniqueFd lock = run::lock_submission(run, k_lock_patience);
+  DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+  const std::string asked_at = format_utc(since);
+  for (const run::Event& event : events)
+    if (event.event == "resumed" && event.time >= asked_at)
+      return Resumed{run::newest_job(events), By::another};
+  DTS_ASSIGN(const Resumed resumed, put_back(scheduler, run, events, patience));
+  run::Event event{.event = "resumed", .job = resumed.job};
+  event.detail = why;
+  DTS_TRY(run::append_event(run.ledger(), std::move(event)));
+  return resumed;
+}
+
+}  // namespace dts::launch

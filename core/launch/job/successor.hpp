@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a run goes on in another job, under its own id or, where that cannot be, a new one.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/run/directory/run_directory.hpp"
+#include "core/sched/order.hpp"
+#include "core/sched/scheduler.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+// Our environment without what must not leak into a job.
+[[nodiscard]] std::vector<std::string> scrubbed_environment();
+
+// The run's own files as the request they were once made into, with our own environment. Errors: a
+// file of the run directory that cannot be read.
+[[nodiscard]] Result<sched::Submission> make_successor(const run::RunDirectory& run);
+
+// The job of a run whose ledger has none, found by its script, and written down: whoever submitted
+// it did not hear the answer. 0: there is none, or somebody submits it just now. Errors: the
+// scheduler's; of the disk.
+[[nodiscard]] Result<sched::JobId> find_job(sched::Scheduler& scheduler,
+                                            const run::RunDirectory& run);
+
+struct Resumed {
+  enum class By {
+    requeue,     // the job is put back into the queue
+    queue,       // it was waiting there already
+    submission,  // a successor under a new id
+    another,     // somebody else asked for the same, and was faster
+  };
+
+  sched::JobId job = 0;  // that goes on with the run
+  By by = By::requeue;
+};
+
+// A person's word, given at `since`, that the run is to go on, written into its ledger with `why`:
+// budgets begin anew. Of several who say so at once one is obeyed. Errors: the scheduler's, its
+// words in the message; `rejected` also for a job that still runs and may not be requeued;
+// unreachable also where the controller does not say what came of it, see sched/order.hpp.
+[[nodiscard]] Result<Resumed> run_again(sched::Scheduler& scheduler,
+                                        const run::RunDirectory& run,
+                                        const std::string& why,
+                                        std::chrono::system_clock::time_point since,
+                                        const sched::Patience& patience = {});
+
+}  // namespace dts::launch

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variables by which each launcher tells a rank who it is, read as they stand: one source at a
+// time, without a look at the others. identify() decides between them. Pure.
+#pragma once
+
+#include "core/base/os/environment.hpp"
+#include "core/launch/launcher/identity.hpp"
+
+#include <optional>
+#include <string>
+
+namespace dts::launch {
+
+// Names of variables; nullptr where the launcher has none of that meaning.
+struct Source {
+  const char* name;
+  const char* rank;
+  const char* world_size;
+  const char* local_rank;
+  const char* local_size;
+  const char* node_rank;
+};
+
+inline constexpr Source k_open_mpi{"Open MPI",
+                                   "OMPI_COMM_WORLD_RANK",
+                                   "OMPI_COMM_WORLD_SIZE",
+                                   "OMPI_COMM_WORLD_LOCAL_RANK",
+                                   "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                   // OMPI_COMM_WORLD_NODE_RANK is no number of a node.
+                                   nullptr};
+inline constexpr Source k_mvapich2{"MVAPICH2",
+                                   "MV2_COMM_WORLD_RANK",
+                                   "MV2_COMM_WORLD_SIZE",
+                                   "MV2_COMM_WORLD_LOCAL_RANK",
+                                   "MV2_COMM_WORLD_LOCAL_SIZE",
+                                   nullptr};
+// Hydra's mpiexec: MPICH, Intel MPI.
+inline constexpr Source k_pmi{
+    "PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", nullptr};
+inline constexpr Source k_torchrun{
+    "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK"};
+
+// Errc::invalid, naming the variable: one of rank, world_size and local_rank is not set, one that
+// is set is no number, or the numbers do not fit together.
+[[nodiscard]] Result<Identity> read_source(const Source& source, const Lookup& lookup);
+
+// A variable of `source` that has to be there; Errc::invalid where it is not or is no number.
+[[nodiscard]] Result<unsigned> read_number(const Source& source,
+                                           const char* name,
+                                           const Lookup& lookup);
+
+// The Slurm step that this process is in, or that a daemon above it was started by.
+struct SlurmStep {
+  Identity identity;               // source "Slurm step"
+  std::string id;                  // "4711.0"; empty where Slurm did not say
+  bool several_on_a_node = false;  // some node of the step has more than one task
+};
+
+// nullopt: a batch script, the shell of salloc or ssh, or no Slurm at all. Those have some of the
+// variables too, and can have inherited those of another step: a job submitted from inside a step
+// takes them along. Errc::invalid as read_source().
+[[nodiscard]] Result<std::optional<SlurmStep>> slurm_step(const Lookup& lookup);
+
+}  // namespace dts::launch

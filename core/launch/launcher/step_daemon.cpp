@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/launcher/step_daemon.hpp"
+
+#include "core/base/net/line_connection.hpp"
+#include "core/base/net/net.hpp"
+#include "core/base/os/environment.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/os/signals.hpp"
+#include "core/base/text/text.hpp"
+#include "core/launch/launcher/identity.hpp"
+#include "core/launch/wire/channel.hpp"
+#include "core/launch/wire/node_name.hpp"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <optional>
+
+namespace dts::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The ranks of an agent that is gone save first; see rank.cpp.
+constexpr std::chrono::seconds k_orphan_limit{30};
+
+Result<ChannelFile> own_channel() {
+  const auto folder = getenv_lookup("DTSUBMIT_RUN_DIR");
+  const auto attempt = parse_number(getenv_lookup("DTSUBMIT_ATTEMPT").value_or(""));
+  if (!folder || !attempt)
+    return fail(Errc::invalid, "DTSUBMIT_RUN_DIR and DTSUBMIT_ATTEMPT are not set");
+  return read_channel(*folder, static_cast<unsigned>(*attempt));
+}
+
+Result<void> tell_of(int signal) {
+  DTS_ASSIGN(const ChannelFile channel, own_channel());
+  return tell_agent(channel, Notice{channel.token, node_name(getenv_lookup, host_name()), signal});
+}
+
+// 0: it listens from now on.
+void pass_on(int signal) {
+  if (const auto told = tell_of(signal); !told)
+    log("signal {} reached this step, but the agent could not be notified: {}",
+        signal,
+        told.error().message);
+}
+
+// A connection that lasts as long as the agent does.
+std::optional<LineConnection> attach() {
+  const auto channel = own_channel();
+  if (!channel) return std::nullopt;
+  auto attached = attach_to_agent(*channel);
+  if (!attached) {
+    log("{}: this daemon will not notice the agent's end", attached.error().message);
+    return std::nullopt;
+  }
+  return *std::move(attached);
+}
+
+}  // namespace
+
+Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
+  DTS_ASSIGN(const UniqueFd signals,
+             take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP, SIGCONT, SIGCHLD}));
+  Command command;
+  command.argv = argv;
+  command.blocked_signals = {SIGTERM};
+  command.parent_death_signal = SIGKILL;
+  DTS_ASSIGN(const pid_t daemon, start_process(command));
+  // On a node that Slurm has lost nobody ends the step: orted waits for an mpirun that is no more.
+  std::optional<LineConnection> agent = attach();
+  std::optional<Clock::time_point> limit;
+  std::array<pollfd, 2> waiting{
+      {{signals.get(), POLLIN, 0}, {agent ? agent->fd() : -1, POLLIN, 0}}};
+  while (true) {
+    ::poll(waiting.data(), waiting.size(), limit ? 1000 : -1);
+    if (limit && Clock::now() >= *limit) ::kill(daemon, SIGKILL);
+    if (waiting[1].revents != 0 && !agent->receive()) {
+      log("the agent is gone: ending {} in {} s", argv.front(), k_orphan_limit.count());
+      limit = Clock::now() + k_orphan_limit;
+      waiting[1].fd = -1;
+    }
+    const auto signal = read_signal(signals.get());
+    if (!signal || *signal == SIGCONT) continue;
+    if (*signal != SIGCHLD) {
+      pass_on(*signal);
+      continue;
+    }
+    int status = 0;
+    if (::waitpid(daemon, &status, WNOHANG) == daemon) return exit_code_of_wait_status(status);
+  }
+}
+
+Result<int> run_sentinel() {
+  DTS_ASSIGN(const UniqueFd signals, take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP}));
+  pass_on(0);
+  pollfd waiting{signals.get(), POLLIN, 0};
+  while (true) {
+    ::poll(&waiting, 1, -1);
+    if (const auto signal = read_signal(signals.get())) {
+      pass_on(*signal);
+      return 0;
+    }
+  }
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes that a rank's program has started as ranks of their own, see second_launcher.hpp.
+// Reads /proc; what may not be read counts for nothing. Not thread-safe.
+#pragma once
+
+#include "core/launch/wire/protocol.hpp"
+#include "core/plan/plan.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace dts::launch {
+
+// What the variables that name a rank, its world and where that meets are in the program's
+// environment.
+using OwnVariables = std::map<std::string, std::string, std::less<>>;
+
+// Below `program`, itself included: processes with another rank, world or meeting place in their
+// environment than `own` says, and what has started them. A process that was given the same, as a
+// loader of data is, is none. nullopt: neither such a process nor a known launcher.
+[[nodiscard]] std::optional<Launched> find_launched(pid_t program, const OwnVariables& own);
+
+// When to look, and whether what was seen is new.
+class LaunchedWatch {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // The program has started, with `given` on top of our own environment.
+  void begin(const plan::Environment& given, Time now);
+
+  // Time::max(): never.
+  [[nodiscard]] Time next_look() const { return next_look_; }
+
+  // A look below the program (0: it has ended); what there is to report.
+  [[nodiscard]] std::optional<Launched> look(pid_t program, Time now);
+
+ private:
+  OwnVariables own_;
+  Time often_until_;
+  Time next_look_ = Time::max();
+  std::optional<Launched> told_;
+  Time gone_at_ = Time::max();  // what was reported is no longer there: then that is news
+};
+
+}  // namespace dts::launch

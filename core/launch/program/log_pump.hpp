@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time in front of each line of a log.
+#pragma once
+
+#include "core/base/files/unique_fd.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace dts::launch {
+
+// "2026-11-21T13:52:29.123Z ": RFC 3339, UTC, milliseconds, a blank.
+[[nodiscard]] std::string line_time(std::chrono::system_clock::time_point time);
+
+// Text that comes in pieces, with the time at which each line began. Not thread-safe.
+class LineStamper {
+ public:
+  // Appends `piece` to `out`, with `time` before each line that begins in it.
+  void add(std::string_view piece, std::string_view time, std::string& out);
+
+ private:
+  bool in_line_ = false;
+};
+
+// Copies a pipe into a log with those times, on a thread of its own: a file system that hangs must
+// not keep the rank from its signals. What the program writes goes through one pipe, so both its
+// streams stay in order; where the log is slow the pipe fills and the program waits, as it would
+// with the file itself. A piece of a line is written at once.
+class LogPump {
+ public:
+  LogPump(UniqueFd pipe, UniqueFd log);
+  LogPump(const LogPump&) = delete;
+  LogPump& operator=(const LogPump&) = delete;
+  // Waits for the pipe's end; 2 s at most, because somebody else may have been given its other end.
+  ~LogPump();
+
+ private:
+  void run() const;
+
+  UniqueFd pipe_;
+  UniqueFd log_;
+  UniqueFd give_up_;  // eventfd
+  UniqueFd ended_;    // eventfd
+  std::thread thread_;
+};
+
+}  // namespace dts::launch

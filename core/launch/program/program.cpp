@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/program/program.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/os/own_children.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/launch/program/stop_target.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace dts::launch {
+
+Result<void> Program::start(const std::vector<std::string>& argv,
+                            const std::vector<std::pair<std::string, std::string>>& environment,
+                            const Log& log) {
+  UniqueFd file(::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  // Not not_found, which is the program's.
+  if (!file.valid())
+    return fail(Errc::io, fmt::format("cannot open {}: {}", log.path, std::strerror(errno)));
+  if (log.timestamps) {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("cannot make a pipe");
+    pump_ = std::make_unique<LogPump>(UniqueFd(ends[0]), std::exchange(file, UniqueFd(ends[1])));
+  }
+  Command command;
+  command.argv = argv;
+  command.env = environment_with(environment);
+  command.stdout_fd = file.get();
+  command.stderr_fd = file.get();
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  DTS_ASSIGN(pid_, start_process(command));
+  group_ = pid_;
+  is_wrapper_ = is_wrapper(pid_);
+  return {};
+}
+
+void Program::look() {
+  if (pid_ > 0 && pid_ == group_) is_wrapper_ = is_wrapper(pid_);
+}
+
+void Program::signal(int number) {
+  if (pid_ <= 0) return;
+  look();
+  expect_stop(number);
+  for (const pid_t target : stop_targets(pid_, number)) ::kill(target, number);
+}
+
+void Program::kill() {
+  if (pid_ > 0) ::kill(-group_, SIGKILL);
+}
+
+// The wrapper died of a stop signal; who handles that is its program, and goes on as ours.
+bool Program::adopt_heir(int code) {
+  if (!is_wrapper_ || stop_signal_ == 0 || code != 128 + stop_signal_) return false;
+  for (const pid_t orphan : own_children())
+    if (::getpgid(orphan) == group_ && handles(orphan, stop_signal_)) {
+      pid_ = orphan;
+      is_wrapper_ = false;
+      return true;
+    }
+  return false;
+}
+
+void Program::bury() {
+  ::kill(-group_, SIGKILL);
+  pid_ = 0;
+  kill_children({});
+  pump_.reset();  // its writers are gone: it has come to the end
+}
+
+std::optional<int> Program::reap() {
+  std::optional<int> code;
+  int status = 0;
+  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;)
+    if (pid == pid_) code = exit_code_of_wait_status(status);
+  if (!code || adopt_heir(*code)) return std::nullopt;
+  bury();
+  return code;
+}
+
+}  // namespace dts::launch

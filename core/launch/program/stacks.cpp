@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/program/stacks.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/text/text.hpp"
+
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <vector>
+
+namespace dts::launch {
+namespace {
+
+using std::chrono::seconds;
+
+std::string proc(pid_t pid, const std::string& name) {
+  return read_file(proc_path(pid, name)).value_or("");
+}
+
+// The state letter in a text of proc(5)'s stat; the name before it may hold any character.
+char state_in(const std::string& stat) {
+  const std::size_t after = stat.rfind(") ");
+  return after == std::string::npos || after + 2 >= stat.size() ? '?' : stat[after + 2];
+}
+
+std::string kernel_view(pid_t pid) {
+  std::string text;
+  std::error_code failed;
+  for (const auto& task : std::filesystem::directory_iterator(proc_path(pid, "task"), failed)) {
+    const std::string thread = task.path().filename();
+    const std::string at = fmt::format("task/{}/", thread);
+    text += fmt::format("thread {} ({}): state {}, waits in {}\n",
+                        thread,
+                        trim(proc(pid, at + "comm")),
+                        state_in(proc(pid, at + "stat")),
+                        proc(pid, at + "wchan"));
+  }
+  return text;
+}
+
+// What `argv` prints, if that program is here; a tool that fails says why itself.
+std::string view_of(std::vector<std::string> argv, seconds limit) {
+  if (!find_program(argv[0])) return fmt::format("({} is not installed)\n", argv[0]);
+  const std::string name = argv[0];
+  Command command;
+  command.argv = std::move(argv);
+  const auto output = run_process(std::move(command), limit);
+  if (!output) return fmt::format("({}: {})\n", name, output.error().message);
+  return output->out + output->err;
+}
+
+}  // namespace
+
+std::vector<pid_t> family_of(pid_t pid) {
+  constexpr std::size_t k_most = 64;
+  std::vector<pid_t> family{pid};
+  for (std::size_t i = 0; i < family.size() && family.size() < k_most; ++i)
+    for (const pid_t child : children_of(family[i])) family.push_back(child);
+  return family;
+}
+
+std::uint64_t ticks_worked(pid_t pid) {
+  std::uint64_t ticks = 0;
+  for (const pid_t one : family_of(pid))
+    if (const auto process = process_info(one)) ticks += process->worked;
+  return ticks;
+}
+
+bool is_asleep(pid_t pid) {
+  // proc(5), /proc/PID/syscall: "running", or the number of the call and its arguments.
+  const auto sleeps = [](pid_t one) {
+    const std::string words = proc(one, "syscall");
+    const auto number = parse_number(words.substr(0, words.find(' ')));
+    return number && (*number == SYS_nanosleep || *number == SYS_clock_nanosleep);
+  };
+  const std::vector<pid_t> family = family_of(pid);
+  return std::any_of(family.begin(), family.end(), sleeps);
+}
+
+char process_state(pid_t pid) {
+  return state_in(proc(pid, "stat"));
+}
+
+Result<void> write_stacks(pid_t pid, const std::string& file) {
+  const std::string number = std::to_string(pid);
+  std::string text;
+  for (const pid_t one : family_of(pid)) {
+    std::string words = proc(one, "cmdline");
+    std::replace(words.begin(), words.end(), '\0', ' ');
+    text += fmt::format("== process {}: {}\n{}", one, words, kernel_view(one));
+  }
+  text += "== py-spy\n" + view_of({"py-spy", "dump", "--pid", number}, seconds(8));
+  text += "== gdb\n" +
+          view_of({"gdb", "-p", number, "-batch", "-nx", "-ex", "thread apply all backtrace 40"},
+                  seconds(15));
+  return write_file(file, text);
+}
+
+}  // namespace dts::launch

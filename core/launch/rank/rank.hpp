@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// `dtsubmit rank`: the process around one rank's program. The launcher starts it; it says hello to
+// the agent, gets its placement, binds, verifies, runs the program in its own process group, passes
+// the stop signal on, reports the exit and leaves nothing behind.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/launch/launcher/identity.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+struct RankOptions {
+  std::string run_directory;
+  unsigned attempt = 1;
+  std::vector<std::string> command;  // the program's argv
+  // From a launcher that says it here and not in variables (`dtsubmit node`), with the node's name.
+  std::optional<Identity> identity;
+  std::string node;
+};
+
+// Blocks until the program has ended. The value is this process's own exit code: 0 whenever the
+// agent knows the outcome, so that the launcher does not add a verdict of its own.
+[[nodiscard]] Result<int> run_rank(const RankOptions& options);
+
+}  // namespace dts::launch

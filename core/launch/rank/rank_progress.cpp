@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/rank/rank_progress.hpp"
+
+#include "core/launch/program/stacks.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace dts::launch {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds k_look{1};     // at the program's heartbeat
+constexpr seconds k_report{30};  // of it to the agent
+
+unsigned whole_seconds(std::chrono::steady_clock::duration time) {
+  return static_cast<unsigned>(std::max<long>(0, std::chrono::floor<seconds>(time).count()));
+}
+
+std::uint64_t size_of(const std::string& file) {
+  struct stat found {};
+
+  return ::stat(file.c_str(), &found) == 0 ? static_cast<std::uint64_t>(found.st_size) : 0;
+}
+
+}  // namespace
+
+Result<void> RankProgress::prepare(std::uint64_t checkpoint_every, plan::Environment& variables) {
+  DTS_ASSIGN(page_, BeatPage::create());
+  variables.emplace_back("DTSUBMIT_BEAT", page_->path());
+  if (checkpoint_every > 0) {
+    page_->advise(checkpoint_every);
+    variables.emplace_back("DTSUBMIT_CHECKPOINT_EVERY",
+                           std::to_string(page_->checkpoint_every_seconds()));
+  }
+  return {};
+}
+
+void RankProgress::begin(const Go& order, Time now) {
+  log_ = order.log;
+  may_hang_ = order.hang_seconds >= 0;
+  watch_.emplace(order.hang_seconds > 0 ? std::optional(seconds(order.hang_seconds)) : std::nullopt,
+                 now);
+  idle_.emplace(now);
+  next_look_ = now + k_look;
+  next_report_ = now + k_report;
+}
+
+Progress RankProgress::read_page(Time now) {
+  Progress progress;
+  progress.step = page_->step();
+  pace_.see(progress.step,
+            page_->save_milliseconds(),
+            page_->work_milliseconds(),
+            page_->input_milliseconds(),
+            now);
+  progress.pace = pace_.pace();
+  if (watch_) {
+    watch_->see(progress.step, size_of(log_), now);
+    progress.pace.pause = static_cast<std::uint64_t>(
+        std::chrono::ceil<milliseconds>(watch_->longest_pause()).count());
+  }
+  return progress;
+}
+
+Progress RankProgress::report(pid_t pid, Time now) {
+  Progress progress = read_page(now);
+  progress.state = std::string(1, process_state(pid));
+  progress.idle_seconds = whole_seconds(idle_->idle(now));
+  progress.asleep = is_asleep(pid);
+  if (!watch_) return progress;
+  progress.quiet_seconds = whole_seconds(watch_->quiet(now));
+  const auto since = may_hang_ ? watch_->hung(now) : std::nullopt;
+  if (since)
+    progress.stalled_seconds = static_cast<unsigned>(std::chrono::ceil<seconds>(*since).count());
+  return progress;
+}
+
+std::optional<Progress> RankProgress::look(pid_t pid, Time now) {
+  next_look_ = pid > 0 ? now + k_look : Time::max();
+  if (pid <= 0) return std::nullopt;
+  idle_->see(ticks_worked(pid), now);
+  const Progress seen = read_page(now);
+  // Said at once when it begins and when it ends: that of one rank is not yet that of all.
+  const bool was_hung = std::exchange(hung_, watch_ && may_hang_ && watch_->hung(now).has_value());
+  // The first beat is waited for: with it the program is known to be back at work.
+  const bool news = pace_.take_news() || (told_step_ == 0 && seen.step != 0) || hung_ != was_hung;
+  if (!news && now < next_report_) return std::nullopt;
+  next_report_ = now + k_report;
+  told_step_ = seen.step;
+  return report(pid, now);
+}
+
+std::optional<Progress> RankProgress::last_news(Time now) {
+  if (!page_) return std::nullopt;
+  Progress last = read_page(now);
+  const bool news = pace_.take_news() || last.step != told_step_;
+  return news ? std::optional(std::move(last)) : std::nullopt;
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/wire/channel.hpp"
+
+#include "core/base/files/own_file.hpp"
+#include "core/base/net/net.hpp"
+#include "core/run/directory/run_directory.hpp"
+
+namespace dts::launch {
+namespace {
+
+Result<UniqueFd> connect(const ChannelFile& channel) {
+  constexpr std::chrono::milliseconds k_limit{2000};
+  return connect_to_any(channel.addresses, channel.port, k_limit);
+}
+
+}  // namespace
+
+Result<ChannelFile> read_channel(const std::string& run_directory, unsigned attempt) {
+  const run::RunDirectory run{run_directory};
+  DTS_ASSIGN(const std::string text, read_own_file(run.attempt(attempt) + "/channel.json"));
+  return parse_channel_file(text);
+}
+
+Result<void> tell_agent(const ChannelFile& channel, const FromRank& message) {
+  DTS_ASSIGN(UniqueFd socket, connect(channel));
+  LineConnection(std::move(socket), 1024).send(to_line(message));
+  return {};
+}
+
+Result<LineConnection> attach_to_agent(const ChannelFile& channel) {
+  DTS_ASSIGN(UniqueFd socket, connect(channel));
+  LineConnection connection(std::move(socket), 1024);
+  connection.send(to_line(Attached{channel.token}));
+  return connection;
+}
+
+bool agent_lives(const ChannelFile& channel) {
+  return connect(channel).has_value();
+}
+
+}  // namespace dts::launch

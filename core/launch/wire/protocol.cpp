@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/wire/protocol.hpp"
+
+#include "core/base/text/json_fields.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace dts::launch {
+namespace {
+
+using nlohmann::json;
+
+template <class... Cases>
+struct Overload : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overload(Cases...) -> Overload<Cases...>;
+
+// Reads fields of `text` with `build`; whatever json throws becomes one Error.
+template <class Build>
+auto parse(std::string_view text, const char* what, Build build)
+    -> Result<decltype(build(json()))> {
+  try {
+    const json object = json::parse(text);
+    if (!object.is_object()) return fail(Errc::invalid, fmt::format("{}: not a JSON object", what));
+    return build(object);
+  } catch (const json::exception& error) {
+    return fail(Errc::invalid, fmt::format("{}: {}", what, error.what()));
+  }
+}
+
+[[noreturn]] void unknown_type(const std::string& type) {
+  throw json::other_error::create(501, "unknown type `" + type + "`", nullptr);
+}
+
+int number(const json& j, const char* name) {
+  return whole<int>(j.at(name), name);
+}
+
+unsigned port(const json& j, const char* name = "port") {
+  return whole<unsigned>(j.at(name), name, 65535);
+}
+
+std::vector<unsigned> counts(const json& j, const char* name) {
+  const auto& list = j.at(name).get_ref<const json::array_t&>();
+  std::vector<unsigned> values;
+  for (const json& value : list) values.push_back(whole<unsigned>(value, name));
+  return values;
+}
+
+std::uint64_t milliseconds(const json& j, const char* name) {
+  return whole<std::uint64_t>(j.at(name), name);
+}
+
+Progress progress_from(const json& j) {
+  Progress progress;
+  progress.step = whole<std::uint64_t>(j.at("step"), "step");
+  progress.stalled_seconds = count(j, "stalled_seconds");
+  progress.state = j.at("state").get<std::string>();
+  progress.quiet_seconds = count(j, "quiet_seconds");
+  progress.idle_seconds = count(j, "idle_seconds");
+  progress.asleep = j.at("asleep").get<bool>();
+  progress.pace.save = milliseconds(j, "save");
+  progress.pace.saves = count(j, "saves");
+  progress.pace.work = milliseconds(j, "work");
+  progress.pace.input = milliseconds(j, "input");
+  progress.pace.pause = milliseconds(j, "pause");
+  return progress;
+}
+
+Launched launched_from(const json& j) {
+  Launched launched;
+  launched.launcher = j.at("launcher").get<std::string>();
+  launched.command = j.at("command").get<std::string>();
+  launched.started = j.at("started").get<std::string>();
+  for (const json& one : j.at("processes").get_ref<const json::array_t&>())
+    launched.processes.push_back({count(one, "rank"),
+                                  count(one, "world_size"),
+                                  one.at("master").get<std::string>(),
+                                  one.at("program").get<std::string>()});
+  return launched;
+}
+
+Hello hello_from(const json& j) {
+  Hello hello;
+  hello.token = j.at("token").get<std::string>();
+  hello.rank.rank = count(j, "rank");
+  hello.rank.world_size = count(j, "world_size");
+  hello.rank.local_rank = count(j, "local_rank");
+  hello.rank.node = j.at("node").get<std::string>();
+  hello.rank.gpu_ids = j.at("gpu_ids").get<std::vector<std::string>>();
+  if (j.contains("gpu_numbers"))
+    hello.rank.gpu_numbers = j.at("gpu_numbers").get<std::vector<unsigned>>();
+  hello.host = j.at("host").get<std::string>();
+  hello.pid = number(j, "pid");
+  hello.addresses = j.at("addresses").get<std::vector<std::string>>();
+  hello.topology = j.value("topology", false);
+  hello.worker_port = port(j, "worker_port");
+  return hello;
+}
+
+Reached reached_from(const json& j) {
+  Reached reached;
+  for (const json& route : j.at("routes").get_ref<const json::array_t&>())
+    reached.routes.push_back({route.at("address").get<std::string>(),
+                              route.at("from").get<std::string>(),
+                              route.at("interface").get<std::string>()});
+  return reached;
+}
+
+Go go_from(const json& j) {
+  Go go;
+  go.cpus = counts(j, "cpus");
+  const auto memory = plan::memory_policy_from(j.at("memory").get<std::string>());
+  if (!memory) throw json::other_error::create(501, "`memory` is no memory policy", nullptr);
+  go.memory = *memory;
+  go.gpus_per_node = count(j, "gpus_per_node");
+  go.node_cpus = count(j, "node_cpus");
+  go.strict_binding = j.at("strict_binding").get<bool>();
+  go.environment = j.at("environment").get<std::vector<std::pair<std::string, std::string>>>();
+  go.log = j.at("log").get<std::string>();
+  go.stop_signal = number(j, "stop_signal");
+  go.log_timestamps = j.value("log_timestamps", false);
+  go.hang_seconds = number(j, "hang_seconds");
+  go.checkpoint_every = milliseconds(j, "checkpoint_every");
+  go.thread_cpus = counts(j, "thread_cpus");
+  go.signals_reach_programs = j.at("signals_reach_programs").get<bool>();
+  return go;
+}
+
+json hello_to(const Hello& m) {
+  json j{{"type", "hello"},
+         {"token", m.token},
+         {"rank", m.rank.rank},
+         {"world_size", m.rank.world_size},
+         {"local_rank", m.rank.local_rank},
+         {"node", m.rank.node},
+         {"gpu_ids", m.rank.gpu_ids},
+         {"host", m.host},
+         {"pid", m.pid},
+         {"addresses", m.addresses},
+         {"worker_port", m.worker_port}};
+  if (!m.rank.gpu_numbers.empty()) j["gpu_numbers"] = m.rank.gpu_numbers;
+  if (m.topology) j["topology"] = true;
+  return j;
+}
+
+json launched_to(const Launched& m) {
+  json processes = json::array();
+  for (const LaunchedProcess& one : m.processes)
+    processes.push_back({{"rank", one.rank},
+                         {"world_size", one.world_size},
+                         {"master", one.master},
+                         {"program", one.program}});
+  return {{"type", "launched"},
+          {"launcher", m.launcher},
+          {"command", m.command},
+          {"started", m.started},
+          {"processes", std::move(processes)}};
+}
+
+json reached_to(const Reached& m) {
+  json routes = json::array();
+  for (const Route& route : m.routes)
+    routes.push_back(
+        {{"address", route.address}, {"from", route.from}, {"interface", route.interface}});
+  return {{"type", "reached"}, {"routes", std::move(routes)}};
+}
+
+// Names and output may hold any bytes; invalid UTF-8 must not throw here.
+std::string dump(const json& j) {
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_line(const FromRank& message) {
+  return dump(std::visit(
+      Overload{
+          [](const Hello& m) { return hello_to(m); },
+          [](const Topology& m) {
+            return json{{"type", "topology"}, {"text", m.text}};
+          },
+          [](const Measured& m) {
+            return json{{"type", "measured"}, {"text", m.text}};
+          },
+          [](const ClockReading& m) {
+            return json{{"type", "clock"}, {"milliseconds", m.milliseconds}};
+          },
+          [](const Listening& m) {
+            json j{{"type", "listening"}, {"port", m.port}};
+            if (!m.note.empty()) j["note"] = m.note;
+            return j;
+          },
+          [](const Reached& m) { return reached_to(m); },
+          [](const Bound& m) {
+            return json{{"type", "bound"}, {"text", m.text}};
+          },
+          [](const Started& m) {
+            return json{{"type", "started"}, {"pid", m.pid}};
+          },
+          [](const Launched& m) { return launched_to(m); },
+          [](const Signalled& m) {
+            return json{{"type", "signalled"}, {"signal", m.signal}};
+          },
+          [](const Exited& m) {
+            return json{{"type", "exited"},
+                        {"code", m.code},
+                        {"out_of_memory", m.out_of_memory},
+                        {"done", m.done}};
+          },
+          [](const Progress& m) {
+            return json{{"type", "progress"},
+                        {"step", m.step},
+                        {"stalled_seconds", m.stalled_seconds},
+                        {"state", m.state},
+                        {"quiet_seconds", m.quiet_seconds},
+                        {"idle_seconds", m.idle_seconds},
+                        {"asleep", m.asleep},
+                        {"save", m.pace.save},
+                        {"saves", m.pace.saves},
+                        {"work", m.pace.work},
+                        {"input", m.pace.input},
+                        {"pause", m.pace.pause}};
+          },
+          [](const Dumped&) {
+            return json{{"type", "dumped"}};
+          },
+          [](const Failed& m) {
+            return json{{"type", "failed"}, {"message", m.message}, {"program", m.program}};
+          },
+          [](const Refused& m) {
+            return json{
+                {"type", "refused"}, {"token", m.token}, {"node", m.node}, {"message", m.message}};
+          },
+          [](const Notice& m) {
+            return json{
+                {"type", "notice"}, {"token", m.token}, {"node", m.node}, {"signal", m.signal}};
+          },
+          [](const Attached& m) {
+            return json{{"type", "attached"}, {"token", m.token}};
+          },
+          [](const NotLaunched& m) {
+            return json{{"type", "not_launched"}, {"token", m.token}, {"message", m.message}};
+          },
+          [](const Verify& m) {
+            return json{{"type", "verify"}, {"token", m.token}};
+          },
+      },
+      message));
+}
+
+std::string to_line(const ToRank& message) {
+  return dump(
+      std::visit(Overload{
+                     [](const AskClock&) {
+                       return json{{"type", "ask_clock"}};
+                     },
+                     [](const Listen& m) {
+                       return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
+                     },
+                     [](const Probe& m) {
+                       return json{{"type", "probe"},
+                                   {"addresses", m.addresses},
+                                   {"port", m.port},
+                                   {"nonce", m.nonce}};
+                     },
+                     [](const Go& m) {
+                       return json{{"type", "go"},
+                                   {"cpus", m.cpus},
+                                   {"memory", plan::to_text(m.memory)},
+                                   {"gpus_per_node", m.gpus_per_node},
+                                   {"node_cpus", m.node_cpus},
+                                   {"strict_binding", m.strict_binding},
+                                   {"environment", m.environment},
+                                   {"log", m.log},
+                                   {"log_timestamps", m.log_timestamps},
+                                   {"stop_signal", m.stop_signal},
+                                   {"hang_seconds", m.hang_seconds},
+                                   {"checkpoint_every", m.checkpoint_every},
+                                   {"thread_cpus", m.thread_cpus},
+                                   {"signals_reach_programs", m.signals_reach_programs}};
+                     },
+                     [](const Advise& m) {
+                       return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
+                     },
+                     [](const ReadBack&) {
+                       return json{{"type", "read_back"}};
+                     },
+                     [](const Stacks& m) {
+                       return json{{"type", "stacks"}, {"file", m.file}};
+                     },
+                     [](const Stop& m) {
+                       return json{{"type", "stop"}, {"signal", m.signal}};
+                     },
+                     [](const Kill&) {
+                       return json{{"type", "kill"}};
+                     },
+                     [](const Bye&) {
+                       return json{{"type", "bye"}};
+                     },
+                 },
+                 message));
+}
+
+Result<FromRank> parse_from_rank(std::string_view line) {
+  return parse(line, "control channel", [](const json& j) -> FromRank {
+    const auto type = j.at("type").get<std::string>();
+    if (type == "hello") return hello_from(j);
+    if (type == "topology") return Topology{j.at("text").get<std::string>()};
+    if (type == "measured") return Measured{j.at("text").get<std::string>()};
+    if (type == "clock")
+      return ClockReading{whole<std::int64_t>(j.at("milliseconds"), "milliseconds")};
+    if (type == "listening") return Listening{port(j), j.value("note", "")};
+    if (type == "reached") return reached_from(j);
+    if (type == "bound") return Bound{j.at("text").get<std::string>()};
+    if (type == "started") return Started{number(j, "pid")};
+    if (type == "launched") return launched_from(j);
+    if (type == "signalled") return Signalled{number(j, "signal")};
+    if (type == "exited")
+      return Exited{whole<int>(j.at("code"), "code", 255),
+                    j.at("out_of_memory").get<bool>(),
+                    j.at("done").get<bool>()};
+    if (type == "progress") return progress_from(j);
+    if (type == "dumped") return Dumped{};
+    if (type == "failed")
+      return Failed{j.at("message").get<std::string>(),
+                    whole<int>(j.at("program"), "program", 255)};
+    if (type == "refused")
+      return Refused{j.at("token").get<std::string>(),
+                     j.at("node").get<std::string>(),
+                     j.at("message").get<std::string>()};
+    if (type == "notice")
+      return Notice{
+          j.at("token").get<std::string>(), j.at("node").get<std::string>(), number(j, "signal")};
+    if (type == "attached") return Attached{j.at("token").get<std::string>()};
+    if (type == "not_launched")
+      return NotLaunched{j.at("token").get<std::string>(), j.at("message").get<std::string>()};
+    if (type == "verify") return Verify{j.at("token").get<std::string>()};
+    unknown_type(type);
+  });
+}
+
+Result<ToRank> parse_to_rank(std::string_view line) {
+  return parse(line, "control channel", [](const json& j) -> ToRank {
+    const auto type = j.at("type").get<std::string>();
+    if (type == "ask_clock") return AskClock{};
+    if (type == "listen") return Listen{counts(j, "ports"), j.at("nonce").get<std::string>()};
+    if (type == "probe")
+      return Probe{j.at("addresses").get<std::vector<std::string>>(),
+                   port(j),
+                   j.at("nonce").get<std::string>()};
+    if (type == "go") return go_from(j);
+    if (type == "advise") return Advise{milliseconds(j, "milliseconds")};
+    if (type == "read_back") return ReadBack{};
+    if (type == "stacks") return Stacks{j.at("file").get<std::string>()};
+    if (type == "stop") return Stop{number(j, "signal")};
+    if (type == "kill") return Kill{};
+    if (type == "bye") return Bye{};
+    unknown_type(type);
+  });
+}
+
+std::string to_text(const ChannelFile& channel) {
+  return dump(json{{"token", channel.token},
+                   {"node", channel.node},
+                   {"addresses", channel.addresses},
+                   {"port", channel.port},
+                   {"preflight", channel.preflight},
+                   {"check_gpus", channel.check_gpus}});
+}
+
+Result<ChannelFile> parse_channel_file(std::string_view text) {
+  return parse(text, "channel.json", [](const json& j) {
+    return ChannelFile{j.at("token").get<std::string>(),
+                       j.at("node").get<std::string>(),
+                       j.at("addresses").get<std::vector<std::string>>(),
+                       port(j),
+                       j.at("preflight").get<bool>(),
+                       j.at("check_gpus").get<bool>()};
+  });
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bindings that do not look at GPUs. Pure.
+#pragma once
+
+#include "core/plan/binding/binding.hpp"
+
+namespace dts::plan {
+
+// Cores and GPUs (those of the request, else runs in PCI's order) under compact, spread, none or
+// map; `cpus` under map only. Precondition: bind_node() has checked the request.
+[[nodiscard]] std::vector<RankBinding> bind_by_policy(const topo::NodeTopology& topology,
+                                                      const BindRequest& request);
+
+}  // namespace dts::plan

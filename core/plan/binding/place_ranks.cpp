@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who goes where: place_ranks().
+#include "core/base/text/alike.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/plan/binding/locate_gpus.hpp"
+#include "core/plan/cores/fabric.hpp"
+#include "core/plan/gpus/gpu_groups.hpp"
+#include "core/plan/ranks_by_node.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace dts::plan {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// The GPUs of a node as its ranks were given them, and which of the machine's those are.
+struct NodeGpus {
+  std::vector<Names> of_rank;     // where the launcher has decided: each rank's; else empty
+  Names all;                      // where it has not: the node's
+  std::vector<unsigned> indices;  // of `all` in NodeTopology::gpus; empty: not known
+};
+
+NodeGpus gpus_of(const NodeRanks& ranks, unsigned planned, const topo::NodeTopology* node) {
+  NodeGpus gpus;
+  if (planned == 0) return gpus;
+  gpus.all = ranks[0]->gpu_ids;
+  const auto same = [&](const RankHello* hello) { return hello->gpu_ids == gpus.all; };
+  if (!std::all_of(ranks.begin(), ranks.end(), same)) {
+    for (const RankHello* hello : ranks) gpus.of_rank.push_back(hello->gpu_ids);
+    gpus.all.clear();
+    return gpus;
+  }
+  if (gpus.all.empty())
+    for (unsigned gpu = 0; gpu < planned; ++gpu) gpus.all.push_back(std::to_string(gpu));
+  if (node != nullptr) gpus.indices = locate_gpus(gpus.all, *ranks[0], *node);
+  if (gpus.all.size() > planned) {
+    gpus.all.resize(planned);
+    gpus.indices.resize(std::min<std::size_t>(gpus.indices.size(), planned));
+  }
+  return gpus;
+}
+
+// How many ranks may use each core.
+std::vector<unsigned> users_of_cores(const NodeBinding& binding, std::size_t cores) {
+  std::vector<unsigned> users(cores, 0);
+  for (const RankBinding& rank : binding.ranks)
+    for (const auto* list : {&rank.home, &rank.annex})
+      for (const unsigned core : *list) ++users[core];
+  return users;
+}
+
+// A core of several ranks counts as a part of one for each: threads are to have a core each.
+unsigned whole_cores(const std::vector<unsigned>& cores, const std::vector<unsigned>& users) {
+  double sum = 0;
+  for (const unsigned core : cores) sum += 1.0 / users[core];
+  return std::max(1U, static_cast<unsigned>(sum + 1e-9));
+}
+
+void take_cores(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
+  placement.cpus = share.cpus;
+  for (const auto* list : {&share.home, &share.annex})  // the program's own threads are at home
+    for (const unsigned core : *list) {
+      const std::vector<unsigned>& pus = node.cores[core].pus;
+      const auto own = std::find_if(pus.begin(), pus.end(), [&](unsigned pu) {
+        return std::binary_search(share.cpus.begin(), share.cpus.end(), pu);
+      });
+      if (own != pus.end()) placement.first_cpus.push_back(*own);
+    }
+  placement.cores = static_cast<unsigned>(std::max<std::size_t>(1, placement.first_cpus.size()));
+}
+
+// What copies to and from GPUs is to be near them, whatever core it was made on.
+void take_memory(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
+  if (share.gpus.empty() || share.numas.size() != 1 || share.numas[0] >= node.numas.size()) return;
+  const topo::NumaNode& numa = node.numas[share.numas[0]];
+  // The kernel refuses a node without memory, and by itself goes to the nearest.
+  if (numa.has_memory) placement.memory = {MemoryPolicy::Kind::prefer, {numa.os}};
+}
+
+void take_nics(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
+  for (const unsigned nic : share.nics)
+    for (const std::size_t port : ports_of(node, node.nics[nic]))
+      placement.nics.push_back(fmt::format("{}:{}", node.fabric[port].hca, node.fabric[port].port));
+}
+
+// The binding of one node, and GPUs by their names.
+class NodePlacing {
+ public:
+  NodePlacing(const NodeRanks& ranks, const Plan& plan, const topo::NodeTopology* node)
+      : ranks_(ranks),
+        node_(node),
+        gpus_(gpus_of(ranks, plan.gpus_per_node, node)),
+        dealt_(deal()) {}
+
+  Result<void> bind(const Plan& plan) {
+    if (node_ == nullptr) return {};
+    DTS_ASSIGN(BindRequest request, parse_bind(plan.bind));
+    request.ranks = static_cast<unsigned>(ranks_.size());
+    request.smt = plan.smt;
+    request.cores_per_rank = plan.cores_per_rank;
+    request.gpus = gpus_.indices;
+    make_set(request.gpus);
+    if (!gpus_.indices.empty())
+      for (const auto& places : dealt_) {
+        auto& own = request.gpus_of.emplace_back();
+        for (const unsigned place : places) own.push_back(gpus_.indices[place]);
+        make_set(own);
+      }
+    if (!gpus_.of_rank.empty()) request.gpus_of = locate_each(gpus_.of_rank, *node_);
+    DTS_ASSIGN(binding_, bind_node(*node_, request));
+    users_ = users_of_cores(*binding_, node_->cores.size());
+    return {};
+  }
+
+  void fill(std::size_t i, Placement& placement) const {
+    if (binding_) {
+      take_cores(placement, *node_, binding_->ranks[i]);
+      placement.home_cores = whole_cores(binding_->ranks[i].home, users_);
+      take_memory(placement, *node_, binding_->ranks[i]);
+      take_nics(placement, *node_, binding_->ranks[i]);
+    }
+    placement.gpus = names_of(i);
+  }
+
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    if (!binding_) return notes;
+    for (const std::string& reason : binding_->reasons) notes.push_back("binding: " + reason);
+    for (const std::string& warning : binding_->warnings)
+      notes.push_back("binding: warning: " + warning);
+    return notes;
+  }
+
+ private:
+  [[nodiscard]] Names names_of(std::size_t i) const {
+    if (!gpus_.of_rank.empty()) return gpus_.of_rank[i];
+    Names names;
+    if (!dealt_.empty())
+      for (const unsigned place : dealt_[i]) names.push_back(gpus_.all[place]);
+    else if (binding_)
+      for (const unsigned gpu : binding_->ranks[i].gpus)
+        for (std::size_t place = 0; place < gpus_.indices.size(); ++place)
+          if (gpus_.indices[place] == gpu) names.push_back(gpus_.all[place]);
+    return names;
+  }
+
+  // Places in the node's list by rank, in the order of the list: of GPUs of which it is not known
+  // where they are, of one for each rank, and of MIG instances, of which a process uses the first
+  // only. Empty: bind_node() decides.
+  [[nodiscard]] std::vector<std::vector<unsigned>> deal() const {
+    std::vector<unsigned> different = gpus_.indices;
+    make_set(different);
+    if (different.size() == gpus_.all.size() && different.size() != ranks_.size()) return {};
+    std::vector<unsigned> places(gpus_.all.size());
+    std::iota(places.begin(), places.end(), 0U);
+    return gpu_runs(places, static_cast<unsigned>(ranks_.size()));
+  }
+
+  const NodeRanks& ranks_;
+  const topo::NodeTopology* node_;
+  const NodeGpus gpus_;
+  const std::vector<std::vector<unsigned>> dealt_;
+  std::optional<NodeBinding> binding_;
+  std::vector<unsigned> users_;  // ranks on each core
+};
+
+// One line for all nodes of which the same is to be said.
+std::vector<std::string> fold(const std::vector<std::pair<std::string, Names>>& notes_of_nodes) {
+  const auto groups =
+      group_alike(notes_of_nodes.size(), [&](std::size_t i) { return notes_of_nodes[i].second; });
+  std::vector<std::string> lines;
+  for (const auto& [notes, members] : groups) {
+    Names nodes;
+    for (const std::size_t i : members) nodes.push_back(notes_of_nodes[i].first);
+    for (const std::string& note : notes)
+      lines.push_back(groups.size() == 1 ? note : note + " (" + fold_hostlist(nodes) + ")");
+  }
+  return lines;
+}
+
+void number_nodes(std::vector<Placement>& placements) {
+  std::map<std::string, unsigned> node_ranks;
+  for (Placement& placement : placements)
+    placement.node_rank =
+        node_ranks.try_emplace(placement.node, static_cast<unsigned>(node_ranks.size()))
+            .first->second;
+}
+
+}  // namespace
+
+Result<PlacedRanks> place_ranks(const std::vector<RankHello>& hellos,
+                                const Plan& plan,
+                                const std::map<std::string, topo::NodeTopology>& topologies) {
+  PlacedRanks placed;
+  std::vector<std::pair<std::string, Names>> notes;
+  for (const auto& [name, ranks] : ranks_by_node(hellos)) {
+    const auto topology = topologies.find(name);
+    NodePlacing node(ranks, plan, topology != topologies.end() ? &topology->second : nullptr);
+    if (auto bound = node.bind(plan); !bound) {
+      bound.error().message = name + ": " + bound.error().message;
+      return tl::unexpected(std::move(bound.error()));
+    }
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      Placement placement;
+      placement.rank = ranks[i]->rank;
+      placement.local_rank = static_cast<unsigned>(i);
+      placement.local_world_size = static_cast<unsigned>(ranks.size());
+      placement.node = name;
+      node.fill(i, placement);
+      placed.ranks.push_back(std::move(placement));
+    }
+    notes.emplace_back(name, node.notes());
+  }
+  std::sort(placed.ranks.begin(), placed.ranks.end(), [](const Placement& a, const Placement& b) {
+    return a.rank < b.rank;
+  });
+  number_nodes(placed.ranks);
+  placed.notes = fold(notes);
+  return placed;
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/cores/core_amounts.hpp"
+
+#include "core/plan/cores/flow.hpp"
+#include "core/plan/cores/near_cores.hpp"
+#include "core/plan/cores/share_cores.hpp"
+#include "core/topo/distance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <tuple>
+
+namespace dts::plan {
+namespace {
+
+using topo::NodeTopology;
+using Amounts = std::vector<std::vector<std::int64_t>>;
+
+constexpr std::int64_t k_any = std::numeric_limits<std::int32_t>::max();
+
+// What a unit of each costs. A unit counts more than all that can come together of those before it.
+struct Weights {
+  Cost distance = 1, near = 0, home = 1, fewest = 0, crowd = 0;
+};
+
+constexpr Weights k_near_only{0, 1, 0, 0, 0};
+
+Weights weights_of(const std::vector<RankClass>& classes, const CoreQuota& quota, CoreAim aim) {
+  std::int64_t ranks = 0, farthest = 1;
+  for (const RankClass& alike : classes) {
+    ranks += static_cast<std::int64_t>(alike.members.size());
+    for (const Reach& reach : alike.key) farthest = std::max(farthest, reach.distance + 1);
+  }
+  const std::int64_t cores = ranks * quota.each + quota.extra;
+  Weights weights;
+  if (aim == CoreAim::fair) {
+    weights.near = cores * farthest + 1;
+    weights.home = cores * (quota.each + 2) * weights.near;
+    weights.fewest = (ranks * quota.home * farthest + 1) * weights.home;
+  }
+  if (quota.crowded) weights.crowd = (weights.fewest + weights.home * farthest) * (cores + 1);
+  return weights;
+}
+
+// The network: from the source to the slots of each class (the first cores of each of its ranks,
+// the next, ...), from a slot to what is near or far, home or not, and from there to the cores.
+// Where each core of a rank is a slot, a near one costs the more the later the slot is: the least
+// sum of such rising costs is the fairest division there is (Fujishige: Lexicographically Optimal
+// Base of a Polymatroid, Mathematics of Operations Research 5, 1980).
+class CoreFlow {
+ public:
+  // `fewest`: near cores that every rank can have at once, and is to have.
+  CoreFlow(const std::vector<RankClass>& classes,
+           const std::vector<CoreGroup>& groups,
+           const CoreQuota& quota,
+           const Weights& weights,
+           bool slot_each,
+           std::int64_t fewest = 0)
+      : classes_(classes),
+        groups_(groups),
+        weights_(weights),
+        far_(slot_each ? quota.each + 1 : 1),
+        fewest_(fewest),
+        slots_(slots(quota, slot_each)),
+        flow_(k_first_group + groups.size() + classes.size() * (k_hubs + slots_.size())) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto size = static_cast<std::int64_t>(groups[g].cores.size());
+      flow_.add(k_first_group + g, k_sink, size * quota.full, 0);
+      if (quota.crowded) flow_.add(k_first_group + g, k_sink, size, weights.crowd);
+    }
+    flow_.add(k_source, k_more, quota.extra, 0);
+    for (std::size_t c = 0; c < classes.size(); ++c) add_class(c);
+    flow_.run(k_source, k_sink);
+  }
+
+  [[nodiscard]] Amounts amounts() const {
+    Amounts amounts(classes_.size(), std::vector<std::int64_t>(groups_.size(), 0));
+    for (std::size_t c = 0; c < classes_.size(); ++c)
+      for (std::size_t g = 0; g < groups_.size(); ++g)
+        for (const std::size_t edge : edges_[c][g]) amounts[c][g] += flow_.flow(edge);
+    return amounts;
+  }
+
+ private:
+  static constexpr std::size_t k_source = 0, k_more = 1, k_sink = 2, k_first_group = 3;
+  static constexpr std::size_t k_hubs = 4;  // near and far, of home and of the rest
+
+  struct Slot {
+    std::int64_t cores;  // of each rank
+    std::int64_t level;  // how many cores a rank has before
+    bool is_home, is_extra;
+  };
+
+  static std::vector<Slot> slots(const CoreQuota& quota, bool slot_each) {
+    std::vector<Slot> slots;
+    for (std::int64_t j = 0; slot_each && j < quota.each; ++j)
+      slots.push_back({1, j, j < quota.home, false});
+    if (!slot_each)
+      slots = {{quota.home, 0, true, false}, {quota.each - quota.home, 0, false, false}};
+    slots.push_back({1, slot_each ? quota.each : 0, false, true});
+    return slots;
+  }
+
+  void add_class(std::size_t c) {
+    const std::size_t hubs = k_first_group + groups_.size() + c * (k_hubs + slots_.size());
+    const auto ranks = static_cast<std::int64_t>(classes_[c].members.size());
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
+      const Slot& slot = slots_[s];
+      const std::size_t node = hubs + k_hubs + s, hub = hubs + (slot.is_home ? 0 : 2);
+      flow_.add(slot.is_extra ? k_more : k_source, node, ranks * slot.cores, 0);
+      flow_.add(node, hub, k_any, slot.level * weights_.near);
+      flow_.add(node,
+                hub + 1,
+                k_any,
+                far_ * weights_.near + (slot.level < fewest_ ? weights_.fewest : 0));
+    }
+    auto& edges = edges_.emplace_back();
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const Reach& reach = classes_[c].key[g];
+      const std::size_t hub = hubs + (reach.is_far ? 1 : 0), group = k_first_group + g;
+      edges.push_back({flow_.add(hub, group, k_any, reach.distance * weights_.home),
+                       flow_.add(hub + 2, group, k_any, reach.distance * weights_.distance)});
+    }
+  }
+
+  const std::vector<RankClass>& classes_;
+  const std::vector<CoreGroup>& groups_;
+  const Weights weights_;
+  const std::int64_t far_, fewest_;
+  const std::vector<Slot> slots_;
+  Flow flow_;
+  std::vector<std::vector<std::array<std::size_t, 2>>> edges_;  // by class and group: home, other
+};
+
+// Near cores of the rank that has the fewest; ranks of a class divide evenly.
+std::int64_t fewest_near(const std::vector<RankClass>& classes, const Amounts& amounts) {
+  std::int64_t fewest = k_any;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    std::int64_t near = 0;
+    for (std::size_t g = 0; g < amounts[c].size(); ++g)
+      near += classes[c].key[g].is_far ? 0 : amounts[c][g];
+    fewest = std::min(fewest, near / static_cast<std::int64_t>(classes[c].members.size()));
+  }
+  return fewest;
+}
+
+// Whether near cores are divided as fairly as can be without a closer look: nobody has a far one;
+// or no two classes want the same ones, and each has all it can have.
+bool is_plainly_fair(const std::vector<RankClass>& classes,
+                     const std::vector<CoreGroup>& groups,
+                     const CoreQuota& quota,
+                     const Amounts& amounts) {
+  std::vector<bool> wanted(groups.size(), false);
+  bool any_far = false, fair = classes.size() > 0;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    std::int64_t there = 0, near = 0, all = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      all += amounts[c][g];
+      if (classes[c].key[g].is_far) continue;
+      fair = fair && !wanted[g];
+      wanted[g] = true;
+      there += static_cast<std::int64_t>(groups[g].cores.size());
+      near += amounts[c][g];
+    }
+    any_far = any_far || near < all;
+    const auto ranks = static_cast<std::int64_t>(classes[c].members.size());
+    fair = fair && near >= std::min(there, ranks * quota.each);
+  }
+  return fair || !any_far;
+}
+
+}  // namespace
+
+std::int64_t slow_distance() {
+  return (topo::k_other_package + 1) * k_unit;
+}
+
+std::vector<CoreGroup> group_cores(const NodeTopology& topology) {
+  const auto alike = group_alike(topology.cores.size(), [&](std::size_t i) {
+    const topo::Core& core = topology.cores[i];
+    return std::make_tuple(core.package, core.numa, core.l3, core.kind);
+  });
+  std::vector<CoreGroup> groups;
+  for (const auto& [place, cores] : alike)
+    groups.push_back(
+        {std::get<0>(place), std::get<1>(place), std::get<2>(place), {cores.begin(), cores.end()}});
+  return groups;
+}
+
+std::vector<RankClass> classify_ranks(const NodeTopology& topology,
+                                      const std::vector<CoreGroup>& groups,
+                                      const std::vector<std::vector<unsigned>>& gpus) {
+  const NearCores near(topology);
+  return group_alike(gpus.size(), [&](std::size_t rank) {
+    std::vector<Reach> reaches;
+    for (const CoreGroup& one : groups) {
+      const unsigned core = one.cores[0];
+      const std::int64_t slower = near.fastest_kind() - topology.cores[core].kind;
+      reaches.push_back({!near.contain(gpus[rank], core),
+                         mean_distance(topology, gpus[rank], core) + slower * slow_distance()});
+    }
+    return reaches;
+  });
+}
+
+CoreQuota core_quota(std::size_t cores, std::size_t ranks, std::size_t most) {
+  if (cores < ranks) return {1, 1, 0, static_cast<std::int64_t>(ranks / cores), true};
+  const std::size_t each = std::min(cores / ranks, most);
+  return {static_cast<std::int64_t>(each),
+          static_cast<std::int64_t>(std::min<std::size_t>(each, k_home_cores)),
+          static_cast<std::int64_t>(each < most ? cores % ranks : 0),
+          1,
+          false};
+}
+
+Amounts core_amounts(const std::vector<RankClass>& classes,
+                     const std::vector<CoreGroup>& groups,
+                     const CoreQuota& quota,
+                     CoreAim aim) {
+  const Weights weights = weights_of(classes, quota, aim);
+  Amounts amounts = CoreFlow(classes, groups, quota, weights, false).amounts();
+  if (aim == CoreAim::distance || classes.size() == 1 || quota.crowded ||
+      is_plainly_fair(classes, groups, quota, amounts))
+    return amounts;
+  const std::int64_t fewest =
+      fewest_near(classes, CoreFlow(classes, groups, quota, k_near_only, true).amounts());
+  return CoreFlow(classes, groups, quota, weights, true, fewest).amounts();
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many cores of which part of a node go to which ranks. Pure.
+#pragma once
+
+#include "core/base/text/alike.hpp"
+#include "core/plan/cores/tidy_cores.hpp"
+#include "core/topo/topology.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dts::plan {
+
+// Ranks that are alike to every core: by group, what it is to them.
+using RankClass = Alike<std::vector<Reach>>;
+
+// Cores that nothing tells apart, in the order of their first.
+[[nodiscard]] std::vector<CoreGroup> group_cores(const topo::NodeTopology& topology);
+
+// `gpus`: of each rank.
+[[nodiscard]] std::vector<RankClass> classify_ranks(const topo::NodeTopology& topology,
+                                                    const std::vector<CoreGroup>& groups,
+                                                    const std::vector<std::vector<unsigned>>& gpus);
+
+// A slow core of a hybrid processor counts as farther than any faster one.
+[[nodiscard]] std::int64_t slow_distance();
+
+// What each rank gets: `each`, of which `home` are home cores, and `extra` of them one more. Each
+// core serves `full` ranks, and some of them one more where cores are fewer than ranks.
+struct CoreQuota {
+  std::int64_t each = 1, home = 1, extra = 0, full = 1;
+  bool crowded = false;
+};
+
+// `most`: cores a rank gets at the utmost.
+[[nodiscard]] CoreQuota core_quota(std::size_t cores, std::size_t ranks, std::size_t most);
+
+// What is to be least, each before all that follows.
+enum class CoreAim {
+  fair,     // near cores that the rank with the fewest lacks, distances of home cores, near cores
+            // that the rank with the second fewest lacks, ..., all distances
+  distance  // all distances
+};
+
+// Cores of each class in each group: a minimum-cost flow, so that nothing is better.
+[[nodiscard]] std::vector<std::vector<std::int64_t>> core_amounts(
+    const std::vector<RankClass>& classes,
+    const std::vector<CoreGroup>& groups,
+    const CoreQuota& quota,
+    CoreAim aim);
+
+}  // namespace dts::plan

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/cores/fewest_near.hpp"
+
+#include "core/plan/cores/near_cores.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+namespace dts::plan {
+namespace {
+
+// So many regions are told apart; those beyond count as one that is near whoever is near any of
+// them, so that the number is never too small.
+constexpr std::size_t k_most_regions = 64;
+
+}  // namespace
+
+FewestNear::FewestNear(const topo::NodeTopology& topology,
+                       const std::vector<unsigned>& gpus,
+                       std::size_t ranks,
+                       const CoreQuota& quota)
+    : ranks_(ranks), cores_(topology.cores.size()), quota_(quota), near_(topology.gpus.size(), 0) {
+  const NearCores near(topology);
+  std::map<std::vector<bool>, std::size_t> regions;
+  for (const CoreGroup& alike : group_cores(topology)) {
+    std::vector<bool> users;
+    for (const unsigned gpu : gpus) users.push_back(near.contain({gpu}, alike.cores[0]));
+    const std::size_t place = std::min(regions.size(), k_most_regions - 1);
+    const auto [known, is_new] = regions.try_emplace(users, place);
+    if (known->second == sizes_.size()) sizes_.push_back(0);
+    sizes_[known->second] += alike.cores.size();
+    for (std::size_t i = 0; i < gpus.size() && is_new; ++i)
+      if (users[i]) near_[gpus[i]] |= Regions{1} << known->second;
+  }
+}
+
+std::size_t FewestNear::cores_in(Regions regions) const {
+  std::size_t sum = 0;
+  for (; regions != 0; regions &= regions - 1)
+    sum += sizes_[static_cast<std::size_t>(std::countr_zero(regions))];
+  return sum;
+}
+
+std::vector<FewestNear::Sort> FewestNear::sorts_of(
+    const std::vector<std::vector<unsigned>>& groups) const {
+  std::vector<Sort> sorts;
+  for (const auto& gpus : groups) {
+    Regions near = 0;
+    for (const unsigned gpu : gpus) near |= near_[gpu];
+    const auto known = std::find_if(
+        sorts.begin(), sorts.end(), [&](const Sort& sort) { return sort.near == near; });
+    if (known != sorts.end())
+      ++known->ranks;
+    else
+      sorts.push_back({near, 1});
+  }
+  return sorts;
+}
+
+// Sorts that are connected by cores that are near to several.
+std::vector<std::vector<FewestNear::Sort>> FewestNear::components(const std::vector<Sort>& sorts) {
+  std::vector<std::vector<Sort>> found;
+  std::vector<Regions> reach;  // of each component
+  for (const Sort& sort : sorts) {
+    std::vector<Sort> whole{sort};
+    Regions near = sort.near;
+    for (std::size_t i = 0; i < found.size();) {
+      if ((reach[i] & sort.near) == 0) {
+        ++i;
+        continue;
+      }
+      near |= reach[i];
+      whole.insert(whole.end(), found[i].begin(), found[i].end());
+      found.erase(found.begin() + static_cast<std::ptrdiff_t>(i));
+      reach.erase(reach.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    found.push_back(std::move(whole));
+    reach.push_back(near);
+  }
+  return found;
+}
+
+// Every set of the sorts, or of too many each alone and all together.
+template <class Look>
+void FewestNear::each_set(const std::vector<Sort>& sorts, const Look& look) {
+  Sort all;
+  for (const Sort& sort : sorts) all = {all.near | sort.near, all.ranks + sort.ranks};
+  if (sorts.size() > k_most_sorts) {
+    for (const Sort& sort : sorts) look(sort);
+    return look(all);
+  }
+  std::vector<Sort> sets(std::size_t{1} << sorts.size());
+  for (std::size_t set = 1; set < sets.size(); ++set) {
+    const Sort& rest = sets[set & (set - 1)];
+    const Sort& one = sorts[static_cast<std::size_t>(std::countr_zero(set))];
+    sets[set] = {rest.near | one.near, rest.ranks + one.ranks};
+    look(sets[set]);
+  }
+}
+
+std::size_t FewestNear::of_some(const std::vector<std::vector<unsigned>>& groups) const {
+  auto fewest = static_cast<std::size_t>(quota_.each);
+  if (quota_.crowded) return fewest;
+  for (const auto& component : components(sorts_of(groups)))
+    each_set(component,
+             [&](const Sort& set) { fewest = std::min(fewest, cores_in(set.near) / set.ranks); });
+  return fewest;
+}
+
+// Each rank has one core, and no core two ranks more than another: no set of ranks is too large for
+// what is near to it, and no set of cores for the ranks that it is near to (Mendelsohn and Dulmage:
+// then both can be at once).
+std::size_t FewestNear::in_crowd(const std::vector<std::vector<unsigned>>& groups) const {
+  const auto full = static_cast<std::size_t>(quota_.full);
+  const std::size_t most = full + (ranks_ > full * cores_ ? 1 : 0);
+  bool possible = true;
+  std::size_t near = 0;
+  for (const auto& component : components(sorts_of(groups))) {
+    Sort all;
+    for (const Sort& sort : component) all = {all.near | sort.near, all.ranks + sort.ranks};
+    const std::size_t cores = cores_in(all.near);
+    near += cores;
+    possible = possible && full * cores <= all.ranks;
+    each_set(component, [&](const Sort& set) {
+      const std::size_t reached = cores_in(set.near);
+      possible = possible && set.ranks <= most * reached &&
+                 full * (cores - reached) <= all.ranks - set.ranks;
+    });
+  }
+  return possible && near == cores_ ? 1 : 0;
+}
+
+std::size_t FewestNear::of(const std::vector<std::vector<unsigned>>& groups) const {
+  return quota_.crowded ? in_crowd(groups) : of_some(groups);
+}
+
+}  // namespace dts::plan

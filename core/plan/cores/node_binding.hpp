@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of the binding of a node's ranks to its cores, GPUs and network adapters, and what
+// it came to: plain data.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dts::plan {
+
+// How many cores of a rank have to be near its GPUs before anything else counts: for its main
+// thread, NCCL's proxy threads and what copies to the GPU.
+inline constexpr unsigned k_home_cores = 4;
+
+enum class BindPolicy {
+  automatic,  // near the GPUs, equal shares, every core used
+  compact,    // runs of neighbours in hwloc's order, whatever the GPUs
+  spread,  // ranks in the NUMA nodes by turns, those passed over that are full; whatever the GPUs
+  none,    // every rank may use every core
+  map      // as the user says, by local rank
+};
+
+struct BindRequest {
+  unsigned ranks = 1;
+  BindPolicy policy = BindPolicy::automatic;
+  unsigned smt = 0;                        // hardware threads of each core; 0: all
+  unsigned cores_per_rank = 0;             // 0: as many as there are
+  std::vector<unsigned> gpus{};            // of the job, indices into NodeTopology::gpus, ascending
+  std::vector<std::vector<unsigned>> map;  // OS indices of PUs by local rank; from the first again
+                                           // where there are more ranks
+  // The GPUs of each rank where somebody else has decided; empty: bind_node() does.
+  std::vector<std::vector<unsigned>> gpus_of{};
+};
+
+struct RankBinding {
+  std::vector<unsigned> home;   // indices into NodeTopology::cores, ascending: nearest its GPUs
+  std::vector<unsigned> annex;  // the others it may use, for data loaders
+  std::vector<unsigned> gpus;   // indices into NodeTopology::gpus, ascending
+  std::vector<unsigned> nics;   // indices into NodeTopology::nics, ascending: one for each GPU or
+                                // fewer, one without GPU; empty where the node has none
+  std::vector<unsigned> cpus;   // OS indices of PUs of home and annex, ascending
+  std::vector<unsigned> numas;  // of the nearest home cores, indices into NodeTopology::numas
+};
+
+// What a binding is worth. Distances are topo::distance(), means over cores and their rank's GPUs;
+// those of adapters are topo::Path, of the nearest of the rank's GPUs (of its home cores where it
+// has none: node, pkg or sys).
+struct BindingScore {
+  // How far apart the GPUs of a rank are: GpusApart, sums over ranks.
+  unsigned gpu_packages = 0;   // that a rank's GPUs lie in, beyond one
+  unsigned linked = 0;         // weights of the links within ranks: the more, the better
+  unsigned gpu_crossings = 0;  // of each two GPUs of one rank: switches and processors between
+  unsigned gpu_numas = 0;      // NUMA nodes that a rank's GPUs lie in, beyond one
+  unsigned gpu_paths = 0;      // topo::Path of each two GPUs of one rank
+  // Near cores (NearCores) of each rank, ascending. The lexicographically greater list is better:
+  // more for the rank with the fewest, then for the one with the second fewest, ...
+  std::vector<unsigned> near_cores{};
+  // Of each rank's best k_home_cores, or as many as all ranks could have where that is less; one
+  // that a rank lacks counts as farther than any.
+  double home_distance = 0;
+  double mean_distance = 0;
+  double farthest_home = 0;  // home distance of the rank that has it worst
+  unsigned worst_distance = 0;
+  unsigned fewest_cores = 0;  // of a rank
+  unsigned most_cores = 0;
+  unsigned unused_cores = 0;
+  unsigned shared_cores = 0;  // by more than one rank
+  unsigned package_span = 0;  // packages that a rank has cores in, sum over ranks
+  unsigned shared_l3 = 0;     // L3s with cores of more than one rank
+  unsigned numa_load = 0;     // the most ranks with cores in one NUMA node
+  unsigned numa_span = 0;     // NUMA nodes that a rank has cores in, sum over ranks
+  double nic_distance = 0;    // mean over ranks
+  unsigned nic_load = 0;      // the most ranks on one adapter
+
+  bool operator==(const BindingScore&) const = default;
+};
+
+struct NodeBinding {
+  std::vector<RankBinding> ranks;  // by local rank
+  BindingScore score;
+  // Of each number the best that any binding has that shares no core and parts no rank's GPUs
+  // without need, whatever the others are then.
+  BindingScore bound;
+  std::vector<std::string> reasons;   // why it is as it is, a sentence each
+  std::vector<std::string> warnings;  // what cannot be as it should be, and what to do
+};
+
+}  // namespace dts::plan

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/gpus/gpus_apart.hpp"
+
+#include "core/topo/distance.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace dts::plan {
+namespace {
+
+unsigned crossing_of(topo::Path path) {
+  switch (path) {
+    case topo::Path::pix:
+      return 0;
+    case topo::Path::pxb:
+      return 1;
+    case topo::Path::phb:
+    case topo::Path::node:
+    case topo::Path::pkg:
+      return 2;
+    case topo::Path::sys:
+      break;
+  }
+  return 3;
+}
+
+// Parts of the node in which the GPUs are, beyond one.
+unsigned further(const topo::NodeTopology& node,
+                 const std::vector<unsigned>& gpus,
+                 std::optional<unsigned> topo::Device::*part) {
+  unsigned different = 0;
+  for (auto gpu = gpus.begin(); gpu != gpus.end(); ++gpu)
+    if (std::none_of(gpus.begin(), gpu, [&](unsigned other) {
+          return node.gpus[other].*part == node.gpus[*gpu].*part;
+        }))
+      ++different;
+  return different > 0 ? different - 1 : 0;
+}
+
+}  // namespace
+
+int compare_ways(const GpusApart& a, const GpusApart& b) {
+  if (a.packages != b.packages) return a.packages < b.packages ? -1 : 1;
+  if (a.linked != b.linked) return a.linked > b.linked ? -1 : 1;
+  if (a.crossings != b.crossings) return a.crossings < b.crossings ? -1 : 1;
+  return 0;
+}
+
+GpusApart& operator+=(GpusApart& a, const GpusApart& b) {
+  a.packages += b.packages;
+  a.linked += b.linked;
+  a.crossings += b.crossings;
+  a.numas += b.numas;
+  a.paths += b.paths;
+  return a;
+}
+
+GpuPairs::GpuPairs(const topo::NodeTopology& topology)
+    : topology_(topology),
+      gpus_(topology.gpus.size()),
+      linked_(gpus_ * gpus_, 0),
+      paths_(gpus_ * gpus_, 0),
+      crossings_(gpus_ * gpus_, 0) {
+  for (unsigned a = 0; a < gpus_; ++a)
+    for (unsigned b = 0; b < gpus_; ++b) {
+      if (a == b) continue;
+      const topo::Path path = topo::path(topology.gpus[a], topology.gpus[b]);
+      paths_[a * gpus_ + b] = static_cast<unsigned>(path);
+      crossings_[a * gpus_ + b] = crossing_of(path);
+    }
+  for (const topo::GpuLink& link : topology.links)
+    linked_[link.a * gpus_ + link.b] = linked_[link.b * gpus_ + link.a] = link.weight;
+}
+
+unsigned GpuPairs::steps(unsigned a, unsigned b) const {
+  const topo::Gpu &one = topology_.gpus[a], &other = topology_.gpus[b];
+  if (one.package != other.package) return k_other_package;
+  if (one.numa != other.numa) return 2;
+  return one.l3 == other.l3 ? 0 : 1;
+}
+
+GpusApart GpuPairs::of(const std::vector<unsigned>& gpus) const {
+  GpusApart apart;
+  apart.packages = further(topology_, gpus, &topo::Device::package);
+  apart.numas = further(topology_, gpus, &topo::Device::numa);
+  for (std::size_t i = 0; i < gpus.size(); ++i)
+    for (std::size_t j = i + 1; j < gpus.size(); ++j) {
+      apart.linked += linked(gpus[i], gpus[j]);
+      apart.crossings += crossing(gpus[i], gpus[j]);
+      apart.paths += path(gpus[i], gpus[j]);
+    }
+  return apart;
+}
+
+}  // namespace dts::plan

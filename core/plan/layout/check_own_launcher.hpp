@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a launcher in the program's words fits the layout. Pure.
+#pragma once
+
+#include "core/plan/layout/own_launcher.hpp"
+#include "core/plan/plan.hpp"
+
+namespace dts::plan {
+
+// Appends a problem where the job would start the launcher more than once on a node, or on several
+// nodes without a way to tell it which it is on: each would start as many processes as one should.
+void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems);
+
+}  // namespace dts::plan

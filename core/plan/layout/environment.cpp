@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's program is told.
+#include "core/base/text/text.hpp"
+#include "core/plan/plan.hpp"
+#include "core/plan/thread_places.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace dts::plan {
+
+namespace {
+
+// Linux takes no variable beyond 128 KiB (MAX_ARG_STRLEN), and the agent sends every rank a copy.
+constexpr std::size_t k_longest_list = std::size_t{64} << 10;
+constexpr std::size_t k_all_copies = std::size_t{32} << 20;
+
+bool fits(const std::string& list, std::size_t ranks) {
+  return list.size() <= std::min(k_longest_list, k_all_copies / ranks);
+}
+
+std::string endpoint(const std::string& host, unsigned port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+std::string json_list(const std::vector<std::string>& words) {
+  return nlohmann::json(words).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// What the variables of all ranks have in common.
+struct World {
+  const std::vector<Placement>& placements;
+  const Rendezvous& rendezvous;
+  std::string workers;  // JSON; empty: too long
+  std::string hosts;    // JSON; empty: too long, or two nodes have one address
+  std::string coordinator;
+  std::vector<std::vector<unsigned>> nodes_with;  // by local rank: the node ranks that have it
+
+  World(const std::vector<Placement>& all, const Rendezvous& where)
+      : placements(all), rendezvous(where) {
+    std::vector<std::string> endpoints;
+    for (const Placement& one : all) {
+      endpoints.push_back(endpoint(where.hosts.at(one.node_rank), where.worker_ports.at(one.rank)));
+      if (nodes_with.size() <= one.local_rank) nodes_with.resize(one.local_rank + 1);
+      nodes_with[one.local_rank].push_back(one.node_rank);
+    }
+    for (auto& nodes : nodes_with) std::sort(nodes.begin(), nodes.end());
+    if (std::string list = json_list(endpoints); fits(list, all.size())) workers = std::move(list);
+    const bool distinct =
+        std::set<std::string>(where.hosts.begin(), where.hosts.end()).size() == where.hosts.size();
+    if (std::string list = json_list(where.hosts); distinct && fits(list, all.size()))
+      hosts = std::move(list);
+    coordinator = endpoint(where.master_addr, where.worker_ports.at(0));
+  }
+};
+
+std::string text(std::size_t value) {
+  return std::to_string(value);
+}
+
+void add_pytorch(Environment& variables, const World& world, const Placement& rank) {
+  variables.insert(variables.end(),
+                   {{"RANK", text(rank.rank)},
+                    {"WORLD_SIZE", text(world.placements.size())},
+                    {"LOCAL_RANK", text(rank.local_rank)},
+                    {"LOCAL_WORLD_SIZE", text(rank.local_world_size)},
+                    {"NODE_RANK", text(rank.node_rank)},
+                    {"GROUP_RANK", text(rank.node_rank)},
+                    {"MASTER_ADDR", world.rendezvous.master_addr},
+                    {"MASTER_PORT", text(world.rendezvous.master_port)}});
+}
+
+void add_tensorflow(Environment& variables, const World& world, const Placement& rank) {
+  if (world.workers.empty()) return;
+  variables.emplace_back("TF_CONFIG",
+                         R"({"cluster":{"worker":)" + world.workers +
+                             R"(},"task":{"type":"worker","index":)" + text(rank.rank) + "}}");
+}
+
+void add_jax(Environment& variables, const World& world, const Placement& rank) {
+  variables.insert(variables.end(),
+                   {{"JAX_COORDINATOR_ADDRESS", world.coordinator},
+                    {"JAX_NUM_PROCESSES", text(world.placements.size())},
+                    {"JAX_PROCESS_ID", text(rank.rank)}});
+  // Under Open MPI and Slurm, JAX would otherwise take the GPU whose number is the local rank;
+  // CUDA_VISIBLE_DEVICES has numbered the rank's own from 0.
+  std::vector<std::string> devices;
+  for (std::size_t i = 0; i < rank.gpus.size(); ++i) devices.push_back(text(i));
+  if (!devices.empty()) variables.emplace_back("JAX_LOCAL_DEVICE_IDS", join(devices, ","));
+}
+
+void add_horovod(Environment& variables, const World& world, const Placement& rank) {
+  const std::vector<unsigned>& nodes = world.nodes_with.at(rank.local_rank);
+  const auto before = std::lower_bound(nodes.begin(), nodes.end(), rank.node_rank) - nodes.begin();
+  variables.insert(variables.end(),
+                   {{"HOROVOD_RANK", text(rank.rank)},
+                    {"HOROVOD_SIZE", text(world.placements.size())},
+                    {"HOROVOD_LOCAL_RANK", text(rank.local_rank)},
+                    {"HOROVOD_LOCAL_SIZE", text(rank.local_world_size)},
+                    {"HOROVOD_CROSS_RANK", text(static_cast<std::size_t>(before))},
+                    {"HOROVOD_CROSS_SIZE", text(nodes.size())}});
+}
+
+void add_sagemaker(Environment& variables, const World& world, const Placement& rank) {
+  if (!world.hosts.empty())
+    variables.insert(variables.end(),
+                     {{"SM_HOSTS", world.hosts},
+                      {"SM_CURRENT_HOST", world.rendezvous.hosts.at(rank.node_rank)}});
+  variables.emplace_back("SM_NUM_GPUS", text(rank.gpus.size()));
+}
+
+// torchrun takes the default of each of its options from PET_<OPTION>.
+void add_torchrun(Environment& variables,
+                  const World& world,
+                  const Placement& rank,
+                  unsigned workers) {
+  variables.insert(variables.end(),
+                   {{"PET_NNODES", text(world.rendezvous.hosts.size())},
+                    {"PET_NODE_RANK", text(rank.node_rank)},
+                    {"PET_NPROC_PER_NODE", text(workers)},
+                    {"PET_MASTER_ADDR", world.rendezvous.master_addr},
+                    {"PET_MASTER_PORT", text(world.rendezvous.master_port)}});
+}
+
+void add_openmp(Environment& variables, const Placement& rank, const Plan& plan) {
+  const unsigned home = rank.home_cores > 0 ? rank.home_cores : rank.cores;
+  variables.emplace_back("OMP_NUM_THREADS",
+                         text(std::max(1U, home / std::max(1U, plan.workers_per_task))));
+  for (auto& variable : threads_on_cores(plan.bind_threads, rank.first_cpus))
+    variables.push_back(std::move(variable));
+}
+
+void add_libraries(Environment& variables,
+                   const World& world,
+                   const Placement& rank,
+                   const Plan& plan) {
+  if (const std::string& interface = world.rendezvous.interface; !interface.empty()) {
+    variables.emplace_back("NCCL_SOCKET_IFNAME", "=" + interface);  // =: this name, not this prefix
+    variables.emplace_back("GLOO_SOCKET_IFNAME", interface);
+  }
+  if (!world.rendezvous.hcas.empty())
+    variables.emplace_back("NCCL_IB_HCA", "=" + world.rendezvous.hcas);
+  if (!rank.nics.empty()) variables.emplace_back("UCX_NET_DEVICES", join(rank.nics, ","));
+  add_openmp(variables, rank, plan);
+  if (rank.gpus.empty()) return;
+  variables.emplace_back("CUDA_VISIBLE_DEVICES", join(rank.gpus, ","));
+  variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+}
+
+}  // namespace
+
+std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
+                                           const Rendezvous& rendezvous,
+                                           const Plan& plan) {
+  constexpr std::pair<const char*, decltype(&add_pytorch)> k_families[] = {
+      {"torch", add_pytorch},
+      {"tensorflow", add_tensorflow},
+      {"jax", add_jax},
+      {"horovod", add_horovod},
+      {"sagemaker", add_sagemaker}};
+  const World world(placements, rendezvous);
+  std::vector<Environment> all;
+  all.reserve(placements.size());
+  for (const Placement& rank : placements) {
+    Environment& variables = all.emplace_back();
+    for (const auto& [framework, add] : k_families)
+      if (std::find(plan.frameworks.begin(), plan.frameworks.end(), framework) !=
+          plan.frameworks.end())
+        add(variables, world, rank);
+    if (plan.workers_per_task > 0) add_torchrun(variables, world, rank, plan.workers_per_task);
+    add_libraries(variables, world, rank, plan);
+  }
+  return all;
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/layout/fit.hpp"
+
+#include "core/base/text/counted.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+namespace dts::plan {
+namespace {
+
+using Node = ClusterView::Node;
+using Amount = std::function<std::uint64_t(const Node&)>;
+
+std::string names_of(const std::vector<Node>& nodes) {
+  std::vector<std::string> names;
+  for (const Node& node : nodes) names.push_back(node.name);
+  std::string text = fold_hostlist(names);
+  if (text.size() > 120) text = text.substr(0, 117) + "...";
+  return text;
+}
+
+std::vector<Node> with_at_least(const std::vector<Node>& nodes,
+                                const Amount& amount,
+                                std::uint64_t least) {
+  std::vector<Node> enough;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(enough), [&](const Node& n) {
+    return amount(n) >= least;
+  });
+  return enough;
+}
+
+// A quantity every node of the job must have: `need` of it, or the problem says what there is.
+struct Demand {
+  const char* option;  // "--gpus-per-node"
+  const char* what;    // "GPUs"
+  std::uint64_t need;
+  Amount amount;
+};
+
+// The nodes with enough; a problem where they are fewer than asked. `nodes` must not be empty.
+std::vector<Node> demand(const std::vector<Node>& nodes,
+                         const Demand& d,
+                         const std::string& scope,
+                         unsigned wanted,
+                         Diagnostics& problems) {
+  std::vector<Node> enough = with_at_least(nodes, d.amount, d.need);
+  if (enough.size() >= std::min<std::size_t>(wanted, nodes.size())) return enough;
+  const auto largest =
+      std::max_element(nodes.begin(), nodes.end(), [&](const Node& a, const Node& b) {
+        return d.amount(a) < d.amount(b);
+      });
+  const std::uint64_t most = d.amount(*largest);
+  const std::vector<Node> best = with_at_least(nodes, d.amount, most);
+  if (enough.empty())
+    problems.push_back(
+        {d.option,
+         fmt::format("{} {} a node asked, but the most{} is {}", d.need, d.what, scope, most),
+         fmt::format("node{} {} {} {}",
+                     best.size() == 1 ? "" : "s",
+                     names_of(best),
+                     best.size() == 1 ? "has" : "have",
+                     most)});
+  else
+    problems.push_back(
+        {d.option,
+         fmt::format("only {} node{}{} {} {} {}, {} asked",
+                     enough.size(),
+                     enough.size() == 1 ? "" : "s",
+                     scope,
+                     enough.size() == 1 ? "has" : "have",
+                     d.need,
+                     d.what,
+                     wanted),
+         fmt::format("{}: ask for fewer nodes or fewer {}", names_of(enough), d.what)});
+  return enough;
+}
+
+const ClusterView::Partition* find_partition(const spec::JobSpec& spec,
+                                             const ClusterView& cluster,
+                                             Diagnostics& problems) {
+  std::vector<std::string> names;
+  for (const auto& partition : cluster.partitions) {
+    if (spec.partition.empty() ? partition.is_default : partition.name == spec.partition)
+      return &partition;
+    names.push_back(partition.name);
+  }
+  if (names.empty()) return nullptr;  // nothing is known
+  const std::string all = "there are: " + join(names, ", ");
+  if (spec.partition.empty()) {
+    problems.push_back({"--partition", "none given, and the cluster has no default", all});
+    return nullptr;
+  }
+  const auto near = nearest(spec.partition, names);
+  problems.push_back({"--partition",
+                      fmt::format("no partition `{}`", spec.partition),
+                      near ? fmt::format("did you mean `{}`? {}", *near, all) : all});
+  return nullptr;
+}
+
+void check_time(const spec::JobSpec& spec,
+                const ClusterView::Partition& partition,
+                Diagnostics& problems) {
+  if (!spec.time || partition.max_time.count() == 0 || *spec.time <= partition.max_time) return;
+  problems.push_back({"--time",
+                      fmt::format("{} is over partition {}'s limit of {}",
+                                  format_time_limit(*spec.time),
+                                  partition.name,
+                                  format_time_limit(partition.max_time)),
+                      "ask for less: the run continues in further attempts"});
+}
+
+}  // namespace
+
+Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics& problems) {
+  Fit fit;
+  const ClusterView::Partition* partition = find_partition(spec, cluster, problems);
+  if (!cluster.partitions.empty() && partition == nullptr) return fit;
+  std::string scope;
+  std::set<std::string> members;
+  if (partition != nullptr) {
+    fit.partition = partition->name;
+    scope = " in partition " + partition->name;
+    members.insert(partition->nodes.begin(), partition->nodes.end());
+    check_time(spec, *partition, problems);
+  }
+  std::set<std::string> excluded;
+  for (std::string& node : expand_hostlist(spec.exclude).value_or(std::vector<std::string>()))
+    if (members.erase(node) > 0 || partition == nullptr) excluded.insert(std::move(node));
+  if (!excluded.empty()) scope += " without " + spec.exclude;
+  for (const Node& node : cluster.nodes)
+    if (partition == nullptr ? excluded.count(node.name) == 0 : members.count(node.name) > 0)
+      fit.nodes.push_back(node);
+  const unsigned wanted = spec.nodes + spec.spares;
+  const std::size_t size = members.empty() ? fit.nodes.size() : members.size();
+  if (size > 0 && size < wanted)
+    problems.push_back({"--nodes",
+                        fmt::format("{} asked, but there {} {}{}",
+                                    counted(wanted, "node"),
+                                    size == 1 ? "is" : "are",
+                                    size,
+                                    scope),
+                        fmt::format("ask for {} or fewer", size)});
+  if (fit.nodes.empty()) return fit;
+  fit.known = true;
+  fit.all = fit.nodes;
+  // Where no node has enough of one thing, the next is held against all of them: every problem is
+  // said at once.
+  const auto keep = [&](const Demand& d) {
+    fit.nodes = demand(fit.nodes.empty() ? fit.all : fit.nodes, d, scope, wanted, problems);
+  };
+  bool enough = true;
+  if (spec.gpus_per_node.value_or(0) > 0) {
+    keep({"--gpus-per-node", "GPUs", *spec.gpus_per_node, [](const Node& n) { return n.gpus; }});
+    enough = !fit.nodes.empty();
+  }
+  if (spec.memory_mib.value_or(0) > 0)
+    keep({"--mem", "MiB of memory", *spec.memory_mib, [](const Node& n) { return n.memory_mib; }});
+  if (!enough) fit.nodes.clear();
+  for (const Node& node : fit.nodes)
+    if (node.cpus > 0 && (fit.fewest_cpus == 0 || node.cpus < fit.fewest_cpus))
+      fit.fewest_cpus = node.cpus;
+  return fit;
+}
+
+void check_cpus(const spec::JobSpec& spec,
+                const Fit& fit,
+                unsigned tasks,
+                unsigned cpus_per_task,
+                Diagnostics& problems) {
+  const std::vector<Node>& nodes = fit.nodes.empty() ? fit.all : fit.nodes;
+  if (nodes.empty()) return;
+  const std::uint64_t need = std::uint64_t{tasks} * cpus_per_task;
+  const char* option = spec.cpus_per_task ? "--cpus-per-task" : "--ntasks-per-node";
+  const std::string scope = fit.partition.empty() ? "" : " in partition " + fit.partition;
+  (void)demand(nodes,
+               {option, "CPUs", need, [](const Node& n) { return n.cpus; }},
+               scope,
+               spec.nodes + spec.spares,
+               problems);
+}
+
+}  // namespace dts::plan

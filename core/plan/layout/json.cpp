@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/layout/json.hpp"
+
+#include "core/base/text/json_bytes.hpp"
+#include "core/plan/binding/binding.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace dts::plan {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr const char* k_plan_schema = "dtsubmit/plan/1";
+constexpr const char* k_placement_schema = "dtsubmit/placement/1";
+constexpr std::size_t k_most_bytes = std::size_t{16} << 20;
+
+// Other texts were checked to be UTF-8 by make_plan(); `replace` only keeps a later mistake from
+// throwing.
+std::string dump(const ordered_json& value, int indent) {
+  return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+bool read(const json& object, const char* key, unsigned& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number_unsigned()) return false;
+  const auto number = found->get<std::uint64_t>();
+  value = static_cast<unsigned>(number);
+  return number <= std::numeric_limits<unsigned>::max();
+}
+
+bool read(const json& object, const char* key, std::string& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) return false;
+  value = found->get<std::string>();
+  return true;
+}
+
+bool read(const json& object, const char* key, std::vector<std::string>& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return false;
+  value.clear();
+  for (const json& word : *found) {
+    if (!word.is_string()) return false;
+    value.push_back(word.get<std::string>());
+  }
+  return true;
+}
+
+bool read_command(const json& object, std::vector<std::string>& command) {
+  const auto found = object.find("command");
+  if (found == object.end() || !found->is_array() || found->empty()) return false;
+  for (const json& word : *found) {
+    auto bytes = bytes_from_json(word);
+    if (!bytes) return false;
+    command.push_back(*std::move(bytes));
+  }
+  return true;
+}
+
+bool read_reasons(const json& object, std::vector<Reason>& reasons) {
+  const auto found = object.find("reasons");
+  if (found == object.end() || !found->is_array()) return false;
+  for (const json& item : *found) {
+    Reason& reason = reasons.emplace_back();
+    if (!item.is_object() || !read(item, "what", reason.what) || !read(item, "why", reason.why))
+      return false;
+  }
+  return true;
+}
+
+bool read_hosts(const json& object, Plan& plan) {
+  const auto found = object.find("hosts");
+  if (found == object.end()) return true;
+  if (!found->is_array() || !read(object, "ssh", plan.ssh) || plan.ssh.empty()) return false;
+  for (const json& item : *found) {
+    HostSlots& host = plan.hosts.emplace_back();
+    if (!item.is_object() || !read(item, "name", host.host) || !read(item, "ranks", host.slots))
+      return false;
+  }
+  return plan.hosts.size() == plan.nodes;
+}
+
+// Without --hosts every node has as many ranks.
+bool is_sum_of_ranks(const Plan& plan) {
+  std::uint64_t sum = plan.hosts.empty() ? std::uint64_t{plan.nodes} * plan.ntasks_per_node : 0;
+  for (const HostSlots& host : plan.hosts) sum += host.slots;
+  return plan.world_size > 0 && plan.world_size == sum;
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  ordered_json reasons = ordered_json::array();
+  for (const Reason& reason : plan.reasons)
+    reasons.push_back({{"what", reason.what}, {"why", reason.why}});
+  ordered_json value = {{"schema", k_plan_schema},
+                        {"job_name", plan.job_name},
+                        {"nodes", plan.nodes},
+                        {"ntasks_per_node", plan.ntasks_per_node},
+                        {"gpus_per_node", plan.gpus_per_node},
+                        {"cpus_per_task", plan.cpus_per_task},
+                        {"world_size", plan.world_size},
+                        {"workers_per_task", plan.workers_per_task},
+                        {"launcher", plan.launcher},
+                        {"frameworks", plan.frameworks},
+                        {"bind", plan.bind},
+                        {"bind_threads", plan.bind_threads},
+                        {"signal_margin", plan.signal_margin.count()},
+                        {"command", bytes_to_json(plan.command)},
+                        {"reasons", std::move(reasons)}};
+  if (plan.smt > 0) value["smt"] = plan.smt;
+  if (plan.cores_per_rank > 0) value["cores_per_rank"] = plan.cores_per_rank;
+  if (plan.spares > 0) value["spares"] = plan.spares;
+  if (!plan.exclude.empty()) value["exclude"] = plan.exclude;
+  if (!plan.hosts.empty()) {
+    ordered_json hosts = ordered_json::array();
+    for (const HostSlots& host : plan.hosts)
+      hosts.push_back({{"name", host.host}, {"ranks", host.slots}});
+    value["hosts"] = std::move(hosts);
+    value["ssh"] = plan.ssh;
+  }
+  return dump(value, 2) + "\n";
+}
+
+Result<Plan> plan_from_json(std::string_view text) {
+  const auto bad = [](std::string_view what) {
+    return fail(
+        Errc::invalid, fmt::format("the plan is damaged: {}", what), "submit the job again");
+  };
+  if (text.size() > k_most_bytes) return bad("too large");
+  const json value = json::parse(text, nullptr, false);
+  if (!value.is_object()) return bad("not a JSON object");
+  std::string schema;
+  if (!read(value, "schema", schema) || schema != k_plan_schema)
+    return bad(fmt::format("its schema is not {}", k_plan_schema));
+  Plan plan;
+  unsigned margin = 0;
+  if (!read(value, "job_name", plan.job_name)) return bad("job_name");
+  if (!read(value, "nodes", plan.nodes)) return bad("nodes");
+  if (!read(value, "ntasks_per_node", plan.ntasks_per_node)) return bad("ntasks_per_node");
+  if (!read(value, "gpus_per_node", plan.gpus_per_node)) return bad("gpus_per_node");
+  if (!read(value, "cpus_per_task", plan.cpus_per_task)) return bad("cpus_per_task");
+  if (!read(value, "world_size", plan.world_size)) return bad("world_size");
+  if (!read(value, "workers_per_task", plan.workers_per_task)) return bad("workers_per_task");
+  if (!read(value, "launcher", plan.launcher)) return bad("launcher");
+  if (!read(value, "frameworks", plan.frameworks)) return bad("frameworks");
+  if (!read(value, "bind_threads", plan.bind_threads)) return bad("bind_threads");
+  if (!read(value, "signal_margin", margin)) return bad("signal_margin");
+  if (!read_command(value, plan.command)) return bad("command");
+  if (!read_reasons(value, plan.reasons)) return bad("reasons");
+  plan.signal_margin = std::chrono::seconds(margin);
+  if (value.contains("bind") && !read(value, "bind", plan.bind)) return bad("bind");
+  if (!parse_bind(plan.bind)) return bad("bind");
+  if (value.contains("smt") && !read(value, "smt", plan.smt)) return bad("smt");
+  if (value.contains("cores_per_rank") && !read(value, "cores_per_rank", plan.cores_per_rank))
+    return bad("cores_per_rank");
+  if (value.contains("spares") && !read(value, "spares", plan.spares)) return bad("spares");
+  if (value.contains("exclude") && !read(value, "exclude", plan.exclude)) return bad("exclude");
+  if (!read_hosts(value, plan)) return bad("hosts");
+  if (!is_sum_of_ranks(plan)) return bad("world_size is not the ranks of all nodes");
+  return plan;
+}
+
+std::string to_json(const std::vector<Placement>& placements) {
+  std::string text = fmt::format("{{\n  \"schema\": \"{}\",\n  \"ranks\": [", k_placement_schema);
+  for (const Placement& p : placements) {
+    text += &p == placements.data() ? "\n    " : ",\n    ";
+    text += dump({{"rank", p.rank},
+                  {"local_rank", p.local_rank},
+                  {"local_world_size", p.local_world_size},
+                  {"node_rank", p.node_rank},
+                  {"node", p.node},
+                  {"cores", p.cores},
+                  {"home_cores", p.home_cores},
+                  {"cpus", p.cpus},
+                  {"gpus", p.gpus},
+                  {"nics", p.nics},
+                  {"memory", to_text(p.memory)}},
+                 -1);
+  }
+  return text + "\n  ]\n}\n";
+}
+
+}  // namespace dts::plan

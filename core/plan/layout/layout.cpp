@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// make_plan(): how many ranks, how wide, and why.
+#include "core/base/text/counted.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
+#include "core/plan/binding/binding.hpp"
+#include "core/plan/layout/check_own_launcher.hpp"
+#include "core/plan/layout/fit.hpp"
+#include "core/plan/plan.hpp"
+#include "core/spec/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace dts::plan {
+namespace {
+
+constexpr std::uint64_t k_most_ranks = 1'000'000;
+constexpr unsigned k_default_shards = 16;  // of the bundled trainer; its --shards must be >= ranks
+
+void decide(Plan& plan, std::string_view what, const std::string& value, std::string why) {
+  plan.reasons.push_back({fmt::format("{} = {}", what, value), std::move(why)});
+}
+
+void decide(Plan& plan, std::string_view what, unsigned value, std::string why) {
+  decide(plan, what, std::to_string(value), std::move(why));
+}
+
+// The value of --nproc-per-node where it is a number: --nproc_per_node=8, --nproc-per-node 8.
+std::optional<unsigned> asked_workers(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    std::string word = command[i].substr(0, command[i].find('='));
+    std::replace(word.begin(), word.end(), '_', '-');
+    if (word != "--nproc-per-node") continue;
+    const bool joined = word.size() < command[i].size();
+    const std::string value = joined                   ? command[i].substr(word.size() + 1)
+                              : i + 1 < command.size() ? command[i + 1]
+                                                       : "";
+    if (const auto number = parse_number(value); number && *number >= 1 && *number <= k_most_ranks)
+      return static_cast<unsigned>(*number);
+  }
+  return std::nullopt;
+}
+
+void choose_workers(Plan& plan, const OwnLauncher& launcher) {
+  if (launcher.kind != OwnLauncher::Kind::torchrun) return;
+  const auto asked = asked_workers(launcher.words);
+  plan.workers_per_task = asked.value_or(std::max(1U, plan.gpus_per_node));
+  decide(plan,
+         "workers-per-task",
+         plan.workers_per_task,
+         asked                    ? "--nproc-per-node of torchrun"
+         : plan.gpus_per_node > 0 ? "torchrun: one process per GPU"
+                                  : "torchrun without GPUs: one process");
+}
+
+void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
+  plan.frameworks = spec.frameworks;
+  plan.bind_threads = spec.bind_threads;
+  plan.bind = spec.bind;
+  plan.smt = spec.smt;
+  plan.cores_per_rank = spec.cores_per_rank;
+  if (const auto bind = parse_bind(spec.bind); !bind)
+    problems.push_back({"--bind", bind.error().message, bind.error().hint});
+  if (spec.bind != "auto") decide(plan, "bind", spec.bind, "as asked");
+  const bool has_torch =
+      std::find(spec.frameworks.begin(), spec.frameworks.end(), "torch") != spec.frameworks.end();
+  if (plan.workers_per_task > 0 && !has_torch)
+    problems.push_back({"--framework", "torchrun needs the variables of torch", "add torch"});
+  if (plan.workers_per_task > 1 && spec.bind_threads != "none")
+    problems.push_back(
+        {"--bind-threads",
+         "torchrun's processes share one environment: all would be on the same cores",
+         "omit it, or start the processes without torchrun"});
+  if (spec.frameworks != spec::all_frameworks())
+    decide(plan,
+           "framework",
+           spec.frameworks.empty() ? "none" : join(spec.frameworks, ","),
+           "as asked: no variables of others");
+  if (spec.bind_threads != "none")
+    decide(plan,
+           "bind-threads",
+           spec.bind_threads,
+           spec.bind_threads == "auto"
+               ? "as asked: one core for each OpenMP thread but the main one"
+               : "as asked: one core for each OpenMP thread");
+}
+
+void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
+  constexpr const char* k_what = "ntasks-per-node";
+  if (spec.ntasks_per_node) {
+    plan.ntasks_per_node = *spec.ntasks_per_node;
+    return decide(plan, k_what, plan.ntasks_per_node, "as asked");
+  }
+  if (plan.workers_per_task > 0)
+    return decide(
+        plan, k_what, plan.ntasks_per_node, "torchrun starts the node's processes itself");
+  if (plan.gpus_per_node > 0) {
+    plan.ntasks_per_node = plan.gpus_per_node;
+    return decide(plan, k_what, plan.ntasks_per_node, "one rank per GPU");
+  }
+  if (spec.cpus_per_task.value_or(0) > 0 && fit.fewest_cpus >= *spec.cpus_per_task) {
+    plan.ntasks_per_node = fit.fewest_cpus / *spec.cpus_per_task;
+    return decide(plan,
+                  k_what,
+                  plan.ntasks_per_node,
+                  fmt::format("{} CPUs a node / {} a rank", fit.fewest_cpus, *spec.cpus_per_task));
+  }
+  decide(plan, k_what, plan.ntasks_per_node, "no GPUs asked: one rank a node");
+}
+
+// A host without a number of its own has as many ranks as are planned for any.
+void share_hosts(Plan& plan) {
+  if (plan.hosts.empty()) return;
+  unsigned most = 0;
+  for (HostSlots& host : plan.hosts) {
+    if (host.slots == 0) host.slots = plan.ntasks_per_node;
+    most = std::max(most, host.slots);
+  }
+  if (most == plan.ntasks_per_node) return;
+  plan.ntasks_per_node = most;
+  decide(plan, "ntasks-per-node", most, "the most that --hosts gives one of them");
+}
+
+void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
+  plan.launcher = spec.launcher;
+  std::string why = "as asked";
+  if (!plan.hosts.empty()) {
+    if (spec.launcher == "auto") why = "auto: it reaches --hosts without a scheduler";
+    plan.launcher = "ssh";
+    for (std::string& word : split(spec.ssh_command, ' '))
+      if (!word.empty()) plan.ssh.push_back(std::move(word));
+    if (plan.ssh.empty()) plan.ssh = {"ssh"};
+  } else if (spec.launcher == "auto") {
+    why = "mpirun where the nodes have it, otherwise srun";
+  }
+  decide(plan, "launcher", plan.launcher, why);
+}
+
+void choose_world_size(Plan& plan) {
+  plan.world_size = plan.nodes * plan.ntasks_per_node;
+  std::string why = counted(plan.nodes, "node") + " x " + counted(plan.ntasks_per_node, "rank");
+  const auto differs = [&](const HostSlots& host) { return host.slots != plan.ntasks_per_node; };
+  if (std::any_of(plan.hosts.begin(), plan.hosts.end(), differs)) {
+    plan.world_size = 0;
+    for (const HostSlots& host : plan.hosts) plan.world_size += host.slots;
+    why = "as --hosts shares them out to " + counted(plan.nodes, "node");
+  }
+  decide(plan, "world-size", plan.world_size, why);
+}
+
+void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
+  constexpr const char* k_what = "cpus-per-task";
+  if (spec.cpus_per_task) {
+    plan.cpus_per_task = *spec.cpus_per_task;
+    return decide(plan, k_what, plan.cpus_per_task, "as asked");
+  }
+  if (fit.fewest_cpus == 0)
+    return decide(plan, k_what, plan.cpus_per_task, "the nodes' CPUs are not known");
+  plan.cpus_per_task = std::max(1U, fit.fewest_cpus / std::max(1U, plan.ntasks_per_node));
+  decide(plan,
+         k_what,
+         plan.cpus_per_task,
+         fmt::format("{} a node / {}",
+                     counted(fit.fewest_cpus, "CPU"),
+                     counted(plan.ntasks_per_node, "rank")));
+}
+
+// Slurm may send the signal up to 60 s early (sbatch(1), --signal): a margin within a minute of the
+// limit would fire right at the start.
+void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
+  constexpr const char* k_what = "signal-margin";
+  constexpr std::int64_t k_early = 60, k_working = 30;
+  const std::int64_t margin = spec.signal_margin.count();
+  plan.signal_margin = spec.signal_margin;
+  const bool unlimited = !spec.time || *spec.time == std::chrono::seconds::max();
+  if (unlimited || margin == 0 || margin + k_early < spec.time->count())
+    return decide(plan,
+                  k_what,
+                  fmt::format("{} s", margin),
+                  margin == 0 ? "no warning before the time limit"
+                  : unlimited ? "no time limit asked: counts from the one the site sets, if any"
+                              : "stop this long before the time limit");
+  const std::int64_t limit = spec.time->count();
+  if (spec.signal_margin != spec::JobSpec{}.signal_margin) {
+    problems.push_back(
+        {"--signal-margin",
+         fmt::format(
+             "{} s + {} s (Slurm may signal that early) is not less than the time limit of {} s",
+             margin,
+             k_early,
+             limit),
+         limit > k_early + 1
+             ? fmt::format("use at most {}, or a longer --time", limit - k_early - 1)
+             : "use a longer --time"});
+    return;
+  }
+  plan.signal_margin = std::chrono::seconds(std::max<std::int64_t>(0, limit - k_early - k_working));
+  decide(plan,
+         k_what,
+         fmt::format("{} s", plan.signal_margin.count()),
+         fmt::format("lowered from {} s: Slurm may signal {} s early and the limit is {}",
+                     margin,
+                     k_early,
+                     format_time_limit(*spec.time)));
+}
+
+// What is avoided, unless the job could not run without it: those that have been avoided longest
+// are the first to be used again.
+void choose_exclusion(Plan& plan,
+                      const spec::JobSpec& spec,
+                      const ClusterView& cluster,
+                      const Fit& fit) {
+  constexpr const char* k_what = "exclude";
+  if (!spec.exclude.empty()) {
+    plan.exclude = expand_hostlist(spec.exclude).value_or(std::vector<std::string>());
+    decide(plan, k_what, spec.exclude, "as asked");
+  }
+  const auto is_usable = [](const ClusterView::Node& node) { return node.up; };
+  auto left = std::count_if(fit.nodes.begin(), fit.nodes.end(), is_usable);
+  for (auto one = cluster.avoided.rbegin(); one != cluster.avoided.rend(); ++one) {
+    const auto node = std::find_if(fit.nodes.begin(), fit.nodes.end(), [&](const auto& candidate) {
+      return candidate.name == one->name;
+    });
+    if (node == fit.nodes.end()) continue;  // the job would not get it
+    if (node->up && left <= std::int64_t{spec.nodes} + spec.spares) {
+      decide(plan, "kept", one->name, one->why + ", but the job needs every node there is");
+      continue;
+    }
+    if (node->up) --left;
+    plan.exclude.push_back(one->name);
+    decide(plan, k_what, one->name, one->why);
+  }
+}
+
+void choose_command(Plan& plan, const spec::JobSpec& spec, const std::string& trainer) {
+  plan.command = spec.command;
+  if (!plan.command.empty()) return;
+  plan.command = {trainer};
+  if (plan.world_size > k_default_shards) {
+    plan.command.push_back("--shards");
+    plan.command.push_back(std::to_string(std::bit_ceil(plan.world_size)));
+  }
+  decide(plan, "command", trainer, "no command given: the bundled trainer");
+}
+
+void check_ranks(const Plan& plan, Diagnostics& problems) {
+  if (plan.gpus_per_node > 0 && plan.ntasks_per_node > plan.gpus_per_node)
+    problems.push_back({"--ntasks-per-node",
+                        fmt::format("{} a node for {}: {} would have none",
+                                    counted(plan.ntasks_per_node, "rank"),
+                                    counted(plan.gpus_per_node, "GPU"),
+                                    plan.ntasks_per_node - plan.gpus_per_node),
+                        fmt::format("use --ntasks-per-node {} (the default)", plan.gpus_per_node)});
+  const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
+  if (ranks > k_most_ranks)
+    problems.push_back(
+        {"--nodes", fmt::format("{} ranks in all, more than {}", ranks, k_most_ranks)});
+}
+
+}  // namespace
+
+tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
+                                          const ClusterView& cluster,
+                                          const std::string& trainer) {
+  Diagnostics problems = spec::validate(spec);
+  const Fit fit = fit_nodes(spec, cluster, problems);
+  Plan plan;
+  plan.hosts = expand_host_slots(spec.hosts).value_or(std::vector<HostSlots>());
+  plan.nodes = plan.hosts.empty() ? spec.nodes : static_cast<unsigned>(plan.hosts.size());
+  plan.gpus_per_node = spec.gpus_per_node.value_or(0);
+  plan.job_name = spec.job_name.empty() ? spec::default_job_name(spec.command) : spec.job_name;
+  decide(
+      plan, "job-name", plan.job_name, spec.job_name.empty() ? "the program's name" : "as asked");
+  decide(plan,
+         "nodes",
+         plan.nodes,
+         !plan.hosts.empty() ? "--hosts names them"
+         : plan.nodes == 1   ? "one, where --nodes asks no more"
+                             : "as asked");
+  decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? "as asked" : "none asked");
+  if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, "as asked");
+  choose_exclusion(plan, spec, cluster, fit);
+  const OwnLauncher launcher = find_own_launcher(spec.command);
+  choose_workers(plan, launcher);
+  choose_tasks(plan, spec, fit);
+  share_hosts(plan);
+  choose_cpus(plan, spec, fit);
+  choose_environment(plan, spec, problems);
+  check_ranks(plan, problems);
+  check_own_launcher(plan, launcher, problems);
+  check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
+  choose_launcher(plan, spec);
+  if (!plan.hosts.empty() && spec.command.empty())
+    problems.push_back({"--hosts",
+                        "the bundled trainer needs MPI, which ssh does not bring",
+                        "name a program after `--`"});
+  choose_margin(plan, spec, problems);
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  choose_world_size(plan);
+  choose_command(plan, spec, trainer);
+  return plan;
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who holds an attempt: the words in attempt-<k>/epoch.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/run/directory/run_directory.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dts::run {
+
+struct Lease {
+  std::uint32_t job = 0;  // scheduler's id; 0: none
+  std::uint32_t restart_count = 0;
+  std::string node;           // as gethostname(2) says it there
+  pid_t pid = 0;              // of the agent
+  std::uint64_t started = 0;  // of that process, see ProcessInfo; 0: not known
+};
+
+// One line.
+[[nodiscard]] std::string to_json(const Lease& lease);
+
+// Of attempt `number`. Errc::not_found without one, Errc::invalid for other text.
+[[nodiscard]] Result<Lease> read_lease(const RunDirectory& run, unsigned number);
+
+enum class Holder { alive, gone, elsewhere };
+
+// Whether the agent is a process of this machine; elsewhere: it is, or was, another machine's.
+[[nodiscard]] Holder holder_of(const Lease& lease);
+
+// Whether the agent of the run's newest attempt is a process of this machine; nullopt: it is, or
+// was, another machine's, or nobody knows.
+[[nodiscard]] std::optional<bool> agent_lives(const RunDirectory& run);
+
+}  // namespace dts::run

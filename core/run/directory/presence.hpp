@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notices that a run directory vanishes under an agent: removed, moved, unmounted, or replaced.
+#pragma once
+
+#include "core/run/directory/run_directory.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace dts::run {
+
+// What is said of one that has.
+[[nodiscard]] std::string vanished_words(const RunDirectory& run);
+
+class Presence {
+ public:
+  // The folder that is there now is the one to watch.
+  explicit Presence(const RunDirectory& run);
+
+  // False once two looks in a row found another folder or none under the run's name, or no ledger
+  // in it that was there before: one alone may be a file server's hiccup. Blocks as stat(2) does.
+  [[nodiscard]] bool look();
+
+ private:
+  [[nodiscard]] bool is_there();
+
+  RunDirectory run_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  bool has_ledger_ = false;
+  unsigned misses_ = 0;
+};
+
+}  // namespace dts::run

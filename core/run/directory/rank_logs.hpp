@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The logs of an attempt's ranks, several on one terminal. One thread at a time.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/run/directory/log_follower.hpp"
+#include "core/run/directory/run_directory.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dts::run {
+
+struct RankSelection {
+  bool all = false;
+  std::vector<unsigned> ranks{};  // ascending, without repetition; ignored where `all`
+};
+
+// The value of --ranks: "all", or numbers and ranges: "0", "0,4-7". Errc::usage for anything else.
+[[nodiscard]] Result<RankSelection> parse_ranks(const std::string& text);
+
+[[nodiscard]] bool is_selected(const RankSelection& selection, unsigned rank);
+
+// The last lines of a log, `lines` of them at most and no more than 16 KiB, each without its
+// newline. Empty where there is no log.
+[[nodiscard]] std::vector<std::string> last_lines(const std::string& path, std::size_t lines);
+
+class RankLogs {
+ public:
+  RankLogs(const RunDirectory& run, unsigned attempt, RankSelection selection);
+
+  // Writes what is new to `fd`, at most 1 MiB of each log: a rank that floods its log delays the
+  // others no longer than that takes. Of several ranks each line is whole and begins with "[R] ",
+  // and logs that appear later are taken up. True if there was anything.
+  bool copy_to(int fd);
+
+  // All that is left, once nobody writes any more.
+  void copy_rest(int fd);
+
+ private:
+  void find_new();
+
+  RunDirectory run_;
+  unsigned attempt_;
+  bool all_;
+  std::map<unsigned, LogFollower> logs_;
+};
+
+}  // namespace dts::run

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// runs/<name>-<time>-<id>/: where a run keeps everything, and how one attempt at a time owns it.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace dts::run {
+
+// Names of what is in a run directory. A value: copies are cheap.
+struct RunDirectory {
+  std::string path;
+
+  [[nodiscard]] std::string spec() const { return path + "/spec.json"; }
+
+  [[nodiscard]] std::string plan() const { return path + "/plan.json"; }
+
+  [[nodiscard]] std::string script() const { return path + "/script.sbatch"; }
+
+  [[nodiscard]] std::string provenance() const { return path + "/provenance.json"; }
+
+  [[nodiscard]] std::string ledger() const { return path + "/ledger.jsonl"; }
+
+  [[nodiscard]] std::string metrics() const { return path + "/metrics.jsonl"; }
+
+  [[nodiscard]] std::string checkpoints() const { return path + "/checkpoints"; }
+
+  [[nodiscard]] std::string attempt(unsigned number) const {
+    return path + "/attempt-" + std::to_string(number);
+  }
+
+  [[nodiscard]] std::string rank_log(unsigned number, unsigned rank) const {
+    return attempt(number) + "/rank-" + std::to_string(rank) + ".log";
+  }
+};
+
+// True where there is a ledger, or a plan whose ledger is gone.
+[[nodiscard]] bool is_run_directory(const std::string& path);
+
+struct Files {
+  std::string spec;
+  std::string plan;
+  std::string script;  // empty: none (`dtsubmit run`)
+  std::string provenance;
+  std::string ledger;  // its first line
+};
+
+// The last part of its path.
+[[nodiscard]] std::string run_name(const RunDirectory& run);
+
+// True where run_name() made the name of `a` before that of `b`, as far as clocks agree.
+[[nodiscard]] bool is_older(const RunDirectory& a, const RunDirectory& b);
+
+// "<name>-<YYYYmmddTHHMMSS>-<6 hex digits>". The digits count on from the time, sixteen million to
+// a second, so that names order runs by their creation; no two of one process are the same.
+[[nodiscard]] std::string run_name(const std::string& name,
+                                   std::chrono::system_clock::time_point now);
+
+// Makes <root>/<run>/ (mode 0700) whole: a reader sees either all the files or no folder. Durable
+// only after sync_run_directory(), so that the wait for the disk can overlap the submission.
+[[nodiscard]] Result<RunDirectory> create_run_directory(const std::string& root,
+                                                        const std::string& run,
+                                                        const Files& files);
+[[nodiscard]] Result<void> sync_run_directory(const RunDirectory& run);
+
+// Takes the next attempt number: attempt-<k>/epoch is made with O_EXCL, so no two agents get the
+// same one, and checkpoints/fence is raised to it, so that commits of older attempts are refused.
+// `lease` is written into the epoch file: who holds it (JSON).
+[[nodiscard]] Result<unsigned> take_attempt(const RunDirectory& run, const std::string& lease);
+
+// Makes what take_attempt() wrote survive a power cut: call it before a rank may commit anything.
+[[nodiscard]] Result<void> sync_attempt(const RunDirectory& run, unsigned number);
+
+// The highest attempt taken so far; 0: none.
+[[nodiscard]] unsigned latest_attempt(const RunDirectory& run);
+
+// Name of the newest checkpoint ("step-000000120"), empty without one: to see whether there was
+// progress.
+[[nodiscard]] std::string newest_checkpoint(const RunDirectory& run);
+
+// The text of metrics.jsonl, which is the program's file: empty where there is none of ours.
+[[nodiscard]] std::string read_metrics(const RunDirectory& run);
+
+// True where the program has written into checkpoints/ since `attempt` began, under names of its
+// own ("last.pt"): by the times of the file system, not of a clock.
+[[nodiscard]] bool saves_otherwise(const RunDirectory& run, unsigned attempt);
+
+}  // namespace dts::run

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a run can be written to, asked before something is begun that it has to take note of.
+#pragma once
+
+#include "core/run/directory/run_directory.hpp"
+
+namespace dts::run {
+
+// Errors: a disk that is full or read-only, a run directory that is gone. Leaves nothing behind.
+[[nodiscard]] Result<void> check_writable(const RunDirectory& run);
+
+}  // namespace dts::run

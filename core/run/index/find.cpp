@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/index/find.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/files/own_file.hpp"
+#include "core/base/text/text.hpp"
+#include "core/run/ledger/ledger.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::run {
+namespace {
+
+bool has_job(const RunDirectory& run, std::uint64_t job) {
+  const auto events = read_ledger(run.ledger());
+  return events && std::any_of(events->begin(), events->end(), [&](const Event& event) {
+           return event.job == job;
+         });
+}
+
+// Runs below a folder, those of others apart.
+struct Found {
+  std::vector<RunDirectory> runs{};    // oldest first
+  std::vector<Error> refused{};        // one for each that is not ours alone, in no order
+  std::vector<std::string> foreign{};  // their names, likewise
+};
+
+Found look_below(const std::string& root) {
+  Found found;
+  for (const std::string& name : list_folder(root)) {
+    RunDirectory run{absolute_path(root + "/" + name)};
+    if (name.front() == '.' || !is_run_directory(run.path)) continue;
+    if (auto own = open_own_folder(run.path); !own) {
+      found.refused.push_back(std::move(own).error());
+      found.foreign.push_back(name);
+    } else {
+      found.runs.push_back(std::move(run));
+    }
+  }
+  std::stable_sort(found.runs.begin(), found.runs.end(), is_older);
+  return found;
+}
+
+}  // namespace
+
+std::vector<RunDirectory> list_runs(const std::string& root) {
+  return look_below(root).runs;
+}
+
+Result<RunDirectory> open_run(const std::string& folder) {
+  RunDirectory run{absolute_path(folder)};
+  while (run.path.size() > 1 && run.path.back() == '/') run.path.pop_back();  // of a shell
+  if (!is_run_directory(run.path))
+    return fail(Errc::not_found,
+                fmt::format("{} is not a run directory", folder),
+                "it would hold a ledger.jsonl");
+  DTS_TRY(open_own_folder(run.path));
+  return run;
+}
+
+Result<RunDirectory> find_run(const std::string& root, const std::string& what) {
+  if (what.find('/') != std::string::npos || what == ".") return open_run(what);
+  // The folder itself may be shared, or another's: its runs are looked at one by one.
+  DTS_TRY(check_own_link(root));
+  Found found = look_below(root);
+  if (what == "last" && !found.runs.empty()) return found.runs.back();
+  const auto job = parse_number(what);
+  for (auto run = found.runs.rbegin(); run != found.runs.rend(); ++run)
+    if (run_name(*run) == what || (job && has_job(*run, *job))) return *run;
+  // Which job a run of somebody else has is not asked: it may be the one that is meant.
+  for (std::size_t i = 0; i < found.refused.size(); ++i)
+    if (what == "last" || job || found.foreign[i] == what)
+      return tl::unexpected<Error>(std::move(found.refused[i]));
+  return fail(Errc::not_found,
+              fmt::format("no run of `{}` in {}", what, absolute_path(root)),
+              "give a job id, a run's folder or `last`, or --runs for another place");
+}
+
+}  // namespace dts::run

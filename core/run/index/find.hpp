@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what a person types (a job id, a run's name, a folder, "last") to the run directory.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/run/directory/run_directory.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::run {
+
+// Our own runs below `root`, oldest first (by the time in their names). A run that belongs to
+// somebody else, or that others may write to, is not one of them: what it says would be executed.
+[[nodiscard]] std::vector<RunDirectory> list_runs(const std::string& root);
+
+// The run in `folder`. Errc::not_found where there is none; Errc::invalid, naming it, where it is
+// not ours alone (see open_own_folder()).
+[[nodiscard]] Result<RunDirectory> open_run(const std::string& folder);
+
+// Errc::not_found with a hint where nothing matches; Errc::invalid where only a run matches, or
+// could, that is not ours alone.
+[[nodiscard]] Result<RunDirectory> find_run(const std::string& root, const std::string& what);
+
+}  // namespace dts::run

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/index/index.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/files/own_file.hpp"
+#include "core/base/text/text.hpp"
+#include "core/run/directory/file_lock.hpp"
+#include "core/run/index/find.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+namespace dts::run {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t k_large_index = std::uint64_t{1} << 20;
+constexpr std::uint64_t k_largest_index = std::uint64_t{64} << 20;
+constexpr std::size_t k_kept = 2000;  // lines, of some 200 bytes each
+
+Result<std::string> index_path() {
+  DTS_ASSIGN(const std::string state, state_folder());
+  return state + "/runs.jsonl";
+}
+
+std::optional<Indexed> parse_line(std::string_view line) {
+  const json j = json::parse(line, nullptr, false);
+  if (!j.is_object()) return std::nullopt;
+  const auto text = [&](const char* key) {
+    const auto found = j.find(key);
+    return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  Indexed entry{text("run"), 0, text("cluster")};
+  if (entry.folder.size() < 2 || entry.folder.front() != '/' || !is_printable(entry.folder))
+    return std::nullopt;
+  const auto job = j.find("job");
+  if (job != j.end() && job->is_number_unsigned() && job->get<std::uint64_t>() <= UINT32_MAX)
+    entry.job = job->get<std::uint32_t>();
+  return entry;
+}
+
+}  // namespace
+
+std::string to_line(const Indexed& entry) {
+  nlohmann::ordered_json j{{"run", entry.folder}};
+  if (entry.job != 0) j["job"] = entry.job;
+  if (!entry.cluster.empty()) j["cluster"] = entry.cluster;
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::vector<Indexed> parse_index(std::string_view text) {
+  std::vector<Indexed> entries;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (auto entry = parse_line(text.substr(0, end))) entries.push_back(*std::move(entry));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return entries;
+}
+
+namespace {
+
+// "last" apart: it is one among all.
+bool means(const std::string& what, const Indexed& entry, const std::string& cluster) {
+  const auto job = parse_number(what);
+  return run_name(RunDirectory{entry.folder}) == what ||
+         (job && *job != 0 && entry.job == *job && entry.cluster == cluster);
+}
+
+}  // namespace
+
+std::vector<std::string> matches(const std::vector<Indexed>& entries,
+                                 const std::string& what,
+                                 const std::string& cluster) {
+  std::vector<std::string> found;
+  std::set<std::string> seen;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    const bool fits = what == "last" || means(what, *entry, cluster);
+    if (fits && seen.insert(entry->folder).second) found.push_back(entry->folder);
+  }
+  if (what == "last")  // a requeue of an old run adds a line, but makes no new run
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return is_older({b}, {a});
+    });
+  return found;
+}
+
+Result<std::vector<Indexed>> read_index() {
+  DTS_ASSIGN(const std::string path, index_path());
+  const auto text = read_own_file(path, k_largest_index);
+  if (text) return parse_index(*text);
+  if (text.error().code == Errc::not_found) return std::vector<Indexed>();
+  return tl::unexpected<Error>(text.error());
+}
+
+Result<void> add_to_index(const Indexed& entry) {
+  DTS_ASSIGN(const std::string path, index_path());
+  DTS_TRY(make_folders(path.substr(0, path.rfind('/'))));
+  const UniqueFd locked = lock_beside(path);
+  const auto before = read_own_file(path, k_largest_index);
+  if (!before && before.error().code != Errc::not_found)
+    return tl::unexpected<Error>(before.error());
+  const std::string text = before.value_or("");
+  // What a crash cut short must not swallow this line.
+  const bool torn = !text.empty() && text.back() != '\n';
+  DTS_TRY(append_line(path, (torn ? "\n" : "") + to_line(entry)));
+  if (text.size() < k_large_index || !locked.valid()) return {};
+  std::vector<Indexed> all = parse_index(text);
+  all.push_back(entry);
+  std::string kept;
+  for (std::size_t i = all.size() - std::min(k_kept, all.size()); i < all.size(); ++i)
+    kept += to_line(all[i]) + "\n";
+  return write_file(path, kept);
+}
+
+std::string this_cluster() {
+  const char* conf = std::getenv("SLURM_CONF");
+  return conf != nullptr ? conf : "";
+}
+
+Result<void> add_job_to_index(const RunDirectory& run, std::uint32_t job) {
+  DTS_ASSIGN(const std::vector<Indexed> entries, read_index());
+  std::string cluster = this_cluster();
+  for (const Indexed& entry : entries)
+    if (entry.folder == run.path) cluster = entry.cluster;
+  return add_to_index({run.path, job, cluster});
+}
+
+std::optional<Indexed> gone_from_index(const std::string& what) {
+  const auto entries = read_index();
+  if (!entries) return std::nullopt;
+  const bool is_folder = what.find('/') != std::string::npos;
+  std::string folder = is_folder ? absolute_path(what) : "";
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();  // of a shell
+  const auto found = std::find_if(entries->rbegin(), entries->rend(), [&](const Indexed& entry) {
+    return is_folder ? entry.folder == folder : means(what, entry, this_cluster());
+  });
+  if (found == entries->rend() || exists(found->folder)) return std::nullopt;
+  return *found;
+}
+
+Result<RunDirectory> find_in_index(const std::string& what) {
+  DTS_ASSIGN(const std::vector<Indexed> entries, read_index());
+  for (const std::string& folder : matches(entries, what, this_cluster())) {
+    auto run = open_run(folder);
+    if (run || run.error().code != Errc::not_found) return run;  // else it is gone: an older one
+  }
+  return fail(Errc::not_found,
+              fmt::format("no run of `{}` is known", what),
+              "give a job id, a run's name or folder, or `last`; `dtsubmit list` shows them");
+}
+
+}  // namespace dts::run

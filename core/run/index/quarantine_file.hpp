@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a user's quarantine is kept: a file for each cluster in the user's state folder.
+#pragma once
+
+#include "core/run/index/quarantine.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::run {
+
+// The file of a cluster, quarantine/<cluster>.jsonl in state_folder(). Errc::invalid for a name
+// that is no file's.
+[[nodiscard]] Result<std::string> quarantine_path(const std::string& cluster);
+
+// The clusters that have one, sorted.
+[[nodiscard]] std::vector<std::string> quarantine_clusters();
+
+// An absent file has none. Errc::io.
+[[nodiscard]] Result<std::vector<Strike>> read_strikes(const std::string& path);
+
+// Appends them, each with one write(2), at `now`; makes the file (mode 0600) and its folder (0700)
+// where they are absent. One process at a time; what can no longer matter is dropped once the file
+// has 256 KiB.
+[[nodiscard]] Result<void> add_strikes(const std::string& path,
+                                       std::vector<Strike> strikes,
+                                       WallTime now);
+
+}  // namespace dts::run

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run's ledger says about the attempts so far, as the decision needs it. Pure.
+#pragma once
+
+#include "core/base/text/duration.hpp"
+#include "core/run/ledger/decision.hpp"
+#include "core/run/ledger/ledger.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace dts::run {
+
+// failures, without_progress, unproven and elapsed; the other fields keep their defaults. Since the
+// last `dtsubmit requeue`: that is a person's word that the cause is gone.
+[[nodiscard]] Circumstances count_failures(const std::vector<Event>& events);
+
+// How often the run's computing was ended, since the last `dtsubmit requeue`.
+struct FailureRecord {
+  unsigned failures = 0;  // ends that cost unsaved work: of itself, of a node, or not all had saved
+  Seconds running{0};     // of all ranks together, as far as it is known
+  Seconds save{0};        // that a checkpoint took last, over the whole ledger; 0: not known
+};
+
+[[nodiscard]] FailureRecord failure_record(const std::vector<Event>& events);
+
+// The newest attempt that started and has no end; nullopt if all have one.
+[[nodiscard]] std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events);
+
+// The decision that ended the run; null: it goes on, as far as the ledger says. Lives in `events`.
+[[nodiscard]] const Event* final_decision(const std::vector<Event>& events);
+
+}  // namespace dts::run

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/ledger/ledger.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/files/own_file.hpp"
+#include "core/base/text/number_list.hpp"
+#include "core/base/text/units.hpp"
+#include "core/base/text/utf8.hpp"
+#include "core/run/directory/file_lock.hpp"
+#include "core/run/ledger/event_line.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace dts::run {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t k_longest_detail = 2000;  // programs and launchers have their words in it
+
+}  // namespace
+
+std::string to_line(const Event& event) {
+  ordered_json j{{"time", event.time}, {"event", event.event}};
+  if (event.attempt != 0) j["attempt"] = event.attempt;
+  if (event.job != 0) j["job"] = event.job;
+  if (!event.cause.empty()) j["cause"] = event.cause;
+  if (event.exit_code >= 0) j["exit_code"] = event.exit_code;
+  if (!event.decision.empty()) j["decision"] = event.decision;
+  if (!event.detail.empty()) j["detail"] = printable(event.detail, k_longest_detail);
+  if (!event.nodes.empty()) j["nodes"] = event.nodes;
+  if (!event.checkpoint.empty()) j["checkpoint"] = event.checkpoint;
+  if (event.rank >= 0) j["rank"] = event.rank;
+  if (!event.node.empty()) j["node"] = event.node;
+  if (!event.phase.empty()) j["phase"] = event.phase;
+  if (event.step >= 0) j["step"] = event.step;
+  if (event.saved) j["saved"] = true;
+  if (event.unsaved) j["unsaved"] = true;
+  if (!event.seconds.empty()) j["seconds"] = event.seconds;
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+namespace {
+
+// A crash in the middle of an append (a power cut, a lost node) leaves half a record. A new one
+// behind it would make a line that nobody can read, and so a run that never starts again.
+Result<void> cut_half_record(int fd, const std::string& ledger) {
+  const off_t size = ::lseek(fd, 0, SEEK_END);
+  off_t whole = size;
+  char block[4096];
+  while (whole > 0) {
+    const off_t from = std::max<off_t>(0, whole - static_cast<off_t>(sizeof block));
+    const ssize_t got = ::pread(fd, block, static_cast<std::size_t>(whole - from), from);
+    if (got != whole - from) return fail_errno("cannot read " + ledger);
+    const auto newline = std::string_view(block, static_cast<std::size_t>(got)).rfind('\n');
+    if (newline != std::string_view::npos) {
+      whole = from + static_cast<off_t>(newline) + 1;
+      break;
+    }
+    whole = from;
+  }
+  if (whole != size && ::ftruncate(fd, whole) != 0)
+    return fail_errno("cannot cut half a record from " + ledger);
+  return {};
+}
+
+}  // namespace
+
+Result<void> append_event(const std::string& ledger, Event event) {
+  const UniqueFd lock = lock_file(ledger);
+  if (lock.valid()) DTS_TRY(cut_half_record(lock.get(), ledger));
+  if (event.time.empty()) event.time = format_utc(std::chrono::system_clock::now());
+  return append_line(ledger, to_line(event));
+}
+
+Ledger parse_ledger(std::string_view text) {
+  Ledger ledger;
+  unsigned number = 0;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = text.find('\n', start);
+    if (end == std::string_view::npos) break;  // half a record
+    ++number;
+    std::string_view line = text.substr(start, end - start);
+    auto event = event_from(line);
+    if (!event) {
+      ledger.damaged.push_back(number);
+      // A record that was appended behind half of another is whole itself.
+      const std::size_t last = line.rfind(k_event_beginning);
+      if (last != std::string_view::npos && last > 0) event = event_from(line.substr(last));
+    }
+    if (event) ledger.events.push_back(*std::move(event));
+    start = end + 1;
+  }
+  return ledger;
+}
+
+Result<Ledger> load_ledger(const std::string& ledger) {
+  constexpr std::uint64_t k_most = std::uint64_t{1} << 34;
+  auto text = read_own_file(ledger, k_most);
+  if (text) return parse_ledger(*text);
+  if (text.error().code != Errc::not_found || !exists(ledger.substr(0, ledger.rfind('/'))))
+    return tl::unexpected<Error>(std::move(text).error());
+  return Ledger{{}, {}, true};
+}
+
+Result<std::vector<Event>> read_ledger(const std::string& ledger) {
+  DTS_ASSIGN(Ledger read, load_ledger(ledger));
+  return std::move(read.events);
+}
+
+std::string damage_words(const Ledger& read, const std::string& ledger) {
+  if (read.absent) return fmt::format("{} is gone: what it said is not known any more", ledger);
+  return damage_words(read.damaged, ledger);
+}
+
+std::string damage_words(const std::vector<unsigned>& lines, const std::string& file) {
+  if (lines.empty()) return {};
+  constexpr std::size_t k_shown = 100;
+  const std::size_t more = lines.size() - std::min(k_shown, lines.size());
+  const std::vector<unsigned> shown(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(more));
+  return fmt::format("{}: line{} {}{} {} damaged and skipped",
+                     file,
+                     lines.size() == 1 ? "" : "s",
+                     fold_numbers(shown),
+                     more > 0 ? fmt::format(" and {} more", more) : "",
+                     lines.size() == 1 ? "is" : "are");
+}
+
+}  // namespace dts::run

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/ledger/newest_job.hpp"
+
+#include <algorithm>
+
+namespace dts::run {
+
+std::uint32_t newest_job(const std::vector<Event>& events) {
+  const auto event =
+      std::find_if(events.rbegin(), events.rend(), [](const Event& one) { return one.job != 0; });
+  return event == events.rend() ? 0 : event->job;
+}
+
+}  // namespace dts::run

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/run/ledger/ledger.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace dts::run {
+
+// The scheduler's id of the job that the run has, or had last; 0: none yet. Pure.
+[[nodiscard]] std::uint32_t newest_job(const std::vector<Event>& events);
+
+}  // namespace dts::run

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/summary/evidence.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
+
+#include <charconv>
+#include <string>
+#include <system_error>
+
+namespace dts::run {
+
+// Messages of Linux (errno(3), signal(7)), of the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
+// Gloo, TensorFlow, XLA and Open MPI. Words that a program also prints where all is well
+// ("timeout") are none.
+const std::vector<Pattern>& known_patterns() {
+  static const std::vector<Pattern> k_patterns{
+      {Cause::out_of_memory, "CUDA out of memory"},
+      {Cause::out_of_memory, "torch.cuda.OutOfMemoryError"},
+      {Cause::out_of_memory, "CUDA error: out of memory"},
+      {Cause::out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {Cause::out_of_memory, "CUBLAS_STATUS_ALLOC_FAILED"},
+      {Cause::out_of_memory, "RESOURCE_EXHAUSTED: "},
+      {Cause::out_of_memory, "ResourceExhaustedError"},
+      {Cause::out_of_memory, "std::bad_alloc"},
+      {Cause::out_of_memory, "MemoryError"},
+      {Cause::out_of_memory, "Cannot allocate memory"},
+      {Cause::out_of_memory, "can't allocate memory"},
+      {Cause::out_of_memory, "is killed by signal: Killed"},
+      {Cause::out_of_memory, "oom-kill event"},
+      {Cause::out_of_memory, "insufficient shared memory (shm)"},
+      {Cause::gpu_error, "uncorrectable ECC error"},
+      {Cause::gpu_error, "uncorrectable NVLink error"},
+      {Cause::gpu_error, "GPU is lost"},
+      {Cause::gpu_error, "has fallen off the bus"},
+      {Cause::gpu_error, "NVRM: Xid"},
+      {Cause::gpu_error, "CUDA error: unspecified launch failure"},
+      {Cause::gpu_error, "CUDA error: unknown error"},
+      {Cause::gpu_error, "CUDA error: hardware error"},
+      {Cause::gpu_error, "CUDA-capable device(s) is/are busy or unavailable"},
+      {Cause::gpu_error, "no CUDA-capable device is detected"},
+      {Cause::gpu_error, "system not yet initialized"},
+      {Cause::gpu_error, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+      {Cause::disk_full, "No space left on device"},
+      {Cause::disk_full, "Disk quota exceeded"},
+      {Cause::disk_full, "File too large"},
+      {Cause::damaged, "no checkpoint can be loaded: "},           // dttrain's
+      {Cause::rank_killed, "Signal 9 (SIGKILL) received by PID"},  // torchrun's, of its worker
+      {Cause::rank_killed, "Signal 11 (SIGSEGV) received by PID"},
+      {Cause::rank_killed, "Signal 7 (SIGBUS) received by PID"},
+      {Cause::rendezvous, "The client socket has timed out after"},
+      {Cause::rendezvous, "The server socket has failed to listen"},
+      {Cause::rendezvous, "The client socket has failed to connect to"},
+      {Cause::rendezvous, "DistNetworkError"},
+      {Cause::rendezvous, "DistStoreError"},
+      {Cause::rendezvous, "RendezvousTimeoutError"},
+      {Cause::rendezvous, "RendezvousConnectionError"},
+      {Cause::rendezvous, "Address already in use"},
+      {Cause::comm_timeout, "Watchdog caught collective operation timeout"},
+      {Cause::comm_timeout, "NCCL communicator was aborted"},
+      {Cause::comm_timeout, "NCCL error"},
+      {Cause::comm_timeout, "ncclSystemError"},
+      {Cause::comm_timeout, "ncclRemoteError"},
+      {Cause::comm_timeout, "ncclInternalError"},
+      {Cause::comm_timeout, "gloo/transport"},
+      {Cause::comm_timeout, "Application timeout caused pair closure"},
+      {Cause::comm_timeout, "Connection closed by peer"},
+      {Cause::comm_timeout, "Connection reset by peer"},
+      {Cause::comm_timeout, "Broken pipe"},
+      {Cause::comm_timeout, "Socket closed"},
+      {Cause::comm_timeout, "heartbeat timeout"},
+      {Cause::comm_timeout, "MPI_ERR_PROC_FAILED"},
+      {Cause::comm_timeout, "*** An error occurred in MPI_"},
+      {Cause::comm_timeout, "communication with remote MPI process"},
+  };
+  return k_patterns;
+}
+
+namespace {
+
+constexpr Cause k_order[] = {Cause::out_of_memory,
+                             Cause::gpu_error,
+                             Cause::disk_full,
+                             Cause::damaged,
+                             Cause::rank_killed,
+                             Cause::rendezvous,
+                             Cause::comm_timeout};
+constexpr std::size_t k_longest_line = 400;
+constexpr std::size_t k_longest_before = 80;  // of the words looked for
+
+// The words at `at` and what is around them, as people can read it. A progress bar writes over its
+// own line with carriage returns: only the last text on it was ever to be seen.
+std::string around(const std::string& line, std::size_t at) {
+  const std::size_t overwritten = line.rfind('\r', at);
+  std::size_t from = overwritten == std::string::npos ? 0 : overwritten + 1;
+  const bool cut = at - from > k_longest_before;
+  if (cut) from = at - k_longest_before;
+  std::string_view words = std::string_view(line).substr(from);
+  words = words.substr(0, words.find('\r'));
+  return (cut ? "... " : "") + printable(words, k_longest_line);
+}
+
+// The last line that shows `cause`.
+std::optional<std::string> line_of(Cause cause, const std::vector<std::string>& lines) {
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    for (const Pattern& pattern : known_patterns()) {
+      if (pattern.cause != cause) continue;
+      if (const std::size_t at = line->find(pattern.words); at != std::string::npos)
+        return around(*line, at);
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines) {
+  for (const Cause cause : k_order)
+    if (auto line = line_of(cause, last_lines)) return Evidence{cause, *std::move(line)};
+  return std::nullopt;
+}
+
+namespace {
+
+// The number that follows the first `words` behind `from`.
+std::optional<long long> number_after(std::string_view text,
+                                      std::string_view words,
+                                      std::size_t from = 0) {
+  const std::size_t at = text.find(words, from);
+  if (at == std::string_view::npos) return std::nullopt;
+  const char* const begin = text.data() + at + words.size();
+  long long number = 0;
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<long long> read_abort(const std::vector<std::string>& last_lines) {
+  const std::string text = join(last_lines, "\n");
+  // Open MPI: "MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\nwith errorcode 17."
+  if (const std::size_t at = text.find("MPI_ABORT was invoked on rank"); at != std::string::npos)
+    return number_after(text, "with errorcode ", at);
+  // MPICH: "Abort(17) on node 2 (rank 2 in comm 0): application called MPI_Abort(...)"
+  if (text.find("application called MPI_Abort(") != std::string::npos)
+    return number_after(text, "Abort(");
+  return std::nullopt;
+}
+
+bool may_be_an_abort(Cause cause) {
+  return cause == Cause::rank_killed || cause == Cause::launcher_died || cause == Cause::stopped ||
+         cause == Cause::signalled || cause == Cause::comm_timeout;
+}
+
+bool may_be_explained(Cause cause) {
+  return cause == Cause::user_exit || cause == Cause::rank_killed;
+}
+
+bool may_be_a_victim(Cause cause) {
+  return cause == Cause::user_exit || cause == Cause::comm_timeout;
+}
+
+}  // namespace dts::run

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program's own words say of its end. Pure.
+#pragma once
+
+#include "core/run/ledger/cause.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::run {
+
+struct Evidence {
+  Cause cause = Cause::user_exit;
+  std::string line;  // that shows it, printable(), some 400 bytes
+};
+
+// The cause that the last lines of a failed rank's log show: out_of_memory, gpu_error, disk_full,
+// damaged, rendezvous or comm_timeout. Where they show several, the first of that list: a rank that
+// ran out of memory also breaks its communicator. nullopt: they say nothing known.
+[[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);
+
+// The code that a program gave to MPI_Abort, as the last lines of its log have it (Open MPI, MPICH
+// and those made from it); nullopt: they say nothing of one. Of several the first.
+[[nodiscard]] std::optional<long long> read_abort(const std::vector<std::string>& last_lines);
+
+// True where MPI_Abort may be the reason of `cause`: a launcher then kills all ranks at once, and
+// which of them is missed first says nothing.
+[[nodiscard]] bool may_be_an_abort(Cause cause);
+
+// The words looked for; for a test that has a real message for each.
+struct Pattern {
+  Cause cause;
+  std::string_view words;
+};
+
+[[nodiscard]] const std::vector<Pattern>& known_patterns();
+
+// True if `cause` is one that a program's words can tell more about.
+[[nodiscard]] bool may_be_explained(Cause cause);
+
+// True where a rank that ended with `cause` may be the victim of another that ended first.
+[[nodiscard]] bool may_be_a_victim(Cause cause);
+
+}  // namespace dts::run

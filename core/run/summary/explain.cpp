@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/summary/explain.hpp"
+
+#include "core/run/directory/rank_logs.hpp"
+#include "core/run/summary/evidence.hpp"
+#include "core/run/summary/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace dts::run {
+namespace {
+
+constexpr std::size_t k_lines = 40;
+constexpr unsigned k_most_logs = 256;
+
+std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, unsigned rank) {
+  return read_evidence(last_lines(run.rank_log(attempt, rank), k_lines));
+}
+
+// Another rank that failed by itself, not for want of its peers.
+std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
+                                                     unsigned attempt,
+                                                     unsigned world_size,
+                                                     unsigned victim) {
+  for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank) {
+    if (rank == victim) continue;
+    auto found = evidence_of(run, attempt, rank);
+    if (found && !may_be_a_victim(found->cause)) return std::pair{rank, *std::move(found)};
+  }
+  return std::nullopt;
+}
+
+// A program that finds no room for its state finds none for its last words either.
+bool is_full(const std::string& folder) {
+  constexpr std::uintmax_t k_least = 4096;
+  std::error_code failed;
+  const auto space = std::filesystem::space(folder, failed);
+  return !failed && space.available < k_least;
+}
+
+}  // namespace
+
+namespace {
+
+// The outcome of MPI_Abort(code) by one of the ranks, where the log of one says so.
+std::optional<Outcome> abort_outcome(const RunDirectory& run,
+                                     unsigned attempt,
+                                     unsigned world_size) {
+  constexpr int k_no_restart = 93;
+  for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank) {
+    const auto code = read_abort(last_lines(run.rank_log(attempt, rank), k_lines));
+    if (!code) continue;
+    const int exit_code = static_cast<int>(*code & 0xff);  // as exit(3) cuts it
+    return Outcome{exit_code == k_no_restart ? Cause::no_restart : Cause::user_exit,
+                   exit_code == 0 ? 1 : exit_code,
+                   fmt::format("rank {} called MPI_Abort with code {}", rank, *code),
+                   rank};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsigned world_size) {
+  if (may_be_an_abort(outcome.cause))
+    if (auto aborted = abort_outcome(run, attempt, world_size)) return *std::move(aborted);
+  if (!outcome.rank || !may_be_explained(outcome.cause)) return outcome;
+  if (const auto own = evidence_of(run, attempt, *outcome.rank)) {
+    outcome.cause = own->cause;
+    outcome.detail += ": " + own->line;
+  }
+  if (!may_be_a_victim(outcome.cause)) return outcome;
+  if (is_full(run.path)) {
+    outcome.cause = Cause::disk_full;
+    outcome.detail += "; no space is left at " + run.path;
+    return outcome;
+  }
+  if (const auto other = culprit(run, attempt, world_size, *outcome.rank)) {
+    outcome.cause = other->second.cause;
+    outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);
+    outcome.rank = other->first;
+    outcome.node.clear();  // not of this rank
+  }
+  return outcome;
+}
+
+Outcome settle_completion(Outcome outcome, const std::string& metrics, unsigned attempt) {
+  if (!outcome.may_be_done) return outcome;
+  const RunSummary summary = summarise({}, metrics);
+  const auto own = std::find_if(summary.attempts.begin(),
+                                summary.attempts.end(),
+                                [&](const AttemptSummary& one) { return one.number == attempt; });
+  const bool told = own != summary.attempts.end();
+  const bool knows_total = told && own->first_step >= 0 && summary.total_steps > 0;
+  if (told && own->said_done && outcome.unsaved)
+    return {Cause::completed, 0, "the stop ended a program that was done, as metrics.jsonl says"};
+  if (outcome.unsaved) return outcome;  // after its last step it may have had something to save
+  if (told && own->said_done)
+    return {Cause::completed, 0, "every rank exited 0, and metrics.jsonl says that it is done"};
+  if (knows_total && own->last_step >= summary.total_steps)
+    return {Cause::completed,
+            0,
+            fmt::format("every rank exited 0 after the last of {} steps", summary.total_steps)};
+  outcome.detail +=
+      knows_total
+          ? fmt::format(" at step {} of {}: saved, not done", own->last_step, summary.total_steps)
+          : ", and nothing says that the program is done: taken for saved (exit code 85 says so)";
+  return outcome;
+}
+
+}  // namespace dts::run

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// An outcome and what the ranks' logs say of it.
+#pragma once
+
+#include "core/run/directory/run_directory.hpp"
+#include "core/run/ledger/decision.hpp"
+
+namespace dts::run {
+
+// `outcome` with the cause that the failed rank's last lines show, if they do; and where that rank
+// may be only the victim of another, with the rank whose lines show a cause of their own. Reads the
+// ends of at most 256 logs. Thread-safe.
+[[nodiscard]] Outcome explain(Outcome outcome,
+                              const RunDirectory& run,
+                              unsigned attempt,
+                              unsigned world_size);
+
+// An outcome that may be "done" as well as "saved" or "stopped" (Outcome::may_be_done), settled by
+// what the program wrote into metrics.jsonl in this attempt, `metrics` its text: complete where it
+// told of the event "done", or, if every rank exited 0, of the last step of a known total. Without
+// such a word the run comes back: a program that is done ends at once, one that is not would be
+// lost. Pure.
+[[nodiscard]] Outcome settle_completion(Outcome outcome,
+                                        const std::string& metrics,
+                                        unsigned attempt);
+
+}  // namespace dts::run

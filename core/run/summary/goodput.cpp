@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/summary/goodput.hpp"
+
+#include "core/base/text/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <set>
+
+namespace dts::run {
+namespace {
+
+using std::chrono::milliseconds;
+using Time = std::chrono::system_clock::time_point;
+
+milliseconds rounded(double seconds) {
+  return milliseconds(std::llround(seconds * 1000));
+}
+
+// The time in which an attempt's ranks ran, before what its program tells divides it.
+struct Span {
+  Time begin{};
+  Time end{};
+};
+
+// Walks over the ledger: the time since the last event belongs to what that event began.
+class Account {
+ public:
+  Account(const std::vector<Event>& events, const RunSummary& summary, Time until)
+      : summary_(summary), until_(until) {
+    for (const Event& event : events) {
+      if (is_vanished(event)) vanished_.insert(event.attempt);
+      const auto stalled = event.seconds.find("stalled");
+      if (event.event == "attempt_ended" && stalled != event.seconds.end())
+        stalled_[event.attempt] = rounded(std::clamp(stalled->second, 0.0, 1e9));
+    }
+  }
+
+  void take(const Event& event) {
+    const auto time = parse_utc(event.time);
+    if (!begun_ && time) {
+      now_ = std::min(*time, until_);
+      begun_ = true;
+    }
+    // When it vanished, only its program can tell: the ledger heard of it much later.
+    const bool silent = is_vanished(event) || event.attempt != attempt_;
+    if (silent && vanished_.count(attempt_) != 0 && state_ != State::computing)
+      state_ = State::down;
+    if (begun_ && !over_) advance(time ? *time : now_);
+    if (over_ && time) reopen(event, *time);
+    change(event);
+  }
+
+  Goodput finish() {
+    if (begun_ && !over_) advance(until_);
+    close_attempt();
+    Goodput result;
+    result.attempts = std::move(done_);
+    result.run = waited_;
+    for (const auto& [number, use] : result.attempts)
+      for (const Phase phase : k_phases) result.run[phase] += use[phase];
+    return result;
+  }
+
+ private:
+  enum class State { queued, starting, computing, stopping, down };
+
+  static bool is_vanished(const Event& event) {
+    return event.event == "attempt_ended" && event.cause == "agent_lost";
+  }
+
+  void advance(Time to) {
+    to = std::min(std::max(to, now_), until_);  // a clock was set back: no time has passed
+    const auto passed = std::chrono::duration_cast<milliseconds>(to - now_);
+    if (state_ == State::queued) waited_[Phase::queued] += passed;
+    if (state_ == State::down) waited_[Phase::down] += passed;
+    if (state_ == State::starting) use_[Phase::starting] += passed;
+    if (state_ == State::stopping) use_[Phase::stopping] += passed;
+    if (state_ == State::computing) span_->end = to;
+    now_ = to;
+  }
+
+  // The end of a run stops its clock; whoever asks for it again was away meanwhile.
+  void reopen(const Event& event, Time time) {
+    if (event.event != "resumed" && event.event != "attempt_started" && event.event != "requeued")
+      return;
+    over_ = false;
+    state_ = State::down;
+    advance(time);
+  }
+
+  void change(const Event& event) {
+    const std::string& what = event.event;
+    if (what == "attempt_started") return begin(event.attempt);
+    if (event.attempt != 0 && event.attempt < attempt_)
+      return;  // a late word of an attempt that was fenced off
+    if (what == "submitted" || what == "requeued" || what == "resubmitted" || what == "resumed") {
+      close_attempt();
+      state_ = State::queued;
+    } else if (what == "ranks_started" && attempt_ != 0 && !span_) {
+      span_ = Span{now_, now_};
+      state_ = State::computing;
+    } else if (what == "stop_requested" && attempt_ != 0) {
+      state_ = State::stopping;
+    } else if (what == "attempt_ended") {
+      close_attempt();
+      state_ = State::down;
+    } else if (what == "decided") {
+      if (event.decision == "wait") state_ = State::queued;
+      over_ = event.decision == "done" || event.decision == "stop";
+    }
+  }
+
+  void begin(unsigned number) {
+    close_attempt();
+    attempt_ = number;
+    use_ = waited_;
+    waited_ = {};
+    state_ = State::starting;
+  }
+
+  void close_attempt() {
+    if (attempt_ == 0) return;
+    // By number, as summarise() sorts them: there may be very many.
+    const auto told = std::lower_bound(
+        summary_.attempts.begin(),
+        summary_.attempts.end(),
+        attempt_,
+        [](const AttemptSummary& a, unsigned number) { return a.number < number; });
+    const bool known = told != summary_.attempts.end() && told->number == attempt_;
+    if (span_) divide(*span_, known ? *told : AttemptSummary{});
+    TimeUse& all = done_[attempt_];  // twice only in a ledger that nobody of ours wrote
+    for (const Phase phase : k_phases) all[phase] += use_[phase];
+    attempt_ = 0;
+    use_ = {};
+    span_.reset();
+  }
+
+  [[nodiscard]] bool tells_steps() const {
+    return std::any_of(summary_.attempts.begin(),
+                       summary_.attempts.end(),
+                       [](const AttemptSummary& attempt) { return attempt.gets_on; });
+  }
+
+  // Divides the time in which the ranks ran, by what the program told.
+  void divide(const Span& span, const AttemptSummary& told) {
+    const auto training = parse_utc(told.training);
+    const Time first = training ? std::clamp(*training, span.begin, span.end) : span.begin;
+    use_[Phase::starting] += std::chrono::duration_cast<milliseconds>(first - span.begin);
+    auto left = std::chrono::duration_cast<milliseconds>(span.end - first);
+    if (vanished_.count(attempt_) != 0) {
+      const auto alive = std::min(left, rounded(told.step_seconds + told.save_seconds));
+      waited_[Phase::down] += left - alive;
+      left = alive;
+    }
+    const auto stalled = std::min(left, stalled_[attempt_]);
+    use_[Phase::stalled] += stalled;
+    left -= stalled;
+    const auto saving = std::min(left, rounded(told.save_seconds));
+    use_[Phase::saving] += saving;
+    left -= saving;
+    if (!told.gets_on) {
+      // A program that tells its steps has not come to the first one here.
+      use_[tells_steps() ? Phase::starting : Phase::unmeasured] += left;
+      return;
+    }
+    const std::int64_t steps = told.last_step - std::max<std::int64_t>(0, told.first_step);
+    const double part = steps > 0
+                            ? static_cast<double>(std::max<std::int64_t>(0, told.steps_lost)) /
+                                  static_cast<double>(steps)
+                            : 0;
+    const auto lost =
+        rounded(std::clamp(part, 0.0, 1.0) * static_cast<double>(left.count()) / 1000);
+    use_[Phase::lost] += std::min(lost, left);
+    use_[Phase::computing] += left - std::min(lost, left);
+  }
+
+  const RunSummary& summary_;
+  Time until_;
+  Time now_{};
+  bool begun_ = false;
+  bool over_ = false;
+  State state_ = State::queued;
+  unsigned attempt_ = 0;  // the one that goes on; 0: none
+  TimeUse use_;           // of it
+  TimeUse waited_;        // since the last one
+  std::optional<Span> span_;
+  std::set<unsigned> vanished_;
+  std::map<unsigned, milliseconds> stalled_;
+  std::map<unsigned, TimeUse> done_;
+};
+
+}  // namespace
+
+const char* to_string(Phase phase) {
+  switch (phase) {
+    case Phase::computing:
+      return "computing";
+    case Phase::queued:
+      return "queued";
+    case Phase::starting:
+      return "starting";
+    case Phase::saving:
+      return "saving";
+    case Phase::lost:
+      return "lost";
+    case Phase::stopping:
+      return "stopping";
+    case Phase::unmeasured:
+      return "unmeasured";
+    case Phase::stalled:
+      return "stalled";
+    case Phase::down:
+      return "down";
+  }
+  return "unknown";
+}
+
+milliseconds TimeUse::total() const {
+  return std::accumulate(spent.begin(), spent.end(), milliseconds(0));
+}
+
+double TimeUse::goodput() const {
+  const auto all = total();
+  const bool known =
+      (*this)[Phase::computing].count() > 0 || (*this)[Phase::unmeasured].count() == 0;
+  if (all.count() <= 0 || !known) return -1;
+  return static_cast<double>((*this)[Phase::computing].count()) / static_cast<double>(all.count());
+}
+
+Goodput account(const std::vector<Event>& events, const RunSummary& summary, Time until) {
+  Account account(events, summary, until);
+  for (const Event& event : events) account.take(event);
+  return account.finish();
+}
+
+std::map<std::string, double> in_seconds(const TimeUse& use) {
+  const auto seconds = [](milliseconds time) { return static_cast<double>(time.count()) / 1000; };
+  std::map<std::string, double> by_name{{"wall", seconds(use.total())}};
+  for (const Phase phase : k_phases) by_name[to_string(phase)] = seconds(use[phase]);
+  return by_name;
+}
+
+std::string duration_words(milliseconds time) {
+  const std::int64_t all = (time.count() + 500) / 1000;
+  const std::int64_t days = all / 86400, hours = all / 3600 % 24, minutes = all / 60 % 60;
+  if (days > 0) return fmt::format("{} d {} h", days, hours);
+  if (hours > 0) return fmt::format("{} h {} min", hours, minutes);
+  if (minutes > 0) return fmt::format("{} min {} s", minutes, all % 60);
+  return fmt::format("{} s", all);
+}
+
+std::string in_words(const TimeUse& use) {
+  if (use.total().count() <= 0) return {};
+  std::vector<Phase> others(k_phases.begin() + 1, k_phases.end());
+  std::stable_sort(others.begin(), others.end(), [&](Phase a, Phase b) { return use[a] > use[b]; });
+  std::string words =
+      use.goodput() < 0
+          ? fmt::format("unknown: the program reported no steps in {}", duration_words(use.total()))
+          : fmt::format(
+                "{:.0f} % of {} computing", 100 * use.goodput(), duration_words(use.total()));
+  const char* between = "; ";
+  for (const Phase phase : others) {
+    if (use[phase] < std::chrono::seconds(1)) break;
+    words += fmt::format("{}{} {}", between, to_string(phase), duration_words(use[phase]));
+    between = ", ";
+  }
+  return words;
+}
+
+}  // namespace dts::run

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the time of a run went. Pure.
+#pragma once
+
+#include "core/run/ledger/ledger.hpp"
+#include "core/run/summary/summary.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dts::run {
+
+enum class Phase {
+  computing,   // steps that count
+  queued,      // submitted or requeued, and no agent yet
+  starting,    // from the agent's begin to the program's first step
+  saving,      // checkpoints, without one made for a stop
+  lost,        // steps that the next attempt did again
+  stopping,    // from the request to stop to the end of the attempt
+  down,        // no attempt and none asked for: back-off, a lost agent, a run that somebody stopped
+  unmeasured,  // programs ran that told no steps: nobody knows what came of it
+  stalled,     // without progress, before a hang was found
+};
+
+inline constexpr std::array k_phases{Phase::computing,
+                                     Phase::queued,
+                                     Phase::starting,
+                                     Phase::saving,
+                                     Phase::lost,
+                                     Phase::stopping,
+                                     Phase::down,
+                                     Phase::unmeasured,
+                                     Phase::stalled};
+
+[[nodiscard]] const char* to_string(Phase phase);
+
+struct TimeUse {
+  std::array<std::chrono::milliseconds, k_phases.size()> spent{};  // by phase
+
+  std::chrono::milliseconds& operator[](Phase phase) {
+    return spent[static_cast<std::size_t>(phase)];
+  }
+
+  std::chrono::milliseconds operator[](Phase phase) const {
+    return spent[static_cast<std::size_t>(phase)];
+  }
+
+  [[nodiscard]] std::chrono::milliseconds total() const;
+  // Computing as a share of the total, 0 to 1; negative where no time has passed, and where
+  // programs have run and none of it was measured.
+  [[nodiscard]] double goodput() const;
+};
+
+struct Goodput {
+  TimeUse run;                           // from the run's creation to its end, or to `until`
+  std::map<unsigned, TimeUse> attempts;  // with the wait before each; a wait that no attempt has
+                                         // ended yet is the run's alone
+};
+
+// From the run's own events (whole seconds) and what its program told (summarise()). Time between
+// two events belongs to one phase, so the phases add up to the wall time of the run exactly, and
+// those of the attempts to no more. `until` ends a run that has no end; events later than it count
+// as then. An attempt whose agent vanished is down from the last thing that its program told. Where
+// the program tells nothing of its steps in any attempt, everything after its start is unmeasured.
+[[nodiscard]] Goodput account(const std::vector<Event>& events,
+                              const RunSummary& summary,
+                              std::chrono::system_clock::time_point until);
+
+// Seconds by the phases' names, with their total as "wall"; for JSON.
+[[nodiscard]] std::map<std::string, double> in_seconds(const TimeUse& use);
+
+// "93 % of 2 h 14 min computing; queued 10 min 0 s, lost 40 s": the phases that took a second at
+// least, the longest first. "unknown: the program reported no steps; ..." where goodput() is
+// negative. Empty where no time has passed.
+[[nodiscard]] std::string in_words(const TimeUse& use);
+
+// "40 s", "10 min 5 s", "2 h 14 min", "3 d 2 h": to the nearest second, the rest cut off.
+[[nodiscard]] std::string duration_words(std::chrono::milliseconds time);
+
+}  // namespace dts::run

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/summary/summary.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
+#include "core/run/ledger/policy.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+namespace dts::run {
+namespace {
+
+using nlohmann::json;
+
+// A summary in the making: where each attempt is in it, since there may be very many.
+struct Draft {
+  RunSummary summary{};
+  std::unordered_map<unsigned, std::size_t> places{};
+};
+
+AttemptSummary& attempt_of(Draft& draft, unsigned number) {
+  auto& attempts = draft.summary.attempts;
+  const auto [place, is_new] = draft.places.emplace(number, attempts.size());
+  if (is_new) attempts.emplace_back().number = number;
+  return attempts[place->second];
+}
+
+// Every rank has saved when it was asked to, or has asked itself to be run again: nothing is lost.
+void saved_for_stop(AttemptSummary& attempt, const Event& event) {
+  const auto cause = cause_from(event.cause);
+  if (!cause || event.unsaved) return;
+  const Kind kind = kind_of(*cause);
+  attempt.all_saved = kind == Kind::preempted || kind == Kind::signalled || kind == Kind::timeout ||
+                      kind == Kind::checkpointed || cause == Cause::completed ||
+                      cause == Cause::stopped || cause == Cause::no_restart;
+}
+
+void take_event(Draft& draft, const Event& event) {
+  RunSummary& summary = draft.summary;
+  if (event.job != 0) summary.job = event.job;
+  if (event.attempt == 0) return;
+  AttemptSummary& attempt = attempt_of(draft, event.attempt);
+  if (event.event == "attempt_started") {
+    attempt = AttemptSummary{};  // one that could not begin may have had the number
+    attempt.number = event.attempt;
+    attempt.started = event.time;
+    attempt.nodes = event.nodes;
+    attempt.job = event.job;
+    attempt.resumable = event.checkpoint;
+  } else if (event.event == "quiet") {
+    attempt.quiet = event.detail;
+  } else if (event.event == "heard") {
+    attempt.quiet.clear();
+  } else if (event.event == "stop_requested") {
+    if (attempt.cause.empty()) attempt.cause = event.cause;
+  } else if (event.event == "straggler") {
+    attempt.slow.push_back({event.rank, event.node, event.phase, event.detail});
+  } else if (event.event == "binding") {
+    attempt.binding.push_back(event.detail);
+  } else if (event.event == "warning") {
+    attempt.warnings.push_back(event.detail);
+  } else if (event.event == "advised") {
+    summary.advice = event.seconds;
+    summary.advice_words = event.detail;
+  } else if (event.event == "attempt_ended") {
+    attempt.ended = event.time;
+    attempt.gets_on = attempt.gets_on || event.step > 0;
+    attempt.quiet.clear();
+    saved_for_stop(attempt, event);
+    attempt.cause = event.cause;
+    attempt.exit_code = event.exit_code;
+    attempt.detail = event.detail;
+    attempt.checkpoint = event.checkpoint;
+    attempt.rank = event.rank;
+    attempt.node = event.node;
+  } else if (event.event == "decided") {
+    attempt.decision = event.decision;
+    attempt.reason = event.detail;
+    summary.done = event.decision == "done";
+  }
+}
+
+constexpr std::size_t k_longest_digest = 128;
+constexpr double k_most_seconds = 1e9;
+constexpr std::int64_t k_most_attempts = 1'000'000;
+constexpr std::int64_t k_most_steps =
+    1'000'000'000'000'000;  // so that sums of them do not overflow
+
+// A member that is a whole number of at most `most`; -1 for anything else.
+std::int64_t whole(const json& metric, const char* name, std::int64_t most) {
+  const auto found = metric.find(name);
+  if (found == metric.end() || !found->is_number_unsigned()) return -1;
+  const auto value = found->get<std::uint64_t>();
+  return value <= static_cast<std::uint64_t>(most) ? static_cast<std::int64_t>(value) : -1;
+}
+
+// A member that is a number of seconds; 0 for anything else.
+double duration(const json& metric) {
+  const auto found = metric.find("seconds");
+  if (found == metric.end() || !found->is_number()) return 0;
+  const auto value = found->get<double>();
+  return value > 0 && value < k_most_seconds ? value : 0;
+}
+
+// Text of the program's own may stand between its metrics: only what was one is damaged.
+bool is_ours(std::string_view line) {
+  return line.starts_with('{') || line.find('\0') != std::string_view::npos;
+}
+
+// The newest save, in case that the next line tells of a stop: then it was made for that.
+struct LastSave {
+  std::int64_t attempt = 0;
+  std::int64_t step = -1;
+  double seconds = 0;
+};
+
+void take_times(AttemptSummary& attempt, const json& metric, std::int64_t step, LastSave& last) {
+  const std::string event = metric.value("event", "");
+  const double seconds = duration(metric);
+  if (event == "start") attempt.training = metric.value("time", "");
+  if (event == "step") attempt.step_seconds += seconds;
+  if (event == "save") {
+    attempt.save_seconds += seconds;
+    last = {attempt.number, step, seconds};
+  }
+  if (event == "stop" && last.attempt == attempt.number && last.step == step) {
+    attempt.save_seconds = std::max(0.0, attempt.save_seconds - last.seconds);
+    last = {};
+  }
+}
+
+void take_metric(Draft& draft, const json& metric, LastSave& last) {
+  RunSummary& summary = draft.summary;
+  if (!metric.is_object()) return;
+  const auto number = whole(metric, "attempt", k_most_attempts);
+  const auto step = whole(metric, "step", k_most_steps);
+  if (number < 1 || step < 0) return;
+  AttemptSummary& attempt = attempt_of(draft, static_cast<unsigned>(number));
+  if (metric.value("event", "") == "start") {
+    attempt.first_step = step;
+    summary.total_steps = whole(metric, "total", k_most_steps);
+  }
+  attempt.said_done = attempt.said_done || metric.value("event", "") == "done";
+  attempt.last_step = std::max(attempt.last_step, step);
+  take_times(attempt, metric, step, last);
+  if (metric.contains("digest"))
+    summary.digest = printable(metric.value("digest", ""), k_longest_digest);
+  if (metric.contains("accuracy")) summary.accuracy = metric.value("accuracy", -1.0);
+}
+
+void take_metrics(Draft& draft, std::string_view text) {
+  LastSave last;
+  unsigned number = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++number;
+    try {
+      const json metric = json::parse(line, nullptr, false);
+      if (!metric.is_discarded())
+        take_metric(draft, metric, last);
+      else if (end != std::string_view::npos && is_ours(line))
+        draft.summary.damaged_metrics.push_back(number);
+    } catch (const json::exception&) {
+      continue;  // a field of another type: not our line
+    }
+  }
+}
+
+// An attempt's work is lost as far as the next one that got to training began before its end.
+void count_lost_steps(RunSummary& summary) {
+  std::int64_t resumed_at = -1;
+  for (auto attempt = summary.attempts.rbegin(); attempt != summary.attempts.rend(); ++attempt) {
+    attempt->anew = attempt->first_step == 0 && !attempt->resumable.empty();
+    if (attempt->last_step >= 0) {
+      attempt->gets_on = true;
+      // Where nobody has gone on: known only if all was saved, or nothing has ended yet.
+      if (attempt->all_saved || attempt->ended.empty()) attempt->steps_lost = 0;
+      if (resumed_at >= 0)
+        attempt->steps_lost = std::max<std::int64_t>(0, attempt->last_step - resumed_at);
+      summary.steps_lost = std::max<std::int64_t>(0, summary.steps_lost) +
+                           std::max<std::int64_t>(0, attempt->steps_lost);
+    }
+    if (attempt->first_step >= 0) resumed_at = attempt->first_step;
+  }
+}
+
+}  // namespace
+
+RunSummary summarise(const std::vector<Event>& events, const std::string& metrics) {
+  Draft draft;
+  for (const Event& event : events) take_event(draft, event);
+  take_metrics(draft, metrics);
+  RunSummary& summary = draft.summary;
+  std::sort(summary.attempts.begin(), summary.attempts.end(), [](const auto& a, const auto& b) {
+    return a.number < b.number;
+  });
+  count_lost_steps(summary);
+  return std::move(draft.summary);
+}
+
+}  // namespace dts::run

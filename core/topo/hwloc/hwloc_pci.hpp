@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The PCI devices of an hwloc topology, and what the system calls them. Private to core/topo.
+#pragma once
+
+#include "core/topo/hwloc/hwloc_numas.hpp"
+#include "core/topo/topology.hpp"
+
+#include <hwloc.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dts::topo {
+
+// Where `object` is, and the bridges above it; nothing else of it.
+[[nodiscard]] Device place_of(hwloc_topology_t topology,
+                              const NumaNodes& numas,
+                              hwloc_obj_t object);
+
+// Every OS device that is below a PCI device, by that; those below none under null.
+using OsDevices = std::map<hwloc_obj_t, std::vector<hwloc_obj_t>>;
+
+[[nodiscard]] OsDevices os_devices(hwloc_topology_t topology);
+
+// Of `devices`, those below `pci`.
+[[nodiscard]] const std::vector<hwloc_obj_t>& below(const OsDevices& devices, hwloc_obj_t pci);
+
+// In the order of their addresses.
+[[nodiscard]] std::vector<hwloc_obj_t> pci_devices(hwloc_topology_t topology);
+
+// "0000:3b:00.0"
+[[nodiscard]] std::string pci_address(hwloc_obj_t device);
+
+}  // namespace dts::topo

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/topo/hwloc/load.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/text/text.hpp"
+#include "core/topo/doubts.hpp"
+#include "core/topo/hwloc/core_kinds.hpp"
+#include "core/topo/hwloc/hwloc_devices.hpp"
+#include "core/topo/hwloc/hwloc_nics.hpp"
+#include "core/topo/hwloc/hwloc_numas.hpp"
+#include "core/topo/json.hpp"
+#include "core/topo/nvml/nvml.hpp"
+#include "core/topo/nvml/nvml_gpus.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <type_traits>
+
+namespace dts::topo {
+namespace {
+
+struct Destroy {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+
+using Handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
+
+// Of the 30 s of discover(). NVML takes about a second a GPU where no driver is kept loaded.
+constexpr std::chrono::seconds k_nvml_limit{20};
+
+constexpr std::uint64_t k_hwloc_read = HWLOC_API_VERSION >> 16;  // its first number
+
+constexpr std::uint64_t k_largest_xml = std::uint64_t{64} << 20;
+
+// Without these, hwloc dlopens OpenCL and asks every X display for GPUs we find by PCI class
+// anyway, binds itself to each processor in turn for CPUID, waiting where one is busy, and leaks a
+// kilobyte a load in libpciaccess. sysfs says the same.
+void skip_slow_plugins() {
+  ::setenv("HWLOC_COMPONENTS", "-gl,-opencl,-x86,-pci", 0);
+  ::setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_pci.so", 0);
+}
+
+// A topology that will keep only what NodeTopology shows. Disallowed processors stay in, so that a
+// device's nearest NUMA node is known even where we may not run on it.
+Result<Handle> prepare() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return fail_errno("hwloc cannot start");
+  Handle handle(raw);
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L1CACHE,
+                                      HWLOC_OBJ_L2CACHE,
+                                      HWLOC_OBJ_L4CACHE,
+                                      HWLOC_OBJ_L5CACHE,
+                                      HWLOC_OBJ_L1ICACHE,
+                                      HWLOC_OBJ_L2ICACHE,
+                                      HWLOC_OBJ_L3ICACHE,
+                                      HWLOC_OBJ_MISC})
+    hwloc_topology_set_type_filter(raw, type, HWLOC_TYPE_FILTER_KEEP_NONE);
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_PCI_DEVICE, HWLOC_OBJ_OS_DEVICE, HWLOC_OBJ_BRIDGE})
+    hwloc_topology_set_type_filter(raw, type, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  return handle;
+}
+
+unsigned logical_index(hwloc_obj_t object) {
+  return object != nullptr ? object->logical_index : 0;
+}
+
+// Hybrid processors: the number of the kind of each hardware thread, the slowest first. hwloc also
+// tells cores of one kind apart that differ in their highest frequency only: those are alike here.
+class Kinds {
+ public:
+  explicit Kinds(hwloc_topology_t topology) {
+    std::vector<CoreSort> sorts;
+    const int count = hwloc_cpukinds_get_nr(topology, 0);
+    for (int i = 0; i < count; ++i) {
+      Bitmap cpus(hwloc_bitmap_alloc());
+      CoreSort sort;
+      unsigned infos = 0;
+      hwloc_info_s* info = nullptr;
+      if (!cpus ||
+          hwloc_cpukinds_get_info(
+              topology, static_cast<unsigned>(i), cpus.get(), &sort.efficiency, &infos, &info, 0) !=
+              0)
+        continue;
+      for (unsigned k = 0; k < infos; ++k) {
+        if (const std::string name = info[k].name; name == "CoreType")
+          sort.type = info[k].value;
+        else if (name == "LinuxCapacity")
+          sort.capacity = static_cast<unsigned>(std::strtoul(info[k].value, nullptr, 10));
+      }
+      cpus_.push_back(std::move(cpus));
+      sorts.push_back(std::move(sort));
+    }
+    kinds_ = kinds_of(sorts);
+  }
+
+  [[nodiscard]] unsigned of(unsigned pu) const {
+    for (std::size_t i = 0; i < cpus_.size(); ++i)
+      if (hwloc_bitmap_isset(cpus_[i].get(), pu)) return kinds_[i];
+    return 0;
+  }
+
+ private:
+  std::vector<Bitmap> cpus_;  // of each of hwloc's kinds
+  std::vector<unsigned> kinds_;
+};
+
+// The hardware threads of one core (of one thread where the machine names no cores) within
+// `usable`; a core without any goes to `closed`, with all it has.
+std::vector<Core> cores_of(hwloc_topology_t topology,
+                           const NumaNodes& numas,
+                           hwloc_const_bitmap_t usable,
+                           std::vector<Core>& closed) {
+  const Kinds kinds(topology);
+  std::vector<Core> cores;
+  std::vector<std::vector<unsigned>> all;  // hardware threads of each
+  hwloc_obj_t previous = nullptr;
+  hwloc_obj_t pu = nullptr;
+  while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != nullptr) {
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
+    if (core == nullptr) core = pu;
+    if (core != previous) {
+      const hwloc_obj_t l3 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L3CACHE, core);
+      const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, core);
+      cores.push_back({logical_index(package),
+                       numas.around(core->cpuset).value_or(0),
+                       l3 != nullptr ? std::optional(l3->logical_index) : std::nullopt,
+                       {},
+                       kinds.of(pu->os_index)});
+      all.emplace_back();
+      previous = core;
+    }
+    all.back().push_back(pu->os_index);
+    if (hwloc_bitmap_isset(usable, pu->os_index)) cores.back().pus.push_back(pu->os_index);
+  }
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    std::sort(cores[i].pus.begin(), cores[i].pus.end());
+    if (!cores[i].pus.empty()) continue;
+    closed.push_back(cores[i]);
+    closed.back().pus = std::move(all[i]);
+    std::sort(closed.back().pus.begin(), closed.back().pus.end());
+  }
+  std::erase_if(cores, [](const Core& core) { return core.pus.empty(); });
+  return cores;
+}
+
+void mark_those_with_cores(NodeTopology& node) {
+  for (const auto* cores : {&node.cores, &node.closed})
+    for (const Core& core : *cores)
+      if (core.numa < node.numas.size()) node.numas[core.numa].has_cores = true;
+}
+
+// `bound` narrows the allowed processors further; null: it does not.
+Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bound) {
+  const Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
+  if (!usable) return fail(Errc::internal, "hwloc gave no allowed processors");
+  if (bound != nullptr) hwloc_bitmap_and(usable.get(), usable.get(), bound);
+  const NumaNodes numas(topology);
+  NodeTopology node;
+  node.cores = cores_of(topology, numas, usable.get(), node.closed);
+  node.gpus = gpus_of(topology, numas);
+  node.nics = nics_of(topology, numas);
+  node.numas = numas.describe();
+  mark_those_with_cores(node);
+  node.notes = uncounted_gpus(topology);
+  node.links = links_of(topology, node.gpus);
+  node.doubts = find_doubts(node);
+  if (node.cores.empty())
+    return fail(Errc::invalid, "the topology has no processor that may be used");
+  return node;
+}
+
+Result<void> load(const Handle& handle, const std::string& what) {
+  if (hwloc_topology_load(handle.get()) == 0) return {};
+  return fail(Errc::invalid, "hwloc cannot load " + what);
+}
+
+// What `<topology version="3.0">` says; empty where there is none (hwloc 1).
+std::string version_of(const std::string& text) {
+  const std::size_t tag = text.find("<topology");
+  if (tag == std::string::npos) return {};
+  const std::string words = text.substr(tag, text.find('>', tag) - tag);
+  constexpr std::string_view k_version = " version=\"";
+  const std::size_t at = words.find(k_version);
+  if (at == std::string::npos) return {};
+  const std::size_t first = at + k_version.size();
+  return words.substr(first, words.find_first_not_of("0123456789.", first) - first);
+}
+
+Result<NodeTopology> parse_xml(const std::string& text) {
+  DTS_ASSIGN(const Handle handle, prepare());
+  const auto bytes = static_cast<int>(text.size() + 1);  // hwloc counts the terminating zero
+  if (hwloc_topology_set_xmlbuffer(handle.get(), text.c_str(), bytes) != 0)
+    return fail(Errc::invalid, "not XML");
+  DTS_TRY(load(handle, "it"));
+  return convert(handle.get(), nullptr);
+}
+
+// hwloc 2.9 crashes on some damaged files (found by mutation, 1 in 600) and prints essays about
+// others: it reads them in a child, silent and limited to 10 s, which sends back what it
+// understood.
+Result<NodeTopology> in_child(const std::function<Result<NodeTopology>()>& read,
+                              const std::string& path) {
+  const UniqueFd answer(::memfd_create("topology", MFD_CLOEXEC));
+  if (!answer.valid()) return fail_errno("cannot make a memory file");
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno("cannot start a process to read " + path);
+  if (pid == 0) {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    // The caller's handlers are not for this process.
+    for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+      ::signal(number, SIG_DFL);
+    ::alarm(10);
+    const int null = ::open("/dev/null", O_WRONLY);
+    ::dup2(null, 2);
+    const auto node = read();
+    const std::string json = node ? to_json(*node) : std::string();
+    const auto length = static_cast<ssize_t>(json.size());
+    ::_exit(node && ::write(answer.get(), json.data(), json.size()) == length ? 0 : 1);
+  }
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status == 0) {
+    DTS_ASSIGN(const std::string json, read_file(fmt::format("/proc/self/fd/{}", answer.get())));
+    return from_json(json);
+  }
+  return fail(
+      Errc::invalid, path + " is not an hwloc topology", "write one with `lstopo --of xml FILE`");
+}
+
+}  // namespace
+
+Result<NodeTopology> load_live() {
+  skip_slow_plugins();
+  DTS_ASSIGN(const Handle handle, prepare());
+  DTS_TRY(load(handle, "this machine's topology"));
+  const Bitmap bound(hwloc_bitmap_alloc());
+  // Fails where HWLOC_XMLFILE shows another machine, whose processors we cannot be bound to.
+  const bool known =
+      bound && hwloc_get_cpubind(handle.get(), bound.get(), HWLOC_CPUBIND_THREAD) == 0;
+  DTS_ASSIGN(NodeTopology node, convert(handle.get(), known ? bound.get() : nullptr));
+  const bool here = hwloc_topology_is_thissystem(handle.get()) != 0;
+  if (!here || !has_nvidia_gpu(handle.get())) return node;
+  return add_nvml(std::move(node), Nvml::k_library, k_nvml_limit);
+}
+
+Result<NodeTopology> load_xml(const std::string& path) {
+  skip_slow_plugins();
+  DTS_ASSIGN(const std::string text, read_file(path, k_largest_xml));
+  if (const std::string version = version_of(text);
+      parse_number(version.substr(0, version.find('.'))).value_or(0) > k_hwloc_read)
+    return fail(Errc::invalid,
+                fmt::format("{} was written by hwloc {}, of which this program reads {} at most",
+                            path,
+                            version,
+                            k_hwloc_read),
+                "write it with `lstopo --of xml --export-xml-flags v2 FILE`");
+  return in_child([&] { return parse_xml(text); }, path);
+}
+
+Result<NodeTopology> load_synthetic(const std::string& text) {
+  skip_slow_plugins();
+  DTS_ASSIGN(const Handle handle, prepare());
+  if (hwloc_topology_set_synthetic(handle.get(), text.c_str()) != 0)
+    return fail(Errc::invalid,
+                fmt::format("`{}` does not describe a topology", text),
+                "write e.g. package:2 numa:1 core:8 pu:2");
+  DTS_TRY(load(handle, "`" + text + "`"));
+  return convert(handle.get(), nullptr);
+}
+
+}  // namespace dts::topo

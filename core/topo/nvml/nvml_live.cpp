@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// add_nvml(): a driver that hangs may keep its process for ever, even against SIGKILL.
+#include "core/base/os/process.hpp"
+#include "core/topo/json.hpp"
+#include "core/topo/nvml/nvml_gpus.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace dts::topo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What the child has to say, into `answer`. It holds nobody up who waits for our output to end.
+[[noreturn]] void answer_in_child(const NodeTopology& node, const char* library, int answer) {
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  // The caller's handlers are not for this process.
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(number, SIG_DFL);
+  const int null = ::open("/dev/null", O_RDWR);
+  for (const int fd : {0, 1, 2}) ::dup2(null, fd);
+  const auto known = read_nvml(library);
+  const std::string text = to_json(known ? with_nvml(node, *known) : node);
+  const ssize_t written = ::write(answer, text.data(), text.size());  // all: no signal is handled
+  ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
+}
+
+// All there is to be read until the end; what came by `deadline`, where `late` is set.
+std::string read_until(int fd, Clock::time_point deadline, bool& late) {
+  std::string text;
+  for (char buffer[65'536];;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd waited{fd, POLLIN, 0};
+    const int ready = left > 0 ? ::poll(&waited, 1, static_cast<int>(left)) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    late = ready == 0;
+    const ssize_t got = ready > 0 ? ::read(fd, buffer, sizeof buffer) : 0;
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+NodeTopology add_nvml(NodeTopology node, const char* library, std::chrono::milliseconds limit) {
+  Pipe answer;
+  const pid_t pid = answer.open() ? ::fork() : -1;
+  if (pid == 0) answer_in_child(node, library, answer.write_end.get());
+  bool late = false;
+  std::string text;
+  if (pid > 0) {
+    answer.write_end.reset();
+    text = read_until(answer.read_end.get(), Clock::now() + limit, late);
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, late ? WNOHANG : 0);  // one that hangs ends whenever it does
+  }
+  if (auto known = from_json(text)) return *std::move(known);
+  node.doubts.push_back(fmt::format(
+      "NVML {}: neither UUIDs nor NVLinks of the GPUs are known; see whether nvidia-smi works here",
+      late ? fmt::format("has not answered within {} s",
+                         std::chrono::duration_cast<std::chrono::seconds>(limit).count())
+           : "broke off"));
+  return node;
+}
+
+}  // namespace dts::topo

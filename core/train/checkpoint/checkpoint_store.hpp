@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder of checkpoints: step-000000200/{state.safetensors,manifest.json}, each whole or
+// absent.
+//
+// A checkpoint is written as step-N.tmp.<random>, synced, and renamed. Used by rank 0 alone; not
+// thread-safe.
+#pragma once
+
+#include "core/train/checkpoint/checkpoint.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dts::train {
+
+struct StoreOptions {
+  std::string folder;
+  std::uint64_t attempt = 1;  // ours
+  unsigned keep = 3;          // newest checkpoints kept
+  bool begin_anew = false;    // at step 0, where every checkpoint is damaged
+};
+
+// What became of a commit. `refusal` is empty, or says which newer attempt has taken over the
+// folder.
+struct Commit {
+  std::string refusal;
+};
+
+// "step-000000200".
+[[nodiscard]] std::string checkpoint_name(std::uint64_t step);
+
+// Writes a checkpoint of `state`, then removes the oldest beyond `keep`. Before the rename the file
+// `fence` of the folder is read: a greater attempt number in it refuses the commit. On error or
+// refusal no temporary folder is left and older checkpoints are untouched. Errc::io for a full
+// disk.
+[[nodiscard]] Result<Commit> save_checkpoint(const StoreOptions& options,
+                                             const Layout& layout,
+                                             const State& state,
+                                             std::uint64_t samples_seen,
+                                             const Fingerprint& config);
+
+struct Loaded {
+  std::string name;                   // of the checkpoint used; empty without one
+  std::vector<std::string> refusals;  // "step-000000200: why", newest first
+  std::string other_bits;             // what will make the bits differ; empty: nothing
+};
+
+// Fills `state` from the newest checkpoint that verifies, and removes temporary folders of dead
+// writers. Errc::invalid, saying what differs, where that checkpoint belongs to another
+// configuration, and where there are checkpoints, but all are damaged, without begin_anew.
+[[nodiscard]] Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
+                                                    const Layout& layout,
+                                                    const Fingerprint& config,
+                                                    State& state);
+
+}  // namespace dts::train

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Momentum SGD, learning rate schedules, running statistics.
+#include "core/train/checkpoint/state.hpp"
+
+#include "core/base/hash.hpp"
+#include "core/train/device/kernels.hpp"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace dts::train {
+namespace {
+
+constexpr float k_keep = 0.9F;  // 1 - PyTorch's default momentum of running statistics
+
+std::uint64_t hash_of(const Buffer& buffer) {
+  return hash64(buffer.data(), buffer.size() * sizeof(float));
+}
+
+// Pixels of one channel in one shard: the sample size of its variance.
+int sample_size(const Tensor& statistic, int micro_batch) {
+  const int side = statistic.name.starts_with("bn1") ? Cnn2::side : Cnn2::side / 2;
+  return micro_batch * side * side;
+}
+
+}  // namespace
+
+std::uint64_t digest(const State& state) {
+  const std::array<std::uint64_t, 4> parts{
+      hash_of(state.weights), hash_of(state.momentum), hash_of(state.running), state.step};
+  return hash64(parts.data(), sizeof parts);
+}
+
+double learning_rate(const Optimizer& optimizer, std::uint64_t completed) {
+  if (completed < optimizer.warmup)
+    return optimizer.lr * static_cast<double>(completed + 1) /
+           static_cast<double>(optimizer.warmup);
+  if (optimizer.schedule == Schedule::constant || optimizer.total <= optimizer.warmup)
+    return optimizer.lr;
+  const double progress = static_cast<double>(completed - optimizer.warmup) /
+                          static_cast<double>(optimizer.total - optimizer.warmup);
+  return optimizer.lr * 0.5 * (1 + std::cos(std::numbers::pi * std::fmin(progress, 1.0)));
+}
+
+void apply_step(const Layout& layout,
+                const float* sums,
+                const Optimizer& optimizer,
+                const ShardShape& shape,
+                State& state) {
+  sgd(state.weights.data(),
+      state.momentum.data(),
+      sums,
+      layout.parameter_floats,
+      static_cast<float>(learning_rate(optimizer, state.step)),
+      static_cast<float>(optimizer.momentum));
+  const float* const statistics = sums + layout.parameter_floats;
+  for (const Tensor& tensor : layout.statistics) {
+    const auto n = static_cast<double>(sample_size(tensor, shape.micro_batch));
+    const bool is_variance = tensor.name.ends_with("running_var");
+    const double unbias = is_variance ? n / (n - 1) : 1.0;
+    const auto factor =
+        static_cast<float>((1.0 - static_cast<double>(k_keep)) * unbias / shape.shards);
+    for (std::size_t i = tensor.offset; i < tensor.offset + tensor.count; ++i)
+      state.running.data()[i] = k_keep * state.running.data()[i] + factor * statistics[i];
+  }
+  ++state.step;
+}
+
+}  // namespace dts::train

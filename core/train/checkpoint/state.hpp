@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything a run has to remember, and how a step changes it. Pure.
+#pragma once
+
+#include "core/train/device/buffer.hpp"
+#include "core/train/model/layout.hpp"
+
+#include <cstdint>
+
+namespace dts::train {
+
+struct State {
+  explicit State(const Layout& layout)
+      : weights(layout.parameter_floats),
+        momentum(layout.parameter_floats),
+        running(layout.statistic_floats) {}
+
+  Buffer weights;
+  Buffer momentum;
+  Buffer running;          // batch normalisation's running statistics
+  std::uint64_t step = 0;  // completed
+};
+
+// XXH3 over weights, momentum, running statistics and step.
+[[nodiscard]] std::uint64_t digest(const State& state);
+
+enum class Schedule { constant, cosine };
+
+struct Optimizer {
+  double lr = 0;
+  double momentum = 0;
+  std::uint64_t warmup = 0;  // steps of linear rise from lr / warmup
+  Schedule schedule = Schedule::cosine;
+  std::uint64_t total = 0;  // steps of the whole run; the cosine ends at 0 there
+};
+
+// The learning rate of the step after `completed` steps.
+[[nodiscard]] double learning_rate(const Optimizer& optimizer, std::uint64_t completed);
+
+// What turns sums over shards into running statistics: `shards` of `micro_batch` images each.
+struct ShardShape {
+  int shards = 0;
+  int micro_batch = 0;
+};
+
+// One step of momentum SGD with the gradients in `sums` [Layout::sum_floats()], and of the running
+// statistics: 0.9 old + 0.1 mean over shards, variances made unbiased (as PyTorch does for one
+// shard).
+void apply_step(const Layout& layout,
+                const float* sums,
+                const Optimizer& optimizer,
+                const ShardShape& shape,
+                State& state);
+
+}  // namespace dts::train

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives out of MPI's non-blocking operations and one wait that sleeps.
+#include "core/train/comm/comm.hpp"
+
+#include "core/train/device/node_memory.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+namespace dts::train {
+
+struct Comm::Mpi {
+  std::vector<SharedMemory> memory;
+  std::vector<MPI_Request> requests;
+
+  // Completes all requests. Short polls first (a peer on another core is about to answer), then
+  // sleeps of 20 us to 1 ms: with 16 ranks on 2 cores a spinning rank would keep the working ones
+  // from their core.
+  void wait() {
+    constexpr int k_polls = 30;
+    constexpr long k_longest_ns = 1000000;
+    int polls = 0;
+    timespec pause{0, 20000};
+    for (int done = 0;; ++polls) {
+      MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+      if (done != 0) break;
+      if (polls < k_polls) continue;
+      nanosleep(&pause, nullptr);
+      pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, k_longest_ns);
+    }
+    requests.clear();
+  }
+
+  // Every rank's `mine`, by rank.
+  template <class T>
+  std::vector<T> gather(const T& mine, int ranks) {
+    std::vector<T> all(static_cast<std::size_t>(ranks));
+    MPI_Iallgather(
+        &mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD, next());
+    wait();
+    return all;
+  }
+
+  MPI_Request* next() { return &requests.emplace_back(MPI_REQUEST_NULL); }
+
+  void send(const float* from, Span elements, int to, int tag) {
+    if (elements.size() > 0)
+      MPI_Isend(from + elements.lo, elements.size(), MPI_FLOAT, to, tag, MPI_COMM_WORLD, next());
+  }
+
+  void receive(float* at, int count, int from, int tag) {
+    if (count > 0) MPI_Irecv(at, count, MPI_FLOAT, from, tag, MPI_COMM_WORLD, next());
+  }
+};
+
+namespace {
+
+constexpr int k_gather_tag = 30000;  // above any index of a partial
+
+bool launched_by_mpi() {
+  for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_FD"})
+    if (std::getenv(name) != nullptr) return true;
+  return false;
+}
+
+}  // namespace
+
+Comm::Comm() : mpi_(std::make_unique<Mpi>()) {
+  // Our waits sleep. Yielding as well (mpirun's default where ranks share cores) would harm: on
+  // Linux 6.18 a process that yields in a loop was seen to keep its core from all others for
+  // minutes.
+  setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
+  // Alone there is nobody to talk to: without this Open MPI starts a daemon of its own.
+  if (!launched_by_mpi()) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+  // MPI_Init has hwloc look at the node, and hwloc's plugins ask ten X displays and every OpenCL
+  // driver for GPUs: seconds a rank where "localhost" is asked of a name server that does not
+  // answer.
+  setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so hwloc_opencl.so", 0);
+  setenv("HWLOC_COMPONENTS", "-gl,-opencl", 0);     // where they are not plugins
+  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // sleeps of 20 us would last 70 us
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  const auto keys = mpi_->gather(node_key(), size_);
+  const auto mine = keys.begin() + rank_;
+  node_root_ = static_cast<int>(std::find(keys.begin(), mine, *mine) - keys.begin());
+  node_size_ = static_cast<int>(std::count(keys.begin(), keys.end(), *mine));
+}
+
+Comm::~Comm() {
+  barrier();  // sleeping, so that MPI_Finalize's own wait is short
+  MPI_Finalize();
+}
+
+Verdict Comm::agree(int code) {
+  constexpr int k_codes = 256;
+  const int lowest = least(code == 0 ? INT_MAX : rank_ * k_codes + code);
+  if (lowest == INT_MAX) return {};
+  return {lowest % k_codes, lowest / k_codes};
+}
+
+int Comm::least(int value) {
+  int lowest = value;
+  MPI_Iallreduce(&value, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD, mpi_->next());
+  mpi_->wait();
+  return lowest;
+}
+
+std::int64_t Comm::sum(std::int64_t value) {
+  std::int64_t total = 0;
+  MPI_Iallreduce(&value, &total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, mpi_->next());
+  mpi_->wait();
+  return total;
+}
+
+void Comm::broadcast(void* data, std::size_t bytes) {
+  constexpr std::size_t k_most = 1 << 30;
+  for (auto* at = static_cast<char*>(data); bytes > 0;) {
+    const std::size_t part = std::min(bytes, k_most);
+    MPI_Ibcast(at, static_cast<int>(part), MPI_BYTE, 0, MPI_COMM_WORLD, mpi_->next());
+    mpi_->wait();
+    at += part;
+    bytes -= part;
+  }
+}
+
+void Comm::barrier() {
+  MPI_Ibarrier(MPI_COMM_WORLD, mpi_->next());
+  mpi_->wait();
+}
+
+Result<std::byte*> Comm::node_memory(std::size_t bytes) {
+  Result<void> mapped;
+  const auto keep = [&](Result<SharedMemory> memory) {
+    if (memory)
+      mpi_->memory.push_back(*std::move(memory));
+    else
+      mapped = tl::unexpected(std::move(memory).error());
+  };
+  if (first_on_node()) keep(SharedMemory::create(bytes));
+  const auto names = mpi_->gather(
+      first_on_node() && mapped ? mpi_->memory.back().name() : SharedMemoryName{}, size_);
+  const SharedMemoryName name = names[static_cast<std::size_t>(node_root_)];
+  if (!first_on_node() && name.pid != 0) keep(SharedMemory::open(name, bytes));
+  DTS_TRY(mapped);
+  // Its creator tells why there is none.
+  if (name.pid == 0)
+    return fail(Errc::io,
+                fmt::format("rank {} could not make the node's shared memory", node_root_));
+  return mpi_->memory.back().data();
+}
+
+Span Comm::slice(std::size_t floats, int rank) const {
+  constexpr int k_line = 16;  // floats in a cache line
+  const Span lines = part_of({0, static_cast<int>(floats / k_line)}, size_, rank);
+  return {lines.lo * k_line, lines.hi * k_line};
+}
+
+const float* Comm::tree_sum(int shards, std::size_t floats, const Partials& mine) {
+  if (size_ == 1) return combine({0, shards}, mine, 0, floats);
+  if (total_.size() != floats) total_ = Buffer(floats);
+  reduce_slice(shards, floats, mine);
+  gather_slices(floats);
+  return total_.data();
+}
+
+void Comm::reduce_slice(int shards, std::size_t floats, const Partials& mine) {
+  const Span own = slice(floats, rank_);
+  const auto width = static_cast<std::size_t>(own.size());
+  Partials all;
+  std::size_t arrays = 0;
+  for (int peer = 0; peer < size_; ++peer)
+    arrays += maximal_nodes(shards, part_of({0, shards}, size_, peer)).size();
+  if (received_.size() < arrays * width) received_ = Buffer(arrays * width);
+  float* at = received_.data();
+  for (int peer = 0; peer < size_; ++peer) {
+    int tag = 0;
+    for (const Span node : maximal_nodes(shards, part_of({0, shards}, size_, peer))) {
+      if (peer == rank_)
+        std::memcpy(at, mine.at(node) + own.lo, width * sizeof(float));
+      else
+        mpi_->receive(at, own.size(), peer, tag++);
+      all[node] = at;
+      at += width;
+    }
+  }
+  for (int step = 1; step < size_; ++step) {  // start with the next rank: not all with rank 0
+    const int peer = (rank_ + step) % size_;
+    int tag = 0;
+    for (const auto& [node, sums] : mine) mpi_->send(sums, slice(floats, peer), peer, tag++);
+  }
+  mpi_->wait();
+  const float* const sum = combine({0, shards}, all, 0, width);
+  std::memcpy(total_.data() + own.lo, sum, width * sizeof(float));
+}
+
+void Comm::gather_slices(std::size_t floats) {
+  for (int step = 1; step < size_; ++step) {
+    const int from = (rank_ + size_ - step) % size_;
+    const Span part = slice(floats, from);
+    mpi_->receive(total_.data() + part.lo, part.size(), from, k_gather_tag);
+  }
+  for (int step = 1; step < size_; ++step)
+    mpi_->send(total_.data(), slice(floats, rank_), (rank_ + step) % size_, k_gather_tag);
+  mpi_->wait();
+}
+
+}  // namespace dts::train

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of the job, over MPI. Every function but the trivial ones is collective: all ranks call
+// it in the same order. Waiting never spins (MPI's own waits do): several ranks may share a core.
+// Not thread-safe: one thread of a process uses it.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/comm/tree.hpp"
+#include "core/train/device/buffer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace dts::train {
+
+// What all ranks know after agreeing: 0, or the code of the lowest rank that had another.
+struct Verdict {
+  int code = 0;
+  int rank = 0;  // whose code it is
+};
+
+class Comm {
+ public:
+  // MPI_Init_thread; at most one in a process. Works under mpirun, srun and by itself (one rank).
+  Comm();
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+  ~Comm();  // MPI_Finalize
+
+  [[nodiscard]] int rank() const { return rank_; }
+
+  [[nodiscard]] int size() const { return size_; }
+
+  [[nodiscard]] int node_size() const { return node_size_; }  // ranks on this node
+
+  [[nodiscard]] bool first_on_node() const { return node_root_ == rank_; }
+
+  [[nodiscard]] Verdict agree(int code);
+  [[nodiscard]] std::int64_t sum(std::int64_t value);
+  [[nodiscard]] int least(int value);
+  void broadcast(void* data, std::size_t bytes);  // from rank 0
+  void barrier();
+
+  // Memory that the ranks of a node share, zero at first; lives as long as the Comm. Every rank of
+  // a node must name the same size. Only first_on_node() may write, and a barrier must follow.
+  // Errc::io is this rank's alone: agree() on it.
+  [[nodiscard]] Result<std::byte*> node_memory(std::size_t bytes);
+
+  // The sum over all `shards` of arrays of `floats` elements (a multiple of 16), added in tree
+  // order; each rank gives the partials of its own run. Equal bits on every rank, for every number
+  // of ranks. Rank r adds up slice r and hands it to the others (reduce-scatter, then all-gather).
+  // The result is valid until the next call; the partials are overwritten.
+  [[nodiscard]] const float* tree_sum(int shards, std::size_t floats, const Partials& mine);
+
+ private:
+  struct Mpi;  // keeps mpi.h out of this header
+  void reduce_slice(int shards, std::size_t floats, const Partials& mine);
+  void gather_slices(std::size_t floats);
+  [[nodiscard]] Span slice(std::size_t floats, int rank) const;
+
+  std::unique_ptr<Mpi> mpi_;
+  int rank_ = 0;
+  int size_ = 1;
+  int node_root_ = 0;  // the lowest rank on this node
+  int node_size_ = 1;
+  Buffer received_;
+  Buffer total_;
+};
+
+}  // namespace dts::train

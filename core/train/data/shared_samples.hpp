@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training and test images, read once a node and shared by its ranks.
+#pragma once
+
+#include "core/train/comm/comm.hpp"
+#include "core/train/data/dataset.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace dts::train {
+
+struct SharedSamples {
+  Samples train;
+  Samples test;
+  std::uint64_t hash = 0;  // XXH3 of the training images used
+};
+
+// Collective. Errc::invalid for data that cannot be read or is not what it should be; every rank
+// gets an error then, with an empty message but on the lowest rank that failed.
+[[nodiscard]] Result<SharedSamples> share_samples(Comm& comm,
+                                                  const std::string& folder,
+                                                  std::size_t limit_train);
+
+}  // namespace dts::train

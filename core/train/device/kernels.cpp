@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses the kernels for this processor.
+#include "core/train/device/kernels.hpp"
+
+#include "core/train/device/kernel_table.hpp"
+
+namespace dts::train {
+namespace {
+
+const KernelTable& table_of(InstructionSet set) {
+  switch (set) {
+#if defined(__x86_64__)
+    case InstructionSet::avx512:
+      return avx512::table();
+    case InstructionSet::avx2:
+      return avx2::table();
+#endif
+    default:
+      return portable::table();
+  }
+}
+
+const KernelTable*& selected() {
+  static const KernelTable* table = &table_of(best_instruction_set());
+  return table;
+}
+
+const KernelTable& chosen() {
+  return *selected();
+}
+
+}  // namespace
+
+void select_kernels(InstructionSet set) {
+  selected() = &table_of(set);
+}
+
+void add_into(float* into, const float* from, std::size_t count) {
+  chosen().add_into(into, from, count);
+}
+
+void sgd(float* weights,
+         float* momentum,
+         const float* gradients,
+         std::size_t count,
+         float lr,
+         float beta) {
+  chosen().sgd(weights, momentum, gradients, count, lr, beta);
+}
+
+void conv3x3_first_forward(const Images& shape,
+                           const float* padded,
+                           const float* weights,
+                           float* out) {
+  chosen().conv3x3_first_forward(shape, padded, weights, out);
+}
+
+void conv3x3_first_backward(const Images& shape,
+                            const float* padded,
+                            const float* d_out,
+                            float* d_weights) {
+  chosen().conv3x3_first_backward(shape, padded, d_out, d_weights);
+}
+
+void channel_statistics(const Images& shape, const float* x, float* mean, float* variance) {
+  chosen().channel_statistics(shape, x, mean, variance);
+}
+
+void bn_relu_pool_forward(const Images& shape, const float* x, const BatchNorm& bn, float* out) {
+  chosen().bn_relu_pool_forward(shape, x, bn, out);
+}
+
+void bn_relu_pool_backward(const Images& shape,
+                           const float* x,
+                           const BatchNorm& bn,
+                           const float* d_out,
+                           float* d_x,
+                           float* d_gamma,
+                           float* d_beta) {
+  chosen().bn_relu_pool_backward(shape, x, bn, d_out, d_x, d_gamma, d_beta);
+}
+
+void relu_backward(const float* y, float* d, std::size_t count) {
+  chosen().relu_backward(y, d, count);
+}
+
+void sum_rows(const float* matrix, int rows, int columns, float* sums) {
+  chosen().sum_rows(matrix, rows, columns, sums);
+}
+
+void normalise_image(
+    const std::uint8_t* pixels, int height, int width, float mean, float deviation, float* padded) {
+  chosen().normalise_image(pixels, height, width, mean, deviation, padded);
+}
+
+}  // namespace dts::train

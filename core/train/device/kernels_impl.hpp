@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bodies of the vector kernels, to be included once per instruction set by a file that is
+// compiled for it and has defined DTS_ISA, the name of its namespace and table.
+//
+// Only built-ins here: an inline function of the standard library compiled for AVX-512 could be the
+// copy the linker keeps for everybody.
+#include "core/train/device/kernel_table.hpp"
+
+#ifndef DTS_ISA
+#error "define DTS_ISA before including this file"
+#endif
+#define DTS_INLINE inline __attribute__((always_inline))
+
+namespace dts::train::DTS_ISA {
+namespace {
+
+using Vec = float __attribute__((vector_size(64)));
+using Mask = std::int32_t __attribute__((vector_size(64)));
+using Wide = double __attribute__((vector_size(128)));  // Vec in double precision
+
+DTS_INLINE void load(Vec& v, const float* from) {
+  __builtin_memcpy(&v, from, sizeof v);
+}
+
+DTS_INLINE void store(float* to, const Vec& v) {
+  __builtin_memcpy(to, &v, sizeof v);
+}
+
+DTS_INLINE void widen_add(Wide& sum, const Vec& v) {
+  sum += __builtin_convertvector(v, Wide);
+}
+
+// x * scale + shift is the normalised value.
+struct Affine {
+  Vec scale, shift, mean, inverse;
+};
+
+DTS_INLINE void load_affine(Affine& a, const BatchNorm& bn, int channel) {
+  for (int lane = 0; lane < k_lanes; ++lane) {
+    const int c = channel + lane;
+    a.mean[lane] = bn.mean[c];
+    a.inverse[lane] = 1.0F / __builtin_sqrtf(bn.variance[c] + k_bn_epsilon);
+    a.scale[lane] = bn.gamma[c] * a.inverse[lane];
+    a.shift[lane] = bn.beta[c] - bn.mean[c] * a.scale[lane];
+  }
+}
+
+// The four inputs of one pooled pixel, and the largest normalised one.
+struct Window {
+  Vec x[4];
+  Vec y[4];
+  Vec top;
+};
+
+DTS_INLINE void load_window(Window& w, const float* x, std::size_t row, const Affine& a) {
+  const float* const at[4] = {x, x + k_lanes, x + row, x + row + k_lanes};
+  for (int i = 0; i < 4; ++i) {
+    load(w.x[i], at[i]);
+    w.y[i] = w.x[i] * a.scale + a.shift;
+  }
+  const Vec upper = w.y[0] > w.y[1] ? w.y[0] : w.y[1];
+  const Vec lower = w.y[2] > w.y[3] ? w.y[2] : w.y[3];
+  w.top = upper > lower ? upper : lower;
+}
+
+DTS_INLINE std::size_t plane(const Images& s) {
+  return static_cast<std::size_t>(s.height) * static_cast<std::size_t>(s.width) * k_lanes;
+}
+
+// Where the block of channels [16 * block, ...) of image n starts.
+DTS_INLINE std::size_t offset(const Images& s, int n, int block) {
+  return static_cast<std::size_t>(n * (s.channels / k_lanes) + block) * plane(s);
+}
+
+struct GradientSums {
+  Vec gradient;  // sum of g
+  Vec product;   // sum of g * normalised x
+};
+
+// Sums over one pair of rows of x (one row of the pooled image).
+DTS_INLINE void sum_row(
+    GradientSums& sums, const float* x, const float* d_out, int width, const Affine& a) {
+  const Vec zero = {};
+  sums.gradient = zero;
+  sums.product = zero;
+  for (int column = 0; column < width / 2; ++column) {
+    Window w;
+    load_window(w,
+                x + static_cast<std::size_t>(column) * 2 * k_lanes,
+                static_cast<std::size_t>(width) * k_lanes,
+                a);
+    Vec g;
+    load(g, d_out + static_cast<std::size_t>(column) * k_lanes);
+    g = w.top > zero ? g : zero;
+    Vec chosen = w.x[3];
+    for (int i = 2; i >= 0; --i) chosen = w.y[i] == w.top ? w.x[i] : chosen;
+    sums.gradient += g;
+    sums.product += g * ((chosen - a.mean) * a.inverse);
+  }
+}
+
+// d_x = scale * g at the chosen pixel, plus constant + slope * x everywhere (the way through the
+// statistics).
+DTS_INLINE void spread_row(float* d_x,
+                           const float* x,
+                           const float* d_out,
+                           int width,
+                           const Affine& a,
+                           const Vec& constant,
+                           const Vec& slope) {
+  const Vec zero = {};
+  const std::size_t row = static_cast<std::size_t>(width) * k_lanes;
+  for (int column = 0; column < width / 2; ++column) {
+    const std::size_t at = static_cast<std::size_t>(column) * 2 * k_lanes;
+    Window w;
+    load_window(w, x + at, row, a);
+    Vec g;
+    load(g, d_out + static_cast<std::size_t>(column) * k_lanes);
+    g = w.top > zero ? g * a.scale : zero;
+    const std::size_t to[4] = {at, at + k_lanes, at + row, at + row + k_lanes};
+    for (int i = 0; i < 4; ++i) {
+      const Mask hit = w.y[i] == w.top;
+      store(d_x + to[i], (hit ? g : zero) + (constant + slope * w.x[i]));
+      g = hit ? zero : g;
+    }
+  }
+}
+
+void add_into(float* into, const float* from, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) into[i] += from[i];
+}
+
+void sgd(float* weights,
+         float* momentum,
+         const float* gradients,
+         std::size_t count,
+         float lr,
+         float beta) {
+  for (std::size_t i = 0; i < count; ++i) {
+    momentum[i] = beta * momentum[i] + gradients[i];
+    weights[i] -= lr * momentum[i];
+  }
+}
+
+void conv3x3_first_forward(const Images& shape,
+                           const float* padded,
+                           const float* weights,
+                           float* out) {
+  Vec tap[9];
+  for (int k = 0; k < 9; ++k)
+    for (int c = 0; c < k_lanes; ++c) tap[k][c] = weights[c * 9 + k];
+  const int pitch = shape.width + 2;
+  for (int row = 0; row < shape.batch * shape.height; ++row) {
+    const int n = row / shape.height;
+    const float* in =
+        padded + static_cast<std::size_t>(row + 2 * n) * static_cast<std::size_t>(pitch);
+    for (int x = 0; x < shape.width; ++x, ++in, out += k_lanes) {
+      Vec sum = tap[0] * in[0] + tap[1] * in[1] + tap[2] * in[2];
+      sum += tap[3] * in[pitch] + tap[4] * in[pitch + 1] + tap[5] * in[pitch + 2];
+      sum += tap[6] * in[2 * pitch] + tap[7] * in[2 * pitch + 1] + tap[8] * in[2 * pitch + 2];
+      store(out, sum);
+    }
+  }
+}
+
+void conv3x3_first_backward(const Images& shape,
+                            const float* padded,
+                            const float* d_out,
+                            float* d_weights) {
+  Vec total[9] = {};
+  const int pitch = shape.width + 2;
+  for (int row = 0; row < shape.batch * shape.height; ++row) {
+    const int n = row / shape.height;
+    const float* in =
+        padded + static_cast<std::size_t>(row + 2 * n) * static_cast<std::size_t>(pitch);
+    Vec sum[9] = {};  // of this row alone: adding rows to rows loses fewer bits
+    for (int x = 0; x < shape.width; ++x, ++in, d_out += k_lanes) {
+      Vec d;
+      load(d, d_out);
+      for (int k = 0; k < 9; ++k) sum[k] += d * in[(k / 3) * pitch + k % 3];
+    }
+    for (int k = 0; k < 9; ++k) total[k] += sum[k];
+  }
+  for (int k = 0; k < 9; ++k)
+    for (int c = 0; c < k_lanes; ++c) d_weights[c * 9 + k] = total[k][c];
+}
+
+void channel_statistics(const Images& shape, const float* x, float* mean, float* variance) {
+  const double count = static_cast<double>(shape.batch) * shape.height * shape.width;
+  for (int block = 0; block < shape.channels / k_lanes; ++block) {
+    Wide sum = {};
+    Wide squares = {};
+    for (int n = 0; n < shape.batch; ++n) {
+      const float* at = x + offset(shape, n, block);
+      for (int row = 0; row < shape.height; ++row) {
+        Vec row_sum = {};
+        Vec row_squares = {};
+        for (int column = 0; column < shape.width; ++column, at += k_lanes) {
+          Vec v;
+          load(v, at);
+          row_sum += v;
+          row_squares += v * v;
+        }
+        widen_add(sum, row_sum);
+        widen_add(squares, row_squares);
+      }
+    }
+    for (int lane = 0; lane < k_lanes; ++lane) {
+      const double m = sum[lane] / count;
+      const double v = squares[lane] / count - m * m;
+      mean[block * k_lanes + lane] = static_cast<float>(m);
+      variance[block * k_lanes + lane] = static_cast<float>(v > 0 ? v : 0);
+    }
+  }
+}
+
+void bn_relu_pool_forward(const Images& shape, const float* x, const BatchNorm& bn, float* out) {
+  const Vec zero = {};
+  const std::size_t row = static_cast<std::size_t>(shape.width) * k_lanes;
+  const int blocks = shape.channels / k_lanes;
+  for (int block = 0; block < blocks; ++block) {
+    Affine a;
+    load_affine(a, bn, block * k_lanes);
+    for (int n = 0; n < shape.batch; ++n) {
+      const float* in = x + offset(shape, n, block);
+      float* to = out + offset(shape, n, block) / 4;
+      for (int y = 0; y < shape.height / 2; ++y, in += 2 * row)
+        for (int column = 0; column < shape.width / 2; ++column, to += k_lanes) {
+          Window w;
+          load_window(w, in + static_cast<std::size_t>(column) * 2 * k_lanes, row, a);
+          store(to, w.top > zero ? w.top : zero);
+        }
+    }
+  }
+}
+
+void bn_relu_pool_backward(const Images& shape,
+                           const float* x,
+                           const BatchNorm& bn,
+                           const float* d_out,
+                           float* d_x,
+                           float* d_gamma,
+                           float* d_beta) {
+  const std::size_t rows =
+      static_cast<std::size_t>(shape.width) * 2 * k_lanes;  // a pair of rows of x
+  const double count = static_cast<double>(shape.batch) * shape.height * shape.width;
+  for (int block = 0; block < shape.channels / k_lanes; ++block) {
+    Affine a;
+    load_affine(a, bn, block * k_lanes);
+    Wide gradient = {};
+    Wide product = {};
+    for (int n = 0; n < shape.batch; ++n) {
+      const std::size_t at = offset(shape, n, block);
+      for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height / 2); ++y) {
+        GradientSums sums;
+        sum_row(sums, x + at + y * rows, d_out + (at + y * rows) / 4, shape.width, a);
+        widen_add(gradient, sums.gradient);
+        widen_add(product, sums.product);
+      }
+    }
+    Vec constant;
+    Vec slope;
+    for (int lane = 0; lane < k_lanes; ++lane) {
+      d_beta[block * k_lanes + lane] = static_cast<float>(gradient[lane]);
+      d_gamma[block * k_lanes + lane] = static_cast<float>(product[lane]);
+      const double scale = static_cast<double>(a.scale[lane]) / count;
+      const double per_x = -scale * product[lane] * static_cast<double>(a.inverse[lane]);
+      slope[lane] = static_cast<float>(per_x);
+      constant[lane] =
+          static_cast<float>(-scale * gradient[lane] - per_x * static_cast<double>(a.mean[lane]));
+    }
+    for (int n = 0; n < shape.batch; ++n) {
+      const std::size_t at = offset(shape, n, block);
+      for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height / 2); ++y)
+        spread_row(d_x + at + y * rows,
+                   x + at + y * rows,
+                   d_out + (at + y * rows) / 4,
+                   shape.width,
+                   a,
+                   constant,
+                   slope);
+    }
+  }
+}
+
+void relu_backward(const float* y, float* d, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) d[i] = y[i] > 0 ? d[i] : 0.0F;
+}
+
+void sum_rows(const float* matrix, int rows, int columns, float* sums) {
+  for (int c = 0; c < columns; ++c) sums[c] = 0;
+  for (int row = 0; row < rows; ++row, matrix += columns)
+    for (int c = 0; c < columns; ++c) sums[c] += matrix[c];
+}
+
+void normalise_image(
+    const std::uint8_t* pixels, int height, int width, float mean, float deviation, float* padded) {
+  const float scale = 1.0F / (255.0F * deviation);
+  const float shift = -mean / deviation;
+  for (int y = 0; y < height; ++y) {
+    float* const to =
+        padded + static_cast<std::size_t>(y + 1) * static_cast<std::size_t>(width + 2) + 1;
+    for (int x = 0; x < width; ++x) to[x] = static_cast<float>(*pixels++) * scale + shift;
+  }
+}
+
+}  // namespace
+
+const KernelTable& table() {
+  static const KernelTable all{add_into,
+                               sgd,
+                               conv3x3_first_forward,
+                               conv3x3_first_backward,
+                               channel_statistics,
+                               bn_relu_pool_forward,
+                               bn_relu_pool_backward,
+                               relu_backward,
+                               sum_rows,
+                               normalise_image};
+  return all;
+}
+
+}  // namespace dts::train::DTS_ISA

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// The vector kernels for what every processor has.
-#define DTS_ISA portable
-#include "core/train/kernels_impl.hpp"

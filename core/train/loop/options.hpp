@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of dttrain and the environment it reads. Pure.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/checkpoint/state.hpp"
+#include "core/train/device/instruction_set.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::train {
+
+struct Options {
+  std::string data = "/usr/share/datasets/fashion-mnist";
+  std::string run_dir;         // empty: no metrics.jsonl
+  std::string checkpoint_dir;  // empty: no checkpoints
+  std::string
+      export_weights;  // empty, or the file for the initial weights; then nothing is trained
+  std::uint64_t epochs = 1;
+  std::optional<std::uint64_t> steps;  // instead of epochs
+  std::uint64_t batch = 128;
+  std::uint64_t shards = 16;
+  double lr = 0.1;
+  double momentum = 0.9;
+  std::uint64_t warmup = 100;  // steps
+  Schedule schedule = Schedule::cosine;
+  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> save_every;  // steps; 0: only at the end and on stop; absent: auto
+  std::uint64_t evaluate_every = 0;         // steps; 0: at the end of each epoch
+  std::uint64_t keep = 3;                   // checkpoints
+  std::uint64_t threads = 0;                // 0: as many as the rank has cores
+  std::uint64_t limit_train = 0;            // 0: all
+  // For drills:
+  std::uint64_t step_delay_ms = 0;
+  std::uint64_t save_delay_ms = 0;
+  std::optional<std::uint64_t> slow_rank;
+  std::uint64_t slow_rank_ms = 0;                           // more than the others, at each step
+  InstructionSet instruction_set = InstructionSet::avx512;  // at most; what ranks have may be less
+  std::uint64_t attempt = 1;
+  std::optional<std::uint64_t> planned_ranks;  // that dtsubmit has started
+  std::string beat;                            // $DTSUBMIT_BEAT, the heartbeat's page; empty: none
+  bool begin_anew = false;                     // where every checkpoint is damaged
+  bool help = false;
+
+  [[nodiscard]] int micro_batch() const { return static_cast<int>(batch / shards); }
+};
+
+using Lookup = std::function<const char*(const char*)>;  // getenv(3)
+
+// Options from the environment (DTSUBMIT_RUN_DIR, DTSUBMIT_CHECKPOINT_DIR, DTSUBMIT_ATTEMPT,
+// DTSUBMIT_BEGIN_ANEW, OMP_NUM_THREADS; below dtsubmit WORLD_SIZE), overridden by `arguments`
+// (without the program's name). Errc::usage.
+[[nodiscard]] Result<Options> parse_options(const std::vector<std::string>& arguments,
+                                            const Lookup& environment);
+
+// The text of --help.
+[[nodiscard]] std::string usage();
+
+}  // namespace dts::train

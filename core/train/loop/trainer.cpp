@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// The training loop: steps, evaluation, checkpoints, stopping; every decision is made by all ranks
+// alike.
+#include "core/train/loop/trainer.hpp"
+
+#include "core/base/files/beat_page.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/text/units.hpp"
+#include "core/train/checkpoint/checkpoint_store.hpp"
+#include "core/train/checkpoint/save_rule.hpp"
+#include "core/train/data/shared_samples.hpp"
+#include "core/train/device/instruction_set.hpp"
+#include "core/train/loop/stop.hpp"
+#include "core/train/model/shard_sums.hpp"
+#include "core/train/telemetry/metrics.hpp"
+#include "core/train/telemetry/report.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+namespace dts::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Run {
+ public:
+  Run(Comm& comm, const Options& options)
+      : comm_(comm),
+        options_(options),
+        layout_(cnn2_layout()),
+        state_(layout_),
+        report_(comm.rank() == 0, options.attempt),
+        beat_(BeatPage::open(options.beat)) {}
+
+  int run();
+
+ private:
+  enum class Next { step, save, stop, fail };
+
+  // A decision of all ranks: 0, or the exit code of the lowest rank whose result is an error (it
+  // prints it).
+  int settle(const Result<void>& mine, std::optional<int> code = {});
+  int prepare();
+  int open_files();
+  int resume();
+  int loop();
+  Next step();
+  int save();
+  void evaluate();
+  int finish();
+  [[nodiscard]] Result<void> check() const;
+  [[nodiscard]] Fingerprint fingerprint() const;
+
+  [[nodiscard]] StoreOptions store() const {
+    return {options_.checkpoint_dir,
+            options_.attempt,
+            static_cast<unsigned>(options_.keep),
+            options_.begin_anew};
+  }
+
+  [[nodiscard]] bool evaluates_now() const;
+  [[nodiscard]] bool save_is_due() const;
+  void delay() const;
+
+  Comm& comm_;
+  Options options_;
+  Layout layout_;
+  State state_;
+  Report report_;
+  InstructionSet instruction_set_ = InstructionSet::portable;
+  SharedSamples samples_;
+  std::unique_ptr<ShardSums> sums_;
+  Optimizer optimizer_;
+  std::optional<BeatPage> beat_;  // absent without dtsubmit
+  std::uint64_t steps_per_epoch_ = 0;
+  std::uint64_t saved_step_ = 0;
+  Clock::time_point saved_at_;
+  double accuracy_ = 0;
+};
+
+int Run::settle(const Result<void>& mine, std::optional<int> code) {
+  const Verdict verdict = comm_.agree(mine ? 0 : code.value_or(exit_code(mine.error().code)));
+  if (verdict.code != 0 && verdict.rank == comm_.rank() && !mine.error().message.empty())
+    print_error(mine.error(), comm_.size() > 1 ? comm_.rank() : -1);
+  return verdict.code;
+}
+
+Result<void> Run::check() const {
+  if (comm_.size() > static_cast<int>(options_.shards))
+    return fail(Errc::usage,
+                fmt::format("{} ranks, but only --shards {}", comm_.size(), options_.shards),
+                "use at most as many ranks as shards, or a larger --shards");
+  return {};
+}
+
+int Run::prepare() {
+  instruction_set_ = static_cast<InstructionSet>(
+      comm_.least(static_cast<int>(std::min(options_.instruction_set, best_instruction_set()))));
+  use_instruction_set(instruction_set_);
+  if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
+  auto samples = share_samples(comm_, options_.data, options_.limit_train);
+  if (!samples) {  // agreed already
+    if (!samples.error().message.empty())
+      print_error(samples.error(), comm_.size() > 1 ? comm_.rank() : -1);
+    return exit_code(Errc::invalid);
+  }
+  samples_ = *samples;
+  steps_per_epoch_ = samples_.train.count / options_.batch;
+  Result<void> ready;
+  if (steps_per_epoch_ == 0)
+    ready = fail(Errc::usage,
+                 fmt::format("--batch {} is more than the {} training images",
+                             options_.batch,
+                             samples_.train.count));
+  if (ready) {
+    auto sums = ShardSums::create(layout_,
+                                  static_cast<int>(options_.shards),
+                                  options_.micro_batch(),
+                                  static_cast<int>(options_.threads));
+    if (sums)
+      sums_ = std::move(*sums);
+    else
+      ready = tl::unexpected(sums.error());
+  }
+  optimizer_ = {options_.lr,
+                options_.momentum,
+                options_.warmup,
+                options_.schedule,
+                options_.steps.value_or(options_.epochs * steps_per_epoch_)};
+  return settle(ready);
+}
+
+Fingerprint Run::fingerprint() const {
+  Fingerprint f{{"model", "cnn2"},
+                {k_instruction_set, to_string(instruction_set_)},
+                {"data", fmt::format("{} images {}", samples_.train.count, to_hex(samples_.hash))},
+                {"seed", std::to_string(options_.seed)},
+                {"shards", std::to_string(options_.shards)},
+                {"batch", std::to_string(options_.batch)},
+                {"lr", fmt::format("{}", options_.lr)},
+                {"momentum", fmt::format("{}", options_.momentum)},
+                {"warmup", std::to_string(options_.warmup)},
+                {"schedule", "constant"}};
+  if (options_.schedule == Schedule::cosine)
+    f["schedule"] = fmt::format("cosine over {} steps", optimizer_.total);
+  return f;
+}
+
+int Run::open_files() {
+  Result<void> opened;
+  if (comm_.rank() == 0 && !options_.checkpoint_dir.empty())
+    opened = make_folders(options_.checkpoint_dir);
+  if (comm_.rank() == 0 && opened && !options_.run_dir.empty()) {
+    opened = make_folders(options_.run_dir);
+    if (opened) opened = report_.open(options_.run_dir + "/metrics.jsonl");
+  }
+  return settle(opened, exit_code(Errc::io));
+}
+
+int Run::resume() {
+  initial_weights(layout_, options_.seed, state_.weights.data());
+  initial_statistics(layout_, state_.running.data());
+  if (options_.checkpoint_dir.empty()) return 0;
+  Result<void> loaded;
+  if (comm_.rank() == 0) {
+    auto found = load_newest_checkpoint(store(), layout_, fingerprint(), state_);
+    if (found)
+      report_.resumed(*found);
+    else
+      loaded = tl::unexpected(found.error());
+  }
+  if (const int code = settle(loaded); code != 0) return code;
+  comm_.broadcast(&state_.step, sizeof state_.step);
+  for (Buffer* const buffer : {&state_.weights, &state_.momentum, &state_.running})
+    comm_.broadcast(buffer->data(), buffer->size() * sizeof(float));
+  saved_step_ = state_.step;
+  return 0;
+}
+
+void Run::delay() const {
+  const bool slow = options_.slow_rank == static_cast<std::uint64_t>(comm_.rank());
+  const std::uint64_t time = options_.step_delay_ms + (slow ? options_.slow_rank_ms : 0);
+  if (time > 0) std::this_thread::sleep_for(std::chrono::milliseconds(time));
+}
+
+// Asked of rank 0 alone, whose word reaches all with the sums of this step: clocks differ.
+bool Run::save_is_due() const {
+  using std::chrono::milliseconds;
+  const milliseconds advised(beat_ ? beat_->checkpoint_every_milliseconds() : 0);
+  return SaveRule{options_.save_every}.due(
+      state_.step + 1, std::chrono::duration_cast<milliseconds>(Clock::now() - saved_at_), advised);
+}
+
+Run::Next Run::step() {
+  const Clock::time_point work = Clock::now();
+  delay();
+  const Clock::time_point start = Clock::now();
+  const auto shards = static_cast<int>(options_.shards);
+  const StepInput input{samples_.train,
+                        state_.weights.data(),
+                        options_.seed,
+                        state_.step,
+                        static_cast<int>(options_.batch)};
+  const Partials mine = sums_->sum(input, part_of({0, shards}, comm_.size(), comm_.rank()));
+  float* const first = mine.begin()->second;
+  first[layout_.scalar(Scalar::stop)] = stop_signal() != 0 ? 1.0F : 0.0F;
+  first[layout_.scalar(Scalar::error)] = report_.status() ? 0.0F : 1.0F;
+  first[layout_.scalar(Scalar::save)] = comm_.rank() == 0 && save_is_due() ? 1.0F : 0.0F;
+  if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
+  const float* const sums = comm_.tree_sum(shards, layout_.sum_floats(), mine);
+  if (sums[layout_.scalar(Scalar::error)] > 0) return Next::fail;
+  const double lr = learning_rate(optimizer_, state_.step);
+  apply_step(layout_, sums, optimizer_, {shards, options_.micro_batch()}, state_);
+  if (beat_) beat_->beat(state_.step);
+  if (comm_.rank() == 0) {
+    const auto batch = static_cast<double>(options_.batch);
+    report_.step({state_.step,
+                  optimizer_.total,
+                  static_cast<double>(sums[layout_.scalar(Scalar::loss)]) / batch,
+                  static_cast<double>(sums[layout_.scalar(Scalar::correct)]) / batch,
+                  lr,
+                  seconds_since(start),
+                  batch,
+                  digest(state_)});
+  }
+  if (sums[layout_.scalar(Scalar::stop)] > 0) return Next::stop;
+  return sums[layout_.scalar(Scalar::save)] > 0 ? Next::save : Next::step;
+}
+
+int Run::save() {
+  if (options_.checkpoint_dir.empty()) return 0;
+  const Clock::time_point start = Clock::now();
+  Result<void> saved;
+  int code = exit_code(Errc::io);
+  if (comm_.rank() == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(options_.save_delay_ms));
+    const auto commit =
+        save_checkpoint(store(), layout_, state_, state_.step * options_.batch, fingerprint());
+    if (!commit) {
+      saved = tl::unexpected(
+          Error(commit.error()).during("cannot save " + checkpoint_name(state_.step)));
+    } else if (!commit->refusal.empty()) {
+      saved = fail(Errc::invalid, commit->refusal);
+      code = k_exit_fenced;
+    }
+  }
+  if (const int agreed = settle(saved, code); agreed != 0) return agreed;
+  saved_step_ = state_.step;
+  saved_at_ = Clock::now();
+  if (beat_) beat_->saved(static_cast<std::uint64_t>(seconds_since(start) * 1000));
+  report_.saved(state_.step, seconds_since(start));
+  return 0;
+}
+
+void Run::evaluate() {
+  const std::int64_t correct = comm_.sum(sums_->count_correct(
+      samples_.test, state_.weights.data(), state_.running.data(), comm_.size(), comm_.rank()));
+  accuracy_ = static_cast<double>(correct) / static_cast<double>(samples_.test.count);
+  report_.evaluated(state_.step, accuracy_);
+}
+
+bool Run::evaluates_now() const {
+  const std::uint64_t every =
+      options_.evaluate_every == 0 ? steps_per_epoch_ : options_.evaluate_every;
+  return state_.step % every == 0 && state_.step < optimizer_.total;  // the end evaluates anyway
+}
+
+int Run::loop() {
+  saved_at_ = Clock::now();
+  while (state_.step < optimizer_.total) {
+    const Next next = step();
+    if (next == Next::fail) return settle(report_.status(), exit_code(Errc::io));
+    if (next == Next::stop && state_.step < optimizer_.total) {
+      if (const int code = save(); code != 0) return code;
+      report_.stopped(state_.step, digest(state_), !options_.checkpoint_dir.empty());
+      return k_exit_checkpointed;
+    }
+    if (next == Next::save)
+      if (const int code = save(); code != 0) return code;
+    if (evaluates_now()) evaluate();
+  }
+  return finish();
+}
+
+int Run::finish() {
+  if (saved_step_ != state_.step)
+    if (const int code = save(); code != 0) return code;
+  evaluate();
+  report_.done(state_.step, accuracy_, digest(state_));
+  return settle(report_.status(), exit_code(Errc::io));
+}
+
+int Run::run() {
+  if (const int code = prepare(); code != 0) return code;
+  if (const int code = open_files(); code != 0) return code;
+  if (const int code = resume(); code != 0) return code;
+  report_.started({state_.step,
+                   optimizer_.total,
+                   comm_.size(),
+                   static_cast<int>(options_.shards),
+                   static_cast<int>(options_.threads),
+                   static_cast<int>(options_.batch),
+                   to_string(instruction_set_)});
+  return loop();
+}
+
+}  // namespace
+
+int train(Comm& comm, const Options& options) {
+  return Run(comm, options).run();
+}
+
+}  // namespace dts::train

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks of a network: explicit forward and backward, single-threaded, over buffers that the
+// network owns.
+//
+// A block reads its input Edge and writes its output Edge; backward reads output.gradient and
+// writes input.gradient. Weights are read from Pass::weights at the tensor's offset, and everything
+// summed over shards (gradients, batch statistics, loss) is overwritten in Pass::sums. Not
+// thread-safe: one set of blocks per thread.
+#pragma once
+
+#include "core/train/device/kernels.hpp"
+#include "core/train/model/layout.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace dts::train {
+
+// Activations between two blocks, and their gradient; both null-free unless nothing flows back.
+struct Edge {
+  float* value = nullptr;
+  float* gradient = nullptr;
+};
+
+struct Pass {
+  bool training = true;            // false: batch normalisation uses the running statistics
+  const float* weights = nullptr;  // [Layout::parameter_floats]
+  const float* running = nullptr;  // [Layout::statistic_floats]; read when not training
+  float* sums = nullptr;           // [Layout::sum_floats()]; written when training
+};
+
+class Block {
+ public:
+  Block() = default;
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  virtual ~Block() = default;
+
+  // Called once after the weights changed, before any forward.
+  virtual void prepare(const float* /*weights*/) {}
+
+  virtual void forward(const Pass& pass) = 0;
+  virtual void backward(const Pass& pass) = 0;
+};
+
+// 3x3 convolution of one channel to 16; `in.value` is padded (kernels.hpp); no gradient to the
+// input.
+[[nodiscard]] std::unique_ptr<Block> first_convolution(
+    const Layout& layout, const std::string& name, const Images& out_shape, Edge in, Edge out);
+
+// 3x3 convolution, stride 1, padding 1, by oneDNN. Throws dnnl::error or std::bad_alloc.
+[[nodiscard]] std::unique_ptr<Block> convolution(const Layout& layout,
+                                                 const std::string& name,
+                                                 const Images& in_shape,
+                                                 int out_channels,
+                                                 Edge in,
+                                                 Edge out);
+
+// Batch normalisation, ReLU and 2x2 maximum in one.
+[[nodiscard]] std::unique_ptr<Block> bn_relu_pool(
+    const Layout& layout, const std::string& name, const Images& in_shape, Edge in, Edge out);
+
+struct LinearShape {
+  int batch = 0;
+  int in = 0;
+  int out = 0;
+  bool relu = false;  // applied to the output
+};
+
+// y = x W^T + b by oneDNN. Throws dnnl::error or std::bad_alloc.
+[[nodiscard]] std::unique_ptr<Block> linear(
+    const Layout& layout, const std::string& name, const LinearShape& shape, Edge in, Edge out);
+
+struct HeadResult {
+  float loss = 0;   // sum over the batch
+  int correct = 0;  // predictions that equal the label
+};
+
+// Softmax cross-entropy of logits [batch][classes] (not a Block: it has labels and no weights).
+// `d_logits`, where not null, gets the gradient of scale * loss.
+[[nodiscard]] HeadResult cross_entropy(const float* logits,
+                                       const std::uint8_t* labels,
+                                       int batch,
+                                       int classes,
+                                       float scale,
+                                       float* d_logits);
+
+}  // namespace dts::train

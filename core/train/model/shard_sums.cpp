@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depth-first sums over sub-trees of shards, a sub-tree to a thread.
+#include "core/train/model/shard_sums.hpp"
+
+#include "core/train/data/sampler.hpp"
+
+#include <algorithm>
+
+namespace dts::train {
+
+Result<std::unique_ptr<ShardSums>> ShardSums::create(const Layout& layout,
+                                                     int shards,
+                                                     int micro_batch,
+                                                     int threads) {
+  std::unique_ptr<ShardSums> made(new ShardSums(layout, shards, threads));
+  made->workers_.resize(static_cast<std::size_t>(threads));
+  std::vector<Error> errors(made->workers_.size(), Error{Errc::internal, "", ""});
+  made->team_.run([&](int index) {
+    const auto i = static_cast<std::size_t>(index);
+    auto network = Network::create(layout, micro_batch);
+    if (network)
+      made->workers_[i].network = std::move(*network);
+    else
+      errors[i] = network.error();
+  });
+  for (const Error& error : errors)
+    if (!error.message.empty()) return tl::unexpected(error);
+  return made;
+}
+
+float* ShardSums::Worker::take(std::size_t floats) {
+  if (unused.empty()) return buffers.emplace_back(floats).data();
+  float* const taken = unused.back();
+  unused.pop_back();
+  return taken;
+}
+
+void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, float* sums) {
+  const auto batch = static_cast<std::uint64_t>(input.batch);
+  const auto micro = static_cast<std::uint64_t>(worker.network->micro_batch());
+  const std::uint64_t steps_per_epoch = input.samples.count / batch;
+  const std::uint64_t epoch = input.step / steps_per_epoch;
+  const std::uint64_t first =
+      input.step % steps_per_epoch * batch + static_cast<std::uint64_t>(shard) * micro;
+  worker.indices.resize(micro);
+  for (std::uint64_t i = 0; i < micro; ++i)
+    worker.indices[i] = sample_index(input.seed, epoch, first + i, input.samples.count);
+  worker.network->train(
+      input.samples, worker.indices, input.weights, 1.0F / static_cast<float>(input.batch), sums);
+}
+
+float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
+  if (node.size() == 1) {
+    float* const sums = worker.take(layout_.sum_floats());
+    shard_sum(worker, input, node.lo, sums);
+    return sums;
+  }
+  float* const left = node_sum(worker, input, left_child(node));
+  float* const right = node_sum(worker, input, right_child(node));
+  add_into(left, right, layout_.sum_floats());
+  worker.unused.push_back(right);
+  return left;
+}
+
+Partials ShardSums::sum(const StepInput& input, Span run) {
+  team_.run([&](int index) {
+    Worker& worker = workers_[static_cast<std::size_t>(index)];
+    for (const auto& [node, sums] : worker.partials) worker.unused.push_back(sums);
+    worker.partials.clear();
+    const std::vector<Span> nodes = maximal_nodes(shards_, part_of(run, team_.size(), index));
+    if (!nodes.empty()) worker.network->prepare(input.weights);
+    for (const Span node : nodes) worker.partials[node] = node_sum(worker, input, node);
+  });
+  Partials parts;
+  for (const Worker& worker : workers_)
+    parts.insert(worker.partials.begin(), worker.partials.end());
+  const std::vector<Span> nodes = maximal_nodes(shards_, run);
+  if (parts.size() == nodes.size()) return parts;
+  team_.run([&](int index) {
+    const auto slice =
+        part_of({0, static_cast<int>(layout_.sum_floats() / k_lanes)}, team_.size(), index);
+    for (const Span node : nodes)
+      (void)combine(node,
+                    parts,
+                    static_cast<std::size_t>(slice.lo) * k_lanes,
+                    static_cast<std::size_t>(slice.hi) * k_lanes);
+  });
+  Partials merged;
+  for (const Span node : nodes) merged[node] = combine(node, parts, 0, 0);
+  return merged;
+}
+
+std::int64_t ShardSums::count_correct(
+    const Samples& samples, const float* weights, const float* running, int parts, int part) {
+  const auto micro = static_cast<std::size_t>(workers_.front().network->micro_batch());
+  const Span chunks =
+      part_of({0, static_cast<int>((samples.count + micro - 1) / micro)}, parts, part);
+  team_.run([&](int index) {
+    Worker& worker = workers_[static_cast<std::size_t>(index)];
+    worker.network->prepare(weights);
+    worker.correct = 0;
+    const Span mine = part_of(chunks, team_.size(), index);
+    for (int chunk = mine.lo; chunk < mine.hi; ++chunk) {
+      const std::size_t first = static_cast<std::size_t>(chunk) * micro;
+      worker.correct += worker.network->evaluate(
+          samples, first, std::min(micro, samples.count - first), weights, running);
+    }
+  });
+  std::int64_t correct = 0;
+  for (const Worker& worker : workers_) correct += worker.correct;
+  return correct;
+}
+
+}  // namespace dts::train

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sums of one rank's run of shards, on all threads of the rank.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/comm/tree.hpp"
+#include "core/train/device/team.hpp"
+#include "core/train/model/network.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace dts::train {
+
+struct StepInput {
+  Samples samples;
+  const float* weights = nullptr;
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;  // steps completed before this one
+  int batch = 0;           // of all ranks together; a multiple of the number of shards
+};
+
+// Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
+// neither number changes a bit. Holds at most 2 log2(shards) + 2 arrays of sums a thread. Not
+// thread-safe.
+class ShardSums {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<ShardSums>> create(const Layout& layout,
+                                                                 int shards,
+                                                                 int micro_batch,
+                                                                 int threads);
+
+  // The sums of maximal_nodes(shards, run); the arrays are valid until the next call.
+  [[nodiscard]] Partials sum(const StepInput& input, Span run);
+
+  // The number of correct predictions among `samples`, of those chunks that part `part` of `parts`
+  // has.
+  [[nodiscard]] std::int64_t count_correct(
+      const Samples& samples, const float* weights, const float* running, int parts, int part);
+
+  [[nodiscard]] Team& team() { return team_; }
+
+  [[nodiscard]] const Layout& layout() const { return layout_; }
+
+  [[nodiscard]] int shards() const { return shards_; }
+
+ private:
+  struct Worker {
+    std::unique_ptr<Network> network;
+    std::vector<Buffer> buffers;
+    std::vector<float*> unused;
+    std::vector<std::size_t> indices;
+    Partials partials;
+    std::int64_t correct = 0;
+    float* take(std::size_t floats);
+  };
+
+  ShardSums(const Layout& layout, int shards, int threads)
+      : layout_(layout), shards_(shards), team_(threads) {}
+
+  float* node_sum(Worker& worker, const StepInput& input, Span node);
+  void shard_sum(Worker& worker, const StepInput& input, int shard, float* sums);
+
+  Layout layout_;
+  int shards_;
+  Team team_;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace dts::train

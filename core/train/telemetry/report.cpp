@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events as JSON lines and as text.
+#include "core/train/telemetry/report.hpp"
+
+#include "core/base/hash.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/text/counted.hpp"
+#include "core/base/text/units.hpp"
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+namespace dts::train {
+namespace {
+
+constexpr std::uint64_t k_print_every = 50;  // steps
+
+// JSON has no NaN: a loss that diverged is null.
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null";
+}
+
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void print_error(const Error& error, int rank) {
+  const std::string who = rank < 0 ? "dttrain" : fmt::format("dttrain: rank {}", rank);
+  const std::string help = error.hint.empty() ? "" : fmt::format("  help: {}\n", error.hint);
+  tell("{}: {}\n{}", who, error.message, help);
+}
+
+void Report::event(const char* name, std::uint64_t step, const std::string& fields) {
+  metrics_.write(
+      fmt::format(R"("event":"{}","attempt":{},"step":{},{})", name, attempt_, step, fields));
+}
+
+void Report::resumed(const Loaded& loaded) const {
+  for (const std::string& refusal : loaded.refusals) tell("dttrain: checkpoint {}\n", refusal);
+  if (!loaded.other_bits.empty())
+    tell(
+        "dttrain: warning: checkpoint {} {}: the weights will not be an undisturbed run's to the "
+        "bit\n",
+        loaded.name,
+        loaded.other_bits);
+  if (!loaded.name.empty())
+    say(fmt::format("resumed from checkpoint {}\n", loaded.name));
+  else if (!loaded.refusals.empty())
+    tell("dttrain: warning: all {} checkpoints are damaged: starting over at step 0\n",
+         loaded.refusals.size());
+}
+
+void Report::started(const StartEvent& e) {
+  if (!active_) return;
+  event(
+      "start",
+      e.step,
+      fmt::format(
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}")",
+          format_utc(std::chrono::system_clock::now()),
+          e.total,
+          e.world_size,
+          e.shards,
+          e.threads,
+          e.batch,
+          e.instruction_set));
+  say(fmt::format("attempt {}: {} x {}, {}, batch {}, steps {} to {}\n",
+                  attempt_,
+                  counted(e.world_size, "rank"),
+                  counted(e.threads, "thread"),
+                  counted(e.shards, "shard"),
+                  e.batch,
+                  e.step,
+                  e.total));
+}
+
+void Report::step(const StepEvent& e) {
+  const double rate = e.seconds > 0 ? e.samples / e.seconds : 0;
+  event("step",
+        e.step,
+        fmt::format(
+            R"("loss":{},"accuracy":{},"lr":{},"samples_per_s":{},"seconds":{},"digest":"{}")",
+            number(e.loss),
+            number(e.accuracy),
+            number(e.lr),
+            number(rate),
+            number(e.seconds),
+            to_hex(e.digest)));
+  if (e.step % k_print_every == 0)
+    say(fmt::format(
+        "step {:>6}/{}  loss {:.4f}  {:.0f} images/s\n", e.step, e.total, e.loss, rate));
+}
+
+void Report::saved(std::uint64_t step, double seconds) {
+  if (active_) event("save", step, fmt::format(R"("seconds":{})", number(seconds)));
+}
+
+void Report::evaluated(std::uint64_t step, double accuracy) {
+  if (!active_) return;
+  event("evaluate", step, fmt::format(R"("accuracy":{})", number(accuracy)));
+  say(fmt::format("step {:>6}  test accuracy {:.2f} %\n", step, 100 * accuracy));
+}
+
+void Report::stopped(std::uint64_t step, std::uint64_t digest, bool saved) {
+  if (!active_) return;
+  event("stop", step, fmt::format(R"("digest":"{}")", to_hex(digest)));
+  say(fmt::format("stopped after step {}{}, digest {}\n",
+                  step,
+                  saved ? ", checkpoint saved" : ", nothing saved (no --checkpoint-dir)",
+                  to_hex(digest)));
+}
+
+void Report::done(std::uint64_t step, double accuracy, std::uint64_t digest) {
+  if (!active_) return;
+  event("done",
+        step,
+        fmt::format(R"("accuracy":{},"digest":"{}")", number(accuracy), to_hex(digest)));
+  say(fmt::format(
+      "done: {} steps, test accuracy {:.2f} %, digest {}\n", step, 100 * accuracy, to_hex(digest)));
+}
+
+}  // namespace dts::train

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run tells: metrics.jsonl for programs, short lines for people. Rank 0 alone tells
+// anything.
+#pragma once
+
+#include "core/train/checkpoint/checkpoint_store.hpp"
+#include "core/train/telemetry/metrics.hpp"
+
+#include <cstdint>
+
+namespace dts::train {
+
+// "dttrain: [rank R: ]message" and the hint, on standard error; `rank` below 0 is not named.
+void print_error(const Error& error, int rank);
+
+struct StartEvent {
+  std::uint64_t step = 0;  // completed before
+  std::uint64_t total = 0;
+  int world_size = 1;
+  int shards = 1;
+  int threads = 1;
+  int batch = 1;
+  const char* instruction_set = "";
+};
+
+struct StepEvent {
+  std::uint64_t step = 0;
+  std::uint64_t total = 0;
+  double loss = 0;      // mean over the batch
+  double accuracy = 0;  // on the batch
+  double lr = 0;
+  double seconds = 0;  // of this step, without --step-delay
+  double samples = 0;
+  std::uint64_t digest = 0;
+};
+
+class Report {
+ public:
+  // `active` is false on all ranks but 0: then every member does nothing.
+  Report(bool active, std::uint64_t attempt) : active_(active), attempt_(attempt) {}
+
+  [[nodiscard]] Result<void> open(const std::string& path) { return metrics_.open(path); }
+
+  void resumed(const Loaded& loaded) const;
+  void started(const StartEvent& event);
+  void step(const StepEvent& event);
+  void saved(std::uint64_t step, double seconds);
+  void evaluated(std::uint64_t step, double accuracy);
+  void stopped(std::uint64_t step, std::uint64_t digest, bool saved);
+  void done(std::uint64_t step, double accuracy, std::uint64_t digest);
+
+  // The first failure to write metrics.jsonl.
+  [[nodiscard]] const Result<void>& status() const { return metrics_.status(); }
+
+ private:
+  void event(const char* name, std::uint64_t step, const std::string& fields);
+
+  bool active_;
+  std::uint64_t attempt_;
+  Metrics metrics_;
+};
+
+}  // namespace dts::train
