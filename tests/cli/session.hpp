@@ -4,6 +4,7 @@
 
 #include "core/run/index/find.hpp"
 #include "core/run/ledger/ledger.hpp"
+#include "tests/support/contains.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -82,9 +83,7 @@ bool wait_until(const Condition& holds);
 // Compares with tests/cli/golden/NAME, or writes it where DTS_BLESS is set.
 void check_golden(const std::string& name, const std::string& text);
 
-inline bool contains(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
+using dts::tests::contains;
 
 template <class Condition>
 bool wait_until(const Condition& holds) {

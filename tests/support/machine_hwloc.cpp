@@ -11,7 +11,7 @@
 namespace dts::tests {
 namespace {
 
-using Kind = Part::Kind;
+using PartKind = Part::Kind;
 using Numbers = std::set<unsigned>;
 
 // hwloc's bitmaps: words of 32 bits, the highest first.
@@ -25,7 +25,7 @@ std::string bitmap(const Numbers& numbers) {
 }
 
 bool holds_memory(const Part& part) {
-  return part.kind == Kind::numa || part.kind == Kind::memory;
+  return part.kind == PartKind::numa || part.kind == PartKind::memory;
 }
 
 // The numbers of processors or of NUMA nodes in a part.
@@ -54,12 +54,12 @@ class Writer {
 
   std::string write() {
     Part root;
-    root.kind = Kind::group;
+    root.kind = PartKind::group;
     root.inside = machine_.parts;
     Numbers nodes;
     collect(root, true, nodes);
     if (nodes.empty()) {  // no hwloc without a NUMA node
-      root.inside.push_back({Kind::memory});
+      root.inside.push_back({PartKind::memory});
       nodes.insert(0);
     }
     xml_.text =
@@ -106,9 +106,9 @@ class Writer {
 
   // The nodes that are local to what is in a part, given those around it.
   static Numbers nodes_at(const Part& part, Numbers around) {
-    if (part.kind == Kind::numa) around.insert(part.os);
+    if (part.kind == PartKind::numa) around.insert(part.os);
     for (const Part& one : part.inside)
-      if (one.kind == Kind::memory) around.insert(one.os);
+      if (one.kind == PartKind::memory) around.insert(one.os);
     return around;
   }
 
@@ -121,7 +121,7 @@ class Writer {
                                 memory.cache));
     std::string more = fmt::format(" os_index=\"{}\"", memory.os);
     if (memory.bytes > 0) more += fmt::format(" local_memory=\"{}\"", memory.bytes);
-    if (memory.kind == Kind::memory && !memory.word.empty())
+    if (memory.kind == PartKind::memory && !memory.word.empty())
       more += fmt::format(" subtype=\"{}\"", memory.word);
     xml_.open("NUMANode", sets(around, {memory.os}) + more);
     xml_.close();
@@ -131,13 +131,13 @@ class Writer {
   // Without an object for `part` itself.
   void write_inside(const Part& part, const Numbers& around) {
     for (const Part& one : part.inside)
-      if (one.kind == Kind::memory) write_memory(one, part);
+      if (one.kind == PartKind::memory) write_memory(one, part);
     const auto parts = std::count_if(part.inside.begin(), part.inside.end(), [](const Part& one) {
-      return one.kind != Kind::memory;
+      return one.kind != PartKind::memory;
     });
     for (const Part& one : part.inside) {
-      if (one.kind == Kind::memory) continue;
-      if (one.kind == Kind::numa && parts == 1) {  // needs no group
+      if (one.kind == PartKind::memory) continue;
+      if (one.kind == PartKind::numa && parts == 1) {  // needs no group
         write_memory(one, one);
         write_inside(one, nodes_at(one, around));
         write_hosts(one);
@@ -146,7 +146,7 @@ class Writer {
       }
     }
     for (const unsigned pu : part.pus)
-      if (part.kind == Kind::core && !offline_.contains(pu)) {
+      if (part.kind == PartKind::core && !offline_.contains(pu)) {
         Part thread;
         thread.pus = {pu};
         xml_.open("PU", sets(thread, around) + fmt::format(" os_index=\"{}\"", pu));
@@ -166,16 +166,16 @@ class Writer {
     std::string more = fmt::format(" os_index=\"{}\"", part.os);
     const char* type = "Group";
     switch (part.kind) {
-      case Kind::package:
+      case PartKind::package:
         type = "Package";
         break;
-      case Kind::die:
+      case PartKind::die:
         type = "Die";
         break;
-      case Kind::core:
+      case PartKind::core:
         type = "Core";
         break;
-      case Kind::l3:
+      case PartKind::l3:
         type = "L3Cache";
         more += fmt::format(
             " cache_size=\"{}\" depth=\"3\" cache_linesize=\"64\" cache_associativity=\"16\" "
@@ -186,7 +186,7 @@ class Writer {
         more = " kind=\"1001\" subkind=\"0\"";
     }
     xml_.open(type, sets(part, nodes) + more);
-    if (part.kind == Kind::numa) write_memory(part, part);
+    if (part.kind == PartKind::numa) write_memory(part, part);
     write_inside(part, inner);
     write_hosts(part);
     xml_.close();
@@ -205,7 +205,7 @@ class Writer {
     std::vector<std::uint64_t> numbers;
     const std::function<void(const std::vector<Part>&)> look = [&](const std::vector<Part>& parts) {
       for (const Part& part : parts) {
-        if (part.kind == Kind::numa) numbers.push_back(part.os);
+        if (part.kind == PartKind::numa) numbers.push_back(part.os);
         look(part.inside);
       }
     };
@@ -245,7 +245,7 @@ class Writer {
       const std::function<void(const std::vector<Part>&)> look =
           [&](const std::vector<Part>& parts) {
             for (const Part& part : parts) {
-              if (part.kind == Kind::core && part.word == kind.name)
+              if (part.kind == PartKind::core && part.word == kind.name)
                 pus.insert(part.pus.begin(), part.pus.end());
               look(part.inside);
             }

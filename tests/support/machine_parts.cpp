@@ -12,7 +12,7 @@
 namespace dts::tests {
 namespace {
 
-using Kind = Part::Kind;
+using PartKind = Part::Kind;
 
 constexpr std::size_t k_most_parts = 20'000;  // one that multiplies too much is an error
 constexpr unsigned k_unnumbered = ~0U;
@@ -34,15 +34,15 @@ std::size_t index_of(const Line& line) {
 }
 
 // NUMA nodes are within an L3, or L3s within a NUMA node.
-bool may_be_in(Kind part, Kind around) {
-  const bool cache_or_node = around == Kind::numa || around == Kind::l3;
-  if (part == Kind::package) return around == Kind::group;
-  if (part == Kind::die) return around == Kind::group || around == Kind::package;
+bool may_be_in(PartKind part, PartKind around) {
+  const bool cache_or_node = around == PartKind::numa || around == PartKind::l3;
+  if (part == PartKind::package) return around == PartKind::group;
+  if (part == PartKind::die) return around == PartKind::group || around == PartKind::package;
   return !cache_or_node || part != around;
 }
 
 // Calls `work` with each part of this kind, from the first to the last.
-void each(std::vector<Part>& parts, Kind kind, const std::function<void(Part&)>& work) {
+void each(std::vector<Part>& parts, PartKind kind, const std::function<void(Part&)>& work) {
   for (Part& part : parts) {
     if (part.kind == kind) work(part);
     each(part.inside, kind, work);
@@ -56,13 +56,13 @@ void number_cores(std::vector<Part>& parts, bool by_core, std::set<unsigned>& ta
     while (taken.contains(next)) ++next;
     taken.insert(pu = next);
   };
-  each(parts, Kind::core, [&](Part& core) {
+  each(parts, PartKind::core, [&](Part& core) {
     most = std::max(most, static_cast<unsigned>(core.pus.size()));
     for (unsigned& pu : core.pus)
       if (by_core) take(pu);
   });
   for (std::size_t thread = 0; thread < most; ++thread)
-    each(parts, Kind::core, [&](Part& core) {
+    each(parts, PartKind::core, [&](Part& core) {
       if (thread < core.pus.size()) take(core.pus[thread]);
     });
 }
@@ -79,16 +79,16 @@ void PartReader::read(const Line& line) {
 
 void PartReader::read_option(Plan& plan, Arguments& arguments) {
   Part& part = plan.part;
-  const bool numa = part.kind == Kind::numa, core = part.kind == Kind::core;
+  const bool numa = part.kind == PartKind::numa, core = part.kind == PartKind::core;
   if (numa && arguments.take("memory"))
     part.bytes = arguments.size();
   else if (numa && arguments.take("cache"))
     part.cache = arguments.size();
-  else if ((numa || part.kind == Kind::memory) && arguments.take("os"))
+  else if ((numa || part.kind == PartKind::memory) && arguments.take("os"))
     plan.numbers = arguments.numbers(1023);
-  else if (part.kind == Kind::memory && arguments.take("subtype"))
+  else if (part.kind == PartKind::memory && arguments.take("subtype"))
     part.word = arguments.word("a subtype");
-  else if (part.kind == Kind::l3 && arguments.take("size"))
+  else if (part.kind == PartKind::l3 && arguments.take("size"))
     part.bytes = arguments.size();
   else if (core && arguments.take("smt"))
     plan.threads = std::max(1U, arguments.number("threads", 64).value_or(1));
@@ -110,16 +110,16 @@ PartReader::Plan PartReader::plan(const Line& line, const Line* around) {
                   "in these are: package, die, group, numa, memory, l3, core");
     return plan;
   }
-  plan.part.kind = static_cast<Kind>(index_of(line));
-  const bool leaf = plan.part.kind == Kind::core || plan.part.kind == Kind::memory;
-  if (around != nullptr && !may_be_in(plan.part.kind, static_cast<Kind>(index_of(*around))))
+  plan.part.kind = static_cast<PartKind>(index_of(line));
+  const bool leaf = plan.part.kind == PartKind::core || plan.part.kind == PartKind::memory;
+  if (around != nullptr && !may_be_in(plan.part.kind, static_cast<PartKind>(index_of(*around))))
     problems_.add(line,
                   line.words[0].column,
                   fmt::format("`{}` within `{}`", line.words[0].text, around->words[0].text),
                   "from the outside: package, die, numa or l3, core; group anywhere");
   Arguments arguments(line, problems_);
   plan.times = arguments.times();
-  if (plan.part.kind == Kind::memory) plan.part.bytes = arguments.size();
+  if (plan.part.kind == PartKind::memory) plan.part.bytes = arguments.size();
   while (arguments.more()) read_option(plan, arguments);
   if (leaf && !line.below.empty())
     problems_.add(line.below[0],
@@ -128,7 +128,7 @@ PartReader::Plan PartReader::plan(const Line& line, const Line* around) {
   else
     for (const Line& one : line.below) plan.inside.push_back(this->plan(one, &line));
   if (!leaf && std::none_of(plan.inside.begin(), plan.inside.end(), [](const Plan& one) {
-        return one.part.kind != Kind::memory;
+        return one.part.kind != PartKind::memory;
       }))
     problems_.add(line, line.words[0].column, "no core is in it");
   return plan;
@@ -146,8 +146,8 @@ void PartReader::make(Plan& plan, std::vector<Part>& into) {
                     plan.line->words[0].column,
                     fmt::format("the machine has more than {} parts", k_most_parts));
     Part& part = into.emplace_back(plan.part);
-    if (part.kind == Kind::numa || part.kind == Kind::memory) part.os = next_number(plan);
-    for (unsigned thread = 0; part.kind == Kind::core && thread < plan.threads; ++thread)
+    if (part.kind == PartKind::numa || part.kind == PartKind::memory) part.os = next_number(plan);
+    for (unsigned thread = 0; part.kind == PartKind::core && thread < plan.threads; ++thread)
       part.pus.push_back(next_number(plan));
     // The vector may move while what is inside is made.
     std::vector<Part> inside;
@@ -158,7 +158,7 @@ void PartReader::make(Plan& plan, std::vector<Part>& into) {
 
 // A list says the number of each that is made of its line, and no number comes twice.
 void PartReader::check_numbers(const Plan& plan) {
-  const bool core = plan.part.kind == Kind::core;
+  const bool core = plan.part.kind == PartKind::core;
   std::set<unsigned>& taken = core ? pus_ : numas_;
   for (const unsigned number : plan.numbers)
     if (!taken.insert(number).second)
@@ -183,9 +183,10 @@ std::vector<Part> PartReader::build(bool by_core) {
   for (const Plan& plan : plans_) check_lists(plan);
   unsigned next = 0;
   std::array<unsigned, k_words.size()> counts{};
-  for (const Kind kind : {Kind::package, Kind::die, Kind::group, Kind::l3, Kind::core})
+  for (const PartKind kind :
+       {PartKind::package, PartKind::die, PartKind::group, PartKind::l3, PartKind::core})
     each(parts, kind, [&](Part& part) { part.os = counts[static_cast<std::size_t>(kind)]++; });
-  for (const Kind kind : {Kind::numa, Kind::memory})
+  for (const PartKind kind : {PartKind::numa, PartKind::memory})
     each(parts, kind, [&](Part& part) {
       if (part.os != k_unnumbered) return;
       while (numas_.contains(next)) ++next;

@@ -20,12 +20,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Folder {  // an empty folder that goes away again
+struct EmptyFolder {  // an empty folder that goes away again
   std::string path = "/tmp/dtsubmit-files-" + random_hex(8);
 
-  Folder() { REQUIRE(make_folders(path)); }
+  EmptyFolder() { REQUIRE(make_folders(path)); }
 
-  ~Folder() { (void)remove_all(path); }
+  ~EmptyFolder() { (void)remove_all(path); }
 
   [[nodiscard]] std::string file(const std::string& name) const { return path + "/" + name; }
 };
@@ -55,7 +55,7 @@ Result<Output> run(std::vector<std::string> argv, std::chrono::milliseconds limi
 }  // namespace
 
 TEST_CASE("a file is replaced whole, with its mode, and nothing is left beside it") {
-  const Folder folder;
+  const EmptyFolder folder;
   const std::string path = folder.file("a");
   REQUIRE(write_file(path, "old"));
   REQUIRE(write_file(path, std::string("new\0x", 5), 0640));
@@ -69,7 +69,7 @@ TEST_CASE("a file is replaced whole, with its mode, and nothing is left beside i
 }
 
 TEST_CASE("a disk that is full leaves the old file and no temporary one") {
-  const Folder folder;
+  const EmptyFolder folder;
   const std::string path = folder.file("state");
   REQUIRE(write_file(path, "old"));
   const int code = with_file_limit(1000, [&] {
@@ -85,7 +85,7 @@ TEST_CASE("a disk that is full leaves the old file and no temporary one") {
 }
 
 TEST_CASE("a ledger line that does not fit is an error") {
-  const Folder folder;
+  const EmptyFolder folder;
   const std::string path = folder.file("ledger");
   CHECK(with_file_limit(10, [&] {
           if (!append_line(path, "12345")) return 1;
@@ -95,7 +95,7 @@ TEST_CASE("a ledger line that does not fit is an error") {
 }
 
 TEST_CASE("lines appended from several threads stay whole") {
-  const Folder folder;
+  const EmptyFolder folder;
   const std::string path = folder.file("ledger");
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
@@ -110,7 +110,7 @@ TEST_CASE("lines appended from several threads stay whole") {
 }
 
 TEST_CASE("reading says what is wrong with a path") {
-  const Folder folder;
+  const EmptyFolder folder;
   CHECK(read_file(folder.file("none")).error().code == Errc::not_found);
   CHECK(read_file(folder.path).error().code == Errc::invalid);
   REQUIRE(write_file(folder.file("big"), std::string(1000, 'x')));
@@ -120,7 +120,7 @@ TEST_CASE("reading says what is wrong with a path") {
 }
 
 TEST_CASE("folders are made with their parents, listed in order, and removed whole") {
-  const Folder folder;
+  const EmptyFolder folder;
   REQUIRE(make_folders(folder.file("a/b/c")));
   REQUIRE(make_folders(folder.file("a/b/c")));
   REQUIRE(write_file(folder.file("z"), ""));
@@ -196,7 +196,7 @@ TEST_CASE("programs are found in PATH and by path") {
 namespace {
 
 // What resolve_program() says of a file with this text and mode.
-Error refused(const Folder& folder, const std::string& text, mode_t mode) {
+Error refused(const EmptyFolder& folder, const std::string& text, mode_t mode) {
   const std::string file = folder.file("prog");
   REQUIRE(write_file(file, text, mode));
   REQUIRE(::chmod(file.c_str(), mode) == 0);
@@ -215,7 +215,7 @@ bool says(const Error& error, int code, const std::string& words) {
 }  // namespace
 
 TEST_CASE("why a program cannot be run is said in the right words") {
-  const Folder folder;
+  const EmptyFolder folder;
   says(refused(folder, "#!/no/such/pyhton\n", 0755), 127, "asks for `/no/such/pyhton`");
   says(refused(folder, "#!/bin/sh\r\necho\r\n", 0755), 127, "asks for `/bin/sh\r`");
   CHECK(refused(folder, "#!/bin/sh\r\necho\r\n", 0755).hint.find("as on DOS") != std::string::npos);

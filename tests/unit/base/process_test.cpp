@@ -2,6 +2,8 @@
 // run_process() comes back in time, whatever the program makes of its end.
 #include "core/base/os/process.hpp"
 
+#include "tests/support/contains.hpp"
+
 #include <doctest/doctest.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -15,9 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool contains(const std::string& text, const std::string& words) {
-  return text.find(words) != std::string::npos;
-}
+using dts::tests::contains;
 
 struct Pids {
   pid_t program = 0;

@@ -6,6 +6,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/units.hpp"
+#include "tests/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,9 +18,7 @@ namespace {
 using Words = std::vector<std::string>;
 using std::chrono::seconds;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using dts::tests::contains;
 
 }  // namespace
 

@@ -15,20 +15,20 @@ using namespace dts::launch;
 using namespace std::chrono_literals;
 using run::Cause;
 
-NodeFacts sound() {
+NodeFacts roomy() {
   NodeFacts facts;
   facts.run_free = facts.memory = facts.shm_free = std::uint64_t{1} << 40;
   return facts;
 }
 
 NodeFacts with_shm(int error) {
-  NodeFacts facts = sound();
+  NodeFacts facts = roomy();
   facts.shm_errno = error;
   return facts;
 }
 
 NodeFacts unwritable(int error) {
-  NodeFacts facts = sound();
+  NodeFacts facts = roomy();
   facts.write_errno = error;
   return facts;
 }
@@ -70,7 +70,7 @@ TEST_CASE("the first rank of each node is asked, and no program starts before al
   CHECK(job.told<AskClock>(2).size() == 1);
   CHECK(job.count<AskClock>() == 2);
   CHECK(job.count<Go>() == 0);
-  job.node_says(0, sound()).clock(0).node_says(1, sound());
+  job.node_says(0, roomy()).clock(0).node_says(1, roomy());
   CHECK(job.count<Go>() == 0);
   job.clock(1);
   CHECK(job.count<Go>() == 4);
@@ -82,7 +82,7 @@ TEST_CASE("the first rank of each node is asked, and no program starts before al
 TEST_CASE("answers that come before the rendezvous delay nothing") {
   Checked job;
   job.all_hello().listening(20001);
-  job.node_says(0, sound()).node_says(1, sound()).clocks();
+  job.node_says(0, roomy()).node_says(1, roomy()).clocks();
   CHECK(job.count<Go>() == 0);
   job.all_reached();
   CHECK(job.count<Go>() == 4);
@@ -97,7 +97,7 @@ TEST_CASE("without --preflight nobody is asked") {
 
 TEST_CASE("an unfit node ends the attempt by its name; the other goes on being used") {
   Checked job;
-  job.meet().clocks().node_says(1, with_shm(ENOSPC)).node_says(0, sound());
+  job.meet().clocks().node_says(1, with_shm(ENOSPC)).node_says(0, roomy());
   CHECK(job.count<Go>() == 0);
   job.killed_ranks_exit();
   check_ended(job, Cause::launch_failed, "pre-flight: n1: cannot write in /dev/shm");
@@ -109,7 +109,7 @@ TEST_CASE("an unfit node ends the attempt by its name; the other goes on being u
 
 TEST_CASE("every unfit node is named at once") {
   Checked job(3);
-  job.meet().clocks().node_says(0, unwritable(EROFS)).node_says(1, sound());
+  job.meet().clocks().node_says(0, unwritable(EROFS)).node_says(1, roomy());
   job.node_says(2, with_shm(EACCES)).killed_ranks_exit();
   check_ended(job, Cause::launch_failed, "n0: cannot write in the run directory");
   CHECK(job.says_why("n2: cannot write in /dev/shm"));
@@ -139,12 +139,12 @@ TEST_CASE("what is wrong everywhere, and a full disk, is no node's fault") {
 TEST_CASE(
     "a node that is late with its answer is unfit; where most are late, it is the file system") {
   Checked one;
-  one.meet().clocks().node_says(0, sound()).wait(9s);
+  one.meet().clocks().node_says(0, roomy()).wait(9s);
   CHECK_FALSE(one.over());
   one.wait(1s).killed_ranks_exit();
   check_ended(one, Cause::launch_failed, "n1: its checks did not end within 10 s");
   Checked most(3);
-  most.meet().clocks().node_says(0, sound()).wait(10s);
+  most.meet().clocks().node_says(0, roomy()).wait(10s);
   CHECK(most.count<Go>() == 6);
   CHECK(most.notes().find("a warning: n2: its checks did not end") != std::string::npos);
   most.node_says(1, with_shm(ENOSPC)).all_started().wait(1s);  // too late to matter
@@ -153,7 +153,7 @@ TEST_CASE(
 
 TEST_CASE("a clock that is wrong is a warning") {
   Checked job;
-  job.meet().node_says(0, sound()).node_says(1, sound()).clock(0).clock(1, -90s);
+  job.meet().node_says(0, roomy()).node_says(1, roomy()).clock(0).clock(1, -90s);
   CHECK(job.count<Go>() == 4);
   const std::string notes = job.notes();
   CAPTURE(notes);

@@ -18,7 +18,6 @@ struct Refused {
   std::vector<const char*> named;  // what the message must say
 };
 
-const Variables k_mpirun = mpirun(5, 8, 1, 4);
 const Variables k_torchrun = torchrun(3, 4, 1, 2, 1);
 
 // clang-format off: one row an environment

@@ -34,8 +34,6 @@ std::string text_of(const Identity& identity) {
 
 constexpr const char* k_alone = "0/1 0/- @- none";
 
-const Variables k_mpirun = mpirun(5, 8, 1, 4);
-
 // clang-format off: one row an environment
 const std::vector<Known> k_by_themselves{
     {"a login shell", {}, k_alone},

@@ -14,7 +14,7 @@ using namespace dts::launch;
 using Kind = plan::MemoryPolicy::Kind;
 
 // A rank on cores 0 to 3 of 8 whose memory is bound to node 0, with all as planned.
-PlannedBinding a_plan() {
+PlannedBinding a_binding_plan() {
   return {{0, 1, 2, 3}, {Kind::bind, {0}}, 4, 4};
 }
 
@@ -39,7 +39,7 @@ ThreadGroup threads(std::vector<unsigned> cpus, unsigned count, unsigned working
 using Change = std::function<void(PlannedBinding&, BoundState&)>;
 
 std::vector<BindingFinding> after(const Change& change) {
-  PlannedBinding planned = a_plan();
+  PlannedBinding planned = a_binding_plan();
   BoundState found = a_state();
   change(planned, found);
   return judge_binding(planned, found);

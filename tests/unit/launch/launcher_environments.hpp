@@ -97,6 +97,7 @@ inline const Variables k_srun_1_of_4 = srun(1, 4, 1, 0, "2(x2)", "0,1");
 inline const Variables k_srun_3_of_4 = srun(3, 4, 1, 1, "2(x2)", "2,3");
 inline const Variables k_batch_of_4 = sbatch(4, "2(x2)");
 // mpirun's orted on the second of three nodes: a task of a step over the two that are not the head.
+inline const Variables k_mpirun = mpirun(5, 8, 1, 4);
 inline const Variables k_orted_step = srun(0, 2, 0, 0, "1(x2)", "0");
 
 }  // namespace dts::launch

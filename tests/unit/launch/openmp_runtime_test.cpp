@@ -16,7 +16,7 @@ namespace {
 
 using namespace dts;
 using namespace dts::launch;
-using Kind = ProgramFile::Kind;
+using FileKind = ProgramFile::Kind;
 using Words = std::vector<std::string>;
 
 ProgramFile look(const std::string& file) {
@@ -52,7 +52,7 @@ struct Made {
 };
 
 template <class Change>
-Kind kind_after(const Change& change) {
+FileKind kind_after(const Change& change) {
   Made made;
   change(made);
   return look(made.file()).kind;
@@ -62,7 +62,7 @@ Kind kind_after(const Change& change) {
 
 TEST_CASE("the loader of a program is found, wherever in the file its name is") {
   const ProgramFile found = look(Made().file());
-  CHECK(found.kind == Kind::dynamic);
+  CHECK(found.kind == FileKind::dynamic);
   CHECK(found.loader == "/lib64/ld-linux-x86-64.so.2");
   const auto self = read_file("/proc/self/exe");
   REQUIRE(self);
@@ -70,17 +70,17 @@ TEST_CASE("the loader of a program is found, wherever in the file its name is") 
 }
 
 TEST_CASE("what is no program with a loader is told by its kind") {
-  CHECK(look("#!/bin/sh\n").kind == Kind::script);
-  CHECK(look("#!").kind == Kind::script);
+  CHECK(look("#!/bin/sh\n").kind == FileKind::script);
+  CHECK(look("#!").kind == FileKind::script);
   for (const char* text : {"",
                            "#",
                            "\x7f",
                            "\x7f"
                            "ELF",
                            "MZ"})
-    CHECK(look(text).kind == Kind::unfamiliar);
-  CHECK(kind_after([](Made& made) { made.segment.p_type = PT_LOAD; }) == Kind::fixed);
-  CHECK(kind_after([](Made& made) { made.header.e_phnum = 0; }) == Kind::fixed);
+    CHECK(look(text).kind == FileKind::unfamiliar);
+  CHECK(kind_after([](Made& made) { made.segment.p_type = PT_LOAD; }) == FileKind::fixed);
+  CHECK(kind_after([](Made& made) { made.header.e_phnum = 0; }) == FileKind::fixed);
 
   using Change = void (*)(Made&);
   const Change unfamiliar[] = {
@@ -98,14 +98,14 @@ TEST_CASE("what is no program with a loader is told by its kind") {
   };
   for (const Change change : unfamiliar) {
     CAPTURE(&change - unfamiliar);
-    CHECK(kind_after(change) == Kind::unfamiliar);
+    CHECK(kind_after(change) == FileKind::unfamiliar);
   }
 }
 
 TEST_CASE("a program that is cut off anywhere is none") {
   const std::string whole = Made().file();
   for (std::size_t size = 0; size < whole.size(); ++size)
-    CHECK(look(whole.substr(0, size)).kind == Kind::unfamiliar);
+    CHECK(look(whole.substr(0, size)).kind == FileKind::unfamiliar);
 }
 
 TEST_CASE("runtimes are known by the names of their files") {

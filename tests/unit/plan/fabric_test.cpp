@@ -15,14 +15,15 @@
 namespace dts::plan {
 namespace {
 
-using Ports = std::vector<topo::FabricPort>;
+using FabricPorts = std::vector<topo::FabricPort>;
 
 using tests::have_recorded;
 using tests::k_recorded;
 
-std::string shared(const std::vector<Ports>& nodes) {
+std::string shared(const std::vector<FabricPorts>& nodes) {
   std::map<std::string, topo::NodeTopology> by_name;
-  for (const Ports& ports : nodes) by_name["n" + std::to_string(by_name.size())] = {{}, {}, ports};
+  for (const FabricPorts& ports : nodes)
+    by_name["n" + std::to_string(by_name.size())] = {{}, {}, ports};
   return shared_hcas(by_name);
 }
 
@@ -39,7 +40,7 @@ void write_port(const std::string& folder,
 // The first ports of a recorded machine, through files like the kernel's. A port without a local
 // identifier is Ethernet (InfiniBand Architecture Specification 1.3, annex A17); hwloc records no
 // speeds.
-Ports recorded(const std::string& name) {
+FabricPorts recorded(const std::string& name) {
   const tests::TemporaryFolder sysfs;
   const std::string xml = *read_file(k_recorded + name);
   const std::regex adapter(R"rx(name="([^"]+)" osdev_type="3">([^]*?)</object>)rx");
@@ -98,10 +99,11 @@ TEST_CASE("invented machines: the fastest that all have, whatever else one has")
   const topo::FabricPort slow{"mlx5_0", 1, 100, true}, storage{"mlx5_2", 1, 100, true};
   const topo::FabricPort roce{"mlx5_bond_0", 1, 400, false}, board{"irdma0", 1, 25, false};
   const topo::FabricPort slow_roce{"mlx5_bond_0", 1, 200, false}, unknown{"mlx5_7", 1, 0, true};
-  const Ports many{{"mlx5_4", 1, 100, false}, {"mlx5_5", 1, 100, false}, {"mlx5_6", 1, 100, false}};
+  const FabricPorts many{
+      {"mlx5_4", 1, 100, false}, {"mlx5_5", 1, 100, false}, {"mlx5_6", 1, 100, false}};
 
   struct {
-    std::vector<Ports> nodes;
+    std::vector<FabricPorts> nodes;
     const char* expected;
   } const table[] = {
       {{}, ""},

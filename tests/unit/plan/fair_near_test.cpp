@@ -113,9 +113,9 @@ void check_all(const NodeTopology& node, Tally& tally) {
 namespace {
 
 // Machines small enough to try every way.
-class Small {
+class SmallMachine {
  public:
-  explicit Small(unsigned seed) : random_(seed) {
+  explicit SmallMachine(unsigned seed) : random_(seed) {
     const unsigned numas = 1 + below(4), cores = 1 + below(6);
     for (unsigned core = 0; core < cores; ++core)
       node_.cores.push_back({0, below(numas), {}, {core}, below(6) == 0 ? 1U : 0U});
@@ -196,7 +196,7 @@ TEST_CASE("the bound on near cores is what trying every way gives") {
   unsigned crowded = 0;
   for (unsigned seed = 0; seed < k_small; ++seed) {
     CAPTURE(seed);
-    Small small(seed);
+    SmallMachine small(seed);
     REQUIRE(small.by_bound() == small.by_trying());
     crowded += small.crowded() ? 1 : 0;
   }

@@ -30,7 +30,7 @@ topo::NodeTopology with_gpus(const std::vector<Place>& places) {
   return node;
 }
 
-std::vector<unsigned> first(std::size_t count) {
+std::vector<unsigned> the_first(std::size_t count) {
   std::vector<unsigned> list(count);
   std::iota(list.begin(), list.end(), 0U);
   return list;
@@ -86,7 +86,7 @@ TEST_CASE("ten GPUs behind two switches: one of five pairs is of both") {
     CAPTURE(ranks);
     BindRequest request;
     request.ranks = ranks;
-    request.gpus = first(10);
+    request.gpus = the_first(10);
     std::vector<std::vector<unsigned>> groups;
     const auto binding = bind_node(node, request);
     REQUIRE(binding);
@@ -103,7 +103,7 @@ TEST_CASE("a cpuset of few cores in one package does not mix GPUs of both") {
     node.cores.push_back({core < 17 ? 0U : 1U, core < 17 ? 0U : 1U, {}, {core}});
   BindRequest request;
   request.ranks = 4;
-  request.gpus = first(8);
+  request.gpus = the_first(8);
   const auto binding = bind_node(node, request);
   CHECK(binding->score.gpu_packages == 0);
   CHECK(binding->score.near_cores == std::vector<unsigned>{2, 2, 5, 6});
@@ -122,7 +122,7 @@ TEST_CASE("any machine: no more groups cross a part, at any level, than must") {
     }
     const topo::NodeTopology node = with_gpus(places);
     const auto ranks = 1 + random() % places.size();
-    const auto all_gpus = first(places.size());
+    const auto all_gpus = the_first(places.size());
     const auto [ways, all] = nearest_groups(node,
                                             all_gpus,
                                             static_cast<unsigned>(ranks),

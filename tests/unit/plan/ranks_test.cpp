@@ -2,6 +2,7 @@
 // Who may start, and on which cores and GPUs.
 #include "core/plan/layout/json.hpp"
 #include "core/plan/plan.hpp"
+#include "tests/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,9 +53,7 @@ std::string refusal(const std::vector<RankHello>& ranks, const Plan& plan) {
   return result ? "" : result.error().message + " / " + result.error().hint;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using dts::tests::contains;
 
 }  // namespace
 

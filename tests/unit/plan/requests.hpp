@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/plan/plan.hpp"
+#include "tests/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,8 +53,6 @@ inline std::string why(const Plan& plan, const std::string& what) {
   return "(no reason)";
 }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using dts::tests::contains;
 
 }  // namespace dts::plan

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-std::unique_ptr<dts::sched::Scheduler> fixture() {
+std::unique_ptr<dts::sched::Scheduler> fixture_scheduler() {
   setenv("DTSUBMIT_PLUGIN_PATH", FIXTURE_FOLDER, 1);
   auto scheduler = dts::plugin::load_scheduler("fixture");
   unsetenv("DTSUBMIT_PLUGIN_PATH");
@@ -26,7 +26,7 @@ std::unique_ptr<dts::sched::Scheduler> fixture() {
 json request_of(const dts::sched::Submission& submission) {
   const std::string path = "/tmp/dts-scheduler-test-" + std::to_string(getpid());
   setenv("FIXTURE_REQUEST", path.c_str(), 1);
-  const auto id = fixture()->submit(submission);
+  const auto id = fixture_scheduler()->submit(submission);
   REQUIRE(id.has_value());
   CHECK(*id == 42);
   const auto text = dts::read_file(path);
@@ -78,7 +78,7 @@ TEST_CASE("bytes that are not UTF-8 travel as hexadecimal, the rest as text") {
 }
 
 TEST_CASE("a job's reply is read, and what is absent or of a wrong type keeps its default") {
-  const auto job = fixture()->job(7);
+  const auto job = fixture_scheduler()->job(7);
   REQUIRE(job.has_value());
   CHECK(job->id == 7);
   CHECK(job->state == dts::sched::JobState::timed_out);

@@ -16,7 +16,7 @@ using namespace dts::tests;
 
 namespace {
 
-constexpr double k_infinite = std::numeric_limits<double>::infinity();
+constexpr double k_infinity = std::numeric_limits<double>::infinity();
 constexpr double k_nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Field {
@@ -61,7 +61,7 @@ using Options = std::vector<std::string>;
 TEST_CASE("hostile numbers are refused by the option's name") {
   CHECK(refused(Model{}).empty());
   for (const Field& field : k_fields)
-    for (const double value : {-1.0, -1e308, 1e308, k_infinite, -k_infinite, k_nan}) {
+    for (const double value : {-1.0, -1e308, 1e308, k_infinity, -k_infinity, k_nan}) {
       CAPTURE(field.option);
       CAPTURE(value);
       Model model;

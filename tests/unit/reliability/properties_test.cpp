@@ -231,7 +231,7 @@ TEST_CASE("an allocation has no more spares than the cluster has nodes that work
   model.cluster_nodes = 11;
   model.policy.spares = 5;
   model.repair = Seconds(100);
-  const auto at = [](int seconds) { return std::chrono::seconds(seconds); };
+  const auto at = [](int s) { return std::chrono::seconds(s); };
   Nodes nodes(model);
   CHECK(nodes.replace(1, at(0)));
   CHECK_FALSE(nodes.replace(1, at(10)));

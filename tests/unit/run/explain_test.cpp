@@ -12,9 +12,9 @@ namespace {
 using namespace dts;
 using namespace dts::run;
 
-class Logs {
+class AttemptLogs {
  public:
-  Logs& says(unsigned rank, const std::string& text) {
+  AttemptLogs& says(unsigned rank, const std::string& text) {
     REQUIRE(make_folders(run_.attempt(1)));
     REQUIRE(write_file(run_.rank_log(1, rank), text));
     return *this;
@@ -34,14 +34,14 @@ const Outcome k_exited{Cause::user_exit, 1, "rank 2 on n1 exited 1", 2U, "n1"};
 }  // namespace
 
 TEST_CASE("the failed rank's own words make the cause, and are quoted") {
-  const Outcome outcome = Logs().says(2, "x\nMemoryError\n").explained(k_exited);
+  const Outcome outcome = AttemptLogs().says(2, "x\nMemoryError\n").explained(k_exited);
   CHECK(outcome.cause == Cause::out_of_memory);
   CHECK(outcome.detail == "rank 2 on n1 exited 1: MemoryError");
   CHECK(outcome.node == "n1");
 }
 
 TEST_CASE("a rank that only lost its peers points at the one that failed by itself") {
-  const Outcome outcome = Logs()
+  const Outcome outcome = AttemptLogs()
                               .says(2, "Connection reset by peer\n")
                               .says(3, "step 1\nCUDA error: uncorrectable ECC error encountered\n")
                               .explained(k_exited);
@@ -52,13 +52,13 @@ TEST_CASE("a rank that only lost its peers points at the one that failed by itse
 }
 
 TEST_CASE("without a culprit it stays the lost communicator; without words, the exit") {
-  CHECK(Logs()
+  CHECK(AttemptLogs()
             .says(2, "Connection reset by peer\n")
             .says(1, "Broken pipe\n")
             .explained(k_exited)
             .cause == Cause::comm_timeout);
-  CHECK(Logs().says(2, "bye\n").explained(k_exited).detail == k_exited.detail);
-  CHECK(Logs().explained(k_exited).cause == Cause::user_exit);
+  CHECK(AttemptLogs().says(2, "bye\n").explained(k_exited).detail == k_exited.detail);
+  CHECK(AttemptLogs().explained(k_exited).cause == Cause::user_exit);
 }
 
 TEST_CASE("what the kernel or the scheduler said is not explained away") {
@@ -69,7 +69,7 @@ TEST_CASE("what the kernel or the scheduler said is not explained away") {
                             Cause::no_restart}) {
     Outcome outcome = k_exited;
     outcome.cause = cause;
-    CHECK(Logs().says(2, "No space left on device\n").explained(outcome).cause == cause);
+    CHECK(AttemptLogs().says(2, "No space left on device\n").explained(outcome).cause == cause);
   }
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("MPI_Abort is the program's own failure, of the rank that called it, w
       "process 2\n";
   for (const char* words : {open_mpi, mpich})
     for (const Cause cause : {Cause::rank_killed, Cause::launcher_died, Cause::stopped}) {
-      const Outcome outcome = Logs()
+      const Outcome outcome = AttemptLogs()
                                   .says(0, "rank 0 up\n")
                                   .says(2, words)
                                   .explained({cause, 137, "vanished", 0U, "n0"});
@@ -159,7 +159,7 @@ TEST_CASE("MPI_Abort is the program's own failure, of the rank that called it, w
 
 TEST_CASE("the code of an MPI_Abort is an exit code, never 0, and 93 keeps its meaning") {
   const auto code_of = [](const std::string& code) {
-    return Logs()
+    return AttemptLogs()
         .says(1,
               "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD\nwith errorcode " +
                   code + ".\n")

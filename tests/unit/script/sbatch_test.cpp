@@ -7,6 +7,7 @@
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 #include "core/script/template.hpp"
+#include "tests/support/contains.hpp"
 #include "tests/support/sbatch_lexer.hpp"
 
 #include <doctest/doctest.h>
@@ -51,9 +52,7 @@ bool has_line(const std::string& script, const std::string& line) {
   return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using dts::tests::contains;
 
 // Bytes as people and attackers write them: mostly the characters that mean something to somebody.
 std::string random_text(std::mt19937& random, std::size_t longest) {

@@ -2,6 +2,8 @@
 // The template engine: values are data, mistakes are named with their place.
 #include "core/script/template.hpp"
 
+#include "tests/support/contains.hpp"
+
 #include <doctest/doctest.h>
 
 namespace dts::script {
@@ -24,9 +26,7 @@ std::string complaint(const std::string& text) {
   return result.error().message;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using dts::tests::contains;
 
 }  // namespace
 

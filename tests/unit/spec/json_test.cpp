@@ -3,15 +3,14 @@
 #include "core/spec/json.hpp"
 
 #include "core/spec/validate.hpp"
+#include "tests/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
 namespace dts::spec {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using dts::tests::contains;
 
 std::string complaint(const std::string& text) {
   const auto spec = from_json(text, "job.json");

@@ -3,6 +3,7 @@
 #include "core/train/data/dataset.hpp"
 
 #include "core/base/files/files.hpp"
+#include "tests/support/contains.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -53,9 +54,7 @@ struct DataFolder : TemporaryFolder {
   }
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using dts::tests::contains;
 
 }  // namespace
 
