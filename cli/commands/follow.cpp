@@ -28,15 +28,16 @@ constexpr seconds k_first_question{1};
 constexpr seconds k_slowest_question{30};
 
 std::string in_words(const run::Event& event) {
-  if (event.event == "attempt_started") return fmt::format("attempt {} begins", event.attempt);
-  if (event.event == "ranks_started")
-    return fmt::format("attempt {}: {}", event.attempt, event.detail);
-  if (event.event == "attempt_ended")
-    return fmt::format("attempt {} ended: {}: {}", event.attempt, event.cause, event.detail);
-  if (event.event == "decided")
-    return fmt::format("decision: {}: {}", event.decision, event.detail);
-  if (event.event == "requeued") return "requeued; waiting for nodes";
-  if (event.event == "resubmitted") return fmt::format("job {} continues the run", event.job);
+  if (event.is<run::AttemptStarted>()) return fmt::format("attempt {} begins", event.attempt);
+  if (const auto* ranks = event.as<run::RanksStarted>())
+    return fmt::format("attempt {}: {}", event.attempt, ranks->detail);
+  if (const auto* ended = event.as<run::AttemptEnded>())
+    return fmt::format(
+        "attempt {} ended: {}: {}", event.attempt, ended->cause.name(), ended->detail);
+  if (const auto* decided = event.as<run::Decided>())
+    return fmt::format("decision: {}: {}", decided->decision.name(), decided->detail);
+  if (event.is<run::Requeued>()) return "requeued; waiting for nodes";
+  if (event.is<run::Resubmitted>()) return fmt::format("job {} continues the run", event.job);
   return {};
 }
 
@@ -47,7 +48,7 @@ class JobEnd {
       : scheduler_(scheduler), run_(run), job_(job) {}
 
   void take(const run::Event& event) {
-    if (event.event == "resubmitted") job_ = event.job;
+    if (event.is<run::Resubmitted>()) job_ = event.job;
   }
 
   // `decided`: the exit code in the ledger's last word, if there is one. `soon`: the agent has
@@ -131,9 +132,8 @@ class News {
       const run::Event& event = (*events)[told_];
       if (const std::string words = in_words(event); !words.empty()) tell("{}\n", words);
       end.take(event);
-      const bool ends =
-          event.event == "decided" && (event.decision == "done" || event.decision == "stop");
-      decided_ = ends ? std::optional(event.exit_code) : std::nullopt;
+      decided_.reset();
+      if (run::ends_run(event)) decided_ = event.as<run::Decided>()->exit_code.value_or(-1);
     }
     return {};
   }

@@ -83,8 +83,7 @@ class ShownLogs {
 bool is_over(const run::RunDirectory& run) {
   const auto events = run::read_ledger(run.ledger());
   if (!events || events->empty()) return false;
-  const run::Event& last = events->back();
-  return last.event == "decided" && (last.decision == "done" || last.decision == "stop");
+  return run::ends_run(events->back());
 }
 
 // A job that is cancelled while it waits in the queue has no agent to say so: the scheduler is

@@ -8,7 +8,7 @@
 #include "core/base/text/json_bytes.hpp"
 #include "core/base/text/units.hpp"
 #include "core/plan/layout/json.hpp"
-#include "core/run/ledger/ledger.hpp"
+#include "core/run/event/event_line.hpp"
 #include "core/spec/json.hpp"
 
 #include "version.hpp"
@@ -77,10 +77,8 @@ Result<run::RunDirectory> write_run(const Prepared& prepared) {
   files.plan = plan::to_json(prepared.plan);
   files.script = prepared.script;
   files.provenance = provenance(prepared);
-  run::Event created;
-  created.event = "created";
-  created.time = format_utc(std::chrono::system_clock::now());
-  files.ledger = run::to_line(created) + "\n";
+  const std::string now = format_utc(std::chrono::system_clock::now());
+  files.ledger = run::to_line({.time = now, .what = run::Created{}}) + "\n";
   return run::create_run_directory(prepared.runs, prepared.run_name, files);
 }
 

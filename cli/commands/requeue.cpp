@@ -43,10 +43,11 @@ void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
 
 // A run without anything left to do would get a job that ends at once.
 Result<void> check_unfinished(const run::RunDirectory& run, const std::vector<run::Event>& events) {
-  const run::Event* last = run::final_decision(events);
-  if (last == nullptr || last->decision != run::to_string(run::Action::done)) return {};
+  if (!run::is_done(events)) return {};
   return fail(Errc::invalid,
-              fmt::format("{} is complete since {}: nothing is left to run", run.path, last->time),
+              fmt::format("{} is complete since {}: nothing is left to run",
+                          run.path,
+                          run::final_decision(events)->time),
               "submit the program again to run it from the beginning");
 }
 

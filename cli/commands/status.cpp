@@ -56,12 +56,28 @@ run::TimeUse use_of(const Status& status, unsigned attempt) {
   return found == status.goodput.attempts.end() ? run::TimeUse{} : found->second;
 }
 
+// -1 in a document where there is none.
+template <class Number>
+std::int64_t number_or_none(const std::optional<Number>& number) {
+  return number ? static_cast<std::int64_t>(*number) : -1;
+}
+
 nlohmann::ordered_json to_json(const std::vector<run::SlowRank>& slow) {
   auto list = nlohmann::ordered_json::array();
   for (const run::SlowRank& one : slow)
-    list.push_back(
-        {{"rank", one.rank}, {"node", one.node}, {"phase", one.phase}, {"detail", one.detail}});
+    list.push_back({{"rank", number_or_none(one.rank)},
+                    {"node", one.node},
+                    {"phase", one.phase.name()},
+                    {"detail", one.detail}});
   return list;
+}
+
+nlohmann::ordered_json to_json(const run::Advised& advice) {
+  auto seconds = nlohmann::ordered_json::object();
+  if (advice.every) seconds["every"] = advice.every->count();
+  if (advice.failure) seconds["failure"] = advice.failure->count();
+  if (advice.save) seconds["save"] = advice.save->count();
+  return seconds;
 }
 
 nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::TimeUse& use) {
@@ -70,9 +86,9 @@ nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::Ti
           {"nodes", attempt.nodes},
           {"started", attempt.started},
           {"ended", attempt.ended},
-          {"cause", attempt.cause},
-          {"decision", attempt.decision},
-          {"exit_code", attempt.exit_code},
+          {"cause", attempt.cause.name()},
+          {"decision", attempt.decision.name()},
+          {"exit_code", number_or_none(attempt.exit_code)},
           {"detail", attempt.detail},
           {"first_step", attempt.first_step},
           {"last_step", attempt.last_step},
@@ -95,7 +111,7 @@ void print_json(const Status& status) {
                                   {"done", summary.done},
                                   {"steps_lost", summary.steps_lost},
                                   {"seconds", run::in_seconds(status.goodput.run)},
-                                  {"advice", summary.advice},
+                                  {"advice", to_json(summary.advice)},
                                   {"accuracy", nullptr},
                                   {"digest", summary.digest}};
   if (summary.accuracy >= 0) document["accuracy"] = summary.accuracy;
@@ -108,8 +124,8 @@ void print_json(const Status& status) {
 // What became of the job. Slurm calls one that was stopped failed: it has saved, and exits 85.
 std::string job_words(const Status& status) {
   const std::vector<run::AttemptSummary>& attempts = status.summary.attempts;
-  const bool stopped =
-      !attempts.empty() && is_stop_asked_for(attempts.back()) && attempts.back().decision == "stop";
+  const bool stopped = !attempts.empty() && is_stop_asked_for(attempts.back()) &&
+                       attempts.back().decision == run::Action::stop;
   if (!stopped || status.state.rfind("failed", 0) != 0) return status.state;
   return fmt::format("stopped as requested by `dtsubmit stop` (Slurm: {})", status.state);
 }
@@ -146,13 +162,13 @@ void print_table(const Status& status) {
             : "-";
     fmt::print("{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
                attempt.number,
-               attempt.cause.empty() ? "running" : attempt.cause,
-               attempt.decision.empty() ? "-" : attempt.decision,
+               attempt.cause.empty() ? "running" : attempt.cause.name(),
+               attempt.decision.empty() ? "-" : attempt.decision.name(),
                steps,
                attempt.steps_lost >= 0 ? std::to_string(attempt.steps_lost) : "-",
                percent(use_of(status, attempt.number)),
                fmt::join(attempt.nodes, ","));
-    if (!attempt.detail.empty() && attempt.cause != "completed")
+    if (!attempt.detail.empty() && attempt.cause != run::Cause::completed)
       fmt::print("         {}\n", attempt.detail);
     if (attempt.anew)
       fmt::print("         started over at step 0, although there was {}: no checkpoint was used\n",
@@ -167,7 +183,7 @@ void print_table(const Status& status) {
                                      : "unknown: the program reported no steps");
   if (const auto words = run::in_words(status.goodput.run); !words.empty())
     fmt::print("goodput     {}\n", words);
-  if (!summary.advice_words.empty()) fmt::print("advice      {}\n", summary.advice_words);
+  if (!summary.advice.detail.empty()) fmt::print("advice      {}\n", summary.advice.detail);
   if (summary.accuracy >= 0) fmt::print("accuracy    {:.2f} %\n", summary.accuracy * 100);
   if (!summary.digest.empty()) fmt::print("digest      {}\n", summary.digest);
 }

@@ -129,7 +129,7 @@ Result<sched::JobId> submit(sched::Scheduler& scheduler, const Prepared& prepare
   auto durable = synced.get();
   if (job && !*job) return not_known(run);
   if (job && durable)
-    durable = run::append_event(run.ledger(), {.event = "submitted", .job = **job});
+    durable = run::append_event(run.ledger(), {.job = **job, .what = run::Submitted{}});
   if (job && durable) return **job;
   // Nothing half-done stays: no job without its directory, no directory without its job.
   if (!job || sched::cancel_for_certain(scheduler, **job, patience_with_words())) [[maybe_unused]]

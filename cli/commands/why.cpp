@@ -82,12 +82,12 @@ run::Policy policy_of(const run::RunDirectory& run) {
 
 void read_last_words(const run::RunDirectory& run, Known& known) {
   for (const run::AttemptSummary& attempt : known.summary.attempts) {
-    if (attempt.rank < 0) continue;
-    const std::string path = run.rank_log(attempt.number, static_cast<unsigned>(attempt.rank));
+    if (!attempt.rank) continue;
+    const std::string path = run.rank_log(attempt.number, *attempt.rank);
     auto lines = run::last_lines(path, k_lines);
     if (!lines.empty())
       known.last_words[attempt.number] = {
-          fmt::format("rank {}", attempt.rank), path, std::move(lines)};
+          fmt::format("rank {}", *attempt.rank), path, std::move(lines)};
   }
   const std::string path = fmt::format("{}/slurm-{}.log", run.path, known.summary.job);
   auto lines = run::last_lines(path, k_lines);

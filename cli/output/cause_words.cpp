@@ -75,7 +75,7 @@ CauseWords words_of_cause(run::Cause cause) {
 }
 
 bool is_stop_asked_for(const run::AttemptSummary& attempt) {
-  return attempt.cause == run::to_string(run::Cause::stopped) &&
+  return attempt.cause == run::Cause::stopped &&
          attempt.detail.rfind("asked for by `dtsubmit stop`", 0) == 0;
 }
 

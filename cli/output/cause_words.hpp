@@ -2,7 +2,7 @@
 // The causes of an attempt's end in words, and what a person can do about each. Pure.
 #pragma once
 
-#include "core/run/ledger/cause.hpp"
+#include "core/run/event/cause.hpp"
 #include "core/run/summary/summary.hpp"
 
 namespace dts::cli {

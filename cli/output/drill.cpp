@@ -42,8 +42,8 @@ nlohmann::ordered_json one(const drill::Report& report) {
                                   {"kept", report.kept},
                                   {"why", report.why},
                                   {"attempt", attempt.number},
-                                  {"cause", attempt.cause},
-                                  {"decision", attempt.decision},
+                                  {"cause", attempt.cause.name()},
+                                  {"decision", attempt.decision.name()},
                                   {"detail", attempt.detail},
                                   {"steps_lost", nullptr},
                                   {"sign_of_life", report.shown.sign},
@@ -71,9 +71,9 @@ std::string to_text(const drill::Report& report) {
   const run::AttemptSummary& attempt = report.shown.attempt;
   std::string text = fmt::format("drill           {}\n", drill::facts_of(report.fault).name);
   text += fmt::format("run             {}, attempt {}\n", report.run_directory, attempt.number);
-  text += fmt::format("cause           {}", or_none(attempt.cause));
+  text += fmt::format("cause           {}", or_none(attempt.cause.name()));
   text += attempt.detail.empty() ? "\n" : fmt::format(": {}\n", attempt.detail);
-  text += fmt::format("decision        {}", or_none(attempt.decision));
+  text += fmt::format("decision        {}", or_none(attempt.decision.name()));
   text += attempt.reason.empty() ? "\n" : fmt::format(": {}\n", attempt.reason);
   text += fmt::format("steps lost      {}\n", lost(report));
   const std::string again = report.shown.seconds ? "after " + back_after(report) : "no";
@@ -110,8 +110,8 @@ std::string to_table(const std::vector<drill::Report>& reports) {
     const bool done = report.skipped.empty();
     text += fmt::format("{:<11} {:<14} {:<9} {:>7}  {:>11}  {:>4}  {}\n",
                         drill::facts_of(report.fault).name,
-                        done && !attempt.cause.empty() ? attempt.cause : "-",
-                        done && !attempt.decision.empty() ? attempt.decision : "-",
+                        done && !attempt.cause.empty() ? attempt.cause.name() : "-",
+                        done && !attempt.decision.empty() ? attempt.decision.name() : "-",
                         done ? lost(report) : "-",
                         back_after(report),
                         done ? left(report) : "-",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/end_words.hpp"
 
-#include "core/run/ledger/decision.hpp"
 #include "core/run/ledger/history.hpp"
 
 #include <fmt/format.h>
@@ -11,9 +10,9 @@
 namespace dts::cli {
 
 std::string words_of_other_state(const std::vector<run::Event>& events, const sched::JobInfo& job) {
-  const run::Event* end = run::final_decision(events);
-  const bool done = end != nullptr && end->decision == run::to_string(run::Action::done);
-  if (!done || !sched::is_terminal(job.state) || job.state == sched::JobState::completed) return {};
+  if (!run::is_done(events) || !sched::is_terminal(job.state) ||
+      job.state == sched::JobState::completed)
+    return {};
   const bool memory = job.state == sched::JobState::out_of_memory;
   return fmt::format(
       "The run is done, but Slurm's state of job {} is {}{}: a job that waits for it with "

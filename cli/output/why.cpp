@@ -38,11 +38,11 @@ std::string replaced(std::string text, const std::string& name, const std::strin
   return text;
 }
 
-// The last event of one of these names; null: none.
-const Event* last_of(const std::vector<Event>& events, const std::vector<std::string>& names) {
-  const auto found = std::find_if(events.rbegin(), events.rend(), [&](const Event& event) {
-    return std::find(names.begin(), names.end(), event.event) != names.end();
-  });
+// The last event of one of these types; null: none.
+template <class... Types>
+const Event* last_of(const std::vector<Event>& events) {
+  const auto found = std::find_if(
+      events.rbegin(), events.rend(), [](const Event& event) { return event.is<Types...>(); });
   return found == events.rend() ? nullptr : &*found;
 }
 
@@ -65,7 +65,7 @@ const AttemptSummary* newest(const Known& known) {
 Standing standing_of(const Known& known) {
   const Event* end = run::final_decision(known.events);
   if (known.job && known.job->state == sched::JobState::pending) return Standing::pending;
-  if (end != nullptr) return end->decision == "done" ? Standing::done : Standing::stopped;
+  if (end != nullptr) return run::is_done(known.events) ? Standing::done : Standing::stopped;
   if (known.job) return sched::is_terminal(known.job->state) ? Standing::lost : Standing::running;
   if (known.forgotten) return Standing::lost;
   if (known.agent_lives && newest(known) != nullptr)
@@ -76,7 +76,7 @@ Standing standing_of(const Known& known) {
 // "continues from step-000000060", "starts over: it has no checkpoint".
 std::string would_continue(const Known& known) {
   const AttemptSummary* attempt = newest(known);
-  if (attempt != nullptr && attempt->cause == run::to_string(run::Cause::damaged))
+  if (attempt != nullptr && attempt->cause == run::Cause::damaged)
     return "stops again as long as no checkpoint is good";
   return known.checkpoint.empty() ? "starts over: it has no checkpoint"
                                   : "continues from " + known.checkpoint;
@@ -112,17 +112,17 @@ AttemptWhy told_of(const AttemptSummary& attempt) {
   for (const run::SlowRank& slow : attempt.slow) told.slow.push_back(slow.detail);
   if (!attempt.nodes.empty()) told.head += fmt::format(" on {}", fmt::join(attempt.nodes, ","));
   const bool known_length = !attempt.started.empty() && !attempt.ended.empty();
-  if (known_length && attempt.cause != "agent_lost")
+  if (known_length && attempt.cause != run::Cause::agent_lost)
     told.head += fmt::format(", {}", ago(unix_of(attempt.ended) - unix_of(attempt.started)));
   told.head += ", " + steps_of(attempt);
   if (!attempt.ended.empty()) {
-    const auto cause = run::cause_from(attempt.cause);
-    told.cause = attempt.cause;
+    const auto cause = attempt.cause.value();
+    told.cause = attempt.cause.name();
     if (cause) told.cause += fmt::format(": {}", what_ended(attempt, *cause));
     if (!attempt.detail.empty() && cause != run::Cause::completed)
       told.cause += fmt::format(" ({})", attempt.detail);
   }
-  if (!attempt.decision.empty()) told.then = attempt.decision;
+  told.then = attempt.decision.name();
   if (!attempt.reason.empty()) told.then += ": " + attempt.reason;
   return told;
 }
@@ -139,11 +139,15 @@ std::string until_begin(const Known& known) {
   return words;
 }
 
+// "submitted", "requeued", "asked for again"
+std::string_view how_asked_for(const Event& event) {
+  return event.is<run::Resumed>() ? "asked for again" : run::event_name(event);
+}
+
 std::string waits_since(const Event& event, std::int64_t now) {
   const std::string when = fmt::format("{}, {} ago", event.time, ago(now - unix_of(event.time)));
-  if (event.event == "decided") return fmt::format("Its last attempt ended at {}.", when);
-  const bool asked = event.event == "resumed";
-  return fmt::format("It was {} at {}.", asked ? "asked for again" : event.event, when);
+  if (event.is<run::Decided>()) return fmt::format("Its last attempt ended at {}.", when);
+  return fmt::format("It was {} at {}.", how_asked_for(event), when);
 }
 
 bool mentions(const std::string& text, const std::vector<std::string>& words) {
@@ -182,7 +186,8 @@ void explain_pending(const Known& known, Why& why) {
   if (!job.dependency.empty() && job.dependency != "(null)")
     why.answer.push_back(fmt::format("It depends on {}.", job.dependency));
   const Event* since =
-      last_of(known.events, {"submitted", "requeued", "resubmitted", "resumed", "decided"});
+      last_of<run::Submitted, run::Requeued, run::Resubmitted, run::Resumed, run::Decided>(
+          known.events);
   if (since != nullptr) why.answer.push_back(waits_since(*since, known.now));
   // For others it is a guess without worth: a held job has one a year ahead.
   const bool planned = job.reason == "Resources" || job.reason == "Priority";
@@ -226,17 +231,17 @@ void explain_running(const Known& known, Why& why) {
                                      ago(known.now - unix_of(attempt->started)),
                                      attempt->number,
                                      fmt::join(attempt->nodes, ",")));
-    const Event* last = last_of(known.events, {"attempt_started", "ranks_started"});
-    if (last != nullptr && last->event == "attempt_started")
+    const Event* last = last_of<run::AttemptStarted, run::RanksStarted>(known.events);
+    if (last != nullptr && last->is<run::AttemptStarted>())
       why.answer.push_back("Not every rank's program runs yet.");
     if (attempt->last_step >= 0) why.answer.push_back(progress_of(known, *attempt));
     for (const std::string& warning : attempt->warnings)
       why.answer.push_back(fmt::format("Warning: {}.", warning));
     if (!attempt->quiet.empty())
       why.answer.push_back(fmt::format("Nothing is seen of its programs: {}.", attempt->quiet));
-    if (const auto cause = run::cause_from(attempt->cause))
+    if (const auto cause = attempt->cause.value())
       why.answer.push_back(fmt::format(
-          "It is being stopped: {} ({}).", what_ended(*attempt, *cause), attempt->cause));
+          "It is being stopped: {} ({}).", what_ended(*attempt, *cause), run::to_string(*cause)));
   }
   if (known.job && known.job->preempt_time > 0)
     why.answer.push_back("Slurm is preempting it for another job.");
@@ -250,7 +255,7 @@ void explain_running(const Known& known, Why& why) {
 }
 
 void advise(const Known& known, const AttemptSummary& attempt, Why& why) {
-  if (const auto cause = run::cause_from(attempt.cause)) {
+  if (const auto cause = attempt.cause.value()) {
     std::string advice = replaced(words_of_cause(*cause).advice, "{job}", known.name);
     advice = replaced(advice, "{attempt}", std::to_string(attempt.number));
     advice = replaced(advice, "{run}", known.run_directory);
@@ -261,14 +266,15 @@ void advise(const Known& known, const AttemptSummary& attempt, Why& why) {
 
 // ", first rank 3 on n2"
 std::string first_failed(const AttemptSummary& attempt) {
-  if (attempt.rank < 0) return {};
+  if (!attempt.rank) return {};
   return fmt::format(
-      ", first rank {}{}{}", attempt.rank, attempt.node.empty() ? "" : " on ", attempt.node);
+      ", first rank {}{}{}", *attempt.rank, attempt.node.empty() ? "" : " on ", attempt.node);
 }
 
 void explain_end(const Known& known, const Event& end, Why& why) {
   const AttemptSummary* attempt = newest(known);
-  if (end.decision == "done") {
+  const run::Decided& decided = *end.as<run::Decided>();
+  if (decided.decision == run::Action::done) {
     why.answer.push_back(fmt::format("{} is done: it completed at {} in {} attempt{}.",
                                      who_begins(known),
                                      end.time,
@@ -279,18 +285,18 @@ void explain_end(const Known& known, const Event& end, Why& why) {
         why.answer.push_back(words + ".");
     return;
   }
-  const auto cause = run::cause_from(attempt != nullptr ? attempt->cause : "");
+  const auto cause = attempt != nullptr ? attempt->cause.value() : std::nullopt;
   why.answer.push_back(fmt::format("{} ended at {} with exit code {}: {}{}.",
                                    who_begins(known),
                                    end.time,
-                                   end.exit_code,
+                                   decided.exit_code.value_or(-1),
                                    cause ? what_ended(*attempt, *cause) : "it could not go on",
                                    attempt != nullptr ? first_failed(*attempt) : ""));
   // Below it is cut, and what to write instead stands there.
   if (cause == run::Cause::second_launcher && attempt != nullptr)
     why.answer.push_back(fmt::format("Found: {}.", attempt->detail));
-  if (!end.detail.empty())
-    why.answer.push_back(fmt::format("It was not continued: {}.", end.detail));
+  if (!decided.detail.empty())
+    why.answer.push_back(fmt::format("It was not continued: {}.", decided.detail));
   if (attempt != nullptr)
     advise(known, *attempt, why);
   else
@@ -345,7 +351,8 @@ void explain_lost(const Known& known, Why& why) {
 
 void explain_unknown(const Known& known, Why& why) {
   const AttemptSummary* attempt = newest(known);
-  const Event* last = last_of(known.events, {"submitted", "requeued", "resubmitted", "resumed"});
+  const Event* last =
+      last_of<run::Submitted, run::Requeued, run::Resubmitted, run::Resumed>(known.events);
   const bool under_way = attempt != nullptr && attempt->ended.empty();
   std::string words;
   if (under_way)
@@ -354,10 +361,8 @@ void explain_unknown(const Known& known, Why& why) {
                         attempt->started,
                         fmt::join(attempt->nodes, ","));
   else if (last != nullptr)
-    words = fmt::format("{} was {} at {} and has not begun since",
-                        who(known),
-                        last->event == "resumed" ? "asked for again" : last->event,
-                        last->time);
+    words = fmt::format(
+        "{} was {} at {} and has not begun since", who(known), how_asked_for(*last), last->time);
   else
     words = "nothing has begun yet";
   why.answer.push_back(fmt::format("The run directory says: {}.", words));

@@ -49,12 +49,12 @@ nlohmann::ordered_json attempt_json(const AttemptWhy& told,
                                     const run::AttemptSummary& attempt,
                                     const Known& known) {
   nlohmann::ordered_json object{{"attempt", told.number},
-                                {"cause", attempt.cause},
+                                {"cause", attempt.cause.name()},
                                 {"detail", attempt.detail},
-                                {"rank", attempt.rank},
+                                {"rank", attempt.rank ? static_cast<int>(*attempt.rank) : -1},
                                 {"node", attempt.node},
                                 {"stragglers", told.slow},
-                                {"decision", attempt.decision},
+                                {"decision", attempt.decision.name()},
                                 {"reason", attempt.reason}};
   const auto words = known.last_words.find(told.number);
   if (words != known.last_words.end())

@@ -2,7 +2,7 @@
 // The faults of a fire drill, and what has to come of each. Pure.
 #pragma once
 
-#include "core/run/ledger/cause.hpp"
+#include "core/run/event/cause.hpp"
 
 #include <optional>
 #include <string_view>

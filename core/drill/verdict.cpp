@@ -12,38 +12,38 @@ namespace {
 using run::Action;
 
 // Where Slurm requeues by itself the agent only waits; where it refuses a successor goes on.
-bool is_as_ruled(Action ruled, const std::string& decision) {
-  if (ruled == Action::requeue)
-    return decision == "requeue" || decision == "wait" || decision == "resubmit";
-  return decision == run::to_string(ruled);
+bool is_as_ruled(Action ruled, const run::Recorded<Action>& decision) {
+  if (ruled == Action::requeue && (decision == Action::wait || decision == Action::resubmit))
+    return true;
+  return decision == ruled;
 }
 
 void judge_cause(const Shown& shown, const FaultFacts& facts, std::vector<std::string>& problems) {
+  const run::Recorded<run::Cause>& cause = shown.attempt.cause;
+  if (std::find(facts.causes.begin(), facts.causes.end(), cause) != facts.causes.end()) return;
   std::vector<std::string> expected;
-  for (const run::Cause cause : facts.causes) expected.emplace_back(run::to_string(cause));
-  const std::string& cause = shown.attempt.cause;
-  if (std::find(expected.begin(), expected.end(), cause) == expected.end())
-    problems.push_back(fmt::format("the cause in the ledger is {}, not {}",
-                                   cause.empty() ? "missing" : cause,
-                                   fmt::join(expected, " or ")));
+  for (const run::Cause one : facts.causes) expected.emplace_back(run::to_string(one));
+  problems.push_back(fmt::format("the cause in the ledger is {}, not {}",
+                                 cause.empty() ? "missing" : cause.name(),
+                                 fmt::join(expected, " or ")));
 }
 
 void judge_decision(const Shown& shown,
                     const FaultFacts& facts,
                     const run::Policy& policy,
                     std::vector<std::string>& problems) {
-  const auto cause = run::cause_from(shown.attempt.cause);
+  const auto cause = shown.attempt.cause.value();
   if (!cause || *cause == run::Cause::agent_lost) return;  // nobody was there to decide
   const Action ruled = policy.rule(*cause).action;
-  const std::string& decision = shown.attempt.decision;
+  const run::Recorded<Action>& decision = shown.attempt.decision;
   if (!is_as_ruled(ruled, decision))
     problems.push_back(
         fmt::format("the decision is {}, not {}{}",
-                    decision.empty() ? "missing" : decision,
+                    decision.empty() ? "missing" : decision.name(),
                     run::to_string(ruled),
                     shown.attempt.reason.empty() ? "" : ": " + shown.attempt.reason));
   const bool may_end = ruled == Action::stop && !facts.by_hand;
-  if (shown.ended && !may_end && decision != "stop")
+  if (shown.ended && !may_end && decision != Action::stop)
     problems.emplace_back("the run has ended for good");
 }
 
@@ -71,14 +71,14 @@ std::vector<std::string> faults_found(const Shown& shown,
   const FaultFacts& facts = facts_of(shown.fault);
   std::vector<std::string> problems;
   if (facts.causes.empty()) {
-    if (!shown.attempt.cause.empty() && shown.attempt.cause != "completed")
-      problems.push_back(
-          fmt::format("the attempt ended ({}), which it had no reason to", shown.attempt.cause));
+    if (!shown.attempt.cause.empty() && shown.attempt.cause != run::Cause::completed)
+      problems.push_back(fmt::format("the attempt ended ({}), which it had no reason to",
+                                     shown.attempt.cause.name()));
   } else {
     judge_cause(shown, facts, problems);
     judge_decision(shown, facts, policy, problems);
   }
-  const auto cause = run::cause_from(shown.attempt.cause);
+  const auto cause = shown.attempt.cause.value();
   const bool stops = cause && policy.rule(*cause).action == Action::stop && !facts.by_hand;
   if (!shown.seconds && !(shown.ended && stops))
     problems.push_back("it has not come back to " + shown.sign);

@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/drill/interruption.hpp"
 #include "core/run/ledger/history.hpp"
+#include "core/run/ledger/newest_job.hpp"
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ bool shows_life(const run::RunDirectory& run, unsigned attempt, const std::strin
 
 bool has_ranks(const Story& story, unsigned attempt) {
   return std::any_of(story.events.begin(), story.events.end(), [&](const run::Event& event) {
-    return event.event == "ranks_started" && event.attempt == attempt;
+    return event.is<run::RanksStarted>() && event.attempt == attempt;
   });
 }
 
@@ -65,7 +66,7 @@ bool is_back(const Story& story, const Target& target, bool tells) {
                      story.summary.attempts.end(),
                      [&](const run::AttemptSummary& later) {
                        if (later.number <= target.attempt) return false;
-                       if (later.cause == "completed") return true;  // whatever it told
+                       if (later.cause == run::Cause::completed) return true;  // whatever it told
                        if (tells)
                          return later.last_step > std::max<std::int64_t>(0, later.first_step);
                        return has_ranks(story, later.number) &&
@@ -103,18 +104,11 @@ bool is_over(sched::Scheduler& scheduler, sched::JobId job) {
   return sched::is_terminal(info->state) && !info->completing;
 }
 
-// Of the newest event that has one.
-sched::JobId job_of(const std::vector<run::Event>& events) {
-  const auto last = std::find_if(
-      events.rbegin(), events.rend(), [](const run::Event& event) { return event.job != 0; });
-  return last != events.rend() ? last->job : 0;
-}
-
 }  // namespace
 
 bool Ending::seen(const std::vector<run::Event>& events) {
   if (run::final_decision(events) != nullptr) return true;
-  const sched::JobId job = job_of(events);
+  const sched::JobId job = run::newest_job(events);
   const auto now = Clock::now();
   if (scheduler_ == nullptr || job == 0 || now < next_question_) return false;
   next_question_ = now + k_question;
@@ -142,7 +136,7 @@ Result<Target> find_target(const run::RunDirectory& run,
   Target target{run, scheduler, story.summary.job, *number, {}, 0};
   const run::AttemptSummary* attempt = find(story, *number);
   if (attempt != nullptr) target.nodes = attempt->nodes;
-  const auto& ended = attempt != nullptr ? attempt->cause : std::string();
+  const std::string ended = attempt != nullptr ? attempt->cause.name() : "";
   if (!ended.empty())
     return fail(Errc::invalid, fmt::format("{} is being stopped: {}", run.path, ended), "wait");
   target.rank = rank.value_or(0);

@@ -30,7 +30,7 @@ TEST_CASE("a rank of a real run is killed only where that was said; then the run
     const auto runs = run::list_runs(session.file("runs"));
     const auto events =
         runs.empty() ? Result<std::vector<run::Event>>{} : run::read_ledger(runs.back().ledger());
-    return events && !events->empty() && events->back().event == "ranks_started";
+    return events && !events->empty() && events->back().is<run::RanksStarted>();
   }));
   const Output unsaid = session.dtsubmit({"drill", "rank-kill", "last"});
   CHECK(unsaid.exit_code == 2);

@@ -91,7 +91,7 @@ TEST_CASE("SIGTERM makes every rank save; the run stops with 85 and can be conti
   CHECK(run.has("saved-1"));
   CHECK(run.story() == k_stopped);
   const auto events = run::read_ledger(run.newest_run().ledger());
-  CHECK(contains(events->at(4).detail, "every rank saved"));
+  CHECK(contains(run::detail_of(events->at(4)), "every rank saved"));
   CHECK(run.nothing_is_left());
 }
 
@@ -131,14 +131,14 @@ TEST_CASE("dtsubmit stop ends a run between its attempts, too") {
     const auto runs = run::list_runs(session.file("runs"));
     if (runs.empty()) return false;
     const auto events = run::read_ledger(runs.back().ledger());
-    return events && events->back().event == "decided" && events->back().attempt >= 3;
+    return events && events->back().is<run::Decided>() && events->back().attempt >= 3;
   }));
   CHECK(session.dtsubmit({"stop", "last", "--wait"}).exit_code == 85);
   int status = 0;
   CHECK(wait_until([&] { return ::waitpid(pid, &status, WNOHANG) == pid; }));
   const auto events = run::read_ledger(session.newest_run().ledger());
-  CHECK(events->back().decision == "stop");
-  CHECK(contains(events->back().detail, "asked for by `dtsubmit stop`"));
+  CHECK(run::ends_run(events->back()));
+  CHECK(contains(run::detail_of(events->back()), "asked for by `dtsubmit stop`"));
   CHECK(session.survivors().empty());
 }
 

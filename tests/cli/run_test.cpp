@@ -241,9 +241,9 @@ TEST_CASE(
                                  "attempt_ended:rank_killed",
                                  "decided:stop"});
   const auto events = run::read_ledger(session.newest_run().ledger());
-  CHECK(contains(events->at(3).detail, "rank 1"));
-  CHECK(contains(events->at(3).detail, "SIGKILL"));
-  CHECK(contains(events->back().detail, "2 crashes in a row without a new checkpoint"));
+  CHECK(contains(run::detail_of(events->at(3)), "rank 1"));
+  CHECK(contains(run::detail_of(events->at(3)), "SIGKILL"));
+  CHECK(contains(run::detail_of(events->back()), "2 crashes in a row without a new checkpoint"));
   CHECK(contains(output.err, "rank 1"));
   CHECK(session.survivors().empty());
 }

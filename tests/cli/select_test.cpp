@@ -25,21 +25,26 @@ struct Finished : Session {
       event.time = "2026-01-02T03:" + std::to_string(minute++) + ":05Z";
       REQUIRE(run::append_event(run->ledger(), event));
     };
-    note({.event = "created"});
-    note({.event = "submitted", .job = 41});
-    note({.event = "attempt_started", .attempt = 1, .job = 41, .nodes = {"n1", "n2"}});
-    note({.event = "ranks_started", .attempt = 1, .job = 41});
-    note({.event = "attempt_ended",
-          .attempt = 1,
+    note({.what = run::Created{}});
+    note({.job = 41, .what = run::Submitted{}});
+    note({.attempt = 1, .job = 41, .what = run::AttemptStarted{.nodes = {"n1", "n2"}}});
+    note({.attempt = 1, .job = 41, .what = run::RanksStarted{}});
+    note({.attempt = 1,
           .job = 41,
-          .cause = "preempted",
-          .exit_code = 85,
-          .detail = "preempted; every rank saved"});
-    note({.event = "decided", .attempt = 1, .job = 41, .exit_code = 0, .decision = "requeue"});
-    note({.event = "attempt_started", .attempt = 2, .job = 41, .nodes = {"n3", "n4"}});
-    note({.event = "ranks_started", .attempt = 2, .job = 41});
-    note({.event = "attempt_ended", .attempt = 2, .job = 41, .cause = "completed", .exit_code = 0});
-    note({.event = "decided", .attempt = 2, .job = 41, .exit_code = 0, .decision = "done"});
+          .what = run::AttemptEnded{.cause = run::Cause::preempted,
+                                    .exit_code = 85,
+                                    .detail = "preempted; every rank saved"}});
+    note({.attempt = 1,
+          .job = 41,
+          .what = run::Decided{.exit_code = 0, .decision = run::Action::requeue}});
+    note({.attempt = 2, .job = 41, .what = run::AttemptStarted{.nodes = {"n3", "n4"}}});
+    note({.attempt = 2, .job = 41, .what = run::RanksStarted{}});
+    note({.attempt = 2,
+          .job = 41,
+          .what = run::AttemptEnded{.cause = run::Cause::completed, .exit_code = 0}});
+    note({.attempt = 2,
+          .job = 41,
+          .what = run::Decided{.exit_code = 0, .decision = run::Action::done}});
     REQUIRE(write_file(
         run->metrics(),
         "{\"event\":\"start\",\"attempt\":1,\"step\":0}\n"

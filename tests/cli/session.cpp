@@ -62,9 +62,12 @@ Words Session::story() const {
   Words words;
   const auto events = run::read_ledger(newest_run().ledger());
   REQUIRE(events);
-  for (const run::Event& event : *events)
-    words.push_back(event.event + (event.cause.empty() ? "" : ":" + event.cause) +
-                    (event.decision.empty() ? "" : ":" + event.decision));
+  for (const run::Event& event : *events) {
+    std::string& word = words.emplace_back(run::event_name(event));
+    if (const auto* stop = event.as<run::StopRequested>()) word += ":" + stop->cause.name();
+    if (const auto* ended = event.as<run::AttemptEnded>()) word += ":" + ended->cause.name();
+    if (const auto* decided = event.as<run::Decided>()) word += ":" + decided->decision.name();
+  }
   return words;
 }
 

@@ -87,7 +87,7 @@ TEST_CASE("while it runs, and after its agent was killed") {
     const auto runs = run::list_runs(session.file("runs"));
     const auto events =
         runs.empty() ? Result<std::vector<run::Event>>{} : run::read_ledger(runs.back().ledger());
-    return events && !events->empty() && events->back().event == "ranks_started";
+    return events && !events->empty() && events->back().is<run::RanksStarted>();
   };
   REQUIRE(wait_until(runs_now));
   CHECK(contains(why(session), "The run runs since "));

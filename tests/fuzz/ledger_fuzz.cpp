@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ledgers and metrics: bad lines are numbered and cost nothing but themselves, good ones survive
 // being written again, and a summary of anything is a summary.
+#include "core/run/event/event_line.hpp"
 #include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "core/run/summary/summary.hpp"
@@ -27,6 +28,9 @@ DTS_FUZZ_TARGET(input) {
   for (const Event& event : events) again += to_line(event) + "\n";
   const Ledger back = parse_ledger(again);
   must(back.damaged.empty() && back.events.size() == events.size());
+  // What is not known of a line that is written again is lost at the first time, then nothing more.
+  for (std::size_t i = 0; i < events.size(); ++i)
+    must(to_line(back.events[i]) == to_line(events[i]));
   // Damage in between costs nothing but itself.
   const Ledger torn = parse_ledger(again + text.substr(0, text.find('\n')) + "\n" + again);
   must(torn.events.size() >= 2 * events.size() && torn.damaged.size() <= 1);

@@ -13,6 +13,7 @@
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/presence.hpp"
+#include "core/run/event/event_line.hpp"
 #include "core/run/index/find.hpp"
 #include "core/run/index/index.hpp"
 #include "core/run/ledger/events.hpp"
@@ -124,12 +125,9 @@ Result<int> Agent::come_back(const run::Outcome& outcome, const run::Decision& d
 }
 
 Result<void> Agent::note_decision(const run::Decision& decision) {
-  run::Event event = run::decided_event(decision);
-  if (decision.action == run::Action::done || decision.action == run::Action::stop) {
-    const std::vector<run::Event> events = ledger_.events();
-    event.seconds = time_use(run_, events);
-  }
-  return attempt_->note(std::move(event));
+  run::Decided decided = run::decided_event(decision);
+  if (run::ends_run(decision.action)) decided.seconds = time_use(run_, ledger_.events());
+  return attempt_->note({.what = std::move(decided)});
 }
 
 // What was decided could not be done: the run stops.
@@ -149,8 +147,8 @@ Result<int> Agent::returned(const run::Outcome& outcome, const Result<JobWatch::
   }
   if (!answer->avoided.empty()) log("in quarantine, not asked for: {}", answer->avoided);
   const bool same = answer->job == job_.allocation.job;
-  run::Event event{.event = same ? "requeued" : "resubmitted", .job = answer->job};
-  event.detail = answer->trouble;
+  run::Event event{.job = answer->job, .what = run::Resubmitted{answer->trouble}};
+  if (same) event.what = run::Requeued{answer->trouble};
   DTS_TRY(attempt_->note(std::move(event)));
   if (same)
     wait_for_the_end();
@@ -232,9 +230,7 @@ Result<std::optional<int>> Agent::pause(const AttemptEnd& ended, seconds delay) 
 Result<std::optional<int>> Agent::end_in_pause(int signal) {
   told_to_end_ = told_to_end_ || signal == SIGTERM;
   const std::string detail = fmt::format("signal {} while no rank ran", signal);
-  run::Event warning{.event = "warning"};
-  warning.detail = detail;
-  DTS_TRY(attempt_->note(std::move(warning)));
+  DTS_TRY(attempt_->note({.what = run::Warning{detail}}));
   AttemptEnd ended;
   ended.told_to_end = signal == SIGTERM;
   ended.outcome = {signal == SIGUSR1 ? run::Cause::time_limit : run::Cause::signalled, 85, detail};
@@ -264,7 +260,7 @@ Result<AttemptEnd> Agent::make_attempt() {
     return tl::unexpected<Error>(begun.error());
   AttemptEnd ended;
   ended.outcome = {run::Cause::disk_full, exit_code(Errc::io), begun.error().message};
-  DTS_TRY(attempt_->note(run::ended_event(ended.outcome)));
+  DTS_TRY(attempt_->note({.what = run::ended_event(ended.outcome)}));
   return ended;
 }
 
@@ -354,8 +350,7 @@ Result<int> run_agent(const AgentOptions& options) {
   if (const auto ledger = run::load_ledger(run.ledger())) {
     if (const auto damage = run::damage_words(*ledger, run.ledger()); !damage.empty())
       log("{}", damage);
-    const run::Event* last = run::final_decision(ledger->events);
-    if (last != nullptr && last->decision == run::to_string(run::Action::done)) {
+    if (run::is_done(ledger->events)) {
       log("{} is complete: nothing is left to do", run.path);
       return 0;
     }

@@ -292,11 +292,8 @@ void AttemptRunner::on_step_signal(int signal, const std::string& detail) {
 void AttemptRunner::on_watch() {
   settings_.watch->drain_event();
   if (const auto trouble = settings_.watch->take_trouble()) log("scheduler: {}", trouble->message);
-  if (auto handicap = settings_.watch->take_handicap()) {
-    run::Event warning{.event = "warning"};
-    warning.detail = *std::move(handicap);
-    settings_.on_event(std::move(warning));
-  }
+  if (auto handicap = settings_.watch->take_handicap())
+    settings_.on_event({.what = run::Warning{*std::move(handicap)}});
   if (auto facts = settings_.watch->take_facts()) {
     kill_wait_seconds_ = facts->kill_wait_seconds;
     node_addresses_ = facts->addresses;

@@ -62,14 +62,15 @@ Result<void> RecordedAttempt::begin() {
       counted(job_.allocation.nodes.size(), "node"),
       fmt::join(job_.allocation.nodes, ","));
   DTS_TRY(choose_nodes());
-  run::Event started{.event = "attempt_started", .nodes = choice_.used};
+  run::AttemptStarted started{.nodes = choice_.used};
   if (!choice_.spare.empty()) started.detail = "spare: " + fold_hostlist(choice_.spare);
   started.checkpoint = run::newest_checkpoint(run_);
   // The disk works while the launcher starts; nothing is committed before on_started() has joined.
-  beginning_ = std::async(std::launch::async, [this, event = std::move(started)]() -> Result<void> {
-    DTS_TRY(run::sync_attempt(run_, number_));
-    return note(event);
-  });
+  beginning_ =
+      std::async(std::launch::async, [this, started = std::move(started)]() -> Result<void> {
+        DTS_TRY(run::sync_attempt(run_, number_));
+        return note({.what = started});
+      });
   return {};
 }
 
@@ -118,22 +119,20 @@ Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
                                       plan::to_json(attempt.placements()));
       !written)
     log("{}", written.error().message);
-  run::Event event{.event = "ranks_started"};
-  event.detail = fmt::format("{}, master {} port {}",
-                             counted(plan_.world_size, "rank"),
-                             rendezvous.master_addr,
-                             rendezvous.master_port);
-  return note(std::move(event));
+  return note({.what = run::RanksStarted{fmt::format("{}, master {} port {}",
+                                                     counted(plan_.world_size, "rank"),
+                                                     rendezvous.master_addr,
+                                                     rendezvous.master_port)}});
 }
 
 void RecordedAttempt::on_stop(const Attempt& attempt) {
-  run::Event event{.event = "stop_requested", .cause = run::to_string(*attempt.stop_cause())};
-  event.detail = attempt.stop_detail();
-  if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
+  const auto noted =
+      note({.what = run::StopRequested{*attempt.stop_cause(), attempt.stop_detail()}});
+  if (!noted) log("{}", noted.error().message);
 }
 
 void RecordedAttempt::on_event(run::Event event) {
-  log("{}{}", event.event == "warning" ? "warning: " : "", event.detail);
+  log("{}{}", event.is<run::Warning>() ? "warning: " : "", run::detail_of(event));
   join_beginning();
   if (const auto noted = note(std::move(event)); !noted) log("{}", noted.error().message);
 }
@@ -143,11 +142,8 @@ void RecordedAttempt::join_beginning() {
 }
 
 Result<void> RecordedAttempt::note_unfit(const std::vector<run::UnfitNode>& nodes) {
-  for (const run::UnfitNode& unfit : nodes) {
-    run::Event event{.event = "node_unfit", .detail = unfit.why};
-    event.node = unfit.node;
-    DTS_TRY(note(std::move(event)));
-  }
+  for (const run::UnfitNode& unfit : nodes)
+    DTS_TRY(note({.what = run::NodeUnfit{.detail = unfit.why, .node = unfit.node}}));
   return {};
 }
 
@@ -156,15 +152,15 @@ Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
   return runner.run();
 }
 
-// The newest step that the program told, by beat or in its metrics; -1: none.
-std::int64_t RecordedAttempt::newest_step(const AttemptRunner& runner) const {
+// The newest step that the program reported, by beat or in its metrics.
+std::optional<std::int64_t> RecordedAttempt::newest_step(const AttemptRunner& runner) const {
   const auto beaten = static_cast<std::int64_t>(
       std::min<std::uint64_t>(runner.newest_step(), std::numeric_limits<std::int64_t>::max()));
   std::int64_t newest = beaten > 0 ? beaten : -1;
   for (const run::AttemptSummary& told :
        run::summarise({}, read_file(run_.metrics()).value_or("")).attempts)
     if (told.number == number_) newest = std::max(newest, told.last_step);
-  return newest;
+  return newest >= 0 ? std::optional(newest) : std::nullopt;
 }
 
 // Why the attempt ended, by everything that is known now.
@@ -206,24 +202,24 @@ Result<AttemptEnd> RecordedAttempt::run() {
   if (!ended_by) {
     // It could not even begin (no mpirun): that is an end too, or the ledger would say that it
     // runs.
-    DTS_TRY(note(run::ended_event(
-        {run::Cause::launch_failed, exit_code(ended_by.error().code), ended_by.error().message})));
+    DTS_TRY(note({.what = run::ended_event({run::Cause::launch_failed,
+                                            exit_code(ended_by.error().code),
+                                            ended_by.error().message})}));
     log("attempt {} could not begin: {}", number_, ended_by.error().message);
     return tl::unexpected<Error>(std::move(ended_by).error());
   }
   run::Outcome outcome = explained(*std::move(ended_by), runner);
   if (!runner.told_to_end()) outcome = doubted(std::move(outcome));
   log("attempt {} ended: {}: {}", number_, run::to_string(outcome.cause), outcome.detail);
-  run::Event ended = run::ended_event(outcome);
+  run::AttemptEnded ended = run::ended_event(outcome);
   ended.checkpoint = run::newest_checkpoint(run_);
   ended.step = newest_step(runner);
   ended.saved = run::saves_otherwise(run_, number_);
   DTS_TRY(note_unfit(outcome.unfit));
   if (!in_.options.local) remember_nodes(outcome, run_.path, number_);
   in_.pool.remember(outcome, runner.down_nodes());
-  if (const Seconds save = runner.save_time(); save.count() > 0)
-    ended.seconds["save"] = save.count();
-  const auto noted = note(std::move(ended));
+  if (const Seconds save = runner.save_time(); save.count() > 0) ended.save = save;
+  const auto noted = note({.what = std::move(ended)});
   runner.clean_up();
   DTS_TRY(noted);
   const bool requeued = runner.job() && is_requeued(*runner.job());

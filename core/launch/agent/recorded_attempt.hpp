@@ -60,7 +60,7 @@ class RecordedAttempt {
   [[nodiscard]] Result<void> choose_nodes();
   [[nodiscard]] RunnerSettings runner_settings();
   [[nodiscard]] run::Outcome doubted(run::Outcome outcome) const;
-  [[nodiscard]] std::int64_t newest_step(const AttemptRunner& runner) const;
+  [[nodiscard]] std::optional<std::int64_t> newest_step(const AttemptRunner& runner) const;
   [[nodiscard]] Result<run::Outcome> try_attempt(AttemptRunner& runner);
   [[nodiscard]] Result<void> on_started(const Attempt& attempt);
   void on_stop(const Attempt& attempt);

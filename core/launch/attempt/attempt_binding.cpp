@@ -90,9 +90,7 @@ void Attempt::tell_binding(const BindingReport& report, Time now) {
       if (binding_events_.size() >= k_most_events ||
           !binding_events_.insert(who(group) + finding.text).second)
         continue;
-      run::Event event{.event = "binding"};
-      event.detail = std::move(words);
-      events_.push_back(std::move(event));
+      events_.push_back({.what = run::Binding{std::move(words)}});
     }
   if (!first.empty() && settings_.strict_binding)
     on_stop(run::Cause::wrong_binding,

@@ -96,19 +96,17 @@ void Attempt::look_for_quiet(Time now) {
   const bool quiet = idle && quietest >= settings_.quiet_limit;
   if (quiet == quiet_) return;
   quiet_ = quiet;
-  if (!quiet)
-    return events_.push_back({.event = "heard", .detail = "its programs are heard of again"});
+  if (!quiet) return events_.push_back({.what = run::Heard{"its programs are heard of again"}});
   const Culprit still = inactive_rank().value_or(
       Culprit{*idle, fmt::format("{} has used no processor time", where(*idle))});
-  run::Event event{.event = "quiet"};
-  event.rank = static_cast<int>(still.rank);
-  event.node = ranks_.at(still.rank).hello.rank.node;
-  event.detail = fmt::format(
+  std::string words = fmt::format(
       "no output, no heartbeat and no checkpoint for {}, and {}: it "
       "may hang (dtsubmit logs --ranks all; --hang-timeout ends such a program)",
       run::duration_words(std::chrono::floor<seconds>(quietest)),
       still.why);
-  events_.push_back(std::move(event));
+  events_.push_back({.what = run::Quiet{.detail = std::move(words),
+                                        .rank = still.rank,
+                                        .node = ranks_.at(still.rank).hello.rank.node}});
 }
 
 }  // namespace dts::launch

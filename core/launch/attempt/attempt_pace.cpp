@@ -24,12 +24,10 @@ std::uint64_t to_milliseconds(Seconds time) {
 }
 
 run::Event event_of(const Advice& advice) {
-  run::Event event{.event = "advised"};
-  event.detail = in_words(advice);
-  event.seconds = {{"every", advice.every.count()},
-                   {"save", advice.save.count()},
-                   {"failure", advice.failure.count()}};
-  return event;
+  return {.what = run::Advised{.detail = in_words(advice),
+                               .every = advice.every,
+                               .failure = advice.failure,
+                               .save = advice.save}};
 }
 
 std::string in_words(const Straggler& slow, const std::string& who) {
@@ -98,14 +96,12 @@ void Attempt::name_stragglers() {
       notes_.push_back(std::move(words));
       continue;
     }
-    run::Event event{.event = "straggler"};
-    event.rank = static_cast<int>(slow.rank);
-    event.node = ranks_.at(slow.rank).hello.rank.node;
-    event.phase = to_string(slow.phase);
-    event.detail = std::move(words);
-    event.seconds = {{"own", from_milliseconds(slow.own).count()},
-                     {"others", from_milliseconds(slow.others).count()}};
-    events_.push_back(std::move(event));
+    events_.push_back({.what = run::Straggler{.detail = std::move(words),
+                                              .rank = slow.rank,
+                                              .node = ranks_.at(slow.rank).hello.rank.node,
+                                              .phase = slow.phase,
+                                              .others = from_milliseconds(slow.others),
+                                              .own = from_milliseconds(slow.own)}});
   }
   for (const unsigned rank : recovered) notes_.push_back(where(rank) + " is no longer slow");
 }

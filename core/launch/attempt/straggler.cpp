@@ -46,18 +46,6 @@ bool exceeds(std::uint64_t own, std::uint64_t others, double factor) {
 
 }  // namespace
 
-const char* to_string(SlowPhase phase) {
-  switch (phase) {
-    case SlowPhase::compute:
-      return "compute";
-    case SlowPhase::input:
-      return "input";
-    case SlowPhase::save:
-      return "save";
-  }
-  return "unknown";
-}
-
 std::vector<Straggler> StragglerWatch::judge(const std::map<unsigned, Pace>& paces,
                                              std::vector<unsigned>& recovered) {
   Comparison works, saves;

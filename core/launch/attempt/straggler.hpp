@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/launch/wire/pace.hpp"
+#include "core/run/event/slow_phase.hpp"
 
 #include <map>
 #include <set>
@@ -12,9 +13,7 @@
 
 namespace dts::launch {
 
-enum class SlowPhase { compute, input, save };
-
-[[nodiscard]] const char* to_string(SlowPhase phase);
+using run::SlowPhase;
 
 struct Straggler {
   unsigned rank = 0;

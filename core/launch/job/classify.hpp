@@ -2,7 +2,7 @@
 // Why a job is being stopped, read from the scheduler's record of it. Pure.
 #pragma once
 
-#include "core/run/ledger/cause.hpp"
+#include "core/run/event/cause.hpp"
 #include "core/run/ledger/decision.hpp"
 #include "core/sched/scheduler.hpp"
 

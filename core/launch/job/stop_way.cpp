@@ -9,9 +9,10 @@ namespace {
 // Runs its programs, or waits to begin them once more by itself.
 bool is_between_begin_and_end(const std::vector<run::Event>& events) {
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
-    if (event->event == "attempt_started") return true;
-    if (event->event == "decided") return event->decision == "restart";
-    if (event->event == "attempt_ended") return false;  // it decides at this moment
+    if (event->is<run::AttemptStarted>()) return true;
+    if (const auto* decided = event->as<run::Decided>())
+      return decided->decision == run::Action::restart;
+    if (event->is<run::AttemptEnded>()) return false;  // it decides at this moment
   }
   return false;
 }

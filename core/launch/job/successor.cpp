@@ -127,10 +127,12 @@ Result<sched::JobId> find_job(sched::Scheduler& scheduler, const run::RunDirecto
   if (const sched::JobId job = run::newest_job(events); job != 0 || !lock.valid()) return job;
   DTS_ASSIGN(const auto jobs, sched::find_jobs(scheduler, run.script()));
   if (jobs.empty()) return sched::JobId{0};
-  run::Event event{.event = "submitted", .job = jobs.back().id};
-  event.detail = "found by its script: the answer to its submission got lost";
-  DTS_TRY(run::append_event(run.ledger(), event));
-  return event.job;
+  const sched::JobId found = jobs.back().id;
+  DTS_TRY(run::append_event(
+      run.ledger(),
+      {.job = found,
+       .what = run::Submitted{"found by its script: the answer to its submission got lost"}}));
+  return found;
 }
 
 Result<Resumed> run_again(sched::Scheduler& scheduler,
@@ -144,12 +146,10 @@ Result<Resumed> run_again(sched::Scheduler& scheduler,
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
   const std::string asked_at = format_utc(since);
   for (const run::Event& event : events)
-    if (event.event == "resumed" && event.time >= asked_at)
+    if (event.is<run::Resumed>() && event.time >= asked_at)
       return Resumed{run::newest_job(events), By::another};
   DTS_ASSIGN(const Resumed resumed, put_back(scheduler, run, events, patience));
-  run::Event event{.event = "resumed", .job = resumed.job};
-  event.detail = why;
-  DTS_TRY(run::append_event(run.ledger(), std::move(event)));
+  DTS_TRY(run::append_event(run.ledger(), {.job = resumed.job, .what = run::Resumed{why}}));
   return resumed;
 }
 

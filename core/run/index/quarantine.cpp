@@ -79,13 +79,13 @@ std::string to_line(const Strike& strike) {
   if (!strike.run.empty()) j["run"] = strike.run;
   if (strike.attempt != 0) j["attempt"] = strike.attempt;
   if (!strike.detail.empty()) j["detail"] = strike.detail;
-  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 namespace {
 
 std::optional<Strike> parse_strike(const std::string& line) {
-  const ordered_json j = json::parse(line, nullptr, false);
+  const ordered_json j = nlohmann::json::parse(line, nullptr, false);
   if (!j.is_object()) return std::nullopt;
   const auto text = [&](const char* key) {
     const auto found = j.find(key);

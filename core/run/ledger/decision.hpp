@@ -2,7 +2,7 @@
 // What happens after an attempt: a pure function of how it ended and of the run's history.
 #pragma once
 
-#include "core/run/ledger/cause.hpp"
+#include "core/run/event/cause.hpp"
 #include "core/run/ledger/policy.hpp"
 
 #include <chrono>

@@ -10,8 +10,8 @@
 
 namespace dts::run {
 
-// attempt_ended; without what only the run directory knows, the newest checkpoint.
-[[nodiscard]] Event ended_event(const Outcome& outcome);
+// Without what only the run directory knows, the newest checkpoint.
+[[nodiscard]] AttemptEnded ended_event(const Outcome& outcome);
 
 // How a run ends whose agent could not go on: the end of its attempt `own` (0: it could not make
 // one), unless `before` has that, and a decision, unless `before` has that of `own`. `latest`: the
@@ -22,7 +22,6 @@ namespace dts::run {
                                                    unsigned latest,
                                                    Cause cause = Cause::run_damaged);
 
-// decided.
-[[nodiscard]] Event decided_event(const Decision& decision);
+[[nodiscard]] Decided decided_event(const Decision& decision);
 
 }  // namespace dts::run

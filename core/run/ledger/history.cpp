@@ -32,27 +32,25 @@ bool costs_work(Cause cause) {
          kind == Kind::disk || kind == Kind::damaged;
 }
 
-bool has_saved(const Event& end, const Beginning& begun) {
+bool has_saved(const AttemptEnded& end, const Beginning& begun) {
   return end.saved || end.checkpoint > begun.checkpoint;
 }
 
 // A new checkpoint, or a step that no attempt has reached before.
-bool is_progress(const Event& end, const Beginning& begun, std::int64_t farthest) {
-  return has_saved(end, begun) || end.step > farthest;
+bool is_progress(const AttemptEnded& end, const Beginning& begun, std::int64_t farthest) {
+  return has_saved(end, begun) || end.step.value_or(-1) > farthest;
 }
 
-void count_end(const Event& event,
+void count_end(const AttemptEnded& end,
                const Beginning& begun,
                std::int64_t farthest,
                Circumstances& counted) {
-  const auto cause = cause_from(event.cause);
+  const auto cause = end.cause.value();
   if (!cause) return;  // of a later release
-  const std::chrono::seconds lasted = between(begun.time, event.time);
-  counted.elapsed += lasted;
   const Kind kind = kind_of(*cause);
   ++counted.failures[kind];
-  const bool saved = has_saved(event, begun);
-  const bool progress = is_progress(event, begun, farthest);
+  const bool saved = has_saved(end, begun);
+  const bool progress = is_progress(end, begun, farthest);
   // A program that only asked to be run again has not shown that the crashes are over.
   const bool shows_nothing = kind == Kind::launch || kind == Kind::node_failed ||
                              (kind == Kind::checkpointed && !progress);
@@ -71,11 +69,15 @@ Circumstances count_failures(const std::vector<Event>& events) {
   std::map<unsigned, Beginning> begun;
   std::int64_t farthest = 0;  // step of all ended attempts
   for (const Event& event : events) {
-    if (event.event == "attempt_started") begun[event.attempt] = {event.checkpoint, event.time};
-    if (event.event == "resumed") counted = {};
-    if (event.event != "attempt_ended") continue;
-    count_end(event, begun[event.attempt], farthest, counted);
-    farthest = std::max(farthest, event.step);
+    if (const auto* started = event.as<AttemptStarted>())
+      begun[event.attempt] = {started->checkpoint, event.time};
+    if (event.is<Resumed>()) counted = {};
+    const auto* ended = event.as<AttemptEnded>();
+    if (ended == nullptr) continue;
+    const Beginning& beginning = begun[event.attempt];
+    if (ended->cause.value()) counted.elapsed += between(beginning.time, event.time);
+    count_end(*ended, beginning, farthest, counted);
+    farthest = std::max(farthest, ended->step.value_or(-1));
   }
   return counted;
 }
@@ -84,16 +86,17 @@ FailureRecord failure_record(const std::vector<Event>& events) {
   FailureRecord record;
   std::map<unsigned, std::string> since;  // when all its ranks ran, by attempt
   for (const Event& event : events) {
-    if (event.event == "resumed") record = {0, Seconds(0), record.save};
-    if (event.event == "ranks_started") since[event.attempt] = event.time;
-    const bool ended = event.event == "attempt_ended";
-    if (const auto save = event.seconds.find("save");
-        save != event.seconds.end() && (ended || event.event == "advised"))
-      record.save = Seconds(save->second);
+    if (event.is<Resumed>()) record = {0, Seconds(0), record.save};
+    if (event.is<RanksStarted>()) since[event.attempt] = event.time;
+    if (const auto* advised = event.as<Advised>())
+      record.save = advised->save.value_or(record.save);
+    const auto* ended = event.as<AttemptEnded>();
+    if (ended == nullptr) continue;
+    record.save = ended->save.value_or(record.save);
     const auto began = since.find(event.attempt);
-    const auto cause = cause_from(event.cause);
-    if (!ended || !cause || began == since.end()) continue;
-    if (event.unsaved || costs_work(*cause)) ++record.failures;
+    const auto cause = ended->cause.value();
+    if (!cause || began == since.end()) continue;
+    if (ended->unsaved || costs_work(*cause)) ++record.failures;
     // Nobody knows when it vanished: it was found later.
     if (*cause != Cause::agent_lost) record.running += between(began->second, event.time);
   }
@@ -103,8 +106,8 @@ FailureRecord failure_record(const std::vector<Event>& events) {
 std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events) {
   std::set<unsigned> open;
   for (const Event& event : events) {
-    if (event.event == "attempt_started") open.insert(event.attempt);
-    if (event.event == "attempt_ended") open.erase(event.attempt);
+    if (event.is<AttemptStarted>()) open.insert(event.attempt);
+    if (event.is<AttemptEnded>()) open.erase(event.attempt);
   }
   if (open.empty()) return std::nullopt;
   return *open.rbegin();
@@ -112,10 +115,14 @@ std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events) {
 
 const Event* final_decision(const std::vector<Event>& events) {
   const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& event) {
-    return event.event == "decided" || event.event == "resumed" || event.event == "attempt_started";
+    return event.is<Decided, Resumed, AttemptStarted>();
   });
-  const bool ends = last != events.rend() && (last->decision == "stop" || last->decision == "done");
-  return ends ? &*last : nullptr;
+  return last != events.rend() && ends_run(*last) ? &*last : nullptr;
+}
+
+bool is_done(const std::vector<Event>& events) {
+  const Event* last = final_decision(events);
+  return last != nullptr && last->as<Decided>()->decision == Action::done;
 }
 
 }  // namespace dts::run

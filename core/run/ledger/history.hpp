@@ -30,4 +30,7 @@ struct FailureRecord {
 // The decision that ended the run; null: it goes on, as far as the ledger says. Lives in `events`.
 [[nodiscard]] const Event* final_decision(const std::vector<Event>& events);
 
+// True where that decision is that the run is complete.
+[[nodiscard]] bool is_done(const std::vector<Event>& events);
+
 }  // namespace dts::run

@@ -5,46 +5,16 @@
 #include "core/base/files/own_file.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/units.hpp"
-#include "core/base/text/utf8.hpp"
 #include "core/run/directory/file_lock.hpp"
-#include "core/run/ledger/event_line.hpp"
+#include "core/run/event/event_line.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 
 namespace dts::run {
-
-using nlohmann::ordered_json;
-
-namespace {
-
-constexpr std::size_t k_longest_detail = 2000;  // programs and launchers have their words in it
-
-}  // namespace
-
-std::string to_line(const Event& event) {
-  ordered_json j{{"time", event.time}, {"event", event.event}};
-  if (event.attempt != 0) j["attempt"] = event.attempt;
-  if (event.job != 0) j["job"] = event.job;
-  if (!event.cause.empty()) j["cause"] = event.cause;
-  if (event.exit_code >= 0) j["exit_code"] = event.exit_code;
-  if (!event.decision.empty()) j["decision"] = event.decision;
-  if (!event.detail.empty()) j["detail"] = printable(event.detail, k_longest_detail);
-  if (!event.nodes.empty()) j["nodes"] = event.nodes;
-  if (!event.checkpoint.empty()) j["checkpoint"] = event.checkpoint;
-  if (event.rank >= 0) j["rank"] = event.rank;
-  if (!event.node.empty()) j["node"] = event.node;
-  if (!event.phase.empty()) j["phase"] = event.phase;
-  if (event.step >= 0) j["step"] = event.step;
-  if (event.saved) j["saved"] = true;
-  if (event.unsaved) j["unsaved"] = true;
-  if (!event.seconds.empty()) j["seconds"] = event.seconds;
-  return j.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 namespace {
 

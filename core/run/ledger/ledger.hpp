@@ -3,43 +3,13 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/run/event/event.hpp"
 
-#include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dts::run {
-
-struct Event {
-  std::string time{};                // ISO 8601 UTC
-  std::string event{};               // created, submitted, resumed, attempt_started, ranks_started,
-                                     // stop_requested, attempt_ended, decided, requeued,
-                                     // resubmitted (its job is the new one), node_unfit, advised,
-                                     // straggler, binding, warning, quiet, heard
-  unsigned attempt = 0;              // 0: before the first
-  std::uint32_t job = 0;             // scheduler's id; 0: none
-  std::string cause{};               // of stop_requested and attempt_ended
-  int exit_code = -1;                // of attempt_ended and decided; -1: none
-  std::string decision{};            // of decided
-  std::string detail{};              // for people
-  std::vector<std::string> nodes{};  // of attempt_started
-  std::string checkpoint{};          // the newest one, at attempt_started and attempt_ended
-  int rank = -1;                     // of attempt_ended: the first that failed; -1: none; of
-                                     // straggler: which
-  std::string node{};                // where that was, where it is known
-  std::string phase{};               // of straggler: compute, input or save
-  std::int64_t step = -1;            // of attempt_ended: the newest that its program told; -1: none
-  bool saved = false;                // of attempt_ended: see saves_otherwise()
-  bool unsaved = false;              // of attempt_ended: asked to save, not every rank did
-  // Of decided, at the run's end: see run/summary/goodput.hpp. Of attempt_ended: save, what one
-  // takes. Of advised: save, every, and failure, what is between two. Of straggler: own, others.
-  std::map<std::string, double> seconds{};
-};
-
-// `detail` is written as printable() shows it, 2,000 bytes of it at most.
-[[nodiscard]] std::string to_line(const Event& event);
 
 // Appends with one write(2) and fsync; `event.time` is set to now where empty. Half a record that a
 // crash left at the end is cut off first.

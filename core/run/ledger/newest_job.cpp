@@ -5,7 +5,7 @@
 
 namespace dts::run {
 
-std::uint32_t newest_job(const std::vector<Event>& events) {
+JobId newest_job(const std::vector<Event>& events) {
   const auto event =
       std::find_if(events.rbegin(), events.rend(), [](const Event& one) { return one.job != 0; });
   return event == events.rend() ? 0 : event->job;

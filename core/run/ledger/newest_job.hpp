@@ -3,12 +3,11 @@
 
 #include "core/run/ledger/ledger.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace dts::run {
 
 // The scheduler's id of the job that the run has, or had last; 0: none yet. Pure.
-[[nodiscard]] std::uint32_t newest_job(const std::vector<Event>& events);
+[[nodiscard]] JobId newest_job(const std::vector<Event>& events);
 
 }  // namespace dts::run

@@ -67,13 +67,6 @@ constexpr Names<Kind, 11> k_kinds{{{Kind::preempted, "preempted"},
                                    {Kind::disk, "disk"},
                                    {Kind::ended, "ended"}}};
 
-constexpr Names<Action, 6> k_actions{{{Action::done, "done"},
-                                      {Action::stop, "stop"},
-                                      {Action::restart, "restart"},
-                                      {Action::requeue, "requeue"},
-                                      {Action::resubmit, "resubmit"},
-                                      {Action::wait, "wait"}}};
-
 const Row& row(Cause cause) {
   return *std::find_if(
       std::begin(k_rows), std::end(k_rows), [&](const Row& one) { return one.cause == cause; });
@@ -100,7 +93,7 @@ std::vector<std::string> known_words() {
 }
 
 std::optional<Action> choice_of(std::string_view word) {
-  const auto action = value_of(k_actions, word);
+  const auto action = action_from(word);
   const bool none = action == Action::done || action == Action::wait;  // not for a person to choose
   return none ? std::nullopt : action;
 }
@@ -153,10 +146,6 @@ void read_item(std::string_view item, Policy& policy, Diagnostics& problems) {
 }
 
 }  // namespace
-
-const char* to_string(Action action) {
-  return name_of(k_actions, action);
-}
 
 Kind kind_of(Cause cause) {
   return row(cause).kind;

@@ -5,7 +5,8 @@
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/result.hpp"
-#include "core/run/ledger/cause.hpp"
+#include "core/run/event/action.hpp"
+#include "core/run/event/cause.hpp"
 
 #include <chrono>
 #include <map>
@@ -15,17 +16,6 @@
 #include <vector>
 
 namespace dts::run {
-
-enum class Action {
-  done,      // the run is complete
-  stop,      // the run ends here, incomplete
-  restart,   // the next attempt, in this allocation
-  requeue,   // ask the scheduler to run the job again
-  resubmit,  // a successor under a new job id
-  wait,      // the scheduler is requeueing the job already
-};
-
-[[nodiscard]] const char* to_string(Action action);
 
 // Causes that draw on one budget.
 enum class Kind {

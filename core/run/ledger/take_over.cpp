@@ -10,9 +10,9 @@ Result<TakenAttempt> take_over(const RunDirectory& run, const Lease& lease) {
   taken.record = failure_record(events);
   if (const auto lost = unfinished_attempt(events); lost && *lost < taken.number) {
     ++taken.record.failures;
-    Event ended{.event = "attempt_ended", .attempt = *lost, .cause = to_string(Cause::agent_lost)};
-    ended.detail = "its agent recorded no end: killed, or its node was lost";
-    DTS_TRY(append_event(run.ledger(), std::move(ended)));
+    AttemptEnded ended{.cause = Cause::agent_lost,
+                       .detail = "its agent recorded no end: killed, or its node was lost"};
+    DTS_TRY(append_event(run.ledger(), {.attempt = *lost, .what = std::move(ended)}));
   }
   return taken;
 }

@@ -2,7 +2,7 @@
 // What a program's own words say of its end. Pure.
 #pragma once
 
-#include "core/run/ledger/cause.hpp"
+#include "core/run/event/cause.hpp"
 
 #include <optional>
 #include <string>

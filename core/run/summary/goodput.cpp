@@ -34,9 +34,8 @@ class Account {
       : summary_(summary), until_(until) {
     for (const Event& event : events) {
       if (is_vanished(event)) vanished_.insert(event.attempt);
-      const auto stalled = event.seconds.find("stalled");
-      if (event.event == "attempt_ended" && stalled != event.seconds.end())
-        stalled_[event.attempt] = rounded(std::clamp(stalled->second, 0.0, 1e9));
+      if (const auto* ended = event.as<AttemptEnded>(); ended != nullptr && ended->stalled)
+        stalled_[event.attempt] = rounded(std::clamp(ended->stalled->count(), 0.0, 1e9));
     }
   }
 
@@ -70,7 +69,8 @@ class Account {
   enum class State { queued, starting, computing, stopping, down };
 
   static bool is_vanished(const Event& event) {
-    return event.event == "attempt_ended" && event.cause == "agent_lost";
+    const auto* ended = event.as<AttemptEnded>();
+    return ended != nullptr && ended->cause == Cause::agent_lost;
   }
 
   void advance(Time to) {
@@ -86,32 +86,30 @@ class Account {
 
   // The end of a run stops its clock; whoever asks for it again was away meanwhile.
   void reopen(const Event& event, Time time) {
-    if (event.event != "resumed" && event.event != "attempt_started" && event.event != "requeued")
-      return;
+    if (!event.is<Resumed, AttemptStarted, Requeued>()) return;
     over_ = false;
     state_ = State::down;
     advance(time);
   }
 
   void change(const Event& event) {
-    const std::string& what = event.event;
-    if (what == "attempt_started") return begin(event.attempt);
+    if (event.is<AttemptStarted>()) return begin(event.attempt);
     if (event.attempt != 0 && event.attempt < attempt_)
       return;  // a late word of an attempt that was fenced off
-    if (what == "submitted" || what == "requeued" || what == "resubmitted" || what == "resumed") {
+    if (event.is<Submitted, Requeued, Resubmitted, Resumed>()) {
       close_attempt();
       state_ = State::queued;
-    } else if (what == "ranks_started" && attempt_ != 0 && !span_) {
+    } else if (event.is<RanksStarted>() && attempt_ != 0 && !span_) {
       span_ = Span{now_, now_};
       state_ = State::computing;
-    } else if (what == "stop_requested" && attempt_ != 0) {
+    } else if (event.is<StopRequested>() && attempt_ != 0) {
       state_ = State::stopping;
-    } else if (what == "attempt_ended") {
+    } else if (event.is<AttemptEnded>()) {
       close_attempt();
       state_ = State::down;
-    } else if (what == "decided") {
-      if (event.decision == "wait") state_ = State::queued;
-      over_ = event.decision == "done" || event.decision == "stop";
+    } else if (const auto* decided = event.as<Decided>()) {
+      if (decided->decision == Action::wait) state_ = State::queued;
+      over_ = ends_run(event);
     }
   }
 

@@ -30,58 +30,74 @@ AttemptSummary& attempt_of(Draft& draft, unsigned number) {
 }
 
 // Every rank has saved when it was asked to, or has asked itself to be run again: nothing is lost.
-void saved_for_stop(AttemptSummary& attempt, const Event& event) {
-  const auto cause = cause_from(event.cause);
-  if (!cause || event.unsaved) return;
+bool saved_for_stop(const AttemptEnded& ended) {
+  const auto cause = ended.cause.value();
+  if (!cause || ended.unsaved) return false;
   const Kind kind = kind_of(*cause);
-  attempt.all_saved = kind == Kind::preempted || kind == Kind::signalled || kind == Kind::timeout ||
-                      kind == Kind::checkpointed || cause == Cause::completed ||
-                      cause == Cause::stopped || cause == Cause::no_restart;
+  return kind == Kind::preempted || kind == Kind::signalled || kind == Kind::timeout ||
+         kind == Kind::checkpointed || cause == Cause::completed || cause == Cause::stopped ||
+         cause == Cause::no_restart;
 }
 
-void take_event(Draft& draft, const Event& event) {
-  RunSummary& summary = draft.summary;
-  if (event.job != 0) summary.job = event.job;
-  if (event.attempt == 0) return;
-  AttemptSummary& attempt = attempt_of(draft, event.attempt);
-  if (event.event == "attempt_started") {
+// What each event says of its attempt.
+struct EventTaker {
+  const Event& event;
+  RunSummary& summary;
+  AttemptSummary& attempt;
+
+  void operator()(const AttemptStarted& started) {
     attempt = AttemptSummary{};  // one that could not begin may have had the number
     attempt.number = event.attempt;
     attempt.started = event.time;
-    attempt.nodes = event.nodes;
+    attempt.nodes = started.nodes;
     attempt.job = event.job;
-    attempt.resumable = event.checkpoint;
-  } else if (event.event == "quiet") {
-    attempt.quiet = event.detail;
-  } else if (event.event == "heard") {
-    attempt.quiet.clear();
-  } else if (event.event == "stop_requested") {
-    if (attempt.cause.empty()) attempt.cause = event.cause;
-  } else if (event.event == "straggler") {
-    attempt.slow.push_back({event.rank, event.node, event.phase, event.detail});
-  } else if (event.event == "binding") {
-    attempt.binding.push_back(event.detail);
-  } else if (event.event == "warning") {
-    attempt.warnings.push_back(event.detail);
-  } else if (event.event == "advised") {
-    summary.advice = event.seconds;
-    summary.advice_words = event.detail;
-  } else if (event.event == "attempt_ended") {
-    attempt.ended = event.time;
-    attempt.gets_on = attempt.gets_on || event.step > 0;
-    attempt.quiet.clear();
-    saved_for_stop(attempt, event);
-    attempt.cause = event.cause;
-    attempt.exit_code = event.exit_code;
-    attempt.detail = event.detail;
-    attempt.checkpoint = event.checkpoint;
-    attempt.rank = event.rank;
-    attempt.node = event.node;
-  } else if (event.event == "decided") {
-    attempt.decision = event.decision;
-    attempt.reason = event.detail;
-    summary.done = event.decision == "done";
+    attempt.resumable = started.checkpoint;
   }
+
+  void operator()(const Quiet& quiet) { attempt.quiet = quiet.detail; }
+
+  void operator()(const Heard&) { attempt.quiet.clear(); }
+
+  void operator()(const StopRequested& stop) {
+    if (attempt.cause.empty()) attempt.cause = stop.cause;
+  }
+
+  void operator()(const Straggler& slow) {
+    attempt.slow.push_back({slow.rank, slow.node, slow.phase, slow.detail});
+  }
+
+  void operator()(const Binding& binding) { attempt.binding.push_back(binding.detail); }
+
+  void operator()(const Warning& warning) { attempt.warnings.push_back(warning.detail); }
+
+  void operator()(const Advised& advised) { summary.advice = advised; }
+
+  void operator()(const AttemptEnded& ended) {
+    attempt.ended = event.time;
+    attempt.gets_on = attempt.gets_on || ended.step.value_or(-1) > 0;
+    attempt.quiet.clear();
+    attempt.all_saved = saved_for_stop(ended);
+    attempt.cause = ended.cause;
+    attempt.exit_code = ended.exit_code;
+    attempt.detail = ended.detail;
+    attempt.checkpoint = ended.checkpoint;
+    attempt.rank = ended.rank;
+    attempt.node = ended.node;
+  }
+
+  void operator()(const Decided& decided) {
+    attempt.decision = decided.decision;
+    attempt.reason = decided.detail;
+    summary.done = decided.decision == Action::done;
+  }
+
+  void operator()(const auto&) {}  // says nothing of it
+};
+
+void take_event(Draft& draft, const Event& event) {
+  if (event.job != 0) draft.summary.job = event.job;
+  if (event.attempt == 0) return;
+  std::visit(EventTaker{event, draft.summary, attempt_of(draft, event.attempt)}, event.what);
 }
 
 constexpr std::size_t k_longest_digest = 128;

@@ -5,7 +5,7 @@
 #include "core/run/ledger/ledger.hpp"
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,26 +13,26 @@ namespace dts::run {
 
 // A rank that was slower than the others, see launch/attempt/straggler.hpp.
 struct SlowRank {
-  int rank = -1;
+  std::optional<unsigned> rank;
   std::string node;
-  std::string phase;   // compute, input or save
+  Recorded<SlowPhase> phase;
   std::string detail;  // a sentence
 };
 
 struct AttemptSummary {
   unsigned number = 0;
-  std::uint32_t job = 0;
+  JobId job = 0;
   std::vector<std::string> nodes;
-  std::string started;  // ISO 8601 UTC
-  std::string ended;    // empty: running, or its agent vanished
-  std::string cause;    // of its end, else of its stop request
-  std::string decision;
+  std::string started;    // ISO 8601 UTC
+  std::string ended;      // empty: running, or its agent vanished
+  Recorded<Cause> cause;  // of its end, otherwise of its stop request
+  Recorded<Action> decision;
   std::string detail;
-  std::string reason;      // of the decision
-  std::string checkpoint;  // the newest one at its end
-  std::string node;        // where the first failing rank was, where that is known
-  int rank = -1;           // the first that failed
-  int exit_code = -1;
+  std::string reason;            // of the decision
+  std::string checkpoint;        // the newest one at its end
+  std::string node;              // where the first failing rank was, where that is known
+  std::optional<unsigned> rank;  // the first that failed
+  std::optional<int> exit_code;
   std::string training;     // ISO 8601 UTC: when the program's first step began; empty: unknown
   double step_seconds = 0;  // that its steps took together, as far as the program told
   double save_seconds = 0;  // the same of its checkpoints, without one made for a stop
@@ -53,15 +53,14 @@ struct AttemptSummary {
 };
 
 struct RunSummary {
-  std::uint32_t job = 0;  // the newest
+  JobId job = 0;  // the newest
   std::vector<AttemptSummary> attempts;
   bool done = false;
-  std::int64_t total_steps = -1;         // as the newest start of the program says
-  double accuracy = -1;                  // of the "done" metric; negative: none
-  std::string digest;                    // of the last step
-  std::int64_t steps_lost = -1;          // over all attempts, as far as known; -1: none told a step
-  std::map<std::string, double> advice;  // the newest on saving, as the ledger has it; may be empty
-  std::string advice_words;
+  std::int64_t total_steps = -1;  // as the newest start of the program says
+  double accuracy = -1;           // of the "done" metric; negative: none
+  std::string digest;             // of the last step
+  std::int64_t steps_lost = -1;   // over all attempts, as far as known; -1: none told a step
+  Advised advice;                 // the newest on saving; may be empty
   std::vector<unsigned> damaged_metrics;  // numbers of lines, from 1, that are half an object
 };
 

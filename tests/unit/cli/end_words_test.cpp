@@ -21,7 +21,8 @@ sched::JobInfo ended(JobState state, int exit_code = 0, int exit_signal = 0) {
 }
 
 std::vector<run::Event> decided(const char* what) {
-  return {{.event = "decided", .attempt = 1, .decision = what}};
+  return {
+      {.attempt = 1, .what = run::Decided{.decision = run::Recorded<run::Action>::named(what)}}};
 }
 
 }  // namespace

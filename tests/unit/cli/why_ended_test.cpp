@@ -21,13 +21,12 @@ std::vector<Situation> ended_situations() {
   Story saved = Story().begin(1, 10).end(1, 100, "cancelled", 143);
   saved.known.checkpoint = "step-000000060";
   saved.decide(1, 100, "stop", "the job was cancelled", 143);
-  Story asked =
-      Story().begin(1, 10).note({.time = time(900),
-                                 .event = "attempt_ended",
-                                 .attempt = 1,
-                                 .cause = "stopped",
+  Story asked = Story().begin(1, 10).note(
+      {.time = time(900),
+       .attempt = 1,
+       .what = run::AttemptEnded{.cause = run::Cause::stopped,
                                  .exit_code = 85,
-                                 .detail = "asked for by `dtsubmit stop`; every rank saved"});
+                                 .detail = "asked for by `dtsubmit stop`; every rank saved"}});
   asked.decide(1, 901, "stop", "asked for by `dtsubmit stop`; `dtsubmit requeue` continues it", 85);
   return {
       {"stopped by its user",

@@ -32,12 +32,12 @@ struct Story {
     known.name = job != 0 ? std::to_string(job) : "/runs/r";
     known.policy = run::default_policy();
     known.now = at(1000);
-    note({.time = time(0), .event = "created"});
-    if (job != 0) note({.time = time(1), .event = "submitted"});
+    note({.time = time(0), .what = run::Created{}});
+    if (job != 0) note({.time = time(1), .what = run::Submitted{}});
   }
 
   Story& note(Event event) {
-    if (event.event != "created") event.job = job_;
+    if (!event.is<run::Created>()) event.job = job_;
     known.events.push_back(std::move(event));
     known.summary = run::summarise(known.events, metrics_);
     return *this;
@@ -45,21 +45,19 @@ struct Story {
 
   Story& begin(unsigned attempt, int second) {
     note({.time = time(second),
-          .event = "attempt_started",
           .attempt = attempt,
-          .nodes = {"n1", "n2"}});
-    return note({.time = time(second + 5), .event = "ranks_started", .attempt = attempt});
+          .what = run::AttemptStarted{.nodes = {"n1", "n2"}}});
+    return note({.time = time(second + 5), .attempt = attempt, .what = run::RanksStarted{}});
   }
 
   Story& end(unsigned attempt, int second, const char* cause, int code = 1) {
     note({.time = time(second),
-          .event = "attempt_ended",
           .attempt = attempt,
-          .cause = cause,
-          .exit_code = code,
-          .detail = "rank 3 on n2: told",
-          .rank = 3,
-          .node = "n2"});
+          .what = run::AttemptEnded{.cause = run::Recorded<run::Cause>::named(cause),
+                                    .exit_code = code,
+                                    .detail = "rank 3 on n2: told",
+                                    .rank = 3,
+                                    .node = "n2"}});
     known.last_words[attempt] = {
         "rank 3", "/runs/r/attempt-1/rank-3.log", {"first", "out of luck"}};
     return *this;
@@ -67,11 +65,10 @@ struct Story {
 
   Story& decide(unsigned attempt, int second, const char* decision, const char* why, int code = 1) {
     return note({.time = time(second),
-                 .event = "decided",
                  .attempt = attempt,
-                 .exit_code = code,
-                 .decision = decision,
-                 .detail = why});
+                 .what = run::Decided{.exit_code = code,
+                                      .decision = run::Recorded<run::Action>::named(decision),
+                                      .detail = why}});
   }
 
   Story& metrics(const std::string& text) {

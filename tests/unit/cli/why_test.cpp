@@ -73,7 +73,7 @@ std::vector<Situation> pending_situations() {
            .begin(1, 10)
            .end(1, 100, "preempted", 85)
            .decide(1, 100, "requeue", "preempted: asking the scheduler to run the job again")
-           .note({.time = time(990), .event = "requeued", .attempt = 1})
+           .note({.time = time(990), .attempt = 1, .what = run::Requeued{}})
            .slurm(JobState::pending, "BeginTime")
            .with([](auto& job) {
              job.restart_count = 1;
@@ -142,7 +142,7 @@ std::vector<Situation> running_situations() {
        {"Job 41 runs; its agent has not begun yet.\n"}},
       {"its ranks are being started",
        Story()
-           .note({.time = time(990), .event = "attempt_started", .attempt = 1, .nodes = {"n1"}})
+           .note({.time = time(990), .attempt = 1, .what = run::AttemptStarted{.nodes = {"n1"}}})
            .slurm(JobState::running, "None"),
        Standing::running,
        {"Not every rank's program runs yet.\n"}},
@@ -162,7 +162,9 @@ std::vector<Situation> running_situations() {
       {"it is being preempted",
        Story()
            .begin(1, 10)
-           .note({.time = time(990), .event = "stop_requested", .attempt = 1, .cause = "preempted"})
+           .note({.time = time(990),
+                  .attempt = 1,
+                  .what = run::StopRequested{.cause = run::Cause::preempted}})
            .slurm(JobState::running, "None")
            .with([](auto& job) { job.preempt_time = at(990); }),
        Standing::running,
@@ -246,13 +248,13 @@ TEST_CASE("slow ranks are told with their attempt: three of them as text, all as
   Story story = Story();
   story.begin(1, 10);
   for (int rank = 0; rank < 5; ++rank)
-    story.note({.time = time(60),
-                .event = "straggler",
-                .attempt = 1,
-                .detail = fmt::format("rank {} on n2 is slow: so much", rank),
-                .rank = rank,
-                .node = "n2",
-                .phase = "compute"});
+    story.note(
+        {.time = time(60),
+         .attempt = 1,
+         .what = run::Straggler{.detail = fmt::format("rank {} on n2 is slow: so much", rank),
+                                .rank = rank,
+                                .node = "n2",
+                                .phase = run::SlowPhase::compute}});
   story.slurm(JobState::running, "None", 1);
   const Why why = explain(story.known);
   const std::string text = to_text(why, story.known);

@@ -26,8 +26,8 @@ drill::Shown shown_of(const Row& row) {
   drill::Shown shown;
   shown.fault = row.fault;
   shown.attempt.number = 1;
-  shown.attempt.cause = row.cause;
-  shown.attempt.decision = row.decision;
+  shown.attempt.cause = run::Recorded<run::Cause>::named(row.cause);
+  shown.attempt.decision = run::Recorded<run::Action>::named(row.decision);
   shown.ended = row.ended;
   if (row.back) shown.seconds = 3.5;
   shown.left = row.left;

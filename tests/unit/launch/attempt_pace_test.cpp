@@ -56,11 +56,12 @@ class Paced : public JobStory {
     return *this;
   }
 
-  std::vector<Event> events(const char* name) {
+  template <class Type>
+  std::vector<Type> events() {
     for (Event& event : attempt().take_events()) events_.push_back(std::move(event));
-    std::vector<Event> found;
+    std::vector<Type> found;
     for (const Event& event : events_)
-      if (event.event == name) found.push_back(event);
+      if (const auto* one = event.as<Type>()) found.push_back(*one);
     return found;
   }
 
@@ -87,10 +88,10 @@ TEST_CASE("the slowest save of all ranks decides how often all are told to save"
     REQUIRE(told.size() == 1);
     CHECK(told[0].milliseconds == doctest::Approx(1'829'000).epsilon(0.01));
   }
-  const auto noted = job.events("advised");
+  const auto noted = job.events<run::Advised>();
   REQUIRE(noted.size() == 1);
-  CHECK(noted[0].seconds.at("save") == 20);
-  CHECK(noted[0].seconds.at("every") == doctest::Approx(1829).epsilon(0.01));
+  CHECK(noted[0].save == Seconds(20));
+  CHECK(noted[0].every->count() == doctest::Approx(1829).epsilon(0.01));
   job.pass(60s);
   CHECK(job.count<Advise>() == 4);  // not again for a minute more of running
 }
@@ -99,7 +100,7 @@ TEST_CASE("programs begin with the advice that earlier attempts led to") {
   Paced job({2, Seconds(6 * 3600), Seconds(20)});
   for (const unsigned rank : {0U, 3U})
     CHECK(job.told<Go>(rank).at(0).checkpoint_every == doctest::Approx(1'180'000).epsilon(0.01));
-  CHECK(job.events("advised").size() == 1);
+  CHECK(job.events<run::Advised>().size() == 1);
   job.pass(10s);
   CHECK(job.count<Advise>() == 0);
   job.saved(0, 2000).pass(10s);
@@ -158,19 +159,19 @@ TEST_CASE("the save that earlier attempts took counts until this one has its own
 TEST_CASE("a slow rank is named once, with node, phase and factor") {
   Paced job;
   job.all_work(200).works(3, 600).pass(10s).works(3, 700).pass(60s);
-  const auto noted = job.events("straggler");
+  const auto noted = job.events<run::Straggler>();
   REQUIRE(noted.size() == 1);
   CHECK(noted[0].rank == 3);
   CHECK(noted[0].node == "n1");
-  CHECK(noted[0].phase == "compute");
+  CHECK(noted[0].phase == run::SlowPhase::compute);
   CHECK(noted[0].detail ==
         "rank 3 on n1 is slow: its own work takes 600 ms, 3.0 times the 200 ms of the others");
-  CHECK(noted[0].seconds.at("own") == doctest::Approx(0.6));
-  CHECK(noted[0].seconds.at("others") == doctest::Approx(0.2));
+  CHECK(noted[0].own->count() == doctest::Approx(0.6));
+  CHECK(noted[0].others->count() == doctest::Approx(0.2));
   CHECK(job.count<Stop>() == 0);
   // It gets well and slow again: the log has it, the ledger knows.
   job.works(3, 200).pass(10s).works(3, 600).pass(10s);
-  CHECK(job.events("straggler").size() == 1);
+  CHECK(job.events<run::Straggler>().size() == 1);
   auto notes = job.attempt().take_notes();
   std::erase_if(notes, [](const std::string& note) { return note.starts_with("binding: "); });
   CHECK(notes.size() == 2);
@@ -179,11 +180,11 @@ TEST_CASE("a slow rank is named once, with node, phase and factor") {
 TEST_CASE("a job that is slow as a whole names nobody, nor does one that is stopping") {
   Paced slow;
   slow.all_work(60'000).pass(60s);
-  CHECK(slow.events("straggler").empty());
+  CHECK(slow.events<run::Straggler>().empty());
   Paced stopping;
   stopping.all_work(200).stop(Cause::preempted, 600s);
   stopping.works(3, 600).pass(60s);
-  CHECK(stopping.events("straggler").empty());
+  CHECK(stopping.events<run::Straggler>().empty());
 }
 
 TEST_CASE("ranks that have ended are not compared with") {
@@ -191,7 +192,7 @@ TEST_CASE("ranks that have ended are not compared with") {
   job.works(0, 600).works(1, 200).works(2, 200).works(3, 200);
   for (const unsigned rank : {1U, 2U, 3U}) job.exits(rank, 0);
   job.pass(10s);
-  CHECK(job.events("straggler").empty());
+  CHECK(job.events<run::Straggler>().empty());
 }
 
 TEST_CASE("a stop that not every rank followed is one that cost unsaved work") {

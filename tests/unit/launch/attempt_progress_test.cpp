@@ -211,25 +211,28 @@ TEST_CASE("a silent program that stands still is said to for once, after an hour
   Hang job;
   const auto events = after_an_hour(job, {});
   REQUIRE(events.size() == 1);
-  CHECK(events[0].event == "quiet");
-  CHECK(events[0].rank == 1);
-  CHECK(events[0].node == "n0");
-  CHECK(events[0].detail.find("for 1 h 0 min, and rank 1 on n0 has used no processor time") !=
+  const auto* quiet = events[0].as<run::Quiet>();
+  REQUIRE(quiet != nullptr);
+  CHECK(quiet->rank == 1);
+  CHECK(quiet->node == "n0");
+  CHECK(quiet->detail.find("for 1 h 0 min, and rank 1 on n0 has used no processor time") !=
         std::string::npos);
-  CHECK(events[0].detail.find("--hang-timeout") != std::string::npos);
+  CHECK(quiet->detail.find("--hang-timeout") != std::string::npos);
   CHECK(job.count<Kill>() == 0);  // nobody has asked for more
   job.says(job.peer_of(1), seen(0, 0)).wait(11s);
   const auto heard = job.attempt().take_events();
   REQUIRE(heard.size() == 1);
-  CHECK(heard[0].event == "heard");
+  CHECK(heard[0].is<run::Heard>());
 }
 
 TEST_CASE("of a silent program the rank is named that sleeps while the others wait") {
   Hang job;
   const auto events = after_an_hour(job, {.busy = false, .sleeps = true});
   REQUIRE(events.size() == 1);
-  CHECK(events[0].rank == 2);
-  CHECK(events[0].detail.find("and rank 2 on n1 sleeps, the others wait: it may hang") !=
+  const auto* quiet = events[0].as<run::Quiet>();
+  REQUIRE(quiet != nullptr);
+  CHECK(quiet->rank == 2);
+  CHECK(quiet->detail.find("and rank 2 on n1 sleeps, the others wait: it may hang") !=
         std::string::npos);
 }
 

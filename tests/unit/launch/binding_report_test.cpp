@@ -161,9 +161,9 @@ TEST_CASE("an attempt reports its ranks' bindings once they run, and again when 
   CHECK(second->has_mismatch());
   const auto events = job.attempt().take_events();
   REQUIRE(events.size() == 1);
-  CHECK(events[0].event == "binding");
+  CHECK(events[0].is<run::Binding>());
   CHECK(
-      events[0].detail ==
+      run::detail_of(events[0]) ==
       "rank 0 of n0: 5 threads of a share core 0 of the planned 0,1: moved by the program itself");
   job.says(JobStory::peer_of(0), bound(job, 0, settled)).wait(6s);
   CHECK(job.attempt().take_events().empty());  // said once

@@ -11,13 +11,15 @@ using launch::StopWay;
 using run::Event;
 using sched::JobState;
 
-const Event k_began{.event = "attempt_started", .attempt = 1, .job = 7};
-const Event k_asked{.event = "stop_requested", .attempt = 1, .job = 7};
-const Event k_ended{.event = "attempt_ended", .attempt = 1, .job = 7};
-const Event k_requeued{.event = "requeued", .attempt = 1, .job = 7};
+const Event k_began{.attempt = 1, .job = 7, .what = run::AttemptStarted{}};
+const Event k_asked{.attempt = 1, .job = 7, .what = run::StopRequested{}};
+const Event k_ended{.attempt = 1, .job = 7, .what = run::AttemptEnded{}};
+const Event k_requeued{.attempt = 1, .job = 7, .what = run::Requeued{}};
 
 Event decided(const char* what) {
-  return {.event = "decided", .attempt = 1, .job = 7, .decision = what};
+  return {.attempt = 1,
+          .job = 7,
+          .what = run::Decided{.decision = run::Recorded<run::Action>::named(what)}};
 }
 
 struct Moment {
@@ -77,7 +79,7 @@ TEST_CASE("a job is stopped by a signal only while an agent of it takes wishes")
             StopWay::nothing},
            {"has failed without a word", {k_began}, JobState::failed, 0, true, StopWay::nothing},
            {"was done before it was asked for again",
-            {k_began, k_ended, decided("done"), {.event = "resumed", .job = 7}},
+            {k_began, k_ended, decided("done"), {.job = 7, .what = run::Resumed{}}},
             JobState::pending,
             1,
             true,

@@ -23,8 +23,8 @@ struct Runs : TemporaryFolder {
 
   void add(const std::string& name, std::uint32_t job) const {
     REQUIRE(make_folders(file(name)));
-    REQUIRE(append_event(file(name) + "/ledger.jsonl", {.event = "created"}));
-    REQUIRE(append_event(file(name) + "/ledger.jsonl", {.event = "submitted", .job = job}));
+    REQUIRE(append_event(file(name) + "/ledger.jsonl", {.what = Created{}}));
+    REQUIRE(append_event(file(name) + "/ledger.jsonl", {.job = job, .what = Submitted{}}));
   }
 
   [[nodiscard]] std::string found(const std::string& what) const {

@@ -60,26 +60,26 @@ using Numbers = std::vector<double>;
 
 // Queued 10 s, then an attempt that is preempted, queued again, and one that is done.
 std::vector<Event> preempted_once() {
-  return {{.time = time(0), .event = "created"},
-          {.time = time(1), .event = "submitted", .job = 7},
-          {.time = time(10), .event = "attempt_started", .attempt = 1},
-          {.time = time(12), .event = "ranks_started", .attempt = 1},
-          {.time = time(112), .event = "stop_requested", .attempt = 1, .cause = "preempted"},
-          {.time = time(115), .event = "attempt_ended", .attempt = 1, .cause = "preempted"},
-          {.time = time(116), .event = "decided", .attempt = 1, .decision = "requeue"},
-          {.time = time(117), .event = "requeued", .attempt = 1},
-          {.time = time(150), .event = "attempt_started", .attempt = 2},
-          {.time = time(153), .event = "ranks_started", .attempt = 2},
-          {.time = time(253), .event = "attempt_ended", .attempt = 2, .cause = "completed"},
-          {.time = time(253), .event = "decided", .attempt = 2, .decision = "done"}};
+  return {{.time = time(0), .what = Created{}},
+          {.time = time(1), .job = 7, .what = Submitted{}},
+          {.time = time(10), .attempt = 1, .what = AttemptStarted{}},
+          {.time = time(12), .attempt = 1, .what = RanksStarted{}},
+          {.time = time(112), .attempt = 1, .what = StopRequested{.cause = Cause::preempted}},
+          {.time = time(115), .attempt = 1, .what = AttemptEnded{.cause = Cause::preempted}},
+          {.time = time(116), .attempt = 1, .what = Decided{.decision = Action::requeue}},
+          {.time = time(117), .attempt = 1, .what = Requeued{}},
+          {.time = time(150), .attempt = 2, .what = AttemptStarted{}},
+          {.time = time(153), .attempt = 2, .what = RanksStarted{}},
+          {.time = time(253), .attempt = 2, .what = AttemptEnded{.cause = Cause::completed}},
+          {.time = time(253), .attempt = 2, .what = Decided{.decision = Action::done}}};
 }
 
 }  // namespace
 
 TEST_CASE("from the ledger alone: queued, starting, computing, stopping and down") {
   std::vector<Event> events = preempted_once();
-  events[5].step = 100;  // by its heartbeat: it got on
-  events[10].step = 200;
+  events[5].as<AttemptEnded>()->step = 100;  // by its heartbeat: it got on
+  events[10].as<AttemptEnded>()->step = 200;
   const Goodput found = account_of(events, "", 9999);
   CHECK(of(found.attempts.at(1)) == Numbers{100, 10, 2, 0, 0, 3, 0});
   CHECK(of(found.attempts.at(2)) == Numbers{100, 33, 3, 0, 0, 0, 2});
@@ -107,12 +107,12 @@ TEST_CASE("a checkpoint made for a stop belongs to the stop") {
 
 TEST_CASE("an agent that vanished is down from the last word of its program") {
   const std::vector<Event> events{
-      {.time = time(0), .event = "created"},
-      {.time = time(0), .event = "attempt_started", .attempt = 1},
-      {.time = time(2), .event = "ranks_started", .attempt = 1},
-      {.time = time(202), .event = "attempt_ended", .attempt = 1, .cause = "agent_lost"},
-      {.time = time(202), .event = "attempt_started", .attempt = 2},
-      {.time = time(203), .event = "ranks_started", .attempt = 2}};
+      {.time = time(0), .what = Created{}},
+      {.time = time(0), .attempt = 1, .what = AttemptStarted{}},
+      {.time = time(2), .attempt = 1, .what = RanksStarted{}},
+      {.time = time(202), .attempt = 1, .what = AttemptEnded{.cause = Cause::agent_lost}},
+      {.time = time(202), .attempt = 2, .what = AttemptStarted{}},
+      {.time = time(203), .attempt = 2, .what = RanksStarted{}}};
   const std::string metrics =
       start(1, 0, 2) + metric("step", 1, 10, 30) + metric("save", 1, 10, 10);
   const Goodput found = account_of(events, metrics, 213);
@@ -123,19 +123,19 @@ TEST_CASE("an agent that vanished is down from the last word of its program") {
 
 TEST_CASE("one that vanished before its ranks ran is down since its last word") {
   const std::vector<Event> events{
-      {.time = time(0), .event = "attempt_started", .attempt = 1},
-      {.time = time(60), .event = "attempt_ended", .attempt = 1, .cause = "agent_lost"},
-      {.time = time(60), .event = "attempt_started", .attempt = 2}};
+      {.time = time(0), .attempt = 1, .what = AttemptStarted{}},
+      {.time = time(60), .attempt = 1, .what = AttemptEnded{.cause = Cause::agent_lost}},
+      {.time = time(60), .attempt = 2, .what = AttemptStarted{}}};
   CHECK(of(account_of(events, "", 61).run) == Numbers{0, 0, 1, 0, 0, 0, 60});
 }
 
 TEST_CASE("a person who asks for a run whose agent vanished ends the time in which it was down") {
   const std::vector<Event> events{
-      {.time = time(0), .event = "attempt_started", .attempt = 1},
-      {.time = time(2), .event = "ranks_started", .attempt = 1},
-      {.time = time(500), .event = "resumed", .job = 7},
-      {.time = time(600), .event = "attempt_ended", .attempt = 1, .cause = "agent_lost"},
-      {.time = time(600), .event = "attempt_started", .attempt = 2}};
+      {.time = time(0), .attempt = 1, .what = AttemptStarted{}},
+      {.time = time(2), .attempt = 1, .what = RanksStarted{}},
+      {.time = time(500), .job = 7, .what = Resumed{}},
+      {.time = time(600), .attempt = 1, .what = AttemptEnded{.cause = Cause::agent_lost}},
+      {.time = time(600), .attempt = 2, .what = AttemptStarted{}}};
   const Goodput found = account_of(events, "", 601);
   CHECK(of(found.attempts.at(1)) == Numbers{0, 0, 2, 0, 0, 0, 0});
   CHECK(of(found.attempts.at(2)) == Numbers{0, 100, 1, 0, 0, 0, 498});
@@ -156,15 +156,15 @@ TEST_CASE("a run that goes on is counted until now, one that waits is queued unt
 
 TEST_CASE("the job that Slurm itself requeues is queued from the decision on") {
   std::vector<Event> events = preempted_once();
-  events[6].decision = "wait";
+  events[6].as<Decided>()->decision = Action::wait;
   events.erase(events.begin() + 7);
   CHECK(of(account_of(events, "", 9999).attempts.at(2)) == Numbers{0, 34, 3, 0, 0, 0, 1, 100});
 }
 
 TEST_CASE("an end stops the clock, and a person who comes back later was away meanwhile") {
   std::vector<Event> events = preempted_once();
-  events.back().decision = "stop";
-  events.push_back({.time = time(1253), .event = "resumed", .job = 7});
+  events.back().as<Decided>()->decision = Action::stop;
+  events.push_back({.time = time(1253), .job = 7, .what = Resumed{}});
   CHECK(account_of(events, "", 1300).run[Phase::down] == seconds(2 + 1000));
   CHECK(account_of(events, "", 1300).run[Phase::queued] == seconds(43 + 47));
 }
@@ -181,33 +181,30 @@ TEST_CASE("a clock that was set back takes no time away") {
 TEST_CASE("the phases of any story add up to its wall time, none is negative") {
   std::mt19937 random(20260102);
   const auto pick = [&](int most) { return static_cast<int>(random() % (most + 1U)); };
-  const char* const k_events[] = {"created",
-                                  "submitted",
-                                  "attempt_started",
-                                  "ranks_started",
-                                  "stop_requested",
-                                  "attempt_ended",
-                                  "attempt_ended",
-                                  "decided",
-                                  "requeued",
-                                  "resumed",
-                                  "resubmitted",
-                                  "from a later release"};
-  const char* const k_decisions[] = {"restart", "requeue", "wait", "resubmit"};
-  const char* const k_causes[] = {"preempted", "agent_lost"};
+  const Action k_decisions[] = {Action::restart, Action::requeue, Action::wait, Action::resubmit};
   for (int story = 0; story < 2000; ++story) {
     CAPTURE(story);
-    std::vector<Event> events{{.time = time(0), .event = "created"}};
+    std::vector<Event> events{{.time = time(0), .what = Created{}}};
     std::string metrics;
     int now = 0;
     unsigned attempt = 0;
     for (int i = pick(30); i > 0; --i) {
       now += pick(50);
-      Event event{.time = time(now - (pick(9) == 0 ? pick(20) : 0)), .event = k_events[pick(11)]};
-      if (event.event == "attempt_started") ++attempt;
+      const What whats[] = {Created{},
+                            Submitted{},
+                            AttemptStarted{},
+                            RanksStarted{},
+                            StopRequested{Cause::preempted},
+                            AttemptEnded{Cause::preempted},
+                            AttemptEnded{Cause::agent_lost},
+                            Decided{.decision = k_decisions[pick(3)]},
+                            Requeued{},
+                            Resumed{},
+                            Resubmitted{},
+                            Unknown{"from a later release"}};
+      Event event{.time = time(now - (pick(9) == 0 ? pick(20) : 0)), .what = whats[pick(11)]};
+      if (event.is<AttemptStarted>()) ++attempt;
       event.attempt = attempt;
-      event.cause = k_causes[pick(1)];
-      event.decision = k_decisions[pick(3)];
       if (pick(3) == 0) metrics += start(attempt, static_cast<unsigned>(pick(50)), now + pick(9));
       metrics += metric("step", attempt, static_cast<unsigned>(pick(99)), pick(20));
       metrics += metric("save", attempt, static_cast<unsigned>(pick(99)), pick(20) / 3.0);
@@ -242,32 +239,30 @@ TEST_CASE("a time use is told in words and in seconds") {
 
 TEST_CASE("the time of a program that tells no steps is not called computing") {
   std::vector<Event> events{
-      {.time = time(0), .event = "created"},
-      {.time = time(0), .event = "submitted", .job = 7},
-      {.time = time(10), .event = "attempt_started", .attempt = 1},
-      {.time = time(12), .event = "ranks_started", .attempt = 1},
-      {.time = time(112), .event = "attempt_ended", .attempt = 1, .cause = "completed"},
-      {.time = time(112), .event = "decided", .attempt = 1, .decision = "done"}};
+      {.time = time(0), .what = Created{}},
+      {.time = time(0), .job = 7, .what = Submitted{}},
+      {.time = time(10), .attempt = 1, .what = AttemptStarted{}},
+      {.time = time(12), .attempt = 1, .what = RanksStarted{}},
+      {.time = time(112), .attempt = 1, .what = AttemptEnded{.cause = Cause::completed}},
+      {.time = time(112), .attempt = 1, .what = Decided{.decision = Action::done}}};
   const Goodput found = account_of(events, "", 112);
   CHECK(of(found.run) == Numbers{0, 10, 2, 0, 0, 0, 0, 100});
   CHECK(found.run.goodput() < 0);
   CHECK(in_words(found.run).starts_with("unknown: the program reported no steps in 1 min 52 s; "));
   // Its heartbeat did.
-  events[4].step = 5000;
+  events[4].as<AttemptEnded>()->step = 5000;
   CHECK(of(account_of(events, "", 112).run) == Numbers{100, 10, 2, 0, 0, 0, 0});
 }
 
 TEST_CASE("the time before a hang was found is not called computing") {
   const std::vector<Event> events{
-      {.time = time(0), .event = "created"},
-      {.time = time(0), .event = "attempt_started", .attempt = 1},
-      {.time = time(0), .event = "ranks_started", .attempt = 1},
+      {.time = time(0), .what = Created{}},
+      {.time = time(0), .attempt = 1, .what = AttemptStarted{}},
+      {.time = time(0), .attempt = 1, .what = RanksStarted{}},
       {.time = time(400),
-       .event = "attempt_ended",
        .attempt = 1,
-       .cause = "hang",
-       .seconds = {{"stalled", 300}}},
-      {.time = time(400), .event = "decided", .attempt = 1, .decision = "stop"}};
+       .what = AttemptEnded{.cause = Cause::hang, .stalled = Seconds(300)}},
+      {.time = time(400), .attempt = 1, .what = Decided{.decision = Action::stop}}};
   const Goodput found = account_of(events, start(1, 0, 0) + metric("step", 1, 50, 1), 400);
   CHECK(of(found.run) == Numbers{100, 0, 0, 0, 0, 0, 0, 0, 300});
 }

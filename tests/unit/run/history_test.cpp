@@ -13,11 +13,10 @@ class Story {
  public:
   Story& attempt(const char* cause, const char* saved_before, const char* saved_after) {
     started(++number_, saved_before);
-    events_.push_back({.time = "t",
-                       .event = "attempt_ended",
-                       .attempt = number_,
-                       .cause = cause,
-                       .checkpoint = saved_after});
+    events_.push_back(
+        {.time = "t",
+         .attempt = number_,
+         .what = AttemptEnded{.cause = Recorded<Cause>::named(cause), .checkpoint = saved_after}});
     return *this;
   }
 
@@ -28,12 +27,12 @@ class Story {
 
   Story& started(unsigned number, const char* checkpoint) {
     events_.push_back(
-        {.time = "t", .event = "attempt_started", .attempt = number, .checkpoint = checkpoint});
+        {.time = "t", .attempt = number, .what = AttemptStarted{.checkpoint = checkpoint}});
     return *this;
   }
 
   Story& resumed() {
-    events_.push_back({.time = "t", .event = "resumed"});
+    events_.push_back({.time = "t", .what = Resumed{}});
     return *this;
   }
 
@@ -48,7 +47,7 @@ class Story {
 
   // The newest step that the last attempt told.
   Story& at_step(std::int64_t step) {
-    events_.back().step = step;
+    events_.back().as<AttemptEnded>()->step = step;
     return *this;
   }
 
@@ -56,7 +55,7 @@ class Story {
 
  private:
   unsigned number_ = 0;
-  std::vector<Event> events_{{.time = "t", .event = "created"}};
+  std::vector<Event> events_{{.time = "t", .what = Created{}}};
 };
 
 }  // namespace
@@ -212,17 +211,14 @@ struct End {
 // An attempt whose ranks ran from :10 to the minute's end.
 std::vector<Event> ended(const End& end) {
   return {
-      {.time = "2026-01-02T03:00:00Z", .event = "attempt_started", .attempt = 1},
-      {.time = "2026-01-02T03:00:10Z", .event = "ranks_started", .attempt = 1},
+      {.time = "2026-01-02T03:00:00Z", .attempt = 1, .what = AttemptStarted{}},
+      {.time = "2026-01-02T03:00:10Z", .attempt = 1, .what = RanksStarted{}},
       {.time = "2026-01-02T03:00:20Z",
-       .event = "advised",
        .attempt = 1,
-       .seconds = {{"save", 4}, {"every", 300}}},
+       .what = Advised{.every = dts::Seconds(300), .save = dts::Seconds(4)}},
       {.time = "2026-01-02T03:01:00Z",
-       .event = "attempt_ended",
        .attempt = 1,
-       .cause = end.cause,
-       .unsaved = end.unsaved},
+       .what = AttemptEnded{.cause = Recorded<Cause>::named(end.cause), .unsaved = end.unsaved}},
   };
 }
 
@@ -257,9 +253,9 @@ TEST_CASE("an attempt whose ranks never ran says nothing of failures") {
 
 TEST_CASE("the newest save counts, and a person's word begins the record anew but not the save's") {
   auto events = ended({"rank_killed", false, 0, 0});
-  events.back().seconds = {{"save", 7}};
+  events.back().as<AttemptEnded>()->save = dts::Seconds(7);
   CHECK(failure_record(events).save.count() == 7);
-  events.push_back({.time = "2026-01-02T04:00:00Z", .event = "resumed"});
+  events.push_back({.time = "2026-01-02T04:00:00Z", .what = Resumed{}});
   const FailureRecord record = failure_record(events);
   CHECK(record.failures == 0);
   CHECK(record.running.count() == 0);
@@ -273,27 +269,29 @@ TEST_CASE("the decision that ended a run is the last word, unless the run goes o
     const char* decision;  // empty: it goes on
   };
 
-  for (const Row& row : std::vector<Row>{
-           {"nothing yet", {{.event = "created"}}, ""},
-           {"done",
-            {{.event = "attempt_started"}, {.event = "decided", .decision = "done"}},
-            "done"},
-           {"stopped", {{.event = "decided", .decision = "stop"}}, "stop"},
-           {"restart", {{.event = "decided", .decision = "restart"}}, ""},
-           {"refused after all",
-            {{.event = "decided", .decision = "requeue"}, {.event = "decided", .decision = "stop"}},
-            "stop"},
-           {"asked for again",
-            {{.event = "decided", .decision = "stop"}, {.event = "resumed"}},
-            ""},
-           {"again by itself",
-            {{.event = "decided", .decision = "stop"}, {.event = "attempt_started"}},
-            ""},
-           {"a word after the last",
-            {{.event = "decided", .decision = "stop"}, {.event = "submitted"}},
-            "stop"}}) {
+  for (const Row& row :
+       std::vector<Row>{{"nothing yet", {{.what = Created{}}}, ""},
+                        {"done",
+                         {{.what = AttemptStarted{}}, {.what = Decided{.decision = Action::done}}},
+                         "done"},
+                        {"stopped", {{.what = Decided{.decision = Action::stop}}}, "stop"},
+                        {"restart", {{.what = Decided{.decision = Action::restart}}}, ""},
+                        {"refused after all",
+                         {{.what = Decided{.decision = Action::requeue}},
+                          {.what = Decided{.decision = Action::stop}}},
+                         "stop"},
+                        {"asked for again",
+                         {{.what = Decided{.decision = Action::stop}}, {.what = Resumed{}}},
+                         ""},
+                        {"again by itself",
+                         {{.what = Decided{.decision = Action::stop}}, {.what = AttemptStarted{}}},
+                         ""},
+                        {"a word after the last",
+                         {{.what = Decided{.decision = Action::stop}}, {.what = Submitted{}}},
+                         "stop"}}) {
     CAPTURE(row.what);
     const Event* last = final_decision(row.events);
-    CHECK((last == nullptr ? "" : last->decision) == row.decision);
+    CHECK((last == nullptr ? "" : last->as<Decided>()->decision.name()) == row.decision);
+    CHECK(is_done(row.events) == (row.decision == std::string("done")));
   }
 }

@@ -39,7 +39,7 @@ struct Home : TemporaryFolder {
   [[nodiscard]] RunDirectory run(const std::string& name) const {
     const RunDirectory made{file("somewhere/" + name)};
     REQUIRE(make_folders(made.path));
-    REQUIRE(append_event(made.ledger(), {.event = "created"}));
+    REQUIRE(append_event(made.ledger(), {.what = Created{}}));
     return made;
   }
 

@@ -2,6 +2,7 @@
 // The story of a run: attempts, steps lost between them, and what the metrics say.
 #include "core/run/summary/summary.hpp"
 
+#include "core/run/event/event_line.hpp"
 #include "core/run/summary/goodput.hpp"
 
 #include <doctest/doctest.h>
@@ -14,27 +15,20 @@ namespace {
 using namespace dts::run;
 
 std::vector<Event> attempts(unsigned count) {
-  std::vector<Event> events{{.time = "t0", .event = "created"},
-                            {.time = "t1", .event = "submitted", .job = 7}};
+  std::vector<Event> events{{.time = "t0", .what = Created{}},
+                            {.time = "t1", .job = 7, .what = Submitted{}}};
   for (unsigned k = 1; k <= count; ++k) {
-    events.push_back({.time = "begin",
-                      .event = "attempt_started",
-                      .attempt = k,
-                      .job = 7,
-                      .nodes = {"n1", "n2"}});
+    events.push_back(
+        {.time = "begin", .attempt = k, .job = 7, .what = AttemptStarted{.nodes = {"n1", "n2"}}});
+    events.push_back(
+        {.time = "end",
+         .attempt = k,
+         .job = 7,
+         .what = AttemptEnded{.cause = Cause::rank_killed, .exit_code = 137, .detail = "rank 3"}});
     events.push_back({.time = "end",
-                      .event = "attempt_ended",
                       .attempt = k,
                       .job = 7,
-                      .cause = "rank_killed",
-                      .exit_code = 137,
-                      .detail = "rank 3"});
-    events.push_back({.time = "end",
-                      .event = "decided",
-                      .attempt = k,
-                      .job = 7,
-                      .exit_code = 0,
-                      .decision = "restart"});
+                      .what = Decided{.exit_code = 0, .decision = Action::restart}});
   }
   return events;
 }
@@ -66,8 +60,8 @@ TEST_CASE("an attempt is told with its nodes, times, cause and decision") {
   CHECK(attempt.nodes == std::vector<std::string>{"n1", "n2"});
   CHECK(attempt.started == "begin");
   CHECK(attempt.ended == "end");
-  CHECK(attempt.cause == "rank_killed");
-  CHECK(attempt.decision == "restart");
+  CHECK(attempt.cause == Cause::rank_killed);
+  CHECK(attempt.decision == Action::restart);
   CHECK(attempt.detail == "rank 3");
   CHECK(attempt.exit_code == 137);
 }
@@ -120,8 +114,9 @@ TEST_CASE("the last attempt's work is not lost before another one began behind i
 TEST_CASE("what a stopped attempt lost is known at its end, by what its ranks said") {
   for (const bool unsaved : {false, true}) {
     std::vector<Event> events = attempts(1);
-    events.end()[-2].cause = "preempted";
-    events.end()[-2].unsaved = unsaved;
+    AttemptEnded& ended = *events.end()[-2].as<AttemptEnded>();
+    ended.cause = Cause::preempted;
+    ended.unsaved = unsaved;
     const RunSummary summary = summarise(events, start(1, 0) + step(1, 60));
     CHECK(summary.attempts[0].steps_lost == (unsaved ? -1 : 0));
   }
@@ -129,7 +124,7 @@ TEST_CASE("what a stopped attempt lost is known at its end, by what its ranks sa
 
 TEST_CASE("an attempt that begins at step 0 though there was a checkpoint has begun anew") {
   std::vector<Event> events = attempts(2);
-  events[5].checkpoint = "step-000000050";
+  events[5].as<AttemptStarted>()->checkpoint = "step-000000050";
   const RunSummary summary =
       summarise(events, start(1, 0) + step(1, 60) + start(2, 0) + step(2, 10));
   CHECK_FALSE(summary.attempts[0].anew);
@@ -142,12 +137,12 @@ TEST_CASE("an attempt that begins at step 0 though there was a checkpoint has be
 TEST_CASE(
     "a heartbeat's step shows that it got on, and a quiet attempt is quiet until it is heard") {
   std::vector<Event> events = attempts(1);
-  events.end()[-2].step = 7;
+  events.end()[-2].as<AttemptEnded>()->step = 7;
   CHECK(summarise(events, "").attempts[0].gets_on);
   events.resize(3);
-  events.push_back({.time = "t", .event = "quiet", .attempt = 1, .detail = "no output"});
+  events.push_back({.time = "t", .attempt = 1, .what = Quiet{.detail = "no output"}});
   CHECK(summarise(events, "").attempts[0].quiet == "no output");
-  events.push_back({.time = "t", .event = "heard", .attempt = 1});
+  events.push_back({.time = "t", .attempt = 1, .what = Heard{}});
   CHECK(summarise(events, "").attempts[0].quiet.empty());
 }
 
@@ -164,17 +159,17 @@ TEST_CASE("accuracy and digest are those of the newest lines that have them") {
 TEST_CASE("the run is done when the last decision says so") {
   std::vector<Event> events = attempts(1);
   events.push_back(
-      {.time = "t", .event = "decided", .attempt = 2, .exit_code = 0, .decision = "done"});
+      {.time = "t", .attempt = 2, .what = Decided{.exit_code = 0, .decision = Action::done}});
   CHECK(summarise(events, "").done);
   events.push_back(
-      {.time = "t", .event = "decided", .attempt = 3, .exit_code = 0, .decision = "restart"});
+      {.time = "t", .attempt = 3, .what = Decided{.exit_code = 0, .decision = Action::restart}});
   CHECK_FALSE(summarise(events, "").done);
 }
 
 TEST_CASE("the newest job is the run's, each attempt keeps its own") {
   std::vector<Event> events = attempts(1);
-  events.push_back({.time = "t", .event = "resumed", .job = 9});
-  events.push_back({.time = "t", .event = "attempt_started", .attempt = 2, .job = 9});
+  events.push_back({.time = "t", .job = 9, .what = Resumed{}});
+  events.push_back({.time = "t", .attempt = 2, .job = 9, .what = AttemptStarted{}});
   const RunSummary summary = summarise(events, "");
   CHECK(summary.job == 9);
   CHECK(summary.attempts[0].job == 7);
@@ -183,17 +178,17 @@ TEST_CASE("the newest job is the run's, each attempt keeps its own") {
 
 TEST_CASE("an attempt that is being stopped shows why before it ends") {
   const RunSummary summary =
-      summarise({{.time = "t", .event = "attempt_started", .attempt = 1},
-                 {.time = "t", .event = "stop_requested", .attempt = 1, .cause = "preempted"}},
+      summarise({{.time = "t", .attempt = 1, .what = AttemptStarted{}},
+                 {.time = "t", .attempt = 1, .what = StopRequested{.cause = Cause::preempted}}},
                 "");
-  CHECK(summary.attempts[0].cause == "preempted");
+  CHECK(summary.attempts[0].cause == Cause::preempted);
   CHECK(summary.attempts[0].ended.empty());
 }
 
 TEST_CASE("attempts are in the order of their numbers, whatever order the ledger has") {
   const RunSummary summary =
-      summarise({{.time = "t", .event = "attempt_started", .attempt = 2},
-                 {.time = "t", .event = "attempt_ended", .attempt = 1, .cause = "agent_lost"}},
+      summarise({{.time = "t", .attempt = 2, .what = AttemptStarted{}},
+                 {.time = "t", .attempt = 1, .what = AttemptEnded{.cause = Cause::agent_lost}}},
                 "");
   REQUIRE(summary.attempts.size() == 2);
   CHECK(summary.attempts[0].number == 1);
@@ -233,29 +228,27 @@ TEST_CASE("lines of another program's metrics are passed over, ours between them
 TEST_CASE("slow ranks belong to their attempt, and the newest advice to the run") {
   auto events = attempts(2);
   events.push_back({.time = "t",
-                    .event = "straggler",
                     .attempt = 2,
-                    .detail = "rank 3 on n2 is slow",
-                    .rank = 3,
-                    .node = "n2",
-                    .phase = "compute"});
+                    .what = Straggler{.detail = "rank 3 on n2 is slow",
+                                      .rank = 3,
+                                      .node = "n2",
+                                      .phase = SlowPhase::compute}});
   for (const double every : {300.0, 500.0})
     events.push_back({.time = "t",
-                      .event = "advised",
                       .attempt = 2,
-                      .detail = "save every " + std::to_string(every),
-                      .seconds = {{"every", every}}});
+                      .what = Advised{.detail = "save every " + std::to_string(every),
+                                      .every = dts::Seconds(every)}});
   const RunSummary summary = summarise(events, "");
   CHECK(summary.attempts[0].slow.empty());
   REQUIRE(summary.attempts[1].slow.size() == 1);
   const SlowRank& slow = summary.attempts[1].slow[0];
   CHECK(slow.rank == 3);
   CHECK(slow.node == "n2");
-  CHECK(slow.phase == "compute");
+  CHECK(slow.phase == SlowPhase::compute);
   CHECK(slow.detail == "rank 3 on n2 is slow");
-  CHECK(summary.attempts[1].rank == -1);  // nobody failed
-  CHECK(summary.advice.at("every") == 500);
-  CHECK(summary.advice_words.find("500") != std::string::npos);
+  CHECK(summary.attempts[1].rank == std::nullopt);  // nobody failed
+  CHECK(summary.advice.every == dts::Seconds(500));
+  CHECK(summary.advice.detail.find("500") != std::string::npos);
 }
 
 namespace {
@@ -264,17 +257,14 @@ std::string ledger_of(unsigned attempts) {
   std::string ledger;
   for (unsigned attempt = 1; attempt <= attempts; ++attempt) {
     ledger += to_line({.time = "2026-01-02T03:04:05Z",
-                       .event = "attempt_started",
                        .attempt = attempt,
                        .job = 41,
-                       .nodes = {"n1"}}) +
+                       .what = AttemptStarted{.nodes = {"n1"}}}) +
               "\n";
     ledger += to_line({.time = "2026-01-02T03:04:06Z",
-                       .event = "attempt_ended",
                        .attempt = attempt,
                        .job = 41,
-                       .cause = "rank_killed",
-                       .exit_code = 137}) +
+                       .what = AttemptEnded{.cause = Cause::rank_killed, .exit_code = 137}}) +
               "\n";
   }
   return ledger;
@@ -288,7 +278,7 @@ double time_to_summarise(unsigned attempts) {
   const RunSummary summary = summarise(read.events, "");
   CHECK(read.events.size() == std::size_t{2} * attempts);
   CHECK(summary.attempts.size() == attempts);
-  CHECK(summary.attempts.back().cause == "rank_killed");
+  CHECK(summary.attempts.back().cause == Cause::rank_killed);
   const Goodput goodput = account(read.events, summary, std::chrono::system_clock::now());
   CHECK(goodput.attempts.size() == attempts);
   return static_cast<double>(std::clock() - began);

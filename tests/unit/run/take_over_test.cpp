@@ -20,23 +20,24 @@ TEST_CASE("an attempt without an end gets one from the agent that takes the next
   const tests::TemporaryFolder folder;
   const RunDirectory run{folder.path};
   REQUIRE(make_folders(run.checkpoints()));
-  REQUIRE(append_event(run.ledger(), {.event = "created"}));
+  REQUIRE(append_event(run.ledger(), {.what = Created{}}));
 
   const TakenAttempt first = take_over(run, {7, 0, "n1", 123, 456}).value();
   CHECK(first.number == 1);
   CHECK(first.record.failures == 0);
   CHECK(read_ledger(run.ledger())->size() == 1);
   CHECK(read_lease(run, 1)->job == 7);
-  REQUIRE(append_event(run.ledger(), {.event = "attempt_started", .attempt = 1}));
+  REQUIRE(append_event(run.ledger(), {.attempt = 1, .what = AttemptStarted{}}));
 
   const TakenAttempt second = take_over(run, {8, 1, "n1", 124, 456}).value();
   CHECK(second.number == 2);
   CHECK(second.record.failures == 1);
   const Event lost = read_ledger(run.ledger())->back();
-  CHECK(lost.event == "attempt_ended");
   CHECK(lost.attempt == 1);
-  CHECK(lost.cause == "agent_lost");
-  CHECK(lost.detail == "its agent recorded no end: killed, or its node was lost");
+  const auto* end = lost.as<AttemptEnded>();
+  REQUIRE(end != nullptr);
+  CHECK(end->cause == Cause::agent_lost);
+  CHECK(end->detail == "its agent recorded no end: killed, or its node was lost");
 
   // The end is written: it is not written again.
   const std::size_t known = read_ledger(run.ledger())->size();
@@ -47,19 +48,17 @@ TEST_CASE("an attempt without an end gets one from the agent that takes the next
 TEST_CASE("the ledger is told all that an end and a decision say") {
   Outcome outcome{Cause::user_exit, 7, "rank 3 on n2: exited 7", 3, "n2"};
   outcome.unsaved = true;
-  const Event ended = ended_event(outcome);
-  CHECK(ended.event == "attempt_ended");
-  CHECK(ended.cause == "user_exit");
+  const AttemptEnded ended = ended_event(outcome);
+  CHECK(ended.cause == Cause::user_exit);
   CHECK(ended.exit_code == 7);
   CHECK(ended.detail == "rank 3 on n2: exited 7");
   CHECK(ended.rank == 3);
   CHECK(ended.node == "n2");
   CHECK(ended.unsaved);
-  CHECK(ended_event({Cause::completed, 0, "all"}).rank == -1);
+  CHECK(ended_event({Cause::completed, 0, "all"}).rank == std::nullopt);
 
-  const Event decided = decided_event({Action::requeue, 85, "preempted"});
-  CHECK(decided.event == "decided");
-  CHECK(decided.decision == "requeue");
+  const Decided decided = decided_event({Action::requeue, 85, "preempted"});
+  CHECK(decided.decision == Action::requeue);
   CHECK(decided.exit_code == 85);
   CHECK(decided.detail == "preempted");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/run/ledger/cause.hpp"
+#include "core/run/event/cause.hpp"
 
 #include "core/base/text/names.hpp"
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can happen to a run: one type an event, each with what is told of that event alone.
+// `detail` is always a sentence for people. On disk: core/run/event/event_fields.hpp.
+#pragma once
+
+#include "core/base/text/duration.hpp"
+#include "core/run/event/action.hpp"
+#include "core/run/event/cause.hpp"
+#include "core/run/event/recorded.hpp"
+#include "core/run/event/slow_phase.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace dts::run {
+
+using JobId = std::uint32_t;  // the scheduler's; 0: none
+
+template <>
+[[nodiscard]] inline std::optional<Cause> value_named<Cause>(std::string_view name) {
+  return cause_from(name);
+}
+
+template <>
+[[nodiscard]] inline std::optional<Action> value_named<Action>(std::string_view name) {
+  return action_from(name);
+}
+
+template <>
+[[nodiscard]] inline std::optional<SlowPhase> value_named<SlowPhase>(std::string_view name) {
+  return slow_phase_from(name);
+}
+
+struct Created {};
+
+struct Submitted {
+  std::string detail{};
+};
+
+// By `dtsubmit requeue`: a person asked for the run again.
+struct Resumed {
+  std::string detail{};
+};
+
+struct AttemptStarted {
+  std::string detail{};
+  std::vector<std::string> nodes{};
+  std::string checkpoint{};  // the newest one; empty: none
+};
+
+struct RanksStarted {
+  std::string detail{};
+};
+
+struct StopRequested {
+  Recorded<Cause> cause{};
+  std::string detail{};
+};
+
+struct AttemptEnded {
+  Recorded<Cause> cause{};
+  std::optional<int> exit_code{};
+  std::string detail{};
+  std::string checkpoint{};            // the newest one; empty: none
+  std::optional<unsigned> rank{};      // the first that failed
+  std::string node{};                  // where that was, where it is known
+  std::optional<std::int64_t> step{};  // the newest that its program reported
+  bool saved = false;                  // see saves_otherwise()
+  bool unsaved = false;                // asked to save, not every rank did
+  std::optional<Seconds> save{};       // that a checkpoint takes
+  std::optional<Seconds> stalled{};    // of a hang: without progress before it was found
+};
+
+struct Decided {
+  std::optional<int> exit_code{};
+  Recorded<Action> decision{};
+  std::string detail{};
+  std::map<std::string, double> seconds{};  // at the run's end: its phases, see run/goodput.hpp
+};
+
+// The same job is back in the queue.
+struct Requeued {
+  std::string detail{};
+};
+
+// The event's job is the new one.
+struct Resubmitted {
+  std::string detail{};
+};
+
+struct NodeUnfit {
+  std::string detail{};
+  std::string node{};
+};
+
+// How often to save.
+struct Advised {
+  std::string detail{};
+  std::optional<Seconds> every{};
+  std::optional<Seconds> failure{};  // between two
+  std::optional<Seconds> save{};     // that a checkpoint takes
+};
+
+struct Straggler {
+  std::string detail{};
+  std::optional<unsigned> rank{};
+  std::string node{};
+  Recorded<SlowPhase> phase{};
+  std::optional<Seconds> others{};  // what the other ranks take
+  std::optional<Seconds> own{};
+};
+
+// A rank is not bound as planned.
+struct Binding {
+  std::string detail{};
+};
+
+struct Warning {
+  std::string detail{};
+};
+
+// Nothing is seen of the attempt's programs.
+struct Quiet {
+  std::string detail{};
+  std::optional<unsigned> rank{};
+  std::string node{};
+};
+
+// Something is seen of them again.
+struct Heard {
+  std::string detail{};
+};
+
+// Of a later release.
+struct Unknown {
+  std::string name{};
+  std::string detail{};
+  std::string line{};  // as it was read, and as it is written again
+};
+
+using What = std::variant<Created,
+                          Submitted,
+                          Resumed,
+                          AttemptStarted,
+                          RanksStarted,
+                          StopRequested,
+                          AttemptEnded,
+                          Decided,
+                          Requeued,
+                          Resubmitted,
+                          NodeUnfit,
+                          Advised,
+                          Straggler,
+                          Binding,
+                          Warning,
+                          Quiet,
+                          Heard,
+                          Unknown>;
+
+struct Event {
+  std::string time{};    // ISO 8601 UTC
+  unsigned attempt = 0;  // 0: before the first
+  JobId job = 0;
+  What what{};
+
+  // Null where it is another event.
+  template <class Type>
+  [[nodiscard]] const Type* as() const {
+    return std::get_if<Type>(&what);
+  }
+
+  template <class Type>
+  [[nodiscard]] Type* as() {
+    return std::get_if<Type>(&what);
+  }
+
+  // True for an event of one of these types.
+  template <class... Types>
+  [[nodiscard]] bool is() const {
+    return (std::holds_alternative<Types>(what) || ...);
+  }
+};
+
+// Its name in a ledger.
+[[nodiscard]] std::string_view event_name(const Event& event);
+
+// Empty where it says nothing to people.
+[[nodiscard]] const std::string& detail_of(const Event& event);
+
+// True for a decision after which nothing follows.
+[[nodiscard]] bool ends_run(const Event& event);
+
+}  // namespace dts::run
