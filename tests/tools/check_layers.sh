@@ -42,7 +42,10 @@ BEGIN {
   arrows["core/launch/binding"] = "core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/health"] = "core/launch/launcher/ core/launch/wire/ core/plan/ core/run/ core/topo/ core/base/"
   arrows["core/launch/rank"] = "core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
-  arrows["core/launch/attempt"] = "core/launch/health/ core/launch/binding/ core/launch/wire/ core/plan/ core/run/ core/reliability/ core/topo/topology.hpp core/topo/json.hpp core/topo/restrict.hpp core/base/"
+  arrows["core/launch/attempt/state"] = "core/launch/wire/ core/plan/ core/run/ core/topo/topology.hpp core/base/"
+  arrows["core/launch/attempt/start"] = "core/launch/attempt/state/ core/launch/health/ core/launch/binding/ core/topo/json.hpp core/topo/restrict.hpp " arrows["core/launch/attempt/state"]
+  arrows["core/launch/attempt/watch"] = "core/launch/attempt/start/ core/launch/attempt/state/ core/launch/binding/ core/reliability/ " arrows["core/launch/attempt/state"]
+  arrows["core/launch/attempt"] = "core/launch/attempt/ " arrows["core/launch/attempt/state"]
   arrows["core/launch/agent"] = "core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/spec/ core/plugin/ core/topo/ core/base/"
   arrows["core/drill"] = "core/launch/ core/cluster/ core/plan/ core/run/ core/sched/ core/plugin/ core/spec/ core/base/"
   arrows["core/train/device"] = "core/base/"

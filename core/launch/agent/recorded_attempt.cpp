@@ -6,7 +6,7 @@
 #include "core/base/os/process_table.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/hostlist.hpp"
-#include "core/launch/agent/attempt_settings.hpp"
+#include "core/launch/agent/settings_of_job.hpp"
 #include "core/launch/health/node_doubt.hpp"
 #include "core/launch/health/quarantine.hpp"
 #include "core/launch/job/classify.hpp"
@@ -126,8 +126,8 @@ Result<void> RecordedAttempt::on_started(const Attempt& attempt) {
 }
 
 void RecordedAttempt::on_stop(const Attempt& attempt) {
-  const auto noted =
-      note({.what = run::StopRequested{*attempt.stop_cause(), attempt.stop_detail()}});
+  const AskedStop& stop = *attempt.asked_stop();
+  const auto noted = note({.what = run::StopRequested{stop.cause, stop.detail}});
   if (!noted) log("{}", noted.error().message);
 }
 

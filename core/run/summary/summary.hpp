@@ -11,7 +11,7 @@
 
 namespace dts::run {
 
-// A rank that was slower than the others, see launch/attempt/straggler.hpp.
+// A rank that was slower than the others, see launch/attempt/watch/straggler.hpp.
 struct SlowRank {
   std::optional<unsigned> rank;
   std::string node;

@@ -127,7 +127,7 @@ TEST_CASE("ranks are asked to save while there is still time for it") {
     if (row.save > 0) job.saved(1, row.save);
     job.pauses(2, row.pause).pass(row.ran).time_left(row.left);
     CHECK(job.count<Stop>() == (row.stops ? 4 : 0));
-    CHECK(job.attempt().stop_cause().has_value() == row.stops);
+    CHECK(job.attempt().stopping() == row.stops);
   }
 }
 

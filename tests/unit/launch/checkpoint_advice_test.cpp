@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often a run is told to save: what is known at its start, and what it learns.
-#include "core/launch/attempt/checkpoint_advice.hpp"
+#include "core/launch/attempt/watch/checkpoint_advice.hpp"
 
 #include "core/reliability/interval.hpp"
 

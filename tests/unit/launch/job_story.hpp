@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,25 +29,25 @@ class JobStory {
         start_(Time::clock::now()),
         now_(start_),
         settings_(settings(nodes, per_node, gpus, preflight, record)),
-        attempt_(settings_, start_) {}
+        attempt_(std::make_unique<Attempt>(settings_, start_)) {}
 
   // As with --strict-binding; before anything happens.
   JobStory& strict_binding() {
     settings_.strict_binding = true;
-    attempt_ = Attempt(settings_, start_);
+    attempt_ = std::make_unique<Attempt>(settings_, start_);
     return *this;
   }
 
   // Its program is torchrun.
   JobStory& torchrun() {
     settings_.plan.workers_per_task = 2;
-    attempt_ = Attempt(settings_, start_);
+    attempt_ = std::make_unique<Attempt>(settings_, start_);
     return *this;
   }
 
   JobStory& bind_threads(const char* runtime) {
     settings_.plan.bind_threads = runtime;
-    attempt_ = Attempt(settings_, start_);
+    attempt_ = std::make_unique<Attempt>(settings_, start_);
     return *this;
   }
 
@@ -73,7 +74,7 @@ class JobStory {
 
   // --- what happens ---
   JobStory& says(Attempt::Peer peer, FromRank message, const std::string& reached_at = "10.0.0.0") {
-    attempt_.on_message(peer, std::move(message), reached_at, now_);
+    attempt_->on_message(peer, std::move(message), reached_at, now_);
     return collect();
   }
 
@@ -132,17 +133,17 @@ class JobStory {
   JobStory& lost(unsigned rank) { return lost_peer(peer_of(rank)); }
 
   JobStory& lost_peer(Attempt::Peer peer) {
-    attempt_.on_lost(peer, now_);
+    attempt_->on_lost(peer, now_);
     return collect();
   }
 
   JobStory& launcher_exits(int code) {
-    attempt_.on_launcher_exit(code, now_);
+    attempt_->on_launcher_exit(code, now_);
     return collect();
   }
 
   JobStory& stop(run::Cause cause, std::chrono::seconds grace) {
-    attempt_.on_stop(cause, now_ + grace, run::to_string(cause), now_);
+    attempt_->on_stop(cause, now_ + grace, run::to_string(cause), now_);
     return collect();
   }
 
@@ -150,7 +151,7 @@ class JobStory {
   JobStory& wait(std::chrono::seconds time) {
     for (auto i = time.count(); i > 0; --i) {
       now_ += std::chrono::seconds(1);
-      attempt_.on_tick(now_);
+      attempt_->on_tick(now_);
     }
     return collect();
   }
@@ -160,7 +161,7 @@ class JobStory {
 
   // What a look at silent nodes showed.
   JobStory& sees(const std::vector<NodeSight>& sights) {
-    attempt_.on_sights(sights, now_);
+    attempt_->on_sights(sights, now_);
     return collect();
   }
 
@@ -202,17 +203,17 @@ class JobStory {
     return variables;
   }
 
-  [[nodiscard]] bool over() const { return attempt_.outcome().has_value(); }
+  [[nodiscard]] bool over() const { return attempt_->outcome().has_value(); }
 
   [[nodiscard]] run::Outcome outcome() const {
-    return attempt_.outcome().value_or(run::Outcome{run::Cause::agent_lost, -1, "not over"});
+    return attempt_->outcome().value_or(run::Outcome{run::Cause::agent_lost, -1, "not over"});
   }
 
   [[nodiscard]] bool says_why(const std::string& words) const {
     return outcome().detail.find(words) != std::string::npos;
   }
 
-  Attempt& attempt() { return attempt_; }
+  Attempt& attempt() { return *attempt_; }
 
   [[nodiscard]] Time now() const { return now_; }
 
@@ -255,8 +256,8 @@ class JobStory {
   }
 
   JobStory& collect() {
-    for (auto& one : attempt_.take_messages()) sent_.push_back(std::move(one));
-    for (const Attempt::Peer peer : attempt_.take_refused()) refused_.push_back(peer);
+    for (auto& one : attempt_->take_messages()) sent_.push_back(std::move(one));
+    for (const Attempt::Peer peer : attempt_->take_refused()) refused_.push_back(peer);
     return *this;
   }
 
@@ -264,7 +265,7 @@ class JobStory {
   unsigned world_ = 0;
   Time start_, now_;
   AttemptSettings settings_;
-  Attempt attempt_;
+  std::unique_ptr<Attempt> attempt_;
   std::vector<std::pair<Attempt::Peer, ToRank>> sent_;
   std::vector<Attempt::Peer> refused_;
 };

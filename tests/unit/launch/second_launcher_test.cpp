@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launchers that the program starts itself: which processes are there twice, and which are not.
-#include "core/launch/attempt/second_launcher.hpp"
+#include "core/launch/attempt/watch/second_launcher.hpp"
 
 #include "tests/unit/launch/job_story.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How early a job is asked to save before its time is over.
-#include "core/launch/attempt/stop_margin.hpp"
+#include "core/launch/attempt/watch/stop_margin.hpp"
 
 #include <doctest/doctest.h>
 

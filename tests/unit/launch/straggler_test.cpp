@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is slower than the others: the rule, rank by rank.
-#include "core/launch/attempt/straggler.hpp"
+#include "core/launch/attempt/watch/straggler.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/launch/attempt/checkpoint_advice.hpp"
+#include "core/launch/attempt/watch/checkpoint_advice.hpp"
 
 #include "core/reliability/interval.hpp"
 

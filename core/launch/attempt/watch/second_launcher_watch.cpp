@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers that the program has started itself, see second_launcher.hpp.
+#include "core/launch/attempt/watch/second_launcher_watch.hpp"
+
 #include "core/base/text/text.hpp"
-#include "core/launch/attempt/attempt.hpp"
-#include "core/launch/attempt/exit_code.hpp"
+#include "core/launch/attempt/state/exit_code.hpp"
 
 #include <fmt/format.h>
 
@@ -34,33 +34,42 @@ std::string remedy(const plan::Plan& plan, const std::string& launcher) {
 
 }  // namespace
 
-void Attempt::on(unsigned rank, const Launched& message, Time now) {
-  launchers_.see(rank, ranks_.at(rank).hello.rank.node, message);
+void SecondLauncherWatch::on_launched(unsigned rank, const Launched& message, Time now) {
+  launchers_.see(rank, ranks_.at(rank).node(), message);
   if (!launchers_.are_ranks_twice())
     twice_at_ = Time::max();
   else if (twice_at_ == Time::max())
     twice_at_ = now + k_sure;
-  if (failure_ && failure_->rank) judge_failed_launcher(*failure_->rank, now);
+  const auto& failure = ending_.failure();
+  if (failure && failure->rank) judge_failed(*failure->rank, now);
 }
 
-void Attempt::end_ranks_twice(const RanksTwice& twice, Time now) {
-  if (stop_cause_ || phase_ == Phase::ending) return;
-  failure_.reset();  // one of the two failed because of the other
-  end(run::Cause::second_launcher,
-      k_wrong,
-      fmt::format("{}: {}; it is `{}`",
-                  describe(twice),
-                  remedy(settings_.plan, twice.launcher),
-                  twice.command),
+void SecondLauncherWatch::on_exited(unsigned rank, int code, Time now) {
+  if (launchers_.are_ranks_twice()) judge(now);
+  if (code == 0) launchers_.forget(rank);  // others may get its ranks
+}
+
+void SecondLauncherWatch::on_tick(Time now) {
+  if (now >= twice_at_) judge(now);
+}
+
+void SecondLauncherWatch::judge(Time now) {
+  if (const auto twice = launchers_.ranks_twice()) end(*twice, now);
+}
+
+void SecondLauncherWatch::judge_failed(unsigned rank, Time now) {
+  if (const auto twice = launchers_.ranks_beside(rank)) end(*twice, now);
+}
+
+void SecondLauncherWatch::end(const RanksTwice& twice, Time now) {
+  if (ending_.asked_stop() || ending_.begun()) return;
+  ending_.withdraw();  // one of the two failed because of the other
+  ending_.end(
+      {run::Cause::second_launcher,
+       k_wrong,
+       fmt::format(
+           "{}: {}; it is `{}`", describe(twice), remedy(plan_, twice.launcher), twice.command)},
       now);
-}
-
-void Attempt::judge_ranks_twice(Time now) {
-  if (const auto twice = launchers_.ranks_twice()) end_ranks_twice(*twice, now);
-}
-
-void Attempt::judge_failed_launcher(unsigned rank, Time now) {
-  if (const auto twice = launchers_.ranks_beside(rank)) end_ranks_twice(*twice, now);
 }
 
 }  // namespace dts::launch

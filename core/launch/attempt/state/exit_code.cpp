@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/launch/attempt/exit_code.hpp"
+#include "core/launch/attempt/state/exit_code.hpp"
 
 #include <fmt/format.h>
 

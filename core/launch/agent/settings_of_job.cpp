@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/launch/agent/attempt_settings.hpp"
+#include "core/launch/agent/settings_of_job.hpp"
 
 #include "core/base/hash.hpp"
 #include "core/base/net/ephemeral_ports.hpp"

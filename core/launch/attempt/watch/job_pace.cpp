@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an attempt makes of its ranks' pace: how often they are told to save, when they must before
-// the job's time is over, and who is named as slow.
-#include "core/launch/attempt/attempt.hpp"
-#include "core/launch/attempt/stop_margin.hpp"
+#include "core/launch/attempt/watch/job_pace.hpp"
+
+#include "core/launch/attempt/watch/stop_margin.hpp"
 
 #include <fmt/format.h>
 
@@ -44,66 +43,66 @@ std::string in_words(const Straggler& slow, const std::string& who) {
 
 }  // namespace
 
-Seconds Attempt::longest(std::uint64_t Pace::*what) const {
+Seconds JobPace::longest(std::uint64_t Pace::*what) const {
   std::uint64_t most = 0;
   for (const auto& [rank, state] : ranks_) most = std::max(most, state.progress.pace.*what);
   return from_milliseconds(most);
 }
 
-Seconds Attempt::save_time() const {
+Seconds JobPace::save_time() const {
   const Seconds measured = longest(&Pace::save);
   return measured.count() > 0 ? measured : settings_.record.save;
 }
 
-std::uint64_t Attempt::first_advice() {
+std::uint64_t JobPace::first_advice() {
   if (const auto advice = advice_.update(save_time(), Seconds(0)))
-    events_.push_back(event_of(*advice));
+    news_.events.push_back(event_of(*advice));
   return to_milliseconds(advice_.every());
 }
 
-void Attempt::look_at_pace(Time now) {
-  if (now < next_pace_look_) return;
-  next_pace_look_ = now + k_pace_look;
+void JobPace::on_tick(Time now) {
+  if (now < next_look_) return;
+  next_look_ = now + k_pace_look;
   if (const auto advice = advice_.update(save_time(), now - running_since_)) {
-    if (advice->notable) events_.push_back(event_of(*advice));
-    for (const auto& [rank, state] : ranks_)
-      if (!state.exit_code) send(rank, Advise{to_milliseconds(advice->every)});
+    if (advice->notable) news_.events.push_back(event_of(*advice));
+    ranks_.send_alive(Advise{to_milliseconds(advice->every)});
   }
   name_stragglers();
 }
 
-void Attempt::on_time_left(Seconds left, Time now) {
+void JobPace::on_time_left(Seconds left, Time now) {
   const Seconds save = save_time();
-  if (phase_ != Phase::running || stop_cause_ || save.count() <= 0) return;
+  if (ending_.asked_stop() || save.count() <= 0) return;
   const Seconds margin = stop_margin(save, longest(&Pace::pause), left + (now - running_since_));
   if (left > margin) return;
-  on_stop(run::Cause::time_limit,
-          Time::max(),
-          fmt::format("the time limit is near: {:.0f} s left, and a save takes {}",
-                      left.count(),
-                      format_duration(save)),
-          now);
+  ending_.stop(run::Cause::time_limit,
+               Time::max(),
+               fmt::format("the time limit is near: {:.0f} s left, and a save takes {}",
+                           left.count(),
+                           format_duration(save)),
+               now);
 }
 
-void Attempt::name_stragglers() {
+void JobPace::name_stragglers() {
   std::map<unsigned, Pace> paces;
   for (const auto& [rank, state] : ranks_)
     if (!state.exit_code) paces.emplace(rank, state.progress.pace);
   std::vector<unsigned> recovered;
-  for (const Straggler& slow : stragglers_.judge(paces, recovered)) {
-    std::string words = in_words(slow, where(slow.rank));
-    if (named_.size() >= k_most_stragglers || !named_.insert(slow.rank).second) {
-      notes_.push_back(std::move(words));
-      continue;
-    }
-    events_.push_back({.what = run::Straggler{.detail = std::move(words),
-                                              .rank = slow.rank,
-                                              .node = ranks_.at(slow.rank).hello.rank.node,
-                                              .phase = slow.phase,
-                                              .others = from_milliseconds(slow.others),
-                                              .own = from_milliseconds(slow.own)}});
-  }
-  for (const unsigned rank : recovered) notes_.push_back(where(rank) + " is no longer slow");
+  for (const Straggler& slow : stragglers_.judge(paces, recovered)) name(slow);
+  for (const unsigned rank : recovered)
+    news_.notes.push_back(ranks_.where(rank) + " is no longer slow");
+}
+
+void JobPace::name(const Straggler& slow) {
+  std::string words = in_words(slow, ranks_.where(slow.rank));
+  if (named_.size() >= k_most_stragglers || !named_.insert(slow.rank).second)
+    return news_.notes.push_back(std::move(words));
+  news_.events.push_back({.what = run::Straggler{.detail = std::move(words),
+                                                 .rank = slow.rank,
+                                                 .node = ranks_.at(slow.rank).node(),
+                                                 .phase = slow.phase,
+                                                 .others = from_milliseconds(slow.others),
+                                                 .own = from_milliseconds(slow.own)}});
 }
 
 }  // namespace dts::launch

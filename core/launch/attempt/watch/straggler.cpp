@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/launch/attempt/straggler.hpp"
+#include "core/launch/attempt/watch/straggler.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an attempt is told of the run it belongs to.
+// What an attempt needs to know of the job it belongs to.
 #pragma once
 
-#include "core/launch/attempt/attempt.hpp"
+#include "core/launch/attempt/state/attempt_settings.hpp"
 #include "core/launch/job/assignment.hpp"
 
 namespace dts::launch {

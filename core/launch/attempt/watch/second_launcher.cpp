@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/launch/attempt/second_launcher.hpp"
+#include "core/launch/attempt/watch/second_launcher.hpp"
 
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/number_list.hpp"

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt/start/node_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::launch {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t k_most_told = 16;  // nodes in the outcome's own words; each has its event
+
+}  // namespace
+
+NodeCheck::Node* NodeCheck::of(unsigned rank) {
+  const auto found = nodes_.find(ranks_.at(rank).node());
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+void NodeCheck::on_hello(unsigned rank, Time now) {
+  const RankState& state = ranks_.at(rank);
+  if (settings_.preflight.count() <= 0 || state.hello.rank.local_rank != 0) return;
+  if (nodes_.try_emplace(state.node(), Node{now}).second) ranks_.send(rank, AskClock{});
+}
+
+void NodeCheck::on_measured(unsigned rank, const Measured& message, Time now) {
+  Node* node = of(rank);
+  if (node == nullptr || node->facts) return;
+  auto facts = parse_node_facts(message.text);
+  if (!facts)
+    return ending_.end(
+        {run::Cause::launch_failed, 1, ranks_.where(rank) + ": " + facts.error().message}, now);
+  node->facts = *std::move(facts);
+}
+
+// The node read its clock at some moment of the round trip: the middle, give or take a half of it.
+void NodeCheck::on_clock(unsigned rank, const ClockReading& message, Time now) {
+  Node* node = of(rank);
+  if (node == nullptr || node->clock_known) return;
+  const auto half = (now - node->asked) / 2;
+  const auto ours = clock_.wall_at(node->asked + half).time_since_epoch();
+  const auto ahead =
+      milliseconds(message.milliseconds) - std::chrono::duration_cast<milliseconds>(ours);
+  node->clock = judge_clock(ahead, std::chrono::ceil<milliseconds>(half));
+  node->clock_known = true;
+}
+
+bool NodeCheck::all_answered() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const auto& one) {
+    return one.second.facts && one.second.clock_known;
+  });
+}
+
+std::vector<Finding> NodeCheck::findings_of(const std::string& node) const {
+  const Node& check = nodes_.at(node);
+  std::vector<Finding> found;
+  if (check.facts)
+    found = launch::judge(*check.facts,
+                          {settings_.run_directory,
+                           settings_.plan.ntasks_per_node,
+                           settings_.plan.gpus_per_node,
+                           settings_.memory_mib,
+                           places_.pci_gpus(node)});
+  else
+    found.push_back(too_late());
+  if (check.clock) found.push_back(*check.clock);
+  return found;
+}
+
+// Where most nodes are late it is the file system, which the others would wait for as well.
+Finding NodeCheck::too_late() const {
+  const auto late = std::count_if(
+      nodes_.begin(), nodes_.end(), [](const auto& one) { return !one.second.facts; });
+  const bool alone = 2 * static_cast<std::size_t>(late) <= nodes_.size();
+  return {alone ? Severity::unfit : Severity::warning,
+          false,
+          fmt::format("its checks did not end within {} s (--preflight): does the file "
+                      "system of {} or its GPU driver hang?",
+                      settings_.preflight.count(),
+                      settings_.run_directory)};
+}
+
+bool NodeCheck::judge(Time now) {
+  std::map<std::string, NodeVerdict> unfit;
+  for (const auto& [node, check] : nodes_) {
+    NodeVerdict verdict = verdict_on(node, findings_of(node));
+    news_.notes.insert(news_.notes.end(), verdict.notes.begin(), verdict.notes.end());
+    if (!verdict.unfit.empty()) unfit.emplace(node, std::move(verdict));
+  }
+  if (!unfit.empty()) end_unfit(unfit, now);
+  return unfit.empty();
+}
+
+// What is wrong everywhere is no node's fault, and a full disk is none either: no other node would
+// do better.
+void NodeCheck::end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time now) {
+  const bool everywhere = nodes_.size() > 1 && unfit.size() == nodes_.size();
+  bool disk = everywhere || nodes_.size() == 1;
+  std::vector<run::UnfitNode> nodes;
+  std::string detail;
+  for (const auto& [node, verdict] : unfit) {
+    nodes.push_back({node, verdict.unfit});
+    disk = disk && verdict.disk;
+    if (nodes.size() <= k_most_told)
+      detail +=
+          fmt::format("{}{}: {}", detail.empty() ? "pre-flight: " : "; ", node, verdict.unfit);
+  }
+  if (nodes.size() > k_most_told)
+    detail += fmt::format("; and {} nodes more", nodes.size() - k_most_told);
+  if (everywhere) detail += "; it is so on every node of the job";
+  run::Outcome outcome{
+      disk ? run::Cause::disk_full : run::Cause::launch_failed, 1, std::move(detail)};
+  if (!disk && !everywhere) {
+    outcome.node = nodes.front().node;
+    outcome.unfit = std::move(nodes);
+  }
+  ending_.end_instead(std::move(outcome), now);
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt/start/program_start.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::seconds k_others{5};  // to say whether theirs has started
+
+}  // namespace
+
+void ProgramStart::begin(const plan::Rendezvous& rendezvous,
+                         std::uint64_t checkpoint_every,
+                         Time now) {
+  limit_ = now + settings_.launch_limit;
+  ending_.begin_programs();
+  std::vector<plan::Environment> environments =
+      plan::rank_environments(places_.placements(), rendezvous, settings_.plan);
+  for (const plan::Placement& placement : places_.placements()) {
+    Go go = orders_for(placement);
+    go.checkpoint_every = checkpoint_every;
+    go.environment = std::move(environments.at(placement.rank));
+    go.environment.insert(
+        go.environment.end(), settings_.environment.begin(), settings_.environment.end());
+    ranks_.send(placement.rank, std::move(go));
+  }
+}
+
+Go ProgramStart::orders_for(const plan::Placement& placement) const {
+  Go go;
+  const PlannedBinding planned = places_.planned_binding(placement.rank);
+  go.cpus = planned.cpus;
+  go.memory = planned.memory;
+  go.gpus_per_node = planned.gpus_per_node;
+  go.node_cpus = planned.node_cpus;
+  go.strict_binding = settings_.strict_binding;
+  go.log = fmt::format("{}/rank-{}.log", settings_.folder, placement.rank);
+  go.stop_signal = settings_.stop_signal;
+  go.signals_reach_programs = signals_reach_programs_;
+  go.log_timestamps = settings_.log_timestamps;
+  go.hang_seconds = settings_.hang_seconds;
+  if (settings_.plan.bind_threads == "auto") go.thread_cpus = placement.first_cpus;
+  return go;
+}
+
+void ProgramStart::on_started(unsigned rank, Time now) {
+  ranks_.at(rank).heard = now;
+  started_.insert(rank);
+  if (!no_program_.empty()) judge_no_program(now);
+}
+
+void ProgramStart::on_no_program(unsigned rank, const Failed& message, Time now) {
+  no_program_[rank] = message;
+  no_program_until_ = std::min(no_program_until_, now + k_others);
+  judge_no_program(now);
+}
+
+void ProgramStart::judge_no_program(Time now) {
+  const bool all_said = std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
+    return started_.count(one.first) > 0 || no_program_.count(one.first) > 0 ||
+           one.second.exit_code;
+  });
+  if (all_said) end_no_program(now);
+}
+
+void ProgramStart::end_no_program(Time now) {
+  std::map<std::string, unsigned> without;  // the first such rank, by node
+  for (const auto& [rank, message] : no_program_) without.emplace(ranks_.at(rank).node(), rank);
+  const bool is_of_nodes =
+      !started_.empty() && std::none_of(started_.begin(), started_.end(), [&](unsigned rank) {
+        return without.count(ranks_.at(rank).node()) > 0;
+      });
+  if (is_of_nodes) return end_without_nodes(without, now);
+  const unsigned first = without.begin()->second;
+  const Failed& words = no_program_.at(first);
+  ending_.end({run::Cause::no_program,
+               words.program,
+               fmt::format("{}: {}", ranks_.where(first), words.message),
+               first},
+              now);
+}
+
+// The next attempt does without them.
+void ProgramStart::end_without_nodes(const std::map<std::string, unsigned>& ranks, Time now) {
+  run::Outcome outcome{run::Cause::launch_failed, 1, ""};
+  for (const auto& [node, rank] : ranks)
+    outcome.unfit.push_back({node, no_program_.at(rank).message});
+  const run::UnfitNode& one = outcome.unfit.front();
+  outcome.node = one.node;
+  outcome.detail = fmt::format("{}: {}", one.node, one.why);
+  if (ranks.size() > 1) outcome.detail += fmt::format("; {} nodes more", ranks.size() - 1);
+  outcome.detail += "; the program has started on the other nodes";
+  ending_.end_instead(std::move(outcome), now);
+}
+
+void ProgramStart::on_tick(Time now) {
+  if (now >= no_program_until_) return end_no_program(now);
+  if (now < limit_) return;
+  ending_.end({run::Cause::launch_failed, 1, "not every rank started its program in time"}, now);
+}
+
+}  // namespace dts::launch

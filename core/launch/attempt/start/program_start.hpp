@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of all ranks start, or cannot. Where none can on any node it is the user's mistake,
+// and trying again would show it again; on some it is these nodes', where a share is not mounted or
+// a file is old. Pure, not thread-safe.
+#pragma once
+
+#include "core/launch/attempt/start/rank_places.hpp"
+#include "core/launch/attempt/state/attempt_settings.hpp"
+#include "core/launch/attempt/state/ending.hpp"
+#include "core/launch/attempt/state/rank_table.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace dts::launch {
+
+class ProgramStart {
+ public:
+  ProgramStart(const AttemptSettings& settings,
+               RankTable& ranks,
+               const RankPlaces& places,
+               Ending& ending)
+      : settings_(settings), ranks_(ranks), places_(places), ending_(ending) {}
+
+  // See Attempt::set_signals_reach_programs().
+  void set_signals_reach_programs(bool reach) { signals_reach_programs_ = reach; }
+
+  // `checkpoint_every`: as in Go.
+  void begin(const plan::Rendezvous& rendezvous, std::uint64_t checkpoint_every, Time now);
+  void on_started(unsigned rank, Time now);
+  // Of Failed with a code of the program's.
+  void on_no_program(unsigned rank, const Failed& message, Time now);
+  void on_tick(Time now);
+
+  [[nodiscard]] bool all_started() const { return started_.size() == settings_.plan.world_size; }
+
+ private:
+  [[nodiscard]] Go orders_for(const plan::Placement& placement) const;
+  void judge_no_program(Time now);
+  void end_no_program(Time now);
+  void end_without_nodes(const std::map<std::string, unsigned>& ranks, Time now);
+
+  const AttemptSettings& settings_;
+  RankTable& ranks_;
+  const RankPlaces& places_;
+  Ending& ending_;
+  bool signals_reach_programs_ = false;
+  Time limit_;
+  std::set<unsigned> started_;
+  std::map<unsigned, Failed> no_program_;  // why it cannot start, by rank
+  Time no_program_until_ = Time::max();    // a rank has said so, the others are waited for
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the ranks of an attempt are: which processors, memory, GPUs and adapters each gets, once
+// all have said hello. Pure, not thread-safe.
+#pragma once
+
+#include "core/launch/attempt/state/attempt_news.hpp"
+#include "core/launch/attempt/state/attempt_settings.hpp"
+#include "core/launch/attempt/state/rank_table.hpp"
+#include "core/launch/binding/judge_binding.hpp"
+#include "core/plan/allotment.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+class RankPlaces {
+ public:
+  RankPlaces(const AttemptSettings& settings, const RankTable& ranks, AttemptNews& news)
+      : settings_(settings), ranks_(ranks), news_(news) {}
+
+  // See Attempt::set_allotments().
+  void set_allotments(std::map<std::string, plan::Allotment> allotments) {
+    allotments_ = std::move(allotments);
+  }
+
+  // With the topologies that ranks sent of their nodes, by rank. Otherwise the attempt's end.
+  [[nodiscard]] tl::expected<void, run::Outcome> place(
+      const std::map<unsigned, std::string>& topologies);
+
+  [[nodiscard]] const std::vector<plan::Placement>& placements() const { return placements_; }
+
+  // plan::shared_hcas() of the nodes.
+  [[nodiscard]] const std::string& hcas() const { return hcas_; }
+
+  // On its PCI buses; nullopt: not known yet.
+  [[nodiscard]] std::optional<std::size_t> pci_gpus(const std::string& node) const;
+  [[nodiscard]] PlannedBinding planned_binding(unsigned rank) const;
+
+ private:
+  using Topologies = std::map<std::string, topo::NodeTopology>;  // by node
+
+  [[nodiscard]] tl::expected<void, run::Outcome> verify(
+      const std::vector<plan::RankHello>& hellos) const;
+  [[nodiscard]] tl::expected<Topologies, run::Outcome> read(
+      const std::map<unsigned, std::string>& texts) const;
+  void hold_to_allotment(const std::string& node, topo::NodeTopology& topology);
+
+  const AttemptSettings& settings_;
+  const RankTable& ranks_;
+  AttemptNews& news_;
+  std::map<std::string, plan::Allotment> allotments_;
+  std::map<std::string, std::size_t> pci_gpus_;  // by node
+  std::vector<plan::Placement> placements_;
+  std::map<std::string, std::set<unsigned>> node_cpus_;  // that the plan uses, by node
+  std::string hcas_;
+};
+
+}  // namespace dts::launch

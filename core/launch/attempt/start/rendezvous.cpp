@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt/start/rendezvous.hpp"
+
+#include "core/base/hash.hpp"
+#include "core/base/net/net.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::seconds k_rendezvous_limit{20};
+
+}  // namespace
+
+std::string Rendezvous::nonce() const {
+  return to_hex(hash64(settings_.token));
+}
+
+void Rendezvous::begin(Time now) {
+  step_ = Step::listening;
+  limit_ = now + k_rendezvous_limit;
+  result_.hcas = places_.hcas();
+  ranks_.send(0, Listen{settings_.ports, nonce()});
+}
+
+void Rendezvous::on_listening(unsigned rank, const Listening& message, Time now) {
+  if (step_ != Step::listening || rank != 0) return;
+  if (message.port == 0)
+    return ending_.end({run::Cause::launch_failed,
+                        1,
+                        fmt::format("{}: none of {} ports tried for MASTER_PORT is free",
+                                    ranks_.where(0),
+                                    settings_.ports.size())},
+                       now);
+  result_.master_port = message.port;
+  if (!message.note.empty())
+    news_.notes.push_back(fmt::format("MASTER_PORT {}: {}", message.port, message.note));
+  choose_probers();
+  if (probers_.empty()) return meet_at("127.0.0.1", {});  // a world of one talks to itself
+  begin_probes();
+}
+
+std::string Rendezvous::scheduled_address(unsigned rank) const {
+  const auto found = node_addresses_.find(ranks_.at(rank).node());
+  return found == node_addresses_.end() ? std::string() : found->second;
+}
+
+std::vector<std::string> Rendezvous::address_candidates() const {
+  const RankState& first = ranks_.at(0);
+  std::vector<std::string> candidates;
+  const auto add = [&](const std::string& address) {
+    if (!address.empty() &&
+        std::find(candidates.begin(), candidates.end(), address) == candidates.end())
+      candidates.push_back(address);
+  };
+  add(scheduled_address(0));
+  // Where rank 0 shares the agent's node, its peers have already shown which address they reach.
+  if (first.node() == settings_.agent_node)
+    for (const unsigned prober : probers_) add(ranks_.at(prober).reached_at);
+  for (const std::string& address : first.hello.addresses) add(address);
+  return candidates;
+}
+
+// One rank of every other node; on a single node, any other rank.
+void Rendezvous::choose_probers() {
+  std::map<std::string, unsigned> representative;
+  for (const auto& [rank, state] : ranks_)
+    if (state.node() != ranks_.at(0).node()) representative.emplace(state.node(), rank);
+  if (representative.empty() && ranks_.size() > 1)
+    representative.emplace("", std::next(ranks_.begin())->first);
+  for (const auto& [node, rank] : representative) probers_.push_back(rank);
+  std::sort(probers_.begin(), probers_.end());
+}
+
+void Rendezvous::begin_probes() {
+  step_ = Step::probing;
+  const Probe probe{address_candidates(), result_.master_port, nonce()};
+  for (const unsigned rank : probers_) ranks_.send(rank, probe);
+}
+
+std::vector<Route> Rendezvous::routes_to(const std::string& address) const {
+  std::vector<Route> routes;
+  for (const unsigned prober : probers_) {
+    const std::vector<Route>& its = reached_.at(prober);
+    const auto route = std::find_if(
+        its.begin(), its.end(), [&](const Route& one) { return one.address == address; });
+    if (route == its.end()) return {};
+    routes.push_back(*route);
+  }
+  return routes;
+}
+
+void Rendezvous::meet_at(const std::string& address, const std::vector<Route>& routes) {
+  step_ = Step::settled;
+  result_.master_addr = address;
+  // Where the scheduler's address of rank 0's node has proved right, its others are taken too;
+  // otherwise a node is reached where its own connection came from, which is on the same network.
+  const bool as_scheduled = scheduled_address(0) == address;
+  const auto node_rank = [&](unsigned rank) { return places_.placements().at(rank).node_rank; };
+  std::map<unsigned, std::string> hosts;  // by node rank
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    const std::string named = as_scheduled ? scheduled_address(probers_[i]) : std::string();
+    hosts[node_rank(probers_[i])] = named.empty() ? routes[i].from : named;
+  }
+  hosts[node_rank(0)] = address;
+  for (auto& [node, host] : hosts) result_.hosts.push_back(std::move(host));
+  for (const auto& [rank, state] : ranks_) result_.worker_ports.push_back(state.hello.worker_port);
+  const bool one_name = std::all_of(routes.begin(), routes.end(), [&](const Route& route) {
+    return route.interface == routes.front().interface;
+  });
+  if (!routes.empty() && one_name) result_.interface = routes.front().interface;
+}
+
+void Rendezvous::on_reached(unsigned rank, const Reached& message, Time now) {
+  if (step_ != Step::probing || !std::binary_search(probers_.begin(), probers_.end(), rank)) return;
+  reached_[rank] = message.routes;
+  if (reached_.size() < probers_.size()) return;
+  const std::vector<std::string> candidates = address_candidates();
+  for (const std::string& candidate : candidates)
+    if (const std::vector<Route> routes = routes_to(candidate); !routes.empty())
+      return meet_at(candidate, routes);
+  end_unreached(candidates, now);
+}
+
+void Rendezvous::end_unreached(const std::vector<std::string>& candidates, Time now) {
+  const RankState& first = ranks_.at(0);
+  const std::vector<std::string>& own = first.hello.addresses;
+  const bool alone = std::all_of(own.begin(), own.end(), is_loopback);
+  ending_.end({run::Cause::launch_failed,
+               1,
+               fmt::format("no address of {} is reached by every other node on port {}: tried {}{}",
+                           first.node(),
+                           result_.master_port,
+                           fmt::join(candidates, ", "),
+                           alone ? "; its interfaces have loopback addresses only" : "")},
+              now);
+}
+
+void Rendezvous::on_tick(Time now) {
+  if (now < limit_) return;
+  ending_.end({run::Cause::launch_failed,
+               1,
+               fmt::format("no rendezvous within {} s", k_rendezvous_limit.count())},
+              now);
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of an attempt: always passed in, never read.
+#pragma once
+
+#include <chrono>
+
+namespace dts::launch {
+
+using Time = std::chrono::steady_clock::time_point;
+
+struct AttemptClock {
+  Time began;                                  // when the attempt was made
+  std::chrono::system_clock::time_point wall;  // the agent's clock at that moment
+
+  // The agent's clock at `time`, as it went when the attempt was made: one that is set meanwhile
+  // must not end it.
+  [[nodiscard]] std::chrono::system_clock::time_point wall_at(Time time) const {
+    return wall + (time - began);
+  }
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt/state/ended_ranks.hpp"
+
+#include "core/launch/attempt/state/exit_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+int code_of(const RankState& rank) {
+  return rank.exit_code.value_or(128 + SIGKILL);
+}
+
+// Killed by us, because its time was over.
+bool is_overdue(const RankState& rank) {
+  return code_of(rank) == 128 + SIGKILL && rank.told_to_die;
+}
+
+int exit_code_of(const AskedStop& stop) {
+  return stop.cause == run::Cause::wrong_binding ? k_wrong : k_checkpointed;
+}
+
+}  // namespace
+
+run::Outcome EndedRanks::outcome(const std::optional<AskedStop>& stop,
+                                 const std::optional<run::Outcome>& failure) const {
+  if (!ranks_.empty() && has_all(0, 0) && !failure) return outcome_of_zeros(stop);
+  if (failure && failure->cause == run::Cause::no_restart) return *failure;
+  if (stop) return outcome_of_stop(*stop, failure);
+  if (failure) return *failure;
+  return {run::Cause::checkpointed, k_checkpointed, "every rank saved and asked to be run again"};
+}
+
+bool EndedRanks::has_all(int code, int or_code) const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
+    return code_of(one.second) == code || code_of(one.second) == or_code;
+  });
+}
+
+// ": rank 3 on n1 was killed by SIGTERM, which its program does not handle; and 2 more ranks"
+std::string EndedRanks::name_unsaved(bool told_programs) const {
+  std::string words;
+  unsigned more = 0;
+  for (const auto& [rank, state] : ranks_) {
+    const int code = code_of(state);
+    if (code == 0 || code == k_checkpointed) continue;
+    if (!words.empty()) {
+      ++more;
+      continue;
+    }
+    words = is_overdue(state)
+                ? fmt::format(": {} had not ended when its time was over", ranks_.where(rank))
+                : fmt::format(": {} {}", ranks_.where(rank), describe_exit(code));
+    if (told_programs && code == 128 + stop_signal_) words += ", which its program does not handle";
+  }
+  return more == 0 ? words
+                   : words + fmt::format("; and {} more rank{}", more, more == 1 ? "" : "s");
+}
+
+std::optional<unsigned> EndedRanks::done_rank() const {
+  for (const auto& [rank, state] : ranks_)
+    if (state.done) return rank;
+  return std::nullopt;
+}
+
+// Every rank ended, but not with a failure of its own: the signal killed it before its program
+// handled it or after it had stopped doing so, or we did when its time was over. torchrun exits 1,
+// whatever its workers did: they may have been done for up to 5 s before it looks; and where it
+// waits for the one of another node to end, it hears no signal.
+bool EndedRanks::all_ended_by_stop() const {
+  if (ranks_.empty()) return false;
+  return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
+    const int code = code_of(one.second);
+    return code == 0 || code == 128 + stop_signal_ || is_overdue(one.second) ||
+           (torchrun_ && code == 1);
+  });
+}
+
+run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
+                                         const std::optional<run::Outcome>& failure) const {
+  const bool saved = !ranks_.empty() && has_all(0, k_checkpointed);
+  const bool ended = !saved && stop.told_programs && !failure && all_ended_by_stop();
+  if (const auto done = done_rank(); done && ended)
+    return {
+        run::Cause::completed,
+        0,
+        fmt::format("the stop ended a program that was done, as {} had said", ranks_.where(*done))};
+  // A failure is why the others were killed.
+  const std::string unsaved = failure ? ": " + failure->detail : name_unsaved(stop.told_programs);
+  run::Outcome outcome{
+      stop.cause,
+      exit_code_of(stop),
+      stop.detail + (saved ? "; every rank saved" : "; not every rank saved" + unsaved)};
+  outcome.unsaved = !saved;
+  outcome.may_be_done = ended;
+  return outcome;
+}
+
+// Exit code 0 says "done" where nobody asked the programs to stop. After that it may as well be
+// "saved": it is done only where a rank had ended before, or said so.
+run::Outcome EndedRanks::outcome_of_zeros(const std::optional<AskedStop>& stop) const {
+  if (!stop || !stop->told_programs) return {run::Cause::completed, 0, "every rank exited 0"};
+  if (const auto done = done_rank())
+    return {run::Cause::completed,
+            0,
+            fmt::format("every rank exited 0, and {} said that it is done", ranks_.where(*done))};
+  for (const auto& [rank, state] : ranks_)
+    if (state.ended_unasked)
+      return {
+          run::Cause::completed,
+          0,
+          fmt::format("every rank exited 0, {} before it was asked to stop", ranks_.where(rank))};
+  run::Outcome outcome{stop->cause, exit_code_of(*stop), stop->detail + "; every rank exited 0"};
+  outcome.may_be_done = true;
+  return outcome;
+}
+
+}  // namespace dts::launch

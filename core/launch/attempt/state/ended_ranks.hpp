@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has become of an attempt whose ranks have all ended: saved, done, or not. Pure.
+#pragma once
+
+#include "core/launch/attempt/state/rank_table.hpp"
+#include "core/run/ledger/decision.hpp"
+
+#include <optional>
+#include <string>
+
+namespace dts::launch {
+
+// The stop that was asked for.
+struct AskedStop {
+  run::Cause cause = run::Cause::stopped;
+  std::string detail;
+  bool told_programs = false;  // false: none ran yet that could save
+};
+
+class EndedRanks {
+ public:
+  EndedRanks(const RankTable& ranks, int stop_signal, bool torchrun)
+      : ranks_(ranks), stop_signal_(stop_signal), torchrun_(torchrun) {}
+
+  // Precondition: each rank has its exit code.
+  [[nodiscard]] run::Outcome outcome(const std::optional<AskedStop>& stop,
+                                     const std::optional<run::Outcome>& failure) const;
+
+ private:
+  [[nodiscard]] run::Outcome outcome_of_stop(const AskedStop& stop,
+                                             const std::optional<run::Outcome>& failure) const;
+  [[nodiscard]] run::Outcome outcome_of_zeros(const std::optional<AskedStop>& stop) const;
+  [[nodiscard]] bool has_all(int code, int or_code) const;
+  [[nodiscard]] std::optional<unsigned> done_rank() const;  // the first that said it is done
+  [[nodiscard]] bool all_ended_by_stop() const;
+  [[nodiscard]] std::string name_unsaved(bool told_programs) const;
+
+  const RankTable& ranks_;
+  int stop_signal_;
+  bool torchrun_;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of an attempt that have said hello: who they are, how far each has got, and the
+// messages on their way to them. What only one phase knows of a rank stays in that phase.
+#pragma once
+
+#include "core/launch/attempt/state/attempt_clock.hpp"
+#include "core/launch/attempt/state/attempt_news.hpp"
+#include "core/launch/wire/protocol.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+struct RankState {
+  Peer peer = -1;
+  Hello hello{};
+  std::string reached_at{};  // the agent's address that it connected to
+  Progress progress{};       // its last
+  Time heard{};              // of its program's start or progress last
+  std::optional<int> exit_code{};
+  bool gone = false;           // its connection is closed
+  bool done = false;           // it said so, see BeatPage
+  bool ended_unasked = false;  // before any stop
+  bool told_to_die = false;
+
+  [[nodiscard]] const std::string& node() const { return hello.rank.node; }
+};
+
+class RankTable {
+ public:
+  RankTable(unsigned world_size, Time began)
+      : world_size_(world_size), began_(began), last_hello_(began) {}
+
+  void add(Peer peer, Hello hello, const std::string& reached_at, Time now);
+
+  // The peer's number may come back as another connection's.
+  void forget(Peer peer) { rank_of_.erase(peer); }
+
+  [[nodiscard]] std::optional<unsigned> rank_of(Peer peer) const;
+
+  [[nodiscard]] bool contains(unsigned rank) const { return ranks_.count(rank) != 0; }
+
+  [[nodiscard]] bool all_here() const { return ranks_.size() >= world_size_; }
+
+  [[nodiscard]] bool empty() const { return ranks_.empty(); }
+
+  [[nodiscard]] std::size_t size() const { return ranks_.size(); }
+
+  [[nodiscard]] RankState& at(unsigned rank) { return ranks_.at(rank); }
+
+  [[nodiscard]] const RankState& at(unsigned rank) const { return ranks_.at(rank); }
+
+  // By rank.
+  [[nodiscard]] auto begin() { return ranks_.begin(); }
+
+  [[nodiscard]] auto end() { return ranks_.end(); }
+
+  [[nodiscard]] auto begin() const { return ranks_.begin(); }
+
+  [[nodiscard]] auto end() const { return ranks_.end(); }
+
+  [[nodiscard]] std::string where(unsigned rank) const;  // "rank 3 on n1"
+
+  // Of all heartbeats; 0: nobody has told of a step.
+  [[nodiscard]] std::uint64_t newest_step() const;
+
+  [[nodiscard]] Time last_hello() const { return last_hello_; }
+
+  // How long it took from the attempt's beginning to the last hello so far.
+  [[nodiscard]] Time::duration arrival() const { return last_hello_ - began_; }
+
+  void send(unsigned rank, ToRank message);
+  // To all whose program has not ended.
+  void send_alive(const ToRank& message);
+
+  // In the order they were sent; empties the queue.
+  [[nodiscard]] std::vector<std::pair<Peer, ToRank>> take_messages() {
+    return std::exchange(messages_, {});
+  }
+
+ private:
+  unsigned world_size_;
+  Time began_;
+  Time last_hello_;
+  std::map<unsigned, RankState> ranks_;  // by rank
+  std::map<Peer, unsigned> rank_of_;
+  std::vector<std::pair<Peer, ToRank>> messages_;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt/watch/culprit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace dts::launch {
+namespace {
+
+constexpr unsigned k_clearly_longer = 3;  // seconds; ranks report what was true at their last look
+
+bool is_stopped(const std::string& state) {
+  return state == "T" || state == "t";
+}
+
+}  // namespace
+
+// Without steps to compare: the one that only waits for time to pass, or that has been without work
+// longer than any other. Who waits for it came to that later, or spins.
+std::optional<Culprit> inactive_rank(const RankTable& ranks) {
+  std::vector<unsigned> asleep, alive;
+  for (const auto& [rank, state] : ranks) {
+    if (state.exit_code) continue;
+    alive.push_back(rank);
+    if (state.progress.asleep) asleep.push_back(rank);
+  }
+  if (asleep.size() == 1 && alive.size() > 1)
+    return Culprit{asleep[0], fmt::format("{} sleeps, the others wait", ranks.where(asleep[0]))};
+  const auto idle = [&](unsigned rank) { return ranks.at(rank).progress.idle_seconds; };
+  std::stable_sort(
+      alive.begin(), alive.end(), [&](unsigned a, unsigned b) { return idle(a) > idle(b); });
+  if (alive.size() < 2 || idle(alive[0]) < idle(alive[1]) + k_clearly_longer) return std::nullopt;
+  return Culprit{alive[0],
+                 fmt::format("{} has used no processor time for {} s, longer than any other",
+                             ranks.where(alive[0]),
+                             idle(alive[0]))};
+}
+
+Culprit find_culprit(const RankTable& ranks, unsigned first) {
+  unsigned slowest = first;
+  for (const auto& [rank, state] : ranks) {
+    if (state.exit_code) continue;
+    if (is_stopped(state.progress.state))
+      return {rank, fmt::format("{} is stopped by a signal", ranks.where(rank))};
+    if (state.progress.step < ranks.at(slowest).progress.step) slowest = rank;
+  }
+  const std::uint64_t step = ranks.at(slowest).progress.step;
+  if (step < ranks.at(first).progress.step)
+    return {slowest, fmt::format("{} is behind, at step {}", ranks.where(slowest), step)};
+  if (auto inactive = inactive_rank(ranks)) return *std::move(inactive);
+  return {slowest, fmt::format("{} said so first, no rank is behind it", ranks.where(slowest))};
+}
+
+}  // namespace dts::launch

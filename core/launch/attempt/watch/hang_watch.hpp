@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an attempt that runs makes progress: which rank holds up the others, whose stacks are
+// written, and when all are given up. Pure, not thread-safe.
+#pragma once
+
+#include "core/launch/attempt/state/attempt_news.hpp"
+#include "core/launch/attempt/state/attempt_settings.hpp"
+#include "core/launch/attempt/state/ending.hpp"
+#include "core/launch/attempt/state/rank_table.hpp"
+#include "core/launch/attempt/watch/quiet_watch.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+
+namespace dts::launch {
+
+class HangWatch {
+ public:
+  HangWatch(const AttemptSettings& settings, RankTable& ranks, Ending& ending, AttemptNews& news)
+      : settings_(settings), ranks_(ranks), ending_(ending), quiet_(settings, ranks, news) {}
+
+  // All ranks run.
+  void begin(Time now);
+  void on_progress(unsigned rank, const Progress& message, Time now);
+  void on_dumped(unsigned rank, Time now);
+
+  // A new checkpoint was seen.
+  void on_checkpoint(Time now) { quiet_.on_sign(now); }
+
+  // Once all ranks run.
+  void on_tick(Time now);
+
+  // A rank has told of a hang: its end only waits for the stacks.
+  [[nodiscard]] bool has_found() const { return hang_.has_value(); }
+
+ private:
+  struct Hang {
+    unsigned first = 0;    // the rank that said so first
+    unsigned stalled = 0;  // seconds, as it said
+    Time give_up;          // on the stacks
+  };
+
+  [[nodiscard]] bool all_stalled() const;
+  void end_hang(Time now);
+  void look_for_silence(Time now);
+
+  const AttemptSettings& settings_;
+  RankTable& ranks_;
+  Ending& ending_;
+  QuietWatch quiet_;
+  bool running_ = false;
+  std::optional<Hang> hang_;
+  std::set<unsigned> dumped_;  // ranks whose stacks are written
+  Time last_check_;
+  Time next_silence_look_;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pace of an attempt's ranks: how often they are told to save, when they must before the job's
+// time is over, and who is named as slow. Pure, not thread-safe.
+#pragma once
+
+#include "core/launch/attempt/state/attempt_news.hpp"
+#include "core/launch/attempt/state/attempt_settings.hpp"
+#include "core/launch/attempt/state/ending.hpp"
+#include "core/launch/attempt/state/rank_table.hpp"
+#include "core/launch/attempt/watch/checkpoint_advice.hpp"
+#include "core/launch/attempt/watch/straggler.hpp"
+
+#include <cstdint>
+#include <set>
+
+namespace dts::launch {
+
+class JobPace {
+ public:
+  JobPace(const AttemptSettings& settings, RankTable& ranks, Ending& ending, AttemptNews& news)
+      : settings_(settings),
+        ranks_(ranks),
+        ending_(ending),
+        news_(news),
+        advice_(settings.plan.nodes, settings.record) {}
+
+  // What a save takes, as this attempt or otherwise the one before has measured it; 0: not known.
+  [[nodiscard]] Seconds save_time() const;
+
+  // Milliseconds between two checkpoints, from what earlier attempts measured; 0: nothing. Once,
+  // before programs start.
+  [[nodiscard]] std::uint64_t first_advice();
+
+  // All ranks run; the rest only from then on.
+  void begin(Time now) { running_since_ = now; }
+
+  void on_tick(Time now);
+  // See Attempt::on_time_left().
+  void on_time_left(Seconds left, Time now);
+
+ private:
+  // Of all ranks, of one of the times in their paces; 0: nobody has told.
+  [[nodiscard]] Seconds longest(std::uint64_t Pace::*what) const;
+  void name_stragglers();
+  void name(const Straggler& slow);
+
+  const AttemptSettings& settings_;
+  RankTable& ranks_;
+  Ending& ending_;
+  AttemptNews& news_;
+  Time running_since_;
+  Time next_look_;
+  CheckpointAdvice advice_;
+  StragglerWatch stragglers_;
+  std::set<unsigned> named_;  // stragglers that the ledger has
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program of which nothing is seen any more: neither a beat nor output of any rank, no
+// checkpoint, and one rank at least has not even computed. Said once, until something is seen
+// again. What is done about it is --hang-timeout's. Pure, not thread-safe.
+#pragma once
+
+#include "core/launch/attempt/state/attempt_news.hpp"
+#include "core/launch/attempt/state/attempt_settings.hpp"
+#include "core/launch/attempt/state/rank_table.hpp"
+
+namespace dts::launch {
+
+class QuietWatch {
+ public:
+  QuietWatch(const AttemptSettings& settings, const RankTable& ranks, AttemptNews& news)
+      : settings_(settings), ranks_(ranks), news_(news) {}
+
+  // A checkpoint was seen, or the programs have started.
+  void on_sign(Time now) { sign_at_ = now; }
+
+  void look(Time now);
+
+ private:
+  void warn(unsigned idle, Time::duration quietest);
+
+  const AttemptSettings& settings_;
+  const RankTable& ranks_;
+  AttemptNews& news_;
+  bool quiet_ = false;  // the ledger says so
+  Time sign_at_;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt/watch/rank_exits.hpp"
+
+#include "core/launch/attempt/state/exit_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::milliseconds k_settle{300};
+constexpr std::chrono::milliseconds k_settle_torchrun{6000};  // it looks at its workers every 5 s
+constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
+
+run::Cause cause_of_exit(const Exited& message) {
+  if (message.code == k_no_restart) return run::Cause::no_restart;
+  if (message.out_of_memory) return run::Cause::out_of_memory;
+  return message.code >= 128 ? run::Cause::rank_killed : run::Cause::user_exit;
+}
+
+// By a signal that no program sends itself when a peer fails, as it does SIGABRT.
+bool is_killed_from_outside(const Exited& message) {
+  constexpr std::array k_signals{SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
+  return message.out_of_memory ||
+         std::find(k_signals.begin(), k_signals.end(), message.code - 128) != k_signals.end();
+}
+
+}  // namespace
+
+void RankExits::on_exited(unsigned rank, const Exited& message, Time now) {
+  RankState& state = ranks_.at(rank);
+  if (state.exit_code) return;
+  const bool stopping = ending_.asked_stop().has_value();
+  state.exit_code = message.code;
+  state.done = message.done;
+  state.ended_unasked = !stopping;
+  launchers_.on_exited(rank, message.code, now);
+  // The others have to follow soon: one that waits for a rank that is gone would wait for ever.
+  if (message.code == k_checkpointed || (message.code != 0 && stopping))
+    ending_.kill_by(now + k_last_saves);
+  if (message.code == k_checkpointed) {
+    if (!first_saved_) first_saved_ = rank;
+  } else if (message.code == k_no_restart || (message.code != 0 && !stopping)) {
+    on_failed(rank, message, now);
+  }
+  ending_.finish_if_all_ended();
+}
+
+void RankExits::withdraw_victim(Time now) {
+  if (settle_until_ != Time::max() && now < settle_until_ && !ending_.begun()) ending_.withdraw();
+}
+
+// A program whose peer is killed can be told of it by MPI, and fail, before the peer's own rank has
+// said that it was killed: who is killed within a moment of the first failure is the reason of it.
+void RankExits::on_failed(unsigned rank, const Exited& message, Time now) {
+  const bool killed = is_killed_from_outside(message);
+  if (killed) withdraw_victim(now);
+  ending_.blame({cause_of_exit(message),
+                 message.code,
+                 fmt::format("{} {}{}",
+                             ranks_.where(rank),
+                             describe_exit(message.code),
+                             message.out_of_memory ? ", by the kernel for want of memory" : ""),
+                 rank});
+  const bool may_be_victim = !killed && message.code != k_no_restart;
+  if (!may_be_victim || !all_run_ || ending_.begun()) return ending_.kill_all(now);
+  const bool torchrun = settings_.plan.workers_per_task > 0 || launchers_.any_below(rank);
+  settle_until_ = std::min(settle_until_, now + (torchrun ? k_settle_torchrun : k_settle));
+  launchers_.judge_failed(rank, now);
+}
+
+void RankExits::on_lost(Peer peer, Time now) {
+  const auto rank = ranks_.rank_of(peer);
+  if (!rank) return;
+  ranks_.forget(peer);
+  RankState& state = ranks_.at(*rank);
+  state.gone = true;
+  if (!state.exit_code) {
+    state.exit_code = 128 + SIGKILL;
+    withdraw_victim(now);
+    silent_.end_unless_a_node_is_down({run::Cause::rank_killed,
+                                       *state.exit_code,
+                                       ranks_.where(*rank) + ": its process vanished",
+                                       rank},
+                                      now);
+  }
+  ending_.finish_if_all_ended();
+}
+
+void RankExits::on_tick(Time now) {
+  launchers_.on_tick(now);
+  if (now >= settle_until_) return ending_.kill_all(now);
+  if (now < ending_.kill_at()) return;
+  if (ending_.asked_stop()) return ending_.kill_all(now);
+  ending_.end({run::Cause::rank_killed,
+               128 + SIGKILL,
+               fmt::format("{} saved and exited 85, but others were still running {} s later",
+                           ranks_.where(first_saved_.value_or(0)),
+                           k_last_saves.count())},
+              now);
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows for an attempt from a rank's program that has ended, or a rank that is gone.
+// Pure, not thread-safe.
+#pragma once
+
+#include "core/launch/attempt/start/silent_nodes.hpp"
+#include "core/launch/attempt/state/attempt_settings.hpp"
+#include "core/launch/attempt/state/ending.hpp"
+#include "core/launch/attempt/state/rank_table.hpp"
+#include "core/launch/attempt/watch/second_launcher_watch.hpp"
+
+#include <optional>
+
+namespace dts::launch {
+
+class RankExits {
+ public:
+  RankExits(const AttemptSettings& settings, RankTable& ranks, SilentNodes& silent, Ending& ending)
+      : settings_(settings),
+        ranks_(ranks),
+        silent_(silent),
+        ending_(ending),
+        launchers_(settings.plan, ranks, ending) {}
+
+  // All ranks run.
+  void begin() { all_run_ = true; }
+
+  void on_launched(unsigned rank, const Launched& message, Time now) {
+    launchers_.on_launched(rank, message, now);
+  }
+
+  void on_exited(unsigned rank, const Exited& message, Time now);
+  // The connection `peer` has ended.
+  void on_lost(Peer peer, Time now);
+  void on_tick(Time now);
+
+ private:
+  void on_failed(unsigned rank, const Exited& message, Time now);
+  // The failure that may be another's fault, if it is only a moment old.
+  void withdraw_victim(Time now);
+
+  const AttemptSettings& settings_;
+  RankTable& ranks_;
+  SilentNodes& silent_;
+  Ending& ending_;
+  SecondLauncherWatch launchers_;
+  bool all_run_ = false;
+  Time settle_until_ = Time::max();      // a program failed, perhaps because another was killed
+  std::optional<unsigned> first_saved_;  // the first rank that exited 85
+};
+
+}  // namespace dts::launch
