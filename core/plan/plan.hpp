@@ -65,7 +65,7 @@ struct Plan {
   unsigned world_size = 1;
   unsigned workers_per_task =
       0;  // processes that each task starts itself (torchrun); 0: it does not
-  std::string launcher = "auto";  // auto, mpirun, srun, ssh; auto is settled in the job
+  spec::Launcher launcher = spec::Launcher::automatic;  // which is settled in the job
   // For ssh: where, in the order of ranks, and how many on each (then `ntasks_per_node` is the most
   // of them), and the words that reach a host.
   std::vector<HostSlots> hosts;

@@ -2,6 +2,8 @@
 // What the user asked for. Plain data; absent means "not asked, let plan decide".
 #pragma once
 
+#include "core/spec/launchers.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -36,7 +38,7 @@ struct JobSpec {
   std::chrono::seconds time_total{0};  // of all attempts together; 0: no limit
   // No progress for so long is a hang; absent: learnt from the beats; seconds::max(): never.
   std::optional<std::chrono::seconds> hang_timeout;
-  std::string launcher = "auto";            // what starts the ranks: auto, mpirun, srun, ssh
+  Launcher launcher = Launcher::automatic;  // what starts the ranks
   std::string hosts;                        // machines without a scheduler, see expand_host_slots()
   std::string ssh_command;                  // words instead of "ssh", split at blanks
   std::chrono::seconds start_timeout{120};  // for every rank to say hello, and then to start

@@ -52,7 +52,7 @@ and
 The default is derived from the program's name.
 )"},
       {.names = "--launcher",
-       .value = choice(&JobSpec::launcher, "NAME", {"auto", "mpirun", "srun", "ssh"}),
+       .value = launcher(&JobSpec::launcher),
        .help =
            "what starts the ranks: auto, mpirun, srun, ssh [auto: mpirun if found, otherwise srun]",
        .manual = R"(What starts the ranks:

@@ -33,23 +33,19 @@ void check_hosts(Diagnostics& problems, const JobSpec& spec) {
 }
 
 void check_launcher(Diagnostics& problems, const JobSpec& spec) {
-  const std::string& name = spec.launcher;
-  if (name == "ssh" && spec.hosts.empty())
-    problems.push_back(
-        {"--launcher",
-         "ssh needs `dtsubmit run --hosts`: in a Slurm job its ranks would be outside of the job, "
-         "on cores and GPUs of others",
-         "omit --launcher"});
+  const LauncherRow* row = nullptr;
+  for (const LauncherRow& one : built_in_launchers())
+    if (one.launcher == spec.launcher) row = &one;
+  if (row != nullptr && row->hosts == nullptr && spec.hosts.empty())
+    problems.push_back({"--launcher",
+                        fmt::format("{} needs `dtsubmit run --hosts`: in a Slurm job its ranks "
+                                    "would be outside of the job, on cores and GPUs of others",
+                                    row->name),
+                        "omit --launcher"});
   if (spec.hosts.empty()) return;
   check_hosts(problems, spec);
-  if (name == "mpirun")
-    problems.push_back({"--launcher",
-                        "mpirun does not take the environment and the folder along to --hosts",
-                        "omit --launcher: ssh starts the ranks"});
-  if (name == "srun")
-    problems.push_back({"--launcher",
-                        "srun starts ranks in a Slurm job, not on --hosts",
-                        "omit --launcher: ssh starts the ranks"});
+  if (row != nullptr && row->hosts != nullptr)
+    problems.push_back({"--launcher", row->hosts, "omit --launcher: ssh starts the ranks"});
 }
 
 void check_command(Diagnostics& problems, const std::vector<std::string>& command) {

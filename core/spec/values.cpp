@@ -178,6 +178,28 @@ Value choice(std::string JobSpec::*member, const char* type, std::vector<std::st
   return value;
 }
 
+Value launcher(Launcher JobSpec::*member) {
+  const auto set = [member](const std::string& name, JobSpec& spec) -> Result<void> {
+    if (const auto known = launcher_from(name)) {
+      spec.*member = *known;
+      return {};
+    }
+    std::vector<std::string> names{"auto"};
+    for (const LauncherRow& row : built_in_launchers()) names.emplace_back(row.name);
+    return fail(Errc::invalid, "must be " + alternatives(names));
+  };
+  Value value;
+  value.type = "NAME";
+  value.parse = set;
+  value.read = [set](const json& stored, JobSpec& spec) -> Result<void> {
+    std::string name;
+    DTS_TRY(read_text(stored, name));
+    return set(name, spec);
+  };
+  value.write = [member](const JobSpec& spec) { return ordered_json(to_string(spec.*member)); };
+  return value;
+}
+
 Value flag(bool JobSpec::*member, bool always) {
   Value value;
   value.parse = [member](const std::string&, JobSpec& spec) -> Result<void> {

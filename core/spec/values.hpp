@@ -40,6 +40,9 @@ using Seconds = std::chrono::seconds;
                            const char* type,
                            std::vector<std::string> words);
 
+// --launcher: "auto" or one of built_in_launchers().
+[[nodiscard]] Value launcher(Launcher JobSpec::*member);
+
 // True if the flag was typed; absent from spec.json unless `always`.
 [[nodiscard]] Value flag(bool JobSpec::*member, bool always);
 

@@ -13,6 +13,7 @@
 #include "core/launch/job/stop_way.hpp"
 #include "core/launch/launcher/identity.hpp"
 #include "core/launch/launcher/launcher.hpp"
+#include "core/launch/launcher/own_steps.hpp"
 #include "core/launch/program/program.hpp"
 
 #include <fcntl.h>
@@ -45,30 +46,10 @@ constexpr seconds k_controller_patience{120};  // a restarted one is back long b
 constexpr seconds k_ask_again{3};
 constexpr seconds k_fence_check{5};
 constexpr milliseconds k_presence_check{500};
-constexpr seconds k_question_limit{10};
 constexpr unsigned k_most_sentinels = 3;    // one after the other
 constexpr milliseconds k_look_limit{1500};  // a lost SYN is sent again after 1 s (RFC 6298)
 constexpr seconds k_answer_limit{20};       // for a step of a shell
 constexpr seconds k_before_deadline{2};     // our kill comes before the scheduler's
-
-Result<LauncherFacts> launcher_facts(const std::string& asked, bool local) {
-  LauncherFacts facts;
-  facts.local = local;
-  facts.srun = find_program("srun").has_value();
-  const auto mpirun = find_program("mpirun");
-  if (asked == "srun" || !mpirun) return facts;
-  // Up to release 4 mpirun is another name of orterun: that is known without the time of a process.
-  std::error_code failed;
-  if (std::filesystem::canonical(*mpirun, failed).filename() == "orterun") {
-    facts.mpirun = "mpirun (Open MPI) 4";
-    return facts;
-  }
-  Command ask;
-  ask.argv = {"mpirun", "--version"};
-  DTS_ASSIGN(const Output version, run_process(std::move(ask), k_question_limit));
-  facts.mpirun = version.out.substr(0, version.out.find('\n'));
-  return facts;
-}
 
 }  // namespace
 
@@ -106,41 +87,22 @@ Result<run::Outcome> AttemptRunner::run() {
   return *attempt_.outcome();
 }
 
-Result<LauncherCommand> AttemptRunner::launcher_command(
-    const std::vector<std::string>& rank_command) {
-  const plan::Plan& plan = settings_.attempt.plan;
-  if (plan.launcher == "ssh") {
-    log("launcher {} to {} hosts", fmt::join(plan.ssh, " "), plan.hosts.size());
-    return LauncherCommand{{settings_.dtsubmit,
-                            "ssh",
-                            "--run",
-                            settings_.run.path,
-                            "--attempt",
-                            std::to_string(settings_.attempt.number)},
-                           {}};
-  }
-  DTS_ASSIGN(const LauncherFacts facts, launcher_facts(plan.launcher, settings_.local));
-  DTS_ASSIGN(const LauncherChoice choice, choose_launcher(plan.launcher, facts));
-  if (choice.name == "mpirun") {
-    log("launcher {}: {}", *facts.mpirun, choice.why);
-    // Ranks on the batch script's own node are not in a step, which alone hears of a preemption.
-    needs_sentinel_ = !settings_.local && plan.nodes == 1;
-    return mpirun_command(plan,
-                          {*open_mpi_release(*facts.mpirun),
-                           settings_.local,
-                           ::geteuid() == 0,
-                           settings_.dtsubmit,
-                           settings_.nodes},
-                          rank_command);
-  }
-  Command ask;
-  ask.argv = {"srun", "--mpi=list"};
-  DTS_ASSIGN(const Output list, run_process(std::move(ask), k_question_limit));
-  const std::string mpi = mpi_type_of(list.out + list.err);
-  log("launcher srun --mpi={}: {}", mpi, choice.why);
-  LauncherCommand command = srun_command(plan, mpi, rank_command, settings_.nodes);
-  if (mpi == "pmix" && !getenv_lookup(k_pmix_fence.first))
-    command.environment.emplace_back(k_pmix_fence);
+Result<LauncherCommand> AttemptRunner::launcher_command(std::vector<std::string> rank_command) {
+  LaunchRequest request;
+  request.plan = settings_.attempt.plan;
+  request.rank_command = std::move(rank_command);
+  request.nodes = settings_.nodes;
+  request.dtsubmit = settings_.dtsubmit;
+  request.run_directory = settings_.run.path;
+  request.attempt = settings_.attempt.number;
+  request.local = settings_.local;
+  request.as_root = ::geteuid() == 0;
+  const auto ask = [](spec::Launcher launcher) { return type_of(launcher).ask(); };
+  DTS_ASSIGN(const LauncherChoice choice,
+             choose_launcher(request.plan.launcher, request.local, ask));
+  DTS_ASSIGN(LauncherCommand command,
+             type_of(choice.launcher).command(request, choice.answer, getenv_lookup));
+  log("launcher {}: {}", command.description, choice.why);
   return command;
 }
 
@@ -154,7 +116,8 @@ Result<void> AttemptRunner::start_launcher() {
                                         "--"};
   const auto& program = settings_.attempt.plan.command;
   rank_command.insert(rank_command.end(), program.begin(), program.end());
-  DTS_ASSIGN(LauncherCommand launcher, launcher_command(rank_command));
+  DTS_ASSIGN(LauncherCommand launcher, launcher_command(std::move(rank_command)));
+  needs_sentinel_ = launcher.needs_sentinel;
   if (!getenv_lookup(k_launcher_hwloc.first)) launcher.environment.emplace_back(k_launcher_hwloc);
   for (auto& variable : step_environment()) launcher.environment.push_back(std::move(variable));
   Command command;

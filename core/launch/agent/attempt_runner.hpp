@@ -91,8 +91,7 @@ class AttemptRunner {
 
   [[nodiscard]] Result<void> open_channel();
   [[nodiscard]] Result<void> start_launcher();
-  [[nodiscard]] Result<LauncherCommand> launcher_command(
-      const std::vector<std::string>& rank_command);
+  [[nodiscard]] Result<LauncherCommand> launcher_command(std::vector<std::string> rank_command);
   void start_sentinel();
   void poll_once(std::chrono::milliseconds limit);
   void accept_peers();

@@ -3,7 +3,7 @@
 
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
-#include "core/launch/launcher/launcher.hpp"
+#include "core/launch/launcher/own_steps.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "core/base/text/counted.hpp"
 #include "core/launch/health/check_step.hpp"
 #include "core/launch/health/quarantine.hpp"
-#include "core/launch/launcher/launcher.hpp"
+#include "core/launch/launcher/own_steps.hpp"
 #include "core/run/index/quarantine.hpp"
 
 #include <fmt/format.h>

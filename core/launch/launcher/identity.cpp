@@ -3,6 +3,7 @@
 
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/identity_sources.hpp"
+#include "core/launch/launcher/launcher.hpp"
 
 #include <fmt/format.h>
 
@@ -164,7 +165,11 @@ Result<Identity> from_step(const SlurmStep& step, const Lookup& lookup) {
 }  // namespace
 
 Result<Identity> identify(const Lookup& lookup) {
-  if (is_there(k_open_mpi, lookup)) return from_open_mpi(lookup);
+  for (const spec::LauncherRow& row : spec::built_in_launchers()) {
+    const Source* source = type_of(row.launcher).identity;
+    if (source != nullptr && is_there(*source, lookup))
+      return source == &k_open_mpi ? from_open_mpi(lookup) : from_mpirun(*source, lookup);
+  }
   if (is_there(k_mvapich2, lookup)) return from_mpirun(k_mvapich2, lookup);
   if (is_there(k_pmi, lookup) && lookup(k_pmi.local_rank)) return from_mpirun(k_pmi, lookup);
   DTS_ASSIGN(const auto step, slurm_step(lookup));

@@ -5,14 +5,14 @@
 #include "core/plan/thread_places.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <set>
+#include <vector>
 
 namespace dts::plan {
 
 namespace {
 
-bool starts_with_one_of(std::string_view name, std::initializer_list<std::string_view> prefixes) {
+bool starts_with_one_of(std::string_view name, const std::vector<std::string_view>& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) {
     return name.substr(0, prefix.size()) == prefix;
   });
@@ -57,17 +57,12 @@ bool is_leaky_variable(std::string_view name) {
                                                              "MPI_LOCALRANKID",
                                                              "MPI_LOCALNRANKS"};
   if (name == "SLURM_CONF") return false;
-  return k_names.count(name) > 0 || starts_with_one_of(name,
-                                                       {"SLURM_",
-                                                        "SBATCH_",
-                                                        "SRUN_",
-                                                        "OMPI_",
-                                                        "PMIX_",
-                                                        "PMI_",
-                                                        "PRTE_",
-                                                        "MV2_COMM_WORLD_",
-                                                        "PET_",
-                                                        "TORCHELASTIC_"});
+  const auto is_of = [&](const spec::LauncherRow& row) {
+    return starts_with_one_of(name, row.leaks);
+  };
+  const auto& launchers = spec::built_in_launchers();
+  return k_names.count(name) > 0 || std::any_of(launchers.begin(), launchers.end(), is_of) ||
+         starts_with_one_of(name, {"MV2_COMM_WORLD_", "PET_", "TORCHELASTIC_"});
 }
 
 }  // namespace dts::plan

@@ -106,7 +106,7 @@ std::string to_json(const Plan& plan) {
                         {"cpus_per_task", plan.cpus_per_task},
                         {"world_size", plan.world_size},
                         {"workers_per_task", plan.workers_per_task},
-                        {"launcher", plan.launcher},
+                        {"launcher", spec::to_string(plan.launcher)},
                         {"frameworks", plan.frameworks},
                         {"bind", plan.bind},
                         {"bind_threads", plan.bind_threads},
@@ -147,7 +147,11 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "cpus_per_task", plan.cpus_per_task)) return bad("cpus_per_task");
   if (!read(value, "world_size", plan.world_size)) return bad("world_size");
   if (!read(value, "workers_per_task", plan.workers_per_task)) return bad("workers_per_task");
-  if (!read(value, "launcher", plan.launcher)) return bad("launcher");
+  std::string launcher_name;
+  if (!read(value, "launcher", launcher_name)) return bad("launcher");
+  const auto launcher = spec::launcher_from(launcher_name);
+  if (!launcher) return bad("launcher");
+  plan.launcher = *launcher;
   if (!read(value, "frameworks", plan.frameworks)) return bad("frameworks");
   if (!read(value, "bind_threads", plan.bind_threads)) return bad("bind_threads");
   if (!read(value, "signal_margin", margin)) return bad("signal_margin");

@@ -128,15 +128,16 @@ void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
   plan.launcher = spec.launcher;
   std::string why = "as asked";
   if (!plan.hosts.empty()) {
-    if (spec.launcher == "auto") why = "auto: it reaches --hosts without a scheduler";
-    plan.launcher = "ssh";
+    if (spec.launcher == spec::Launcher::automatic)
+      why = "auto: it reaches --hosts without a scheduler";
+    plan.launcher = spec::Launcher::ssh;
     for (std::string& word : split(spec.ssh_command, ' '))
       if (!word.empty()) plan.ssh.push_back(std::move(word));
     if (plan.ssh.empty()) plan.ssh = {"ssh"};
-  } else if (spec.launcher == "auto") {
+  } else if (spec.launcher == spec::Launcher::automatic) {
     why = "mpirun where the nodes have it, otherwise srun";
   }
-  decide(plan, "launcher", plan.launcher, why);
+  decide(plan, "launcher", spec::to_string(plan.launcher), why);
 }
 
 void choose_world_size(Plan& plan) {

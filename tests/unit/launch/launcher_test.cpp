@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launcher's command line.
-#include "core/launch/launcher/launcher.hpp"
+#include "core/launch/launcher/mpirun.hpp"
+#include "core/launch/launcher/own_steps.hpp"
+#include "core/launch/launcher/srun.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,12 +16,13 @@ using Words = std::vector<std::string>;
 
 const Words k_rank{"/opt/dtsubmit", "rank", "--", "python3", "a b.py", "--np", "$(x)", ""};
 
-LauncherCommand command_for(unsigned nodes, unsigned tasks, const MpirunSettings& settings) {
-  plan::Plan plan;
-  plan.nodes = nodes;
-  plan.ntasks_per_node = tasks;
-  plan.world_size = nodes * tasks;
-  return mpirun_command(plan, settings, k_rank);
+LaunchRequest request_for(unsigned nodes, unsigned tasks) {
+  LaunchRequest request;
+  request.plan.nodes = nodes;
+  request.plan.ntasks_per_node = tasks;
+  request.plan.world_size = nodes * tasks;
+  request.rank_command = k_rank;
+  return request;
 }
 
 bool has_run_of(const Words& argv, const Words& words) {
@@ -33,7 +36,9 @@ TEST_CASE("mpirun is told the layout in the words of its release, unbound") {
 
   struct Case {
     const char* what;
-    MpirunSettings settings;
+    unsigned release;
+    bool local, as_root;
+    std::string dtsubmit;
     Words words;  // between "mpirun" and the rank's
     std::vector<std::pair<std::string, std::string>> environment;
   };
@@ -44,7 +49,10 @@ TEST_CASE("mpirun is told the layout in the words of its release, unbound") {
   for (
       const Case& c :
       {Case{"4, nodes",
-            {4, false, false, path},
+            4,
+            false,
+            false,
+            path,
             {"--np",
              "16",
              "--bind-to",
@@ -56,31 +64,54 @@ TEST_CASE("mpirun is told the layout in the words of its release, unbound") {
              "/opt/dtsubmit orted"},
             {patient}},
        {"4, this machine",
-        {4, true, false, path},
+        4,
+        true,
+        false,
+        path,
         {"--np", "16", "--bind-to", "none", "--host", "localhost:16", "--oversubscribe"},
         {patient}},
        {"4, a path that mpirun would split",
-        {4, false, true, "/my programs/dtsubmit"},
+        4,
+        false,
+        true,
+        "/my programs/dtsubmit",
         {"--np", "16", "--bind-to", "none", "--oversubscribe", "--map-by", "ppr:8:node"},
         {patient, root, sure}},
        {"5, nodes",
-        {5, false, false, path},
+        5,
+        false,
+        false,
+        path,
         {"--np", "16", "--bind-to", "none", "--map-by", "ppr:8:node:oversubscribe"},
         {{"PRTE_MCA_prte_launch_agent", "/opt/dtsubmit prted"}}},
        {"5, this machine",
-        {5, true, true, path},
+        5,
+        true,
+        true,
+        path,
         {"--np", "16", "--bind-to", "none", "--host", "localhost:16", "--map-by", ":oversubscribe"},
         {root, sure}},
        {"5, a path that mpirun would split",
-        {5, false, false, "/my programs/dtsubmit"},
+        5,
+        false,
+        false,
+        "/my programs/dtsubmit",
         {"--np", "16", "--bind-to", "none", "--map-by", "ppr:8:node:oversubscribe"},
         {}},
        {"6, as 5",
-        {6, true, false, path},
+        6,
+        true,
+        false,
+        path,
         {"--np", "16", "--bind-to", "none", "--host", "localhost:16", "--map-by", ":oversubscribe"},
         {}}}) {
     CAPTURE(c.what);
-    const LauncherCommand command = command_for(2, 8, c.settings);
+    LaunchRequest request = request_for(2, 8);
+    request.local = c.local;
+    request.as_root = c.as_root;
+    request.dtsubmit = c.dtsubmit;
+    const LauncherCommand command = mpirun_command(request, c.release);
+    CHECK_FALSE(command.needs_sentinel);
     Words expected{"mpirun"};
     expected.insert(expected.end(), c.words.begin(), c.words.end());
     expected.insert(expected.end(), k_rank.begin(), k_rank.end());
@@ -117,12 +148,9 @@ TEST_CASE("the sentinel step takes one task and no resource from the ranks") {
 }
 
 TEST_CASE("srun starts exactly the planned ranks in one step, unbound, with the job's cores") {
-  plan::Plan plan;
-  plan.nodes = 2;
-  plan.ntasks_per_node = 4;
-  plan.world_size = 8;
-  plan.cpus_per_task = 3;
-  const Words argv = srun_command(plan, "pmix", k_rank).argv;
+  LaunchRequest request = request_for(2, 4);
+  request.plan.cpus_per_task = 3;
+  const Words argv = srun_command(request, "pmix").argv;
   CHECK(argv.front() == "srun");
   for (const char* word : {"--nodes=2",
                            "--ntasks=8",
@@ -135,46 +163,66 @@ TEST_CASE("srun starts exactly the planned ranks in one step, unbound, with the 
                            "--mpi=pmix"})
     CHECK_MESSAGE(has_run_of(argv, {word}), std::string(word));
   CHECK_FALSE(has_run_of(argv, {"--gpu-bind=none"}));
-  plan.gpus_per_node = 4;
-  CHECK(has_run_of(srun_command(plan, "pmix", k_rank).argv, {"--gpu-bind=none"}));
+  request.plan.gpus_per_node = 4;
+  CHECK(has_run_of(srun_command(request, "pmix").argv, {"--gpu-bind=none"}));
   CHECK(std::any_of(
       argv.begin(), argv.end(), [](const auto& word) { return word.rfind("--wait=", 0) == 0; }));
   CHECK(Words(argv.end() - static_cast<std::ptrdiff_t>(k_rank.size()), argv.end()) == k_rank);
 }
 
-TEST_CASE("the launcher is what was asked for, else mpirun, else srun, and says why") {
+TEST_CASE("the launcher is what was asked for, otherwise mpirun, otherwise srun, and says why") {
+  using spec::Launcher;
+
   struct Case {
-    const char* asked;
-    LauncherFacts facts;
-    const char* chosen;  // null: refused with `error`
+    Launcher asked;
+    bool local;
+    const char* mpirun;  // what it answers; null: it is not there
+    bool srun;
+    std::optional<Launcher> chosen;  // none: refused with `error`
     Errc error = Errc::internal;
   };
 
-  const std::string open = "mpirun (Open MPI) 4.1.4", hydra = "HYDRA build details:";
-  for (const Case& c : {Case{"auto", {false, open, true}, "mpirun"},
-                        {"auto", {true, open, true}, "mpirun"},
-                        {"auto", {false, {}, true}, "srun"},
-                        {"auto", {false, hydra, true}, "srun"},
-                        {"srun", {false, open, true}, "srun"},
-                        {"mpirun", {false, open, true}, "mpirun"},
-                        {"auto", {true, {}, true}, nullptr, Errc::not_found},
-                        {"auto", {true, hydra, true}, nullptr, Errc::not_found},
-                        {"auto", {false, {}, false}, nullptr, Errc::not_found},
-                        {"mpirun", {false, {}, true}, nullptr, Errc::not_found},
-                        {"mpirun", {false, hydra, true}, nullptr, Errc::not_found},
-                        {"srun", {false, open, false}, nullptr, Errc::not_found},
-                        {"srun", {true, open, true}, nullptr, Errc::invalid}}) {
-    CAPTURE(c.asked);
-    const auto choice = choose_launcher(c.asked, c.facts);
-    REQUIRE(choice.has_value() == (c.chosen != nullptr));
+  const char *open = "mpirun (Open MPI) 4.1.4", *hydra = "HYDRA build details:";
+  for (const Case& c : {Case{Launcher::automatic, false, open, true, Launcher::mpirun},
+                        {Launcher::automatic, true, open, true, Launcher::mpirun},
+                        {Launcher::automatic, false, nullptr, true, Launcher::srun},
+                        {Launcher::automatic, false, hydra, true, Launcher::srun},
+                        {Launcher::srun, false, open, true, Launcher::srun},
+                        {Launcher::mpirun, false, open, true, Launcher::mpirun},
+                        {Launcher::ssh, true, nullptr, false, Launcher::ssh},
+                        {Launcher::automatic, true, nullptr, true, {}, Errc::not_found},
+                        {Launcher::automatic, true, hydra, true, {}, Errc::not_found},
+                        {Launcher::automatic, false, nullptr, false, {}, Errc::not_found},
+                        {Launcher::mpirun, false, nullptr, true, {}, Errc::not_found},
+                        {Launcher::mpirun, false, hydra, true, {}, Errc::not_found},
+                        {Launcher::srun, false, open, false, {}, Errc::not_found},
+                        {Launcher::srun, true, open, true, {}, Errc::invalid}}) {
+    CAPTURE(spec::to_string(c.asked));
+    const auto ask = [&](Launcher launcher) -> Result<std::string> {
+      const bool there = launcher == Launcher::mpirun ? c.mpirun != nullptr : c.srun;
+      if (!there) return fail(Errc::not_found, "not here");
+      return launcher == Launcher::mpirun ? c.mpirun : "none";
+    };
+    const auto choice = choose_launcher(c.asked, c.local, [&](Launcher one) -> Result<std::string> {
+      return one == Launcher::ssh ? Result<std::string>("") : ask(one);
+    });
+    REQUIRE(choice.has_value() == c.chosen.has_value());
     if (choice) {
-      CHECK(choice->name == c.chosen);
+      CHECK(choice->launcher == *c.chosen);
       CHECK_FALSE(choice->why.empty());
     } else {
       CHECK(choice.error().code == c.error);
       CHECK_FALSE(choice.error().hint.empty());
     }
   }
+}
+
+TEST_CASE("a job on one node under mpirun needs a step that hears of a preemption") {
+  LaunchRequest request = request_for(1, 4);
+  CHECK(mpirun_command(request, 4).needs_sentinel);
+  CHECK_FALSE(srun_command(request, "none").needs_sentinel);
+  request.local = true;
+  CHECK_FALSE(mpirun_command(request, 4).needs_sentinel);
 }
 
 TEST_CASE("of srun's MPI types the best is taken, by its whole name") {
@@ -185,19 +233,16 @@ TEST_CASE("of srun's MPI types the best is taken, by its whole name") {
 }
 
 TEST_CASE("of a job with spares only the chosen nodes are used") {
-  const Words nodes{"n0", "n2", "n3"};
-  const Words host{"--host", "n0:4,n2:4,n3:4"};
-  for (const unsigned release : {4U, 5U})
-    CHECK(
-        has_run_of(command_for(3, 4, {release, false, false, "/opt/dtsubmit", nodes}).argv, host));
-  plan::Plan plan;
-  plan.nodes = 3;
-  CHECK(has_run_of(srun_command(plan, "none", k_rank, nodes).argv,
-                   {"--nodelist=n[0,2-3]", "--overlap"}));
-  const Words all = srun_command(plan, "none", k_rank).argv;
+  LaunchRequest request = request_for(3, 4);
+  const Words all = srun_command(request, "none").argv;
   CHECK(std::none_of(all.begin(), all.end(), [](const std::string& word) {
     return word.rfind("--nodelist", 0) == 0;
   }));
+  request.dtsubmit = "/opt/dtsubmit";
+  request.nodes = {"n0", "n2", "n3"};
+  for (const unsigned release : {4U, 5U})
+    CHECK(has_run_of(mpirun_command(request, release).argv, {"--host", "n0:4,n2:4,n3:4"}));
+  CHECK(has_run_of(srun_command(request, "none").argv, {"--nodelist=n[0,2-3]", "--overlap"}));
 }
 
 TEST_CASE("the step that measures nodes takes one task on each and no resource from the ranks") {

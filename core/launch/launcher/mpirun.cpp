@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/launcher/mpirun.hpp"
+
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace dts::launch {
+namespace {
+
+constexpr unsigned k_prrte_release = 5;  // the first with prterun behind mpirun
+
+void add_open_mpi_4(LauncherCommand& command, const LaunchRequest& request, bool shielded) {
+  command.argv.emplace_back("--oversubscribe");
+  if (!request.local)
+    command.argv.insert(command.argv.end(),
+                        {"--map-by", fmt::format("ppr:{}:node", request.plan.ntasks_per_node)});
+  if (shielded)
+    command.argv.insert(command.argv.end(), {"--launch-agent", request.dtsubmit + " orted"});
+  // By default mpirun kills its ranks 1 s after it hears SIGTERM, whatever grace the job has. The
+  // agent ends ranks itself, in time.
+  command.environment.emplace_back("OMPI_MCA_odls_base_sigkill_timeout", "3000");
+}
+
+void add_open_mpi_5(LauncherCommand& command, const LaunchRequest& request, bool shielded) {
+  const std::string map =
+      request.local ? "" : fmt::format("ppr:{}:node", request.plan.ntasks_per_node);
+  command.argv.insert(command.argv.end(), {"--map-by", map + ":oversubscribe"});
+  if (shielded)
+    command.environment.emplace_back("PRTE_MCA_prte_launch_agent", request.dtsubmit + " prted");
+}
+
+}  // namespace
+
+LauncherCommand mpirun_command(const LaunchRequest& request, unsigned release) {
+  const plan::Plan& plan = request.plan;
+  LauncherCommand command;
+  command.argv = {"mpirun", "--np", std::to_string(plan.world_size), "--bind-to", "none"};
+  if (request.local)
+    command.argv.insert(command.argv.end(),
+                        {"--host", fmt::format("localhost:{}", plan.world_size)});
+  // mpirun splits the daemon's command at blanks, without quoting: such a path has to do without
+  // the shield.
+  if (!request.nodes.empty()) {
+    std::string hosts;
+    for (const std::string& node : request.nodes)
+      hosts += fmt::format("{}{}:{}", hosts.empty() ? "" : ",", node, plan.ntasks_per_node);
+    command.argv.insert(command.argv.end(), {"--host", hosts});
+    // As srun_command() does, for the srun that starts mpirun's daemons.
+    command.environment.emplace_back("SLURM_OVERLAP", "1");
+  }
+  const bool shielded = !request.local && request.dtsubmit.find(' ') == std::string::npos;
+  const auto add = release < k_prrte_release ? add_open_mpi_4 : add_open_mpi_5;
+  add(command, request, shielded);
+  command.argv.insert(command.argv.end(), request.rank_command.begin(), request.rank_command.end());
+  if (request.as_root) {
+    command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  // Ranks on the batch script's own node are not in a step, which alone hears of a preemption.
+  command.needs_sentinel = !request.local && plan.nodes == 1;
+  return command;
+}
+
+std::optional<unsigned> open_mpi_release(std::string_view version) {
+  constexpr std::string_view k_maker = "(Open MPI) ";
+  const std::size_t maker = version.find(k_maker);
+  if (maker == std::string_view::npos) return std::nullopt;
+  const std::string_view number = version.substr(maker + k_maker.size());
+  const auto release = parse_number(number.substr(0, number.find('.')));
+  if (!release || *release > 1000) return std::nullopt;
+  return static_cast<unsigned>(*release);
+}
+
+namespace {
+
+// The first line of `mpirun --version`.
+Result<std::string> ask_mpirun() {
+  const auto mpirun = find_program("mpirun");
+  if (!mpirun) return fail(Errc::not_found, "no mpirun");
+  // Up to release 4 mpirun is another name of orterun: that is known without the time of a process.
+  std::error_code failed;
+  if (std::filesystem::canonical(*mpirun, failed).filename() == "orterun")
+    return "mpirun (Open MPI) 4";
+  Command ask;
+  ask.argv = {"mpirun", "--version"};
+  DTS_ASSIGN(const Output version, run_process(std::move(ask), k_question_limit));
+  return version.out.substr(0, version.out.find('\n'));
+}
+
+Result<void> mpirun_available(const Result<std::string>& answer, bool local) {
+  if (answer && open_mpi_release(*answer)) return {};
+  return fail(
+      Errc::not_found,
+      answer ? fmt::format("the mpirun here is not Open MPI's, it says `{}`", *answer)
+             : fmt::format("no mpirun on this {}", local ? "machine" : "node"),
+      local ? "install Open MPI (openmpi-bin), or load its module"
+            : "install Open MPI (openmpi-bin) on the nodes or load its module, or use --launcher "
+              "srun");
+}
+
+Result<LauncherCommand> start_by_mpirun(const LaunchRequest& request,
+                                        const std::string& answer,
+                                        const Lookup&) {
+  LauncherCommand command = mpirun_command(request, open_mpi_release(answer).value_or(0));
+  command.description = answer;
+  return command;
+}
+
+}  // namespace
+
+const LauncherType k_mpirun_launcher{ask_mpirun, mpirun_available, start_by_mpirun, &k_open_mpi};
+
+}  // namespace dts::launch

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/launcher/own_steps.hpp"
+
+#include "core/base/text/hostlist.hpp"
+
+#include <fmt/format.h>
+
+namespace dts::launch {
+
+std::vector<std::string> check_command(const std::vector<std::string>& nodes,
+                                       bool with_gpus,
+                                       const std::vector<std::string>& measure) {
+  std::vector<std::string> argv{"srun",
+                                "--overlap",
+                                "--nodelist=" + fold_hostlist(nodes),
+                                fmt::format("--nodes={}", nodes.size()),
+                                fmt::format("--ntasks={}", nodes.size()),
+                                "--ntasks-per-node=1",
+                                "--cpus-per-task=1",
+                                "--mem=0",
+                                "--mpi=none",
+                                "--input=none",
+                                "--kill-on-bad-exit=0",
+                                "--quiet"};
+  if (!with_gpus) argv.emplace_back("--gres=none");
+  argv.insert(argv.end(), measure.begin(), measure.end());
+  return argv;
+}
+
+std::vector<std::string> sentinel_command(const std::string& dtsubmit) {
+  return {"srun",
+          "--overlap",
+          "--nodes=1",
+          "--ntasks=1",
+          "--cpus-per-task=1",
+          "--mem=0",
+          "--gres=none",
+          "--mpi=none",
+          "--quiet",
+          dtsubmit,
+          "sentinel"};
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of our own beside the ranks', in a Slurm job. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+// A step of one process on each of `nodes`, beside whatever runs there. Only with GPUs may it see
+// them.
+[[nodiscard]] std::vector<std::string> check_command(const std::vector<std::string>& nodes,
+                                                     bool with_gpus,
+                                                     const std::vector<std::string>& measure);
+
+// A step of one process that does nothing but hear the SIGTERM that starts a preemption's grace
+// time: Slurm sends that to steps only, and a job on one node under mpirun has none.
+[[nodiscard]] std::vector<std::string> sentinel_command(const std::string& dtsubmit);
+
+}  // namespace dts::launch

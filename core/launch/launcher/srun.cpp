@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/launcher/srun.hpp"
+
+#include "core/base/os/process.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
+
+#include <fmt/format.h>
+
+namespace dts::launch {
+
+std::string mpi_type_of(std::string_view list) {
+  for (const std::string_view type : {"pmix", "pmi2"})
+    for (const std::string& line : split(list, '\n'))
+      if (trim(line) == type) return std::string(type);
+  return "none";
+}
+
+LauncherCommand srun_command(const LaunchRequest& request, const std::string& mpi) {
+  const plan::Plan& plan = request.plan;
+  LauncherCommand command;
+  command.argv = {"srun",
+                  fmt::format("--nodes={}", plan.nodes),
+                  fmt::format("--ntasks={}", plan.world_size),
+                  fmt::format("--ntasks-per-node={}", plan.ntasks_per_node),
+                  // srun does not take it from the job's --cpus-per-task since Slurm 22.05.
+                  fmt::format("--cpus-per-task={}", plan.cpus_per_task),
+                  "--distribution=block:block",
+                  "--cpu-bind=none",
+                  "--export=ALL",
+                  "--input=none",
+                  // A rank process only fails when its agent is gone: then none may go on for long.
+                  "--kill-on-bad-exit=1",
+                  "--wait=60",
+                  "--mpi=" + mpi};
+  // A rank whose control group has only its own GPU cannot open its peers' memory (CUDA IPC), and
+  // which GPUs are whose is our plan's. SLURM_GPU_BIND of the job would else count.
+  if (plan.gpus_per_node > 0) command.argv.emplace_back("--gpu-bind=none");
+  // A step that a lost node belonged to holds its cores on the others until the node is called
+  // down.
+  if (!request.nodes.empty())
+    command.argv.insert(command.argv.end(),
+                        {"--nodelist=" + fold_hostlist(request.nodes), "--overlap"});
+  command.argv.insert(command.argv.end(), request.rank_command.begin(), request.rank_command.end());
+  return command;
+}
+
+namespace {
+
+// What `srun --mpi=list` prints.
+Result<std::string> ask_srun() {
+  if (!find_program("srun")) return fail(Errc::not_found, "no srun");
+  Command ask;
+  ask.argv = {"srun", "--mpi=list"};
+  DTS_ASSIGN(const Output list, run_process(std::move(ask), k_question_limit));
+  return list.out + list.err;
+}
+
+Result<void> srun_available(const Result<std::string>& answer, bool local) {
+  if (local)
+    return fail(Errc::invalid,
+                "--launcher srun needs a Slurm allocation",
+                "use `dtsubmit submit`, or --launcher mpirun on this machine");
+  if (answer) return {};
+  if (answer.error().code != Errc::not_found) return tl::unexpected(answer.error());
+  return fail(Errc::not_found, "no srun on this node", "install slurm-client on the nodes");
+}
+
+Result<LauncherCommand> start_by_srun(const LaunchRequest& request,
+                                      const std::string& answer,
+                                      const Lookup& environment) {
+  const std::string mpi = mpi_type_of(answer);
+  LauncherCommand command = srun_command(request, mpi);
+  command.description = "srun --mpi=" + mpi;
+  if (mpi == "pmix" && !environment(k_pmix_fence.first))
+    command.environment.emplace_back(k_pmix_fence);
+  return command;
+}
+
+}  // namespace
+
+const LauncherType k_srun_launcher{ask_srun, srun_available, start_by_srun, nullptr};
+
+}  // namespace dts::launch

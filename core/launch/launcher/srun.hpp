@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// srun(1) as a launcher. Pure.
+#pragma once
+
+#include "core/launch/launcher/launcher.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace dts::launch {
+
+// For Slurm's PMIx plug-in under srun. With more than one node its tree fence, with which MPI_Init
+// ends, can let a process go before others have come: its first message then finds a peer without
+// the callback for it, which dies of SIGSEGV (Slurm 22.05.8 with Open MPI 4.1.4: 7 of 50 starts of
+// 16 processes that begin within 0.1 s; with the ring none). Only where the user has no such
+// variable.
+inline constexpr std::pair k_pmix_fence{"SLURM_PMIX_FENCE", "ring"};
+
+// The best of what `srun --mpi=list` names for MPI programs: pmix, else pmi2, else none.
+[[nodiscard]] std::string mpi_type_of(std::string_view list);
+
+// One step over the whole job, or those of its `nodes`. `mpi` as mpi_type_of() gave it. Tasks are
+// placed as planned whatever distribution the site prefers, and bound by `dtsubmit rank`, which
+// knows the GPUs.
+[[nodiscard]] LauncherCommand srun_command(const LaunchRequest& request, const std::string& mpi);
+
+}  // namespace dts::launch
