@@ -45,11 +45,6 @@ void check_text(const std::string& text, const std::string& option, Diagnostics&
          fmt::format("is {} bytes long, Slurm takes at most {}", text.size(), k_longest_text)});
 }
 
-std::string alternatives(const std::vector<std::string>& words) {
-  const std::vector<std::string> first(words.begin(), words.end() - 1);
-  return join(first, ", ") + " or " + words.back();
-}
-
 // Text that is stored as it was typed, and written where it is not empty.
 Value plain_text(std::string JobSpec::*member, const char* type) {
   Value value;
@@ -166,37 +161,6 @@ Value host_list(std::string JobSpec::*member) {
     if (const auto nodes = expand_hostlist(spec.*member); !nodes)
       problems.push_back({option, nodes.error().message, "for example n3 or n[1-2],m7"});
   };
-  return value;
-}
-
-Value choice(std::string JobSpec::*member, const char* type, std::vector<std::string> words) {
-  Value value = plain_text(member, type);
-  value.check = [=](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
-    if (std::find(words.begin(), words.end(), spec.*member) == words.end())
-      problems.push_back({option, "must be " + alternatives(words)});
-  };
-  return value;
-}
-
-Value launcher(Launcher JobSpec::*member) {
-  const auto set = [member](const std::string& name, JobSpec& spec) -> Result<void> {
-    if (const auto known = launcher_from(name)) {
-      spec.*member = *known;
-      return {};
-    }
-    std::vector<std::string> names{"auto"};
-    for (const LauncherRow& row : built_in_launchers()) names.emplace_back(row.name);
-    return fail(Errc::invalid, "must be " + alternatives(names));
-  };
-  Value value;
-  value.type = "NAME";
-  value.parse = set;
-  value.read = [set](const json& stored, JobSpec& spec) -> Result<void> {
-    std::string name;
-    DTS_TRY(read_text(stored, name));
-    return set(name, spec);
-  };
-  value.write = [member](const JobSpec& spec) { return ordered_json(to_string(spec.*member)); };
   return value;
 }
 

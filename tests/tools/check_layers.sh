@@ -38,7 +38,7 @@ BEGIN {
   arrows["core/launch/wire"] = "core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/job"] = "core/launch/wire/ core/script/ core/plan/ core/run/ core/sched/ core/spec/ core/base/"
   arrows["core/launch/program"] = "core/launch/wire/ core/plan/ core/base/"
-  arrows["core/launch/launcher"] = "core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/base/"
+  arrows["core/launch/launcher"] = "core/spec/launchers.inc core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/binding"] = "core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/health"] = "core/launch/launcher/ core/launch/wire/ core/plan/ core/run/ core/topo/ core/base/"
   arrows["core/launch/rank"] = "core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
