@@ -49,7 +49,7 @@ Result<void> check_consent(const DrillOptions& options,
                            drill::Fault fault,
                            const drill::Target& target) {
   if (options.yes) return {};
-  const std::string who = target.job != 0 ? fmt::format("job {}", target.job) : target.run.path;
+  const std::string who = !target.job.empty() ? fmt::format("job {}", target.job) : target.run.path;
   return fail(Errc::usage,
               fmt::format("{} is a real run; the drill {}: {}",
                           who,

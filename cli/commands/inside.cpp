@@ -69,7 +69,7 @@ Result<int> drill_act(const std::string& run, unsigned attempt, const Options& o
   const auto word = options.find("--act");
   const auto act = word == options.end() ? std::nullopt : drill::act_from(word->second);
   if (!act) return fail(Errc::usage, "`drill-act` needs --act kill|stop|slow|lose|count");
-  drill::Target target{{run}, nullptr, 0, attempt, {}, 0};
+  drill::Target target{{run}, nullptr, {}, attempt, {}, 0};
   DTS_ASSIGN(target.rank, number_of("drill-act", options, "--rank"));
   return drill::run_act(target, *act);
 }

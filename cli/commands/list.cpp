@@ -67,7 +67,7 @@ Listed collect(const std::string& runs) {
 class Listing {
  public:
   void ask(Known& known) {
-    if (known.summary.job == 0 || away_) return;
+    if (known.summary.job.empty() || away_) return;
     if (!scheduler_) {
       auto loaded = plugin::load_scheduler();
       away_ = !loaded;
@@ -100,7 +100,7 @@ Row look_at(const run::RunDirectory& run, const std::set<std::string>& elsewhere
   known.summary = run::summarise(known.events, run::read_metrics(run));
   if (run::final_decision(known.events) == nullptr && elsewhere.count(run.path) == 0)
     asked.ask(known);
-  if (known.summary.job == 0) known.agent_lives = run::agent_lives(run);
+  if (known.summary.job.empty()) known.agent_lives = run::agent_lives(run);
   row.standing = explain(known).standing;
   row.summary = std::move(known.summary);
   return row;
@@ -127,7 +127,7 @@ void print_table(const std::vector<Row>& rows, const Listed& listed) {
   for (const Row& row : rows)
     fmt::print("{:<8} {:>9} {:>13}  {}\n",
                to_string(row.standing),
-               row.summary.job == 0 ? "-" : std::to_string(row.summary.job),
+               row.summary.job.empty() ? "-" : row.summary.job.text(),
                steps_of(row.summary),
                row.run.path);
   if (const std::size_t more = listed.runs.size() - rows.size(); more > 0)
@@ -154,7 +154,7 @@ std::set<std::string> runs_elsewhere() {
   std::set<std::string> elsewhere;
   const std::string here = run::this_cluster();
   for (const run::Indexed& entry : run::read_index().value_or(std::vector<run::Indexed>()))
-    if (entry.job != 0 && entry.cluster != here) elsewhere.insert(entry.folder);
+    if (!entry.job.empty() && entry.cluster != here) elsewhere.insert(entry.folder);
   return elsewhere;
 }
 

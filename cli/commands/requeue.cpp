@@ -29,7 +29,7 @@ void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
       fmt::print("job {} is waiting in the queue already\n", job);
       break;
     case By::submission:
-      if (before == 0)
+      if (before.empty())
         fmt::print("submitted job {}\n", job);
       else
         fmt::print("job {} is over; submitted job {} to continue it\n", before, job);
@@ -65,8 +65,8 @@ Result<int> act(const Selection& selection) {
       const launch::Resumed resumed,
       told_in_time(launch::run_again(
           *scheduler, run, "asked for by `dtsubmit requeue`", asked_at, patience_with_words())));
-  if (resumed.job != job.value_or(0)) note_in_index(run, resumed.job);
-  print_resumed(resumed, job.value_or(0));
+  if (resumed.job != job.value_or(sched::JobId())) note_in_index(run, resumed.job);
+  print_resumed(resumed, job.value_or(sched::JobId()));
   std::fflush(stdout);
   return 0;
 }

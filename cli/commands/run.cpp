@@ -49,7 +49,7 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, options.job.runs, false));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
   DTS_TRY(run::sync_run_directory(run));
-  note_in_index(run, 0);
+  note_in_index(run, {});
   return run;
 }
 

@@ -39,7 +39,7 @@ namespace {
 bool lacks_job(const run::RunDirectory& run) {
   if (!exists(run.script()) || run::latest_attempt(run) > 0) return false;
   const auto events = run::read_ledger(run.ledger());
-  return events && run::newest_job(*events) == 0;
+  return events && run::newest_job(*events).empty();
 }
 
 // Where the run directory is gone the scheduler's record is all that is left.
@@ -60,7 +60,7 @@ std::string record_of(sched::JobId job) {
 }
 
 tl::unexpected<Error> gone(const run::Indexed& entry) {
-  const bool can_ask = entry.job != 0 && entry.cluster == run::this_cluster();
+  const bool can_ask = !entry.job.empty() && entry.cluster == run::this_cluster();
   return fail(Errc::not_found,
               run::vanished_words({entry.folder}) + (can_ask ? record_of(entry.job) : ""),
               "what it said went with it; if it was moved, give its new place");
@@ -107,9 +107,9 @@ void warn_of_damage(const run::RunDirectory& run,
 
 Result<sched::JobId> job_of(const run::RunDirectory& run) {
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
-  if (const sched::JobId job = run::newest_job(ledger.events); job != 0) return job;
+  if (const sched::JobId job = run::newest_job(ledger.events); !job.empty()) return job;
   const auto lease = run::read_lease(run, run::latest_attempt(run));
-  if (lease && lease->job != 0) return lease->job;
+  if (lease && !lease->job.empty()) return lease->job;
   if (exists(run.script()))
     return fail(Errc::not_found,
                 run.path + " has no job: its submission came to nothing",

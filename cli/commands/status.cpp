@@ -39,7 +39,7 @@ struct Status {
 
 // What the scheduler says now; empty where there is none or it knows the job no more.
 std::optional<sched::JobInfo> scheduler_job(sched::JobId job) {
-  if (job == 0) return std::nullopt;
+  if (job.empty()) return std::nullopt;
   const auto scheduler = plugin::load_scheduler();
   if (!scheduler) return std::nullopt;
   auto info = (*scheduler)->job(job);
@@ -139,7 +139,7 @@ void print_table(const Status& status) {
   const run::RunSummary& summary = status.summary;
   const std::string state = job_words(status);
   fmt::print("run     {}\n", status.run.path);
-  if (summary.job != 0)
+  if (!summary.job.empty())
     fmt::print("job     {}{}\n", summary.job, state.empty() ? "" : ", " + state);
   else if (exists(status.run.script()))
     fmt::print("job     none that is known; `dtsubmit requeue {}` submits it\n",

@@ -49,7 +49,7 @@ void say_asked(const std::string& whom, const std::string& how) {
 
 struct Seen {
   StopWay way = StopWay::wait;
-  sched::JobId job = 0;
+  sched::JobId job{};
   run::Lease lease{};
   std::size_t events = 0;
 };

@@ -166,7 +166,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   if (!cluster) return tl::unexpected<Error>(std::move(cluster).error());
   DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), *cluster, options.job.runs, true));
   print_note(prepared);
-  sched::JobId job = 0;
+  sched::JobId job;
   {
     const HeldSignals whole;
     DTS_ASSIGN(job, told_in_time(submit(**scheduler, prepared)));

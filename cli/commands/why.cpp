@@ -55,7 +55,7 @@ void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, Know
 }
 
 void ask_scheduler(const run::RunDirectory& run, Known& known) {
-  if (known.summary.job == 0) return;
+  if (known.summary.job.empty()) return;
   const auto scheduler = plugin::load_scheduler();
   if (!scheduler) {
     known.no_job = scheduler.error().message;
@@ -96,9 +96,9 @@ void read_last_words(const run::RunDirectory& run, Known& known) {
 
 // A job id is enough where the run lies in the default place.
 std::string name_of(const run::RunDirectory& run, const Known& known, const Selection& selection) {
-  const bool by_job = known.summary.job != 0 && selection.runs == Selection{}.runs &&
+  const bool by_job = !known.summary.job.empty() && selection.runs == Selection{}.runs &&
                       selection.what.find('/') == std::string::npos;
-  return by_job ? std::to_string(known.summary.job) : shell_quote(run.path);
+  return by_job ? known.summary.job.text() : shell_quote(run.path);
 }
 
 Result<Known> learn(const run::RunDirectory& run, const Selection& selection) {
@@ -117,7 +117,7 @@ Result<Known> learn(const run::RunDirectory& run, const Selection& selection) {
 
   if (::stat(run.metrics().c_str(), &metrics) == 0) known.last_metric = metrics.st_mtime;
   ask_scheduler(run, known);
-  if (known.summary.job == 0) known.agent_lives = run::agent_lives(run);
+  if (known.summary.job.empty()) known.agent_lives = run::agent_lives(run);
   read_last_words(run, known);
   known.now = std::time(nullptr);
   return known;

@@ -47,7 +47,7 @@ const Event* last_of(const std::vector<Event>& events) {
 }
 
 bool is_local(const Known& known) {
-  return known.summary.job == 0;
+  return known.summary.job.empty();
 }
 
 std::string who(const Known& known) {
@@ -195,7 +195,7 @@ void explain_pending(const Known& known, Why& why) {
     why.answer.push_back(fmt::format("Slurm expects to start it at {}, in {}.",
                                      utc(job.start_time),
                                      ago(job.start_time - known.now)));
-  if (!advice.empty()) why.next.push_back(replaced(advice, "{job}", std::to_string(job.id)));
+  if (!advice.empty()) why.next.push_back(replaced(advice, "{job}", job.id.text()));
 }
 
 std::string progress_of(const Known& known, const AttemptSummary& attempt) {
@@ -344,7 +344,7 @@ void explain_lost(const Known& known, Why& why) {
     why.answer.push_back(
         fmt::format("Attempt {} was under way, since {}.", attempt->number, attempt->started));
   if (!words.advice.empty())
-    why.next.push_back(replaced(words.advice, "{job}", std::to_string(known.job->id)));
+    why.next.push_back(replaced(words.advice, "{job}", known.job->id.text()));
   if (known.batch_words) why.next.push_back("less " + known.batch_words->path);
   why.next.push_back(continue_command(known));
 }

@@ -240,8 +240,8 @@ std::string Ground::keep_run() {
 std::string Ground::clear(bool keep) {
   if (run_.path.empty()) return {};
   const auto summary = summary_of(run_);
-  const sched::JobId job = summary ? summary->job : 0;
-  if (job != 0)
+  const sched::JobId job = summary ? summary->job : sched::JobId();
+  if (!job.empty())
     if (const auto ended = scheduler_->cancel(job); !ended) log("{}", ended.error().message);
   // Its agent may be writing its last word still.
   (void)wait_for("the end of the drilled job", k_clear_limit, [&]() -> Result<bool> {

@@ -14,7 +14,7 @@ namespace dts::drill {
 struct Target {
   run::RunDirectory run{};
   sched::Scheduler* scheduler = nullptr;  // null: `dtsubmit run` on this machine
-  sched::JobId job = 0;
+  sched::JobId job{};
   unsigned attempt = 0;
   std::vector<std::string> nodes{};  // of its allocation
   unsigned rank = 0;                 // whose program is the victim

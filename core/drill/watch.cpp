@@ -110,7 +110,7 @@ bool Ending::seen(const std::vector<run::Event>& events) {
   if (run::final_decision(events) != nullptr) return true;
   const sched::JobId job = run::newest_job(events);
   const auto now = Clock::now();
-  if (scheduler_ == nullptr || job == 0 || now < next_question_) return false;
+  if (scheduler_ == nullptr || job.empty() || now < next_question_) return false;
   next_question_ = now + k_question;
   if (!is_over(*scheduler_, job)) {
     over_since_.reset();

@@ -21,7 +21,7 @@ extern "C" {
 
 /* Changes only when old plug-ins cannot work any more. New members are appended to the struct
  * instead, and `struct_size` tells which of them a plug-in has. */
-#define DTSUBMIT_PLUGIN_ABI 2u
+#define DTSUBMIT_PLUGIN_ABI 3u
 #define DTSUBMIT_PLUGIN_SYMBOL "dtsubmit_plugin_v1"
 
 enum dtsubmit_plugin_kind {

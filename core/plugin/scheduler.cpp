@@ -34,6 +34,9 @@ class Reader {
     } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
       if (!found->is_array()) return;
       for (const json& one : *found) into.push_back(one.is_string() ? one.get<std::string>() : "");
+    } else if constexpr (std::is_same_v<T, sched::JobId>) {
+      if (found->is_string())
+        into = sched::JobId::parse(found->get_ref<const std::string&>()).value_or(sched::JobId());
     } else {
       if (found->is_number_integer()) into = found->template get<T>();
     }
@@ -163,14 +166,14 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
 
   Result<sched::JobId> submit(const sched::Submission& submission) override {
     DTS_ASSIGN(const json reply, call("submit", to_json(submission)));
-    sched::JobId id = 0;
+    sched::JobId id;
     Reader(reply).read("id", id);
-    if (id == 0) return fail(Errc::internal, "the scheduler plug-in gave no job id");
+    if (id.empty()) return fail(Errc::internal, "the scheduler plug-in gave no job id");
     return id;
   }
 
   Result<sched::JobInfo> job(sched::JobId id) override {
-    DTS_ASSIGN(const json reply, call("job", {{"id", id}}));
+    DTS_ASSIGN(const json reply, call("job", {{"id", id.text()}}));
     return job_from(reply);
   }
 
@@ -189,16 +192,16 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
     return config_from(reply);
   }
 
-  Result<void> cancel(sched::JobId id) override { return act("cancel", {{"id", id}}); }
+  Result<void> cancel(sched::JobId id) override { return act("cancel", {{"id", id.text()}}); }
 
-  Result<void> requeue(sched::JobId id) override { return act("requeue", {{"id", id}}); }
+  Result<void> requeue(sched::JobId id) override { return act("requeue", {{"id", id.text()}}); }
 
   Result<void> exclude(sched::JobId id, const std::string& nodes) override {
-    return act("exclude", {{"id", id}, {"nodes", nodes}});
+    return act("exclude", {{"id", id.text()}, {"nodes", nodes}});
   }
 
   Result<void> signal_batch(sched::JobId id, int signal) override {
-    return act("signal_batch", {{"id", id}, {"signal", signal}});
+    return act("signal_batch", {{"id", id.text()}, {"signal", signal}});
   }
 
  private:

@@ -48,14 +48,14 @@ class Wait {
   Clock::time_point answered_ = Clock::time_point::max();
 };
 
-// The newest job of that script that was not there before; 0: none.
+// The newest job of that script that was not there before.
 Result<JobId> new_job(Scheduler& scheduler,
                       const std::string& script,
                       const std::set<JobId>& known) {
   DTS_ASSIGN(const auto jobs, find_jobs(scheduler, script));
-  JobId newest = 0;
+  JobId newest;
   for (const JobInfo& job : jobs)
-    if (known.count(job.id) == 0) newest = std::max(newest, job.id);
+    if (known.count(job.id) == 0) newest = job.id;
   return newest;
 }
 
@@ -110,7 +110,7 @@ Result<std::optional<JobId>> submit_once(Scheduler& scheduler,
     const auto job = new_job(scheduler, submission.script_path, known);
     if (!job && !is_away(job.error())) break;  // a scheduler that cannot search
     if (!job) continue;
-    if (*job != 0) return std::optional(*job);
+    if (!job->empty()) return std::optional(*job);
     if (wait.is_settled())
       return fail(Errc::unreachable,
                   submitted.error().message + "; the controller answers again and has no such job",

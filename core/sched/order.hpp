@@ -21,8 +21,8 @@ namespace dts::sched {
 class JobSearch {
  public:
   virtual ~JobSearch() = default;
-  // This user's jobs whose Submission::script_path was that; none is no error. Errors and threads
-  // as of a Scheduler.
+  // This user's jobs whose Submission::script_path was that, the newest last; none is no error.
+  // Errors and threads as of a Scheduler.
   [[nodiscard]] virtual Result<std::vector<JobInfo>> find(const std::string& script_path) = 0;
 };
 

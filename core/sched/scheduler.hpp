@@ -2,6 +2,7 @@
 // The scheduler as we see it: our own types, no header of any scheduler.
 #pragma once
 
+#include "core/base/job_id.hpp"
 #include "core/base/result.hpp"
 
 #include <chrono>
@@ -15,7 +16,7 @@
 
 namespace dts::sched {
 
-using JobId = std::uint32_t;
+using dts::JobId;
 
 enum class JobState {
   pending,
@@ -40,7 +41,7 @@ enum class JobState {
 
 // One job as the controller sees it now. Times are Unix seconds, 0 where unset.
 struct JobInfo {
-  JobId id = 0;
+  JobId id{};
   JobState state = JobState::unknown;
   bool completing = false;  // its processes of this or the last run are still being ended
   std::string reason;       // why it is pending or failed, Slurm's word ("Resources")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders about one job: cancel, requeue, signal.
+#include "plugins/slurm/job_number.hpp"
 #include "plugins/slurm/operations.hpp"
 
 #include <nlohmann/json.hpp>
@@ -14,48 +15,52 @@ namespace {
 
 // The outcome of an order whose libslurm call gave `status`; `fine` are error numbers that mean the
 // job is already as wanted.
-Outcome<json> outcome_of(int status, std::uint32_t id, std::initializer_list<int> fine) {
+Outcome<json> outcome_of(int status, const json& request, std::initializer_list<int> fine) {
   if (status == SLURM_SUCCESS) return json::object();
   // slurm_requeue returns the number itself, the others -1 with errno.
   const int number = status > 0 ? status : slurm_get_errno();
   for (const int known : fine)
     if (number == known) return json::object();
-  return failed_slurm(number, "job " + std::to_string(id));
+  return failed_slurm(number, named_job(request));
 }
 
 }  // namespace
 
 Outcome<json> cancel(const json& request) {
-  const auto id = request.at("id").get<std::uint32_t>();
-  return outcome_of(slurm_kill_job(id, SIGKILL, 0), id, {ESLURM_ALREADY_DONE});
+  const auto id = job_number(request);
+  if (!id) return tl::unexpected<Failure>(id.error());
+  return outcome_of(slurm_kill_job(*id, SIGKILL, 0), request, {ESLURM_ALREADY_DONE});
 }
 
 Outcome<json> requeue(const json& request) {
-  const auto id = request.at("id").get<std::uint32_t>();
-  return outcome_of(slurm_requeue(id, 0), id, {ESLURM_JOB_PENDING});
+  const auto id = job_number(request);
+  if (!id) return tl::unexpected<Failure>(id.error());
+  return outcome_of(slurm_requeue(*id, 0), request, {ESLURM_JOB_PENDING});
 }
 
 Outcome<json> exclude(const json& request) {
-  const auto id = request.at("id").get<std::uint32_t>();
+  const auto id = job_number(request);
+  if (!id) return tl::unexpected<Failure>(id.error());
   std::string nodes = request.at("nodes").get<std::string>();
   job_info_msg_t* found = nullptr;
-  if (slurm_load_job(&found, id, SHOW_ALL) != SLURM_SUCCESS)
-    return failed_slurm("job " + std::to_string(id));
+  if (slurm_load_job(&found, *id, SHOW_ALL) != SLURM_SUCCESS)
+    return failed_slurm(named_job(request));
   if (found->record_count > 0 && found->job_array[0].exc_nodes != nullptr &&
       *found->job_array[0].exc_nodes != '\0')
     nodes = std::string(found->job_array[0].exc_nodes) + "," + nodes;
   slurm_free_job_info_msg(found);
   job_desc_msg_t update;
   slurm_init_job_desc_msg(&update);
-  update.job_id = id;
+  update.job_id = *id;
   update.exc_nodes = nodes.data();
-  return outcome_of(slurm_update_job(&update), id, {});
+  return outcome_of(slurm_update_job(&update), request, {});
 }
 
 Outcome<json> signal_batch(const json& request) {
-  const auto id = request.at("id").get<std::uint32_t>();
+  const auto id = job_number(request);
+  if (!id) return tl::unexpected<Failure>(id.error());
   const auto signal = request.at("signal").get<std::uint16_t>();
-  return outcome_of(slurm_kill_job(id, signal, KILL_JOB_BATCH), id, {});
+  return outcome_of(slurm_kill_job(*id, signal, KILL_JOB_BATCH), request, {});
 }
 
 }  // namespace slurm_plugin

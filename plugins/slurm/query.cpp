@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions to the controller: one RPC each. Slurm's "no value" numbers end here.
+#include "plugins/slurm/job_number.hpp"
+#include "plugins/slurm/message.hpp"
 #include "plugins/slurm/operations.hpp"
 #include "plugins/slurm/request_text.hpp"
 #include "plugins/slurm/words.hpp"
@@ -10,22 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <memory>
 
 namespace slurm_plugin {
 namespace {
 
 // SHOW_LOCAL: without it libslurm asks for the federation first, a second RPC.
 constexpr std::uint16_t k_show = SHOW_ALL | SHOW_LOCAL;
-
-// Owns what a slurm_load_* call filled in.
-template <class T, void (*Free)(T*)>
-struct Freer {
-  void operator()(T* message) const { Free(message); }
-};
-template <class T, void (*Free)(T*)>
-using Message = std::unique_ptr<T, Freer<T, Free>>;
 
 std::string text(const char* value) {
   return value == nullptr ? std::string() : value;
@@ -46,7 +40,7 @@ json cpus_json(const slurm_job_info_t& info) {
 json job_json(const slurm_job_info_t& info) {
   const int status = info.exit_code == NO_VAL ? 0 : static_cast<int>(info.exit_code);
   return {
-      {"id", info.job_id},
+      {"id", std::to_string(info.job_id)},
       {"state", job_state_word(info.job_state)},
       {"completing", (info.job_state & JOB_COMPLETING) != 0},
       {"reason", reason_word(info.state_reason)},
@@ -91,14 +85,15 @@ json partition_json(const partition_info_t& info) {
 }  // namespace
 
 Outcome<json> job(const json& request) {
-  const auto id = request.at("id").get<std::uint32_t>();
+  const auto id = job_number(request);
+  if (!id) return tl::unexpected<Failure>(id.error());
   job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, id, k_show | SHOW_DETAIL) != SLURM_SUCCESS)
-    return failed_slurm("job " + std::to_string(id));
+  if (slurm_load_job(&raw, *id, k_show | SHOW_DETAIL) != SLURM_SUCCESS)
+    return failed_slurm(named_job(request));
   const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
   for (std::uint32_t i = 0; i < message->record_count; ++i)
-    if (message->job_array[i].job_id == id) return job_json(message->job_array[i]);
-  return failed_slurm(ESLURM_INVALID_JOB_ID, "job " + std::to_string(id));
+    if (message->job_array[i].job_id == *id) return job_json(message->job_array[i]);
+  return failed_slurm(ESLURM_INVALID_JOB_ID, named_job(request));
 }
 
 // One RPC for all jobs of this user: the controller has no search by command.
@@ -107,6 +102,9 @@ Outcome<json> find(const json& request) {
   job_info_msg_t* raw = nullptr;
   if (slurm_load_job_user(&raw, getuid(), k_show) != SLURM_SUCCESS) return failed_slurm();
   const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
+  std::sort(message->job_array,
+            message->job_array + message->record_count,
+            [](const auto& a, const auto& b) { return a.job_id < b.job_id; });
   json list = json::array();
   for (std::uint32_t i = 0; i < message->record_count; ++i)
     if (text(message->job_array[i].command) == command)

@@ -169,7 +169,7 @@ Outcome<json> submit(const json& request) {
                   "--" + description.unknown() + " is an option that this plug-in does not know");
   submit_response_msg_t* raw = nullptr;
   if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return failed_slurm();
-  json result = {{"id", raw->job_id}};
+  json result = {{"id", std::to_string(raw->job_id)}};
   if (raw->job_submit_user_msg != nullptr) result["message"] = raw->job_submit_user_msg;
   slurm_free_submit_response_response_msg(raw);
   return result;

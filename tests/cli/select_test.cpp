@@ -26,24 +26,24 @@ struct Finished : Session {
       REQUIRE(run::append_event(run->ledger(), event));
     };
     note({.what = run::Created{}});
-    note({.job = 41, .what = run::Submitted{}});
-    note({.attempt = 1, .job = 41, .what = run::AttemptStarted{.nodes = {"n1", "n2"}}});
-    note({.attempt = 1, .job = 41, .what = run::RanksStarted{}});
+    note({.job = JobId(41), .what = run::Submitted{}});
+    note({.attempt = 1, .job = JobId(41), .what = run::AttemptStarted{.nodes = {"n1", "n2"}}});
+    note({.attempt = 1, .job = JobId(41), .what = run::RanksStarted{}});
     note({.attempt = 1,
-          .job = 41,
+          .job = JobId(41),
           .what = run::AttemptEnded{.cause = run::Cause::preempted,
                                     .exit_code = 85,
                                     .detail = "preempted; every rank saved"}});
     note({.attempt = 1,
-          .job = 41,
+          .job = JobId(41),
           .what = run::Decided{.exit_code = 0, .decision = run::Action::requeue}});
-    note({.attempt = 2, .job = 41, .what = run::AttemptStarted{.nodes = {"n3", "n4"}}});
-    note({.attempt = 2, .job = 41, .what = run::RanksStarted{}});
+    note({.attempt = 2, .job = JobId(41), .what = run::AttemptStarted{.nodes = {"n3", "n4"}}});
+    note({.attempt = 2, .job = JobId(41), .what = run::RanksStarted{}});
     note({.attempt = 2,
-          .job = 41,
+          .job = JobId(41),
           .what = run::AttemptEnded{.cause = run::Cause::completed, .exit_code = 0}});
     note({.attempt = 2,
-          .job = 41,
+          .job = JobId(41),
           .what = run::Decided{.exit_code = 0, .decision = run::Action::done}});
     REQUIRE(write_file(
         run->metrics(),
@@ -189,9 +189,9 @@ TEST_CASE(
   const Finished session;
   const run::RunDirectory run = session.newest_run();
   REQUIRE(remove_all(run.ledger()));
-  REQUIRE(
-      write_file(run.attempt(2) + "/epoch",
-                 run::to_json(run::Lease{.job = 41, .restart_count = 1, .node = "n3", .pid = 7})));
+  REQUIRE(write_file(
+      run.attempt(2) + "/epoch",
+      run::to_json(run::Lease{.job = JobId(41), .restart_count = 1, .node = "n3", .pid = 7})));
   const Output status = session.dtsubmit({"status", "last"});
   CHECK(status.exit_code == 0);
   CHECK(contains(status.err, "ledger.jsonl is gone"));

@@ -26,7 +26,7 @@ struct Planted : Session {
     plan.replace(program, 11, R"("/usr/bin/touch",")" + proof + "\"");
     REQUIRE(write_file(run.plan(), plan));
     // Not complete, or there would be nothing left to do.
-    REQUIRE(run::append_event(run.ledger(), {.job = 41, .what = run::Resumed{}}));
+    REQUIRE(run::append_event(run.ledger(), {.job = JobId(41), .what = run::Resumed{}}));
   }
 
   [[nodiscard]] static bool give_away(const std::string& path) {

@@ -6,6 +6,7 @@
 #include "core/plugin/scheduler.hpp"
 #include "core/sched/reason.hpp"
 #include "plugins/slurm/failure.hpp"
+#include "plugins/slurm/job_number.hpp"
 #include "plugins/slurm/words.hpp"
 
 #include <doctest/doctest.h>
@@ -84,6 +85,25 @@ TEST_CASE("a node's state is the word that sinfo would print") {
   CHECK(node_state_word(NODE_STATE_IDLE | NODE_STATE_DRAIN) == "drained");
   CHECK(node_state_word(NODE_STATE_MIXED | NODE_STATE_DRAIN) == "draining");
   CHECK(node_state_word(NODE_STATE_DOWN | NODE_STATE_NO_RESPOND) == "down*");
+}
+
+TEST_CASE("a job's id is a number, a task of an array or a component of a heterogeneous job") {
+  CHECK(parse_job_name("4711")->number == 4711);
+  CHECK(parse_job_name("4711_0")->task == 0);
+  CHECK(parse_job_name("4711+1")->component == 1);
+  for (const char* none : {"",
+                           "0",
+                           "x",
+                           "q7.alpha",
+                           "4711_",
+                           "4711_[1-3]",
+                           "4711_3+1",
+                           "4711.0",
+                           "4294967296",
+                           "-1"}) {
+    CAPTURE(none);
+    CHECK_FALSE(parse_job_name(none));
+  }
 }
 
 TEST_CASE("preemption modes and versions have Slurm's spelling") {

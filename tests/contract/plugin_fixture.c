@@ -28,7 +28,7 @@ static char* call(const char* operation, const char* request) {
   if (strcmp(operation, "fail") == 0) return text_of("{\"error\": ", request, "}");
   if (strcmp(operation, "open") == 0) return text_of("{\"result\": ", "{}", "}");
   if (strcmp(operation, "job") == 0)
-    return text_of("{\"result\": {\"id\": 7, \"state\": \"timed_out\", \"completing\": true,",
+    return text_of("{\"result\": {\"id\": \"7\", \"state\": \"timed_out\", \"completing\": true,",
                    "\"restart_count\": 3, \"preempt_time\": 5, \"exit_code\": \"no number\",",
                    "\"unheard_of\": []}}");
   if (strcmp(operation, "submit") == 0) {
@@ -37,7 +37,7 @@ static char* call(const char* operation, const char* request) {
       fputs(request, file);
       fclose(file);
     }
-    return text_of("{\"result\": {\"id\": ", "42", "}}");
+    return text_of("{\"result\": {\"id\": \"", "42", "\"}}");
   }
   return text_of("{\"result\": ", request, "}");
 }

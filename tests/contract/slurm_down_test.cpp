@@ -35,8 +35,8 @@ TEST_CASE("controller down: calls say unreachable within 20 s and do not wait fo
   REQUIRE(scheduler().config().has_value());
   end_controller();
   const auto start = std::chrono::steady_clock::now();
-  auto job = std::async(std::launch::async, [] { return scheduler().job(1); });
-  auto cancelled = std::async(std::launch::async, [] { return scheduler().cancel(1); });
+  auto job = std::async(std::launch::async, [] { return scheduler().job(dts::JobId(1)); });
+  auto cancelled = std::async(std::launch::async, [] { return scheduler().cancel(dts::JobId(1)); });
   const auto id = scheduler().submit(submission);
   REQUIRE_FALSE(id.has_value());
   CHECK(id.error().code == Errc::unreachable);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job's life as the plug-in reports and steers it.
 #include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "tests/contract/slurm_cluster.hpp"
 
 #include <doctest/doctest.h>
@@ -83,7 +84,7 @@ TEST_CASE("a running job says which processors of each node it has, as scontrol 
   REQUIRE(job.reaches(JobState::running));
   const auto cpus = job.info().cpus;
   REQUIRE(cpus.size() == 2);
-  const auto shown = command({"scontrol", "--details", "show", "job", std::to_string(job.id())});
+  const auto shown = command({"scontrol", "--details", "show", "job", job.id().text()});
   for (const std::string& numbers : cpus) CHECK(has(shown.out, "CPU_IDs=" + numbers + " "));
 }
 
@@ -131,11 +132,36 @@ TEST_CASE("a signal reaches the batch script and nothing below it") {
       eventually([&] { return has(output_of(submission), "child"); }, std::chrono::seconds(1)));
 }
 
+TEST_CASE("a task of an array is a job of its own") {
+  const auto sbatch = command({"sbatch", "--parsable", "--array=1-2", "--wrap=sleep 60"});
+  REQUIRE_MESSAGE(sbatch.exit_code == 0, sbatch.err);
+  const std::string array(dts::trim(sbatch.out));
+  const auto id = [&](const char* task) { return dts::JobId::parse(array + "_" + task).value(); };
+  const auto is = [&](const char* task, JobState state) {
+    const auto info = scheduler().job(id(task));
+    return info && info->state == state && !info->completing;
+  };
+  REQUIRE(eventually([&] { return is("1", JobState::running) && is("2", JobState::running); }));
+  CHECK(scheduler().job(id("1"))->id != scheduler().job(id("2"))->id);
+  CHECK(scheduler().cancel(id("2")).has_value());
+  CHECK(eventually([&] { return is("2", JobState::cancelled); }));
+  CHECK(is("1", JobState::running));
+  CHECK(scheduler().cancel(id("1")).has_value());
+  CHECK(scheduler().job(id("9")).error().code == Errc::not_found);
+}
+
+TEST_CASE("an id that is none of Slurm's is refused by name") {
+  const auto job = scheduler().job(dts::JobId::parse("q7.alpha").value());
+  REQUIRE_FALSE(job.has_value());
+  CHECK(job.error().code == Errc::invalid);
+  CHECK(has(job.error().message, "`q7.alpha` is not a job id of Slurm"));
+}
+
 TEST_CASE("a job that does not exist is not found by any operation") {
-  CHECK(scheduler().job(999999).error().code == Errc::not_found);
-  CHECK(scheduler().cancel(999999).error().code == Errc::not_found);
-  CHECK(scheduler().requeue(999999).error().code == Errc::not_found);
-  CHECK(scheduler().signal_batch(999999, SIGUSR1).error().code == Errc::not_found);
+  CHECK(scheduler().job(dts::JobId(999999)).error().code == Errc::not_found);
+  CHECK(scheduler().cancel(dts::JobId(999999)).error().code == Errc::not_found);
+  CHECK(scheduler().requeue(dts::JobId(999999)).error().code == Errc::not_found);
+  CHECK(scheduler().signal_batch(dts::JobId(999999), SIGUSR1).error().code == Errc::not_found);
 }
 
 TEST_CASE("a job being preempted runs on through its grace time with preempt_time set") {

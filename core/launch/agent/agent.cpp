@@ -319,8 +319,7 @@ Result<int> Agent::run() {
 }
 
 sched::JobId job_of_environment() {
-  const auto job = parse_number(getenv_lookup("SLURM_JOB_ID").value_or(""));
-  return job && *job <= UINT32_MAX ? static_cast<sched::JobId>(*job) : 0;
+  return JobId::parse(getenv_lookup("SLURM_JOB_ID").value_or("")).value_or(JobId());
 }
 
 // A run whose own files say no more what to do is over, and says so where people look.
@@ -333,7 +332,7 @@ void note_unreadable(const run::RunDirectory& run, const Error& failed, bool loc
                               0,
                               run::latest_attempt(run),
                               damaged ? run::Cause::run_damaged : run::Cause::launch_failed)) {
-    event.job = local ? 0 : job_of_environment();
+    event.job = local ? JobId() : job_of_environment();
     if (const auto noted = run::append_event(run.ledger(), std::move(event)); !noted)
       log("{}", noted.error().message);
   }

@@ -29,7 +29,7 @@ namespace dts::launch {
 
 Result<void> RecordedAttempt::note(run::Event event) {
   event.attempt = number_;
-  if (event.job == 0) event.job = job_.allocation.job;  // else of its successor
+  if (event.job.empty()) event.job = job_.allocation.job;  // else of its successor
   if (const auto noted = in_.ledger.append(std::move(event)); !noted)
     log("{}; the run continues without it", noted.error().message);
   return {};

@@ -54,10 +54,10 @@ Result<Allocation> slurm_allocation(const Lookup& lookup) {
   Allocation allocation;
   DTS_TRY(refuse_heterogeneous(lookup));
   DTS_ASSIGN(const std::string job, required(lookup, "SLURM_JOB_ID"));
-  const auto id = parse_number(job);
-  if (!id || *id == 0 || *id > 0xffffffffU)
+  auto id = JobId::parse(job);
+  if (!id || !id->number())
     return fail(Errc::invalid, fmt::format("SLURM_JOB_ID=`{}` is not a job id", job));
-  allocation.job = static_cast<std::uint32_t>(*id);
+  allocation.job = *std::move(id);
   allocation.restart_count =
       static_cast<unsigned>(parse_number(lookup("SLURM_RESTART_COUNT").value_or("0")).value_or(0));
   allocation.node = node_name(lookup, host_name());

@@ -3,6 +3,7 @@
 // OUTPUT ENVIRONMENT VARIABLES).
 #pragma once
 
+#include "core/base/job_id.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/result.hpp"
 #include "core/plan/plan.hpp"
@@ -14,7 +15,7 @@
 namespace dts::launch {
 
 struct Allocation {
-  std::uint32_t job = 0;       // 0: no scheduler
+  JobId job{};                 // empty: no scheduler
   unsigned restart_count = 0;  // for people; it is no attempt number
   std::string node;            // where the agent runs
   std::vector<std::string> nodes;

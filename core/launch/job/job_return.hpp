@@ -28,7 +28,7 @@ struct JobReturn {
 };
 
 struct JobReturned {
-  sched::JobId job = 0;   // ours: requeued, or cancelled; another: its successor
+  sched::JobId job{};     // ours: requeued, or cancelled; another: its successor
   std::string trouble{};  // what did not work on the way, if anything
   std::string avoided{};  // host list: what of JobReturn::avoid is excluded
 };

@@ -27,7 +27,7 @@ constexpr std::chrono::seconds k_return_answer{2 * k_return_patience + std::chro
 }  // namespace
 
 struct JobWatch::Shared {
-  sched::JobId job = 0;
+  sched::JobId job;
   bool see_nodes = false;
   UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;

@@ -87,8 +87,7 @@ class SlurmCommands final : public sched::Scheduler {
   explicit SlurmCommands(std::uint32_t our_restarts) : our_restarts_(our_restarts) {}
 
   Result<sched::JobInfo> job(sched::JobId id) override {
-    DTS_ASSIGN(const std::string line,
-               told({"scontrol", "--oneliner", "show", "job", std::to_string(id)}));
+    DTS_ASSIGN(const std::string line, told({"scontrol", "--oneliner", "show", "job", id.text()}));
     return parse_job_line(line, our_restarts_);
   }
 
@@ -115,11 +114,11 @@ class SlurmCommands final : public sched::Scheduler {
   }
 
   Result<void> cancel(sched::JobId id) override {
-    return told({"scancel", std::to_string(id)}).map([](const std::string&) {});
+    return told({"scancel", id.text()}).map([](const std::string&) {});
   }
 
   Result<void> requeue(sched::JobId id) override {
-    return told({"scontrol", "requeue", std::to_string(id)}).map([](const std::string&) {});
+    return told({"scontrol", "requeue", id.text()}).map([](const std::string&) {});
   }
 
   Result<void> exclude(sched::JobId id, const std::string& nodes) override {
@@ -167,9 +166,9 @@ class SlurmCommands final : public sched::Scheduler {
 Result<sched::JobInfo> parse_job_line(const std::string& line, std::uint32_t our_restarts) {
   const Fields fields = fields_of(line.substr(0, line.find('\n')));
   sched::JobInfo job;
-  job.id = static_cast<sched::JobId>(number_of(fields, "JobId"));
+  job.id = sched::JobId::parse(text_of(fields, "JobId")).value_or(sched::JobId());
   const std::string state = text_of(fields, "JobState");
-  if (job.id == 0 || state.empty())
+  if (job.id.empty() || state.empty())
     return fail(Errc::invalid, "scontrol's answer describes no job: " + line.substr(0, 80));
   job.reason = text_of(fields, "Reason");
   job.partition = text_of(fields, "Partition");

@@ -64,20 +64,20 @@ using By = Resumed::By;
 std::set<sched::JobId> jobs_of(const std::vector<run::Event>& events) {
   std::set<sched::JobId> jobs;
   for (const run::Event& event : events)
-    if (event.job != 0) jobs.insert(event.job);
+    if (!event.job.empty()) jobs.insert(event.job);
   return jobs;
 }
 
 // A job of the run that lives and that its ledger does not know: the answer to its submission got
-// lost. 0: none, or the scheduler cannot search.
+// lost. Empty: none, or the scheduler cannot search.
 sched::JobId unrecorded_job(sched::Scheduler& scheduler,
                             const run::RunDirectory& run,
                             const std::set<sched::JobId>& recorded) {
   const auto jobs = sched::find_jobs(scheduler, run.script());
-  if (!jobs) return 0;
+  if (!jobs) return {};
   for (const sched::JobInfo& job : *jobs)
     if (!sched::is_terminal(job.state) && recorded.count(job.id) == 0) return job.id;
-  return 0;
+  return {};
 }
 
 Result<Resumed> submit_successor(sched::Scheduler& scheduler,
@@ -101,12 +101,12 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
                          const std::vector<run::Event>& events,
                          const sched::Patience& patience) {
   const std::set<sched::JobId> known = jobs_of(events);
-  if (const sched::JobId found = unrecorded_job(scheduler, run, known); found != 0)
+  if (const sched::JobId found = unrecorded_job(scheduler, run, known); !found.empty())
     return Resumed{found, By::another};
   sched::JobId job = run::newest_job(events);
-  if (job == 0)  // a damaged ledger may have lost it
+  if (job.empty())  // a damaged ledger may have lost it
     if (const auto lease = run::read_lease(run, run::latest_attempt(run))) job = lease->job;
-  if (job == 0) return submit_successor(scheduler, run, known, patience);
+  if (job.empty()) return submit_successor(scheduler, run, known, patience);
   const auto info = scheduler.job(job);
   if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
   if (!info) return submit_successor(scheduler, run, known, patience);
@@ -124,9 +124,9 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
 Result<sched::JobId> find_job(sched::Scheduler& scheduler, const run::RunDirectory& run) {
   const UniqueFd lock = run::lock_submission(run, std::chrono::milliseconds(0));
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
-  if (const sched::JobId job = run::newest_job(events); job != 0 || !lock.valid()) return job;
+  if (const sched::JobId job = run::newest_job(events); !job.empty() || !lock.valid()) return job;
   DTS_ASSIGN(const auto jobs, sched::find_jobs(scheduler, run.script()));
-  if (jobs.empty()) return sched::JobId{0};
+  if (jobs.empty()) return sched::JobId();
   const sched::JobId found = jobs.back().id;
   DTS_TRY(run::append_event(
       run.ledger(),

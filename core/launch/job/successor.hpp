@@ -34,7 +34,7 @@ struct Resumed {
     another,     // somebody else asked for the same, and was faster
   };
 
-  sched::JobId job = 0;  // that goes on with the run
+  sched::JobId job{};  // that goes on with the run
   By by = By::requeue;
 };
 

@@ -24,16 +24,21 @@ Result<Lease> read_lease(const RunDirectory& run, unsigned number) {
   const std::string path = run.attempt(number) + "/epoch";
   DTS_ASSIGN(const std::string text, read_own_file(path));
   const json document = json::parse(text, nullptr, false);
+  const auto unreadable = [&] {
+    return fail(Errc::invalid, path + " does not say who holds the attempt");
+  };
   try {
     Lease lease;
-    lease.job = document.at("job").get<std::uint32_t>();
+    auto job = job_id_from(document.at("job"));
+    if (!job) return unreadable();
+    lease.job = *std::move(job);
     lease.restart_count = document.at("restart_count").get<std::uint32_t>();
     lease.node = document.at("node").get<std::string>();
     lease.pid = document.at("pid").get<pid_t>();
     lease.started = document.value("started", std::uint64_t{0});
     return lease;
   } catch (const json::exception&) {
-    return fail(Errc::invalid, path + " does not say who holds the attempt");
+    return unreadable();
   }
 }
 

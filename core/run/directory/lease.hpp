@@ -2,6 +2,7 @@
 // Who holds an attempt: the words in attempt-<k>/epoch.
 #pragma once
 
+#include "core/base/job_id.hpp"
 #include "core/base/result.hpp"
 #include "core/run/directory/run_directory.hpp"
 
@@ -14,7 +15,7 @@
 namespace dts::run {
 
 struct Lease {
-  std::uint32_t job = 0;  // scheduler's id; 0: none
+  JobId job{};  // the scheduler's id; empty: none
   std::uint32_t restart_count = 0;
   std::string node;           // as gethostname(2) says it there
   pid_t pid = 0;              // of the agent

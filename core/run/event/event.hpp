@@ -3,6 +3,7 @@
 // `detail` is always a sentence for people. On disk: core/run/event/event_fields.hpp.
 #pragma once
 
+#include "core/base/job_id.hpp"
 #include "core/base/text/duration.hpp"
 #include "core/run/event/action.hpp"
 #include "core/run/event/cause.hpp"
@@ -18,8 +19,6 @@
 #include <vector>
 
 namespace dts::run {
-
-using JobId = std::uint32_t;  // the scheduler's; 0: none
 
 template <>
 [[nodiscard]] inline std::optional<Cause> value_named<Cause>(std::string_view name) {
@@ -165,7 +164,7 @@ using What = std::variant<Created,
 struct Event {
   std::string time{};    // ISO 8601 UTC
   unsigned attempt = 0;  // 0: before the first
-  JobId job = 0;
+  JobId job{};           // empty: no scheduler
   What what{};
 
   // Null where it is another event.

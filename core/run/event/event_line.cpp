@@ -145,7 +145,7 @@ std::string to_line(const Event& event) {
     return unknown->line;
   Line line{{"time", event.time}, {"event", std::string(event_name(event))}};
   if (event.attempt != 0) line["attempt"] = event.attempt;
-  if (event.job != 0) line["job"] = event.job;
+  if (!event.job.empty()) line["job"] = event.job;
   std::visit([&](const auto& what) { put_all(line, what); }, event.what);
   return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -158,7 +158,7 @@ std::optional<Event> event_from(std::string_view line) {
   if (time == nullptr || name == nullptr) return std::nullopt;
   Event event{.time = *time, .what = what_of(*name, *record, line)};
   take_number(*record, "attempt", event.attempt);
-  take_number(*record, "job", event.job);
+  if (const auto* job = record->find<JobId>("job")) event.job = *job;
   return event;
 }
 

@@ -36,7 +36,9 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
     if (in_ == In::seconds) return second(static_cast<double>(value));
     if (is(MemberKind::step)) return set(std::min<number_unsigned_t>(value, k_most_steps));
     if (is(MemberKind::code)) return value <= k_most_code && set(value);
-    return is(MemberKind::count) && value <= k_most_count && set(value);
+    if (value > k_most_count) return false;
+    if (is(MemberKind::job)) return set(JobId(static_cast<std::uint32_t>(value)));
+    return is(MemberKind::count) && set(value);
   }
 
   bool number_float(number_float_t value, const string_t&) override {
@@ -48,6 +50,10 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
     if (in_ == In::names) {
       std::get<std::vector<std::string>>(member()).push_back(std::move(value));
       return true;
+    }
+    if (is(MemberKind::job)) {
+      auto id = JobId::parse(value);
+      return id && set(*std::move(id));
     }
     // Whoever reads it shows it to people.
     return is(MemberKind::text) && set(printable(value, k_longest_text));

@@ -2,6 +2,8 @@
 // One line of a ledger as its members, before it is known which event they make. Pure, thread-safe.
 #pragma once
 
+#include "core/base/job_id.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +19,7 @@ namespace dts::run {
 enum class MemberKind {
   text,
   count,  // fits into 32 bits without a sign
+  job,    // a scheduler's id, see job_id_from()
   code,   // fits into an int; -1: none
   step,   // cut to 10^15; -1: none
   flag,
@@ -34,7 +37,7 @@ struct MemberName {
 inline constexpr std::array<MemberName, 17> k_members{{{"time", MemberKind::text},
                                                        {"event", MemberKind::text},
                                                        {"attempt", MemberKind::count},
-                                                       {"job", MemberKind::count},
+                                                       {"job", MemberKind::job},
                                                        {"cause", MemberKind::text},
                                                        {"exit_code", MemberKind::code},
                                                        {"decision", MemberKind::text},
@@ -59,6 +62,7 @@ inline constexpr std::array<MemberName, 17> k_members{{{"time", MemberKind::text
 using MemberValue = std::variant<std::monostate,  // the line does not have it
                                  std::string,     // as printable() shows it
                                  std::int64_t,
+                                 JobId,
                                  bool,
                                  std::vector<std::string>,
                                  std::map<std::string, double>>;

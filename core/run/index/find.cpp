@@ -13,7 +13,7 @@
 namespace dts::run {
 namespace {
 
-bool has_job(const RunDirectory& run, std::uint64_t job) {
+bool has_job(const RunDirectory& run, const JobId& job) {
   const auto events = read_ledger(run.ledger());
   return events && std::any_of(events->begin(), events->end(), [&](const Event& event) {
            return event.job == job;
@@ -66,12 +66,18 @@ Result<RunDirectory> find_run(const std::string& root, const std::string& what) 
   DTS_TRY(check_own_link(root));
   Found found = look_below(root);
   if (what == "last" && !found.runs.empty()) return found.runs.back();
-  const auto job = parse_number(what);
-  for (auto run = found.runs.rbegin(); run != found.runs.rend(); ++run)
-    if (run_name(*run) == what || (job && has_job(*run, *job))) return *run;
+  const auto job = JobId::parse(what);
+  const auto newest = [&](const auto& is_it) -> const RunDirectory* {
+    const auto run = std::find_if(found.runs.rbegin(), found.runs.rend(), is_it);
+    return run == found.runs.rend() ? nullptr : &*run;
+  };
+  const RunDirectory* run = newest([&](const RunDirectory& one) { return run_name(one) == what; });
+  if (run == nullptr && job)  // every ledger is read for it
+    run = newest([&](const RunDirectory& one) { return has_job(one, *job); });
+  if (run != nullptr) return *run;
   // Which job a run of somebody else has is not asked: it may be the one that is meant.
   for (std::size_t i = 0; i < found.refused.size(); ++i)
-    if (what == "last" || job || found.foreign[i] == what)
+    if (what == "last" || (job && job->number()) || found.foreign[i] == what)
       return tl::unexpected<Error>(std::move(found.refused[i]));
   return fail(Errc::not_found,
               fmt::format("no run of `{}` in {}", what, absolute_path(root)),

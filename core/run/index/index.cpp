@@ -35,12 +35,11 @@ std::optional<Indexed> parse_line(std::string_view line) {
     const auto found = j.find(key);
     return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
-  Indexed entry{text("run"), 0, text("cluster")};
+  Indexed entry{text("run"), {}, text("cluster")};
   if (entry.folder.size() < 2 || entry.folder.front() != '/' || !is_printable(entry.folder))
     return std::nullopt;
   const auto job = j.find("job");
-  if (job != j.end() && job->is_number_unsigned() && job->get<std::uint64_t>() <= UINT32_MAX)
-    entry.job = job->get<std::uint32_t>();
+  if (job != j.end()) entry.job = job_id_from(*job).value_or(JobId());
   return entry;
 }
 
@@ -48,7 +47,7 @@ std::optional<Indexed> parse_line(std::string_view line) {
 
 std::string to_line(const Indexed& entry) {
   nlohmann::ordered_json j{{"run", entry.folder}};
-  if (entry.job != 0) j["job"] = entry.job;
+  if (!entry.job.empty()) j["job"] = entry.job;
   if (!entry.cluster.empty()) j["cluster"] = entry.cluster;
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -67,9 +66,9 @@ namespace {
 
 // "last" apart: it is one among all.
 bool means(const std::string& what, const Indexed& entry, const std::string& cluster) {
-  const auto job = parse_number(what);
+  const auto job = JobId::parse(what);
   return run_name(RunDirectory{entry.folder}) == what ||
-         (job && *job != 0 && entry.job == *job && entry.cluster == cluster);
+         (job && entry.job == *job && entry.cluster == cluster);
 }
 
 }  // namespace
@@ -123,7 +122,7 @@ std::string this_cluster() {
   return conf != nullptr ? conf : "";
 }
 
-Result<void> add_job_to_index(const RunDirectory& run, std::uint32_t job) {
+Result<void> add_job_to_index(const RunDirectory& run, const JobId& job) {
   DTS_ASSIGN(const std::vector<Indexed> entries, read_index());
   std::string cluster = this_cluster();
   for (const Indexed& entry : entries)

@@ -4,6 +4,7 @@
 // without it.
 #pragma once
 
+#include "core/base/job_id.hpp"
 #include "core/base/result.hpp"
 #include "core/run/directory/run_directory.hpp"
 
@@ -17,9 +18,9 @@ namespace dts::run {
 
 // One line: a run, or one more job of it.
 struct Indexed {
-  std::string folder;     // the run directory, absolute
-  std::uint32_t job = 0;  // scheduler's id; 0: none
-  std::string cluster;    // whose id that is: SLURM_CONF at the submission, empty where unset
+  std::string folder;   // the run directory, absolute
+  JobId job{};          // the scheduler's id; empty: none
+  std::string cluster;  // whose id that is: SLURM_CONF at the submission, empty where unset
 };
 
 [[nodiscard]] std::string to_line(const Indexed& entry);
@@ -47,7 +48,7 @@ struct Indexed {
 [[nodiscard]] std::string this_cluster();
 
 // One more job of a run that is in the index; of the cluster of the job before.
-[[nodiscard]] Result<void> add_job_to_index(const RunDirectory& run, std::uint32_t job);
+[[nodiscard]] Result<void> add_job_to_index(const RunDirectory& run, const JobId& job);
 
 // The newest that `what` (its folder, a job id or a name) means where nothing is in its place any
 // more. Empty without an index.

@@ -2,6 +2,7 @@
 // ledger.jsonl: what happened to a run, one JSON object a line, only ever appended to.
 #pragma once
 
+#include "core/base/job_id.hpp"
 #include "core/base/result.hpp"
 #include "core/run/event/event.hpp"
 

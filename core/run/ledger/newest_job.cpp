@@ -6,9 +6,9 @@
 namespace dts::run {
 
 JobId newest_job(const std::vector<Event>& events) {
-  const auto event =
-      std::find_if(events.rbegin(), events.rend(), [](const Event& one) { return one.job != 0; });
-  return event == events.rend() ? 0 : event->job;
+  const auto event = std::find_if(
+      events.rbegin(), events.rend(), [](const Event& one) { return !one.job.empty(); });
+  return event == events.rend() ? JobId() : event->job;
 }
 
 }  // namespace dts::run

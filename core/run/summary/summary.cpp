@@ -95,7 +95,7 @@ struct EventTaker {
 };
 
 void take_event(Draft& draft, const Event& event) {
-  if (event.job != 0) draft.summary.job = event.job;
+  if (!event.job.empty()) draft.summary.job = event.job;
   if (event.attempt == 0) return;
   std::visit(EventTaker{event, draft.summary, attempt_of(draft, event.attempt)}, event.what);
 }

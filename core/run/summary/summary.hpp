@@ -21,7 +21,7 @@ struct SlowRank {
 
 struct AttemptSummary {
   unsigned number = 0;
-  JobId job = 0;
+  JobId job{};
   std::vector<std::string> nodes;
   std::string started;    // ISO 8601 UTC
   std::string ended;      // empty: running, or its agent vanished
@@ -53,7 +53,7 @@ struct AttemptSummary {
 };
 
 struct RunSummary {
-  JobId job = 0;  // the newest
+  JobId job{};  // the newest
   std::vector<AttemptSummary> attempts;
   bool done = false;
   std::int64_t total_steps = -1;  // as the newest start of the program says

@@ -13,7 +13,7 @@ using sched::JobState;
 
 sched::JobInfo ended(JobState state, int exit_code = 0, int exit_signal = 0) {
   sched::JobInfo job;
-  job.id = 41;
+  job.id = JobId(41);
   job.state = state;
   job.exit_code = exit_code;
   job.exit_signal = exit_signal;

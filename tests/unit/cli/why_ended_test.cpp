@@ -68,7 +68,7 @@ std::vector<Situation> ended_situations() {
        {"Job 41 is done: it completed at 2026-01-02T03:01:40Z in 1 attempt.\n"},
        {"next:"}},
       {"a run of this machine",
-       Story(0).begin(1, 10).end(1, 100, "user_exit").decide(1, 100, "stop", "x"),
+       Story(JobId()).begin(1, 10).end(1, 100, "user_exit").decide(1, 100, "stop", "x"),
        Standing::stopped,
        {"The run ended at", "next: dtsubmit run --continue /runs/r   ("},
        {"requeue", "job 0"}},
@@ -78,9 +78,9 @@ std::vector<Situation> ended_situations() {
 std::vector<Situation> lost_situations() {
   Story forgotten = Story().begin(1, 10);
   forgotten.known.forgotten = true;
-  Story gone = Story(0).begin(1, 10);
+  Story gone = Story(JobId()).begin(1, 10);
   gone.known.agent_lives = false;
-  Story alive = Story(0).begin(1, 10);
+  Story alive = Story(JobId()).begin(1, 10);
   alive.known.agent_lives = true;
   Story log = Story().slurm(JobState::failed, "NonZeroExitCode", 127);
   log.known.batch_words = {"the batch script", "/runs/r/slurm-41.log", {"dtsubmit: not found"}};
@@ -155,7 +155,7 @@ std::vector<Situation> unknown_situations() {
        waiting,
        Standing::unknown,
        {"job 41 was submitted at 2026-01-02T03:00:01Z and has not begun since.\n"}},
-      {"nothing at all", Story(0), Standing::unknown, {"nothing has begun yet"}},
+      {"nothing at all", Story(JobId()), Standing::unknown, {"nothing has begun yet"}},
   };
 }
 

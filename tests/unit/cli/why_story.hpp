@@ -27,13 +27,13 @@ inline std::string time(int second) {
 struct Story {
   Known known;
 
-  explicit Story(std::uint32_t job = 41) : job_(job) {
+  explicit Story(JobId job = JobId(41)) : job_(job) {
     known.run_directory = "/runs/r";
-    known.name = job != 0 ? std::to_string(job) : "/runs/r";
+    known.name = !job.empty() ? job.text() : "/runs/r";
     known.policy = run::default_policy();
     known.now = at(1000);
     note({.time = time(0), .what = run::Created{}});
-    if (job != 0) note({.time = time(1), .what = run::Submitted{}});
+    if (!job.empty()) note({.time = time(1), .what = run::Submitted{}});
   }
 
   Story& note(Event event) {
@@ -100,7 +100,7 @@ struct Story {
   }
 
  private:
-  std::uint32_t job_;
+  JobId job_;
   std::string metrics_;
 };
 

@@ -41,7 +41,7 @@ plan::Plan a_plan(unsigned nodes, unsigned tasks) {
 TEST_CASE("the batch script's variables are the allocation") {
   const auto allocation = slurm_allocation(environment_of(k_batch));
   REQUIRE(allocation);
-  CHECK(allocation->job == 4711);
+  CHECK(allocation->job == JobId(4711));
   CHECK(allocation->restart_count == 0);
   CHECK(allocation->node == "n1");
   CHECK(allocation->nodes == std::vector<std::string>{"n1", "n2"});
@@ -122,7 +122,7 @@ TEST_CASE("an arbitrary distribution is refused only where Slurm hides the nodes
 TEST_CASE("without a scheduler the allocation is this machine, or what --hosts names") {
   plan::Plan plan;
   const Allocation here = local_allocation(plan);
-  CHECK(here.job == 0);
+  CHECK(here.job.empty());
   CHECK(here.nodes == std::vector<std::string>{here.node});
   plan.hosts = {{"n1", 2}, {"n2", 4}};
   const Allocation hosts = local_allocation(plan);

@@ -36,7 +36,7 @@ class Scripted final : public sched::Scheduler {
 
   Result<sched::JobId> submit(const sched::Submission& job) override {
     DTS_TRY(answer("submit " + job.dependency + " without " + job.exclude_nodes));
-    return 8U;
+    return sched::JobId(8);
   }
 
   Result<sched::JobInfo> job(sched::JobId id) override {
@@ -110,7 +110,7 @@ auto next(JobWatch& watch, const Take& take) {
 }  // namespace
 
 TEST_CASE("without a scheduler the reason is told once, and the facts are the defaults") {
-  JobWatch watch(nobody, 7);
+  JobWatch watch(nobody, sched::JobId(7));
   const auto facts = next(watch, [&] { return watch.take_facts(); });
   REQUIRE(facts);
   CHECK(facts->addresses.empty());
@@ -124,7 +124,7 @@ TEST_CASE("without a scheduler the reason is told once, and the facts are the de
 }
 
 TEST_CASE("a request to requeue that nobody can hear is answered, not waited for") {
-  JobWatch watch(nobody, 7);
+  JobWatch watch(nobody, sched::JobId(7));
   watch.come_back({});
   const auto answer = watch.wait_returned();
   REQUIRE_FALSE(answer);
@@ -140,7 +140,7 @@ TEST_CASE("a connection that takes for ever blocks neither questions nor the end
           std::this_thread::sleep_for(3s);
           return nobody();
         },
-        7);
+        sched::JobId(7));
     watch.ask();
     watch.come_back({});
     CHECK_FALSE(watch.take_job());
@@ -151,7 +151,7 @@ TEST_CASE("a connection that takes for ever blocks neither questions nor the end
 
 TEST_CASE("where the plug-in cannot be loaded the other way is gone, and it is said once") {
   std::vector<std::string> asked;
-  JobWatch watch(nobody, 7, false, [&] {
+  JobWatch watch(nobody, sched::JobId(7), false, [&] {
     return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
   });
   const auto handicap = next(watch, [&] { return watch.take_handicap(); });
@@ -169,7 +169,7 @@ TEST_CASE("where the plug-in cannot be loaded the other way is gone, and it is s
 }
 
 TEST_CASE("without any way to the scheduler what that means is said") {
-  JobWatch watch(nobody, 7, false, [] {
+  JobWatch watch(nobody, sched::JobId(7), false, [] {
     return Result<std::unique_ptr<sched::Scheduler>>(fail(Errc::unreachable, "no scontrol"));
   });
   const auto handicap = next(watch, [&] { return watch.take_handicap(); });
@@ -188,7 +188,7 @@ TEST_CASE("a scheduler that comes later is used, and its facts come with it") {
         if (!is_there) return nobody();
         return std::make_unique<Scripted>(asked, "none");
       },
-      7);
+      sched::JobId(7));
   REQUIRE(next(watch, [&] { return watch.take_facts(); }));
   is_there = true;
   CHECK(watch.wait_job(10s));
@@ -203,7 +203,7 @@ TEST_CASE("each attempt gets the facts and the job's record anew") {
       [&] {
         return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
       },
-      7);
+      sched::JobId(7));
   for (int attempt = 1; attempt <= 3; ++attempt) {
     watch.begin_attempt();
     const auto facts = next(watch, [&] { return watch.take_facts(); });
@@ -219,7 +219,7 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
     const char* refused;
     JobWatch::Return how;
     std::vector<std::string> asked;
-    sched::JobId job;  // 0: an error
+    std::uint32_t job;  // 0: an error
     const char* trouble;
     const char* avoided = "";
   };
@@ -286,14 +286,14 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
           return Result<std::unique_ptr<sched::Scheduler>>(
               std::make_unique<Scripted>(asked, one.refused));
         },
-        7);
+        sched::JobId(7));
     watch.come_back(one.how);
     const auto answer = next(watch, [&] { return watch.take_returned(); });
     REQUIRE(answer);
     CHECK(asked == one.asked);
     CHECK(answer->has_value() == (one.job != 0));
     if (!*answer) continue;
-    CHECK((*answer)->job == one.job);
+    CHECK((*answer)->job == sched::JobId(one.job));
     CHECK((*answer)->trouble == one.trouble);
     CHECK((*answer)->avoided == one.avoided);
   }
@@ -304,11 +304,11 @@ TEST_CASE("a job that excludes nothing avoids what it can") {
   Scripted scheduler(asked, "none", sched::JobState::running, "");
   JobReturn how{true, "", 2};
   how.avoid = {"n1"};
-  const auto returned = come_back(scheduler, 7, how);
+  const auto returned = come_back(scheduler, sched::JobId(7), how);
   REQUIRE(returned);
   CHECK(returned->avoided.empty());
   how.avoid = {"n3"};
-  CHECK(come_back(scheduler, 7, how)->avoided == "n3");
+  CHECK(come_back(scheduler, sched::JobId(7), how)->avoided == "n3");
 }
 
 TEST_CASE("a job that was put back comes with the nodes that are down") {
@@ -317,7 +317,7 @@ TEST_CASE("a job that was put back comes with the nodes that are down") {
       [&] {
         return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
       },
-      7);
+      sched::JobId(7));
   watch.ask();
   const auto job = next(watch, [&] { return watch.take_job(); });
   REQUIRE(job);
@@ -334,7 +334,7 @@ TEST_CASE(
         return Result<std::unique_ptr<sched::Scheduler>>(
             std::make_unique<Scripted>(asked, "none", sched::JobState::running));
       },
-      7,
+      sched::JobId(7),
       true);
   watch.ask();
   REQUIRE(next(watch, [&] { return watch.take_job(); }));

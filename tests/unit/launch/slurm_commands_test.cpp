@@ -56,7 +56,7 @@ TEST_CASE("each state in which an agent asks is told from the others by scontrol
     const auto job =
         launch::parse_job_line(line_of(row.state, row.reason, row.restarts, row.preempted), 1);
     REQUIRE(job);
-    CHECK(job->id == 12);
+    CHECK(job->id == sched::JobId(12));
     CHECK(sched::to_string(job->state) == std::string(sched::to_string(row.expected)));
     CHECK(job->completing == row.completing);
     CHECK((job->preempt_time != 0) == (row.preempted == std::string(now)));

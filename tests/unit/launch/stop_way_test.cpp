@@ -11,14 +11,14 @@ using launch::StopWay;
 using run::Event;
 using sched::JobState;
 
-const Event k_began{.attempt = 1, .job = 7, .what = run::AttemptStarted{}};
-const Event k_asked{.attempt = 1, .job = 7, .what = run::StopRequested{}};
-const Event k_ended{.attempt = 1, .job = 7, .what = run::AttemptEnded{}};
-const Event k_requeued{.attempt = 1, .job = 7, .what = run::Requeued{}};
+const Event k_began{.attempt = 1, .job = JobId(7), .what = run::AttemptStarted{}};
+const Event k_asked{.attempt = 1, .job = JobId(7), .what = run::StopRequested{}};
+const Event k_ended{.attempt = 1, .job = JobId(7), .what = run::AttemptEnded{}};
+const Event k_requeued{.attempt = 1, .job = JobId(7), .what = run::Requeued{}};
 
 Event decided(const char* what) {
   return {.attempt = 1,
-          .job = 7,
+          .job = JobId(7),
           .what = run::Decided{.decision = run::Recorded<run::Action>::named(what)}};
 }
 
@@ -79,27 +79,28 @@ TEST_CASE("a job is stopped by a signal only while an agent of it takes wishes")
             StopWay::nothing},
            {"has failed without a word", {k_began}, JobState::failed, 0, true, StopWay::nothing},
            {"was done before it was asked for again",
-            {k_began, k_ended, decided("done"), {.job = 7, .what = run::Resumed{}}},
+            {k_began, k_ended, decided("done"), {.job = JobId(7), .what = run::Resumed{}}},
             JobState::pending,
             1,
             true,
             StopWay::cancel}}) {
     CAPTURE(moment.what);
     sched::JobInfo job;
-    job.id = 7;
+    job.id = JobId(7);
     job.state = moment.state;
     job.restart_count = moment.restarts;
     const std::optional<run::Lease> lease =
-        moment.has_lease ? std::optional(run::Lease{7, 0, "n1", 9, 0}) : std::nullopt;
+        moment.has_lease ? std::optional(run::Lease{JobId(7), 0, "n1", 9, 0}) : std::nullopt;
     CHECK(launch::stop_way(moment.events, job, lease) == moment.way);
   }
 }
 
 TEST_CASE("a lease of another job is no agent of this one") {
   sched::JobInfo successor;
-  successor.id = 8;
+  successor.id = JobId(8);
   successor.state = JobState::running;
-  CHECK(launch::stop_way({k_began}, successor, run::Lease{7, 0, "n1", 9, 0}) == StopWay::wait);
+  CHECK(launch::stop_way({k_began}, successor, run::Lease{JobId(7), 0, "n1", 9, 0}) ==
+        StopWay::wait);
 }
 
 TEST_CASE("a run without a scheduler is stopped while its agent lives") {

@@ -28,7 +28,7 @@ json request_of(const dts::sched::Submission& submission) {
   setenv("FIXTURE_REQUEST", path.c_str(), 1);
   const auto id = fixture_scheduler()->submit(submission);
   REQUIRE(id.has_value());
-  CHECK(*id == 42);
+  CHECK(*id == dts::JobId(42));
   const auto text = dts::read_file(path);
   REQUIRE(text.has_value());
   unlink(path.c_str());
@@ -78,9 +78,9 @@ TEST_CASE("bytes that are not UTF-8 travel as hexadecimal, the rest as text") {
 }
 
 TEST_CASE("a job's reply is read, and what is absent or of a wrong type keeps its default") {
-  const auto job = fixture_scheduler()->job(7);
+  const auto job = fixture_scheduler()->job(dts::JobId(7));
   REQUIRE(job.has_value());
-  CHECK(job->id == 7);
+  CHECK(job->id == dts::JobId(7));
   CHECK(job->state == dts::sched::JobState::timed_out);
   CHECK(job->completing);
   CHECK(job->restart_count == 3);

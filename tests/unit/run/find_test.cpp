@@ -16,15 +16,16 @@ using tests::TemporaryFolder;
 // Three runs: the order of their names is not that of their times.
 struct Runs : TemporaryFolder {
   Runs() {
-    add("zeta-20260101T000000-aaaaaa", 41);
-    add("alpha-two-20260103T000000-bbbbbb", 43);
-    add("beta-20260102T000000-cccccc", 42);
+    add("zeta-20260101T000000-aaaaaa", "41");
+    add("alpha-two-20260103T000000-bbbbbb", "q7.alpha");
+    add("beta-20260102T000000-cccccc", "42");
   }
 
-  void add(const std::string& name, std::uint32_t job) const {
+  void add(const std::string& name, const char* job) const {
     REQUIRE(make_folders(file(name)));
     REQUIRE(append_event(file(name) + "/ledger.jsonl", {.what = Created{}}));
-    REQUIRE(append_event(file(name) + "/ledger.jsonl", {.job = job, .what = Submitted{}}));
+    REQUIRE(append_event(file(name) + "/ledger.jsonl",
+                         {.job = JobId::parse(job).value(), .what = Submitted{}}));
   }
 
   [[nodiscard]] std::string found(const std::string& what) const {
@@ -65,13 +66,13 @@ TEST_CASE("a run is found by its name and by its job's number") {
   const Runs runs;
   CHECK(runs.found("beta-20260102T000000-cccccc") == "beta-20260102T000000-cccccc");
   CHECK(runs.found("41") == "zeta-20260101T000000-aaaaaa");
-  CHECK(runs.found("43") == "alpha-two-20260103T000000-bbbbbb");
+  CHECK(runs.found("q7.alpha") == "alpha-two-20260103T000000-bbbbbb");
 }
 
 TEST_CASE(
     "of two runs with one job number, after a controller lost its state, the youngest is meant") {
   const Runs runs;
-  runs.add("young-20260105T000000-ffffff", 41);
+  runs.add("young-20260105T000000-ffffff", "41");
   CHECK(runs.found("41") == "young-20260105T000000-ffffff");
 }
 

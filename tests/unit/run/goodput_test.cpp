@@ -61,7 +61,7 @@ using Numbers = std::vector<double>;
 // Queued 10 s, then an attempt that is preempted, queued again, and one that is done.
 std::vector<Event> preempted_once() {
   return {{.time = time(0), .what = Created{}},
-          {.time = time(1), .job = 7, .what = Submitted{}},
+          {.time = time(1), .job = JobId(7), .what = Submitted{}},
           {.time = time(10), .attempt = 1, .what = AttemptStarted{}},
           {.time = time(12), .attempt = 1, .what = RanksStarted{}},
           {.time = time(112), .attempt = 1, .what = StopRequested{.cause = Cause::preempted}},
@@ -133,7 +133,7 @@ TEST_CASE("a person who asks for a run whose agent vanished ends the time in whi
   const std::vector<Event> events{
       {.time = time(0), .attempt = 1, .what = AttemptStarted{}},
       {.time = time(2), .attempt = 1, .what = RanksStarted{}},
-      {.time = time(500), .job = 7, .what = Resumed{}},
+      {.time = time(500), .job = JobId(7), .what = Resumed{}},
       {.time = time(600), .attempt = 1, .what = AttemptEnded{.cause = Cause::agent_lost}},
       {.time = time(600), .attempt = 2, .what = AttemptStarted{}}};
   const Goodput found = account_of(events, "", 601);
@@ -164,7 +164,7 @@ TEST_CASE("the job that Slurm itself requeues is queued from the decision on") {
 TEST_CASE("an end stops the clock, and a person who comes back later was away meanwhile") {
   std::vector<Event> events = preempted_once();
   events.back().as<Decided>()->decision = Action::stop;
-  events.push_back({.time = time(1253), .job = 7, .what = Resumed{}});
+  events.push_back({.time = time(1253), .job = JobId(7), .what = Resumed{}});
   CHECK(account_of(events, "", 1300).run[Phase::down] == seconds(2 + 1000));
   CHECK(account_of(events, "", 1300).run[Phase::queued] == seconds(43 + 47));
 }
@@ -240,7 +240,7 @@ TEST_CASE("a time use is told in words and in seconds") {
 TEST_CASE("the time of a program that tells no steps is not called computing") {
   std::vector<Event> events{
       {.time = time(0), .what = Created{}},
-      {.time = time(0), .job = 7, .what = Submitted{}},
+      {.time = time(0), .job = JobId(7), .what = Submitted{}},
       {.time = time(10), .attempt = 1, .what = AttemptStarted{}},
       {.time = time(12), .attempt = 1, .what = RanksStarted{}},
       {.time = time(112), .attempt = 1, .what = AttemptEnded{.cause = Cause::completed}},

@@ -56,9 +56,9 @@ const char* const k_young = "alpha-20260102T000000-bbbbbb";
 
 TEST_CASE("a run is found by name, by job and as the last one, from nowhere in particular") {
   const Home home;
-  REQUIRE(add_to_index({home.run(k_old).path, 41, ""}));
-  REQUIRE(add_to_index({home.run(k_young).path, 42, ""}));
-  REQUIRE(add_job_to_index(RunDirectory{home.run(k_old).path}, 43));
+  REQUIRE(add_to_index({home.run(k_old).path, JobId(41), ""}));
+  REQUIRE(add_to_index({home.run(k_young).path, JobId(42), ""}));
+  REQUIRE(add_job_to_index(RunDirectory{home.run(k_old).path}, JobId(43)));
   CHECK(home.found("last") == k_young);  // though the old one got a job since
   CHECK(home.found(k_old) == k_old);
   CHECK(home.found("41") == k_old);
@@ -69,15 +69,15 @@ TEST_CASE("a run is found by name, by job and as the last one, from nowhere in p
 
 TEST_CASE("a job's number means that of the cluster that would be asked") {
   const Home home;
-  REQUIRE(add_to_index({home.run(k_old).path, 1, "/a/slurm.conf"}));
-  REQUIRE(add_to_index({home.run(k_young).path, 1, "/b/slurm.conf"}));
+  REQUIRE(add_to_index({home.run(k_old).path, JobId(1), "/a/slurm.conf"}));
+  REQUIRE(add_to_index({home.run(k_young).path, JobId(1), "/b/slurm.conf"}));
   CHECK(home.found("1") == "none");
   ::setenv("SLURM_CONF", "/a/slurm.conf", 1);
   CHECK(home.found("1") == k_old);
   ::setenv("SLURM_CONF", "/b/slurm.conf", 1);
   CHECK(home.found("1") == k_young);
   // A successor is of the cluster of the job before, whatever the job's own environment says.
-  REQUIRE(add_job_to_index({home.file(std::string("somewhere/") + k_old)}, 2));
+  REQUIRE(add_job_to_index({home.file(std::string("somewhere/") + k_old)}, JobId(2)));
   CHECK(home.found("2") == "none");
   ::setenv("SLURM_CONF", "/a/slurm.conf", 1);
   CHECK(home.found("2") == k_old);
@@ -85,9 +85,9 @@ TEST_CASE("a job's number means that of the cluster that would be asked") {
 
 TEST_CASE("a run whose folder is gone gives way to an older one") {
   const Home home;
-  REQUIRE(add_to_index({home.run(k_old).path, 41, ""}));
+  REQUIRE(add_to_index({home.run(k_old).path, JobId(41), ""}));
   const RunDirectory young = home.run(k_young);
-  REQUIRE(add_to_index({young.path, 41, ""}));
+  REQUIRE(add_to_index({young.path, JobId(41), ""}));
   REQUIRE(remove_all(young.path));
   CHECK(home.found("last") == k_old);
   CHECK(home.found("41") == k_old);
@@ -97,7 +97,7 @@ TEST_CASE("a run whose folder is gone gives way to an older one") {
 TEST_CASE("where nothing is in its place any more the index knows what it was") {
   const Home home;
   const RunDirectory old = home.run(k_old);
-  REQUIRE(add_to_index({old.path, 41, ""}));
+  REQUIRE(add_to_index({old.path, JobId(41), ""}));
   CHECK_FALSE(gone_from_index("41"));
   REQUIRE(remove_all(old.path));
   for (const std::string& what :
@@ -106,7 +106,7 @@ TEST_CASE("where nothing is in its place any more the index knows what it was") 
     const auto gone = gone_from_index(what);
     REQUIRE(gone);
     CHECK(gone->folder == old.path);
-    CHECK(gone->job == 41);
+    CHECK(gone->job == JobId(41));
   }
   for (const char* other : {"last", "42", "0", "/nowhere", k_young})
     CHECK_FALSE(gone_from_index(other));
@@ -114,19 +114,19 @@ TEST_CASE("where nothing is in its place any more the index knows what it was") 
 
 TEST_CASE("damaged lines, half a last one too, cost nothing but themselves") {
   const Home home;
-  REQUIRE(add_to_index({home.run(k_old).path, 41, ""}));
+  REQUIRE(add_to_index({home.run(k_old).path, JobId(41), ""}));
   REQUIRE(write_file(home.index,
                      std::string(100, '\0') + "\n[]\n{\"run\":7}\n{\"run\":\"relative\"}\n" +
                          read_file(home.index).value() + "{\"run\":\"/half"));
   CHECK(home.found("41") == k_old);
-  REQUIRE(add_to_index({home.run(k_young).path, 42, ""}));
+  REQUIRE(add_to_index({home.run(k_young).path, JobId(42), ""}));
   CHECK(home.found("42") == k_young);
   CHECK(read_index()->size() == 2);
 }
 
 TEST_CASE("what somebody else may have written is neither read nor added to") {
   const Home home;
-  REQUIRE(add_to_index({home.run(k_old).path, 41, ""}));
+  REQUIRE(add_to_index({home.run(k_old).path, JobId(41), ""}));
 
   struct stat info {};
 
@@ -134,7 +134,7 @@ TEST_CASE("what somebody else may have written is neither read nor added to") {
   CHECK((info.st_mode & 0777) == 0600);
   REQUIRE(::chmod(home.index.c_str(), 0666) == 0);
   CHECK(home.found("41") == "refused");
-  CHECK(add_to_index({"/a/b", 1, ""}).error().code == Errc::invalid);
+  CHECK(add_to_index({"/a/b", JobId(1), ""}).error().code == Errc::invalid);
   REQUIRE(::chmod(home.index.c_str(), 0600) == 0);
   REQUIRE(::chmod(home.file(std::string("somewhere/") + k_old).c_str(), 0777) == 0);
   CHECK(home.found("41") == "refused");
@@ -143,7 +143,7 @@ TEST_CASE("what somebody else may have written is neither read nor added to") {
 TEST_CASE("a home that cannot be written, or is not known, is an error and no more") {
   const Home home;
   REQUIRE(write_file(home.file("state"), ""));
-  CHECK_FALSE(add_to_index({"/a/b", 1, ""}));
+  CHECK_FALSE(add_to_index({"/a/b", JobId(1), ""}));
   CHECK(find_in_index("last").error().code == Errc::io);
 }
 
@@ -152,15 +152,15 @@ TEST_CASE("many writers at once lose no line, and the oldest go once there are v
   constexpr unsigned k_writers = 6, k_each = 25;
   dts::tests::write_at_once(k_writers, [](unsigned writer) {
     for (unsigned i = 0; i < k_each; ++i)
-      if (!add_to_index({"/runs/x", writer * k_each + i + 1, ""})) return false;
+      if (!add_to_index({"/runs/x", JobId(writer * k_each + i + 1), ""})) return false;
     return true;
   });
   CHECK(read_index()->size() == std::size_t{k_writers} * k_each);
   std::string many;
   while (many.size() < (1U << 20))
-    many += to_line(Indexed{"/runs/" + std::string(100, 'x'), 7, ""}) + "\n";
+    many += to_line(Indexed{"/runs/" + std::string(100, 'x'), JobId(7), ""}) + "\n";
   REQUIRE(write_file(home.index, many));
-  REQUIRE(add_to_index({home.run(k_old).path, 41, ""}));
+  REQUIRE(add_to_index({home.run(k_old).path, JobId(41), ""}));
   CHECK(read_index()->size() == 2000);
   CHECK(home.found("41") == k_old);
 }

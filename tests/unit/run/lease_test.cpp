@@ -31,13 +31,17 @@ TEST_CASE("a lease is read back as it was written; other text is refused") {
   const RunDirectory run{folder.path};
   REQUIRE(make_folders(run.attempt(1)));
   CHECK(read_lease(run, 1).error().code == Errc::not_found);
-  REQUIRE(write_file(run.attempt(1) + "/epoch", to_json({7, 2, "n1", 123, 456})));
+  REQUIRE(write_file(run.attempt(1) + "/epoch", to_json({JobId(7), 2, "n1", 123, 456})));
   const Lease lease = read_lease(run, 1).value();
-  CHECK(lease.job == 7);
+  CHECK(lease.job == JobId(7));
   CHECK(lease.restart_count == 2);
   CHECK(lease.node == "n1");
   CHECK(lease.pid == 123);
   CHECK(lease.started == 456);
+  const std::string array = to_json({JobId::parse("4711_3").value(), 2, "n1", 123, 456});
+  CHECK(array.starts_with("{\"job\":\"4711_3\","));
+  REQUIRE(write_file(run.attempt(1) + "/epoch", array));
+  CHECK(read_lease(run, 1)->job == JobId::parse("4711_3"));
   for (const char* text : {"", "{", "[]", "{\"pid\": 1}", "{\"job\": \"x\"}", "7"}) {
     CAPTURE(text);
     REQUIRE(write_file(run.attempt(1) + "/epoch", text));
@@ -55,12 +59,12 @@ TEST_CASE("the holder is known by host, pid, name and start") {
   command.own_group = true;
   const pid_t pid = start_process(command).value();
   const std::uint64_t started = process_info(pid)->started;
-  CHECK(holder_of({0, 0, here(), pid, started}) == Holder::alive);
-  CHECK(holder_of({0, 0, here(), pid, 0}) == Holder::alive);  // of an earlier release
-  CHECK(holder_of({0, 0, here(), pid, started + 1}) == Holder::gone);
-  CHECK(holder_of({0, 0, here(), ::getpid(), 0}) == Holder::gone);  // of another name
-  CHECK(holder_of({0, 0, "elsewhere.invalid", pid, started}) == Holder::elsewhere);
+  CHECK(holder_of({{}, 0, here(), pid, started}) == Holder::alive);
+  CHECK(holder_of({{}, 0, here(), pid, 0}) == Holder::alive);  // of an earlier release
+  CHECK(holder_of({{}, 0, here(), pid, started + 1}) == Holder::gone);
+  CHECK(holder_of({{}, 0, here(), ::getpid(), 0}) == Holder::gone);  // of another name
+  CHECK(holder_of({{}, 0, "elsewhere.invalid", pid, started}) == Holder::elsewhere);
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
-  CHECK(holder_of({0, 0, here(), pid, started}) == Holder::gone);
+  CHECK(holder_of({{}, 0, here(), pid, started}) == Holder::gone);
 }

@@ -56,7 +56,7 @@ std::vector<Event> all_events() {
   std::vector<Event> events;
   for (const What& what : whats)
     events.push_back(
-        {.time = "2026-01-02T03:04:05Z", .attempt = 3, .job = 4'294'967'295U, .what = what});
+        {.time = "2026-01-02T03:04:05Z", .attempt = 3, .job = JobId(4'294'967'295U), .what = what});
   return events;
 }
 
@@ -117,6 +117,15 @@ TEST_CASE("every event is written as it always was, and read back as it was") {
   }
 }
 
+TEST_CASE("a job whose id is no number has it as text") {
+  const Event event{.time = "t", .job = JobId::parse("4711_3").value(), .what = Submitted{}};
+  CHECK(to_line(event) == R"({"time":"t","event":"submitted","job":"4711_3"})");
+  check_equal(parse_ledger(to_line(event) + "\n").events.at(0), event);
+  CHECK(parse_ledger(R"({"time":"t","event":"submitted","job":"a b"})"
+                     "\n")
+            .damaged.size() == 1);
+}
+
 TEST_CASE("fields that say nothing are left out of the line") {
   for (const Event& event : all_events()) {
     Event empty{.time = "t", .what = event.what};
@@ -137,7 +146,7 @@ TEST_CASE("an event of a later release is there, and is written again as it was"
   CHECK(event_name(event) == "moved");
   CHECK(detail_of(event) == "to n2");
   CHECK(event.attempt == 2);
-  CHECK(event.job == 7);
+  CHECK(event.job == JobId(7));
   CHECK(to_line(event) == line);
 }
 
@@ -288,7 +297,7 @@ TEST_CASE("members of a later release are passed over, whatever is in them") {
       "\n");
   CHECK(ledger.damaged.empty());
   REQUIRE(ledger.events.size() == 1);
-  CHECK(ledger.events.front().job == 3);
+  CHECK(ledger.events.front().job == JobId(3));
   CHECK(ledger.events.front().is<Created>());
 }
 

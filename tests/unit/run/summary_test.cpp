@@ -13,21 +13,24 @@
 namespace {
 
 using namespace dts::run;
+using dts::JobId;
 
 std::vector<Event> attempts(unsigned count) {
   std::vector<Event> events{{.time = "t0", .what = Created{}},
-                            {.time = "t1", .job = 7, .what = Submitted{}}};
+                            {.time = "t1", .job = JobId(7), .what = Submitted{}}};
   for (unsigned k = 1; k <= count; ++k) {
-    events.push_back(
-        {.time = "begin", .attempt = k, .job = 7, .what = AttemptStarted{.nodes = {"n1", "n2"}}});
+    events.push_back({.time = "begin",
+                      .attempt = k,
+                      .job = JobId(7),
+                      .what = AttemptStarted{.nodes = {"n1", "n2"}}});
     events.push_back(
         {.time = "end",
          .attempt = k,
-         .job = 7,
+         .job = JobId(7),
          .what = AttemptEnded{.cause = Cause::rank_killed, .exit_code = 137, .detail = "rank 3"}});
     events.push_back({.time = "end",
                       .attempt = k,
-                      .job = 7,
+                      .job = JobId(7),
                       .what = Decided{.exit_code = 0, .decision = Action::restart}});
   }
   return events;
@@ -51,12 +54,12 @@ std::string step(unsigned attempt, unsigned at) {
 
 TEST_CASE("an attempt is told with its nodes, times, cause and decision") {
   const RunSummary summary = summarise(attempts(1), "");
-  CHECK(summary.job == 7);
+  CHECK(summary.job == JobId(7));
   CHECK_FALSE(summary.done);
   REQUIRE(summary.attempts.size() == 1);
   const AttemptSummary& attempt = summary.attempts[0];
   CHECK(attempt.number == 1);
-  CHECK(attempt.job == 7);
+  CHECK(attempt.job == JobId(7));
   CHECK(attempt.nodes == std::vector<std::string>{"n1", "n2"});
   CHECK(attempt.started == "begin");
   CHECK(attempt.ended == "end");
@@ -168,12 +171,12 @@ TEST_CASE("the run is done when the last decision says so") {
 
 TEST_CASE("the newest job is the run's, each attempt keeps its own") {
   std::vector<Event> events = attempts(1);
-  events.push_back({.time = "t", .job = 9, .what = Resumed{}});
-  events.push_back({.time = "t", .attempt = 2, .job = 9, .what = AttemptStarted{}});
+  events.push_back({.time = "t", .job = JobId(9), .what = Resumed{}});
+  events.push_back({.time = "t", .attempt = 2, .job = JobId(9), .what = AttemptStarted{}});
   const RunSummary summary = summarise(events, "");
-  CHECK(summary.job == 9);
-  CHECK(summary.attempts[0].job == 7);
-  CHECK(summary.attempts[1].job == 9);
+  CHECK(summary.job == JobId(9));
+  CHECK(summary.attempts[0].job == JobId(7));
+  CHECK(summary.attempts[1].job == JobId(9));
 }
 
 TEST_CASE("an attempt that is being stopped shows why before it ends") {
@@ -258,12 +261,12 @@ std::string ledger_of(unsigned attempts) {
   for (unsigned attempt = 1; attempt <= attempts; ++attempt) {
     ledger += to_line({.time = "2026-01-02T03:04:05Z",
                        .attempt = attempt,
-                       .job = 41,
+                       .job = JobId(41),
                        .what = AttemptStarted{.nodes = {"n1"}}}) +
               "\n";
     ledger += to_line({.time = "2026-01-02T03:04:06Z",
                        .attempt = attempt,
-                       .job = 41,
+                       .job = JobId(41),
                        .what = AttemptEnded{.cause = Cause::rank_killed, .exit_code = 137}}) +
               "\n";
   }

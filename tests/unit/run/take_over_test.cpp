@@ -22,14 +22,14 @@ TEST_CASE("an attempt without an end gets one from the agent that takes the next
   REQUIRE(make_folders(run.checkpoints()));
   REQUIRE(append_event(run.ledger(), {.what = Created{}}));
 
-  const TakenAttempt first = take_over(run, {7, 0, "n1", 123, 456}).value();
+  const TakenAttempt first = take_over(run, {JobId(7), 0, "n1", 123, 456}).value();
   CHECK(first.number == 1);
   CHECK(first.record.failures == 0);
   CHECK(read_ledger(run.ledger())->size() == 1);
-  CHECK(read_lease(run, 1)->job == 7);
+  CHECK(read_lease(run, 1)->job == JobId(7));
   REQUIRE(append_event(run.ledger(), {.attempt = 1, .what = AttemptStarted{}}));
 
-  const TakenAttempt second = take_over(run, {8, 1, "n1", 124, 456}).value();
+  const TakenAttempt second = take_over(run, {JobId(8), 1, "n1", 124, 456}).value();
   CHECK(second.number == 2);
   CHECK(second.record.failures == 1);
   const Event lost = read_ledger(run.ledger())->back();
@@ -41,7 +41,7 @@ TEST_CASE("an attempt without an end gets one from the agent that takes the next
 
   // The end is written: it is not written again.
   const std::size_t known = read_ledger(run.ledger())->size();
-  CHECK(take_over(run, {9, 2, "n1", 125, 456})->number == 3);
+  CHECK(take_over(run, {JobId(9), 2, "n1", 125, 456})->number == 3);
   CHECK(read_ledger(run.ledger())->size() == known);
 }
 

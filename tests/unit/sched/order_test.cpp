@@ -22,7 +22,7 @@ class Deaf final : public sched::Scheduler, public sched::JobSearch {
   sched::JobState state = sched::JobState::running;
 
   Result<sched::JobId> submit(const sched::Submission&) override {
-    return order().map([] { return sched::JobId{9}; });
+    return order().map([] { return sched::JobId(9); });
   }
 
   Result<sched::JobInfo> job(sched::JobId id) override {
@@ -38,8 +38,8 @@ class Deaf final : public sched::Scheduler, public sched::JobSearch {
     CHECK(script_path == "/runs/a/script.sbatch");
     DTS_TRY(question());
     std::vector<sched::JobInfo> jobs(is_seen() ? 2 : 1);
-    jobs.front().id = 3;  // of an earlier submission
-    if (is_seen()) jobs.back().id = 9;
+    jobs.front().id = sched::JobId(3);  // of an earlier submission
+    if (is_seen()) jobs.back().id = sched::JobId(9);
     return jobs;
   }
 
@@ -110,9 +110,9 @@ TEST_CASE(
   int words = 0;
   sched::Patience patience = brief();
   patience.begins = [&] { ++words; };
-  const auto job = sched::submit_once(scheduler, submission(), {3}, patience);
+  const auto job = sched::submit_once(scheduler, submission(), {sched::JobId(3)}, patience);
   REQUIRE(job);
-  CHECK(*job == sched::JobId{9});
+  CHECK(*job == sched::JobId(9));
   CHECK(scheduler.orders == 1);
   CHECK(words == 1);
 }
@@ -120,7 +120,7 @@ TEST_CASE(
 TEST_CASE("a submission that the controller never got is a failure, not an unknown") {
   Deaf scheduler;
   scheduler.hears = false;
-  const auto job = sched::submit_once(scheduler, submission(), {3}, brief());
+  const auto job = sched::submit_once(scheduler, submission(), {sched::JobId(3)}, brief());
   REQUIRE_FALSE(job);
   CHECK(job.error().code == Errc::unreachable);
   CHECK(scheduler.orders == 1);
@@ -130,7 +130,7 @@ TEST_CASE(
     "without a word from the controller the outcome stays unknown, and nothing is sent twice") {
   Deaf scheduler;
   scheduler.silent = 1'000'000;
-  const auto job = sched::submit_once(scheduler, submission(), {3}, brief());
+  const auto job = sched::submit_once(scheduler, submission(), {sched::JobId(3)}, brief());
   REQUIRE(job);
   CHECK_FALSE(*job);
   CHECK(scheduler.orders == 1);
@@ -153,7 +153,7 @@ TEST_CASE("a job is requeued once, however often the answer is lost") {
     Deaf scheduler;
     scheduler.lost = lost;
     scheduler.silent = 2;
-    CHECK(sched::requeue_once(scheduler, 7, brief()));
+    CHECK(sched::requeue_once(scheduler, sched::JobId(7), brief()));
     CHECK(scheduler.done == 1);
   }
 }
@@ -161,7 +161,7 @@ TEST_CASE("a job is requeued once, however often the answer is lost") {
 TEST_CASE("a request to requeue that never arrived is given again") {
   Deaf scheduler;
   scheduler.hears = false;
-  CHECK(sched::requeue_once(scheduler, 7, brief()));
+  CHECK(sched::requeue_once(scheduler, sched::JobId(7), brief()));
   CHECK(scheduler.orders == 2);
   CHECK(scheduler.done == 1);
 }
@@ -169,10 +169,10 @@ TEST_CASE("a request to requeue that never arrived is given again") {
 TEST_CASE("a cancel is repeated until it is answered") {
   Deaf scheduler;
   scheduler.lost = 3;
-  CHECK(sched::cancel_for_certain(scheduler, 7, brief()));
+  CHECK(sched::cancel_for_certain(scheduler, sched::JobId(7), brief()));
   CHECK(scheduler.orders == 4);
   scheduler.lost = 1'000'000;
-  const auto cancelled = sched::cancel_for_certain(scheduler, 7, brief());
+  const auto cancelled = sched::cancel_for_certain(scheduler, sched::JobId(7), brief());
   REQUIRE_FALSE(cancelled);
   CHECK(cancelled.error().code == Errc::unreachable);
   CHECK(cancelled.error().message.find("may still do it") != std::string::npos);
@@ -182,19 +182,20 @@ TEST_CASE("a controller that is away already gets no order") {
   Deaf scheduler;
   scheduler.done = 1;
   scheduler.silent = 1'000'000;
-  CHECK(sched::cancel_for_certain(scheduler, 7, brief()).error().code == Errc::unreachable);
-  CHECK(sched::requeue_once(scheduler, 7, brief()).error().code == Errc::unreachable);
+  CHECK(sched::cancel_for_certain(scheduler, sched::JobId(7), brief()).error().code ==
+        Errc::unreachable);
+  CHECK(sched::requeue_once(scheduler, sched::JobId(7), brief()).error().code == Errc::unreachable);
   CHECK(scheduler.orders == 0);
 }
 
 TEST_CASE("a signal is sent until somebody answers, and one that ended the job was heard") {
   Deaf scheduler;
   scheduler.lost = 3;
-  CHECK(sched::signal_for_certain(scheduler, 7, 10, brief()));
+  CHECK(sched::signal_for_certain(scheduler, sched::JobId(7), 10, brief()));
   CHECK(scheduler.orders == 4);
   Deaf ended;
   ended.ends = true;
-  CHECK(sched::signal_for_certain(ended, 7, 10, brief()));
+  CHECK(sched::signal_for_certain(ended, sched::JobId(7), 10, brief()));
   CHECK(ended.orders == 1);
 }
 
@@ -202,10 +203,11 @@ TEST_CASE("a signal that is refused at once is refused, and one that nobody answ
   Deaf over;
   over.ends = true;
   over.done = 1;
-  CHECK(sched::signal_for_certain(over, 7, 10, brief()).error().code == Errc::rejected);
+  CHECK(sched::signal_for_certain(over, sched::JobId(7), 10, brief()).error().code ==
+        Errc::rejected);
   Deaf scheduler;
   scheduler.lost = 1'000'000;
-  const auto sent = sched::signal_for_certain(scheduler, 7, 10, brief());
+  const auto sent = sched::signal_for_certain(scheduler, sched::JobId(7), 10, brief());
   REQUIRE_FALSE(sent);
   CHECK(sent.error().code == Errc::unreachable);
   CHECK(sent.error().message.find("may still do it") != std::string::npos);

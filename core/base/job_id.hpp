@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name that a scheduler gives a job: "4711", "4711_3", "q7.alpha". Only the scheduler's plug-in
+// knows what it means.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dts {
+
+// Ids that are equal are one job of one scheduler; their order means nothing.
+class JobId {
+ public:
+  JobId() = default;  // none
+
+  explicit JobId(std::uint32_t number)  // 0: none
+      : text_(number == 0 ? "" : std::to_string(number)) {}
+
+  // nullopt for what cannot be an id: empty, longer than k_longest, 0, or with other characters
+  // than letters, digits and . _ + - @ : [ ] of ASCII, a letter or digit first. A number loses its
+  // leading zeros.
+  [[nodiscard]] static std::optional<JobId> parse(std::string_view text);
+
+  static constexpr std::size_t k_longest = 128;
+
+  [[nodiscard]] bool empty() const { return text_.empty(); }
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+  // Where the id is a plain number. 0: there is no job.
+  [[nodiscard]] std::optional<std::uint32_t> number() const;
+
+  friend bool operator==(const JobId&, const JobId&) = default;
+  friend auto operator<=>(const JobId&, const JobId&) = default;
+
+ private:
+  std::string text_;
+};
+
+// In JSON a plain number is a number (0: no job), any other id a string.
+template <class Json>
+void to_json(Json& into, const JobId& id) {
+  if (const auto number = id.number())
+    into = *number;
+  else
+    into = id.text();
+}
+
+// The inverse; nullopt for any other value.
+template <class Json>
+[[nodiscard]] std::optional<JobId> job_id_from(const Json& value) {
+  if (value.is_string()) return JobId::parse(value.template get<std::string>());
+  if (!value.is_number_unsigned()) return std::nullopt;
+  const auto number = value.template get<std::uint64_t>();
+  if (number > UINT32_MAX) return std::nullopt;
+  return JobId(static_cast<std::uint32_t>(number));
+}
+
+}  // namespace dts
+
+template <>
+struct fmt::formatter<dts::JobId> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const dts::JobId& id, Context& context) const {
+    return fmt::formatter<std::string_view>::format(id.text(), context);
+  }
+};

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Job ids as texts outside and as numbers in libslurm.
+#pragma once
+
+#include "plugins/slurm/failure.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slurm_plugin {
+
+// "4711"; task 3 of an array "4711_3"; component 1 of a heterogeneous job "4711+1".
+struct JobName {
+  std::uint32_t number = 0;
+  std::optional<std::uint32_t> task{};
+  std::optional<std::uint32_t> component{};
+};
+
+// nullopt where Slurm has no such ids. Pure.
+[[nodiscard]] std::optional<JobName> parse_job_name(std::string_view text);
+
+// The number that libslurm's calls take for the request's "id". A task or component costs one
+// question to the controller. Failures: invalid, naming the id, where it is none of Slurm's;
+// not_found where the job has no such task or component.
+[[nodiscard]] Outcome<std::uint32_t> job_number(const json& request);
+
+// "job 4711_3", of the request's "id".
+[[nodiscard]] std::string named_job(const json& request);
+
+}  // namespace slurm_plugin

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+namespace slurm_plugin {
+
+template <class T, void (*Free)(T*)>
+struct Freer {
+  void operator()(T* message) const { Free(message); }
+};
+
+// Owns what a slurm_load_* call filled in.
+template <class T, void (*Free)(T*)>
+using Message = std::unique_ptr<T, Freer<T, Free>>;
+
+}  // namespace slurm_plugin
