@@ -169,13 +169,13 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
   if (outcome.rank && outcome.node.empty() && *outcome.rank < rank_nodes_.size())
     outcome.node = rank_nodes_[*outcome.rank];
-  if (runner.job())
+  if (runner.scheduler().job())
     outcome = explain_by_job(std::move(outcome),
-                             *runner.job(),
+                             *runner.scheduler().job(),
                              {job_.allocation.nodes,
-                              runner.down_nodes(),
+                              runner.scheduler().down_nodes(),
                               plan_.spares > 0 ? choice_.used : std::vector<std::string>(),
-                              runner.reason_is_lost()});
+                              runner.scheduler().reason_is_lost()});
   if (runner.interrupted() && outcome.cause == run::Cause::stopped)
     outcome.exit_code = exit_code(Errc::interrupted);
   return outcome;
@@ -217,12 +217,12 @@ Result<AttemptEnd> RecordedAttempt::run() {
   ended.saved = run::saves_otherwise(run_, number_);
   DTS_TRY(note_unfit(outcome.unfit));
   if (!in_.options.local) remember_nodes(outcome, run_.path, number_);
-  in_.pool.remember(outcome, runner.down_nodes());
+  in_.pool.remember(outcome, runner.scheduler().down_nodes());
   if (const Seconds save = runner.save_time(); save.count() > 0) ended.save = save;
   const auto noted = note({.what = std::move(ended)});
   runner.clean_up();
   DTS_TRY(noted);
-  const bool requeued = runner.job() && is_requeued(*runner.job());
+  const bool requeued = runner.scheduler().job() && is_requeued(*runner.scheduler().job());
   return AttemptEnd{std::move(outcome), runner.told_to_end(), requeued, runner.stop_asked()};
 }
 

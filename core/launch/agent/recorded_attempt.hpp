@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/launch/agent/agent.hpp"
-#include "core/launch/agent/attempt_runner.hpp"
 #include "core/launch/agent/live_output.hpp"
+#include "core/launch/agent/runner/attempt_runner.hpp"
 #include "core/launch/health/node_pool.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/run/ledger/ledger_writer.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control channel's connections: who may have one, what they say, and what is sent to them.
+#include "core/launch/agent/runner/rank_connections.hpp"
+
 #include "core/base/files/files.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/log.hpp"
-#include "core/launch/agent/attempt_runner.hpp"
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
@@ -19,6 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::seconds k_hello_limit{10};          // a peer that says nothing is dropped
 constexpr std::size_t k_most_strangers = 64;               // connections without a valid hello
 constexpr std::size_t k_most_held = std::size_t{1} << 20;  // bytes of their unfinished lines
 constexpr unsigned k_most_refusals_logged = 100;
@@ -41,27 +42,27 @@ void allow_open_files(rlim_t count) {
 
 }  // namespace
 
-Result<void> AttemptRunner::open_channel() {
-  allow_open_files(settings_.attempt.plan.world_size + settings_.attempt.plan.nodes +
-                   k_most_strangers + k_own_files);
+Result<void> RankConnections::open() {
+  allow_open_files(settings_.plan.world_size + settings_.plan.nodes + k_most_strangers +
+                   k_own_files);
   DTS_ASSIGN(listener_, listen_on(0));
   ready_.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!ready_.valid()) return fail_errno("cannot wait for ranks");
   ChannelFile channel;
-  channel.token = settings_.attempt.token;
-  channel.node = settings_.attempt.agent_node;
+  channel.token = settings_.token;
+  channel.node = settings_.agent_node;
   channel.port = local_port(listener_.get());
   channel.addresses = interface_addresses();
   channel.addresses.push_back(host_name());
-  channel.preflight = settings_.attempt.preflight.count() > 0;
-  channel.check_gpus = settings_.attempt.plan.gpus_per_node > 0;
-  return write_file(settings_.run.attempt(settings_.attempt.number) + "/channel.json",
+  channel.preflight = settings_.preflight.count() > 0;
+  channel.check_gpus = settings_.plan.gpus_per_node > 0;
+  return write_file(settings_.folder + "/channel.json",
                     to_text(channel),
                     0600,
                     Durability::deferred);  // worthless after a power cut
 }
 
-void AttemptRunner::serve_peers() {
+void RankConnections::serve() {
   std::array<epoll_event, 512> events{};
   std::vector<int> gone;
   const int count = ::epoll_wait(ready_.get(), events.data(), static_cast<int>(events.size()), 0);
@@ -76,13 +77,13 @@ void AttemptRunner::serve_peers() {
       }
       listen_to(peer->first, peer->second.line.wants_to_write());
     }
-    if ((event.events & ~EPOLLOUT) != 0 && !read_peer(event.data.fd)) gone.push_back(event.data.fd);
+    if ((event.events & ~EPOLLOUT) != 0 && !read(event.data.fd)) gone.push_back(event.data.fd);
     keep_strangers_small();
   }
   for (const int peer : gone) drop(peer);
 }
 
-void AttemptRunner::listen_to(int peer, bool and_write) {
+void RankConnections::listen_to(int peer, bool and_write) {
   epoll_event event{};
   event.events = and_write ? EPOLLIN | EPOLLOUT : EPOLLIN;
   event.data.fd = peer;
@@ -92,7 +93,7 @@ void AttemptRunner::listen_to(int peer, bool and_write) {
 
 // All that wait: thousands of ranks call at one moment. Too many that do not say who they are make
 // room, the oldest first, because a rank says its hello at once.
-void AttemptRunner::accept_peers() {
+void RankConnections::accept() {
   for (unsigned i = 0; i < SOMAXCONN; ++i) {
     UniqueFd fd = accept_from(listener_.get());
     if (!fd.valid()) return;
@@ -105,12 +106,11 @@ void AttemptRunner::accept_peers() {
                               Clock::now(),
                               0});
     listen_to(peer, false);
-    if (strangers_.size() > k_most_strangers + settings_.attempt.plan.world_size)
-      drop(strangers_.front());
+    if (strangers_.size() > k_most_strangers + settings_.plan.world_size) drop(strangers_.front());
   }
 }
 
-bool AttemptRunner::read_peer(int peer) {
+bool RankConnections::read(int peer) {
   Connection& connection = peers_.at(peer);
   const bool alive = connection.line.receive();
   while (const auto line = connection.line.next_line()) {
@@ -119,47 +119,52 @@ bool AttemptRunner::read_peer(int peer) {
       log_refusal(peer, message.error().message);
       return false;
     }
-    if (const auto* notice = std::get_if<Notice>(&*message)) {
-      if (notice->token == settings_.attempt.token) on_notice(*notice);
-      return false;
-    }
-    if (const auto* verify = std::get_if<Verify>(&*message)) {
-      if (verify->token == settings_.attempt.token) attempt_.on_verify();
-      return false;
-    }
-    if (const auto* attached = std::get_if<Attached>(&*message)) {
-      if (attached->token != settings_.attempt.token) return false;
-      welcome(peer, connection);
-      continue;
-    }
-    if (const auto* hello = std::get_if<Hello>(&*message);
-        hello != nullptr && hello->token == settings_.attempt.token)
-      welcome(peer, connection);
-    attempt_.on_message(peer, std::move(*message), connection.reached_at, Clock::now());
-    for (const int refused : attempt_.take_refused()) {
-      log_refusal(refused, "no rank of this attempt");
-      if (refused == peer) return false;
-      drop(refused);
-    }
+    if (!take(peer, connection, *std::move(message))) return false;
   }
   hold(connection, connection.is_known ? 0 : connection.line.held());
   return alive;
 }
 
-void AttemptRunner::welcome(int peer, Connection& connection) {
+bool RankConnections::take(int peer, Connection& connection, FromRank message) {
+  if (const auto* notice = std::get_if<Notice>(&message)) {
+    if (notice->token == settings_.token) on_notice_(*notice);
+    return false;
+  }
+  if (const auto* verify = std::get_if<Verify>(&message)) {
+    if (verify->token == settings_.token) attempt_.on_verify();
+    return false;
+  }
+  if (const auto* attached = std::get_if<Attached>(&message)) {
+    if (attached->token != settings_.token) return false;
+    welcome(peer, connection);
+    return true;
+  }
+  if (const auto* hello = std::get_if<Hello>(&message);
+      hello != nullptr && hello->token == settings_.token)
+    welcome(peer, connection);
+  attempt_.on_message(peer, std::move(message), connection.reached_at, Clock::now());
+  for (const int refused : attempt_.take_refused()) {
+    log_refusal(refused, "no rank of this attempt");
+    if (refused == peer) return false;
+    drop(refused);
+  }
+  return true;
+}
+
+void RankConnections::welcome(int peer, Connection& connection) {
   std::erase(strangers_, peer);
   connection.line.set_limit(k_longest_line);
   connection.is_known = true;
 }
 
-void AttemptRunner::hold(Connection& connection, std::size_t bytes) {
+void RankConnections::hold(Connection& connection, std::size_t bytes) {
   held_ += bytes - connection.held;
   connection.held = bytes;
 }
 
 // A hello comes in one piece and is taken at once: who holds half a line for long is no rank, so
 // the oldest goes first.
-void AttemptRunner::keep_strangers_small() {
+void RankConnections::keep_strangers_small() {
   while (held_ > k_most_held)
     drop(*std::find_if(strangers_.begin(), strangers_.end(), [this](int peer) {
       return peers_.at(peer).held > 0;
@@ -167,7 +172,7 @@ void AttemptRunner::keep_strangers_small() {
 }
 
 // A stranger must not fill the disk either.
-void AttemptRunner::log_refusal(int peer, const std::string& why) {
+void RankConnections::log_refusal(int peer, const std::string& why) {
   if (++refusals_ > k_most_refusals_logged) return;
   log("turned away a connection from {}: {}{}",
       peer_address(peer),
@@ -175,14 +180,21 @@ void AttemptRunner::log_refusal(int peer, const std::string& why) {
       refusals_ == k_most_refusals_logged ? "; further ones are not logged" : "");
 }
 
-void AttemptRunner::drop(int peer) {
+void RankConnections::drop(int peer) {
   attempt_.on_lost(peer, Clock::now());
   if (const auto found = peers_.find(peer); found != peers_.end()) hold(found->second, 0);
   std::erase(strangers_, peer);
   peers_.erase(peer);
 }
 
-void AttemptRunner::deliver() {
+void RankConnections::drop_silent(Time now) {
+  std::vector<int> silent;
+  for (const int peer : strangers_)
+    if (now - peers_.at(peer).since > k_hello_limit) silent.push_back(peer);
+  for (const int peer : silent) drop(peer);
+}
+
+void RankConnections::deliver() {
   for (const auto& [peer, message] : attempt_.take_messages()) {
     const auto connection = peers_.find(peer);
     if (connection == peers_.end()) continue;

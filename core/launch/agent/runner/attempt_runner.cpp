@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/runner/attempt_runner.hpp"
+
+#include "core/base/files/segment_folder.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/os/signals.hpp"
+#include "core/launch/job/stop_way.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds k_launcher_patience{3};
+constexpr seconds k_orphan_patience{5};
+constexpr seconds k_facts_patience{3};
+constexpr seconds k_answer_patience{5};
+constexpr seconds k_controller_patience{120};  // a restarted one is back long before
+constexpr seconds k_ask_again{3};
+
+}  // namespace
+
+AttemptRunner::AttemptRunner(RunnerSettings settings)
+    : settings_(std::move(settings)),
+      attempt_(settings_.attempt, Clock::now()),
+      launcher_(settings_),
+      connections_(
+          settings_.attempt, attempt_, [this](const Notice& notice) { on_notice(notice); }),
+      scheduler_(settings_, attempt_),
+      questions_(settings_, attempt_, scheduler_),
+      directory_(settings_, attempt_, Clock::now()) {}
+
+Result<run::Outcome> AttemptRunner::run() {
+  DTS_TRY(connections_.open());
+  DTS_TRY(launcher_.start());
+  DTS_ASSIGN(topo::NodeTopology topology, settings_.topology.get());  // long before the first rank
+  attempt_.set_topology(std::move(topology));
+  wait_for_facts();
+  while (!attempt_.outcome())
+    poll_once(attempt_.stopping() ? milliseconds(100) : milliseconds(250));
+  connections_.deliver();
+  confirm_cause();
+  // Whatever the programs said: what they did is not there.
+  if (!directory_.is_there())
+    return run::Outcome{
+        run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(settings_.run)};
+  return *attempt_.outcome();
+}
+
+// The scheduler's addresses are usually here long before the first rank is.
+void AttemptRunner::wait_for_facts() {
+  scheduler_.begin_attempt();
+  const Time until = Clock::now() + k_facts_patience;
+  while (!scheduler_.facts_known() && Clock::now() < until) poll_once(milliseconds(20));
+}
+
+void AttemptRunner::poll_once(milliseconds limit) {
+  std::array<pollfd, 4> fds{{{settings_.signals, POLLIN, 0},
+                             {connections_.listener(), POLLIN, 0},
+                             {scheduler_.event_fd(), POLLIN, 0},
+                             {connections_.ready(), POLLIN, 0}}};
+  if (::poll(fds.data(), fds.size(), static_cast<int>(limit.count())) < 0 && errno != EINTR) return;
+  // What was said comes before who is gone, and the ranks' own words before the launcher's end:
+  // they are the reasons.
+  if (fds[1].revents != 0) connections_.accept();
+  if (fds[1].revents != 0 || fds[3].revents != 0) connections_.serve();
+  if (fds[0].revents != 0)
+    while (const auto signal = read_signal(settings_.signals)) on_signal(*signal);
+  if (fds[2].revents != 0) scheduler_.take();
+  tick();
+  connections_.deliver();
+}
+
+void AttemptRunner::on_signal(int signal) {
+  switch (signal) {
+    case SIGCHLD:
+      return on_children();
+    case SIGCONT:
+      return;
+    case SIGUSR1:
+      log("the time limit is near: asking every rank to save");
+      attempt_.on_stop(run::Cause::time_limit, Time::max(), "the time limit is near", Clock::now());
+      break;
+    case k_stop_request:
+      // A person's wish has no deadline of its own: the job's time limit comes with SIGTERM.
+      log("signal {}: `dtsubmit stop` asks every rank to save", signal);
+      stop_asked_ = true;
+      attempt_.on_stop(
+          run::Cause::stopped, Time::max(), "asked for by `dtsubmit stop`", Clock::now());
+      break;
+    default:
+      on_end_signal(signal);
+  }
+  scheduler_.ask();
+}
+
+void AttemptRunner::on_end_signal(int signal) {
+  const Time now = Clock::now();
+  if (signal == SIGINT) {
+    if (interrupted_) attempt_.on_stop(run::Cause::stopped, now, "interrupted twice", now);
+    interrupted_ = true;
+  }
+  told_to_end_ = told_to_end_ || signal == SIGTERM;
+  // A person's stop of a job is k_stop_request: what a SIGTERM means only the scheduler can tell.
+  const bool by_person = settings_.local || signal == SIGINT;
+  const run::Cause cause = by_person ? run::Cause::stopped : run::Cause::signalled;
+  const seconds wait = scheduler_.kill_wait();
+  log("signal {}: asking every rank to save, {} s at most", signal, wait.count());
+  const Time kill_at = settings_.local ? Time::max() : now + time_to_save(wait, seconds(2));
+  attempt_.on_stop(cause, kill_at, fmt::format("signal {}", signal), now);
+}
+
+void AttemptRunner::on_children() {
+  const LauncherProcess::Ended ended = launcher_.reap();
+  if (ended.launcher) attempt_.on_launcher_exit(*ended.launcher, Clock::now());
+  if (!ended.sentinel) return;
+  // What ended it may have been a preemption's signal, before it could listen or tell.
+  scheduler_.ask();
+  if (!attempt_.stopping() && !attempt_.outcome()) launcher_.start_sentinel();
+}
+
+// Slurm signals the job's steps, not its batch script, when a preemption's grace time begins.
+void AttemptRunner::on_notice(const Notice& notice) {
+  if (attempt_.outcome()) return;
+  // It listens from now on. What came before stands in the job's record.
+  if (notice.signal == 0) return scheduler_.ask();
+  log("the step on {} got signal {}: asking every rank to save", notice.node, notice.signal);
+  on_step_signal(notice.signal, fmt::format("signal {} to the job's steps", notice.signal));
+}
+
+void AttemptRunner::on_step_signal(int signal, const std::string& detail) {
+  scheduler_.note_step_signal();
+  attempt_.on_step_signal(
+      signal == SIGINT ? run::Cause::stopped : run::Cause::signalled, detail, Clock::now());
+  scheduler_.ask();
+}
+
+void AttemptRunner::tick() {
+  const Time now = Clock::now();
+  attempt_.on_tick(now);
+  if (const auto left = scheduler_.time_left()) attempt_.on_time_left(*left, now);
+  questions_.ask();
+  for (const std::string& note : attempt_.take_notes()) log("{}", note);
+  if (const auto signalled = attempt_.take_signalled(); signalled && !attempt_.outcome()) {
+    const auto [rank, signal] = *signalled;
+    log("rank {} got signal {} from outside: asking every rank to save", rank, signal);
+    on_step_signal(signal, fmt::format("signal {} at rank {}", signal, rank));
+  }
+  if (attempt_.take_started()) on_started(now);
+  connections_.deliver();  // before anything slow: the programs' time to save runs
+  tell_news();
+  connections_.drop_silent(now);
+  directory_.look(now);
+}
+
+void AttemptRunner::on_started(Time now) {
+  if (const auto recorded = settings_.on_started(attempt_); !recorded) {
+    log("{}", recorded.error().message);
+    attempt_.on_stop(run::Cause::stopped, now, recorded.error().message, now);
+  }
+  if (launcher_.needs_sentinel()) launcher_.start_sentinel();  // it must not delay the ranks
+  // Steps that were not there yet heard no signal: from now on all listen, and what was before
+  // stands in the job's record. Measured: 7 of 37 preemptions in this gap went unheard.
+  scheduler_.ask();
+}
+
+// To the ledger and the run directory.
+void AttemptRunner::tell_news() {
+  if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
+  for (run::Event& event : attempt_.take_events()) settings_.on_event(std::move(event));
+  if (const auto report = attempt_.take_binding())
+    if (const auto written = write_binding(settings_.run, *report); !written)
+      log("{}", written.error().message);
+}
+
+void AttemptRunner::clean_up() {
+  const Time until = Clock::now() + k_launcher_patience;
+  while (launcher_.runs() && Clock::now() < until) poll_once(milliseconds(50));
+  launcher_.kill();
+  // What a killed rank process or mpirun left behind came to us; it must not work beside the next
+  // attempt. SIGTERM first: an srun that hears it ends its step on the other nodes, one that is
+  // killed leaves it, and a step that still holds its cores lets no other begin.
+  [[maybe_unused]] const bool any = launcher_.signal_orphans(SIGTERM);
+  const Time orphans_until = Clock::now() + k_orphan_patience;
+  while (launcher_.signal_orphans(0) && Clock::now() < orphans_until) poll_once(milliseconds(20));
+  launcher_.kill_orphans();
+  remove_left_segments(k_shared_memory);
+}
+
+// The record that tells preemption, cancel and requeue apart may be older than the end: ask once
+// more. A stop whose reason is not known waits for a controller that is away: it may be a
+// preemption, and a job that ends then is not requeued by Slurm 22.05 to 23.11.
+void AttemptRunner::confirm_cause() {
+  const run::Cause cause = attempt_.outcome()->cause;
+  if (!scheduler_.is_there() || cause == run::Cause::completed) return;
+  scheduler_.forget_job();
+  scheduler_.ask();
+  const bool unexplained = cause == run::Cause::stopped || cause == run::Cause::signalled;
+  const Time asked = Clock::now();
+  const Time until = asked + (unexplained && scheduler_.has_answered() ? k_controller_patience
+                                                                       : k_answer_patience);
+  Time ask_again = asked + k_ask_again;
+  while (!scheduler_.job() && Clock::now() < until) {
+    poll_once(milliseconds(50));
+    if (Clock::now() < ask_again) continue;
+    ask_again = Clock::now() + k_ask_again;
+    scheduler_.ask();
+  }
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/runner/launcher_process.hpp"
+
+#include "core/base/os/environment.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/os/own_children.hpp"
+#include "core/base/os/process.hpp"
+#include "core/launch/launcher/own_steps.hpp"
+#include "core/launch/program/program.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+constexpr unsigned k_most_sentinels = 3;  // one after the other
+
+// Of a group of its own; 0 afterwards.
+void kill_and_wait(pid_t& process) {
+  if (process <= 0) return;
+  ::kill(-process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+  process = 0;
+}
+
+}  // namespace
+
+LauncherProcess::LauncherProcess(const RunnerSettings& settings)
+    : settings_(settings), not_ours_(own_children()) {}
+
+LauncherProcess::~LauncherProcess() {
+  if (launcher_ > 0) ::kill(-launcher_, SIGKILL);
+  if (sentinel_ > 0) ::kill(-sentinel_, SIGKILL);
+}
+
+Result<LauncherCommand> LauncherProcess::command_of_launcher() const {
+  LaunchRequest request;
+  request.plan = settings_.attempt.plan;
+  request.rank_command = rank_command();
+  request.nodes = settings_.nodes;
+  request.dtsubmit = settings_.dtsubmit;
+  request.run_directory = settings_.run.path;
+  request.attempt = settings_.attempt.number;
+  request.local = settings_.local;
+  request.as_root = ::geteuid() == 0;
+  const auto ask = [](spec::Launcher launcher) { return type_of(launcher).ask(); };
+  DTS_ASSIGN(const LauncherChoice choice,
+             choose_launcher(request.plan.launcher, request.local, ask));
+  DTS_ASSIGN(LauncherCommand command,
+             type_of(choice.launcher).command(request, choice.answer, getenv_lookup));
+  log("launcher {}: {}", command.description, choice.why);
+  return command;
+}
+
+std::vector<std::string> LauncherProcess::rank_command() const {
+  std::vector<std::string> words{settings_.dtsubmit,
+                                 "rank",
+                                 "--run",
+                                 settings_.run.path,
+                                 "--attempt",
+                                 std::to_string(settings_.attempt.number),
+                                 "--"};
+  const auto& program = settings_.attempt.plan.command;
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+Result<void> LauncherProcess::start() {
+  DTS_ASSIGN(LauncherCommand launcher, command_of_launcher());
+  needs_sentinel_ = launcher.needs_sentinel;
+  if (!getenv_lookup(k_launcher_hwloc.first)) launcher.environment.emplace_back(k_launcher_hwloc);
+  for (auto& variable : step_environment()) launcher.environment.push_back(std::move(variable));
+  Command command;
+  command.argv = launcher.argv;
+  command.env = environment_with(launcher.environment);
+  // Slurm sends SIGTERM to everything in sight. mpirun would tear its ranks' world down while they
+  // save.
+  command.blocked_signals = {SIGTERM};
+  command.stdout_fd = STDERR_FILENO;  // its few words belong to the agent's log
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  DTS_ASSIGN(launcher_, start_process(command));
+  return {};
+}
+
+void LauncherProcess::start_sentinel() {
+  if (sentinels_ >= k_most_sentinels) return;
+  Command command;
+  command.argv = sentinel_command(settings_.dtsubmit);
+  auto environment = step_environment();
+  // The job's own --gpus-per-node, which srun takes from here and refuses beside --gres=none.
+  environment.emplace_back("SLURM_GPUS_PER_NODE", "");
+  command.env = environment_with(environment);
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  const auto started = start_process(command);
+  ++sentinels_;
+  if (started)
+    sentinel_ = *started;
+  else
+    log("no sentinel step: {}; a preemption is noticed by polling only", started.error().message);
+}
+
+// How processes of ours in other steps find the channel.
+LauncherProcess::Variables LauncherProcess::step_environment() const {
+  return {{"DTSUBMIT_RUN_DIR", settings_.run.path},
+          {"DTSUBMIT_ATTEMPT", std::to_string(settings_.attempt.number)}};
+}
+
+// Never any child whatever: those of JobWatch's thread are its own to wait for.
+LauncherProcess::Ended LauncherProcess::reap() {
+  Ended ended;
+  int status = 0;
+  if (launcher_ > 0 && ::waitpid(launcher_, &status, WNOHANG) == launcher_) {
+    launcher_ = 0;
+    ended.launcher = exit_code_of_wait_status(status);
+  }
+  if (sentinel_ > 0 && ::waitpid(sentinel_, &status, WNOHANG) == sentinel_) {
+    sentinel_ = 0;
+    ended.sentinel = true;
+  }
+  for (const pid_t orphan : own_children())
+    if (orphan != launcher_ && orphan != sentinel_) ::waitpid(orphan, nullptr, WNOHANG);
+  return ended;
+}
+
+void LauncherProcess::kill() {
+  kill_and_wait(launcher_);
+  kill_and_wait(sentinel_);
+}
+
+bool LauncherProcess::signal_orphans(int signal) const {
+  return signal_children(signal, not_ours_);
+}
+
+void LauncherProcess::kill_orphans() const {
+  kill_children(not_ours_);
+}
+
+}  // namespace dts::launch

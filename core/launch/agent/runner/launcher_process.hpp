@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes that the agent starts for an attempt: its launcher, and where that needs one a
+// sentinel step that hears of a preemption. One thread.
+#pragma once
+
+#include "core/launch/agent/runner/runner_settings.hpp"
+#include "core/launch/launcher/launcher.hpp"
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+class LauncherProcess {
+ public:
+  explicit LauncherProcess(const RunnerSettings& settings);
+  ~LauncherProcess();
+  LauncherProcess(const LauncherProcess&) = delete;
+  LauncherProcess& operator=(const LauncherProcess&) = delete;
+
+  [[nodiscard]] Result<void> start();
+
+  // See LauncherCommand.
+  [[nodiscard]] bool needs_sentinel() const { return needs_sentinel_; }
+
+  // Some, one after the other; then no more.
+  void start_sentinel();
+
+  struct Ended {
+    std::optional<int> launcher{};  // its exit code
+    bool sentinel = false;
+  };
+
+  // Those that have ended since the last call.
+  [[nodiscard]] Ended reap();
+
+  [[nodiscard]] bool runs() const { return launcher_ > 0; }
+
+  // The launcher and the sentinel.
+  void kill();
+  // A signal to what the launcher left behind, which has come to us; false: there is nothing.
+  [[nodiscard]] bool signal_orphans(int signal) const;
+  void kill_orphans() const;
+
+ private:
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+
+  [[nodiscard]] Result<LauncherCommand> command_of_launcher() const;
+  [[nodiscard]] std::vector<std::string> rank_command() const;
+  [[nodiscard]] Variables step_environment() const;
+
+  const RunnerSettings& settings_;
+  std::vector<pid_t> not_ours_;  // children from before: of the script that exec'ed us
+  pid_t launcher_ = 0;
+  pid_t sentinel_ = 0;
+  unsigned sentinels_ = 0;  // started so far
+  bool needs_sentinel_ = false;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens in the run directory while an attempt runs: new checkpoints, a newer attempt, and
+// the directory's own end. One thread.
+#pragma once
+
+#include "core/launch/agent/runner/runner_settings.hpp"
+#include "core/run/directory/presence.hpp"
+
+#include <string>
+
+namespace dts::launch {
+
+class RunDirectoryWatch {
+ public:
+  RunDirectoryWatch(const RunnerSettings& settings, Attempt& attempt, Time now)
+      : settings_(settings), attempt_(attempt), next_content_(now), next_presence_(now) {}
+
+  void look(Time now);
+
+  // Asked twice, see Presence.
+  [[nodiscard]] bool is_there();
+
+ private:
+  void look_at_content(Time now);
+
+  const RunnerSettings& settings_;
+  Attempt& attempt_;
+  run::Presence presence_{settings_.run};
+  Time next_content_;
+  Time next_presence_;
+  std::string checkpoint_;  // the newest
+};
+
+}  // namespace dts::launch

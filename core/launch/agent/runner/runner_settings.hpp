@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an AttemptRunner is given: the attempt, where it runs, and who hears of it.
+#pragma once
+
+#include "core/launch/attempt/attempt.hpp"
+#include "core/launch/job/job_watch.hpp"
+#include "core/run/directory/run_directory.hpp"
+
+#include <functional>
+#include <future>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+struct RunnerSettings {
+  AttemptSettings attempt;
+  run::RunDirectory run;
+  std::string dtsubmit;                                     // our own program's path
+  std::vector<std::string> nodes;                           // to run on; empty: all of the job's
+  bool local = false;                                       // no scheduler: this machine only
+  int signals = -1;                                         // signalfd, see take_signals()
+  std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; on its way
+  JobWatch* watch = nullptr;                                // may be null; not owned
+  std::function<Result<void>(const Attempt&)> on_started;   // all ranks run; an error ends them
+  std::function<void(const Attempt&)> on_stop;              // the programs have been asked to save
+  std::function<void(run::Event)> on_event;                 // for the ledger
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/runner/scheduler_news.hpp"
+
+#include "core/base/os/log.hpp"
+
+#include <algorithm>
+
+namespace dts::launch {
+namespace {
+
+using std::chrono::seconds;
+
+}  // namespace
+
+seconds time_to_save(seconds left, seconds least) {
+  constexpr seconds k_before_deadline{2};
+  return std::max(least, left - k_before_deadline);
+}
+
+int SchedulerNews::event_fd() const {
+  return is_there() ? settings_.watch->event_fd() : -1;
+}
+
+void SchedulerNews::begin_attempt() {
+  if (is_there()) settings_.watch->begin_attempt();
+}
+
+void SchedulerNews::ask() {
+  if (is_there()) settings_.watch->ask();
+}
+
+void SchedulerNews::take() {
+  JobWatch& watch = *settings_.watch;
+  watch.drain_event();
+  if (const auto trouble = watch.take_trouble()) log("scheduler: {}", trouble->message);
+  if (auto handicap = watch.take_handicap())
+    settings_.on_event({.what = run::Warning{*std::move(handicap)}});
+  if (auto facts = watch.take_facts()) on_facts(*std::move(facts));
+  if (auto down = watch.take_down_nodes()) down_nodes_ = *std::move(down);
+  if (const auto start = watch.take_controller_start()) controller_start_ = *start;
+  if (auto job = watch.take_job()) {
+    job_ = std::move(job);
+    on_job();
+  }
+}
+
+void SchedulerNews::on_facts(JobWatch::Facts facts) {
+  kill_wait_seconds_ = facts.kill_wait_seconds;
+  node_addresses_ = facts.addresses;
+  node_ports_ = std::move(facts.ports);
+  has_answered_ = !facts.addresses.empty();
+  attempt_.set_node_addresses(std::move(facts.addresses));
+  attempt_.set_allotments(std::move(facts.allotments));
+  attempt_.set_signals_reach_programs(facts.signals_reach_programs);
+  deadline_ = facts.deadline;
+  if (facts.deadline > 0)
+    attempt_.add_environment("DTSUBMIT_DEADLINE", std::to_string(facts.deadline));
+  facts_known_ = true;
+}
+
+void SchedulerNews::on_job() {
+  if (job_->state == sched::JobState::running) deadline_ = job_->end_time;
+  // A grace period began, heard of or not: the deadline moved without a signal to us.
+  if (job_->preempt_time == 0) return;
+  const seconds left(std::max<std::int64_t>(1, job_->end_time - unix_now()));
+  if (!attempt_.stopping()) log("preemption: {} s left", left.count());
+  const Time now = Time::clock::now();
+  attempt_.on_stop(run::Cause::preempted, now + time_to_save(left, seconds(1)), "preempted", now);
+}
+
+std::vector<NodeEndpoint> SchedulerNews::endpoints(const std::vector<std::string>& nodes) const {
+  std::vector<NodeEndpoint> found;
+  for (const std::string& node : nodes) {
+    const auto address = node_addresses_.find(node);
+    const auto port = node_ports_.find(node);
+    found.push_back({node,
+                     address == node_addresses_.end() ? std::string() : address->second,
+                     port == node_ports_.end() ? 0U : port->second});
+  }
+  return found;
+}
+
+std::optional<seconds> SchedulerNews::time_left() const {
+  if (deadline_ <= 0) return std::nullopt;
+  return seconds(deadline_ - unix_now());
+}
+
+void SchedulerNews::note_step_signal() {
+  if (steps_signalled_at_ == 0) steps_signalled_at_ = unix_now();
+}
+
+std::int64_t SchedulerNews::unix_now() const {
+  const auto now = attempt_.wall_at(Time::clock::now());
+  return std::chrono::floor<seconds>(now.time_since_epoch()).count();
+}
+
+}  // namespace dts::launch

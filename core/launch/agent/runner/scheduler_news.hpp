@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the scheduler says of the job while an attempt runs: taken from the JobWatch, handed to the
+// attempt, and kept for its end. One thread.
+#pragma once
+
+#include "core/launch/agent/runner/runner_settings.hpp"
+#include "core/launch/health/node_probe.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+// With time enough that our kill comes before the scheduler's.
+[[nodiscard]] std::chrono::seconds time_to_save(std::chrono::seconds left,
+                                                std::chrono::seconds least);
+
+class SchedulerNews {
+ public:
+  SchedulerNews(const RunnerSettings& settings, Attempt& attempt)
+      : settings_(settings), attempt_(attempt) {}
+
+  [[nodiscard]] bool is_there() const { return settings_.watch != nullptr; }
+
+  // Readable when there is something to take(); -1 without a scheduler.
+  [[nodiscard]] int event_fd() const;
+
+  void begin_attempt();
+  void ask();
+  void take();
+
+  // Its addresses of the nodes and its limits are here, or will never be.
+  [[nodiscard]] bool facts_known() const { return facts_known_ || !is_there(); }
+
+  // Where the daemons of these nodes listen, as far as it is known.
+  [[nodiscard]] std::vector<NodeEndpoint> endpoints(const std::vector<std::string>& nodes) const;
+
+  // From a signal of the scheduler's to its kill.
+  [[nodiscard]] std::chrono::seconds kill_wait() const {
+    return std::chrono::seconds(kill_wait_seconds_);
+  }
+
+  // Until it ends the job; nullopt: not known.
+  [[nodiscard]] std::optional<std::chrono::seconds> time_left() const;
+
+  // The newest record of the job, if one came.
+  [[nodiscard]] const std::optional<sched::JobInfo>& job() const { return job_; }
+
+  void forget_job() { job_.reset(); }
+
+  // Those that it called down when it had put the job back.
+  [[nodiscard]] const std::vector<std::string>& down_nodes() const { return down_nodes_; }
+
+  // It has answered once, so it will again.
+  [[nodiscard]] bool has_answered() const { return has_answered_; }
+
+  // The steps of the job were signalled.
+  void note_step_signal();
+
+  // True where that was by a controller that has been started again since: what it had not written
+  // down of its reasons is lost.
+  [[nodiscard]] bool reason_is_lost() const {
+    return steps_signalled_at_ != 0 && controller_start_ >= steps_signalled_at_;
+  }
+
+ private:
+  void on_facts(JobWatch::Facts facts);
+  void on_job();
+  [[nodiscard]] std::int64_t unix_now() const;  // by Attempt::wall_at()
+
+  const RunnerSettings& settings_;
+  Attempt& attempt_;
+  std::optional<sched::JobInfo> job_;
+  std::vector<std::string> down_nodes_;
+  std::int64_t deadline_ = 0;  // Unix seconds at which the scheduler ends the job; 0: not known
+  unsigned kill_wait_seconds_ = 30;
+  std::map<std::string, std::string> node_addresses_;
+  std::map<std::string, unsigned> node_ports_;
+  bool facts_known_ = false;
+  bool has_answered_ = false;
+  std::int64_t steps_signalled_at_ = 0;  // Unix seconds; 0: they were not
+  std::int64_t controller_start_ = 0;    // likewise; 0: not known
+};
+
+}  // namespace dts::launch
