@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/rank/rank_process.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/os/environment.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/os/signals.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace dts::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the agent is gone
+constexpr std::chrono::seconds k_bye_limit{30};
+// From the first process of a job that the scheduler signals to the last.
+constexpr milliseconds k_signal_spread{500};
+
+bool is_of_slurm(pid_t sender) {
+  if (sender == 0) return true;  // nobody that we can see
+  const auto process = process_info(sender);
+  return !process || process->name.rfind("slurm", 0) == 0;
+}
+
+Failed unstartable(const Error& why) {
+  const std::string hint = why.hint.empty() ? "" : fmt::format(" ({})", why.hint);
+  return {why.message + hint, exit_code_of_start(why).value_or(0)};
+}
+
+}  // namespace
+
+void RankProcess::handle(const AskClock&) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  say(ClockReading{std::chrono::duration_cast<milliseconds>(now).count()});
+}
+
+void RankProcess::handle(const Listen& message) {
+  nonce_ = message.nonce;
+  Listening listening;
+  rendezvous_ = hold_master_port(message.ports, listening.note);
+  listening.port = rendezvous_.port;
+  say(listening);
+}
+
+void RankProcess::handle(const Probe& message) {
+  say(follow(message));
+}
+
+void RankProcess::handle(const Go& message) {
+  worker_.socket.reset();
+  rendezvous_.socket.reset();
+  stop_signal_ = message.stop_signal;
+  signals_reach_program_ = message.signals_reach_programs;
+  if (const auto bound = binding_.apply(message); !bound) return say(Failed{bound.error().message});
+  const auto is_set = [](const std::string& name) {
+    return getenv_lookup(name.c_str()).has_value();
+  };
+  plan::Environment environment = binding_.place_threads(message, command_, is_set);
+  say(binding_.bound());
+  if (!binding_.may_start()) return;  // the agent ends the attempt
+  environment.insert(environment.end(), message.environment.begin(), message.environment.end());
+  std::erase_if(environment,
+                [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
+  if (const auto ready = progress_.prepare(message.checkpoint_every, environment); !ready)
+    return say(Failed{ready.error().message});
+  segments_.prepare(environment, is_set);
+  const auto started = program_.start(command_, environment, {message.log, message.log_timestamps});
+  if (!started) return say(unstartable(started.error()));
+  // proctrack/linuxproc signals children before their parents: a shell may die before we hear of
+  // it.
+  if (signals_reach_program_) program_.expect_stop(SIGTERM);
+  progress_.begin(message, Clock::now());
+  binding_.begin(Clock::now());
+  launched_.begin(environment, Clock::now());
+  say(Started{program_.pid()});
+}
+
+void RankProcess::handle(const Stacks& message) {
+  if (program_.running()) say(progress_.report(program_.pid(), Clock::now()));
+  // In a process of its own: gdb takes its time, and we must hear of the end meanwhile.
+  Command command;
+  command.argv = {
+      program_path(), "stacks", "--pid", std::to_string(program_.pid()), "--file", message.file};
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  const auto started = start_process(command);
+  if (!started) return say(Dumped{});
+  stacks_ = *started;
+}
+
+void RankProcess::handle(const Advise& message) {
+  progress_.advise(message.milliseconds);
+}
+
+// What the program wrote into its page since the last look, and where its threads are by now.
+void RankProcess::look_at_program() {
+  const auto now = Clock::now();
+  if (now >= stop_at_) stop_program();
+  if (now >= progress_.next_look()) program_.look();
+  if (now >= progress_.next_look())
+    if (const auto news = progress_.look(program_.pid(), now)) say(*news);
+  if (now >= binding_.next_look()) handle(ReadBack{});
+  if (now >= launched_.next_look())
+    if (const auto launched = launched_.look(program_.pid(), now)) say(*launched);
+}
+
+void RankProcess::handle(const ReadBack&) {
+  if (!program_.running()) return;
+  binding_.read_threads(Clock::now());
+  say(binding_.bound());
+}
+
+void RankProcess::handle(const Stop& message) {
+  progress_.expect_end();
+  program_.expect_stop(message.signal);
+  stop_due_ = message.signal;
+  stop_at_ = Clock::now() + (signals_reach_program_ ? k_signal_spread : milliseconds(0));
+}
+
+// Once: a program that exits already may die of a second signal, and what it saved would not count.
+void RankProcess::stop_program() {
+  stop_at_ = Time::max();
+  if (!stop_due_ || reached_by_ == stop_due_) return;
+  program_.signal(*stop_due_);
+}
+
+void RankProcess::handle(const Kill&) {
+  program_.kill();
+  if (!program_.running()) report_exit(128 + SIGKILL);
+}
+
+void RankProcess::report_exit(int code) {
+  if (reported_) return;
+  reported_ = true;
+  binding_.end();
+  if (const auto last = progress_.last_news(Clock::now())) say(*last);
+  say(Exited{code, oom_.explains(code), progress_.says_done()});
+  deadline_ = Clock::now() + k_bye_limit;
+  if (!agent_alive_) over_ = true;
+}
+
+void RankProcess::on_agent_lost() {
+  agent_alive_ = false;
+  if (!program_.running()) {
+    over_ = true;
+    return;
+  }
+  log("the agent is gone: asking the program to save, {} s at most", k_orphan_save_limit.count());
+  if (!stop_due_) handle(Stop{stop_signal_});  // once, as ever
+  deadline_ = Clock::now() + k_orphan_save_limit;
+}
+
+void RankProcess::on_signals() {
+  while (const auto sent = read_sent_signal(signals_.get())) {
+    const int* signal = &sent->number;
+    if (*signal == SIGCHLD) {
+      if (stacks_ > 0 && ::waitpid(stacks_, nullptr, WNOHANG) == stacks_) {
+        stacks_ = 0;
+        say(Dumped{});
+      }
+      if (const auto code = program_.reap()) report_exit(*code);
+    } else if (*signal != SIGCONT) {
+      if (signals_reach_program_ && is_of_slurm(sent->sender)) {
+        reached_by_ = *signal;
+        program_.expect_stop(*signal);
+      }
+      say(Signalled{*signal});
+    }
+  }
+}
+
+void RankProcess::read_agent() {
+  const bool alive = agent_.receive();
+  while (const auto line = agent_.next_line()) {
+    const auto message = parse_to_rank(*line);
+    if (message)
+      std::visit([this](const auto& m) { handle(m); }, *message);
+    else
+      log("{}", message.error().message);
+  }
+  if (!alive) on_agent_lost();
+}
+
+int RankProcess::milliseconds_to_wait() const {
+  const Time next = std::min(
+      {progress_.next_look(), binding_.next_look(), launched_.next_look(), stop_at_, deadline_});
+  if (next == Time::max()) return -1;
+  return static_cast<int>(
+      std::max<long>(0, std::chrono::ceil<milliseconds>(next - Clock::now()).count()));
+}
+
+// A program that runs at the deadline is killed, and has as long again to be gone.
+bool RankProcess::outlives_deadline() {
+  if (Clock::now() < deadline_) return true;
+  if (!program_.running()) return false;
+  program_.kill();
+  deadline_ = Clock::now() + k_bye_limit;
+  return true;
+}
+
+// Waits for whatever comes first, and takes it.
+bool RankProcess::serve() {
+  std::array<pollfd, 4> fds{
+      {{signals_.get(), POLLIN, 0},
+       {agent_alive_ ? agent_.fd() : -1,
+        static_cast<short>(agent_.wants_to_write() ? POLLIN | POLLOUT : POLLIN),
+        0},
+       {rendezvous_.socket.get(), POLLIN, 0},
+       {measurement_ ? measurement_->event_fd() : -1, POLLIN, 0}}};
+  if (::poll(fds.data(), fds.size(), milliseconds_to_wait()) < 0 && errno != EINTR) return false;
+  if ((fds[1].revents & POLLOUT) != 0 && !agent_.flush()) on_agent_lost();
+  if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && agent_alive_) read_agent();
+  if (fds[2].revents != 0 && rendezvous_.socket.valid()) answer_probe(rendezvous_, nonce_);
+  if (fds[3].revents != 0)
+    if (const auto facts = measurement_->take()) say(Measured{to_text(*facts)});
+  if (fds[0].revents != 0) on_signals();
+  return true;
+}
+
+int RankProcess::run() {
+  while (!over_) {
+    look_at_program();
+    if (!outlives_deadline() || !serve()) break;
+  }
+  return agent_alive_ ? 0 : 1;
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank once it is connected to its agent: obeys the agent's orders, runs the program, looks at
+// it and reports what it does. One thread.
+#pragma once
+
+#include "core/base/net/line_connection.hpp"
+#include "core/launch/health/measure_node.hpp"
+#include "core/launch/program/find_launched.hpp"
+#include "core/launch/program/oom.hpp"
+#include "core/launch/program/program.hpp"
+#include "core/launch/rank/rank_binding.hpp"
+#include "core/launch/rank/rank_meeting.hpp"
+#include "core/launch/rank/rank_progress.hpp"
+#include "core/launch/rank/rank_segments.hpp"
+#include "core/launch/wire/protocol.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+class RankProcess {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // `command`: the program and its arguments. It outlives this.
+  RankProcess(const std::vector<std::string>& command,
+              UniqueFd socket,
+              UniqueFd signals,
+              HeldPort worker,
+              RankSegments segments,
+              std::optional<NodeMeasurement> measurement)
+      : command_(command),
+        agent_(std::move(socket), k_longest_line),
+        signals_(std::move(signals)),
+        worker_(std::move(worker)),
+        segments_(std::move(segments)),
+        measurement_(std::move(measurement)) {}
+
+  void say(const FromRank& message) { agent_.send(to_line(message)); }
+
+  // Blocks until the program has ended and the agent knows it. The value is our own exit code.
+  [[nodiscard]] int run();
+
+ private:
+  void handle(const AskClock&);
+  void handle(const Listen& message);
+  void handle(const Probe& message);
+  void handle(const Go& message);
+  void handle(const Advise& message);
+  void handle(const Stacks& message);
+  void handle(const ReadBack&);
+  void handle(const Stop& message);
+  void handle(const Kill&);
+
+  void handle(const Bye&) { over_ = true; }
+
+  void on_agent_lost();
+  void on_signals();
+  void report_exit(int code);
+  void look_at_program();
+  [[nodiscard]] int milliseconds_to_wait() const;  // -1: for ever
+  [[nodiscard]] bool outlives_deadline();
+  [[nodiscard]] bool serve();
+  void read_agent();
+  void stop_program();
+
+  const std::vector<std::string>& command_;
+  LineConnection agent_;
+  UniqueFd signals_;
+  HeldPort worker_;  // the sockets of both until the program starts, the claims as long as we live
+  HeldPort rendezvous_;
+  RankSegments segments_;                       // of the program, so it goes after it
+  std::optional<NodeMeasurement> measurement_;  // of the first rank of a node
+  std::string nonce_;
+  Program program_;
+  OomCounter oom_;
+  RankProgress progress_;
+  RankBinding binding_;
+  LaunchedWatch launched_;
+  pid_t stacks_ = 0;  // the process that writes them
+  int stop_signal_ = SIGTERM;
+  bool signals_reach_program_ = false;  // those of the scheduler, without us
+  std::optional<int> reached_by_;       // such a signal
+  std::optional<int> stop_due_;         // the agent's, if the scheduler's does not come
+  Time stop_at_ = Time::max();
+  bool agent_alive_ = true;
+  bool reported_ = false;
+  bool over_ = false;
+  Time deadline_ = Time::max();  // then the program is killed, or we leave
+};
+
+}  // namespace dts::launch
