@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attempts of one job, one after the other, and after each the decision what comes next. One
+// thread.
+#pragma once
+
+#include "core/launch/agent/recorded_attempt.hpp"
+#include "core/run/directory/presence.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+class AttemptLoop {
+ public:
+  AttemptLoop(const AgentOptions& options, Assignment job, UniqueFd signals)
+      : options_(options),
+        job_(std::move(job)),
+        signals_(std::move(signals)),
+        pool_({job_.allocation.nodes,
+               plan_.nodes,
+               {run_.path, plan_.ntasks_per_node, plan_.gpus_per_node, job_.spec.memory_mib},
+               job_.spec.preflight,
+               options_.dtsubmit,
+               run_}) {}
+
+  // Until the run is done, stopped, or goes on in another job. The value is this job's exit code.
+  [[nodiscard]] Result<int> run();
+
+  // Standard error as it was before the attempts.
+  void restore_terminal() const { ::dup2(terminal_.get(), STDERR_FILENO); }
+
+  // A run directory that is not there any more explains whatever failed.
+  [[nodiscard]] Error explained(Error failed);
+
+  // The run's last word where it ended without a decision; what never got into the ledger is said.
+  void close(const Error* failed);
+
+ private:
+  [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
+  [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
+                                     const Result<JobWatch::Returned>& answer);
+  [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
+  [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
+  void cancel();
+  void watch_the_job();
+  [[nodiscard]] Result<std::optional<int>> carry_out(const AttemptEnd& ended,
+                                                     const run::Decision& decision);
+  [[nodiscard]] Result<std::optional<int>> pause(const AttemptEnd& ended,
+                                                 std::chrono::seconds delay);
+  [[nodiscard]] Result<std::optional<int>> end_in_pause(int signal);
+  void note_successor(sched::JobId job) const;
+  [[nodiscard]] run::Decision decide(const AttemptEnd& ended,
+                                     const std::vector<run::Event>& events) const;
+  void wait_for_the_end();
+  [[nodiscard]] Result<AttemptEnd> make_attempt();
+
+  const AgentOptions& options_;
+  const Assignment job_;
+  const run::RunDirectory& run_ = job_.run;
+  const plan::Plan& plan_ = job_.plan;
+  UniqueFd signals_;
+  NodePool pool_;
+  run::LedgerWriter ledger_{run_.ledger()};
+  run::Presence presence_{run_};
+  UniqueFd terminal_;  // standard error as it was; attempts log into their own folder
+  std::unique_ptr<JobWatch> watch_;
+  std::optional<RecordedAttempt> attempt_;  // the newest
+  bool told_to_end_ = false;                // by the scheduler
+  bool disk_was_full_ = false;              // at the end of the last attempt
+};
+
+}  // namespace dts::launch
