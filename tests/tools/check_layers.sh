@@ -42,7 +42,7 @@ BEGIN {
   arrows["core/launch/binding"] = "core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/health"] = "core/launch/launcher/ core/launch/wire/ core/plan/ core/run/ core/topo/ core/base/"
   arrows["core/launch/rank"] = "core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
-  arrows["core/launch/attempt/state"] = "core/launch/wire/ core/plan/ core/run/ core/topo/topology.hpp core/base/"
+  arrows["core/launch/attempt/state"] = "core/launch/wire/ core/plan/ core/run/ core/spec/job_spec.hpp core/topo/topology.hpp core/base/"
   arrows["core/launch/attempt/start"] = "core/launch/attempt/state/ core/launch/health/ core/launch/binding/ core/topo/json.hpp core/topo/restrict.hpp " arrows["core/launch/attempt/state"]
   arrows["core/launch/attempt/watch"] = "core/launch/attempt/start/ core/launch/attempt/state/ core/launch/binding/ core/reliability/ " arrows["core/launch/attempt/state"]
   arrows["core/launch/attempt"] = "core/launch/attempt/ " arrows["core/launch/attempt/state"]

@@ -88,11 +88,9 @@ RunnerSettings RecordedAttempt::runner_settings() {
   RunnerSettings settings;
   settings.attempt = attempt_settings(job_, number_);
   settings.attempt.nodes = choice_.used;
-  if (in_.pool.measured()) settings.attempt.preflight = std::chrono::seconds(0);
+  if (in_.pool.measured()) settings.attempt.spec.preflight = std::chrono::seconds(0);
   settings.attempt.record = record_;
-  settings.run = run_;
   settings.dtsubmit = in_.options.dtsubmit;
-  if (plan_.spares > 0) settings.nodes = choice_.used;
   settings.local = in_.options.local;
   settings.signals = in_.signals;
   settings.topology = in_.topology;

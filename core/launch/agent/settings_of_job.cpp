@@ -13,12 +13,6 @@ namespace {
 constexpr unsigned k_port_candidates = 64;
 constexpr std::chrono::hours k_longest_quiet{24 * 365};
 
-// As Go has it.
-int hang_seconds(const std::optional<std::chrono::seconds>& limit) {
-  if (!limit) return 0;
-  return *limit == std::chrono::seconds::max() ? -1 : static_cast<int>(limit->count());
-}
-
 // An hour, where nobody says otherwise.
 std::chrono::seconds quiet_limit() {
   const auto asked = parse_duration(getenv_lookup("DTSUBMIT_QUIET_LIMIT").value_or(""));
@@ -31,29 +25,22 @@ std::chrono::seconds quiet_limit() {
 
 AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
   AttemptSettings settings;
+  settings.spec = job.spec;
   settings.plan = job.plan;
+  settings.run = job.run;
   settings.number = number;
   settings.token = random_hex(16);
   const auto [low, high] = ephemeral_ports();
   settings.ports = plan::master_port_candidates(job.run.path, number, low, high, k_port_candidates);
+  const bool may_begin_anew = job.policy.rule(run::Cause::damaged).action != run::Action::stop;
   settings.environment = {{"DTSUBMIT_RUN_DIR", job.run.path},
                           {"DTSUBMIT_ATTEMPT", std::to_string(number)},
                           {"DTSUBMIT_CHECKPOINT_DIR", job.run.checkpoints()},
-                          {"PYTHONUNBUFFERED", "1"}};
-  const bool may_begin_anew = job.policy.rule(run::Cause::damaged).action != run::Action::stop;
-  settings.environment.emplace_back("DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0");
-  settings.folder = job.run.attempt(number);
-  settings.stop_signal = job.spec.stop_signal;
-  settings.log_timestamps = job.spec.log_timestamps;
-  settings.strict_binding = job.spec.strict_binding;
-  settings.hang_seconds = hang_seconds(job.spec.hang_timeout);
+                          {"PYTHONUNBUFFERED", "1"},
+                          {"DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0"}};
   settings.quiet_limit = quiet_limit();
   settings.agent_node = job.allocation.node;
   settings.nodes = job.allocation.nodes;
-  settings.launch_limit = job.spec.start_timeout;
-  settings.preflight = job.spec.preflight;
-  settings.run_directory = job.run.path;
-  settings.memory_mib = job.spec.memory_mib;
   settings.wall = std::chrono::system_clock::now();
   return settings;
 }

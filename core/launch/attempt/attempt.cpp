@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt/attempt.hpp"
 
+#include "core/base/overload.hpp"
 #include "core/launch/attempt/state/exit_code.hpp"
 
 #include <fmt/format.h>
 
 namespace dts::launch {
-namespace {
-
-template <class... Functions>
-struct ByMessage : Functions... {
-  using Functions::operator()...;
-};
-
-template <class... Functions>
-ByMessage(Functions...) -> ByMessage<Functions...>;
-
-}  // namespace
 
 Attempt::Attempt(AttemptSettings settings, Time now)
     : settings_(std::move(settings)),
@@ -54,7 +44,7 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
 
 void Attempt::on_rank(unsigned rank, FromRank& message, Time now) {
   const bool all_run = is_in(Phase::running);
-  std::visit(ByMessage{
+  std::visit(Overload{
                  [&](Topology& m) {
                    if (is_in(Phase::gathering)) gathering_.on_topology(rank, std::move(m.text));
                  },

@@ -3,22 +3,12 @@
 #pragma once
 
 #include "core/launch/binding/bound_state.hpp"
-#include "core/plan/plan.hpp"
+#include "core/launch/wire/planned_binding.hpp"
 
 #include <string>
 #include <vector>
 
 namespace dts::launch {
-
-// What is expected of one rank.
-struct PlannedBinding {
-  std::vector<unsigned> cpus;  // PUs, ascending; empty: not bound
-  plan::MemoryPolicy memory;
-  unsigned gpus_per_node = 0;  // of the job, which its ranks on a node share
-  unsigned node_cpus = 0;      // PUs of all its ranks on this node; 0: not known
-
-  bool operator==(const PlannedBinding&) const = default;
-};
 
 struct BindingFinding {
   std::string text;      // without the number of threads, so that ranks have the same words

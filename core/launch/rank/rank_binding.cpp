@@ -23,11 +23,11 @@ constexpr std::chrono::seconds k_second_look{60};
 }  // namespace
 
 Result<void> RankBinding::apply(const Go& order) {
-  planned_ = {order.cpus, order.memory, order.gpus_per_node, order.node_cpus};
+  planned_ = order.binding;
   strict_ = order.strict_binding;
   std::vector<unsigned> inherited = current_binding();
-  if (!order.cpus.empty()) DTS_TRY(bind_to(order.cpus));
-  const auto memory = bind_memory(order.memory);
+  if (!planned_.cpus.empty()) DTS_TRY(bind_to(planned_.cpus));
+  const auto memory = bind_memory(planned_.memory);
   state_ = read_start_state(std::move(inherited), memory ? "" : memory.error().message);
   return {};
 }
@@ -43,7 +43,7 @@ plan::Environment RankBinding::place_threads(const Go& order,
   }
   const LinkedRuntimes linked = linked_runtimes(command.at(0));
   plan::Environment variables =
-      plan::places_of_threads(linked.names, order.cpus, order.thread_cpus);
+      plan::places_of_threads(linked.names, order.binding.cpus, order.thread_cpus);
   const std::string names =
       variables.size() == 1 ? variables[0].first : "OMP_PLACES and KMP_AFFINITY";
   state_.thread_places = fmt::format(

@@ -17,6 +17,7 @@
 
 #include "core/base/result.hpp"
 #include "core/launch/wire/pace.hpp"
+#include "core/launch/wire/planned_binding.hpp"
 #include "core/plan/plan.hpp"
 
 #include <cstdint>
@@ -185,10 +186,7 @@ struct Probe {
 };
 
 struct Go {
-  std::vector<unsigned> cpus;  // OS indices of PUs
-  plan::MemoryPolicy memory;
-  unsigned gpus_per_node = 0;   // of the job
-  unsigned node_cpus = 0;       // PUs of all its ranks on this node
+  PlannedBinding binding;
   bool strict_binding = false;  // do not start the program with another binding than planned
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
   std::string log;                                               // file for both streams

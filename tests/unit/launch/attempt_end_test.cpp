@@ -326,7 +326,8 @@ TEST_CASE("a stop while programs start reaches those that run and those that are
 TEST_CASE("the stop signal is the one that was asked for") {
   AttemptSettings settings;
   settings.token = "t";
-  settings.stop_signal = SIGUSR2;
+  settings.spec.stop_signal = SIGUSR2;
+  settings.spec.preflight = 0s;
   const Time now = Time::clock::now();
   Attempt attempt(settings, now);
   Hello hello = JobStory(1, 1).hello_of(0);

@@ -61,8 +61,9 @@ TEST_CASE("every rank is told its own place and the one place to meet") {
     REQUIRE(job.told<Go>(rank).size() == 1);
     const Go go = job.told<Go>(rank)[0];
     CHECK(go.log == "/runs/a/attempt-1/rank-" + std::to_string(rank) + ".log");
-    CHECK(go.cpus.size() == 2);
-    for (const unsigned cpu : go.cpus) cores.insert(job.node_of(rank) + "/" + std::to_string(cpu));
+    CHECK(go.binding.cpus.size() == 2);
+    for (const unsigned cpu : go.binding.cpus)
+      cores.insert(job.node_of(rank) + "/" + std::to_string(cpu));
   }
   CHECK(cores.size() == 8);  // no core twice
 }
@@ -75,7 +76,7 @@ TEST_CASE("only where it is asked to, a rank finds out how OpenMP's threads are 
     job.bind_threads(runtime).all_hello().listening(20001).all_reached();
     const Go go = job.told<Go>(3).at(0);
     CHECK(go.thread_cpus.size() == cpus);
-    if (cpus > 0) CHECK(go.thread_cpus == go.cpus);
+    if (cpus > 0) CHECK(go.thread_cpus == go.binding.cpus);
   }
 }
 

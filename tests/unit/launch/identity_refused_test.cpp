@@ -12,7 +12,7 @@ namespace {
 using namespace dts;
 using namespace dts::launch;
 
-struct Refused {
+struct RefusedIdentity {
   const char* where;
   Variables variables;
   std::vector<const char*> named;  // what the message must say
@@ -21,7 +21,7 @@ struct Refused {
 const Variables k_torchrun = torchrun(3, 4, 1, 2, 1);
 
 // clang-format off: one row an environment
-const std::vector<Refused> k_mixtures{
+const std::vector<RefusedIdentity> k_mixtures{
     {"mpirun in each of several tasks of a node",
      with(srun(0, 2, 0, 0, "2", "0,1"), mpirun(1, 2, 1, 2)),
      {"mpirun inside srun", "OMPI_COMM_WORLD_RANK=1 of 2", "task 0 of the 2"}},
@@ -80,7 +80,7 @@ const std::vector<Refused> k_mixtures{
      {"PMI_SIZE=8", "SLURM_STEP_NUM_TASKS=4"}},
 };
 
-const std::vector<Refused> k_halves{
+const std::vector<RefusedIdentity> k_halves{
     {"mpirun's rank without its size",
      without(k_mpirun, "OMPI_COMM_WORLD_SIZE"),
      {"OMPI_COMM_WORLD_RANK is set but OMPI_COMM_WORLD_SIZE is not", "Open MPI"}},
@@ -120,7 +120,7 @@ const std::vector<Refused> k_halves{
      {"LOCAL_RANK", "torchrun"}},
 };
 
-const std::vector<Refused> k_numbers{
+const std::vector<RefusedIdentity> k_numbers{
     {"a negative rank",
      with(k_mpirun, {{"OMPI_COMM_WORLD_RANK", "-1"}}),
      {"OMPI_COMM_WORLD_RANK=`-1`"}},
@@ -171,8 +171,8 @@ const std::vector<Refused> k_numbers{
 
 // clang-format on
 
-void check(const std::vector<Refused>& table) {
-  for (const Refused& refused : table) {
+void check(const std::vector<RefusedIdentity>& table) {
+  for (const RefusedIdentity& refused : table) {
     CAPTURE(refused.where);
     const auto identity = identify(environment_of(refused.variables));
     CHECK_FALSE(identity);
@@ -199,7 +199,7 @@ TEST_CASE("numbers that are none or do not fit together are refused, by the vari
 }
 
 TEST_CASE("every mixture says what to do") {
-  for (const Refused& refused : k_mixtures) {
+  for (const RefusedIdentity& refused : k_mixtures) {
     CAPTURE(refused.where);
     CHECK_FALSE(identify(environment_of(refused.variables)).error().hint.empty());
   }

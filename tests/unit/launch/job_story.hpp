@@ -33,7 +33,7 @@ class JobStory {
 
   // As with --strict-binding; before anything happens.
   JobStory& strict_binding() {
-    settings_.strict_binding = true;
+    settings_.spec.strict_binding = true;
     attempt_ = std::make_unique<Attempt>(settings_, start_);
     return *this;
   }
@@ -232,8 +232,8 @@ class JobStory {
                            const run::FailureRecord& record) {
     AttemptSettings settings;
     settings.record = record;
-    settings.preflight = preflight;
-    settings.run_directory = "/runs/a";
+    settings.spec.preflight = preflight;
+    settings.run = {"/runs/a"};
     settings.wall = std::chrono::system_clock::time_point(k_wall);
     settings.plan.nodes = nodes;
     settings.plan.ntasks_per_node = per_node;
@@ -242,7 +242,6 @@ class JobStory {
     settings.token = "secret";
     settings.ports = {20001, 20002, 20003};
     settings.environment = {{"DTSUBMIT_ATTEMPT", "1"}};
-    settings.folder = "/runs/a/attempt-1";
     settings.agent_node = "n0";
     for (unsigned node = 0; node < nodes; ++node)
       settings.nodes.push_back("n" + std::to_string(node));

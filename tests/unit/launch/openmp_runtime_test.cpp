@@ -178,7 +178,7 @@ TEST_CASE("a loader that does not answer is not waited for") {
 
 TEST_CASE("a rank says by which variables threads are bound, and leaves them to who has said so") {
   Go order;
-  order.cpus = {0, 1};
+  order.binding.cpus = {0, 1};
   const auto says = [](const RankBinding& binding) {
     return parse_bound_state(binding.bound().text)->thread_places;
   };

@@ -27,9 +27,9 @@ Hello a_hello() {
 
 Go a_go() {
   Go go;
-  go.cpus = {2, 3};
-  go.memory = {plan::MemoryPolicy::Kind::bind, {0, 1}};
-  go.gpus_per_node = 8;
+  go.binding.cpus = {2, 3};
+  go.binding.memory = {plan::MemoryPolicy::Kind::bind, {0, 1}};
+  go.binding.gpus_per_node = 8;
   go.strict_binding = true;
   go.environment = {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}};
   go.log = "/runs/a/attempt-1/rank-3.log";
@@ -71,7 +71,7 @@ const std::vector<ToRank> k_to_rank{AskClock{},
                                     Listen{{20000, 20001}, "abcd"},
                                     Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
                                     a_go(),
-                                    Go{{}, {}, 0, 0, false, {}, "l", 15, false, 0, 93'000},
+                                    Go{{}, false, {}, "l", 15, false, 0, 93'000},
                                     Advise{93'000},
                                     ReadBack{},
                                     Stacks{"/runs/a/attempt-1/stacks-rank-0.txt"},
@@ -187,8 +187,8 @@ TEST_CASE("the environment of a go keeps its order and any characters") {
   const auto& go = std::get<Go>(*back);
   REQUIRE(go.environment.size() == 2);
   CHECK(go.environment[1].second == "with \"quotes\" and =\n");
-  CHECK(go.cpus == std::vector<unsigned>{2, 3});
-  CHECK(go.memory == a_go().memory);
+  CHECK(go.binding.cpus == std::vector<unsigned>{2, 3});
+  CHECK(go.binding.memory == a_go().binding.memory);
   CHECK(go.strict_binding);
 }
 

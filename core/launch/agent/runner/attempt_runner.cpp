@@ -52,7 +52,7 @@ Result<run::Outcome> AttemptRunner::run() {
   // Whatever the programs said: what they did is not there.
   if (!directory_.is_there())
     return run::Outcome{
-        run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(settings_.run)};
+        run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(settings_.attempt.run)};
   return *attempt_.outcome();
 }
 
@@ -178,7 +178,7 @@ void AttemptRunner::tell_news() {
   if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
   for (run::Event& event : attempt_.take_events()) settings_.on_event(std::move(event));
   if (const auto report = attempt_.take_binding())
-    if (const auto written = write_binding(settings_.run, *report); !written)
+    if (const auto written = write_binding(settings_.attempt.run, *report); !written)
       log("{}", written.error().message);
 }
 

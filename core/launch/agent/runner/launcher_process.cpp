@@ -40,9 +40,9 @@ Result<LauncherCommand> LauncherProcess::command_of_launcher() const {
   LaunchRequest request;
   request.plan = settings_.attempt.plan;
   request.rank_command = rank_command();
-  request.nodes = settings_.nodes;
+  request.nodes = named_nodes();
   request.dtsubmit = settings_.dtsubmit;
-  request.run_directory = settings_.run.path;
+  request.run_directory = settings_.attempt.run.path;
   request.attempt = settings_.attempt.number;
   request.local = settings_.local;
   request.as_root = ::geteuid() == 0;
@@ -59,13 +59,19 @@ std::vector<std::string> LauncherProcess::rank_command() const {
   std::vector<std::string> words{settings_.dtsubmit,
                                  "rank",
                                  "--run",
-                                 settings_.run.path,
+                                 settings_.attempt.run.path,
                                  "--attempt",
                                  std::to_string(settings_.attempt.number),
                                  "--"};
   const auto& program = settings_.attempt.plan.command;
   words.insert(words.end(), program.begin(), program.end());
   return words;
+}
+
+// The launcher is to use them, and no spare; empty: it uses all of the job's.
+std::vector<std::string> LauncherProcess::named_nodes() const {
+  if (settings_.attempt.plan.spares == 0) return {};
+  return settings_.attempt.nodes;
 }
 
 Result<void> LauncherProcess::start() {
@@ -106,7 +112,7 @@ void LauncherProcess::start_sentinel() {
 
 // How processes of ours in other steps find the channel.
 LauncherProcess::Variables LauncherProcess::step_environment() const {
-  return {{"DTSUBMIT_RUN_DIR", settings_.run.path},
+  return {{"DTSUBMIT_RUN_DIR", settings_.attempt.run.path},
           {"DTSUBMIT_ATTEMPT", std::to_string(settings_.attempt.number)}};
 }
 

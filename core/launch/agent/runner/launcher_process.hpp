@@ -51,6 +51,7 @@ class LauncherProcess {
 
   [[nodiscard]] Result<LauncherCommand> command_of_launcher() const;
   [[nodiscard]] std::vector<std::string> rank_command() const;
+  [[nodiscard]] std::vector<std::string> named_nodes() const;
   [[nodiscard]] Variables step_environment() const;
 
   const RunnerSettings& settings_;

@@ -51,8 +51,7 @@ void NodeQuestions::ask_mute() {
   }
   const std::vector<std::string> nodes = attempt_.take_mute_nodes();
   if (nodes.empty() || settings_.local) return;
-  const NodeDoubt doubt{
-      nodes, settings_.dtsubmit, settings_.run.attempt(settings_.attempt.number) + "/channel.json"};
+  const NodeDoubt doubt{nodes, settings_.dtsubmit, settings_.attempt.folder() + "/channel.json"};
   unable_ = ask_apart<Result<std::vector<run::UnfitNode>>>(
       [doubt] { return unable_nodes(doubt, k_answer_limit); });
 }

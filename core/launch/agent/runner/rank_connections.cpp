@@ -54,9 +54,9 @@ Result<void> RankConnections::open() {
   channel.port = local_port(listener_.get());
   channel.addresses = interface_addresses();
   channel.addresses.push_back(host_name());
-  channel.preflight = settings_.preflight.count() > 0;
+  channel.preflight = settings_.spec.preflight.count() > 0;
   channel.check_gpus = settings_.plan.gpus_per_node > 0;
-  return write_file(settings_.folder + "/channel.json",
+  return write_file(settings_.folder() + "/channel.json",
                     to_text(channel),
                     0600,
                     Durability::deferred);  // worthless after a power cut

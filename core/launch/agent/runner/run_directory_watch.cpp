@@ -17,7 +17,7 @@ void RunDirectoryWatch::look(Time now) {
   if (now < next_presence_) return;
   next_presence_ = now + k_presence_look;
   if (attempt_.outcome() || presence_.look()) return;
-  const std::string words = run::vanished_words(settings_.run);
+  const std::string words = run::vanished_words(settings_.attempt.run);
   log("{}: ending every rank", words);
   attempt_.on_run_vanished(words, now);
   next_presence_ = Time::max();
@@ -26,11 +26,11 @@ void RunDirectoryWatch::look(Time now) {
 void RunDirectoryWatch::look_at_content(Time now) {
   if (now < next_content_) return;
   next_content_ = now + k_content_look;
-  if (std::string newest = run::newest_checkpoint(settings_.run); newest != checkpoint_) {
+  if (std::string newest = run::newest_checkpoint(settings_.attempt.run); newest != checkpoint_) {
     checkpoint_ = std::move(newest);
     attempt_.on_checkpoint(now);
   }
-  if (exists(settings_.run.attempt(settings_.attempt.number + 1) + "/epoch"))
+  if (exists(settings_.attempt.run.attempt(settings_.attempt.number + 1) + "/epoch"))
     attempt_.on_stop(run::Cause::fenced, now, "a newer attempt has begun", now);
 }
 

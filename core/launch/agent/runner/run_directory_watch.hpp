@@ -25,7 +25,7 @@ class RunDirectoryWatch {
 
   const RunnerSettings& settings_;
   Attempt& attempt_;
-  run::Presence presence_{settings_.run};
+  run::Presence presence_{settings_.attempt.run};
   Time next_content_;
   Time next_presence_;
   std::string checkpoint_;  // the newest

@@ -4,20 +4,16 @@
 
 #include "core/launch/attempt/attempt.hpp"
 #include "core/launch/job/job_watch.hpp"
-#include "core/run/directory/run_directory.hpp"
 
 #include <functional>
 #include <future>
 #include <string>
-#include <vector>
 
 namespace dts::launch {
 
 struct RunnerSettings {
   AttemptSettings attempt;
-  run::RunDirectory run;
   std::string dtsubmit;                                     // our own program's path
-  std::vector<std::string> nodes;                           // to run on; empty: all of the job's
   bool local = false;                                       // no scheduler: this machine only
   int signals = -1;                                         // signalfd, see take_signals()
   std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; on its way

@@ -21,7 +21,7 @@ Gathering::Gathering(
       ranks_(ranks),
       ending_(ending),
       news_(news),
-      limit_(now + settings.launch_limit),
+      limit_(now + settings.spec.start_timeout),
       silent_(settings, ranks, ending, news, now) {}
 
 bool Gathering::is_late(unsigned rank) const {
@@ -122,7 +122,7 @@ void Gathering::on_tick(Time now) {
                1,
                fmt::format("ranks {} did not say hello within {} s{}",
                            missing(),
-                           settings_.launch_limit.count(),
+                           settings_.spec.start_timeout.count(),
                            silent_.describe())},
               now);
 }

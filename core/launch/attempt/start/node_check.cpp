@@ -21,7 +21,7 @@ NodeCheck::Node* NodeCheck::of(unsigned rank) {
 
 void NodeCheck::on_hello(unsigned rank, Time now) {
   const RankState& state = ranks_.at(rank);
-  if (settings_.preflight.count() <= 0 || state.hello.rank.local_rank != 0) return;
+  if (settings_.spec.preflight.count() <= 0 || state.hello.rank.local_rank != 0) return;
   if (nodes_.try_emplace(state.node(), Node{now}).second) ranks_.send(rank, AskClock{});
 }
 
@@ -58,10 +58,10 @@ std::vector<Finding> NodeCheck::findings_of(const std::string& node) const {
   std::vector<Finding> found;
   if (check.facts)
     found = launch::judge(*check.facts,
-                          {settings_.run_directory,
+                          {settings_.run.path,
                            settings_.plan.ntasks_per_node,
                            settings_.plan.gpus_per_node,
-                           settings_.memory_mib,
+                           settings_.spec.memory_mib,
                            places_.pci_gpus(node)});
   else
     found.push_back(too_late());
@@ -78,8 +78,8 @@ Finding NodeCheck::too_late() const {
           false,
           fmt::format("its checks did not end within {} s (--preflight): does the file "
                       "system of {} or its GPU driver hang?",
-                      settings_.preflight.count(),
-                      settings_.run_directory)};
+                      settings_.spec.preflight.count(),
+                      settings_.run.path)};
 }
 
 bool NodeCheck::judge(Time now) {

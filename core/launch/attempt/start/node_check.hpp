@@ -39,7 +39,7 @@ class NodeCheck {
   void on_clock(unsigned rank, const ClockReading& message, Time now);
 
   // All else is ready: from now on nodes are waited for.
-  void begin(Time now) { limit_ = now + settings_.preflight; }
+  void begin(Time now) { limit_ = now + settings_.spec.preflight; }
 
   [[nodiscard]] bool all_answered() const;
 

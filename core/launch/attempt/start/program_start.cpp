@@ -10,12 +10,18 @@ namespace {
 
 constexpr std::chrono::seconds k_others{5};  // to say whether theirs has started
 
+// As Go has it.
+int hang_seconds(const std::optional<std::chrono::seconds>& limit) {
+  if (!limit) return 0;
+  return *limit == std::chrono::seconds::max() ? -1 : static_cast<int>(limit->count());
+}
+
 }  // namespace
 
 void ProgramStart::begin(const plan::Rendezvous& rendezvous,
                          std::uint64_t checkpoint_every,
                          Time now) {
-  limit_ = now + settings_.launch_limit;
+  limit_ = now + settings_.spec.start_timeout;
   ending_.begin_programs();
   std::vector<plan::Environment> environments =
       plan::rank_environments(places_.placements(), rendezvous, settings_.plan);
@@ -31,17 +37,13 @@ void ProgramStart::begin(const plan::Rendezvous& rendezvous,
 
 Go ProgramStart::orders_for(const plan::Placement& placement) const {
   Go go;
-  const PlannedBinding planned = places_.planned_binding(placement.rank);
-  go.cpus = planned.cpus;
-  go.memory = planned.memory;
-  go.gpus_per_node = planned.gpus_per_node;
-  go.node_cpus = planned.node_cpus;
-  go.strict_binding = settings_.strict_binding;
-  go.log = fmt::format("{}/rank-{}.log", settings_.folder, placement.rank);
-  go.stop_signal = settings_.stop_signal;
+  go.binding = places_.planned_binding(placement.rank);
+  go.strict_binding = settings_.spec.strict_binding;
+  go.log = settings_.run.rank_log(settings_.number, placement.rank);
+  go.stop_signal = settings_.spec.stop_signal;
   go.signals_reach_programs = signals_reach_programs_;
-  go.log_timestamps = settings_.log_timestamps;
-  go.hang_seconds = settings_.hang_seconds;
+  go.log_timestamps = settings_.spec.log_timestamps;
+  go.hang_seconds = hang_seconds(settings_.spec.hang_timeout);
   if (settings_.plan.bind_threads == "auto") go.thread_cpus = placement.first_cpus;
   return go;
 }

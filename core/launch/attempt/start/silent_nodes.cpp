@@ -133,7 +133,7 @@ void SilentNodes::judge(const std::vector<NodeSight>& sights,
         name_some(nodes),
         std::chrono::floor<seconds>(silence).count(),
         describe_reach(reach),
-        settings_.launch_limit.count()));
+        settings_.spec.start_timeout.count()));
 }
 
 std::string SilentNodes::describe() const {

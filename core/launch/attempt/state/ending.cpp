@@ -20,7 +20,7 @@ void Ending::stop(run::Cause cause, Time kill_at, const std::string& detail, Tim
   stop_ = AskedStop{cause, detail, programs_run_};
   if (!programs_run_) return kill_all(now);
   stop_news_ = true;
-  ranks_.send_alive(Stop{settings_.stop_signal});
+  ranks_.send_alive(Stop{settings_.spec.stop_signal});
 }
 
 void Ending::blame(run::Outcome outcome) {
@@ -68,7 +68,7 @@ void Ending::finish_if_all_ended() {
   const auto has_ended = [](const auto& one) { return one.second.exit_code.has_value(); };
   if (!std::all_of(ranks_.begin(), ranks_.end(), has_ended)) return;
   begun_ = true;
-  const EndedRanks ended(ranks_, settings_.stop_signal, settings_.plan.workers_per_task > 0);
+  const EndedRanks ended(ranks_, settings_.spec.stop_signal, settings_.plan.workers_per_task > 0);
   outcome_ = ended.outcome(stop_, failure_);
   for (const auto& [rank, state] : ranks_)
     if (!state.gone) ranks_.send(rank, Bye{});

@@ -30,7 +30,7 @@ void BindingWatch::on_bound(unsigned rank, const Bound& message, bool all_run, T
   bound_.insert_or_assign(rank, *std::move(state));
   not_read_.erase(rank);
   if (!report_by_) report_by_ = now + k_patience;
-  if (!all_run && settings_.strict_binding) end_if_wrong(rank, now);
+  if (!all_run && settings_.spec.strict_binding) end_if_wrong(rank, now);
 }
 
 void BindingWatch::end_if_wrong(unsigned rank, Time now) {
@@ -72,7 +72,7 @@ BindingReport BindingWatch::make_report(Time now) {
 void BindingWatch::tell(const BindingReport& report, Time now) {
   note_lines(report);
   const std::string first = record_mismatches(report);
-  if (first.empty() || !settings_.strict_binding) return;
+  if (first.empty() || !settings_.spec.strict_binding) return;
   const Time::duration saves = std::chrono::duration_cast<Time::duration>(2 * pace_.save_time());
   ending_.stop(
       run::Cause::wrong_binding, now + std::max<Time::duration>(k_last_save, saves), first, now);

@@ -41,7 +41,7 @@ void HangWatch::on_progress(unsigned rank, const Progress& message, Time now) {
   hang_ = Hang{rank, message.stalled_seconds, now + k_stacks_limit};
   for (const auto& [other, its] : ranks_)
     if (!its.exit_code)
-      ranks_.send(other, Stacks{fmt::format("{}/stacks-rank-{}.txt", settings_.folder, other)});
+      ranks_.send(other, Stacks{fmt::format("{}/stacks-rank-{}.txt", settings_.folder(), other)});
 }
 
 void HangWatch::on_dumped(unsigned rank, Time now) {
@@ -63,7 +63,7 @@ void HangWatch::end_hang(Time now) {
                   stalled,
                   of_first.step,
                   blamed.why,
-                  settings_.folder),
+                  settings_.folder()),
       blamed.rank};
   outcome.stalled = seconds(stalled);
   ending_.end(std::move(outcome), now);

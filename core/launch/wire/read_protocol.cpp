@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/launch/wire/protocol.hpp"
-
+// The control channel's messages as they are read: what comes from the other side is checked field
+// by field.
 #include "core/base/text/json_fields.hpp"
+#include "core/launch/wire/protocol.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,13 +11,6 @@ namespace dts::launch {
 namespace {
 
 using nlohmann::json;
-
-template <class... Cases>
-struct Overload : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-Overload(Cases...) -> Overload<Cases...>;
 
 // Reads fields of `text` with `build`; whatever json throws becomes one Error.
 template <class Build>
@@ -110,14 +104,15 @@ Reached reached_from(const json& j) {
   return reached;
 }
 
-Go go_from(const json& j) {
-  Go go;
-  go.cpus = counts(j, "cpus");
+PlannedBinding planned_binding_from(const json& j) {
   const auto memory = plan::memory_policy_from(j.at("memory").get<std::string>());
   if (!memory) throw json::other_error::create(501, "`memory` is no memory policy", nullptr);
-  go.memory = *memory;
-  go.gpus_per_node = count(j, "gpus_per_node");
-  go.node_cpus = count(j, "node_cpus");
+  return {counts(j, "cpus"), *memory, count(j, "gpus_per_node"), count(j, "node_cpus")};
+}
+
+Go go_from(const json& j) {
+  Go go;
+  go.binding = planned_binding_from(j);
   go.strict_binding = j.at("strict_binding").get<bool>();
   go.environment = j.at("environment").get<std::vector<std::pair<std::string, std::string>>>();
   go.log = j.at("log").get<std::string>();
@@ -130,180 +125,7 @@ Go go_from(const json& j) {
   return go;
 }
 
-json hello_to(const Hello& m) {
-  json j{{"type", "hello"},
-         {"token", m.token},
-         {"rank", m.rank.rank},
-         {"world_size", m.rank.world_size},
-         {"local_rank", m.rank.local_rank},
-         {"node", m.rank.node},
-         {"gpu_ids", m.rank.gpu_ids},
-         {"host", m.host},
-         {"pid", m.pid},
-         {"addresses", m.addresses},
-         {"worker_port", m.worker_port}};
-  if (!m.rank.gpu_numbers.empty()) j["gpu_numbers"] = m.rank.gpu_numbers;
-  if (m.topology) j["topology"] = true;
-  return j;
-}
-
-json launched_to(const Launched& m) {
-  json processes = json::array();
-  for (const LaunchedProcess& one : m.processes)
-    processes.push_back({{"rank", one.rank},
-                         {"world_size", one.world_size},
-                         {"master", one.master},
-                         {"program", one.program}});
-  return {{"type", "launched"},
-          {"launcher", m.launcher},
-          {"command", m.command},
-          {"started", m.started},
-          {"processes", std::move(processes)}};
-}
-
-json reached_to(const Reached& m) {
-  json routes = json::array();
-  for (const Route& route : m.routes)
-    routes.push_back(
-        {{"address", route.address}, {"from", route.from}, {"interface", route.interface}});
-  return {{"type", "reached"}, {"routes", std::move(routes)}};
-}
-
-// Names and output may hold any bytes; invalid UTF-8 must not throw here.
-std::string dump(const json& j) {
-  return j.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace
-
-std::string to_line(const FromRank& message) {
-  return dump(std::visit(
-      Overload{
-          [](const Hello& m) { return hello_to(m); },
-          [](const Topology& m) {
-            return json{{"type", "topology"}, {"text", m.text}};
-          },
-          [](const Measured& m) {
-            return json{{"type", "measured"}, {"text", m.text}};
-          },
-          [](const ClockReading& m) {
-            return json{{"type", "clock"}, {"milliseconds", m.milliseconds}};
-          },
-          [](const Listening& m) {
-            json j{{"type", "listening"}, {"port", m.port}};
-            if (!m.note.empty()) j["note"] = m.note;
-            return j;
-          },
-          [](const Reached& m) { return reached_to(m); },
-          [](const Bound& m) {
-            return json{{"type", "bound"}, {"text", m.text}};
-          },
-          [](const Started& m) {
-            return json{{"type", "started"}, {"pid", m.pid}};
-          },
-          [](const Launched& m) { return launched_to(m); },
-          [](const Signalled& m) {
-            return json{{"type", "signalled"}, {"signal", m.signal}};
-          },
-          [](const Exited& m) {
-            return json{{"type", "exited"},
-                        {"code", m.code},
-                        {"out_of_memory", m.out_of_memory},
-                        {"done", m.done}};
-          },
-          [](const Progress& m) {
-            return json{{"type", "progress"},
-                        {"step", m.step},
-                        {"stalled_seconds", m.stalled_seconds},
-                        {"state", m.state},
-                        {"quiet_seconds", m.quiet_seconds},
-                        {"idle_seconds", m.idle_seconds},
-                        {"asleep", m.asleep},
-                        {"save", m.pace.save},
-                        {"saves", m.pace.saves},
-                        {"work", m.pace.work},
-                        {"input", m.pace.input},
-                        {"pause", m.pace.pause}};
-          },
-          [](const Dumped&) {
-            return json{{"type", "dumped"}};
-          },
-          [](const Failed& m) {
-            return json{{"type", "failed"}, {"message", m.message}, {"program", m.program}};
-          },
-          [](const Refused& m) {
-            return json{
-                {"type", "refused"}, {"token", m.token}, {"node", m.node}, {"message", m.message}};
-          },
-          [](const Notice& m) {
-            return json{
-                {"type", "notice"}, {"token", m.token}, {"node", m.node}, {"signal", m.signal}};
-          },
-          [](const Attached& m) {
-            return json{{"type", "attached"}, {"token", m.token}};
-          },
-          [](const NotLaunched& m) {
-            return json{{"type", "not_launched"}, {"token", m.token}, {"message", m.message}};
-          },
-          [](const Verify& m) {
-            return json{{"type", "verify"}, {"token", m.token}};
-          },
-      },
-      message));
-}
-
-std::string to_line(const ToRank& message) {
-  return dump(
-      std::visit(Overload{
-                     [](const AskClock&) {
-                       return json{{"type", "ask_clock"}};
-                     },
-                     [](const Listen& m) {
-                       return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
-                     },
-                     [](const Probe& m) {
-                       return json{{"type", "probe"},
-                                   {"addresses", m.addresses},
-                                   {"port", m.port},
-                                   {"nonce", m.nonce}};
-                     },
-                     [](const Go& m) {
-                       return json{{"type", "go"},
-                                   {"cpus", m.cpus},
-                                   {"memory", plan::to_text(m.memory)},
-                                   {"gpus_per_node", m.gpus_per_node},
-                                   {"node_cpus", m.node_cpus},
-                                   {"strict_binding", m.strict_binding},
-                                   {"environment", m.environment},
-                                   {"log", m.log},
-                                   {"log_timestamps", m.log_timestamps},
-                                   {"stop_signal", m.stop_signal},
-                                   {"hang_seconds", m.hang_seconds},
-                                   {"checkpoint_every", m.checkpoint_every},
-                                   {"thread_cpus", m.thread_cpus},
-                                   {"signals_reach_programs", m.signals_reach_programs}};
-                     },
-                     [](const Advise& m) {
-                       return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
-                     },
-                     [](const ReadBack&) {
-                       return json{{"type", "read_back"}};
-                     },
-                     [](const Stacks& m) {
-                       return json{{"type", "stacks"}, {"file", m.file}};
-                     },
-                     [](const Stop& m) {
-                       return json{{"type", "stop"}, {"signal", m.signal}};
-                     },
-                     [](const Kill&) {
-                       return json{{"type", "kill"}};
-                     },
-                     [](const Bye&) {
-                       return json{{"type", "bye"}};
-                     },
-                 },
-                 message));
-}
 
 Result<FromRank> parse_from_rank(std::string_view line) {
   return parse(line, "control channel", [](const json& j) -> FromRank {
@@ -361,15 +183,6 @@ Result<ToRank> parse_to_rank(std::string_view line) {
     if (type == "bye") return Bye{};
     unknown_type(type);
   });
-}
-
-std::string to_text(const ChannelFile& channel) {
-  return dump(json{{"token", channel.token},
-                   {"node", channel.node},
-                   {"addresses", channel.addresses},
-                   {"port", channel.port},
-                   {"preflight", channel.preflight},
-                   {"check_gpus", channel.check_gpus}});
 }
 
 Result<ChannelFile> parse_channel_file(std::string_view text) {

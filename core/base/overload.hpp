@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function for each type of a variant, for std::visit: Overload{[](int) {}, [](const auto&)
+// {}}.
+#pragma once
+
+namespace dts {
+
+template <class... Cases>
+struct Overload : Cases... {
+  using Cases::operator()...;
+};
+
+template <class... Cases>
+Overload(Cases...) -> Overload<Cases...>;
+
+}  // namespace dts

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control channel's messages as they are written.
+#include "core/base/overload.hpp"
+#include "core/launch/wire/protocol.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace dts::launch {
+namespace {
+
+using nlohmann::json;
+
+json hello_to(const Hello& m) {
+  json j{{"type", "hello"},
+         {"token", m.token},
+         {"rank", m.rank.rank},
+         {"world_size", m.rank.world_size},
+         {"local_rank", m.rank.local_rank},
+         {"node", m.rank.node},
+         {"gpu_ids", m.rank.gpu_ids},
+         {"host", m.host},
+         {"pid", m.pid},
+         {"addresses", m.addresses},
+         {"worker_port", m.worker_port}};
+  if (!m.rank.gpu_numbers.empty()) j["gpu_numbers"] = m.rank.gpu_numbers;
+  if (m.topology) j["topology"] = true;
+  return j;
+}
+
+json launched_to(const Launched& m) {
+  json processes = json::array();
+  for (const LaunchedProcess& one : m.processes)
+    processes.push_back({{"rank", one.rank},
+                         {"world_size", one.world_size},
+                         {"master", one.master},
+                         {"program", one.program}});
+  return {{"type", "launched"},
+          {"launcher", m.launcher},
+          {"command", m.command},
+          {"started", m.started},
+          {"processes", std::move(processes)}};
+}
+
+json reached_to(const Reached& m) {
+  json routes = json::array();
+  for (const Route& route : m.routes)
+    routes.push_back(
+        {{"address", route.address}, {"from", route.from}, {"interface", route.interface}});
+  return {{"type", "reached"}, {"routes", std::move(routes)}};
+}
+
+// Names and output may hold any bytes; invalid UTF-8 must not throw here.
+std::string dump(const json& j) {
+  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_line(const FromRank& message) {
+  return dump(std::visit(
+      Overload{
+          [](const Hello& m) { return hello_to(m); },
+          [](const Topology& m) {
+            return json{{"type", "topology"}, {"text", m.text}};
+          },
+          [](const Measured& m) {
+            return json{{"type", "measured"}, {"text", m.text}};
+          },
+          [](const ClockReading& m) {
+            return json{{"type", "clock"}, {"milliseconds", m.milliseconds}};
+          },
+          [](const Listening& m) {
+            json j{{"type", "listening"}, {"port", m.port}};
+            if (!m.note.empty()) j["note"] = m.note;
+            return j;
+          },
+          [](const Reached& m) { return reached_to(m); },
+          [](const Bound& m) {
+            return json{{"type", "bound"}, {"text", m.text}};
+          },
+          [](const Started& m) {
+            return json{{"type", "started"}, {"pid", m.pid}};
+          },
+          [](const Launched& m) { return launched_to(m); },
+          [](const Signalled& m) {
+            return json{{"type", "signalled"}, {"signal", m.signal}};
+          },
+          [](const Exited& m) {
+            return json{{"type", "exited"},
+                        {"code", m.code},
+                        {"out_of_memory", m.out_of_memory},
+                        {"done", m.done}};
+          },
+          [](const Progress& m) {
+            return json{{"type", "progress"},
+                        {"step", m.step},
+                        {"stalled_seconds", m.stalled_seconds},
+                        {"state", m.state},
+                        {"quiet_seconds", m.quiet_seconds},
+                        {"idle_seconds", m.idle_seconds},
+                        {"asleep", m.asleep},
+                        {"save", m.pace.save},
+                        {"saves", m.pace.saves},
+                        {"work", m.pace.work},
+                        {"input", m.pace.input},
+                        {"pause", m.pace.pause}};
+          },
+          [](const Dumped&) {
+            return json{{"type", "dumped"}};
+          },
+          [](const Failed& m) {
+            return json{{"type", "failed"}, {"message", m.message}, {"program", m.program}};
+          },
+          [](const Refused& m) {
+            return json{
+                {"type", "refused"}, {"token", m.token}, {"node", m.node}, {"message", m.message}};
+          },
+          [](const Notice& m) {
+            return json{
+                {"type", "notice"}, {"token", m.token}, {"node", m.node}, {"signal", m.signal}};
+          },
+          [](const Attached& m) {
+            return json{{"type", "attached"}, {"token", m.token}};
+          },
+          [](const NotLaunched& m) {
+            return json{{"type", "not_launched"}, {"token", m.token}, {"message", m.message}};
+          },
+          [](const Verify& m) {
+            return json{{"type", "verify"}, {"token", m.token}};
+          },
+      },
+      message));
+}
+
+std::string to_line(const ToRank& message) {
+  return dump(
+      std::visit(Overload{
+                     [](const AskClock&) {
+                       return json{{"type", "ask_clock"}};
+                     },
+                     [](const Listen& m) {
+                       return json{{"type", "listen"}, {"ports", m.ports}, {"nonce", m.nonce}};
+                     },
+                     [](const Probe& m) {
+                       return json{{"type", "probe"},
+                                   {"addresses", m.addresses},
+                                   {"port", m.port},
+                                   {"nonce", m.nonce}};
+                     },
+                     [](const Go& m) {
+                       return json{{"type", "go"},
+                                   {"cpus", m.binding.cpus},
+                                   {"memory", plan::to_text(m.binding.memory)},
+                                   {"gpus_per_node", m.binding.gpus_per_node},
+                                   {"node_cpus", m.binding.node_cpus},
+                                   {"strict_binding", m.strict_binding},
+                                   {"environment", m.environment},
+                                   {"log", m.log},
+                                   {"log_timestamps", m.log_timestamps},
+                                   {"stop_signal", m.stop_signal},
+                                   {"hang_seconds", m.hang_seconds},
+                                   {"checkpoint_every", m.checkpoint_every},
+                                   {"thread_cpus", m.thread_cpus},
+                                   {"signals_reach_programs", m.signals_reach_programs}};
+                     },
+                     [](const Advise& m) {
+                       return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
+                     },
+                     [](const ReadBack&) {
+                       return json{{"type", "read_back"}};
+                     },
+                     [](const Stacks& m) {
+                       return json{{"type", "stacks"}, {"file", m.file}};
+                     },
+                     [](const Stop& m) {
+                       return json{{"type", "stop"}, {"signal", m.signal}};
+                     },
+                     [](const Kill&) {
+                       return json{{"type", "kill"}};
+                     },
+                     [](const Bye&) {
+                       return json{{"type", "bye"}};
+                     },
+                 },
+                 message));
+}
+
+std::string to_text(const ChannelFile& channel) {
+  return dump(json{{"token", channel.token},
+                   {"node", channel.node},
+                   {"addresses", channel.addresses},
+                   {"port", channel.port},
+                   {"preflight", channel.preflight},
+                   {"check_gpus", channel.check_gpus}});
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt/state/ended_ranks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+namespace {
+
+RankTable ranks_with_codes(const std::vector<int>& codes) {
+  const Time now;
+  RankTable ranks(static_cast<unsigned>(codes.size()), now);
+  for (unsigned rank = 0; rank < codes.size(); ++rank) {
+    Hello hello;
+    hello.rank.rank = rank;
+    hello.rank.node = "n" + std::to_string(rank);
+    ranks.add(static_cast<Peer>(100 + rank), std::move(hello), "10.0.0.1", now);
+    ranks.at(rank).exit_code = codes[rank];
+  }
+  return ranks;
+}
+
+run::Outcome outcome_of(const RankTable& ranks, const std::optional<AskedStop>& stop) {
+  return EndedRanks(ranks, SIGTERM, false).outcome(stop, std::nullopt);
+}
+
+const AskedStop k_stop_of_preemption{run::Cause::preempted, "preempted", true};
+
+TEST_CASE("ranks that nobody asked to stop are complete, or want to be run again") {
+  CHECK(outcome_of(ranks_with_codes({0, 0}), std::nullopt).cause == run::Cause::completed);
+  CHECK(outcome_of(ranks_with_codes({85, 0}), std::nullopt).cause == run::Cause::checkpointed);
+}
+
+TEST_CASE("after a stop it counts whether every rank saved, and which did not is named") {
+  CHECK_FALSE(outcome_of(ranks_with_codes({85, 85}), k_stop_of_preemption).unsaved);
+  const run::Outcome lost =
+      outcome_of(ranks_with_codes({85, 128 + SIGTERM, 1}), k_stop_of_preemption);
+  CHECK(lost.unsaved);
+  CHECK(lost.detail ==
+        "preempted; not every rank saved: rank 1 on n1 was killed by SIGTERM, which its program "
+        "does not handle; and 1 more rank");
+}
+
+TEST_CASE("a program that exits 0 after a stop is done where a rank says so") {
+  RankTable ranks = ranks_with_codes({0, 0});
+  CHECK(outcome_of(ranks, k_stop_of_preemption).may_be_done);
+  ranks.at(1).done = true;
+  CHECK(outcome_of(ranks, k_stop_of_preemption).cause == run::Cause::completed);
+}
+
+TEST_CASE("the failure that ended the others is the outcome, unless a stop came before it") {
+  const RankTable ranks = ranks_with_codes({1, 137});
+  const run::Outcome failed{run::Cause::user_exit, 1, "rank 0 on n0 exited 1"};
+  const EndedRanks both(ranks, SIGTERM, false);
+  CHECK(both.outcome(std::nullopt, failed).cause == run::Cause::user_exit);
+  CHECK(both.outcome(k_stop_of_preemption, failed).cause == run::Cause::preempted);
+  CHECK(both.outcome(k_stop_of_preemption, failed).detail ==
+        "preempted; not every rank saved: rank 0 on n0 exited 1");
+}
+
+}  // namespace
+}  // namespace dts::launch
