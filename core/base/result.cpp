@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/result.hpp"
 
+#include "core/base/exit_codes.hpp"
+
 #include <cerrno>
 #include <cstring>
 
@@ -11,7 +13,7 @@ int exit_code(Errc code) {
     case Errc::usage:
       return 2;
     case Errc::invalid:
-      return 3;
+      return k_wrong;
     case Errc::unreachable:
       return 4;
     case Errc::rejected:

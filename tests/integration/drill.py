@@ -10,6 +10,7 @@ import tempfile
 import time
 
 from checks import check, skip, wait_for
+from contract import NO_RESTART
 from main_job_support import DTSUBMIT, DTTRAIN, Cluster
 
 TRAIN = ["--steps", "400", "--save-every", "10", "--step-delay", "150"]
@@ -95,7 +96,7 @@ def broken_tree(folder):
     for name in os.listdir(tree + "/lib/dtsubmit"):
         shutil.copy(f"{tree}/lib/dtsubmit/{name}", folder + "/lib/dtsubmit")
     with open(folder + "/bin/dttrain", "w") as file:
-        file.write(f'#!/bin/sh\n[ -z "$SLURM_JOB_ID" ] || {{ echo no GPU has come; exit 93; }}\nexec {DTTRAIN} "$@"\n')
+        file.write(f'#!/bin/sh\n[ -z "$SLURM_JOB_ID" ] || {{ echo no GPU has come; exit {NO_RESTART}; }}\nexec {DTTRAIN} "$@"\n')
     os.chmod(folder + "/bin/dttrain", 0o755)
     return folder + "/bin/dtsubmit"
 

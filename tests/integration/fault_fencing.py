@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 from checks import check, wait_for
+from contract import NO_RESTART
 from fault_ground import Ground, Job
 from fault_training import STEPS, TRAIN, slow
 from main_job_support import DTTRAIN
@@ -72,7 +73,7 @@ def runs_twice(ground, job, writer, expected):
     check(fence > 1, f"the same job runs a second time; the fence is at {fence}")
     writer.send_signal(signal.SIGCONT)
     said = writer.communicate(timeout=300)[1]
-    check(writer.returncode == 93 and "not committed" in said, f"the writer left behind exits 93: {said.strip()}")
+    check(writer.returncode == NO_RESTART and "not committed" in said, f"the writer left behind exits {NO_RESTART}: {said.strip()}")
     wait_for(480, "the run's end", lambda: any(event.get("decision") == "done" for event in job.events("decided")))
     wait_for(120, "the end of every process", lambda: not job.processes())
     status = job.status()

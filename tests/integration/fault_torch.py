@@ -13,6 +13,8 @@ import socket
 import sys
 import time
 
+from contract import CHECKPOINTED, NO_RESTART
+
 WIDTH = 8
 
 
@@ -40,7 +42,7 @@ def save(folder, step, weights, attempt):
     with open(folder + "/fence") as file:
         if int(file.read()) > attempt:
             print("a newer attempt owns", folder, flush=True)
-            sys.exit(93)
+            sys.exit(NO_RESTART)
     temporary = f"{folder}/.tmp.{os.getpid()}"
     with open(temporary, "w") as file:
         json.dump({"step": step, "weights": weights, "digest": digest(weights)}, file)
@@ -110,7 +112,7 @@ def main(steps, every, delay):
             save(folder, step, weights, attempt)
         if stopping:
             dist.barrier()
-            sys.exit(85)
+            sys.exit(CHECKPOINTED)
     dist.barrier()
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 
 from checks import check, wait_for
+from contract import CHECKPOINTED
 from lost_answers import Forgetful, controller
 from nodes import events
 
@@ -40,17 +41,17 @@ int slurm_requeue(uint32_t job, uint32_t flags) {
 """
 
 # Each attempt waits for a signal, counts them, saves and asks to come back; with a file `go` it is done.
-PROGRAM = """
+PROGRAM = f"""
 import os, signal, sys, time
 attempt, run = os.environ["DTSUBMIT_ATTEMPT"], os.environ["DTSUBMIT_RUN_DIR"]
 signals = []
 signal.signal(signal.SIGTERM, lambda *_: signals.append(1))
-open(f"{run}/ready-{attempt}", "w").close()
+open(run + "/ready-" + attempt, "w").close()
 while not signals and not os.path.exists(run + "/go"):
     time.sleep(0.05)
 time.sleep(1)
 print("signals:", len(signals), flush=True)
-sys.exit(85 if signals else 0)
+sys.exit({CHECKPOINTED} if signals else 0)
 """
 
 

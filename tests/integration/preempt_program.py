@@ -7,6 +7,8 @@ import signal
 import sys
 import time
 
+from contract import CHECKPOINTED
+
 # A save takes longer than what is left once a grace time of 15 s is over: a preemption that nobody heard of costs steps.
 LOAD, SAVE, EVERY, STEP = 2.0, 4.5, 15, 0.1
 LAST = 5  # steps from which on it is about to end
@@ -83,7 +85,7 @@ class Program:
         while self.step < self.total:
             if self.is_to_stop():
                 self.save()
-                sys.exit(85)
+                sys.exit(CHECKPOINTED)
             time.sleep(STEP)
             self.step += 1
             self.tell("step")

@@ -11,12 +11,13 @@ import time
 
 import ssh_network
 from checks import check, wait_for
+from contract import CHECKPOINTED
 
 DTSUBMIT = os.environ["DTSUBMIT"]
 SECRET = "a secret's words, $(quoted) `never`"
 
 # Tells what it sees, goes on until it is told to stop, and saves.
-MEMBER = """
+MEMBER = f"SAVED = {CHECKPOINTED}" + """
 import json, os, signal, socket, sys, time
 names = ["RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "SECRET", "VIRTUAL_ENV", "HOSTNAME", "SLURM_PROCID"]
 seen = {name: os.environ.get(name) for name in names}
@@ -24,7 +25,7 @@ seen.update(host=socket.gethostname(), folder=os.getcwd(), words=sys.argv[1:], c
 def save(number, frame):
     time.sleep(0.5)
     print("saved", flush=True)
-    sys.exit(85)
+    sys.exit(SAVED)
 signal.signal(signal.SIGTERM, save)
 print(json.dumps(seen), flush=True)
 while sys.argv[1] == "stay":
@@ -121,8 +122,8 @@ def stop(machines):
     check(len(pids("ssh")) >= 2 and len(pids(DTSUBMIT, "node")) == 2, "one ssh and one `dtsubmit node` a machine")
     check(not any(token in line or SECRET in line for line in lines), "neither token nor secret is on any command line")
     job.process.send_signal(signal.SIGTERM)
-    job.finish(85)
-    check(all(log.endswith("saved\n") for log in job.logs()), "SIGTERM to the agent: every rank saved, exit 85")
+    job.finish(CHECKPOINTED)
+    check(all(log.endswith("saved\n") for log in job.logs()), "SIGTERM to the agent: every rank saved and asked to be run again")
     nothing_left("a stop")
 
 
@@ -150,7 +151,7 @@ def kills(machines):
         check(cause == "rank_killed" or (cause == "launcher_died" and what != "program"), f"kill -9 of {what}: {cause} after {time.time() - began:.1f} s")
         wait_for(60, "the next attempt", lambda: len(pids(DTSUBMIT, "node")) == 2 and "all 4 ranks run" in open(job.path() + "/attempt-2/agent.log").read())
         job.process.send_signal(signal.SIGTERM)
-        job.finish(85)
+        job.finish(CHECKPOINTED)
         nothing_left(f"kill -9 of {what}")
 
 

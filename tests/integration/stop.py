@@ -3,10 +3,11 @@
 import os
 
 from checks import check, wait_for
+from contract import CHECKPOINTED
 from main_job_support import DTTRAIN, Cluster
 
 TRAIN = ["--steps", "25", "--save-every", "0"]
-SAVES_LONG = ["sh", "-c", 'trap "sleep 10; exit 85" TERM; touch "$DTSUBMIT_RUN_DIR/ready"; while :; do sleep 0.2; done']
+SAVES_LONG = ["sh", "-c", f'trap "sleep 10; exit {CHECKPOINTED}" TERM; touch "$DTSUBMIT_RUN_DIR/ready"; while :; do sleep 0.2; done']
 WHOLE = ["--nodes", "1", "--gpus-per-node", "2", "--ntasks-per-node", "1"]
 
 
@@ -20,7 +21,7 @@ def in_grace_time(cluster):
     wait_for(60, "the program", lambda: os.path.exists(run.path + "/ready"))
     cluster.take_nodes(1, 2)
     wait_for(60, "the preemption", lambda: "stop_requested" in [event["event"] for event in run.ledger()])
-    cluster.dtsubmit("stop", run.path, "--wait", code=85)
+    cluster.dtsubmit("stop", run.path, "--wait", code=CHECKPOINTED)
     last = run.ledger()[-1]
     check((last["event"], last["decision"]) == ("decided", "stop"), f"a run that is being preempted is stopped: {story(run)}")
     check("dtsubmit stop" in last["detail"], f"and says why: {last['detail']}")
@@ -35,7 +36,7 @@ def main():
         waiting = cluster.submit(*WHOLE, "--", DTTRAIN, *TRAIN)
         told = cluster.dtsubmit("stop", waiting.path).stdout
         check("waited in the queue and is cancelled" in told, f"a job that waits is cancelled: {told}")
-        told = cluster.dtsubmit("stop", patient.path, "--wait", code=85).stderr
+        told = cluster.dtsubmit("stop", patient.path, "--wait", code=CHECKPOINTED).stderr
         check("asked for by `dtsubmit stop`; every rank saved" in told, f"ranks that save for longer than KillWait are let: {told}")
 
         run = cluster.submit(*WHOLE, "--", DTTRAIN, *TRAIN, "--step-delay", "200")

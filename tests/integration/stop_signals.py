@@ -7,6 +7,7 @@ import shutil
 import sys
 
 from checks import check, wait_for
+from contract import CHECKPOINTED
 from main_job_support import DTSUBMIT, Cluster
 
 # Counts the signals of its attempt; goes on in attempt 2 only for a moment. Its exit code after a stop is its first word.
@@ -40,7 +41,7 @@ def signals(run):
 
 def once(cluster, program):
     """Put back by hand under linuxproc, where Slurm signals every process: each program hears it once."""
-    run = submit(cluster, sys.executable, program, "85")
+    run = submit(cluster, sys.executable, program, str(CHECKPOINTED))
     cluster.dtsubmit("requeue", run.path)
     check(run.finish()["done"], "a run that was put back by hand completes")
     check(signals(run) == ["signals: 1"] * 2, f"each program got the signal once: {signals(run)}")
@@ -51,7 +52,7 @@ def wrapped(cluster, program):
     """A script without exec: its program saves, although Slurm's own signal kills the shell."""
     script = cluster.place + "/train.sh"
     with open(script, "w") as file:
-        file.write(f"#!/bin/bash\nulimit -c 0\n{sys.executable} {program} 85\n")
+        file.write(f"#!/bin/bash\nulimit -c 0\n{sys.executable} {program} {CHECKPOINTED}\n")
     os.chmod(script, 0o755)
     told = cluster.run(DTSUBMIT, "submit", "--dry-run", "--", script).stderr
     check("train.sh is a shell script that runs its program without `exec`" in told, f"it is said before: {told}")
@@ -78,7 +79,7 @@ def without_plugin(cluster, program):
     os.chmod(folder + "/dtsubmit-slurm.so", 0o644)
     cluster.environment["DTSUBMIT_PLUGIN_PATH"] = folder
     cluster.run("sbatch", "-p", "high", "--nodes=2", "--exclusive", "-o", "/dev/null", "-J", "first", "--wrap", "sleep 3600")
-    run = cluster.submit("--nodes", "2", "--gpus-per-node", "1", "--launcher", "srun", "--", sys.executable, program, "85")
+    run = cluster.submit("--nodes", "2", "--gpus-per-node", "1", "--launcher", "srun", "--", sys.executable, program, str(CHECKPOINTED))
     os.chmod(folder + "/dtsubmit-slurm.so", 0o666)
     cluster.run("scancel", "--name", "first")
     wait_for(120, "the programs", lambda: all(os.path.exists(f"{run.path}/ready-1-{rank}") for rank in (0, 1)))

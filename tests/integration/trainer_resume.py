@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 
+from contract import CHECKPOINTED, NO_RESTART
 from trainer_support import Trainer, digest, events, ranks_of, wait_for_step
 
 STEPS = 60
@@ -43,7 +44,7 @@ def stopped(trainer, expected, number):
     wait_for_step(trainer.path(name), 13)
     os.kill(ranks_of(process.pid)[2], number)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 85, f"exit {process.returncode}\n{out}\n{err}"
+    assert process.returncode == CHECKPOINTED, f"exit {process.returncode}\n{out}\n{err}"
     stop = events(trainer.path(name), "stop")[0]
     assert stop["digest"] == events(trainer.path(name), "step")[-1]["digest"]
     out, _ = trainer.run(2, BASE + where)
@@ -66,12 +67,12 @@ def damaged(trainer, expected):
 
 
 def fenced(trainer):
-    """A newer attempt has taken over: 93 on all ranks, nothing committed."""
+    """A newer attempt has taken over: do not restart, on all ranks, nothing committed."""
     where = folders(trainer, "fenced")
     os.makedirs(trainer.path("fenced-checkpoints"))
     with open(trainer.path("fenced-checkpoints/fence"), "w", encoding="ascii") as fence:
         fence.write("5\n")
-    _, err = trainer.run(2, BASE + where + ["--attempt", 4], expect=93)
+    _, err = trainer.run(2, BASE + where + ["--attempt", 4], expect=NO_RESTART)
     assert err.count("attempt 5") == 1 and "attempt 4" in err, err
     assert checkpoints(trainer, "fenced") == ["fence"]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/agent/attempt_loop.hpp"
 
+#include "core/base/exit_codes.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/launch/health/quarantine.hpp"
@@ -172,7 +173,8 @@ Result<std::optional<int>> AttemptLoop::end_in_pause(int signal) {
   DTS_TRY(attempt_->note({.what = run::Warning{detail}}));
   AttemptEnd ended;
   ended.told_to_end = signal == SIGTERM;
-  ended.outcome = {signal == SIGUSR1 ? run::Cause::time_limit : run::Cause::signalled, 85, detail};
+  ended.outcome = {
+      signal == SIGUSR1 ? run::Cause::time_limit : run::Cause::signalled, k_checkpointed, detail};
   if (const auto job = watch_->wait_job(k_record_patience)) {
     ended.outcome = explain_by_job(ended.outcome, *job, {job_.allocation.nodes, {}, {}, false});
     ended.requeued = is_requeued(*job);

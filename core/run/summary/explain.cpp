@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/run/summary/explain.hpp"
 
+#include "core/base/exit_codes.hpp"
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/summary.hpp"
@@ -49,7 +50,6 @@ namespace {
 std::optional<Outcome> abort_outcome(const RunDirectory& run,
                                      unsigned attempt,
                                      unsigned world_size) {
-  constexpr int k_no_restart = 93;
   for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank) {
     const auto code = read_abort(last_lines(run.rank_log(attempt, rank), k_lines));
     if (!code) continue;

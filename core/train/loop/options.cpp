@@ -2,6 +2,7 @@
 // A table of options and its interpreter.
 #include "core/train/loop/options.hpp"
 
+#include "core/base/exit_codes.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fmt/core.h>
@@ -260,11 +261,16 @@ std::string usage() {
     text +=
         fmt::format("  {:<24} {}\n", fmt::format("{} {}", option.name, option.value), option.help);
   return text +
-         "\nExit codes: 0 done; 85 stopped by a signal after a checkpoint, run again to continue; "
-         "93 "
-         "a newer attempt\n"
-         "has taken over; 2 usage; 3 bad data or another configuration's checkpoint; 74 input or "
-         "output.\n";
+         fmt::format(
+             "\nExit codes: 0 done; {} stopped by a signal after a checkpoint, run again to "
+             "continue; {} a newer attempt\n"
+             "has taken over; {} usage; {} bad data or another configuration's checkpoint; {} "
+             "input or output.\n",
+             k_checkpointed,
+             k_no_restart,
+             exit_code(Errc::usage),
+             k_wrong,
+             exit_code(Errc::io));
 }
 
 }  // namespace dts::train

@@ -2,6 +2,7 @@
 // The command line of dttrain and the environment it reads. Pure.
 #pragma once
 
+#include "core/base/default_shards.hpp"
 #include "core/base/result.hpp"
 #include "core/train/checkpoint/state.hpp"
 #include "core/train/device/instruction_set.hpp"
@@ -23,7 +24,7 @@ struct Options {
   std::uint64_t epochs = 1;
   std::optional<std::uint64_t> steps;  // instead of epochs
   std::uint64_t batch = 128;
-  std::uint64_t shards = 16;
+  std::uint64_t shards = k_default_shards;
   double lr = 0.1;
   double momentum = 0.9;
   std::uint64_t warmup = 100;  // steps

@@ -3,6 +3,7 @@
 // alike.
 #include "core/train/loop/trainer.hpp"
 
+#include "core/base/exit_codes.hpp"
 #include "core/base/files/beat_page.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
@@ -252,7 +253,7 @@ int Run::save() {
           Error(commit.error()).during("cannot save " + checkpoint_name(state_.step)));
     } else if (!commit->refusal.empty()) {
       saved = fail(Errc::invalid, commit->refusal);
-      code = k_exit_fenced;
+      code = k_no_restart;
     }
   }
   if (const int agreed = settle(saved, code); agreed != 0) return agreed;
@@ -284,7 +285,7 @@ int Run::loop() {
     if (next == Next::stop && state_.step < optimizer_.total) {
       if (const int code = save(); code != 0) return code;
       report_.stopped(state_.step, digest(state_), !options_.checkpoint_dir.empty());
-      return k_exit_checkpointed;
+      return k_checkpointed;
     }
     if (next == Next::save)
       if (const int code = save(); code != 0) return code;

@@ -7,11 +7,6 @@
 
 namespace dts::train {
 
-// Exit codes of a program towards dtsubmit (dtsubmit(1), EXIT STATUS).
-inline constexpr int k_exit_done = 0;
-inline constexpr int k_exit_checkpointed = 85;  // run me again
-inline constexpr int k_exit_fenced = 93;        // do not restart
-
 // Collective: every rank calls it with equal options and gets the same exit code. The lowest rank
 // that failed says why on standard error; rank 0 reports progress on standard output. To be called
 // after catch_stop_signals().
