@@ -122,7 +122,7 @@ void add_drill(CLI::App& app, Invocation& invocation) {
   verb->add_option("--limit", options->limit, "by then it must be back [10m]")->type_name("TIME");
   verb->add_flag("--yes", options->yes, "do it to a real job");
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/drill/1");
-  add_selection(*verb, options->selection, false);
+  add_selection(*verb, options->selection, Naming::optional);
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

@@ -104,7 +104,8 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   DTS_ASSIGN(const unsigned attempt, number_of(verb, options, "--attempt", 1));
   if (verb == "measure") {
     DTS_ASSIGN(const unsigned gpus, number_of(verb, options, "--gpus"));
-    return launch::run_measure(run->second, attempt, gpus > 0);
+    return launch::run_measure(
+        run->second, attempt, gpus > 0 ? launch::GpuUse::all : launch::GpuUse::none);
   }
   if (verb == "ssh") return launch::run_ssh_launcher(run->second, attempt);
   if (verb == "drill-act") return drill_act(run->second, attempt, options);

@@ -183,7 +183,7 @@ Result<int> act(const LogOptions& options) {
 void add_logs(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<LogOptions>();
   CLI::App* verb = app.add_subcommand("logs", "what a rank wrote");
-  add_selection(*verb, options->selection, false);
+  add_selection(*verb, options->selection, Naming::optional);
   verb->add_option("--rank,--ranks", options->ranks, "global ranks: all, 0, 0,4-7")
       ->capture_default_str()
       ->type_name("RANKS");

@@ -51,7 +51,7 @@ Result<void> check(const Asked& asked) {
 Result<Prepared> prepare(Asked asked,
                          const plan::ClusterView& cluster,
                          const std::string& runs,
-                         bool with_script) {
+                         Destination destination) {
   Prepared prepared;
   DTS_ASSIGN(prepared.plan, plan_of(asked, cluster));
   prepared.spec = std::move(asked.spec);
@@ -61,7 +61,7 @@ Result<Prepared> prepare(Asked asked,
                 "build it, or name a program after `--`");
   prepared.run_name = run::run_name(prepared.plan.job_name, std::chrono::system_clock::now());
   prepared.runs = absolute_path(runs.empty() ? "runs" : runs);
-  if (with_script) {
+  if (destination == Destination::scheduler) {
     prepared.context.run_dir = prepared.directory().path;
     prepared.context.dtsubmit = program_path();
     prepared.context.version = k_version;

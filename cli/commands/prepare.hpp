@@ -26,12 +26,14 @@ struct Prepared {
   [[nodiscard]] run::RunDirectory directory() const { return {runs + "/" + run_name}; }
 };
 
+enum class Destination { this_machine, scheduler };  // only a scheduler needs a script
+
 // `cluster` may be empty (unknown). Nothing is written. Errc::invalid with every problem at once:
 // of what was typed, of the spec and of what the cluster has.
 [[nodiscard]] Result<Prepared> prepare(Asked asked,
                                        const plan::ClusterView& cluster,
                                        const std::string& runs,
-                                       bool with_script);
+                                       Destination destination);
 
 // The same problems where the cluster cannot be asked.
 [[nodiscard]] Result<void> check(const Asked& asked);

@@ -76,7 +76,7 @@ Result<int> act(const Selection& selection) {
 void add_requeue(CLI::App& app, Invocation& invocation) {
   const auto selection = std::make_shared<Selection>();
   CLI::App* verb = app.add_subcommand("requeue", "run a job again from its newest checkpoint");
-  add_selection(*verb, *selection, true);
+  add_selection(*verb, *selection, Naming::required);
   verb->callback(
       [selection, &invocation] { invocation.action = [selection] { return act(*selection); }; });
 }

@@ -46,7 +46,8 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
          fmt::format("`run` uses this machine only, not {} nodes", asked.spec.nodes),
          "omit --nodes, name the machines with --hosts, or `dtsubmit submit`"});
   check_program(asked, asked.spec.hosts.empty() ? Reach::here : Reach::elsewhere);
-  DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, options.job.runs, false));
+  DTS_ASSIGN(const Prepared prepared,
+             prepare(std::move(asked), {}, options.job.runs, Destination::this_machine));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
   DTS_TRY(run::sync_run_directory(run));
   note_in_index(run, {});

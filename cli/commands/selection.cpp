@@ -19,11 +19,11 @@
 
 namespace dts::cli {
 
-void add_selection(CLI::App& verb, Selection& selection, bool required) {
+void add_selection(CLI::App& verb, Selection& selection, Naming naming) {
   CLI::Option* what =
       verb.add_option("job", selection.what, "job id, run name, run directory, or `last`")
           ->type_name("JOB");
-  if (required) what->required();
+  if (naming == Naming::required) what->required();
   add_runs_option(verb, selection.runs);
 }
 

@@ -22,7 +22,9 @@ struct Selection {
   std::string runs = k_default_runs;
 };
 
-void add_selection(CLI::App& verb, Selection& selection, bool required);
+enum class Naming { required, optional };  // without a name it is the last run
+
+void add_selection(CLI::App& verb, Selection& selection, Naming naming);
 
 // Its second half, for a command that names runs in its own way.
 void add_runs_option(CLI::App& verb, std::string& runs);

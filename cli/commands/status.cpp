@@ -215,7 +215,7 @@ void add_status(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<StatusOptions>();
   CLI::App* verb =
       app.add_subcommand("status", "the attempts of a run, what ended each, what was lost");
-  add_selection(*verb, options->selection, false);
+  add_selection(*verb, options->selection, Naming::optional);
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/status/1");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });

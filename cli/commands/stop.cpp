@@ -114,7 +114,7 @@ Result<Seen> look_here(const run::RunDirectory& run) {
   if (lease) seen.lease = *lease;
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
   seen.events = events.size();
-  seen.way = launch::stop_way(events, holder == run::Holder::alive);
+  seen.way = launch::stop_way(events, holder);
   return seen;
 }
 
@@ -148,7 +148,7 @@ Result<int> act(const StopOptions& options) {
 void add_stop(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<StopOptions>();
   CLI::App* verb = app.add_subcommand("stop", "have a run save and end; `requeue` continues it");
-  add_selection(*verb, options->selection, true);
+  add_selection(*verb, options->selection, Naming::required);
   verb->add_flag("--wait", options->wait, "until it has ended; exit with the job's own code");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });

@@ -153,7 +153,8 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   Asked asked = make_spec(options.job, command);
   if (options.dry_run) {
     warn_of_program(asked.spec);
-    DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, options.job.runs, true));
+    DTS_ASSIGN(const Prepared prepared,
+               prepare(std::move(asked), {}, options.job.runs, Destination::scheduler));
     print_note(prepared);
     print_dry_run(prepared, options.json);
     return 0;
@@ -164,7 +165,8 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
                            : Result<plan::ClusterView>(tl::unexpected<Error>(scheduler.error()));
   if (!cluster) DTS_TRY(check(asked));  // the user's own mistakes come first
   if (!cluster) return tl::unexpected<Error>(std::move(cluster).error());
-  DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), *cluster, options.job.runs, true));
+  DTS_ASSIGN(const Prepared prepared,
+             prepare(std::move(asked), *cluster, options.job.runs, Destination::scheduler));
   print_note(prepared);
   sched::JobId job;
   {

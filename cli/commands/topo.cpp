@@ -135,11 +135,11 @@ Result<BindingQuestion> read(const TopoOptions& options) {
   Diagnostics problems;
   check_word("--emit", options.emit, {"slurm", "openmpi", "none"}, problems);
   check_word("--color", options.color, {"auto", "always", "never"}, problems);
-  auto request = plan::parse_bind(options.bind);
-  if (!request) problems.push_back({"--bind", request.error().message, request.error().hint});
+  const auto bind = spec::parse_bind(options.bind);
+  if (!bind) problems.push_back({"--bind", bind.error().message, bind.error().hint});
   if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
   DTS_ASSIGN(topo::NodeTopology node, load(options.topology));
-  BindingQuestion asked{narrow(options, std::move(node), problems), std::move(*request)};
+  BindingQuestion asked{narrow(options, std::move(node), problems), plan::request_of(*bind)};
   asked.request.gpus = read_gpus(options, asked.node, problems);
   const auto count =
       [&](const char* option, const std::string& text, unsigned least, unsigned most) {
@@ -159,19 +159,17 @@ Result<TopoReport> make_report(const TopoOptions& options, BindingQuestion asked
   TopoReport report;
   report.machine = options.topology.empty() ? "this machine" : options.topology;
   report.bind = options.bind;
-  report.policy = options.bind.substr(0, options.bind.find(':'));
+  report.policy = to_string(asked.request.policy);
   report.gpus = asked.request.gpus;
   DTS_ASSIGN(report.binding, plan::bind_node(asked.node, asked.request));
-  std::vector<std::pair<const char*, BindPolicy>> policies{{"auto", BindPolicy::automatic},
-                                                           {"compact", BindPolicy::compact},
-                                                           {"spread", BindPolicy::spread},
-                                                           {"none", BindPolicy::none}};
-  if (asked.request.policy == BindPolicy::map) policies.emplace_back("map", BindPolicy::map);
-  for (const auto& [name, policy] : policies) {
+  std::vector<BindPolicy> policies{
+      BindPolicy::automatic, BindPolicy::compact, BindPolicy::spread, BindPolicy::none};
+  if (asked.request.policy == BindPolicy::map) policies.push_back(BindPolicy::map);
+  for (const BindPolicy policy : policies) {
     plan::BindRequest other = asked.request;
     other.policy = policy;
     DTS_ASSIGN(const plan::NodeBinding binding, plan::bind_node(asked.node, other));
-    report.policies.push_back({name, binding.score});
+    report.policies.push_back({to_string(policy), binding.score});
   }
   report.node = std::move(asked.node);
   return report;

@@ -72,7 +72,7 @@ struct Plan {
   std::vector<std::string> ssh;
   std::vector<std::string> frameworks = spec::all_frameworks();  // whose variables ranks get
   std::string bind_threads = "none";                             // none, auto, gnu, intel
-  std::string bind = "auto";                                     // parse_bind()
+  spec::Bind bind;
   unsigned smt = 0;             // hardware threads of each core that ranks get; 0: all
   unsigned cores_per_rank = 0;  // 0: as many as there are
   // How long before the time limit Slurm warns the agent (--signal). The spec's, unless that is the

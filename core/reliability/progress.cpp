@@ -15,30 +15,30 @@ Work& Work::operator+=(const Work& more) {
 Progress::Progress(Nanoseconds interval, Nanoseconds save, double slow_factor)
     : interval_(interval), save_(save), slow_factor_(slow_factor) {}
 
-Work Progress::computed(Nanoseconds time, bool slow) const {
-  if (!slow) return {time, Nanoseconds(0), Nanoseconds(0)};
+Work Progress::computed(Nanoseconds time, Pace pace) const {
+  if (pace == Pace::full) return {time, Nanoseconds(0), Nanoseconds(0)};
   const Nanoseconds useful(
       static_cast<std::int64_t>(static_cast<double>(time.count()) / slow_factor_));
   return {useful, time - useful, Nanoseconds(0)};
 }
 
-void Progress::advance_to(Nanoseconds end, bool slow) {
-  unsaved_ += computed(std::min(end, interval_) - std::min(position_, interval_), slow);
+void Progress::advance_to(Nanoseconds end, Pace pace) {
+  unsaved_ += computed(std::min(end, interval_) - std::min(position_, interval_), pace);
   unsaved_.saving += std::max(end, interval_) - std::max(position_, interval_);
   position_ = end;
 }
 
-void Progress::run(Nanoseconds time, bool slow) {
+void Progress::run(Nanoseconds time, Pace pace) {
   const Nanoseconds cycle = interval_ + save_;
   const Nanoseconds end = position_ + time;
   const std::int64_t cycles = end / cycle;
-  if (cycles == 0) return advance_to(end, slow);
-  advance_to(cycle, slow);
+  if (cycles == 0) return advance_to(end, pace);
+  advance_to(cycle, pace);
   keep();
-  saved_ += computed((cycles - 1) * interval_, slow);
+  saved_ += computed((cycles - 1) * interval_, pace);
   saved_.saving += (cycles - 1) * save_;
   saves_ += static_cast<std::uint64_t>(cycles - 1);
-  advance_to(end - cycles * cycle, slow);
+  advance_to(end - cycles * cycle, pace);
 }
 
 void Progress::keep() {

@@ -29,7 +29,8 @@ class Progress {
   Progress(Nanoseconds interval, Nanoseconds save, double slow_factor);
 
   // The run goes on for `time`, whatever its length at a constant cost.
-  void run(Nanoseconds time, bool slow);
+  enum class Pace { full, slow };  // slow: beside a slow node
+  void run(Nanoseconds time, Pace pace);
 
   // A save outside the rhythm has succeeded; its own time is the caller's to count.
   void keep();
@@ -53,8 +54,8 @@ class Progress {
 
  private:
   // Computing up to `end` of the current cycle, then saving.
-  void advance_to(Nanoseconds end, bool slow);
-  [[nodiscard]] Work computed(Nanoseconds time, bool slow) const;
+  void advance_to(Nanoseconds end, Pace pace);
+  [[nodiscard]] Work computed(Nanoseconds time, Pace pace) const;
 
   struct Corruption {
     Work saved;

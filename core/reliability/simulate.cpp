@@ -176,7 +176,7 @@ std::optional<Cause> Run::run() {
     Nanoseconds limit = std::min(end_, is_slow ? slow_until_ : next_slow_) - now_;
     if (progress_.corrupted()) limit = std::min(limit, corruption_hidden_);
     const Step running = step(limit, true);
-    progress_.run(running.time, is_slow);
+    progress_.run(running.time, is_slow ? Progress::Pace::slow : Progress::Pace::full);
     now_ += running.time;
     corruption_hidden_ -= running.time;
     if (running.cause == Cause::corruption) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that take one of a few words.
+// Options whose text is one of a few words, or stands for a value.
 #include "core/base/text/text.hpp"
 #include "core/spec/json_values.hpp"
 #include "core/spec/values.hpp"
@@ -20,6 +20,25 @@ std::string alternatives(const std::vector<std::string>& words) {
   return join(first, ", ") + " or " + words.back();
 }
 
+// Text that stands for a value, which is parsed once.
+template <class Parsed, class Parse, class Write>
+Value parsed_text(const char* type, Parsed JobSpec::*member, Parse parse, Write write) {
+  Value value;
+  value.type = type;
+  value.parse = [=](const std::string& typed, JobSpec& spec) -> Result<void> {
+    DTS_ASSIGN(spec.*member, parse(typed));
+    return {};
+  };
+  value.read = [=](const json& stored, JobSpec& spec) -> Result<void> {
+    std::string text;
+    DTS_TRY(read_text(stored, text));
+    DTS_ASSIGN(spec.*member, parse(text));
+    return {};
+  };
+  value.write = [=](const JobSpec& spec) { return ordered_json(write(spec.*member)); };
+  return value;
+}
+
 }  // namespace
 
 Value choice(std::string JobSpec::*member, const char* type, std::vector<std::string> words) {
@@ -32,25 +51,17 @@ Value choice(std::string JobSpec::*member, const char* type, std::vector<std::st
 }
 
 Value launcher(Launcher JobSpec::*member) {
-  const auto set = [member](const std::string& name, JobSpec& spec) -> Result<void> {
-    if (const auto known = launcher_from(name)) {
-      spec.*member = *known;
-      return {};
-    }
+  const auto parse = [](const std::string& name) -> Result<Launcher> {
+    if (const auto known = launcher_from(name)) return *known;
     std::vector<std::string> names{"auto"};
     for (const LauncherRow& row : built_in_launchers()) names.emplace_back(row.name);
     return fail(Errc::invalid, "must be " + alternatives(names));
   };
-  Value value;
-  value.type = "NAME";
-  value.parse = set;
-  value.read = [set](const json& stored, JobSpec& spec) -> Result<void> {
-    std::string name;
-    DTS_TRY(read_text(stored, name));
-    return set(name, spec);
-  };
-  value.write = [member](const JobSpec& spec) { return ordered_json(to_string(spec.*member)); };
-  return value;
+  return parsed_text("NAME", member, parse, [](Launcher one) { return to_string(one); });
+}
+
+Value bind(Bind JobSpec::*member) {
+  return parsed_text("POLICY", member, parse_bind, [](const Bind& one) { return one.text; });
 }
 
 }  // namespace dts::spec

@@ -2,6 +2,7 @@
 // What the user asked for. Plain data; absent means "not asked, let plan decide".
 #pragma once
 
+#include "core/spec/bind.hpp"
 #include "core/spec/launchers.hpp"
 
 #include <chrono>
@@ -45,7 +46,7 @@ struct JobSpec {
   std::chrono::seconds preflight{10};       // for the checks of each node before the start; 0: none
   bool log_timestamps = false;              // each line of a rank's log begins with its time
   std::vector<std::string> frameworks = all_frameworks();  // whose variables ranks get
-  std::string bind = "auto";                               // plan::parse_bind()
+  Bind bind;                                               // which cores ranks get
   unsigned smt = 0;                   // hardware threads of each core that ranks get; 0: all
   unsigned cores_per_rank = 0;        // 0: as many as there are
   std::string bind_threads = "none";  // OpenMP runtime whose threads are bound: auto, gnu, intel

@@ -7,7 +7,7 @@ namespace dts::spec {
 std::vector<Option> binding_options() {
   return {
       {.names = "--bind",
-       .value = text(&JobSpec::bind, "POLICY"),
+       .value = bind(&JobSpec::bind),
        .help = "which cores ranks get: auto, compact, spread, none, map:LIST;LIST... [auto]",
        .manual = R"(Which cores each rank gets.
 .B auto
@@ -58,7 +58,7 @@ for programs that this harms.
 the default, lets the threads of a rank move freely among its cores.
 )"},
       {.names = "--strict-binding",
-       .value = flag(&JobSpec::strict_binding, false),
+       .value = flag(&JobSpec::strict_binding, Written::if_set),
        .help = "end if a rank or its threads are not bound as planned [warn]",
        .manual =
            R"(Refuse to start if a rank's cores, memory policy or visible GPUs are not as planned, and stop the run if its

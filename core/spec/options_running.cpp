@@ -7,7 +7,7 @@ namespace dts::spec {
 std::vector<Option> running_options() {
   return {
       {.names = "--log-timestamps",
-       .value = flag(&JobSpec::log_timestamps, true),
+       .value = flag(&JobSpec::log_timestamps, Written::always),
        .help = "begin each line of a rank's log with the time, UTC",
        .manual =
            R"(Begin each line of a rank's log with the time at which the line began, UTC with milliseconds (RFC 3339).

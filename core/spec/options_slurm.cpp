@@ -51,7 +51,7 @@ The default is the partition's.
        .value = for_slurm("comment", "TEXT"),
        .help = "comment, shown by scontrol and squeue"},
       {.names = "--requeue",
-       .value = flag(&JobSpec::requeue, true),
+       .value = flag(&JobSpec::requeue, Written::always),
        .help = "come back after a preemption or time limit [yes]",
        .manual = R"(Come back after a preemption or a time limit.
 This is the default.

@@ -164,7 +164,7 @@ Value host_list(std::string JobSpec::*member) {
   return value;
 }
 
-Value flag(bool JobSpec::*member, bool always) {
+Value flag(bool JobSpec::*member, Written written) {
   Value value;
   value.parse = [member](const std::string&, JobSpec& spec) -> Result<void> {
     spec.*member = true;
@@ -174,7 +174,7 @@ Value flag(bool JobSpec::*member, bool always) {
     return read_flag(stored, spec.*member);
   };
   value.write = [=](const JobSpec& spec) {
-    return always || spec.*member ? ordered_json(spec.*member) : ordered_json();
+    return written == Written::always || spec.*member ? ordered_json(spec.*member) : ordered_json();
   };
   return value;
 }

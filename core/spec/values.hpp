@@ -43,8 +43,13 @@ using Seconds = std::chrono::seconds;
 // --launcher: "auto" or one of built_in_launchers().
 [[nodiscard]] Value launcher(Launcher JobSpec::*member);
 
-// True if the flag was typed; absent from spec.json unless `always`.
-[[nodiscard]] Value flag(bool JobSpec::*member, bool always);
+// --bind: parse_bind().
+[[nodiscard]] Value bind(Bind JobSpec::*member);
+
+enum class Written { always, if_set };
+
+// True if the flag was typed. `written`: whether spec.json has it.
+[[nodiscard]] Value flag(bool JobSpec::*member, Written written);
 
 // A flag that takes another one back; spec.json holds the other one.
 [[nodiscard]] Value no_flag(bool JobSpec::*member);

@@ -15,7 +15,7 @@ DTS_FUZZ_TARGET(input) {
   if (node->cores.size() > 64 || node->gpus.size() > 16) return;  // large ones take their time
   for (const char* policy : {"auto", "compact", "spread", "none"})
     for (const unsigned ranks : {1U, 3U, 8U}) {
-      dts::plan::BindRequest request = *dts::plan::parse_bind(policy);
+      dts::plan::BindRequest request = dts::plan::request_of(*dts::spec::parse_bind(policy));
       request.ranks = ranks;
       for (unsigned gpu = 0; gpu < node->gpus.size(); ++gpu) request.gpus.push_back(gpu);
       const auto binding = dts::plan::bind_node(*node, request);

@@ -19,7 +19,7 @@ BEGIN {
   arrows["core/topo/nvml"] = "core/topo/topology.hpp core/topo/json.hpp core/base/"
   arrows["core/topo/hwloc"] = "core/topo/ core/base/"
   arrows["core/topo/program"] = "core/topo/ core/base/"
-  arrows["core/plan/cores"] = "core/topo/topology.hpp core/topo/distance.hpp core/base/"
+  arrows["core/plan/cores"] = "core/spec/bind.hpp core/topo/topology.hpp core/topo/distance.hpp core/base/"
   arrows["core/plan/gpus"] = "core/plan/cores/ " arrows["core/plan/cores"]
   arrows["core/plan"] = "core/spec/ core/topo/topology.hpp core/topo/distance.hpp core/base/"
   arrows["core/plan/binding"] = "core/plan/plan.hpp core/plan/ranks_by_node.hpp core/plan/gpus/ core/plan/cores/ " arrows["core/plan"]

@@ -17,10 +17,13 @@ std::size_t run_length(const std::vector<unsigned>& numbers, std::size_t at, uns
   return end - at;
 }
 
-std::string fold(const std::vector<unsigned>& numbers, bool any_step) {
+enum class Steps { of_one, any };
+
+std::string fold(const std::vector<unsigned>& numbers, Steps steps) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at < numbers.size();) {
-    const unsigned step = any_step && at + 1 < numbers.size() ? numbers[at + 1] - numbers[at] : 1;
+    const unsigned step =
+        steps == Steps::any && at + 1 < numbers.size() ? numbers[at + 1] - numbers[at] : 1;
     const std::size_t length = run_length(numbers, at, step);
     if (length < k_shortest_run) {
       parts.push_back(std::to_string(numbers[at++]));
@@ -50,11 +53,11 @@ std::optional<std::vector<unsigned>> parse_number_list(std::string_view text, un
 }
 
 std::string fold_numbers(const std::vector<unsigned>& numbers) {
-  return fold(numbers, false);
+  return fold(numbers, Steps::of_one);
 }
 
 std::string fold_with_steps(const std::vector<unsigned>& numbers) {
-  return fold(numbers, true);
+  return fold(numbers, Steps::any);
 }
 
 }  // namespace dts

@@ -94,12 +94,12 @@ Result<std::vector<NodeReport>> run_check_step(const CheckStep& step) {
   return reports_in(step.file);
 }
 
-Result<int> run_measure(const std::string& run_directory, unsigned attempt, bool with_gpus) {
+Result<int> run_measure(const std::string& run_directory, unsigned attempt, GpuUse gpus) {
   NodeReport report;
   report.node = node_name(getenv_lookup, host_name());
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   report.milliseconds = std::chrono::duration_cast<milliseconds>(now).count();
-  report.facts = measure_node(run::RunDirectory{run_directory}.attempt(attempt), with_gpus);
+  report.facts = measure_node(run::RunDirectory{run_directory}.attempt(attempt), gpus);
   fmt::print("{}\n", to_text(report));
   return 0;
 }

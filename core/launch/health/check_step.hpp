@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/launch/health/node_choice.hpp"
+#include "core/launch/launcher/own_steps.hpp"
 
 #include <chrono>
 #include <string>
@@ -26,6 +27,6 @@ struct CheckStep {
 // `dtsubmit measure`: this node's line on standard output.
 [[nodiscard]] Result<int> run_measure(const std::string& run_directory,
                                       unsigned attempt,
-                                      bool with_gpus);
+                                      GpuUse gpus);
 
 }  // namespace dts::launch

@@ -65,7 +65,7 @@ int try_loopback() {
 
 }  // namespace
 
-NodeFacts measure_node(const std::string& folder, bool with_gpus) {
+NodeFacts measure_node(const std::string& folder, GpuUse use) {
   NodeFacts facts;
   facts.write_errno = try_to_write(folder);
   facts.run_free = free_bytes(folder);
@@ -73,7 +73,7 @@ NodeFacts measure_node(const std::string& folder, bool with_gpus) {
   facts.shm_errno = try_to_write("/dev/shm");
   facts.shm_free = free_bytes("/dev/shm");
   facts.loopback_errno = try_loopback();
-  if (!with_gpus) return facts;
+  if (use == GpuUse::none) return facts;
   auto gpus = ask_nvml();
   if (gpus)
     facts.gpus = *std::move(gpus);
@@ -88,10 +88,10 @@ struct NodeMeasurement::Shared {
   std::optional<NodeFacts> facts;
 };
 
-NodeMeasurement::NodeMeasurement(std::string folder, bool with_gpus)
+NodeMeasurement::NodeMeasurement(std::string folder, GpuUse use)
     : shared_(std::make_shared<Shared>()) {
-  std::thread([shared = shared_, folder = std::move(folder), with_gpus] {
-    NodeFacts facts = measure_node(folder, with_gpus);
+  std::thread([shared = shared_, folder = std::move(folder), use] {
+    NodeFacts facts = measure_node(folder, use);
     const std::lock_guard lock(shared->mutex);
     shared->facts = std::move(facts);
     ::eventfd_write(shared->event.get(), 1);

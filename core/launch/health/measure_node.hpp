@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/launch/health/preflight.hpp"
+#include "core/launch/launcher/own_steps.hpp"
 
 #include <memory>
 #include <optional>
@@ -11,14 +12,15 @@
 namespace dts::launch {
 
 // Writes and removes a file of 4 KiB in `folder`, and one in /dev/shm. Blocks as long as the file
-// system does: never call it where somebody waits. NVML is asked only `with_gpus`. Thread-safe.
-[[nodiscard]] NodeFacts measure_node(const std::string& folder, bool with_gpus);
+// system does: never call it where somebody waits. NVML is asked for GPUs that are used.
+// Thread-safe.
+[[nodiscard]] NodeFacts measure_node(const std::string& folder, GpuUse gpus);
 
 // The same on a thread that nobody waits for, not even this process's end: a file system that hangs
 // must not keep a rank from being ended.
 class NodeMeasurement {
  public:
-  NodeMeasurement(std::string folder, bool with_gpus);
+  NodeMeasurement(std::string folder, GpuUse gpus);
 
   [[nodiscard]] int event_fd() const;  // readable once there is something to take
 

@@ -40,8 +40,8 @@ std::vector<run::UnfitNode> parse_unable(const std::string& output,
 Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
                                                  std::chrono::milliseconds limit) {
   Command command;
-  command.argv =
-      check_command(doubt.nodes, false, {"/bin/sh", "-c", k_script, doubt.dtsubmit, doubt.file});
+  command.argv = check_command(
+      doubt.nodes, GpuUse::none, {"/bin/sh", "-c", k_script, doubt.dtsubmit, doubt.file});
   // The job's own --gpus-per-node, which srun takes from here and refuses beside --gres=none.
   command.env = environment_with({{"SLURM_GPUS_PER_NODE", ""}});
   DTS_ASSIGN(const Output output, run_process(std::move(command), limit));

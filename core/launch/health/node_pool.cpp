@@ -37,10 +37,10 @@ void NodePool::measure(unsigned attempt, std::vector<NodeStanding>& standings) {
   std::vector<std::string> asked;
   for (const NodeStanding& one : standings)
     if (!one.away) asked.push_back(one.node);
-  const bool with_gpus = settings_.demand.gpus > 0;
+  const GpuUse gpus = settings_.demand.gpus > 0 ? GpuUse::all : GpuUse::none;
   CheckStep step;
   step.command = check_command(asked,
-                               with_gpus,
+                               gpus,
                                {settings_.dtsubmit,
                                 "measure",
                                 "--run",
@@ -48,7 +48,7 @@ void NodePool::measure(unsigned attempt, std::vector<NodeStanding>& standings) {
                                 "--attempt",
                                 std::to_string(attempt),
                                 "--gpus",
-                                with_gpus ? "1" : "0"});
+                                gpus == GpuUse::all ? "1" : "0"});
   step.file = settings_.run.attempt(attempt) + "/nodes.jsonl";
   step.nodes = asked.size();
   step.enough = settings_.wanted;

@@ -30,8 +30,9 @@ StopWay stop_way(const std::vector<run::Event>& events,
   return of_this_job && is_between_begin_and_end(events) ? StopWay::signal : StopWay::wait;
 }
 
-StopWay stop_way(const std::vector<run::Event>& events, bool agent_lives) {
-  if (!agent_lives || run::final_decision(events) != nullptr) return StopWay::nothing;
+StopWay stop_way(const std::vector<run::Event>& events, run::Holder agent) {
+  if (agent != run::Holder::alive || run::final_decision(events) != nullptr)
+    return StopWay::nothing;
   return is_between_begin_and_end(events) ? StopWay::signal : StopWay::wait;
 }
 

@@ -29,7 +29,7 @@ enum class StopWay {
                                const sched::JobInfo& job,
                                const std::optional<run::Lease>& lease);
 
-// Of a run without a scheduler, of which `holder_of(lease)` said `alive`, or not.
-[[nodiscard]] StopWay stop_way(const std::vector<run::Event>& events, bool agent_lives);
+// Of a run without a scheduler, whose agent is as holder_of() said.
+[[nodiscard]] StopWay stop_way(const std::vector<run::Event>& events, run::Holder agent);
 
 }  // namespace dts::launch

@@ -8,7 +8,7 @@
 namespace dts::launch {
 
 std::vector<std::string> check_command(const std::vector<std::string>& nodes,
-                                       bool with_gpus,
+                                       GpuUse gpus,
                                        const std::vector<std::string>& measure) {
   std::vector<std::string> argv{"srun",
                                 "--overlap",
@@ -22,7 +22,7 @@ std::vector<std::string> check_command(const std::vector<std::string>& nodes,
                                 "--input=none",
                                 "--kill-on-bad-exit=0",
                                 "--quiet"};
-  if (!with_gpus) argv.emplace_back("--gres=none");
+  if (gpus == GpuUse::none) argv.emplace_back("--gres=none");
   argv.insert(argv.end(), measure.begin(), measure.end());
   return argv;
 }

@@ -7,10 +7,12 @@
 
 namespace dts::launch {
 
-// A step of one process on each of `nodes`, beside whatever runs there. Only with GPUs may it see
-// them.
+enum class GpuUse { none, all };
+
+// A step of one process on each of `nodes`, beside whatever runs there, with none of the job's GPUs
+// or all of them.
 [[nodiscard]] std::vector<std::string> check_command(const std::vector<std::string>& nodes,
-                                                     bool with_gpus,
+                                                     GpuUse gpus,
                                                      const std::vector<std::string>& measure);
 
 // A step of one process that does nothing but hear the SIGTERM that starts a preemption's grace

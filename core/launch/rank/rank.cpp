@@ -51,7 +51,7 @@ Result<int> run_rank(const RankOptions& options) {
   std::optional<NodeMeasurement> measurement;  // begins first: it has all the time until the start
   if (channel.preflight && identity->local_rank == 0)
     measurement.emplace(run::RunDirectory{options.run_directory}.attempt(options.attempt),
-                        channel.check_gpus);
+                        channel.check_gpus ? GpuUse::all : GpuUse::none);
   Hello hello = make_hello(channel, *identity, options.node);
   std::optional<Topology> topology;
   if (hello.topology) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/binding/bind_policies.hpp"
 
-#include "core/base/text/names.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/binding/binding.hpp"
@@ -17,13 +16,6 @@ namespace dts::plan {
 namespace {
 
 using Cores = std::vector<unsigned>;
-
-constexpr Names<BindPolicy, 4> k_names{{
-    {BindPolicy::automatic, "auto"},
-    {BindPolicy::compact, "compact"},
-    {BindPolicy::spread, "spread"},
-    {BindPolicy::none, "none"},
-}};
 
 // The i-th of `count` runs of `cores`, of `limit` at most; shared where there are fewer.
 Cores run_of(const Cores& cores, std::size_t i, std::size_t count, std::size_t limit) {
@@ -130,26 +122,10 @@ std::vector<RankBinding> bind_by_policy(const topo::NodeTopology& node,
   return ranks;
 }
 
-Result<BindRequest> parse_bind(std::string_view text) {
-  constexpr std::string_view k_map = "map:";
+BindRequest request_of(const spec::Bind& bind) {
   BindRequest request;
-  if (const auto policy = value_of(k_names, text)) {
-    request.policy = *policy;
-    return request;
-  }
-  if (!text.starts_with(k_map))
-    return fail(Errc::invalid,
-                fmt::format("`{}` is no binding", text),
-                "one of auto, compact, spread, none, map:LIST;LIST...");
-  request.policy = BindPolicy::map;
-  for (const std::string& list : split(text.substr(k_map.size()), ';')) {
-    const auto pus = parse_number_list(list, k_highest_cpu);
-    if (!pus || pus->empty())
-      return fail(Errc::invalid,
-                  fmt::format("`{}` in `{}` is no list of processors", list, text),
-                  "for example map:0-3,8;4-7");
-    request.map.push_back(*pus);
-  }
+  request.policy = bind.policy;
+  request.map = bind.map;
   return request;
 }
 

@@ -11,9 +11,8 @@
 
 namespace dts::plan {
 
-// "auto", "compact", "spread", "none" or "map:0-3;4-7" (lists of PUs by local rank).
-// Errc::invalid, naming the place.
-[[nodiscard]] Result<BindRequest> parse_bind(std::string_view text);
+// For one rank, until more is said.
+[[nodiscard]] BindRequest request_of(const spec::Bind& bind);
 
 // The best binding of a node under a policy. `automatic` is, in this order: every rank has a core
 // and as many GPUs as the others, G/n (G not a multiple of n: those left over are named in a

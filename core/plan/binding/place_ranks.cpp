@@ -100,7 +100,7 @@ class NodePlacing {
 
   Result<void> bind(const Plan& plan) {
     if (node_ == nullptr) return {};
-    DTS_ASSIGN(BindRequest request, parse_bind(plan.bind));
+    BindRequest request = request_of(plan.bind);
     request.ranks = static_cast<unsigned>(ranks_.size());
     request.smt = plan.smt;
     request.cores_per_rank = plan.cores_per_rank;

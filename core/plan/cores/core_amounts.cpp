@@ -50,19 +50,21 @@ Weights weights_of(const std::vector<RankClass>& classes, const CoreQuota& quota
 // Base of a Polymatroid, Mathematics of Operations Research 5, 1980).
 class CoreFlow {
  public:
+  enum class Slots { together, each_core };  // of a rank
+
   // `fewest`: near cores that every rank can have at once, and is to have.
   CoreFlow(const std::vector<RankClass>& classes,
            const std::vector<CoreGroup>& groups,
            const CoreQuota& quota,
            const Weights& weights,
-           bool slot_each,
+           Slots slots_of,
            std::int64_t fewest = 0)
       : classes_(classes),
         groups_(groups),
         weights_(weights),
-        far_(slot_each ? quota.each + 1 : 1),
+        far_(slots_of == Slots::each_core ? quota.each + 1 : 1),
         fewest_(fewest),
-        slots_(slots(quota, slot_each)),
+        slots_(slots(quota, slots_of)),
         flow_(k_first_group + groups.size() + classes.size() * (k_hubs + slots_.size())) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const auto size = static_cast<std::int64_t>(groups[g].cores.size());
@@ -92,13 +94,13 @@ class CoreFlow {
     bool is_home, is_extra;
   };
 
-  static std::vector<Slot> slots(const CoreQuota& quota, bool slot_each) {
+  static std::vector<Slot> slots(const CoreQuota& quota, Slots slots_of) {
     std::vector<Slot> slots;
-    for (std::int64_t j = 0; slot_each && j < quota.each; ++j)
+    for (std::int64_t j = 0; slots_of == Slots::each_core && j < quota.each; ++j)
       slots.push_back({1, j, j < quota.home, false});
-    if (!slot_each)
+    if (slots_of == Slots::together)
       slots = {{quota.home, 0, true, false}, {quota.each - quota.home, 0, false, false}};
-    slots.push_back({1, slot_each ? quota.each : 0, false, true});
+    slots.push_back({1, slots_of == Slots::each_core ? quota.each : 0, false, true});
     return slots;
   }
 
@@ -219,13 +221,13 @@ Amounts core_amounts(const std::vector<RankClass>& classes,
                      const CoreQuota& quota,
                      CoreAim aim) {
   const Weights weights = weights_of(classes, quota, aim);
-  Amounts amounts = CoreFlow(classes, groups, quota, weights, false).amounts();
+  Amounts amounts = CoreFlow(classes, groups, quota, weights, CoreFlow::Slots::together).amounts();
   if (aim == CoreAim::distance || classes.size() == 1 || quota.crowded ||
       is_plainly_fair(classes, groups, quota, amounts))
     return amounts;
-  const std::int64_t fewest =
-      fewest_near(classes, CoreFlow(classes, groups, quota, k_near_only, true).amounts());
-  return CoreFlow(classes, groups, quota, weights, true, fewest).amounts();
+  const std::int64_t fewest = fewest_near(
+      classes, CoreFlow(classes, groups, quota, k_near_only, CoreFlow::Slots::each_core).amounts());
+  return CoreFlow(classes, groups, quota, weights, CoreFlow::Slots::each_core, fewest).amounts();
 }
 
 }  // namespace dts::plan

@@ -3,6 +3,8 @@
 // it came to: plain data.
 #pragma once
 
+#include "core/spec/bind.hpp"
+
 #include <string>
 #include <vector>
 
@@ -12,13 +14,7 @@ namespace dts::plan {
 // thread, NCCL's proxy threads and what copies to the GPU.
 inline constexpr unsigned k_home_cores = 4;
 
-enum class BindPolicy {
-  automatic,  // near the GPUs, equal shares, every core used
-  compact,    // runs of neighbours in hwloc's order, whatever the GPUs
-  spread,  // ranks in the NUMA nodes by turns, those passed over that are full; whatever the GPUs
-  none,    // every rank may use every core
-  map      // as the user says, by local rank
-};
+using spec::BindPolicy;
 
 struct BindRequest {
   unsigned ranks = 1;

@@ -73,6 +73,16 @@ bool read_reasons(const json& object, std::vector<Reason>& reasons) {
   return true;
 }
 
+// A text that stands for a value.
+template <class Parse, class Value>
+bool read(const json& object, const char* name, const Parse& parse, Value& value) {
+  std::string text;
+  if (!read(object, name, text)) return false;
+  auto parsed = parse(text);
+  if (parsed) value = *std::move(parsed);
+  return parsed.has_value();
+}
+
 bool read_hosts(const json& object, Plan& plan) {
   const auto found = object.find("hosts");
   if (found == object.end()) return true;
@@ -108,7 +118,7 @@ std::string to_json(const Plan& plan) {
                         {"workers_per_task", plan.workers_per_task},
                         {"launcher", spec::to_string(plan.launcher)},
                         {"frameworks", plan.frameworks},
-                        {"bind", plan.bind},
+                        {"bind", plan.bind.text},
                         {"bind_threads", plan.bind_threads},
                         {"signal_margin", plan.signal_margin.count()},
                         {"command", bytes_to_json(plan.command)},
@@ -147,19 +157,15 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "cpus_per_task", plan.cpus_per_task)) return bad("cpus_per_task");
   if (!read(value, "world_size", plan.world_size)) return bad("world_size");
   if (!read(value, "workers_per_task", plan.workers_per_task)) return bad("workers_per_task");
-  std::string launcher_name;
-  if (!read(value, "launcher", launcher_name)) return bad("launcher");
-  const auto launcher = spec::launcher_from(launcher_name);
-  if (!launcher) return bad("launcher");
-  plan.launcher = *launcher;
+  if (!read(value, "launcher", spec::launcher_from, plan.launcher)) return bad("launcher");
   if (!read(value, "frameworks", plan.frameworks)) return bad("frameworks");
   if (!read(value, "bind_threads", plan.bind_threads)) return bad("bind_threads");
   if (!read(value, "signal_margin", margin)) return bad("signal_margin");
   if (!read_command(value, plan.command)) return bad("command");
   if (!read_reasons(value, plan.reasons)) return bad("reasons");
   plan.signal_margin = std::chrono::seconds(margin);
-  if (value.contains("bind") && !read(value, "bind", plan.bind)) return bad("bind");
-  if (!parse_bind(plan.bind)) return bad("bind");
+  if (value.contains("bind") && !read(value, "bind", spec::parse_bind, plan.bind))
+    return bad("bind");
   if (value.contains("smt") && !read(value, "smt", plan.smt)) return bad("smt");
   if (value.contains("cores_per_rank") && !read(value, "cores_per_rank", plan.cores_per_rank))
     return bad("cores_per_rank");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_plan(): how many ranks, how wide, and why.
+#include "core/base/default_shards.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
@@ -18,7 +19,6 @@ namespace dts::plan {
 namespace {
 
 constexpr std::uint64_t k_most_ranks = 1'000'000;
-constexpr unsigned k_default_shards = 16;  // of the bundled trainer; its --shards must be >= ranks
 
 void decide(Plan& plan, std::string_view what, const std::string& value, std::string why) {
   plan.reasons.push_back({fmt::format("{} = {}", what, value), std::move(why)});
@@ -62,9 +62,8 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& prob
   plan.bind = spec.bind;
   plan.smt = spec.smt;
   plan.cores_per_rank = spec.cores_per_rank;
-  if (const auto bind = parse_bind(spec.bind); !bind)
-    problems.push_back({"--bind", bind.error().message, bind.error().hint});
-  if (spec.bind != "auto") decide(plan, "bind", spec.bind, "as asked");
+  if (spec.bind.policy != spec::BindPolicy::automatic)
+    decide(plan, "bind", spec.bind.text, "as asked");
   const bool has_torch =
       std::find(spec.frameworks.begin(), spec.frameworks.end(), "torch") != spec.frameworks.end();
   if (plan.workers_per_task > 0 && !has_torch)

@@ -22,14 +22,14 @@ void write_all(int fd, std::string_view text) {
 }  // namespace
 
 bool LogFollower::copy_to(int fd, std::uint64_t limit) {
-  return copy(fd, limit, prefix_.empty());
+  return copy(fd, limit, prefix_.empty() ? Lines::any : Lines::whole);
 }
 
 void LogFollower::copy_rest(int fd) {
-  copy(fd, UINT64_MAX, true);
+  copy(fd, UINT64_MAX, Lines::any);
 }
 
-bool LogFollower::copy(int fd, std::uint64_t limit, bool halves) {
+bool LogFollower::copy(int fd, std::uint64_t limit, Lines lines) {
   const auto file = open_own_file(path_, Others::may_write);
   if (!file) return false;
   char block[65536];
@@ -39,7 +39,7 @@ bool LogFollower::copy(int fd, std::uint64_t limit, bool halves) {
     const ssize_t n = ::pread(file->get(), block, sizeof block, static_cast<off_t>(offset_));
     if (n <= 0) return any;
     std::string_view text(block, static_cast<std::size_t>(n));
-    if (!halves && text.size() < sizeof block)
+    if (lines == Lines::whole && text.size() < sizeof block)
       text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0: no whole line yet
     if (text.empty()) return any;
     any = true;

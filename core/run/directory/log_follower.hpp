@@ -22,7 +22,8 @@ class LogFollower {
   void copy_rest(int fd);
 
  private:
-  bool copy(int fd, std::uint64_t limit, bool halves);
+  enum class Lines { whole, any };
+  bool copy(int fd, std::uint64_t limit, Lines lines);
   [[nodiscard]] std::string prefixed(std::string_view text) const;
 
   std::string path_;

@@ -36,7 +36,7 @@ Network::Network(const Layout& layout, int micro_batch)
   const Images half{micro_batch, Cnn2::channels1, Cnn2::side / 2, Cnn2::side / 2};
   const Images wide{micro_batch, Cnn2::channels2, Cnn2::side / 2, Cnn2::side / 2};
   const auto batch = static_cast<std::size_t>(micro_batch);
-  input_ = edge(batch * k_padded, false);
+  input_ = edge(batch * k_padded, Gradient::none);
   const Edge conv1 = edge(full.count());
   const Edge pool1 = edge(half.count());
   const Edge conv2 = edge(wide.count());
@@ -55,10 +55,10 @@ Network::Network(const Layout& layout, int micro_batch)
   indices_.resize(batch);
 }
 
-Edge Network::edge(std::size_t floats, bool with_gradient) {
+Edge Network::edge(std::size_t floats, Gradient gradient) {
   Edge made;
   made.value = buffers_.emplace_back(floats).data();
-  if (with_gradient) made.gradient = buffers_.emplace_back(floats).data();
+  if (gradient == Gradient::wanted) made.gradient = buffers_.emplace_back(floats).data();
   return made;
 }
 
@@ -78,13 +78,9 @@ void Network::load(const Samples& samples, std::span<const std::size_t> indices)
   }
 }
 
-HeadResult Network::head(float scale, bool training) {
-  return cross_entropy(logits_.value,
-                       labels_.data(),
-                       micro_batch_,
-                       Cnn2::classes,
-                       scale,
-                       training ? logits_.gradient : nullptr);
+HeadResult Network::head(float scale) {
+  return cross_entropy(
+      logits_.value, labels_.data(), micro_batch_, Cnn2::classes, scale, logits_.gradient);
 }
 
 void Network::train(const Samples& samples,
@@ -95,7 +91,7 @@ void Network::train(const Samples& samples,
   load(samples, indices);
   const Pass pass{true, weights, nullptr, sums};
   for (const auto& block : blocks_) block->forward(pass);
-  const HeadResult result = head(scale, true);
+  const HeadResult result = head(scale);
   for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) (*block)->backward(pass);
   std::fill_n(sums + layout_.scalar(Scalar::loss), static_cast<std::size_t>(Scalar::count), 0.0F);
   sums[layout_.scalar(Scalar::loss)] = result.loss;

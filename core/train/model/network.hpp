@@ -43,10 +43,12 @@ class Network {
   [[nodiscard]] int micro_batch() const { return micro_batch_; }
 
  private:
+  enum class Gradient { wanted, none };
+
   Network(const Layout& layout, int micro_batch);
-  [[nodiscard]] Edge edge(std::size_t floats, bool with_gradient = true);
+  [[nodiscard]] Edge edge(std::size_t floats, Gradient gradient = Gradient::wanted);
   void load(const Samples& samples, std::span<const std::size_t> indices);
-  HeadResult head(float scale, bool training);
+  HeadResult head(float scale);
 
   Layout layout_;
   int micro_batch_;

@@ -246,7 +246,7 @@ TEST_CASE("of a job with spares only the chosen nodes are used") {
 }
 
 TEST_CASE("the step that measures nodes takes one task on each and no resource from the ranks") {
-  const Words argv = check_command({"n0", "n1"}, false, {"/opt/dtsubmit", "measure"});
+  const Words argv = check_command({"n0", "n1"}, GpuUse::none, {"/opt/dtsubmit", "measure"});
   CHECK(argv.front() == "srun");
   for (const char* word : {"--overlap",
                            "--nodelist=n[0-1]",
@@ -258,5 +258,5 @@ TEST_CASE("the step that measures nodes takes one task on each and no resource f
                            "--kill-on-bad-exit=0"})
     CHECK_MESSAGE(has_run_of(argv, {word}), std::string(word));
   CHECK(Words(argv.end() - 2, argv.end()) == Words{"/opt/dtsubmit", "measure"});
-  CHECK_FALSE(has_run_of(check_command({"n0"}, true, {}), {"--gres=none"}));
+  CHECK_FALSE(has_run_of(check_command({"n0"}, GpuUse::all, {}), {"--gres=none"}));
 }

@@ -171,7 +171,7 @@ TEST_CASE("a node's facts arrive as they were sent, and nothing else does") {
 
 TEST_CASE("this machine is measured, and nothing is left behind") {
   const tests::TemporaryFolder folder;
-  NodeMeasurement measurement(folder.path, false);
+  NodeMeasurement measurement(folder.path, GpuUse::none);
   pollfd waiting{measurement.event_fd(), POLLIN, 0};
   REQUIRE(::poll(&waiting, 1, 60'000) == 1);
   const auto facts = measurement.take();
@@ -182,7 +182,7 @@ TEST_CASE("this machine is measured, and nothing is left behind") {
   CHECK(facts->memory.value_or(0) > 0);
   CHECK(list_folder(folder.path).empty());
   CHECK_FALSE(measurement.take());
-  CHECK(measure_node(folder.path + "/absent", false).write_errno == ENOENT);
+  CHECK(measure_node(folder.path + "/absent", GpuUse::none).write_errno == ENOENT);
 }
 
 TEST_CASE("NVML's GPUs: those of others are left out, what is wrong with ours is taken down") {

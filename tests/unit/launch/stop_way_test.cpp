@@ -104,8 +104,9 @@ TEST_CASE("a lease of another job is no agent of this one") {
 }
 
 TEST_CASE("a run without a scheduler is stopped while its agent lives") {
-  CHECK(launch::stop_way({k_began}, true) == StopWay::signal);
-  CHECK(launch::stop_way({k_began}, false) == StopWay::nothing);
-  CHECK(launch::stop_way({k_began, k_ended}, true) == StopWay::wait);
-  CHECK(launch::stop_way({k_began, k_ended, decided("done")}, true) == StopWay::nothing);
+  CHECK(launch::stop_way({k_began}, run::Holder::alive) == StopWay::signal);
+  CHECK(launch::stop_way({k_began}, run::Holder::gone) == StopWay::nothing);
+  CHECK(launch::stop_way({k_began, k_ended}, run::Holder::alive) == StopWay::wait);
+  CHECK(launch::stop_way({k_began, k_ended, decided("done")}, run::Holder::alive) ==
+        StopWay::nothing);
 }

@@ -34,7 +34,7 @@ topo::NodeTopology machine(const char* text, const std::vector<unsigned>& gpu_nu
 }
 
 NodeBinding bind(const topo::NodeTopology& node, unsigned ranks, const char* policy = "auto") {
-  BindRequest request = *parse_bind(policy);
+  BindRequest request = request_of(*spec::parse_bind(policy));
   request.ranks = ranks;
   request.gpus = first(node.gpus.size());
   const auto binding = bind_node(node, request);
@@ -192,7 +192,7 @@ TEST_CASE("one fast core is not the whole home of a rank with many slow ones") {
 
 TEST_CASE("what cannot be is refused, all of it at once") {
   const auto node = machine("package:1 core:4 pu:1", {0});
-  BindRequest request = *parse_bind("map:0-3;9");
+  BindRequest request = request_of(*spec::parse_bind("map:0-3;9"));
   request.ranks = 2;
   request.gpus = {3};
   request.cores_per_rank = 3;
@@ -203,7 +203,7 @@ TEST_CASE("what cannot be is refused, all of it at once") {
   CHECK_FALSE(bind_node({}, {}));
   for (const char* bad : {"", "fast", "map", "map:", "map:a", "map:0;;1", "compact:1"}) {
     CAPTURE(bad);
-    CHECK_FALSE(parse_bind(bad));
+    CHECK_FALSE(spec::parse_bind(bad));
   }
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("frameworks and threads are taken over, with a reason where they were 
   CHECK(why(planned(spec), "bind-threads") == "(no reason)");
   spec.frameworks = {"torch"};
   spec.bind_threads = "gnu";
-  spec.bind = "map:0-3;4-7";
+  spec.bind = *spec::parse_bind("map:0-3;4-7");
   spec.smt = 1;
   spec.cores_per_rank = 4;
   CHECK(planned(spec).frameworks == std::vector<std::string>{"torch"});
@@ -53,11 +53,9 @@ TEST_CASE("frameworks and threads are taken over, with a reason where they were 
   REQUIRE(back);
   CHECK(back->frameworks.empty());
   CHECK(back->bind_threads == "gnu");
-  CHECK(back->bind == "map:0-3;4-7");
+  CHECK(back->bind.text == "map:0-3;4-7");
   CHECK(back->smt == 1);
   CHECK(back->cores_per_rank == 4);
-  spec.bind = "near";
-  CHECK(refused(spec)[0].where == "--bind");
 }
 
 TEST_CASE("torchrun's processes need torch's variables, and cannot be given cores of their own") {

@@ -265,13 +265,13 @@ TEST_CASE("lists that Slurm made for each rank are located by UUIDs") {
 
 TEST_CASE("a plan's policy is kept, and one that a node cannot meet is refused by its name") {
   Plan plan = plan_of(1, 2, 0);
-  plan.bind = "map:0;1";
+  plan.bind = *spec::parse_bind("map:0;1");
   plan.smt = 1;
   CHECK(placed_ranks(hellos({2}), plan, {{"n0", machine(4)}})[1].cpus == std::vector<unsigned>{1});
-  plan.bind = "none";
+  plan.bind = *spec::parse_bind("none");
   CHECK(placed_ranks(hellos({2}), plan, {{"n0", machine(4)}})[1].cores == 4);
   CHECK(placed_ranks(hellos({2}), plan, {{"n0", machine(4)}})[1].home_cores == 2);
-  plan.bind = "map:0;99";
+  plan.bind = *spec::parse_bind("map:0;99");
   const auto refused = place_ranks(hellos({2}), plan, {{"n0", machine(4)}});
   REQUIRE_FALSE(refused);
   CHECK(contains(refused.error().message, "n0: "));

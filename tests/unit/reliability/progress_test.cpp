@@ -49,7 +49,7 @@ TEST_CASE("what is lost is what came after the newest save") {
   for (const auto& c : cases) {
     CAPTURE(c.run);
     Progress progress = cycle();
-    progress.run(seconds(c.run), false);
+    progress.run(seconds(c.run), Progress::Pace::full);
     check(progress, c.kept);
     progress.lose();
     check(progress, c.lost);
@@ -59,8 +59,8 @@ TEST_CASE("what is lost is what came after the newest save") {
 TEST_CASE("a stretch is the same whole or in pieces") {
   for (int piece = 1; piece <= 13; ++piece) {
     Progress whole = cycle(), pieces = cycle();
-    whole.run(seconds(13 * 13 * piece), false);
-    for (int i = 0; i < 13 * 13; ++i) pieces.run(seconds(piece), false);
+    whole.run(seconds(13 * 13 * piece), Progress::Pace::full);
+    for (int i = 0; i < 13 * 13; ++i) pieces.run(seconds(piece), Progress::Pace::full);
     CHECK(whole.work().computing == pieces.work().computing);
     CHECK(whole.work().saving == pieces.work().saving);
     CHECK(whole.saves() == pieces.saves());
@@ -69,11 +69,11 @@ TEST_CASE("a stretch is the same whole or in pieces") {
 
 TEST_CASE("beside a slow node half of the computing is not work; saves are as fast") {
   Progress progress = cycle();
-  progress.run(seconds(24), true);
+  progress.run(seconds(24), Progress::Pace::slow);
   check(progress, {10, 10, 4, 0, 2});
-  progress.run(seconds(4), false);
+  progress.run(seconds(4), Progress::Pace::full);
   check(progress, {14, 10, 4, 0, 2});
-  progress.run(seconds(4), true);
+  progress.run(seconds(4), Progress::Pace::slow);
   check(progress, {16, 12, 4, 0, 2});
   progress.lose();
   check(progress, {10, 10, 4, 8, 2});
@@ -81,22 +81,22 @@ TEST_CASE("beside a slow node half of the computing is not work; saves are as fa
 
 TEST_CASE("after a loss, or a save out of turn, a whole interval begins") {
   Progress progress = cycle();
-  progress.run(seconds(9), false);
+  progress.run(seconds(9), Progress::Pace::full);
   progress.lose();
-  progress.run(seconds(9), false);
+  progress.run(seconds(9), Progress::Pace::full);
   check(progress, {9, 0, 0, 9, 0});
   progress.keep();
-  progress.run(seconds(11), false);
+  progress.run(seconds(11), Progress::Pace::full);
   progress.lose();
   check(progress, {9, 0, 0, 20, 1});
 }
 
 TEST_CASE("a corruption costs all since the newest good checkpoint") {
   Progress progress = cycle();
-  progress.run(seconds(12 + 5), false);
+  progress.run(seconds(12 + 5), Progress::Pace::full);
   progress.corrupt();
   CHECK(progress.corrupted());
-  progress.run(seconds(24), false);
+  progress.run(seconds(24), Progress::Pace::full);
   check(progress, {35, 0, 6, 0, 3});
   progress.roll_back();
   check(progress, {10, 0, 6, 25, 3});
@@ -105,13 +105,13 @@ TEST_CASE("a corruption costs all since the newest good checkpoint") {
 
 TEST_CASE("a failure takes a corruption along that no checkpoint has seen") {
   Progress progress = cycle();
-  progress.run(seconds(5), false);
+  progress.run(seconds(5), Progress::Pace::full);
   progress.corrupt();
   progress.lose();
   CHECK_FALSE(progress.corrupted());
-  progress.run(seconds(5), false);
+  progress.run(seconds(5), Progress::Pace::full);
   progress.corrupt();
-  progress.run(seconds(10), false);  // saved wrong
+  progress.run(seconds(10), Progress::Pace::full);  // saved wrong
   progress.lose();
   CHECK(progress.corrupted());
   progress.roll_back();

@@ -57,7 +57,7 @@ TEST_CASE("a full spec survives its JSON") {
   spec.signal_margin = std::chrono::seconds(0);
   spec.stop_signal = 10;
   spec.frameworks = {"jax"};
-  spec.bind = "spread";
+  spec.bind = *parse_bind("spread");
   spec.smt = 1;
   spec.cores_per_rank = 6;
   spec.bind_threads = "gnu";
@@ -78,7 +78,7 @@ TEST_CASE("a full spec survives its JSON") {
   CHECK(back->command == spec.command);
   CHECK(back->slurm == spec.slurm);
   CHECK(back->frameworks == spec.frameworks);
-  CHECK(back->bind == "spread");
+  CHECK(back->bind.policy == BindPolicy::spread);
   CHECK(back->smt == 1);
   CHECK(back->cores_per_rank == 6);
   CHECK(back->bind_threads == "gnu");

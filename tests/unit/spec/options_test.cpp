@@ -67,6 +67,26 @@ TEST_CASE("what is typed for any option survives spec.json") {
   }
 }
 
+TEST_CASE("what is no launcher and no binding is refused where it is read, and changes nothing") {
+  JobSpec spec;
+  const auto launcher = option("--launcher").value.parse("rsh", spec);
+  REQUIRE_FALSE(launcher);
+  CHECK(launcher.error().message == "must be auto, mpirun, srun or ssh");
+  const auto bind = option("--bind").value.parse("map:0;a", spec);
+  REQUIRE_FALSE(bind);
+  CHECK(option("--bind").value.parse("near", spec).error().message == "`near` is no binding");
+  CHECK(bind.error().message == "`a` in `map:0;a` is no list of processors");
+  CHECK(to_json(spec) == to_json(JobSpec{}));
+}
+
+TEST_CASE("a binding is written as it was typed") {
+  JobSpec spec;
+  REQUIRE(option("--bind").value.parse("map:0,1;2-3", spec));
+  CHECK(spec.bind.policy == BindPolicy::map);
+  CHECK(spec.bind.map == std::vector<std::vector<unsigned>>{{0, 1}, {2, 3}});
+  CHECK(to_json(spec).find("\"map:0,1;2-3\"") != std::string::npos);
+}
+
 TEST_CASE("an option that only the scheduler reads arrives there under its own name") {
   JobSpec spec;
   REQUIRE(option("--comment").value.parse("sweep 3", spec));
