@@ -2,8 +2,6 @@
 #include "core/launch/job/job_watch.hpp"
 
 #include "core/base/files/unique_fd.hpp"
-#include "core/base/text/hostlist.hpp"
-#include "core/base/text/number_list.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -104,46 +102,6 @@ JobWatch::JobWatch(Connect connect, sched::JobId job, bool see_nodes, Connect fa
     work(shared, connect, fallback);
   }).detach();
 }
-
-namespace {
-
-// All but what the job's own record says.
-JobWatch::Facts facts_of(sched::Scheduler& scheduler) {
-  JobWatch::Facts facts;
-  if (const auto config = scheduler.config()) {
-    if (config->kill_wait_seconds > 0) facts.kill_wait_seconds = config->kill_wait_seconds;
-    // proctrack/cgroup signals a step's own children only, unless cgroup.conf says otherwise; the
-    // others know every process of it.
-    facts.signals_reach_programs =
-        !config->proctrack.empty() && config->proctrack != "proctrack/cgroup";
-  }
-  if (const auto nodes = scheduler.nodes())
-    for (const sched::NodeInfo& node : *nodes) {
-      facts.addresses[node.name] = node.address;
-      facts.ports[node.name] = node.port;
-      facts.allotments[node.name].of = node.cpus;
-    }
-  return facts;
-}
-
-void add_record(JobWatch::Facts& facts, const sched::JobInfo& job) {
-  facts.deadline = job.end_time;
-  const auto nodes = expand_hostlist(job.nodes);
-  for (std::size_t i = 0; nodes && i < std::min(nodes->size(), job.cpus.size()); ++i)
-    if (auto cpus = parse_number_list(job.cpus[i], k_highest_cpu))
-      facts.allotments[(*nodes)[i]].cpus = *std::move(cpus);
-}
-
-std::vector<std::string> nodes_down(sched::Scheduler& scheduler) {
-  std::vector<std::string> down;
-  if (const auto nodes = scheduler.nodes())
-    for (const sched::NodeInfo& node : *nodes)
-      if (node.state.rfind("down", 0) == 0 || node.state.find('*') != std::string::npos)
-        down.push_back(node.name);
-  return down;
-}
-
-}  // namespace
 
 Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect& connect,
                                                                   const Connect& fallback) {

@@ -6,13 +6,12 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/launch/job/job_facts.hpp"
 #include "core/launch/job/job_return.hpp"
-#include "core/plan/allotment.hpp"
 #include "core/sched/scheduler.hpp"
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,14 +44,7 @@ class JobWatch {
   // See job_return.hpp.
   void come_back(Return how);
 
-  struct Facts {
-    std::map<std::string, std::string> addresses;       // NodeAddr by node name
-    std::map<std::string, unsigned> ports;              // of the nodes' daemons, likewise
-    std::map<std::string, plan::Allotment> allotments;  // by node name
-    unsigned kill_wait_seconds = 30;
-    bool signals_reach_programs = false;  // as in Go
-    std::int64_t deadline = 0;  // Unix seconds at which the job's time is over; 0: not known
-  };
+  using Facts = JobFacts;
 
   // Each hands an answer over once. Thread-safe.
   [[nodiscard]] std::optional<Facts> take_facts();
