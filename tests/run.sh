@@ -2,9 +2,9 @@
 # Builds and tests. On a fresh Debian 12 it installs what is missing first.
 #   tests/run.sh            before a commit: build; unit, golden, cli, lint and contract tests; the integration tests that walk
 #                           through the main job (label walk); the unit tests of what parses, with sanitizers
-#   tests/run.sh rest       all unit and cli tests with sanitizers, every parser fuzzed for 20 s, the other integration tests
+#   tests/run.sh rest       all unit and cli tests with sanitizers, every parser fuzzed for 20 s, cognitive complexity, the other integration tests
 #   tests/run.sh all        both
-#   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, walk, lint, fuzz,
+#   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, walk, lint, complexity, fuzz,
 #                           bench, faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -50,7 +50,8 @@ rest() {
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
   stage "build of the fuzz targets" build fuzz --target fuzzers
   stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
-  stage "integration" tests dev -LE "bench|frameworks|faults|contract|walk|unit|golden|cli|lint" -j 2
+  stage "cognitive complexity" tests dev -L complexity
+  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|contract|walk|unit|golden|cli|lint" -j 2
 }
 
 tests/tools/install_packages.sh --with-tests

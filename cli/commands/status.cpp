@@ -135,17 +135,16 @@ std::string percent(const run::TimeUse& use) {
   return use.goodput() < 0 ? "-" : fmt::format("{:.0f} %", 100 * use.goodput());
 }
 
-void print_table(const Status& status) {
-  const run::RunSummary& summary = status.summary;
+void print_heading(const Status& status) {
   const std::string state = job_words(status);
   fmt::print("run     {}\n", status.run.path);
-  if (!summary.job.empty())
-    fmt::print("job     {}{}\n", summary.job, state.empty() ? "" : ", " + state);
+  if (!status.summary.job.empty())
+    fmt::print("job     {}{}\n", status.summary.job, state.empty() ? "" : ", " + state);
   else if (exists(status.run.script()))
     fmt::print("job     none that is known; `dtsubmit requeue {}` submits it\n",
                shell_quote(status.run.path));
   if (!status.other.empty()) fmt::print("warning {}\n", status.other);
-  if (!summary.attempts.empty())
+  if (!status.summary.attempts.empty())
     fmt::print("\n{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
                "ATTEMPT",
                "ENDED BY",
@@ -154,30 +153,44 @@ void print_table(const Status& status) {
                "LOST",
                "GOODPUT",
                "NODES");
-  for (const run::AttemptSummary& attempt : summary.attempts) {
-    const bool counted = attempt.last_step >= 0;
-    const std::string steps =
-        counted
-            ? fmt::format("{}-{}", std::max<std::int64_t>(0, attempt.first_step), attempt.last_step)
-            : "-";
-    fmt::print("{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
-               attempt.number,
-               attempt.cause.empty() ? "running" : attempt.cause.name(),
-               attempt.decision.empty() ? "-" : attempt.decision.name(),
-               steps,
-               attempt.steps_lost >= 0 ? std::to_string(attempt.steps_lost) : "-",
-               percent(use_of(status, attempt.number)),
-               fmt::join(attempt.nodes, ","));
-    if (!attempt.detail.empty() && attempt.cause != run::Cause::completed)
-      fmt::print("         {}\n", attempt.detail);
-    if (attempt.anew)
-      fmt::print("         started over at step 0, although there was {}: no checkpoint was used\n",
-                 attempt.resumable);
-    if (!attempt.quiet.empty()) fmt::print("         {}\n", attempt.quiet);
-    for (const run::SlowRank& slow : attempt.slow) fmt::print("         {}\n", slow.detail);
-    for (const std::string& words : attempt.binding) fmt::print("         {}\n", words);
-    for (const std::string& words : attempt.warnings) fmt::print("         warning: {}\n", words);
-  }
+}
+
+// What there is to say of an attempt besides its row, a line each.
+std::vector<std::string> notes_on(const run::AttemptSummary& attempt) {
+  std::vector<std::string> notes;
+  if (!attempt.detail.empty() && attempt.cause != run::Cause::completed)
+    notes.push_back(attempt.detail);
+  if (attempt.anew)
+    notes.push_back(
+        fmt::format("started over at step 0, although there was {}: no checkpoint was used",
+                    attempt.resumable));
+  if (!attempt.quiet.empty()) notes.push_back(attempt.quiet);
+  for (const run::SlowRank& slow : attempt.slow) notes.push_back(slow.detail);
+  notes.insert(notes.end(), attempt.binding.begin(), attempt.binding.end());
+  for (const std::string& words : attempt.warnings) notes.push_back("warning: " + words);
+  return notes;
+}
+
+void print_attempt(const Status& status, const run::AttemptSummary& attempt) {
+  const std::string steps =
+      attempt.last_step >= 0
+          ? fmt::format("{}-{}", std::max<std::int64_t>(0, attempt.first_step), attempt.last_step)
+          : "-";
+  fmt::print("{:>7}  {:<14} {:<9} {:>11}  {:>4}  {:>7}  {}\n",
+             attempt.number,
+             attempt.cause.empty() ? "running" : attempt.cause.name(),
+             attempt.decision.empty() ? "-" : attempt.decision.name(),
+             steps,
+             attempt.steps_lost >= 0 ? std::to_string(attempt.steps_lost) : "-",
+             percent(use_of(status, attempt.number)),
+             fmt::join(attempt.nodes, ","));
+  for (const std::string& note : notes_on(attempt)) fmt::print("         {}\n", note);
+}
+
+void print_table(const Status& status) {
+  const run::RunSummary& summary = status.summary;
+  print_heading(status);
+  for (const run::AttemptSummary& attempt : summary.attempts) print_attempt(status, attempt);
   fmt::print("\nsteps lost  {}\n",
              summary.steps_lost >= 0 ? std::to_string(summary.steps_lost)
                                      : "unknown: the program reported no steps");

@@ -205,31 +205,54 @@ Paint paint_of(const Use& use) {
   return {home_kind(rank), colour_of(rank).dark ? "on-dark" : "on-light"};
 }
 
-Drawing draw_node(const Scene& scene, int widest) {
+namespace {
+
+// The most of a kind that anything of the next larger kind has.
+struct Most {
   std::size_t numas = 1, caches = 1, cores = 1;
+};
+
+Most most_of(const Scene& scene) {
+  Most most;
   for (const ScenePackage& package : scene.packages) {
-    numas = std::max(numas, package.numas.size());
+    most.numas = std::max(most.numas, package.numas.size());
     for (const SceneNuma& numa : package.numas) {
-      caches = std::max(caches, numa.caches.size());
-      for (const SceneCache& cache : numa.caches) cores = std::max(cores, cache.cores.size());
+      most.caches = std::max(most.caches, numa.caches.size());
+      for (const SceneCache& cache : numa.caches)
+        most.cores = std::max(most.cores, cache.cores.size());
     }
   }
+  return most;
+}
+
+// All that are worth a try.
+std::vector<Arrangement> arrangements(const Scene& scene) {
+  const Most most = most_of(scene);
+  std::vector<Arrangement> all;
+  for (const std::size_t p : doubled(std::max<std::size_t>(scene.packages.size(), 1)))
+    for (const std::size_t n : doubled(most.numas))
+      for (const std::size_t c : doubled(most.caches))
+        for (const std::size_t k : doubled(most.cores))
+          if (k >= std::min<std::size_t>(most.cores, 4))  // no columns of single cores
+            all.push_back({p, n, c, k});
+  return all;
+}
+
+}  // namespace
+
+Drawing draw_node(const Scene& scene, int widest) {
   std::optional<Drawing> best;
   std::pair<int, int> best_cost;
-  for (const std::size_t p : doubled(std::max<std::size_t>(scene.packages.size(), 1)))
-    for (const std::size_t n : doubled(numas))
-      for (const std::size_t c : doubled(caches))
-        for (const std::size_t k : doubled(cores)) {
-          if (k < std::min<std::size_t>(cores, 4)) continue;  // no columns of single cores
-          Drawing drawing = Painter(scene, {p, n, c, k}).paint();
-          const int excess = std::max(0, drawing.width - widest);
-          const std::pair cost{
-              std::max(drawing.height * 3, std::max(drawing.width, k_usual) * 2) + 1000 * excess,
-              drawing.height};
-          if (best && cost >= best_cost) continue;
-          best = std::move(drawing);
-          best_cost = cost;
-        }
+  for (const Arrangement& arrangement : arrangements(scene)) {
+    Drawing drawing = Painter(scene, arrangement).paint();
+    const int excess = std::max(0, drawing.width - widest);
+    const std::pair cost{
+        std::max(drawing.height * 3, std::max(drawing.width, k_usual) * 2) + 1000 * excess,
+        drawing.height};
+    if (best && cost >= best_cost) continue;
+    best = std::move(drawing);
+    best_cost = cost;
+  }
   return best.value_or(Drawing{});
 }
 

@@ -35,6 +35,15 @@ Result<void> check_owner(int fd, const std::string& folder) {
               "choose another --folder, or work as that user");
 }
 
+// Not valid() where the folder is absent.
+Result<UniqueFd> open_folder(const std::string& folder, IfAbsent if_absent) {
+  if (if_absent == IfAbsent::create) DTS_TRY(make_folders(folder, 0700));
+  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() && errno != ENOENT) return fail_errno("cannot open " + folder);
+  if (fd.valid()) DTS_TRY(check_owner(fd.get(), folder));
+  return fd;
+}
+
 }  // namespace
 
 Result<UniqueFd> lock_folder(const std::string& folder,
@@ -42,15 +51,9 @@ Result<UniqueFd> lock_folder(const std::string& folder,
                              std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (true) {
-    if (if_absent == IfAbsent::create) DTS_TRY(make_folders(folder, 0700));
-    UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!fd.valid() && errno == ENOENT) {
-      if (if_absent == IfAbsent::leave) return UniqueFd();
-      continue;
-    }
-    if (!fd.valid()) return fail_errno("cannot open " + folder);
-    DTS_TRY(check_owner(fd.get(), folder));
-    const bool held = ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+    DTS_ASSIGN(UniqueFd fd, open_folder(folder, if_absent));
+    if (!fd.valid() && if_absent == IfAbsent::leave) return fd;
+    const bool held = fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
     if (held && is_still(fd.get(), folder)) return fd;
     if (std::chrono::steady_clock::now() > deadline)
       return fail(Errc::io,
@@ -58,7 +61,7 @@ Result<UniqueFd> lock_folder(const std::string& folder,
                               folder,
                               std::chrono::duration_cast<std::chrono::seconds>(limit).count()),
                   "wait for it, or end it");
-    if (!held) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (fd.valid() && !held) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
 

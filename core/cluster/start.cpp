@@ -31,31 +31,51 @@ constexpr auto k_answer_limit = 5s;
 constexpr auto k_end_limit = 10s;
 constexpr unsigned k_attempts = 16;  // to find free ports
 
-Result<void> write_files(const Layout& layout) {
+Result<void> make_all_folders(const Layout& layout) {
   const std::string& folder = layout.spec.folder;
-  DTS_TRY(write_record(layout));
   for (const char* name : {"state", "run", "log", "gpu", "spool", "tmp"})
     DTS_TRY(make_folders(folder + "/" + name));
   for (const std::string& node : node_names(layout))
     for (const char* parent : {"spool", "tmp"})
       DTS_TRY(make_folders(fmt::format("{}/{}/{}", folder, parent, node)));
+  return {};
+}
+
+Result<void> make_gpus(const Layout& layout) {
   for (unsigned gpu = 0; gpu < layout.spec.gpus_per_node; ++gpu)
-    if (::symlink("/dev/null", gpu_path(folder, gpu).c_str()) != 0)
-      return fail_errno("cannot create " + gpu_path(folder, gpu));
+    if (const std::string path = gpu_path(layout.spec.folder, gpu);
+        ::symlink("/dev/null", path.c_str()) != 0)
+      return fail_errno("cannot create " + path);
+  return {};
+}
+
+struct ConfigFile {
+  std::string path;
+  std::string text;  // empty: the file is not needed
+  unsigned mode = 0600;
+};
+
+std::vector<ConfigFile> config_files(const Layout& layout) {
+  const std::string& folder = layout.spec.folder;
+  std::vector<ConfigFile> files{{folder + "/gres.conf", render_gres_conf(layout)},
+                                {folder + "/cgroup.conf", render_cgroup_conf(layout)}};
   if (layout.own_host_names)
-    DTS_TRY(write_file(hosts_path(folder),
-                       render_hosts(layout, read_file("/etc/hosts").value_or("")),
-                       0644,
-                       Durability::deferred));
-  const std::string gres = render_gres_conf(layout);
-  const std::string cgroup = render_cgroup_conf(layout);
-  if (!gres.empty()) DTS_TRY(write_file(folder + "/gres.conf", gres, 0600, Durability::deferred));
-  if (!cgroup.empty())
-    DTS_TRY(write_file(folder + "/cgroup.conf", cgroup, 0600, Durability::deferred));
-  return write_file(conf_path(folder),
-                    layout.own_host_names ? render_start_conf(layout) : render_slurm_conf(layout),
-                    0600,
-                    Durability::deferred);
+    files.push_back(
+        {hosts_path(folder), render_hosts(layout, read_file("/etc/hosts").value_or("")), 0644});
+  // Last: with it the cluster is there.
+  files.push_back({conf_path(folder),
+                   layout.own_host_names ? render_start_conf(layout) : render_slurm_conf(layout)});
+  return files;
+}
+
+Result<void> write_files(const Layout& layout) {
+  DTS_TRY(write_record(layout));
+  DTS_TRY(make_all_folders(layout));
+  DTS_TRY(make_gpus(layout));
+  for (const ConfigFile& file : config_files(layout))
+    if (!file.text.empty())
+      DTS_TRY(write_file(file.path, file.text, file.mode, Durability::deferred));
+  return {};
 }
 
 // The last lines of what a daemon said.

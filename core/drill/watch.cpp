@@ -143,6 +143,39 @@ Result<Target> find_target(const run::RunDirectory& run,
   return target;
 }
 
+namespace {
+
+// Calls `by_hand` once, when the scheduler has ended the job of itself.
+class HandCall {
+ public:
+  HandCall(const Target& target, const std::function<Result<void>()>& by_hand)
+      : target_(target), by_hand_(by_hand), called_(!by_hand) {}
+
+  [[nodiscard]] bool called() const { return called_; }
+
+  Result<void> look() {
+    if (called_ || Clock::now() < next_question_) return {};
+    next_question_ = Clock::now() + k_question;
+    if (target_.scheduler == nullptr || !is_over(*target_.scheduler, target_.job)) return {};
+    called_ = true;
+    return by_hand_();
+  }
+
+ private:
+  const Target& target_;
+  const std::function<Result<void>()>& by_hand_;
+  bool called_;
+  Clock::time_point next_question_ = Clock::now() + k_question;
+};
+
+// The run's end was decided after its first `known` events.
+bool is_decided_since(std::size_t known, const Story& story) {
+  const run::Event* last = run::final_decision(story.events);
+  return last != nullptr && last - story.events.data() >= static_cast<long>(known);
+}
+
+}  // namespace
+
 Result<Shown> watch(const Target& target,
                     Fault fault,
                     Clock::time_point since,
@@ -154,21 +187,12 @@ Result<Shown> watch(const Target& target,
   const std::size_t known = story.events.size();
   const bool tells = tells_steps(story, target.attempt);
   if (!tells) shown.sign = "output or a checkpoint";
-  bool called = !by_hand;
+  HandCall hand(target, by_hand);
   Ending ending(target.scheduler);
-  auto next_question = Clock::now() + k_question;
   while (!is_back(story, target, tells) && Clock::now() - since < limit) {
-    const run::Event* last = run::final_decision(story.events);
-    const bool decided = last != nullptr && last - story.events.data() >= static_cast<long>(known);
-    shown.ended = called && (decided || ending.seen(story.events));
+    shown.ended = hand.called() && (is_decided_since(known, story) || ending.seen(story.events));
     if (shown.ended) break;
-    if (!called && Clock::now() >= next_question) {
-      next_question = Clock::now() + k_question;
-      if (target.scheduler != nullptr && is_over(*target.scheduler, target.job)) {
-        called = true;
-        DTS_TRY(by_hand());
-      }
-    }
+    DTS_TRY(hand.look());
     DTS_TRY(check_interruption());
     std::this_thread::sleep_for(k_look);
     DTS_ASSIGN(story, read_story(target.run));

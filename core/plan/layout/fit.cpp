@@ -115,44 +115,64 @@ void check_time(const spec::JobSpec& spec,
                       "ask for less: the run continues in further attempts"});
 }
 
+// The nodes that the job may get, and how a message names them.
+struct Candidates {
+  std::vector<Node> nodes;
+  std::size_t size = 0;  // also of nodes that the partition has and nothing is known of
+  std::string scope;     // " in partition gpu without n3"
+};
+
+Candidates find_candidates(const spec::JobSpec& spec,
+                           const ClusterView& cluster,
+                           const ClusterView::Partition* partition) {
+  Candidates found;
+  std::set<std::string> members, excluded;
+  if (partition != nullptr) {
+    found.scope = " in partition " + partition->name;
+    members.insert(partition->nodes.begin(), partition->nodes.end());
+  }
+  for (std::string& node : expand_hostlist(spec.exclude).value_or(std::vector<std::string>()))
+    if (members.erase(node) > 0 || partition == nullptr) excluded.insert(std::move(node));
+  if (!excluded.empty()) found.scope += " without " + spec.exclude;
+  for (const Node& node : cluster.nodes)
+    if (partition == nullptr ? excluded.count(node.name) == 0 : members.count(node.name) > 0)
+      found.nodes.push_back(node);
+  found.size = members.empty() ? found.nodes.size() : members.size();
+  return found;
+}
+
+void check_size(unsigned wanted, const Candidates& found, Diagnostics& problems) {
+  if (found.size > 0 && found.size < wanted)
+    problems.push_back({"--nodes",
+                        fmt::format("{} asked, but there {} {}{}",
+                                    counted(wanted, "node"),
+                                    found.size == 1 ? "is" : "are",
+                                    found.size,
+                                    found.scope),
+                        fmt::format("ask for {} or fewer", found.size)});
+}
+
 }  // namespace
 
 Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics& problems) {
   Fit fit;
   const ClusterView::Partition* partition = find_partition(spec, cluster, problems);
   if (!cluster.partitions.empty() && partition == nullptr) return fit;
-  std::string scope;
-  std::set<std::string> members;
   if (partition != nullptr) {
     fit.partition = partition->name;
-    scope = " in partition " + partition->name;
-    members.insert(partition->nodes.begin(), partition->nodes.end());
     check_time(spec, *partition, problems);
   }
-  std::set<std::string> excluded;
-  for (std::string& node : expand_hostlist(spec.exclude).value_or(std::vector<std::string>()))
-    if (members.erase(node) > 0 || partition == nullptr) excluded.insert(std::move(node));
-  if (!excluded.empty()) scope += " without " + spec.exclude;
-  for (const Node& node : cluster.nodes)
-    if (partition == nullptr ? excluded.count(node.name) == 0 : members.count(node.name) > 0)
-      fit.nodes.push_back(node);
   const unsigned wanted = spec.nodes + spec.spares;
-  const std::size_t size = members.empty() ? fit.nodes.size() : members.size();
-  if (size > 0 && size < wanted)
-    problems.push_back({"--nodes",
-                        fmt::format("{} asked, but there {} {}{}",
-                                    counted(wanted, "node"),
-                                    size == 1 ? "is" : "are",
-                                    size,
-                                    scope),
-                        fmt::format("ask for {} or fewer", size)});
+  Candidates found = find_candidates(spec, cluster, partition);
+  check_size(wanted, found, problems);
+  fit.nodes = std::move(found.nodes);
   if (fit.nodes.empty()) return fit;
   fit.known = true;
   fit.all = fit.nodes;
   // Where no node has enough of one thing, the next is held against all of them: every problem is
   // said at once.
   const auto keep = [&](const Demand& d) {
-    fit.nodes = demand(fit.nodes.empty() ? fit.all : fit.nodes, d, scope, wanted, problems);
+    fit.nodes = demand(fit.nodes.empty() ? fit.all : fit.nodes, d, found.scope, wanted, problems);
   };
   bool enough = true;
   if (spec.gpus_per_node.value_or(0) > 0) {

@@ -137,6 +137,61 @@ std::string to_json(const Plan& plan) {
   return dump(value, 2) + "\n";
 }
 
+namespace {
+
+// A member of plan.json; the function is false where it is of a wrong type or value.
+struct Member {
+  const char* key;
+  bool (*read)(const json& object, Plan& plan);
+  bool optional = false;
+};
+
+bool read_margin(const json& object, Plan& plan) {
+  unsigned seconds = 0;
+  if (!read(object, "signal_margin", seconds)) return false;
+  plan.signal_margin = std::chrono::seconds(seconds);
+  return true;
+}
+
+#define DTS_MEMBER(name)                                                                 \
+  {                                                                                      \
+#name, [](const json& object, Plan& plan) { return read(object, #name, plan.name); } \
+  }
+#define DTS_OPTIONAL(name)                                                                     \
+  {                                                                                            \
+#name, [](const json& object, Plan& plan) { return read(object, #name, plan.name); }, true \
+  }
+
+constexpr Member k_members[] = {
+    DTS_MEMBER(job_name),
+    DTS_MEMBER(nodes),
+    DTS_MEMBER(ntasks_per_node),
+    DTS_MEMBER(gpus_per_node),
+    DTS_MEMBER(cpus_per_task),
+    DTS_MEMBER(world_size),
+    DTS_MEMBER(workers_per_task),
+    {"launcher",
+     [](const json& object, Plan& plan) {
+       return read(object, "launcher", spec::launcher_from, plan.launcher);
+     }},
+    DTS_MEMBER(frameworks),
+    DTS_MEMBER(bind_threads),
+    {"signal_margin", read_margin},
+    {"command", [](const json& object, Plan& plan) { return read_command(object, plan.command); }},
+    {"reasons", [](const json& object, Plan& plan) { return read_reasons(object, plan.reasons); }},
+    {"bind",
+     [](const json& object, Plan& plan) {
+       return read(object, "bind", spec::parse_bind, plan.bind);
+     },
+     true},
+    DTS_OPTIONAL(smt),
+    DTS_OPTIONAL(cores_per_rank),
+    DTS_OPTIONAL(spares),
+    DTS_OPTIONAL(exclude),
+    {"hosts", read_hosts}};
+
+}  // namespace
+
 Result<Plan> plan_from_json(std::string_view text) {
   const auto bad = [](std::string_view what) {
     return fail(
@@ -149,29 +204,10 @@ Result<Plan> plan_from_json(std::string_view text) {
   if (!read(value, "schema", schema) || schema != k_plan_schema)
     return bad(fmt::format("its schema is not {}", k_plan_schema));
   Plan plan;
-  unsigned margin = 0;
-  if (!read(value, "job_name", plan.job_name)) return bad("job_name");
-  if (!read(value, "nodes", plan.nodes)) return bad("nodes");
-  if (!read(value, "ntasks_per_node", plan.ntasks_per_node)) return bad("ntasks_per_node");
-  if (!read(value, "gpus_per_node", plan.gpus_per_node)) return bad("gpus_per_node");
-  if (!read(value, "cpus_per_task", plan.cpus_per_task)) return bad("cpus_per_task");
-  if (!read(value, "world_size", plan.world_size)) return bad("world_size");
-  if (!read(value, "workers_per_task", plan.workers_per_task)) return bad("workers_per_task");
-  if (!read(value, "launcher", spec::launcher_from, plan.launcher)) return bad("launcher");
-  if (!read(value, "frameworks", plan.frameworks)) return bad("frameworks");
-  if (!read(value, "bind_threads", plan.bind_threads)) return bad("bind_threads");
-  if (!read(value, "signal_margin", margin)) return bad("signal_margin");
-  if (!read_command(value, plan.command)) return bad("command");
-  if (!read_reasons(value, plan.reasons)) return bad("reasons");
-  plan.signal_margin = std::chrono::seconds(margin);
-  if (value.contains("bind") && !read(value, "bind", spec::parse_bind, plan.bind))
-    return bad("bind");
-  if (value.contains("smt") && !read(value, "smt", plan.smt)) return bad("smt");
-  if (value.contains("cores_per_rank") && !read(value, "cores_per_rank", plan.cores_per_rank))
-    return bad("cores_per_rank");
-  if (value.contains("spares") && !read(value, "spares", plan.spares)) return bad("spares");
-  if (value.contains("exclude") && !read(value, "exclude", plan.exclude)) return bad("exclude");
-  if (!read_hosts(value, plan)) return bad("hosts");
+  for (const Member& member : k_members) {
+    if (member.optional && !value.contains(member.key)) continue;
+    if (!member.read(value, plan)) return bad(member.key);
+  }
   if (!is_sum_of_ranks(plan)) return bad("world_size is not the ranks of all nodes");
   return plan;
 }
