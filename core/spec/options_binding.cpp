@@ -11,18 +11,18 @@ std::vector<Option> binding_options() {
        .help = "which cores ranks get: auto, compact, spread, none, map:LIST;LIST... [auto]",
        .manual = R"(Which cores each rank gets.
 .B auto
-(the default): as many as the other ranks have, those near the GPUs divided fairly, and every core is used;
+(the default): the same number for each rank, with those near the GPUs divided fairly and every core used;
 .BR compact :
-runs of neighbors;
+runs of neighboring cores;
 .BR spread :
-ranks in the NUMA nodes in turn, passing over full ones;
+ranks are dealt to the NUMA nodes in turn, skipping full ones;
 .BR none :
-all of them, for every rank;
+every rank may use all cores;
 .BR map:\fILIST\fB;\fILIST\fR ...:
 these hardware threads, by local rank, as in
 .BR map:0-3,8;4-7 .
 The agent's log reports the result.
-Where Slurm gives a job a part of a node without confining it to that part
+If Slurm gives a job part of a node without confining it to that part
 .RI ( TaskPlugin=task/none ),
 ranks keep to the processors that the job was given.
 )"},
@@ -43,9 +43,9 @@ The default is as many as there are.
        .help = "bind each thread of an OpenMP runtime to a core: none, auto, gnu, intel [none]",
        .manual = R"(Bind each thread of an OpenMP runtime to a core of its own.
 .B auto
-finds out on the node which runtime the program is linked with, uses what every runtime understands for a program
-that loads one later, and leaves all cores of the rank to the main thread, so that what it starts is not crowded
-on one.
+detects on the node which runtime the program is linked with, or uses settings that every runtime understands if the
+program loads one later. It leaves all cores of the rank to the main thread, so that the threads it starts are not
+crowded on one core.
 .B gnu
 (libgomp) and
 .B intel
@@ -53,19 +53,19 @@ on one.
 .B GOMP_CPU_AFFINITY
 in
 .BR dtsubmit-environment (7)
-for programs that this harms.
+for programs that this slows down.
 .BR none ,
 the default, lets the threads of a rank move freely among its cores.
 )"},
       {.names = "--strict-binding",
        .value = flag(&JobSpec::strict_binding, Written::if_set),
-       .help = "end if a rank or its threads are not bound as planned [warn]",
+       .help = "stop if a rank or its threads are not bound as planned [warn]",
        .manual =
            R"(Refuse to start if a rank's cores, memory policy or visible GPUs are not as planned, and stop the run if its
 threads are found elsewhere later, both with the cause
 .B wrong_binding
 and exit code 3.
-Without this option, either is a warning in
+Without this option, either case is a warning in
 .I agent.log
 and in
 .BR dtsubmit-status (1).
@@ -84,11 +84,11 @@ std::vector<Option> host_options() {
            R"(Machines to run on: a host list such as n[1\-4],gpu01, each item of which may end in
 .BI : N\fR,
 the number of ranks on each of its hosts.
-The others have as many as
+Hosts without it get as many ranks as
 .B \-\-ntasks\-per\-node
-or the GPUs ask for.
+or the number of GPUs requires.
 Ranks are numbered in the order of the list.
-Two names of one machine are refused.
+Two names for the same machine are refused.
 )"},
       {.names = "--ssh-command",
        .value = text(&JobSpec::ssh_command, "WORDS"),

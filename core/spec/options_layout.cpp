@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: how many ranks, on how much, and what starts them.
+// Options: number of ranks, their resources, and the launcher.
 #include "core/spec/values.hpp"
 
 namespace dts::spec {
@@ -9,9 +9,9 @@ std::vector<Option> layout_options() {
       {.names = "-N,--nodes",
        .value = count(&JobSpec::nodes, 1),
        .help = "nodes [1]",
-       .manual = R"(Nodes.
+       .manual = R"(Number of nodes.
 The default is 1.
-Without Slurm this machine is the only node, unless
+Without Slurm, this machine is the only node, unless
 .B \-\-hosts
 names others.
 )"},
@@ -35,7 +35,7 @@ The default is one per GPU, or 1 without GPUs.
        .help = "cores for each rank [its share of the node]",
        .manual = R"(Cores for each rank.
 The default is its share of the node.
-Without Slurm the nearest cores are taken, more than the host has are refused, and
+Without Slurm, the nearest cores are used, a number greater than the host's is refused, and
 .B \-\-cores\-per\-rank
 takes precedence.
 )"},
@@ -63,16 +63,16 @@ or
 .BR auto ,
 the default: ssh with
 .BR \-\-hosts ,
-otherwise mpirun where the agent's node has it, otherwise srun.
+otherwise mpirun if the agent's node has it, otherwise srun.
 Placement, environment, logs and exit codes are the same with each.
-srun is given the full layout and runs with the best of pmix, pmi2 and none that it lists.
+srun is given the complete layout, and is run with the first of pmix, pmi2 and none that it supports.
 mpirun must be Open MPI's, release 4 or 5; other implementations are not used.
 .IP
 A program that is
 .B torchrun
 (or python3 \-m torch.distributed.run) gets one task on each node and starts that node's processes itself,
 one per GPU unless its own \-\-nproc\-per\-node says otherwise.
-Number of nodes, node rank and rendezvous reach it in its PET_* variables, so the options for them can be omitted.
+It gets the number of nodes, node rank and rendezvous through its PET_* variables, so the options for them can be omitted.
 torchrun turns every exit code of your program into 1: a run still continues after a stop that dtsubmit requested,
 but your program cannot ask for another attempt with 85.
 )"},

@@ -13,7 +13,7 @@ std::vector<Option> running_options() {
            R"(Begin each line of a rank's log with the time at which the line began, UTC with milliseconds (RFC 3339).
 The rank's output then passes through
 .BR dtsubmit ;
-without this option the program writes to the file directly and not a byte is changed.
+without this option, the program writes directly to the file, and its output is not changed.
 )"},
       {.names = "--start-timeout",
        .value = length(&JobSpec::start_timeout, 1),
@@ -22,9 +22,9 @@ without this option the program writes to the file directly and not a byte is ch
            R"(End the attempt if a rank has not started after this long, 1 to 65535 seconds; see LENGTHS OF TIME in
 .BR dtsubmit (1).
 The default is 120 seconds; a slow file system or the pull of a container may need more.
-Whatever the limit, a node that cannot be reached is given up after about 4 seconds and the job is requeued
-without it; a rank that is missing beside others of its node, after about 3.
-While a node is up but silent, the agent's log says so, and whether its slurmd answers.
+Regardless of the limit, a node that cannot be reached is given up after about 4 seconds, and the job is requeued
+without it; a rank that is missing while others on its node have started is given up after about 3.
+If a node is up but silent, the agent's log reports that, and whether its slurmd answers.
 )"},
       {.names = "--preflight",
        .value = length_or_off(&JobSpec::preflight, "WHEN"),
@@ -62,8 +62,8 @@ A plain number is minutes, as for
 )"},
       {.names = "--stop-signal",
        .value = stop_signal(&JobSpec::stop_signal),
-       .help = "sent to each program to make it save and exit 85 [TERM]",
-       .manual = R"(Sent once to each program to make it save and exit 85:
+       .help = "signal sent to each program to make it save and exit 85 [TERM]",
+       .manual = R"(Signal sent once to each program to make it save and exit with code 85:
 .B TERM
 (the default),
 .B USR1
@@ -72,8 +72,8 @@ or
 )"},
       {.names = "--framework",
        .value = frameworks(&JobSpec::frameworks),
-       .help = "whose variables each rank gets: none, torch,tensorflow,... [all]",
-       .manual = R"(Whose variables each rank gets:
+       .help = "frameworks whose variables each rank gets: none, torch,tensorflow,... [all]",
+       .manual = R"(Frameworks whose variables each rank gets:
 .BR all ,
 the default,
 .B none
@@ -84,7 +84,7 @@ or a list of
 .B horovod
 and
 .BR sagemaker .
-DeepSpeed, accelerate and Lightning read those of torch.
+DeepSpeed, accelerate and Lightning use those of torch.
 See
 .BR dtsubmit-environment (7).
 )",

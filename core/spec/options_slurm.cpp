@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch, by the same names. One that nobody but Slurm reads is a row with for_slurm().
+// Options of sbatch, with the same names. An option only for Slurm is a row with for_slurm().
 #include "core/spec/values.hpp"
 
 namespace dts::spec {
@@ -21,13 +21,13 @@ or
 .BR n[1\-2],m7 .
 Nodes in quarantine (see
 .BR dtsubmit\-nodes (1))
-are excluded too, as long as enough others remain; which ones, and why, is printed.
+are excluded too, as long as enough others remain; they are printed with the reason.
 )"},
       {.names = "--spares",
        .value = count_if_any(&JobSpec::spares),
        .help = "spare nodes to replace failed ones [0]",
-       .manual = R"(Ask for this many nodes more.
-The best are used; when one fails, the next attempt begins in the same job on the others, without a wait in the
+       .manual = R"(Request this many spare nodes in addition.
+The best nodes are used; when one fails, the next attempt runs in the same job on the others, without waiting in the
 queue.
 See
 .BR dtsubmit\-recovery (7).
@@ -42,7 +42,7 @@ The default is the partition's.
       {.names = "--mem",
        .value = memory(&JobSpec::memory_mib),
        .help = "memory on each node, e.g. 16G; 0 is all",
-       .manual = R"(Memory on each node, e.g. 16G or 4000M; 0 is all of it.
+       .manual = R"(Memory on each node, e.g. 16G or 4000M; 0 means all of it.
 )",
        .key = "memory_mib"},
       {.names = "-A,--account", .value = for_slurm("account", "NAME"), .help = "account to charge"},
@@ -52,14 +52,14 @@ The default is the partition's.
        .help = "comment, shown by scontrol and squeue"},
       {.names = "--requeue",
        .value = flag(&JobSpec::requeue, Written::always),
-       .help = "come back after a preemption or time limit [yes]",
-       .manual = R"(Come back after a preemption or a time limit.
+       .help = "requeue the job after a preemption or time limit [yes]",
+       .manual = R"(Requeue the job after a preemption or a time limit.
 This is the default.
 )"},
       {.names = "--no-requeue",
        .value = no_flag(&JobSpec::requeue),
-       .help = "do not come back; takes precedence over --requeue",
-       .manual = R"(Do not come back.
+       .help = "do not requeue the job; takes precedence over --requeue",
+       .manual = R"(Do not requeue the job.
 Takes precedence over
 .BR \-\-requeue .
 )"},
@@ -69,7 +69,7 @@ Takes precedence over
        .manual =
            R"(Stop and save this long before the time limit, 0 to 65535 seconds; see LENGTHS OF TIME in
 .BR dtsubmit (1).
-The default is 120 seconds, or less where the time limit is short.
+The default is 120 seconds, or less if the time limit is short.
 A program whose saves are known to take longer is stopped earlier, even with 0; see
 .BR dtsubmit\-recovery (7).
 )"},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every examples/*/run.sh begins with: `source` it. A run.sh works in a temporary folder, takes its
-# cluster down, exits 77 with the reason where something it needs is not there, and 1 where a check fails.
-#   DTSUBMIT                the program [dtsubmit in PATH, else the newest in build/]
-#   DTS_FRAMEWORKS_PYTHON   interpreter that has the framework [python3 in PATH, else Debian's]
+# Sourced by every examples/*/run.sh. A run.sh works in a temporary folder, shuts its cluster down at the end,
+# exits with code 77 and the reason if something it needs is missing, and with code 1 if a check fails.
+#   DTSUBMIT                the program [dtsubmit in PATH, otherwise the newest in build/]
+#   DTS_FRAMEWORKS_PYTHON   interpreter that has the framework [python3 in PATH, otherwise Debian's]
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[1]}")" && pwd)
 work=$(mktemp -d)
@@ -22,17 +22,17 @@ cd "$work"
 
 skip() { echo "skipped: $*"; exit 77; }
 
-# check WHAT COMMAND...: says that WHAT is so, or ends the example.
+# check WHAT COMMAND...: prints that WHAT holds, or ends the example.
 check() {
   local what=$1
   shift
   if "$@"; then echo "ok: $what"; else echo "error: not so: $what" >&2; exit 1; fi
 }
 
-# is EXPRESSION: of numbers, e.g. is "$loss < 0.5". A missing number is never so.
+# is EXPRESSION: compares numbers, e.g. is "$loss < 0.5"; false if a number is missing.
 is() { awk "BEGIN { exit !($1) }" </dev/null 2>/dev/null; }
 
-# show COMMAND...: the command as a user types it, and what it prints.
+# show COMMAND...: prints the command as a user types it, and its output.
 show() { printf '$ %s\n' "$*"; "$@"; }
 
 if [ -z "${DTSUBMIT:-}" ]; then
@@ -61,7 +61,7 @@ cluster_up() {
   eval "$(dtsubmit cluster up --folder "$work/cluster" "$@")"
 }
 
-# reach_step N: waits until the newest run's metrics.jsonl has step N.
+# reach_step N: waits until the newest run's metrics.jsonl contains step N.
 reach_step() {
   local run end=$((SECONDS + 600))
   while [ "$SECONDS" -lt "$end" ]; do

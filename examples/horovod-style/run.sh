@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A script in the manner of Horovod, on 2 ranks of this machine.
+# A script in the style of Horovod, on 2 ranks of this machine.
 source "$(dirname "$0")/../common/example.sh"
 need_python torch
 need_data

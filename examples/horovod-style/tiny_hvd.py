@@ -9,7 +9,7 @@ Average = "average"
 
 
 def init():
-    """Ranks are Horovod's; where they meet is MASTER_ADDR and MASTER_PORT."""
+    """Takes the ranks from Horovod's variables, and the rendezvous from MASTER_ADDR and MASTER_PORT."""
     dist.init_process_group("gloo", init_method="env://", rank=rank(), world_size=size())
 
 

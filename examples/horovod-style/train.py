@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A script in the manner of Horovod: a shard of the data for each rank, learning rate x size, everything from rank 0."""
+"""A script in the style of Horovod: a shard of the data for each rank, learning rate x size, initial state from rank 0."""
 import os
 import sys
 
@@ -15,7 +15,7 @@ except ImportError:
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import fashion_mnist
 
-IMAGES, BATCH, EPOCHS, RATE = 4096, 16, 2, 0.01  # BATCH and RATE of one rank
+IMAGES, BATCH, EPOCHS, RATE = 4096, 16, 2, 0.01  # BATCH and RATE are per rank
 
 
 def accuracy(model, images, labels):
@@ -24,7 +24,7 @@ def accuracy(model, images, labels):
 
 
 def shard(part, count):
-    """Every size-th image, from the rank-th on: no image is seen by two ranks. The same number for each."""
+    """Every size-th image, beginning with number rank: no image is seen by two ranks, and all have the same number."""
     images, labels = (torch.from_numpy(array) for array in fashion_mnist.load(part, count))
     mine = slice(hvd.rank(), count // hvd.size() * hvd.size(), hvd.size())
     return images[mine], labels[mine]
@@ -32,9 +32,9 @@ def shard(part, count):
 
 def main():
     hvd.init()
-    if torch.cuda.is_available():  # a rank sees its own GPU only, so it is not always number local_rank
+    if torch.cuda.is_available():  # a rank may see only its own GPU, whose number is then 0, not local_rank
         torch.cuda.set_device(hvd.local_rank() % torch.cuda.device_count())
-    torch.manual_seed(1 + hvd.rank())  # each begins elsewhere, until rank 0's weights come
+    torch.manual_seed(1 + hvd.rank())  # different on each rank, until rank 0's weights are broadcast
     model = nn.Sequential(nn.Flatten(), nn.Linear(784, 64), nn.ReLU(), nn.Linear(64, 10))
     hvd.broadcast_parameters(model.state_dict(), root_rank=0)
 
@@ -44,7 +44,7 @@ def main():
     optimizer = hvd.DistributedOptimizer(
         torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9), named_parameters=model.named_parameters())
     for step in range(total):
-        # size times the rate of one rank, reached in the first tenth of the steps: at once it may diverge.
+        # Warm up to size times the rate of one rank over the first tenth of the steps: training may diverge otherwise.
         warm = min(1.0, (step + 1) / (total / 10))
         for group in optimizer.param_groups:
             group["lr"] = RATE * (1 + (hvd.size() - 1) * warm)

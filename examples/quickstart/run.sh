@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The main job, end to end, on this machine: a real (private) Slurm of 2 nodes x 8 simulated GPUs, a
 # training job of 16 ranks, a preemption by a job of higher priority, the return, and the proof that
-# nothing was lost: the weights are those of a run that nobody disturbed.
+# nothing was lost: the weights equal those of an undisturbed run.
 #   examples/quickstart/run.sh [--proctrack cgroup]     (cgroup: as root)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -22,19 +22,19 @@ PATH=$build/bin:$PATH
 
 name=quickstart-$$
 work=$(mktemp -d)
-# Until all has gone well: then the evidence stays.
+# On a failure the evidence is kept; this trap is replaced once everything has gone well.
 trap 'dtsubmit cluster down --name "$name"; echo "everything of this try is kept in $work" >&2' EXIT
 cd "$work"
 
-# What the run says of itself, and the end.
+# Prints what the run reports about itself, and exits.
 give_up() {
   echo "error: $1" >&2
   dtsubmit why "$run" >&2 || true
   exit 1
 }
 
-# No agent will write any more: the job is gone, and was gone a few seconds ago, too (a job that is requeued leaves the
-# queue for a moment).
+# No agent will write any more: the job is gone, and was already gone a few seconds ago (a job that is being requeued
+# leaves the queue for a moment).
 is_over() {
   [ -z "$(squeue -h -j "$job" -t PENDING,RUNNING,SUSPENDED,COMPLETING -o %T 2>/dev/null)" ] || return 1
   sleep 5

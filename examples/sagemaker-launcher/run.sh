@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A launcher written for SageMaker on 2 nodes of a private Slurm: one on each node, which starts a worker
-# on each of its 2 GPUs. Then a training that no restart mends.
+# A launcher written for SageMaker, on 2 nodes of a private Slurm: it runs once on each node and starts a worker
+# on each of the 2 GPUs. Then a training that fails and must not be restarted.
 source "$(dirname "$0")/../common/example.sh"
 need_python torch
 need_data
@@ -17,7 +17,7 @@ check "4 workers of one world, each number once" test "$(grep -o 'worker [0-9] o
 check "host 0 has workers 0 and 1" test "$(sed -n 's/^.0. worker \([0-9]\).*/\1/p' <<<"$said" | sort | tr -d '\n')" = 01
 check "the loss fell to $loss" is "$loss > 0 && $loss < 1"
 
-# A loss that is not finite: the workers exit 93, do not restart. That must reach dtsubmit through torch.distributed.run and the launcher.
+# The loss is not finite: the workers exit with code 93, do not restart. It must reach dtsubmit through torch.distributed.run and the launcher.
 code=0
 show "${launch[@]}" --job-name diverging -- "${program[@]}" --lr 1e38 || code=$?
 check "the job's exit code is the worker's, $code" test $code -eq 93

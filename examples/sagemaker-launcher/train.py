@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One of the launcher's workers: a linear classifier with DistributedDataParallel."""
+"""A worker of the launcher: trains a linear classifier with DistributedDataParallel."""
 import argparse
 import os
 import sys

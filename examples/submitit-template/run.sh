@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# An experiment by name, on 2 nodes of a private Slurm: a job of higher priority takes both, it comes back.
-# Then the same name again, with more epochs, and afresh with -reset.
+# A named experiment on 2 nodes of a private Slurm: a job of higher priority takes both nodes, and it comes back.
+# Then the same name again, with more epochs, and from scratch with -reset.
 source "$(dirname "$0")/../common/example.sh"
 need_python torch
 need_data
 train=("$PYTHON" "$here/train.py" -name first)
 
-# wait_for_step N: until the experiment's log has it.
+# wait_for_step N: waits until the experiment's log contains step N.
 wait_for_step() {
   local tries
   for tries in $(seq 300); do
@@ -18,7 +18,7 @@ wait_for_step() {
 }
 last_line() { tail -n 1 out/first/log.txt; }
 
-export OMP_NUM_THREADS=1  # the same sums here and there
+export OMP_NUM_THREADS=1  # the same order of summation on all machines
 cluster_up --nodes 2 --gpus-per-node 1 --grace 10
 show "${train[@]}" -tb -reset -pause 0.03 -slurm -slurm_nnodes 2 -slurm_ngpus 1 -slurm_partition low
 wait_for_step 40
@@ -28,7 +28,7 @@ preempted=$(last_line)
 status=$(dtsubmit status last --json) other=$(cat runs/*/attempt-*/rank-1.log)
 resumed=$(sed -n 's/^attempt 2: 2 ranks, from step //p' out/first/log.txt)
 
-# From here on this machine: the same command without -slurm.
+# From here on, training runs on this machine: the same command without -slurm.
 show "${train[@]}" -gpus 0,1 -epochs 4
 went_on=$(grep '^attempt' out/first/log.txt | tail -n 1)
 show "${train[@]}" -gpus 0,1 -reset

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One command for this machine and for Slurm: train.py -name first [-slurm -slurm_nnodes 2 -slurm_ngpus 8].
 
-The same file submits itself (as the user types it) and is the program of each rank (below dtsubmit)."""
+Started by the user, this file submits itself; started by dtsubmit, it is the program of each rank."""
 import argparse
 import importlib.util
 import os
@@ -34,7 +34,7 @@ def options():
 
 
 def start(args):
-    """Becomes dtsubmit, which starts this file again as every rank."""
+    """Replaces this process with dtsubmit, which starts this file again as every rank."""
     if args.slurm:
         words = ["submit", "--nodes", str(args.slurm_nnodes), "--gpus-per-node", str(args.slurm_ngpus)]
         words += ["--partition", args.slurm_partition] if args.slurm_partition else []
@@ -44,11 +44,11 @@ def start(args):
 
 
 class Experiment:
-    """Weights, log and TensorBoard's events of one name. Only rank 0 writes and prints."""
+    """Weights, log and TensorBoard events of one experiment. Only rank 0 writes and prints."""
 
     def __init__(self, args, rank):
         self.folder, self.rank, self.board = os.path.join(args.out, args.name), rank, None
-        # -reset is for the first attempt: one that returns from preemption must not lose what it has done.
+        # -reset applies to the first attempt: an attempt after a preemption must not lose what was done before.
         if rank == 0 and args.reset and os.environ["DTSUBMIT_ATTEMPT"] == "1":
             shutil.rmtree(self.folder, ignore_errors=True)
         if rank == 0:
@@ -106,7 +106,7 @@ def train(args):
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
     experiment = Experiment(args, rank)
-    dist.barrier()  # what -reset takes away is gone before anybody reads
+    dist.barrier()  # -reset has removed the files before any rank reads them
 
     torch.manual_seed(1)
     model = DistributedDataParallel(network(args.arch))

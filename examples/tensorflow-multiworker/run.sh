@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# TensorFlow's MultiWorkerMirroredStrategy on 2 nodes x 1 worker of a private Slurm, and one worker alone.
+# TensorFlow's MultiWorkerMirroredStrategy on 2 nodes x 1 worker of a private Slurm, and with a single worker.
 source "$(dirname "$0")/../common/example.sh"
 need_python tensorflow
 need_data

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""MultiWorkerMirroredStrategy on Fashion-MNIST. Who the workers are comes from TF_CONFIG, which is not made here."""
+"""MultiWorkerMirroredStrategy on Fashion-MNIST. The workers are defined by TF_CONFIG, which dtsubmit sets."""
 import json
 import os
 import sys
@@ -11,11 +11,11 @@ import tensorflow as tf
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import fashion_mnist
 
-IMAGES, BATCH, EPOCHS = 4096, 64, 2  # BATCH of all workers together
+IMAGES, BATCH, EPOCHS = 4096, 64, 2  # BATCH is that of all workers together
 
 
 def main():
-    strategy = tf.distribute.MultiWorkerMirroredStrategy()  # before anything else of TensorFlow
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()  # must come before any other call of TensorFlow
     task, replicas = strategy.cluster_resolver.task_id, strategy.num_replicas_in_sync
     workers = json.loads(os.environ["TF_CONFIG"])["cluster"]["worker"]
     print(f"worker {task} of {len(workers)} at {workers[task]}, {replicas} replicas", flush=True)

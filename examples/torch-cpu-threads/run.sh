@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The same training as 1 process with the machine's cores as threads, and as 2 processes that share them.
+# The same training with 1 process and a thread on each core, and with 2 processes that share the cores.
 source "$(dirname "$0")/../common/example.sh"
 need_python torch
 need_data
 [ "$(nproc)" -ge 2 ] || skip "one core is nothing to share"
 
-# cores_of RUNS: the cores of all ranks, a line each; one that two ranks have is there twice.
+# cores_of RUNS: the cores of all ranks, one per line; a core that two ranks use appears twice.
 cores_of() { cat "$1"/*/attempt-1/rank-*.log | sed -n 's/^rank .*: cores \([0-9,]*\),.*/\1/p' | tr ',' '\n'; }
 value() { cat "$1"/*/attempt-1/rank-0.log | sed -n "s/.*$2 \([0-9.]*\).*/\1/p"; }
 

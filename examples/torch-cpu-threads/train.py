@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A convolutional net on CPUs, as processes x threads: each rank uses the cores that it is bound to.
 
-Nothing here computes a core's number. dtsubmit has bound the process, and OMP_NUM_THREADS is its cores' number."""
+It computes no core numbers: dtsubmit has bound the process, and OMP_NUM_THREADS is the number of its cores."""
 import argparse
 import os
 import sys
@@ -19,7 +19,7 @@ import fashion_mnist
 
 
 def cores_of_threads():
-    """The cores (each by its first CPU) on which any thread of this process may run: OpenMP's must not leave ours."""
+    """The cores (by their first CPU) that any thread of this process may use: OpenMP's threads must stay on ours."""
     cores = set()
     for thread in os.listdir("/proc/self/task"):
         for cpu in os.sched_getaffinity(int(thread)):

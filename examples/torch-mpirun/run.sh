@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# PyTorch DDP under mpirun on 2 nodes x 2 ranks of a private Slurm, put back into the queue on its way,
-# against one process that nobody disturbs.
+# PyTorch DDP under mpirun on 2 nodes x 2 ranks of a private Slurm, requeued during training, compared with
+# a single undisturbed process.
 source "$(dirname "$0")/../common/example.sh"
 need_python torch
 need_data
 train=$here/train.py
 
-# value TEXT: the number behind TEXT in the last line that rank 0 wrote.
+# value TEXT: the number after TEXT in the last line that rank 0 wrote.
 value() { dtsubmit logs last | tail -n 1 | sed -n "s/.*$1 \([0-9.]*\).*/\1/p"; }
 
 cluster_up --nodes 2 --gpus-per-node 2
@@ -14,7 +14,7 @@ show dtsubmit --nodes 2 --gpus-per-node 2 --launcher mpirun -- "$PYTHON" "$train
 reach_step 40
 show dtsubmit requeue last
 echo "# while it waits for its nodes: the same training by one process, undisturbed"
-export OMP_NUM_THREADS=1  # two threads cost more than they give, in so small a net
+export OMP_NUM_THREADS=1  # a second thread does not pay off for such a small model
 show dtsubmit run --runs alone -- "$PYTHON" "$train"
 alone_loss=$(DTSUBMIT_RUNS=alone value loss) alone_accuracy=$(DTSUBMIT_RUNS=alone value accuracy)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small EfficientNet on Fashion-MNIST with DistributedDataParallel on any number of machines.
 
-Who a rank is comes from RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (env://): nothing of the launcher here."""
+Ranks are defined by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (env://): the script does not depend on the launcher."""
 import argparse
 import glob
 import json
@@ -23,7 +23,7 @@ SAVED, DO_NOT_RESTART = 85, 93
 
 
 def norm(channels):
-    # Of each image alone: batch normalisation would depend on how a batch is cut into ranks.
+    # Normalises each image on its own: batch normalisation would depend on how a batch is divided among ranks.
     return nn.GroupNorm(4, channels)
 
 
@@ -60,7 +60,7 @@ def tensors(part, count, device):
 
 
 class Checkpoints:
-    """Files step-<n>.pt, written whole or not at all."""
+    """Checkpoints in files step-<n>.pt, each complete or absent."""
 
     def __init__(self):
         self.folder = os.environ.get("DTSUBMIT_CHECKPOINT_DIR", "checkpoints")
@@ -79,7 +79,7 @@ class Checkpoints:
 
 
 class Journal:
-    """Rank 0 alone speaks: to its log, and to metrics.jsonl, which `dtsubmit status` reads."""
+    """Output of rank 0 only: to its log, and to metrics.jsonl, which `dtsubmit status` reads."""
 
     def __init__(self, speaks):
         self.speaks = speaks
@@ -113,10 +113,10 @@ def options():
 
 def main():
     asked = []
-    signal.signal(signal.SIGTERM, lambda *_: asked.append(True))  # saved below, between two steps
+    signal.signal(signal.SIGTERM, lambda *_: asked.append(True))  # the save happens below, between two steps
     args = options()
     cuda = torch.cuda.is_available()
-    # A rank sees its own GPU only, so its number is not LOCAL_RANK; without dtsubmit it may see all.
+    # Under dtsubmit a rank sees only its own GPU, whose number is not LOCAL_RANK; otherwise it may see all.
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count()) if cuda else torch.device("cpu")
     dist.init_process_group("nccl" if cuda else "gloo", init_method="env://")
     rank, world = dist.get_rank(), dist.get_world_size()
@@ -144,7 +144,7 @@ def main():
     while step < total:
         epoch = step // steps_per_epoch
         sampler.set_epoch(epoch)
-        # Batch k of all ranks together holds the same images, however many ranks share them.
+        # Batch k, over all ranks, contains the same images for any number of ranks.
         for batch in torch.tensor(list(sampler)).split(args.batch // world)[step % steps_per_epoch:steps_per_epoch]:
             optimizer.zero_grad()
             loss = nn.functional.cross_entropy(model(images[batch]), labels[batch])
@@ -156,7 +156,7 @@ def main():
             if stop or step % steps_per_epoch == 0:
                 if rank == 0:
                     checkpoints.save(step, model=model.module.state_dict(), optimizer=optimizer.state_dict())
-                dist.barrier()  # nobody says "saved" before it is
+                dist.barrier()  # no rank reports "saved" before the file exists
             if stop:
                 journal.note("stop", step, f"asked to stop: saved after step {step}")
                 return SAVED
