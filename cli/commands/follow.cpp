@@ -77,14 +77,16 @@ class JobEnd {
       reason_ = info->reason;
       // "failed (NonZeroExitCode)" of a run that was stopped: the ledger has said it better.
       const bool is_known = decided && sched::is_terminal(info->state);
-      const bool says_why = !reason_.empty() && reason_ != "None";
       if (!is_known)
-        tell(
-            "job {}: {}{}\n", job_, sched::to_string(state_), says_why ? " (" + reason_ + ")" : "");
+        tell("job {}: {}{}\n",
+             job_,
+             sched::to_string(state_),
+             reason_.empty() ? "" : " (" + reason_ + ")");
     }
     if (!sched::is_terminal(info->state) || info->completing) return std::nullopt;
     if (const auto events = run::read_ledger(run_.ledger()))
-      if (const std::string words = words_of_other_state(*events, *info); !words.empty())
+      if (const std::string words = words_of_other_state(*events, *info, scheduler_.phrases().name);
+          !words.empty())
         tell("{}.\n", words);
     return exit_code_of_end(*info, decided);
   }

@@ -91,7 +91,7 @@ Result<plan::ClusterView> view_of(sched::Scheduler& scheduler) {
   DTS_ASSIGN(const auto nodes, std::move(seen_nodes));
   DTS_ASSIGN(const auto partitions, std::move(seen_partitions));
   for (const sched::NodeInfo& node : nodes)
-    view.nodes.push_back({node.name, node.cpus, node.gpus, node.memory_mib, !sched::is_away(node)});
+    view.nodes.push_back({node.name, node.cpus, node.gpus, node.memory_mib, !node.away});
   for (const sched::PartitionInfo& partition : partitions) {
     plan::ClusterView::Partition seen;
     seen.name = partition.name;

@@ -12,7 +12,7 @@
 #include "core/run/index/index.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "core/run/ledger/newest_job.hpp"
-#include "core/sched/reason.hpp"
+#include "core/sched/phrases.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -48,15 +48,17 @@ std::string record_of(sched::JobId job) {
   const auto info = scheduler ? (*scheduler)->job(job)
                               : Result<sched::JobInfo>(tl::unexpected<Error>(scheduler.error()));
   if (!info && info.error().code == Errc::not_found)
-    return fmt::format("; Slurm does not know its job {} any more", job);
+    return fmt::format("; {} does not know its job {} any more", (*scheduler)->phrases().name, job);
   if (!info) return fmt::format("; of its job {} nothing is known: {}", job, info.error().message);
-  if (!sched::is_terminal(info->state))
-    return fmt::format(
-        "; its job {0} is still {1}: scancel {0} ends it", job, sched::to_string(info->state));
-  return fmt::format("; its job {} is over ({}): {}",
-                     job,
-                     sched::to_string(info->state),
-                     sched::words_of_end(*info).why);
+  if (!sched::is_terminal(info->state)) {
+    const std::string cancel = (*scheduler)->phrases().cancel;
+    return fmt::format("; its job {} is still {}{}",
+                       job,
+                       sched::to_string(info->state),
+                       cancel.empty() ? "" : ": " + sched::with_job(cancel, job) + " ends it");
+  }
+  return fmt::format(
+      "; its job {} is over ({}): {}", job, sched::to_string(info->state), info->explanation);
 }
 
 tl::unexpected<Error> gone(const run::Indexed& entry) {

@@ -33,22 +33,25 @@ struct Status {
   run::RunDirectory run;
   run::RunSummary summary;
   run::Goodput goodput;
-  std::string state;  // in the scheduler
-  std::string other;  // what is to be said where that is not the run's own word
+  std::string state;      // in the scheduler
+  std::string scheduler;  // its name
+  bool failed = false;    // as the scheduler calls it
+  std::string other;      // what is to be said where that is not the run's own word
 };
 
 // What the scheduler says now; empty where there is none or it knows the job no more.
-std::optional<sched::JobInfo> scheduler_job(sched::JobId job) {
+std::optional<sched::JobInfo> scheduler_job(sched::JobId job, std::string& name) {
   if (job.empty()) return std::nullopt;
   const auto scheduler = plugin::load_scheduler();
   if (!scheduler) return std::nullopt;
+  name = (*scheduler)->phrases().name;
   auto info = (*scheduler)->job(job);
   return info ? std::optional(*std::move(info)) : std::nullopt;
 }
 
 std::string in_words(const sched::JobInfo& info) {
-  const bool says_why = !info.reason.empty() && info.reason != "None";
-  return std::string(sched::to_string(info.state)) + (says_why ? " (" + info.reason + ")" : "");
+  return std::string(sched::to_string(info.state)) +
+         (info.reason.empty() ? "" : " (" + info.reason + ")");
 }
 
 run::TimeUse use_of(const Status& status, unsigned attempt) {
@@ -121,13 +124,15 @@ void print_json(const Status& status) {
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-// What became of the job. Slurm calls one that was stopped failed: it has saved, and exits 85.
+// What became of the job. The scheduler calls one that was stopped failed: it has saved, and
+// exits 85.
 std::string job_words(const Status& status) {
   const std::vector<run::AttemptSummary>& attempts = status.summary.attempts;
   const bool stopped = !attempts.empty() && is_stop_asked_for(attempts.back()) &&
                        attempts.back().decision == run::Action::stop;
-  if (!stopped || status.state.rfind("failed", 0) != 0) return status.state;
-  return fmt::format("stopped as requested by `dtsubmit stop` (Slurm: {})", status.state);
+  if (!stopped || !status.failed) return status.state;
+  return fmt::format(
+      "stopped as requested by `dtsubmit stop` ({}: {})", status.scheduler, status.state);
 }
 
 // "93 %"
@@ -209,9 +214,10 @@ Result<int> act(const StatusOptions& options) {
   status.run = run;
   status.summary = run::summarise(events, run::read_metrics(run));
   warn_of_damage(run, ledger, status.summary);
-  const auto job = scheduler_job(status.summary.job);
+  const auto job = scheduler_job(status.summary.job, status.scheduler);
   if (job) status.state = in_words(*job);
-  if (job) status.other = words_of_other_state(events, *job);
+  if (job) status.failed = job->state == sched::JobState::failed;
+  if (job) status.other = words_of_other_state(events, *job, status.scheduler);
   // A job that is over has no attempt that goes on, whatever its agent had time to write.
   const bool over = job && sched::is_terminal(job->state) && job->end_time > 0;
   status.goodput = run::account(events,

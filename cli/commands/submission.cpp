@@ -11,7 +11,7 @@
 namespace dts::cli {
 namespace {
 
-// A list of codes and ranges, "85,90-99" (slurm.conf(5), RequeueExit).
+// A list of codes and ranges, "85,90-99".
 bool lists(const std::string& codes, unsigned code) {
   for (const std::string& item : split(codes, ',')) {
     const std::size_t dash = item.find('-');
@@ -28,8 +28,7 @@ bool lists(const std::string& codes, unsigned code) {
 
 Result<void> check_exit_codes(const sched::ConfigInfo& config) {
   for (const unsigned code : {85U, 93U}) {
-    for (const auto& [key, codes] : {std::pair{"RequeueExit", config.requeue_exit},
-                                     {"RequeueExitHold", config.requeue_exit_hold}})
+    for (const auto& [key, codes] : config.claimed_exits)
       if (lists(codes, code))
         return fail(
             Errc::invalid,

@@ -54,7 +54,7 @@ void print_dry_run(const Prepared& prepared, bool json) {
              counted(plan.gpus_per_node, "GPU"),
              counted(plan.cpus_per_task, "core"));
   for (const plan::Reason& reason : plan.reasons)
-    fmt::print("#   {}: {}\n", reason.what, reason.why);
+    fmt::print("#   {}: {}\n", reason.what(), reason.why);
   fmt::print("{}", prepared.script);
 }
 
@@ -67,9 +67,8 @@ void print_note(const Prepared& prepared) {
 std::string exclusion_of(const plan::Plan& plan) {
   std::string lines;
   for (const plan::Reason& reason : plan.reasons)
-    for (const std::string_view what : {"exclude = ", "kept = "})
-      if (reason.what.rfind(what, 0) == 0 && reason.why != "as asked")
-        lines += fmt::format("{}: {}\n", reason.what, reason.why);
+    if ((reason.name == "exclude" || reason.name == "kept") && !reason.as_asked)
+      lines += fmt::format("{}: {}\n", reason.what(), reason.why);
   return lines;
 }
 

@@ -34,12 +34,9 @@ struct WhyOptions {
   bool json = false;
 };
 
-// Whether the job waits for nodes that are down or drained: Slurm does not always say so.
+// Whether the job waits for nodes that are away: schedulers do not always say so.
 void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, Known& known) {
-  const std::string& reason = known.job->reason;
-  if (known.job->state != sched::JobState::pending ||
-      (reason != "Resources" && reason != "Priority" && reason != "ReqNodeNotAvail"))
-    return;
+  if (known.job->state != sched::JobState::pending || known.job->wait != sched::Wait::nodes) return;
   const auto plan = launch::read_plan(run);
   const auto view = view_of(scheduler);
   if (!plan || !view) return;
@@ -61,6 +58,7 @@ void ask_scheduler(const run::RunDirectory& run, Known& known) {
     known.no_job = scheduler.error().message;
     return;
   }
+  known.phrases = (*scheduler)->phrases();
   auto job = (*scheduler)->job(known.summary.job);
   if (job) {
     known.job = *std::move(job);

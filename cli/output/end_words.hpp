@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where Slurm's record of an ended job and the run's own last word say different things. Pure.
+// Where the scheduler's record of an ended job and the run's own last word say different things.
+// Pure.
 #pragma once
 
 #include "core/run/ledger/ledger.hpp"
@@ -11,11 +12,12 @@
 
 namespace dts::cli {
 
-// Empty, or a sentence: the run is done, but Slurm keeps another state for its job, as it does once
-// the kernel has killed a process of the batch step for want of memory, whatever the job did
-// afterwards. Jobs that depend on it by afterok never start then.
+// Empty, or a sentence without a full stop: the run is done, but the scheduler keeps another state
+// for its job, as Slurm does once the kernel has killed a process of the batch step for want of
+// memory, whatever the job did afterwards. Jobs that depend on it by afterok never start then.
 [[nodiscard]] std::string words_of_other_state(const std::vector<run::Event>& events,
-                                               const sched::JobInfo& job);
+                                               const sched::JobInfo& job,
+                                               const std::string& scheduler);
 
 // The exit code of a job that has ended, for whoever waited for it. `decided` is that of the
 // ledger's last word; a run that is done is done, whatever became of the job.

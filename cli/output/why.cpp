@@ -5,7 +5,7 @@
 #include "cli/output/end_words.hpp"
 #include "core/base/text/units.hpp"
 #include "core/run/ledger/history.hpp"
-#include "core/sched/reason.hpp"
+#include "core/sched/phrases.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,6 +56,12 @@ std::string who(const Known& known) {
 
 std::string who_begins(const Known& known) {
   return is_local(known) ? "The run" : fmt::format("Job {}", known.summary.job);
+}
+
+std::string scheduler_begins(const Known& known) {
+  std::string name = known.phrases.name;
+  if (name.starts_with("the ")) name.front() = 'T';
+  return name;
 }
 
 const AttemptSummary* newest(const Known& known) {
@@ -127,18 +133,6 @@ AttemptWhy told_of(const AttemptSummary& attempt) {
   return told;
 }
 
-std::string until_begin(const Known& known) {
-  const sched::JobInfo& job = *known.job;
-  const bool again = job.restart_count > 0;
-  std::string words = again ? "Slurm lets a requeued job begin only once its old credential has "
-                              "expired (AuthInfo=cred_expire, 120 s by default)"
-                            : "it asked to begin later";
-  if (job.eligible_time > known.now)
-    words +=
-        fmt::format(": at {}, in {}", utc(job.eligible_time), ago(job.eligible_time - known.now));
-  return words;
-}
-
 // "submitted", "requeued", "asked for again"
 std::string_view how_asked_for(const Event& event) {
   return event.is<run::Resumed>() ? "asked for again" : run::event_name(event);
@@ -150,34 +144,26 @@ std::string waits_since(const Event& event, std::int64_t now) {
   return fmt::format("It was {} at {}.", how_asked_for(event), when);
 }
 
-bool mentions(const std::string& text, const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    return text.find(word) != std::string::npos;
-  });
-}
-
-// What to do about a job that waits. No shorter job starts on nodes that are down or drained.
-std::string advice_on_waiting(const Known& known, const std::string& advice) {
-  const std::string& said = known.job->description;
-  const bool away = known.nodes_up < known.nodes_needed ||
-                    mentions(said, {"UnavailableNodes", "DOWN", "DRAIN", "down", "drain"});
-  if (away) return "sinfo -R shows why nodes are away; it starts once enough of them are back";
-  if (known.job->reason == "ReqNodeNotAvail" && mentions(said, {"aintenance", "eserved"}))
-    return advice + "; a shorter --time may end before a reservation or a maintenance begins";
-  return advice;
+std::string waits_because(const Known& known) {
+  const sched::JobInfo& job = *known.job;
+  std::string words =
+      job.explanation.empty() ? "of a reason that dtsubmit does not know" : job.explanation;
+  if (job.wait == sched::Wait::time && job.eligible_time > known.now)
+    words +=
+        fmt::format(": at {}, in {}", utc(job.eligible_time), ago(job.eligible_time - known.now));
+  return words;
 }
 
 void explain_pending(const Known& known, Why& why) {
   const sched::JobInfo& job = *known.job;
-  const auto words = sched::words_of_reason(job.reason);
-  const std::string advice = advice_on_waiting(known, words ? words->advice : "");
-  std::string reason = words ? words->why : "of a reason that dtsubmit does not know";
-  if (job.reason == "BeginTime") reason = until_begin(known);
-  if (job.description.find("launch failed") != std::string::npos)
-    reason = "Slurm could not launch it, put it back into the queue and holds it";
-  why.answer.push_back(fmt::format("{} waits: {} ({}).", who_begins(known), reason, job.reason));
+  const bool away = known.nodes_up < known.nodes_needed && !known.phrases.nodes_away.empty();
+  const std::string& advice = away ? known.phrases.nodes_away : job.advice;
+  why.answer.push_back(fmt::format("{} waits: {}{}.",
+                                   who_begins(known),
+                                   waits_because(known),
+                                   job.reason.empty() ? "" : " (" + job.reason + ")"));
   if (!job.description.empty() && job.description != job.reason)
-    why.answer.push_back(fmt::format("Slurm adds: {}.", job.description));
+    why.answer.push_back(fmt::format("{} adds: {}.", scheduler_begins(known), job.description));
   if (known.nodes_up < known.nodes_needed)
     why.answer.push_back(fmt::format("Of its partition {} node{} up, and it needs {}.",
                                      known.nodes_up,
@@ -189,13 +175,12 @@ void explain_pending(const Known& known, Why& why) {
       last_of<run::Submitted, run::Requeued, run::Resubmitted, run::Resumed, run::Decided>(
           known.events);
   if (since != nullptr) why.answer.push_back(waits_since(*since, known.now));
-  // For others it is a guess without worth: a held job has one a year ahead.
-  const bool planned = job.reason == "Resources" || job.reason == "Priority";
-  if (planned && job.start_time > known.now)
-    why.answer.push_back(fmt::format("Slurm expects to start it at {}, in {}.",
+  if (job.start_time > known.now)
+    why.answer.push_back(fmt::format("{} expects to start it at {}, in {}.",
+                                     scheduler_begins(known),
                                      utc(job.start_time),
                                      ago(job.start_time - known.now)));
-  if (!advice.empty()) why.next.push_back(replaced(advice, "{job}", job.id.text()));
+  if (!advice.empty()) why.next.push_back(sched::with_job(advice, job.id));
 }
 
 std::string progress_of(const Known& known, const AttemptSummary& attempt) {
@@ -206,20 +191,15 @@ std::string progress_of(const Known& known, const AttemptSummary& attempt) {
   return words + ".";
 }
 
-// Slurm gives a job without a limit the year as its end (job_mgr.c).
-bool has_no_limit(const sched::JobInfo& job) {
-  constexpr std::int64_t k_year = std::int64_t{365} * 24 * 3600;
-  return job.start_time > 0 && job.end_time - job.start_time >= k_year;
-}
-
 void explain_running(const Known& known, Why& why) {
   const AttemptSummary* attempt = newest(known);
   const bool goes_on = attempt != nullptr && attempt->ended.empty();
   if (known.job && known.job->state == sched::JobState::suspended)
     why.answer.push_back(
-        fmt::format("{} is suspended: Slurm gave its cores to another job "
+        fmt::format("{} is suspended: {} gave its cores to another job "
                     "(gang scheduling), or somebody suspended it.",
-                    who_begins(known)));
+                    who_begins(known),
+                    known.phrases.name));
   if (!goes_on) {
     const std::string next =
         attempt == nullptr ? "its agent has not begun yet" : "the next attempt has not begun yet";
@@ -244,11 +224,12 @@ void explain_running(const Known& known, Why& why) {
           "It is being stopped: {} ({}).", what_ended(*attempt, *cause), run::to_string(*cause)));
   }
   if (known.job && known.job->preempt_time > 0)
-    why.answer.push_back("Slurm is preempting it for another job.");
-  if (known.job && has_no_limit(*known.job))
+    why.answer.push_back(scheduler_begins(known) + " is preempting it for another job.");
+  if (known.job && known.job->unlimited)
     why.answer.push_back("It has no time limit.");
   else if (known.job && known.job->end_time > known.now)
-    why.answer.push_back(fmt::format("Slurm ends it at {}, in {}.",
+    why.answer.push_back(fmt::format("{} ends it at {}, in {}.",
+                                     scheduler_begins(known),
                                      utc(known.job->end_time),
                                      ago(known.job->end_time - known.now)));
   why.next.push_back("dtsubmit logs -f " + known.name);
@@ -281,7 +262,9 @@ void explain_end(const Known& known, const Event& end, Why& why) {
                                      known.summary.attempts.size(),
                                      known.summary.attempts.size() == 1 ? "" : "s"));
     if (known.job)
-      if (const std::string words = words_of_other_state(known.events, *known.job); !words.empty())
+      if (const std::string words =
+              words_of_other_state(known.events, *known.job, known.phrases.name);
+          !words.empty())
         why.answer.push_back(words + ".");
     return;
   }
@@ -308,10 +291,12 @@ void explain_lost(const Known& known, Why& why) {
   const AttemptSummary* attempt = newest(known);
   if (known.forgotten) {
     why.answer.push_back(
-        fmt::format("{} is over and its agent recorded no end; Slurm knows "
-                    "it no more (it forgets jobs MinJobAge after their end).",
-                    who_begins(known)));
-    why.next.push_back(fmt::format("where there is accounting: sacct -j {}", known.summary.job));
+        fmt::format("{} is over and its agent recorded no end; {} knows it no more{}.",
+                    who_begins(known),
+                    known.phrases.name,
+                    known.phrases.forgets.empty() ? "" : " (" + known.phrases.forgets + ")"));
+    if (!known.phrases.accounting.empty())
+      why.next.push_back(sched::with_job(known.phrases.accounting, known.summary.job));
     why.next.push_back(continue_command(known));
     return;
   }
@@ -323,18 +308,17 @@ void explain_lost(const Known& known, Why& why) {
     why.next.push_back(continue_command(known));
     return;
   }
-  const sched::ReasonWords words = sched::words_of_end(*known.job);
+  const std::string& how = known.job->explanation;
   const bool under_way = attempt != nullptr && attempt->ended.empty();
   if (known.job->state == sched::JobState::cancelled && !under_way)
     why.answer.push_back(
         fmt::format("{} was cancelled while it waited in the queue.", who_begins(known)));
   else
-    why.answer.push_back(fmt::format(
-        "{} is over ({}{}) and its agent recorded no end: {}.",
-        who_begins(known),
-        sched::to_string(known.job->state),
-        known.job->reason.empty() || known.job->reason == "None" ? "" : ", " + known.job->reason,
-        words.why));
+    why.answer.push_back(fmt::format("{} is over ({}{}) and its agent recorded no end{}.",
+                                     who_begins(known),
+                                     sched::to_string(known.job->state),
+                                     known.job->reason.empty() ? "" : ", " + known.job->reason,
+                                     how.empty() ? "" : ": " + how));
   if (known.job->end_time > 0 && known.job->end_time <= known.now)
     why.answer.push_back(fmt::format(
         "It ended at {}, {} ago.", utc(known.job->end_time), ago(known.now - known.job->end_time)));
@@ -343,8 +327,8 @@ void explain_lost(const Known& known, Why& why) {
   else if (under_way)
     why.answer.push_back(
         fmt::format("Attempt {} was under way, since {}.", attempt->number, attempt->started));
-  if (!words.advice.empty())
-    why.next.push_back(replaced(words.advice, "{job}", known.job->id.text()));
+  if (!known.job->advice.empty())
+    why.next.push_back(sched::with_job(known.job->advice, known.job->id));
   if (known.batch_words) why.next.push_back("less " + known.batch_words->path);
   why.next.push_back(continue_command(known));
 }
@@ -368,7 +352,8 @@ void explain_unknown(const Known& known, Why& why) {
   why.answer.push_back(fmt::format("The run directory says: {}.", words));
   if (under_way && attempt->last_step >= 0) why.answer.push_back(progress_of(known, *attempt));
   if (!is_local(known))
-    why.next.push_back(fmt::format("where Slurm can be reached: dtsubmit why {}", known.name));
+    why.next.push_back(
+        fmt::format("where {} can be reached: dtsubmit why {}", known.phrases.name, known.name));
   else if (!under_way)
     why.next.push_back(continue_command(known));
 }

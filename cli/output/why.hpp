@@ -28,7 +28,8 @@ struct Known {
   std::vector<run::Event> events;
   run::RunSummary summary;
   run::Policy policy;
-  std::optional<sched::JobInfo> job;  // as the scheduler has it now
+  sched::Phrases phrases;             // of the scheduler
+  std::optional<sched::JobInfo> job;  // as it has it now
   std::string no_job;                 // why it has none, a clause; empty: never asked for
   unsigned nodes_needed = 0;          // by a job that waits, where it is known that fewer are up;
   unsigned nodes_up = 0;              // then that many of its partition are

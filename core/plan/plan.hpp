@@ -50,8 +50,13 @@ struct ClusterView {
 
 // A decision and why, for `dtsubmit plan` and --dry-run.
 struct Reason {
-  std::string what;  // "ntasks-per-node = 8"
-  std::string why;   // "one rank per GPU"
+  std::string name;   // "ntasks-per-node"; of an earlier release the whole of what()
+  std::string value;  // "8"
+  std::string why;    // "one rank per GPU"
+  bool as_asked = false;
+
+  // "ntasks-per-node = 8"
+  [[nodiscard]] std::string what() const { return value.empty() ? name : name + " = " + value; }
 };
 
 struct Plan {

@@ -6,7 +6,7 @@
  *     DTSUBMIT_PLUGIN_EXPORT const struct dtsubmit_plugin* dtsubmit_plugin_v1(void);
  *
  * which returns a struct that stays valid for the life of the process. Plug-ins are never unloaded.
- * The operations of each kind and their JSON are described in dtsubmit-plugins(7). */
+ * Their operations and the JSON of these are described in dtsubmit-plugins(7). */
 #ifndef DTSUBMIT_PLUGIN_H
 #define DTSUBMIT_PLUGIN_H
 
@@ -24,11 +24,7 @@ extern "C" {
 #define DTSUBMIT_PLUGIN_ABI 3u
 #define DTSUBMIT_PLUGIN_SYMBOL "dtsubmit_plugin_v1"
 
-enum dtsubmit_plugin_kind {
-  DTSUBMIT_PLUGIN_SCHEDULER = 1,
-  DTSUBMIT_PLUGIN_LAUNCHER = 2,
-  DTSUBMIT_PLUGIN_HOOK = 3
-};
+enum dtsubmit_plugin_kind { DTSUBMIT_PLUGIN_SCHEDULER = 1 };
 
 struct dtsubmit_plugin {
   uint32_t abi_version;    /* DTSUBMIT_PLUGIN_ABI */

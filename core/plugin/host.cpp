@@ -45,8 +45,7 @@ tl::unexpected<Error> load_failure(const std::string& path, const std::string& w
 
 Result<void> check_table(const dtsubmit_plugin* table,
                          const std::string& path,
-                         const std::string& name,
-                         Kind kind) {
+                         const std::string& name) {
   const auto refuse = [&](const std::string& why) {
     return fail(Errc::invalid,
                 fmt::format("the plug-in {} {}", path, why),
@@ -60,8 +59,8 @@ Result<void> check_table(const dtsubmit_plugin* table,
     return refuse(fmt::format("has a table of {} bytes, at least {} are needed",
                               table->struct_size,
                               sizeof(dtsubmit_plugin)));
-  if (table->kind != static_cast<std::uint32_t>(kind))
-    return refuse(fmt::format("is of kind {}, not a {}", table->kind, to_string(kind)));
+  if (table->kind != DTSUBMIT_PLUGIN_SCHEDULER)
+    return refuse(fmt::format("is of kind {}, not a scheduler", table->kind));
   if (table->name == nullptr || table->version == nullptr || table->description == nullptr ||
       table->call == nullptr || table->release == nullptr)
     return refuse("leaves a member of its table empty");
@@ -70,18 +69,6 @@ Result<void> check_table(const dtsubmit_plugin* table,
 }
 
 }  // namespace
-
-const char* to_string(Kind kind) {
-  switch (kind) {
-    case Kind::scheduler:
-      return "scheduler";
-    case Kind::launcher:
-      return "launcher";
-    case Kind::hook:
-      return "hook";
-  }
-  return "unknown";
-}
 
 Result<std::string> Plugin::call(const std::string& operation, const std::string& request) const {
   char* text = table_->call(operation.c_str(), request.c_str());
@@ -116,8 +103,7 @@ std::vector<std::string> plugin_folders() {
 }
 
 Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
-                                                       const std::string& name,
-                                                       Kind kind) {
+                                                       const std::string& name) {
   // The resolved path has no symbolic link and only parents that nobody else can change, so what
   // was checked is what is loaded, and debuggers see a real file name (unlike /proc/self/fd/N,
   // which glibc would also take for the same library once the descriptor's number is reused).
@@ -137,20 +123,20 @@ Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
   static_assert(sizeof entry == sizeof symbol);
   std::memcpy(&entry, &symbol, sizeof entry);  // POSIX: dlsym's pointer is the function's
   const dtsubmit_plugin* table = entry();
-  if (auto good = check_table(table, real, name, kind); !good) {
+  if (auto good = check_table(table, real, name); !good) {
     dlclose(handle);
     return tl::unexpected<Error>(std::move(good).error());
   }
   return std::make_shared<const Plugin>(real, *table);
 }
 
-Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name, Kind kind) {
+Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name) {
   if (!is_safe_name(name))
     return fail(Errc::invalid, fmt::format("'{}' is not a plug-in's name", name));
   const std::vector<std::string> folders = plugin_folders();
   for (const std::string& folder : folders) {
     const std::string path = fmt::format("{}/dtsubmit-{}.so", folder, name);
-    if (exists(path)) return load_plugin_file(path, name, kind);
+    if (exists(path)) return load_plugin_file(path, name);
   }
   return fail(
       Errc::not_found,

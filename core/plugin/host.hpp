@@ -11,14 +11,6 @@
 
 namespace dts::plugin {
 
-enum class Kind : std::uint32_t {
-  scheduler = DTSUBMIT_PLUGIN_SCHEDULER,
-  launcher = DTSUBMIT_PLUGIN_LAUNCHER,
-  hook = DTSUBMIT_PLUGIN_HOOK,
-};
-
-[[nodiscard]] const char* to_string(Kind kind);
-
 // A loaded plug-in. It stays loaded for the life of the process, since libraries behind it may have
 // started threads or registered exit handlers. Thread-safe.
 class Plugin {
@@ -57,10 +49,9 @@ class Plugin {
 // Loads the file and checks ABI version, struct size, kind and name. Errc::invalid for a file that
 // is not such a plug-in, Errc::unreachable where a library it needs is not on this machine.
 [[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
-                                                                     const std::string& name,
-                                                                     Kind kind);
+                                                                     const std::string& name);
 
 // The first dtsubmit-NAME.so of plugin_folders(). Errc::not_found, naming the folders, without one.
-[[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name, Kind kind);
+[[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name);
 
 }  // namespace dts::plugin

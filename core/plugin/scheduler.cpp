@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,9 +43,31 @@ class Reader {
     }
   }
 
+  [[nodiscard]] std::string text(const char* key) const {
+    std::string text;
+    read(key, text);
+    return text;
+  }
+
  private:
   const json& object_;
 };
+
+sched::Wait wait_of(const std::string& word) {
+  if (word == "nodes") return sched::Wait::nodes;
+  return word == "time" ? sched::Wait::time : sched::Wait::other;
+}
+
+sched::Phrases phrases_from(const json& object) {
+  sched::Phrases phrases;
+  const Reader reader(object);
+  reader.read("name", phrases.name);
+  reader.read("cancel", phrases.cancel);
+  reader.read("accounting", phrases.accounting);
+  reader.read("forgets", phrases.forgets);
+  reader.read("nodes_away", phrases.nodes_away);
+  return phrases;
+}
 
 void put(json& object, const char* key, const std::string& value) {
   if (!value.empty()) object[key] = value;
@@ -85,12 +108,13 @@ json to_json(const sched::Submission& job) {
 sched::JobInfo job_from(const json& object) {
   sched::JobInfo job;
   const Reader reader(object);
-  std::string state;
   reader.read("id", job.id);
-  reader.read("state", state);
-  job.state = sched::job_state_of(state);
+  job.state = sched::job_state_of(reader.text("state"));
   reader.read("completing", job.completing);
   reader.read("reason", job.reason);
+  reader.read("explanation", job.explanation);
+  reader.read("advice", job.advice);
+  job.wait = wait_of(reader.text("waits_for"));
   reader.read("description", job.description);
   reader.read("partition", job.partition);
   reader.read("dependency", job.dependency);
@@ -102,9 +126,11 @@ sched::JobInfo job_from(const json& object) {
   reader.read("eligible_time", job.eligible_time);
   reader.read("start_time", job.start_time);
   reader.read("end_time", job.end_time);
+  reader.read("unlimited", job.unlimited);
   reader.read("preempt_time", job.preempt_time);
   reader.read("exit_code", job.exit_code);
   reader.read("exit_signal", job.exit_signal);
+  reader.read("files_unusable", job.files_unusable);
   return job;
 }
 
@@ -115,6 +141,8 @@ sched::NodeInfo node_from(const json& object) {
   reader.read("address", node.address);
   reader.read("port", node.port);
   reader.read("state", node.state);
+  reader.read("away", node.away);
+  reader.read("lost", node.lost);
   reader.read("cpus", node.cpus);
   reader.read("gpus", node.gpus);
   reader.read("memory_mib", node.memory_mib);
@@ -130,7 +158,7 @@ sched::PartitionInfo partition_from(const json& object) {
   reader.read("nodes", partition.nodes);
   reader.read("max_time_seconds", partition.max_time_seconds);
   reader.read("grace_seconds", partition.grace_seconds);
-  reader.read("preempt_mode", partition.preempt_mode);
+  partition.preemption = sched::preemption_of(reader.text("preemption"));
   return partition;
 }
 
@@ -139,9 +167,10 @@ sched::ConfigInfo config_from(const json& object) {
   const Reader reader(object);
   reader.read("version", config.version);
   reader.read("cluster_name", config.cluster_name);
-  reader.read("requeue_exit", config.requeue_exit);
-  reader.read("requeue_exit_hold", config.requeue_exit_hold);
-  reader.read("proctrack", config.proctrack);
+  if (const auto found = object.find("claimed_exits"); found != object.end())
+    for (const json& claim : *found)
+      config.claimed_exits.push_back({Reader(claim).text("setting"), Reader(claim).text("codes")});
+  reader.read("signals_reach_programs", config.signals_reach_programs);
   reader.read("kill_wait_seconds", config.kill_wait_seconds);
   reader.read("boot_time", config.boot_time);
   return config;
@@ -162,7 +191,10 @@ std::string dump(const json& request) {
 
 class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
  public:
-  explicit PluginScheduler(std::shared_ptr<const Plugin> plugin) : plugin_(std::move(plugin)) {}
+  PluginScheduler(std::shared_ptr<const Plugin> plugin, sched::Phrases phrases)
+      : plugin_(std::move(plugin)), phrases_(std::move(phrases)) {}
+
+  [[nodiscard]] sched::Phrases phrases() const override { return phrases_; }
 
   Result<sched::JobId> submit(const sched::Submission& submission) override {
     DTS_ASSIGN(const json reply, call("submit", to_json(submission)));
@@ -226,17 +258,24 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
   }
 
   std::shared_ptr<const Plugin> plugin_;
+  sched::Phrases phrases_;
 };
 
 }  // namespace
 
+std::string scheduler_name() {
+  const char* name = std::getenv("DTSUBMIT_SCHEDULER");
+  return name != nullptr && *name != '\0' ? name : "slurm";
+}
+
 Result<std::unique_ptr<sched::Scheduler>> load_scheduler(const std::string& name, bool probe) {
-  auto plugin = load_plugin(name, Kind::scheduler);
+  auto plugin = load_plugin(name);
   if (!plugin && plugin.error().code == Errc::not_found)
     plugin.error().code = Errc::unreachable;  // no way to the scheduler is no scheduler
   if (!plugin) return tl::unexpected<Error>(std::move(plugin).error());
-  DTS_TRY((*plugin)->call("open", json{{"probe", probe}}.dump()));
-  return std::make_unique<PluginScheduler>(*std::move(plugin));
+  DTS_ASSIGN(const std::string opened, (*plugin)->call("open", json{{"probe", probe}}.dump()));
+  return std::make_unique<PluginScheduler>(*std::move(plugin),
+                                           phrases_from(json::parse(opened, nullptr, false)));
 }
 
 }  // namespace dts::plugin

@@ -9,6 +9,9 @@
 
 namespace dts::plugin {
 
+// The plug-in that DTSUBMIT_SCHEDULER names, otherwise "slurm".
+[[nodiscard]] std::string scheduler_name();
+
 // Loads the scheduler plug-in `name` and reads the scheduler's configuration, so that a problem is
 // known here and not at the first call. The object is thread-safe and its calls do not wait for
 // each other. Errors: those of load_plugin(); unreachable where the scheduler has no configuration
@@ -18,6 +21,6 @@ namespace dts::plugin {
 // exit code 4 and a message by our plug-in). A process that must not die so, such as the agent of a
 // job, asks for a `probe`: a child process tries it first, which costs some 3 ms.
 [[nodiscard]] Result<std::unique_ptr<sched::Scheduler>> load_scheduler(
-    const std::string& name = "slurm", bool probe = false);
+    const std::string& name = scheduler_name(), bool probe = false);
 
 }  // namespace dts::plugin

@@ -22,9 +22,9 @@ tl::unexpected<Error> unknown_outcome(const Error& lost) {
 }
 
 // The time that is left to find out what came of an order.
-class Wait {
+class AnswerWait {
  public:
-  explicit Wait(const Patience& patience)
+  explicit AnswerWait(const Patience& patience)
       : patience_(patience), until_(Clock::now() + patience.limit) {
     if (patience.begins) patience.begins();
   }
@@ -67,7 +67,7 @@ bool was_requeued(const JobInfo& before, const JobInfo& now) {
 // nullopt: the order did not arrive, and may be given again.
 std::optional<Result<void>> outcome_of_requeue(Scheduler& scheduler,
                                                const JobInfo& before,
-                                               Wait& wait,
+                                               AnswerWait& wait,
                                                const Error& lost) {
   while (wait.go_on()) {
     const auto now = scheduler.job(before.id);
@@ -83,7 +83,7 @@ template <class Order>
 Result<void> until_answered(const Order& order, const Patience& patience) {
   const auto first = order();
   if (first || !is_away(first.error())) return first;
-  Wait wait(patience);
+  AnswerWait wait(patience);
   while (wait.go_on()) {
     auto again = order();
     if (again || !is_away(again.error())) return again;
@@ -105,7 +105,7 @@ Result<std::optional<JobId>> submit_once(Scheduler& scheduler,
   const auto submitted = scheduler.submit(submission);
   if (submitted) return std::optional(*submitted);
   if (!is_away(submitted.error())) return tl::unexpected<Error>(submitted.error());
-  Wait wait(patience);
+  AnswerWait wait(patience);
   while (wait.go_on()) {
     const auto job = new_job(scheduler, submission.script_path, known);
     if (!job && !is_away(job.error())) break;  // a scheduler that cannot search
@@ -131,7 +131,7 @@ Result<void> requeue_once(Scheduler& scheduler, JobId job, const Patience& patie
   DTS_ASSIGN(const JobInfo before, scheduler.job(job));
   auto requeued = scheduler.requeue(job);
   if (requeued || !is_away(requeued.error())) return requeued;
-  Wait wait(patience);
+  AnswerWait wait(patience);
   while (true) {
     if (auto outcome = outcome_of_requeue(scheduler, before, wait, requeued.error()))
       return *std::move(outcome);

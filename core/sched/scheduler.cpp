@@ -21,6 +21,13 @@ constexpr Names<JobState, 11> k_states{{
     {JobState::unknown, "unknown"},
 }};
 
+constexpr Names<Preemption, 4> k_preemptions{{
+    {Preemption::none, "none"},
+    {Preemption::requeue, "requeue"},
+    {Preemption::cancel, "cancel"},
+    {Preemption::suspend, "suspend"},
+}};
+
 }  // namespace
 
 const char* to_string(JobState state) {
@@ -31,11 +38,12 @@ JobState job_state_of(std::string_view word) {
   return value_of(k_states, word).value_or(JobState::unknown);
 }
 
-bool is_away(const NodeInfo& node) {
-  if (node.state.find('*') != std::string::npos) return true;
-  for (const std::string_view word : {"down", "drain", "fail", "error", "inval"})
-    if (node.state.rfind(word, 0) == 0) return true;
-  return false;
+const char* to_string(Preemption preemption) {
+  return name_of(k_preemptions, preemption);
+}
+
+Preemption preemption_of(std::string_view word) {
+  return value_of(k_preemptions, word).value_or(Preemption::none);
 }
 
 bool is_terminal(JobState state) {

@@ -4,6 +4,7 @@
 
 #include "core/base/job_id.hpp"
 #include "core/base/result.hpp"
+#include "core/sched/phrases.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -39,12 +40,22 @@ enum class JobState {
 // True where the job has ended: it will not run again unless somebody requeues it.
 [[nodiscard]] bool is_terminal(JobState state);
 
+// What a waiting job waits for, as far as that changes what is said of it.
+enum class Wait {
+  other,
+  nodes,  // to become free
+  time,   // eligible_time
+};
+
 // One job as the controller sees it now. Times are Unix seconds, 0 where unset.
 struct JobInfo {
   JobId id{};
   JobState state = JobState::unknown;
   bool completing = false;  // its processes of this or the last run are still being ended
-  std::string reason;       // why it is pending or failed, Slurm's word ("Resources")
+  std::string reason;       // why it is pending or failed, the scheduler's word; empty: none
+  std::string explanation;  // that, or how it ended, in a clause without a full stop; may be empty
+  std::string advice;       // what can be done about it; empty: nothing
+  Wait wait = Wait::other;  // while it is pending
   std::string description;  // more of that in the scheduler's own words, where it has any
   std::string partition;    // where it runs, or the list of those it waits for
   std::string dependency;   // what it still waits for: "afterok:12(unfulfilled)"
@@ -58,23 +69,31 @@ struct JobInfo {
   std::int64_t eligible_time = 0;  // not started before
   std::int64_t start_time = 0;     // while pending: when the scheduler expects to start it
   std::int64_t end_time = 0;       // the moving deadline while running
+  bool unlimited = false;          // it has no time limit; end_time then says little
   std::int64_t preempt_time = 0;   // set once preemption began
   int exit_code = 0;               // the batch script's exit code
   int exit_signal = 0;             // the signal that ended it
+  bool files_unusable = false;     // its log could not be opened, so that its script never ran
 };
 
 struct NodeInfo {
   std::string name;
   std::string address;     // NodeAddr: what other nodes can connect to
   std::uint32_t port = 0;  // of its daemon; 0: not known
-  std::string state;       // "idle", "allocated", "down", ...
+  std::string state;       // the scheduler's word, for people
+  bool away = false;       // it takes no job now
+  bool lost = false;       // down or silent: what ran there is over, or cannot be reached
   std::uint32_t cpus = 0;
   std::uint32_t gpus = 0;
   std::uint64_t memory_mib = 0;
 };
 
-// True for a node that takes no job now: down, drained, failed, or silent ("idle*").
-[[nodiscard]] bool is_away(const NodeInfo& node);
+// What becomes of a job whose nodes another one takes.
+enum class Preemption { none, requeue, cancel, suspend };
+
+// "none", "requeue", ...; none for any other word.
+[[nodiscard]] const char* to_string(Preemption preemption);
+[[nodiscard]] Preemption preemption_of(std::string_view word);
 
 struct PartitionInfo {
   std::string name;
@@ -83,15 +102,21 @@ struct PartitionInfo {
   std::string nodes;                  // host list
   std::int64_t max_time_seconds = 0;  // -1: unlimited
   std::int64_t grace_seconds = 0;
-  std::string preempt_mode;  // "REQUEUE", "CANCEL", "OFF", ...
+  Preemption preemption = Preemption::none;
+};
+
+// Exit codes of batch scripts to which the site has given a meaning of its own.
+struct ClaimedExits {
+  std::string setting;  // its name in the scheduler's configuration
+  std::string codes;    // "85,90-99"
 };
 
 struct ConfigInfo {
   std::string version;  // "22.05.8"
   std::string cluster_name;
-  std::string requeue_exit;  // RequeueExit, a list of codes
-  std::string requeue_exit_hold;
-  std::string proctrack;  // "proctrack/cgroup"
+  std::vector<ClaimedExits> claimed_exits;
+  // The scheduler's signals reach every process of a step, and not only its own children there.
+  bool signals_reach_programs = false;
   std::uint32_t kill_wait_seconds = 0;
   std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
 };
@@ -132,6 +157,9 @@ struct Submission {
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
+
+  [[nodiscard]] virtual Phrases phrases() const { return {}; }
+
   [[nodiscard]] virtual Result<JobId> submit(const Submission& submission) = 0;
   [[nodiscard]] virtual Result<JobInfo> job(JobId id) = 0;
   [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;

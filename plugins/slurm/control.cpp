@@ -24,18 +24,35 @@ Outcome<json> outcome_of(int status, const json& request, std::initializer_list<
   return failed_slurm(number, named_job(request));
 }
 
+// By its text: the number of an array's last task is that of the whole array.
+Outcome<json> send_signal(const json& request,
+                          std::uint16_t signal,
+                          std::uint16_t flags,
+                          std::initializer_list<int> fine) {
+  const auto id = job_number(request);
+  if (!id) return tl::unexpected<Failure>(id.error());
+  const std::string text = request.at("id").get<std::string>();
+  const bool plain = !parse_job_name(text)->task && !parse_job_name(text)->component;
+  const int status = plain ? slurm_kill_job(*id, signal, flags)
+                           : slurm_kill_job2(text.c_str(), signal, flags, nullptr);
+  return outcome_of(status, request, fine);
+}
+
 }  // namespace
 
 Outcome<json> cancel(const json& request) {
-  const auto id = job_number(request);
-  if (!id) return tl::unexpected<Failure>(id.error());
-  return outcome_of(slurm_kill_job(*id, SIGKILL, 0), request, {ESLURM_ALREADY_DONE});
+  return send_signal(request, SIGKILL, 0, {ESLURM_ALREADY_DONE});
 }
 
 Outcome<json> requeue(const json& request) {
   const auto id = job_number(request);
   if (!id) return tl::unexpected<Failure>(id.error());
-  return outcome_of(slurm_requeue(*id, 0), request, {ESLURM_JOB_PENDING});
+  std::string text = request.at("id").get<std::string>();
+  job_array_resp_msg_t* answers = nullptr;  // one for each task that was not requeued
+  const bool plain = !parse_job_name(text)->task && !parse_job_name(text)->component;
+  const int status = plain ? slurm_requeue(*id, 0) : slurm_requeue2(text.data(), 0, &answers);
+  if (answers != nullptr) slurm_free_job_array_resp(answers);
+  return outcome_of(status, request, {ESLURM_JOB_PENDING});
 }
 
 Outcome<json> exclude(const json& request) {
@@ -57,10 +74,7 @@ Outcome<json> exclude(const json& request) {
 }
 
 Outcome<json> signal_batch(const json& request) {
-  const auto id = job_number(request);
-  if (!id) return tl::unexpected<Failure>(id.error());
-  const auto signal = request.at("signal").get<std::uint16_t>();
-  return outcome_of(slurm_kill_job(*id, signal, KILL_JOB_BATCH), request, {});
+  return send_signal(request, request.at("signal").get<std::uint16_t>(), KILL_JOB_BATCH, {});
 }
 
 }  // namespace slurm_plugin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in's one symbol: finds the operation, and turns its outcome into the reply's JSON.
 #include "core/plugin/dtsubmit_plugin.h"
+#include "plugins/slurm/job_words.hpp"
 #include "plugins/slurm/library.hpp"
 #include "plugins/slurm/operations.hpp"
 
@@ -33,12 +34,20 @@ constexpr Operation k_operations[] = {
     {"signal_batch", signal_batch},
 };
 
+json phrases() {
+  return {{"name", k_name},
+          {"cancel", k_cancel},
+          {"accounting", k_accounting},
+          {"forgets", k_forgets},
+          {"nodes_away", k_nodes_away}};
+}
+
 Outcome<json> run(std::string_view name, const json& request) {
   if (!request.is_object()) return failed("invalid", "the request is not a JSON object");
   const bool open_only = name == "open";
   if (auto opened = open_library(open_only && request.value("probe", false)); !opened)
     return tl::unexpected<Failure>(std::move(opened).error());
-  if (open_only) return json::object();
+  if (open_only) return phrases();
   for (const Operation& operation : k_operations)
     if (operation.name == name) return operation.run(request);
   return failed("invalid", "unknown operation '" + std::string(name) + "'");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions to the controller: one RPC each. Slurm's "no value" numbers end here.
 #include "plugins/slurm/job_number.hpp"
+#include "plugins/slurm/job_words.hpp"
 #include "plugins/slurm/message.hpp"
 #include "plugins/slurm/operations.hpp"
 #include "plugins/slurm/request_text.hpp"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace slurm_plugin {
 namespace {
@@ -37,14 +39,30 @@ json cpus_json(const slurm_job_info_t& info) {
   return list;
 }
 
-json job_json(const slurm_job_info_t& info) {
+JobRecord record_of(const slurm_job_info_t& info) {
   const int status = info.exit_code == NO_VAL ? 0 : static_cast<int>(info.exit_code);
+  return {.state = job_state_word(info.job_state),
+          .reason = reason_word(info.state_reason),
+          .description = text(info.state_desc),
+          .was_requeued = info.restart_cnt != NO_VAL16 && info.restart_cnt > 0,
+          .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+          .exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+}
+
+json job_json(const slurm_job_info_t& info) {
+  const JobRecord record = record_of(info);
+  const JobWords words = words_of(record);
+  const bool pending = record.state == "pending";
+  const bool planned = !pending || has_planned_start(record.reason);
   return {
       {"id", std::to_string(info.job_id)},
-      {"state", job_state_word(info.job_state)},
+      {"state", record.state},
       {"completing", (info.job_state & JOB_COMPLETING) != 0},
-      {"reason", reason_word(info.state_reason)},
-      {"description", text(info.state_desc)},
+      {"reason", info.state_reason == WAIT_NO_REASON ? "" : record.reason},
+      {"explanation", words.why},
+      {"advice", words.advice},
+      {"waits_for", pending ? waits_for(record.reason) : ""},
+      {"description", record.description},
       {"partition", text(info.partition)},
       {"dependency", text(info.dependency)},
       {"nodes", text(info.nodes)},
@@ -53,11 +71,13 @@ json job_json(const slurm_job_info_t& info) {
       {"restart_count", info.restart_cnt == NO_VAL16 ? 0 : info.restart_cnt},
       {"requeue", info.requeue == 1},
       {"eligible_time", info.eligible_time},
-      {"start_time", info.start_time},
+      {"start_time", planned ? info.start_time : 0},
       {"end_time", info.end_time},
+      {"unlimited", has_no_limit(info.start_time, info.end_time)},
       {"preempt_time", info.preempt_time},
-      {"exit_code", WIFEXITED(status) ? WEXITSTATUS(status) : 0},
-      {"exit_signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0},
+      {"exit_code", record.exit_code},
+      {"exit_signal", record.exit_signal},
+      {"files_unusable", record.exit_signal == k_files_unusable},
   };
 }
 
@@ -66,6 +86,8 @@ json node_json(const node_info_t& info) {
           {"address", text(info.node_addr)},
           {"port", info.port},
           {"state", node_state_word(info.node_state)},
+          {"away", is_away(node_state_word(info.node_state))},
+          {"lost", is_lost(node_state_word(info.node_state))},
           {"cpus", info.cpus},
           {"gpus", count_gpus(info.gres)},
           {"memory_mib", info.real_memory}};
@@ -79,7 +101,7 @@ json partition_json(const partition_info_t& info) {
           {"nodes", text(info.nodes)},
           {"max_time_seconds", unlimited ? std::int64_t{-1} : std::int64_t{info.max_time} * 60},
           {"grace_seconds", info.grace_time == NO_VAL ? 0 : info.grace_time},
-          {"preempt_mode", preempt_mode_word(info.preempt_mode)}};
+          {"preemption", preemption_word(info.preempt_mode)}};
 }
 
 }  // namespace
@@ -136,11 +158,17 @@ Outcome<json> config(const json&) {
   slurm_conf_t* raw = nullptr;
   if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return failed_slurm();
   const Message<slurm_conf_t, slurm_free_ctl_conf> conf(raw);
+  json claimed = json::array();
+  for (const auto& [setting, codes] : {std::pair{"RequeueExit", text(conf->requeue_exit)},
+                                       {"RequeueExitHold", text(conf->requeue_exit_hold)}})
+    if (!codes.empty()) claimed.push_back({{"setting", setting}, {"codes", codes}});
+  // proctrack/cgroup signals a step's own children only, unless cgroup.conf says otherwise; the
+  // others know every process of it.
+  const std::string proctrack = text(conf->proctrack_type);
   return json{{"version", text(conf->version)},
               {"cluster_name", text(conf->cluster_name)},
-              {"requeue_exit", text(conf->requeue_exit)},
-              {"requeue_exit_hold", text(conf->requeue_exit_hold)},
-              {"proctrack", text(conf->proctrack_type)},
+              {"claimed_exits", claimed},
+              {"signals_reach_programs", !proctrack.empty() && proctrack != "proctrack/cgroup"},
               {"kill_wait_seconds", conf->kill_wait},
               {"boot_time", static_cast<std::int64_t>(conf->boot_time)}};
 }

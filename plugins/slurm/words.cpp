@@ -93,15 +93,28 @@ std::string node_state_word(std::uint32_t state) {
   return word;
 }
 
-std::string preempt_mode_word(unsigned mode) {
-  std::string word = "OFF";
-  const unsigned action = mode & ~static_cast<unsigned>(PREEMPT_MODE_GANG | PREEMPT_MODE_WITHIN);
-  if (action == PREEMPT_MODE_SUSPEND) word = "SUSPEND";
-  if (action == PREEMPT_MODE_REQUEUE) word = "REQUEUE";
-  if (action == PREEMPT_MODE_CANCEL) word = "CANCEL";
-  if ((mode & PREEMPT_MODE_WITHIN) != 0) word += ",WITHIN";
-  if ((mode & PREEMPT_MODE_GANG) != 0) word += ",GANG";
-  return word;
+bool is_lost(std::string_view state) {
+  return state.find('*') != std::string_view::npos || state.rfind("down", 0) == 0;
+}
+
+bool is_away(std::string_view state) {
+  if (is_lost(state)) return true;
+  for (const std::string_view word : {"drain", "fail", "error", "inval"})
+    if (state.rfind(word, 0) == 0) return true;
+  return false;
+}
+
+const char* preemption_word(unsigned mode) {
+  switch (mode & ~static_cast<unsigned>(PREEMPT_MODE_GANG | PREEMPT_MODE_WITHIN)) {
+    case PREEMPT_MODE_SUSPEND:
+      return "suspend";
+    case PREEMPT_MODE_REQUEUE:
+      return "requeue";
+    case PREEMPT_MODE_CANCEL:
+      return "cancel";
+    default:
+      return "none";
+  }
 }
 
 std::string version_word(long number) {

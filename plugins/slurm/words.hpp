@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace slurm_plugin {
 
@@ -18,8 +19,14 @@ namespace slurm_plugin {
 // What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", ...
 [[nodiscard]] std::string node_state_word(std::uint32_t state);
 
-// "REQUEUE", "CANCEL", "SUSPEND,GANG", "OFF".
-[[nodiscard]] std::string preempt_mode_word(unsigned mode);
+// A node of that state is down or silent ("idle*").
+[[nodiscard]] bool is_lost(std::string_view state);
+
+// The same, or it takes no job for another reason: drained, failed.
+[[nodiscard]] bool is_away(std::string_view state);
+
+// "requeue", "cancel", "suspend", "none".
+[[nodiscard]] const char* preemption_word(unsigned mode);
 
 // "22.05.8" of slurm_version.h's packed number.
 [[nodiscard]] std::string version_word(long number);

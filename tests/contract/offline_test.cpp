@@ -4,9 +4,9 @@
 #include "core/base/files/files.hpp"
 #include "core/base/os/process.hpp"
 #include "core/plugin/scheduler.hpp"
-#include "core/sched/reason.hpp"
 #include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/job_number.hpp"
+#include "plugins/slurm/job_words.hpp"
 #include "plugins/slurm/words.hpp"
 
 #include <doctest/doctest.h>
@@ -68,7 +68,7 @@ TEST_CASE("every reason has the word that libslurm itself would print") {
 TEST_CASE("every reason of Slurm's header is told in words") {
   for (unsigned reason = WAIT_NO_REASON; reason <= WAIT_RESV_DELETED; ++reason) {
     CAPTURE(reason_word(reason));
-    CHECK(dts::sched::words_of_reason(reason_word(reason)).has_value());
+    CHECK(words_of_reason(reason_word(reason)).has_value());
   }
 }
 
@@ -106,10 +106,29 @@ TEST_CASE("a job's id is a number, a task of an array or a component of a hetero
   }
 }
 
-TEST_CASE("preemption modes and versions have Slurm's spelling") {
-  CHECK(preempt_mode_word(PREEMPT_MODE_REQUEUE) == "REQUEUE");
-  CHECK(preempt_mode_word(PREEMPT_MODE_SUSPEND | PREEMPT_MODE_GANG) == "SUSPEND,GANG");
-  CHECK(preempt_mode_word(PREEMPT_MODE_OFF) == "OFF");
+TEST_CASE("a node that takes no job is away, and a silent one is lost") {
+  for (const char* state : {"idle", "allocated", "mixed", "completing", "reserved"}) {
+    CAPTURE(state);
+    CHECK_FALSE(is_away(state));
+    CHECK_FALSE(is_lost(state));
+  }
+  for (const char* state : {"drained", "draining", "error", "inval", "failing"}) {
+    CAPTURE(state);
+    CHECK(is_away(state));
+    CHECK_FALSE(is_lost(state));
+  }
+  for (const char* state : {"down", "down*", "idle*", "drained*"}) {
+    CAPTURE(state);
+    CHECK(is_away(state));
+    CHECK(is_lost(state));
+  }
+}
+
+TEST_CASE("preemption is a neutral word, and versions have Slurm's spelling") {
+  CHECK(preemption_word(PREEMPT_MODE_REQUEUE) == std::string("requeue"));
+  CHECK(preemption_word(PREEMPT_MODE_CANCEL | PREEMPT_MODE_WITHIN) == std::string("cancel"));
+  CHECK(preemption_word(PREEMPT_MODE_SUSPEND | PREEMPT_MODE_GANG) == std::string("suspend"));
+  CHECK(preemption_word(PREEMPT_MODE_OFF) == std::string("none"));
   CHECK(version_word(SLURM_VERSION_NUM(22, 5, 8)) == "22.05.8");
 }
 

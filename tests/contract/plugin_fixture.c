@@ -9,6 +9,9 @@
 #ifndef FIXTURE_ABI
 #define FIXTURE_ABI DTSUBMIT_PLUGIN_ABI
 #endif
+#ifndef FIXTURE_KIND
+#define FIXTURE_KIND DTSUBMIT_PLUGIN_SCHEDULER
+#endif
 #ifndef FIXTURE_SIZE
 #define FIXTURE_SIZE sizeof(struct dtsubmit_plugin)
 #endif
@@ -51,7 +54,7 @@ DTSUBMIT_PLUGIN_EXPORT const struct dtsubmit_plugin* dtsubmit_plugin_v1(void) {
   static const struct dtsubmit_plugin plugin = {
       .abi_version = FIXTURE_ABI,
       .struct_size = FIXTURE_SIZE,
-      .kind = DTSUBMIT_PLUGIN_SCHEDULER,
+      .kind = FIXTURE_KIND,
       .name = FIXTURE_NAME,
       .version = "1",
       .description = "for the tests of the host",

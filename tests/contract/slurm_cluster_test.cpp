@@ -36,10 +36,10 @@ TEST_CASE("partitions have their limits, grace time and preemption mode") {
     CHECK((partition.max_time_seconds == -1 || partition.max_time_seconds > 0));
     default_seen = default_seen || partition.is_default;
     if (partition.name == "low") {
-      CHECK(partition.preempt_mode == "REQUEUE");
+      CHECK(partition.preemption == dts::sched::Preemption::requeue);
       CHECK(partition.grace_seconds == 20);
     }
-    if (partition.name == "high") CHECK(partition.preempt_mode == "OFF");
+    if (partition.name == "high") CHECK(partition.preemption == dts::sched::Preemption::none);
   }
   CHECK(default_seen);
 }
@@ -58,7 +58,7 @@ TEST_CASE("the configuration is scontrol's") {
   };
   CHECK(shows("SLURM_VERSION", config->version));
   CHECK(shows("ClusterName", config->cluster_name));
-  CHECK(shows("ProctrackType", config->proctrack));
+  CHECK(config->signals_reach_programs != shows("ProctrackType", "proctrack/cgroup"));
   CHECK(shows("KillWait", std::to_string(config->kill_wait_seconds) + " sec"));
   std::array<char, 32> started{};  // as scontrol(1) writes a time
   const std::time_t boot_time = config->boot_time;

@@ -72,8 +72,9 @@ TEST_CASE("more nodes than there are is accepted by Slurm and waits for ever, wi
   auto submission = job_of("true");
   submission.nodes = 99;
   const Job job(submission);
-  CHECK(eventually([&] { return job.info().reason != "None"; }));
+  CHECK(eventually([&] { return !job.info().reason.empty(); }));
   CHECK(job.info().state == JobState::pending);
+  CHECK_FALSE(job.info().explanation.empty());
   MESSAGE("reason: " << job.info().reason);
 }
 

@@ -126,10 +126,11 @@ void AttemptLoop::watch_the_job() {
   const sched::JobId job = job_.allocation.job;
   const unsigned restarts = job_.allocation.restart_count;
   // Tried in a child first: a configuration that libslurm refuses would end this process.
-  watch_ = std::make_unique<JobWatch>([] { return plugin::load_scheduler("slurm", true); },
-                                      job,
-                                      plan_.spares > 0,
-                                      [job, restarts] { return slurm_by_commands(job, restarts); });
+  watch_ = std::make_unique<JobWatch>(
+      [] { return plugin::load_scheduler(plugin::scheduler_name(), true); },
+      job,
+      plan_.spares > 0,
+      [job, restarts] { return slurm_by_commands(job, restarts); });
 }
 
 // The exit code where the run ends with that, at least for this job; nullopt: the next attempt.

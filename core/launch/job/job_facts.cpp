@@ -12,10 +12,7 @@ JobFacts facts_of(sched::Scheduler& scheduler) {
   JobFacts facts;
   if (const auto config = scheduler.config()) {
     if (config->kill_wait_seconds > 0) facts.kill_wait_seconds = config->kill_wait_seconds;
-    // proctrack/cgroup signals a step's own children only, unless cgroup.conf says otherwise; the
-    // others know every process of it.
-    facts.signals_reach_programs =
-        !config->proctrack.empty() && config->proctrack != "proctrack/cgroup";
+    facts.signals_reach_programs = config->signals_reach_programs;
   }
   if (const auto nodes = scheduler.nodes())
     for (const sched::NodeInfo& node : *nodes) {
@@ -38,8 +35,7 @@ std::vector<std::string> nodes_down(sched::Scheduler& scheduler) {
   std::vector<std::string> down;
   if (const auto nodes = scheduler.nodes())
     for (const sched::NodeInfo& node : *nodes)
-      if (node.state.rfind("down", 0) == 0 || node.state.find('*') != std::string::npos)
-        down.push_back(node.name);
+      if (node.lost) down.push_back(node.name);
   return down;
 }
 

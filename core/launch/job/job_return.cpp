@@ -65,7 +65,7 @@ std::string spared(sched::Scheduler& scheduler, const JobReturn& how, std::set<s
   std::set<std::string> up = left;
   if (const auto all = scheduler.nodes(); all && !how.avoid.empty())
     for (const sched::NodeInfo& node : *all)
-      if (sched::is_away(node)) up.erase(node.name);
+      if (node.away) up.erase(node.name);
   for (auto node = how.avoid.rbegin(); node != how.avoid.rend(); ++node) {
     if (up.size() < how.nodes + up.count(*node) || left.erase(*node) == 0) continue;
     up.erase(*node);

@@ -109,13 +109,14 @@ Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect&
   if (scheduler) return scheduler;
   const std::string why = scheduler.error().message;
   auto other = fallback ? fallback() : std::move(scheduler);
-  say_handicap(other ? fmt::format("the scheduler cannot be loaded ({}); the agent asks by "
-                                   "Slurm's commands instead",
-                                   why)
-                     : fmt::format("the scheduler cannot be asked ({}{}): a preemption is known by "
-                                   "its signal only, and only Slurm itself can bring the job back",
-                                   why,
-                                   fallback ? "; " + other.error().message : ""));
+  say_handicap(
+      other ? fmt::format("the scheduler cannot be loaded ({}); the agent asks by "
+                          "Slurm's commands instead",
+                          why)
+            : fmt::format("the scheduler cannot be asked ({}{}): a preemption is known by "
+                          "its signal only, and only the scheduler itself can bring the job back",
+                          why,
+                          fallback ? "; " + other.error().message : ""));
   return other;
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <ctime>
@@ -82,6 +84,11 @@ JobState state_before_completing(const sched::JobInfo& job, std::uint32_t our_re
   return JobState::cancelled;
 }
 
+bool is_unusable(std::string_view state) {
+  return std::ranges::any_of(std::array{"drain", "fail", "error", "inval"},
+                             [&](const char* word) { return state.starts_with(word); });
+}
+
 class SlurmCommands final : public sched::Scheduler {
  public:
   explicit SlurmCommands(std::uint32_t our_restarts) : our_restarts_(our_restarts) {}
@@ -108,6 +115,8 @@ class SlurmCommands final : public sched::Scheduler {
       node.cpus = static_cast<std::uint32_t>(number_of(fields, "CPUTot"));
       for (const char letter : text_of(fields, "State"))
         node.state += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+      node.lost = node.state.starts_with("down") || node.state.find('*') != std::string::npos;
+      node.away = node.lost || is_unusable(node.state);
       if (!node.name.empty()) nodes.push_back(std::move(node));
     }
     return nodes;
@@ -198,7 +207,7 @@ sched::ConfigInfo parse_config_lines(const std::string& text) {
       config.kill_wait_seconds =
           static_cast<std::uint32_t>(parse_number(value.substr(0, value.find(' '))).value_or(0));
     if (name == "BOOT_TIME") config.boot_time = time_of(value);
-    if (name == "ProctrackType") config.proctrack = value;
+    if (name == "ProctrackType") config.signals_reach_programs = value != "proctrack/cgroup";
     if (name == "ClusterName") config.cluster_name = value;
   }
   return config;

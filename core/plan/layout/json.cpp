@@ -67,7 +67,7 @@ bool read_reasons(const json& object, std::vector<Reason>& reasons) {
   if (found == object.end() || !found->is_array()) return false;
   for (const json& item : *found) {
     Reason& reason = reasons.emplace_back();
-    if (!item.is_object() || !read(item, "what", reason.what) || !read(item, "why", reason.why))
+    if (!item.is_object() || !read(item, "what", reason.name) || !read(item, "why", reason.why))
       return false;
   }
   return true;
@@ -107,7 +107,7 @@ bool is_sum_of_ranks(const Plan& plan) {
 std::string to_json(const Plan& plan) {
   ordered_json reasons = ordered_json::array();
   for (const Reason& reason : plan.reasons)
-    reasons.push_back({{"what", reason.what}, {"why", reason.why}});
+    reasons.push_back({{"what", reason.what()}, {"why", reason.why}});
   ordered_json value = {{"schema", k_plan_schema},
                         {"job_name", plan.job_name},
                         {"nodes", plan.nodes},

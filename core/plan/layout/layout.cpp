@@ -20,8 +20,10 @@ namespace {
 
 constexpr std::uint64_t k_most_ranks = 1'000'000;
 
-void decide(Plan& plan, std::string_view what, const std::string& value, std::string why) {
-  plan.reasons.push_back({fmt::format("{} = {}", what, value), std::move(why)});
+constexpr const char* k_as_asked = "as asked";
+
+void decide(Plan& plan, std::string_view what, const std::string& value, const std::string& why) {
+  plan.reasons.push_back({std::string(what), value, why, why == k_as_asked});
 }
 
 void decide(Plan& plan, std::string_view what, unsigned value, std::string why) {
@@ -63,7 +65,7 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& prob
   plan.smt = spec.smt;
   plan.cores_per_rank = spec.cores_per_rank;
   if (spec.bind.policy != spec::BindPolicy::automatic)
-    decide(plan, "bind", spec.bind.text, "as asked");
+    decide(plan, "bind", spec.bind.text, k_as_asked);
   const bool has_torch =
       std::find(spec.frameworks.begin(), spec.frameworks.end(), "torch") != spec.frameworks.end();
   if (plan.workers_per_task > 0 && !has_torch)
@@ -91,7 +93,7 @@ void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   constexpr const char* k_what = "ntasks-per-node";
   if (spec.ntasks_per_node) {
     plan.ntasks_per_node = *spec.ntasks_per_node;
-    return decide(plan, k_what, plan.ntasks_per_node, "as asked");
+    return decide(plan, k_what, plan.ntasks_per_node, k_as_asked);
   }
   if (plan.workers_per_task > 0)
     return decide(
@@ -125,7 +127,7 @@ void share_hosts(Plan& plan) {
 
 void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
   plan.launcher = spec.launcher;
-  std::string why = "as asked";
+  std::string why = k_as_asked;
   if (!plan.hosts.empty()) {
     if (spec.launcher == spec::Launcher::automatic)
       why = "auto: it reaches --hosts without a scheduler";
@@ -155,7 +157,7 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   constexpr const char* k_what = "cpus-per-task";
   if (spec.cpus_per_task) {
     plan.cpus_per_task = *spec.cpus_per_task;
-    return decide(plan, k_what, plan.cpus_per_task, "as asked");
+    return decide(plan, k_what, plan.cpus_per_task, k_as_asked);
   }
   if (fit.fewest_cpus == 0)
     return decide(plan, k_what, plan.cpus_per_task, "the nodes' CPUs are not known");
@@ -216,7 +218,7 @@ void choose_exclusion(Plan& plan,
   constexpr const char* k_what = "exclude";
   if (!spec.exclude.empty()) {
     plan.exclude = expand_hostlist(spec.exclude).value_or(std::vector<std::string>());
-    decide(plan, k_what, spec.exclude, "as asked");
+    decide(plan, k_what, spec.exclude, k_as_asked);
   }
   const auto is_usable = [](const ClusterView::Node& node) { return node.up; };
   auto left = std::count_if(fit.nodes.begin(), fit.nodes.end(), is_usable);
@@ -273,15 +275,15 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   plan.gpus_per_node = spec.gpus_per_node.value_or(0);
   plan.job_name = spec.job_name.empty() ? spec::default_job_name(spec.command) : spec.job_name;
   decide(
-      plan, "job-name", plan.job_name, spec.job_name.empty() ? "the program's name" : "as asked");
+      plan, "job-name", plan.job_name, spec.job_name.empty() ? "the program's name" : k_as_asked);
   decide(plan,
          "nodes",
          plan.nodes,
          !plan.hosts.empty() ? "--hosts names them"
          : plan.nodes == 1   ? "one, where --nodes asks no more"
-                             : "as asked");
-  decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? "as asked" : "none asked");
-  if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, "as asked");
+                             : k_as_asked);
+  decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? k_as_asked : "none asked");
+  if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, k_as_asked);
   choose_exclusion(plan, spec, cluster, fit);
   const OwnLauncher launcher = find_own_launcher(spec.command);
   choose_workers(plan, launcher);

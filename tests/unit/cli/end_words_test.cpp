@@ -17,6 +17,7 @@ sched::JobInfo ended(JobState state, int exit_code = 0, int exit_signal = 0) {
   job.state = state;
   job.exit_code = exit_code;
   job.exit_signal = exit_signal;
+  job.files_unusable = exit_signal == 53;  // as the plug-in judges it
   return job;
 }
 
@@ -54,14 +55,15 @@ TEST_CASE("whoever waited for a job gets the run's own exit code where the run i
 
 TEST_CASE("it is said where Slurm keeps another state than that of the run") {
   const std::string words =
-      cli::words_of_other_state(decided("done"), ended(JobState::out_of_memory, 0, 125));
+      cli::words_of_other_state(decided("done"), ended(JobState::out_of_memory, 0, 125), "Slurm");
   CHECK(words.find("Slurm's state of job 41 is out_of_memory, which it keeps from an earlier") !=
         std::string::npos);
   CHECK(words.find("afterok never starts; use afterany") != std::string::npos);
-  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::failed, 1)).find("is failed:") !=
-        std::string::npos);
-  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::completed)).empty());
-  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::running)).empty());
-  CHECK(cli::words_of_other_state(decided("stop"), ended(JobState::out_of_memory)).empty());
-  CHECK(cli::words_of_other_state({}, ended(JobState::out_of_memory)).empty());
+  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::failed, 1), "Slurm")
+            .find("is failed:") != std::string::npos);
+  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::completed), "Slurm").empty());
+  CHECK(cli::words_of_other_state(decided("done"), ended(JobState::running), "Slurm").empty());
+  CHECK(
+      cli::words_of_other_state(decided("stop"), ended(JobState::out_of_memory), "Slurm").empty());
+  CHECK(cli::words_of_other_state({}, ended(JobState::out_of_memory), "Slurm").empty());
 }

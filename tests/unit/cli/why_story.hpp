@@ -4,6 +4,7 @@
 
 #include "cli/output/why.hpp"
 #include "core/base/text/units.hpp"
+#include "plugins/slurm/job_words.hpp"
 
 #include <doctest/doctest.h>
 
@@ -32,6 +33,11 @@ struct Story {
     known.name = !job.empty() ? job.text() : "/runs/r";
     known.policy = run::default_policy();
     known.now = at(1000);
+    known.phrases = {.name = slurm_plugin::k_name,
+                     .cancel = slurm_plugin::k_cancel,
+                     .accounting = slurm_plugin::k_accounting,
+                     .forgets = slurm_plugin::k_forgets,
+                     .nodes_away = slurm_plugin::k_nodes_away};
     note({.time = time(0), .what = run::Created{}});
     if (!job.empty()) note({.time = time(1), .what = run::Submitted{}});
   }
@@ -112,8 +118,29 @@ struct Situation {
   std::vector<const char*> not_said{};
 };
 
+// What the plug-in says of the job beside its reason.
+inline void add_words(Known& known) {
+  if (!known.job) return;
+  sched::JobInfo& job = *known.job;
+  const bool pending = job.state == JobState::pending;
+  const slurm_plugin::JobWords words =
+      slurm_plugin::words_of({.state = to_string(job.state),
+                              .reason = job.reason,
+                              .description = job.description,
+                              .was_requeued = job.restart_count > 0,
+                              .exit_code = job.exit_code,
+                              .exit_signal = job.exit_signal});
+  job.explanation = words.why;
+  job.advice = words.advice;
+  if (pending && slurm_plugin::waits_for(job.reason) == "time") job.wait = sched::Wait::time;
+  if (pending && !slurm_plugin::has_planned_start(job.reason)) job.start_time = 0;
+  job.unlimited = slurm_plugin::has_no_limit(job.start_time, job.end_time);
+  if (job.reason == "None") job.reason.clear();
+}
+
 inline void check(const std::vector<Situation>& situations) {
-  for (const Situation& situation : situations) {
+  for (Situation situation : situations) {
+    add_words(situation.story.known);
     const Why why = explain(situation.story.known);
     const std::string text = to_text(why, situation.story.known);
     CAPTURE(situation.name);

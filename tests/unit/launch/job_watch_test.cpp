@@ -56,7 +56,9 @@ class Scripted final : public sched::Scheduler {
                                       {"n4", "allocated*"},
                                       {"n5", "drained"}}) {
       all.emplace_back().name = name;
-      all.back().state = state;
+      const std::string word = all.back().state = state;
+      all.back().lost = word.starts_with("down") || word.ends_with("*");
+      all.back().away = all.back().lost || word == "drained";
     }
     return all;
   }
@@ -175,7 +177,7 @@ TEST_CASE("without any way to the scheduler what that means is said") {
   const auto handicap = next(watch, [&] { return watch.take_handicap(); });
   REQUIRE(handicap);
   CHECK(handicap->find("no scontrol") != std::string::npos);
-  CHECK(handicap->find("only Slurm itself can bring the job back") != std::string::npos);
+  CHECK(handicap->find("only the scheduler itself can bring the job back") != std::string::npos);
   CHECK_FALSE(watch.wait_job(1s));
   CHECK_FALSE(watch.take_handicap());  // tried again, with the same result
 }

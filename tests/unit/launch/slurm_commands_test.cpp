@@ -80,7 +80,8 @@ TEST_CASE("the configuration's lines are read by their names") {
       "KillWait                = 30 sec\n"
       "ProctrackType           = proctrack/cgroup\n");
   CHECK(config.kill_wait_seconds == 30);
-  CHECK(config.proctrack == "proctrack/cgroup");
+  CHECK_FALSE(config.signals_reach_programs);
+  CHECK(launch::parse_config_lines("ProctrackType = proctrack/linuxproc\n").signals_reach_programs);
   CHECK(config.cluster_name == "small");
   CHECK(config.boot_time > 0);
   CHECK(launch::parse_config_lines("").kill_wait_seconds == 0);

@@ -49,7 +49,7 @@ inline Diagnostics refused(const spec::JobSpec& spec, const ClusterView& view = 
 
 inline std::string why(const Plan& plan, const std::string& what) {
   for (const Reason& reason : plan.reasons)
-    if (reason.what.rfind(what, 0) == 0) return reason.why;
+    if (reason.what().rfind(what, 0) == 0) return reason.why;
   return "(no reason)";
 }
 

@@ -17,7 +17,6 @@
 
 using dts::Errc;
 using dts::plugin::check_plugin_file;
-using dts::plugin::Kind;
 using dts::plugin::load_plugin;
 using dts::plugin::load_plugin_file;
 
@@ -28,7 +27,7 @@ std::string fixture(const std::string& name) {
 }
 
 auto load(const std::string& name) {
-  return load_plugin_file(fixture(name), name, Kind::scheduler);
+  return load_plugin_file(fixture(name), name);
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -109,13 +108,12 @@ TEST_CASE("a plug-in whose table is too short is refused with both sizes") {
 TEST_CASE("a plug-in of another name or kind, or with no symbol, is refused") {
   CHECK(has(load("othername").error().message, "calls itself"));
   CHECK(has(load("nosymbol").error().message, "no dtsubmit_plugin_v1"));
-  const auto launcher = load_plugin_file(fixture("fixture"), "fixture", Kind::launcher);
-  CHECK(has(launcher.error().message, "is of kind 1, not a launcher"));
+  CHECK(has(load("otherkind").error().message, "is of kind 2, not a scheduler"));
 }
 
 TEST_CASE("a file that is no shared object is refused with the loader's words") {
   const Folder folder;
-  const auto plugin = load_plugin_file(folder.file("x.so", 0644), "x", Kind::scheduler);
+  const auto plugin = load_plugin_file(folder.file("x.so", 0644), "x");
   REQUIRE_FALSE(plugin.has_value());
   CHECK(plugin.error().code == Errc::invalid);
   CHECK(has(plugin.error().message, "cannot load the plug-in"));
@@ -232,7 +230,7 @@ TEST_CASE("plug-ins are looked for in the variable's absolute folders, then besi
 }
 
 TEST_CASE("a plug-in that is nowhere is not found, and the folders are named") {
-  const auto plugin = load_plugin("nowhere", Kind::scheduler);
+  const auto plugin = load_plugin("nowhere");
   REQUIRE_FALSE(plugin.has_value());
   CHECK(plugin.error().code == Errc::not_found);
   CHECK(has(plugin.error().message, "dtsubmit-nowhere.so"));
@@ -240,7 +238,7 @@ TEST_CASE("a plug-in that is nowhere is not found, and the folders are named") {
 }
 
 TEST_CASE("a plug-in's name cannot lead out of its folder") {
-  CHECK(load_plugin("../../etc/x", Kind::scheduler).error().code == Errc::invalid);
+  CHECK(load_plugin("../../etc/x").error().code == Errc::invalid);
 }
 
 TEST_CASE("each error code of a reply becomes ours, words and hint with it") {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/sched/reason.hpp"
+#include "plugins/slurm/job_words.hpp"
 
-#include "core/base/result.hpp"
-
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <utility>
 
-namespace dts::sched {
+namespace slurm_plugin {
 namespace {
 
 struct Row {
@@ -136,7 +134,7 @@ const char* resource_of(std::string_view limit) {
 
 // The names of limits are made of parts: QOS|Assoc, Grp|Max|Min, a resource, [Run]Minutes,
 // PerJob|PerNode|PerUser|PerAccount.
-std::optional<ReasonWords> words_of_limit(std::string_view reason) {
+std::optional<JobWords> words_of_limit(std::string_view reason) {
   const bool qos = reason.starts_with("QOS");
   const bool account = reason.starts_with("Assoc");
   const std::string_view rest = reason.substr(qos ? 3 : account ? 5 : 0);
@@ -148,90 +146,129 @@ std::optional<ReasonWords> words_of_limit(std::string_view reason) {
   if (resource == nullptr) return std::nullopt;
   const std::string counted =
       std::string(resource) + (has(limit, "Minutes") ? ", in minutes of use" : "");
-  const char* owner = account ? "its account" : "its QOS";
+  const std::string owner = account ? "its account" : "its QOS";
   const char* wait = "wait for jobs under the same limit to end";
   if (rest.starts_with("Grp"))
-    return ReasonWords{
-        fmt::format("all jobs of {} together use as much as they may: {}", owner, counted), wait};
+    return JobWords{"all jobs of " + owner + " together use as much as they may: " + counted, wait};
   if (per_account)
-    return ReasonWords{
-        fmt::format("the jobs of its account use as much as its QOS allows them: {}", counted),
-        wait};
+    return JobWords{"the jobs of its account use as much as its QOS allows them: " + counted, wait};
   if (rest.starts_with("Min"))
-    return ReasonWords{
-        fmt::format("it asks for less than {} demands of a job, and so will never start: {}",
-                    owner,
-                    counted),
+    return JobWords{
+        "it asks for less than " + owner + " demands of a job, and so will never start: " + counted,
         "dtsubmit cancel {job}, and submit it with more, or with another --qos"};
   if (!rest.starts_with("Max")) return std::nullopt;
   const bool of_user = has(rest, "PerUser") || has(limit, "Jobs") || has(limit, "SubmitJob");
   if (of_user)
-    return ReasonWords{fmt::format("you use as much as {} allows one user: {}", owner, counted),
-                       wait};
-  return ReasonWords{
-      fmt::format(
-          "it asks for more than {} allows one job, and so will never start: {}", owner, counted),
+    return JobWords{"you use as much as " + owner + " allows one user: " + counted, wait};
+  return JobWords{
+      "it asks for more than " + owner + " allows one job, and so will never start: " + counted,
       "dtsubmit cancel {job}, and submit it with less, or with another --qos or --account"};
 }
 
-ReasonWords words_of_failure(const JobInfo& job) {
+constexpr int k_exit_io = 74;  // dtsubmit's exit code for files
+
+constexpr const char* k_see_folder =
+    "see that the run directory is there, can be written, and is shared with the nodes";
+
+JobWords words_of_failure(const JobRecord& job) {
   // slurmd's ESLURMD_IO: 0:53 (measured on 22.05; the batch script never ran).
-  if (job.exit_signal == 53)
+  if (job.exit_signal == k_files_unusable)
     return {
         "Slurm could not open its log file or enter its folder on the first node (exit code 0:53)",
-        "see that the run directory is there, can be written, and is shared with the nodes"};
+        k_see_folder};
   if (job.exit_signal == 9)
     return {"its batch script, the agent, was killed (signal 9)",
             "dmesg on its first node shows whether the kernel killed it for lack of memory"};
   if (job.exit_signal != 0)
-    return {fmt::format("its batch script, the agent, was ended by signal {}", job.exit_signal),
+    return {"its batch script, the agent, was ended by signal " + std::to_string(job.exit_signal),
             ""};
   if (job.reason == "JobLaunchFailure")
     return {"Slurm could not launch its batch script on the first node",
             "sinfo -R and the node's slurmd log tell more"};
+  const std::string code = std::to_string(job.exit_code);
   if (job.exit_code == 127 || job.exit_code == 126)
-    return {fmt::format("its batch script could not start dtsubmit (exit code {})", job.exit_code),
+    return {"its batch script could not start dtsubmit (exit code " + code + ")",
             "see that dtsubmit lies in the same place on the nodes"};
-  if (job.exit_code == exit_code(Errc::io))
-    return {fmt::format("its run directory vanished or could not be written (exit code {})",
-                        job.exit_code),
-            "see that the run directory is there, can be written, and is shared with the nodes"};
-  return {fmt::format("its batch script ended with exit code {}", job.exit_code), ""};
+  if (job.exit_code == k_exit_io)
+    return {"its run directory vanished or could not be written (exit code " + code + ")",
+            k_see_folder};
+  return {"its batch script ended with exit code " + code, ""};
+}
+
+struct End {
+  std::string_view state;
+  const char* why;
+  const char* advice = "";
+};
+
+constexpr End k_ends[] = {
+    {"completed", "its batch script exited 0"},
+    {"cancelled", "it was cancelled"},
+    {"timed_out", "its time limit was reached before the agent had ended"},
+    {"node_failed",
+     "one of its nodes failed, and it was not requeued",
+     "sinfo -R shows which nodes are down"},
+    {"preempted", "another job took its nodes, and it was not requeued"},
+    {"out_of_memory",
+     "it used more memory than it had asked for",
+     "submit it with a larger --mem, or make its program use less"},
+    {"unknown", "Slurm calls it unknown"},
+};
+
+bool mentions(const std::string& text, std::initializer_list<std::string_view> words) {
+  return std::any_of(
+      words.begin(), words.end(), [&](std::string_view word) { return has(text, word); });
+}
+
+// What to do about a job that waits. No shorter job starts on nodes that are down or drained.
+std::string advice_on(const JobRecord& job, const std::string& advice) {
+  const std::string& said = job.description;
+  if (mentions(said, {"UnavailableNodes", "DOWN", "DRAIN", "down", "drain"})) return k_nodes_away;
+  if (job.reason == "ReqNodeNotAvail" && mentions(said, {"aintenance", "eserved"}))
+    return advice + "; a shorter --time may end before a reservation or a maintenance begins";
+  return advice;
+}
+
+JobWords words_of_waiting(const JobRecord& job) {
+  JobWords words = words_of_reason(job.reason).value_or(JobWords{});
+  words.advice = advice_on(job, words.advice);
+  if (job.reason == "BeginTime")
+    words.why = job.was_requeued ? "Slurm lets a requeued job begin only once its old credential "
+                                   "has expired (AuthInfo=cred_expire, 120 s by default)"
+                                 : "it asked to begin later";
+  if (has(job.description, "launch failed"))
+    words.why = "Slurm could not launch it, put it back into the queue and holds it";
+  return words;
 }
 
 }  // namespace
 
-std::optional<ReasonWords> words_of_reason(std::string_view reason) {
+std::optional<JobWords> words_of_reason(std::string_view reason) {
   for (const Row& row : k_rows)
-    if (row.reason == reason) return ReasonWords{row.why, row.advice};
+    if (row.reason == reason) return JobWords{row.why, row.advice};
   return words_of_limit(reason);
 }
 
-ReasonWords words_of_end(const JobInfo& job) {
-  switch (job.state) {
-    case JobState::completed:
-      return {"its batch script exited 0", ""};
-    case JobState::cancelled:
-      return {"it was cancelled", ""};
-    case JobState::timed_out:
-      return {"its time limit was reached before the agent had ended", ""};
-    case JobState::node_failed:
-      return {"one of its nodes failed, and it was not requeued",
-              "sinfo -R shows which nodes are down"};
-    case JobState::preempted:
-      return {"another job took its nodes, and it was not requeued", ""};
-    case JobState::out_of_memory:
-      return {"it used more memory than it had asked for",
-              "submit it with a larger --mem, or make its program use less"};
-    case JobState::failed:
-      return words_of_failure(job);
-    case JobState::pending:
-    case JobState::running:
-    case JobState::suspended:
-    case JobState::unknown:
-      break;
-  }
-  return {fmt::format("Slurm calls it {}", to_string(job.state)), ""};
+JobWords words_of(const JobRecord& job) {
+  if (job.state == "pending") return words_of_waiting(job);
+  if (job.state == "failed") return words_of_failure(job);
+  for (const End& end : k_ends)
+    if (end.state == job.state) return {end.why, end.advice};
+  return {};
 }
 
-}  // namespace dts::sched
+std::string waits_for(std::string_view reason) {
+  if (reason == "BeginTime") return "time";
+  return has_planned_start(reason) || reason == "ReqNodeNotAvail" ? "nodes" : "";
+}
+
+bool has_no_limit(std::int64_t start, std::int64_t end) {
+  constexpr std::int64_t k_year = std::int64_t{365} * 24 * 3600;
+  return start > 0 && end - start >= k_year;
+}
+
+bool has_planned_start(std::string_view reason) {
+  return reason == "Resources" || reason == "Priority";
+}
+
+}  // namespace slurm_plugin

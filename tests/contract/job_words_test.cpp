@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slurm's reasons and records in words.
-#include "core/sched/reason.hpp"
+#include "plugins/slurm/job_words.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-using namespace dts::sched;
+using namespace slurm_plugin;
 
 struct Case {
   const char* reason;
@@ -53,19 +53,14 @@ constexpr Case k_pending[] = {
      "wait"},
 };
 
-struct End {
-  JobInfo job;
+struct Ending {
+  JobRecord job;
   const char* why;
   const char* advice;
 };
 
-JobInfo ended(JobState state, const char* reason, int code, int signal) {
-  JobInfo job;
-  job.state = state;
-  job.reason = reason;
-  job.exit_code = code;
-  job.exit_signal = signal;
-  return job;
+JobRecord ended(const char* state, const char* reason, int code, int signal) {
+  return {.state = state, .reason = reason, .exit_code = code, .exit_signal = signal};
 }
 
 }  // namespace
@@ -90,38 +85,55 @@ TEST_CASE("a reason of a later release has no words of ours") {
 }
 
 TEST_CASE("the record of a job that ended says what that usually means") {
-  const End ends[] = {
-      {ended(JobState::failed, "JobLaunchFailure", 0, 53),
-       "could not open its log file",
-       "run directory"},
-      {ended(JobState::failed, "JobLaunchFailure", 0, 9),
-       "was killed (signal 9)",
-       "lack of memory"},
-      {ended(JobState::failed, "RaisedSignal", 0, 11), "ended by signal 11", ""},
-      {ended(JobState::failed, "JobLaunchFailure", 1, 0), "could not launch", "slurmd log"},
-      {ended(JobState::failed, "NonZeroExitCode", 127, 0),
-       "could not start dtsubmit",
-       "same place"},
-      {ended(JobState::failed, "NonZeroExitCode", 74, 0),
+  const Ending ends[] = {
+      {ended("failed", "JobLaunchFailure", 0, 53), "could not open its log file", "run directory"},
+      {ended("failed", "JobLaunchFailure", 0, 9), "was killed (signal 9)", "lack of memory"},
+      {ended("failed", "RaisedSignal", 0, 11), "ended by signal 11", ""},
+      {ended("failed", "JobLaunchFailure", 1, 0), "could not launch", "slurmd log"},
+      {ended("failed", "NonZeroExitCode", 127, 0), "could not start dtsubmit", "same place"},
+      {ended("failed", "NonZeroExitCode", 74, 0),
        "vanished or could not be written (exit code 74)",
        "is there"},
-      {ended(JobState::failed, "NonZeroExitCode", 3, 0), "ended with exit code 3", ""},
-      {ended(JobState::node_failed, "NodeDown", 0, 0), "one of its nodes failed", "sinfo -R"},
-      {ended(JobState::out_of_memory, "OutOfMemory", 0, 125), "more memory than", "--mem"},
-      {ended(JobState::timed_out, "TimeLimit", 0, 0), "time limit was reached", ""},
-      {ended(JobState::preempted, "None", 0, 0), "took its nodes", ""},
-      {ended(JobState::cancelled, "None", 0, 0), "was cancelled", ""},
-      {ended(JobState::completed, "None", 0, 0), "exited 0", ""},
-      {ended(JobState::unknown, "None", 0, 0), "Slurm calls it unknown", ""},
+      {ended("failed", "NonZeroExitCode", 3, 0), "ended with exit code 3", ""},
+      {ended("node_failed", "NodeDown", 0, 0), "one of its nodes failed", "sinfo -R"},
+      {ended("out_of_memory", "OutOfMemory", 0, 125), "more memory than", "--mem"},
+      {ended("timed_out", "TimeLimit", 0, 0), "time limit was reached", ""},
+      {ended("preempted", "None", 0, 0), "took its nodes", ""},
+      {ended("cancelled", "None", 0, 0), "was cancelled", ""},
+      {ended("completed", "None", 0, 0), "exited 0", ""},
+      {ended("unknown", "None", 0, 0), "Slurm calls it unknown", ""},
   };
-  for (const End& end : ends) {
-    CAPTURE(to_string(end.job.state));
+  for (const Ending& end : ends) {
+    CAPTURE(end.job.state);
     CAPTURE(end.job.exit_signal);
-    const ReasonWords words = words_of_end(end.job);
+    const JobWords words = words_of(end.job);
     CAPTURE(words.why);
     CAPTURE(words.advice);
     CHECK(words.why.find(end.why) != std::string::npos);
     CHECK(words.advice.find(end.advice) != std::string::npos);
     CHECK((*end.advice == '\0') == words.advice.empty());
   }
+}
+
+TEST_CASE("a job that waits is told of by more than its reason") {
+  JobRecord job{.state = "pending", .reason = "BeginTime"};
+  CHECK(words_of(job).why == "it asked to begin later");
+  job.was_requeued = true;
+  CHECK(words_of(job).why.find("cred_expire") != std::string::npos);
+  job = {.state = "pending", .reason = "JobHeldUser", .description = "launch failed requeued held"};
+  CHECK(words_of(job).why.find("could not launch it") != std::string::npos);
+  job = {.state = "pending", .reason = "Resources", .description = "Nodes required are DOWN"};
+  CHECK(words_of(job).advice == k_nodes_away);
+  job = {.state = "pending", .reason = "Reason200"};
+  CHECK(words_of(job).why.empty());
+  CHECK(words_of({.state = "running"}).why.empty());
+}
+
+TEST_CASE("what a job waits for, and whether its expected start means anything") {
+  CHECK(waits_for("Resources") == "nodes");
+  CHECK(waits_for("ReqNodeNotAvail") == "nodes");
+  CHECK(waits_for("BeginTime") == "time");
+  CHECK(waits_for("JobHeldUser").empty());
+  CHECK(has_planned_start("Priority"));
+  CHECK_FALSE(has_planned_start("ReqNodeNotAvail"));
 }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit with a scheduler that is not Slurm (tests/contract/fake_scheduler.cpp): nothing that a
+// person reads speaks of another scheduler than theirs.
+#include "tests/cli/session.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+using namespace dts;
+using namespace dts::tests;
+
+namespace {
+
+struct OtherScheduler : Session {
+  OtherScheduler() {
+    environment["DTSUBMIT_PLUGIN_PATH"] = DTS_PLUGIN_FIXTURES;
+    environment["DTSUBMIT_SCHEDULER"] = "fakesched";
+    environment["FAKESCHED_STATE"] = file("tickets.json");
+    environment["SLURM_CONF"] = "/nonexistent";  // nobody asks for it
+  }
+
+  // What the command says, which speaks of no Slurm.
+  [[nodiscard]] std::string say(const Words& words, int code = 0) const {
+    const Output output = dtsubmit(words);
+    const std::string said = output.out + output.err;
+    CAPTURE(said);
+    CHECK(output.exit_code == code);
+    std::string lower = said;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+      return static_cast<char>(std::tolower(c));
+    });
+    for (const char* word :
+         {"slurm", "sbatch", "scontrol", "scancel", "sinfo", "sacct", "squeue", "srun"}) {
+      CAPTURE(word);
+      CHECK_FALSE(contains(lower, word));
+    }
+    return said;
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a job of another scheduler is submitted, explained, cancelled and put back by its own id") {
+  const OtherScheduler session;
+  CHECK(contains(session.say({"submit", "--nodes", "2", "--", "/bin/true"}),
+                 "submitted job q7.alpha: 2 nodes"));
+  CHECK(contains(session.say({"status", "q7.alpha"}), "q7.alpha, pending (tide)"));
+  CHECK(contains(session.say({"status", "q7.alpha", "--json"}), R"("job": "q7.alpha")"));
+  CHECK(contains(session.say({"list"}), "q7.alpha"));
+  const std::string why = session.say({"why", "q7.alpha"});
+  CHECK(contains(why, "Job q7.alpha waits: the tide is out (tide)."));
+  CHECK(contains(why, "next: fakerush q7.alpha"));
+  CHECK(contains(session.say({"cancel", "q7.alpha"}), "cancelled job q7.alpha"));
+  CHECK(contains(session.say({"why", "last"}), "Job q7.alpha was cancelled"));
+  CHECK(contains(session.say({"stop", "q7.alpha"}), "is over"));
+  CHECK(contains(session.say({"requeue", "q7.alpha"}), "requeued job q7.alpha"));
+}
+
+TEST_CASE("a job that another scheduler has forgotten is looked for in its own terms") {
+  const OtherScheduler session;
+  (void)session.say({"submit", "--", "/bin/true"});
+  REQUIRE(write_file(session.file("tickets.json"), "[]"));
+  const std::string why = session.say({"why", "last"});
+  CHECK(contains(why, "Fakesched knows it no more (it forgets jobs at once)."));
+  CHECK(contains(why, "next: fakeacct q7.alpha may know more"));
+}
+
+TEST_CASE("what another scheduler refuses is refused in its words") {
+  const OtherScheduler session;
+  CHECK(contains(session.say({"submit", "--nodes", "9", "--", "/bin/true"}, 3), "nodes"));
+  CHECK(contains(session.say({"status", "q99.alpha"}, 6), "q99.alpha"));
+}
