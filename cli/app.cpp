@@ -96,9 +96,8 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
   app.set_version_flag("--version", std::string("dtsubmit ") + k_version);
   app.require_subcommand(0, 1);
   app.footer(
-      "dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py   submits (the verb `submit` may "
-      "be left out)\n"
-      "dtsubmit COMMAND --help   shows more");
+      "dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py   submits (`submit` may be "
+      "omitted)\ndtsubmit COMMAND --help   shows more");
   add_verbs(app, invocation);
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them last first
@@ -136,15 +135,15 @@ Result<int> dispatch(int argc, char** argv) {
   const bool has_command = separator != words.end();
   if (has_command) invocation.command.assign(separator + 1, words.end());
   words.erase(separator, words.end());
-  // What runs inside a job starts once per rank: it does not wait for the whole command line.
+  // The verbs used inside a job start once per rank: they skip setting up the whole command line.
   if (!words.empty() && is_inside_verb(words.front()))
     return run_inside_verb(words, invocation.command);
   if (words.empty()) words = {has_command ? "submit" : "--help"};
   return parse_and_act(with_verb(std::move(words)), invocation);
 }
 
-// Where a standard stream is closed, the next file that is opened would get its number, and what is
-// said to a person would be written into it. Such a stream stays one that fails.
+// If a standard stream is closed, the next file that is opened would get its number, and messages
+// would be written into that file. Such a stream is replaced by one that fails.
 void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
@@ -158,7 +157,7 @@ int run(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_DFL);
   try {
     auto result = dispatch(argc, argv);
-    // Half a script on a full disk must not look like a whole one.
+    // A script that a full disk truncated must not look complete.
     if (std::fflush(stdout) != 0 && result) result = fail_errno("cannot write to standard output");
     if (result) return *result;
     report(result.error());

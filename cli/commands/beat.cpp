@@ -31,7 +31,9 @@ Result<int> act(const BeatOptions& options) {
   }
   auto page = BeatPage::open(path);
   if (!page)
-    return fail(Errc::io, std::string("no heartbeat at ") + path, "is DTSUBMIT_BEAT of this rank?");
+    return fail(Errc::io,
+                std::string("no heartbeat at ") + path,
+                "does DTSUBMIT_BEAT belong to this rank?");
   if (options.saved) page->saved(static_cast<std::uint64_t>(*options.saved * 1000));
   if (options.busy) page->worked(*options.busy);
   if (options.input) page->waited_for_input(*options.input);
@@ -46,7 +48,8 @@ Result<int> act(const BeatOptions& options) {
 void add_beat(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<BeatOptions>();
   CLI::App* verb = app.add_subcommand("beat", "in a rank's script: report progress");
-  verb->add_option("step", options->step, "a number that grows [one more than before]")
+  verb->add_option(
+          "step", options->step, "the step's number, which must grow [one more than before]")
       ->type_name("STEP");
   verb->add_option("--saved", options->saved, "how long the last checkpoint took")
       ->type_name("SEC")

@@ -49,7 +49,7 @@ Result<int> act(const CancelOptions& options) {
 
 void add_cancel(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<CancelOptions>();
-  CLI::App* verb = app.add_subcommand("cancel", "cancel jobs; their ranks get the time to save");
+  CLI::App* verb = app.add_subcommand("cancel", "cancel jobs; their ranks are given time to save");
   verb->add_option("job", options->jobs, "job ids, run names, run directories, or `last`")
       ->type_name("JOB")
       ->required();

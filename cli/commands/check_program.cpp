@@ -32,7 +32,7 @@ std::optional<std::string> nearest_program(const std::string& name) {
   return nearest(name, programs);
 }
 
-// What is wrong with the program, if anything is; a warning is said at once.
+// The problem with the program, if any; a warning is printed at once.
 std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
   const std::string& name = spec.command[0];
@@ -49,7 +49,7 @@ std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   if (is_missing && name.find('/') == std::string::npos) {
     const auto near = nearest_program(name);
     hint = near ? fmt::format("did you mean `{}`?", *near) : "is it installed?";
-    hint += " One that only the nodes have needs its full path";
+    hint += " A program that only the nodes have needs its full path";
   }
   return Diagnostic{"command", found.error().message, hint};
 }

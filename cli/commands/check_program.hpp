@@ -15,9 +15,9 @@ enum class Reach {
   elsewhere,  // on machines of which nothing is known
 };
 
-// Adds to the problems of `asked` that its program is not there or cannot be executed. A path that
-// only the nodes may have is a warning on standard error. Nothing is said of the bundled trainer
-// (an empty command).
+// Adds a problem to `asked` if its program does not exist or cannot be executed. A path that only
+// the nodes may have is a warning on standard error. The bundled trainer (an empty command) is not
+// checked.
 void check_program(Asked& asked, Reach reach);
 
 // The same, every problem a warning: for a plan that nobody submits.

@@ -67,7 +67,7 @@ Result<int> run_down(const Options& options) {
   }
   DTS_ASSIGN(const auto names, cluster::cluster_names());
   Result<int> result = 0;
-  for (const std::string& name : names) {  // one that fails must not keep the others up
+  for (const std::string& name : names) {  // a failure must not leave the others running
     cluster::ClusterSpec spec;
     spec.name = name;
     DTS_ASSIGN(const std::string folder, folder_of(spec));
@@ -112,7 +112,7 @@ std::string uptime_text(const cluster::NodeStatus& node) {
 void print_table(const cluster::ClusterStatus& status) {
   fmt::print("cluster {} {}, proctrack {}, {} running, {} pending\n",
              status.name,
-             status.running ? "is up" : "is not whole",
+             status.running ? "is up" : "is incomplete",
              status.proctrack,
              counted(status.jobs_running, "job"),
              status.jobs_pending);
@@ -140,28 +140,29 @@ Result<int> run_status(const Options& options) {
 
 void add_place(CLI::App& verb, cluster::ClusterSpec& spec) {
   verb.add_option("--name", spec.name, "name of the cluster")->capture_default_str();
-  verb.add_option(
-      "--folder", spec.folder, "its folder instead of ~/.local/state/dtsubmit/clusters/NAME");
+  verb.add_option("--folder", spec.folder, "its folder [~/.local/state/dtsubmit/clusters/NAME]");
 }
 
 void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
   verb.add_option("--nodes", spec.nodes, "number of nodes")->capture_default_str();
   verb.add_option("--gpus-per-node", spec.gpus_per_node, "simulated GPUs")->capture_default_str();
-  verb.add_option(
-      "--cpus-per-node", spec.cpus_per_node, "claimed CPUs; default: the GPUs, at least 4");
-  verb.add_option("--sockets", spec.sockets, "claimed sockets")->capture_default_str();
-  verb.add_option("--grace", spec.grace, "seconds between preemption and kill in partition low")
+  verb.add_option("--cpus-per-node",
+                  spec.cpus_per_node,
+                  "CPUs that a node claims to have [one per GPU, at least 4]");
+  verb.add_option("--sockets", spec.sockets, "sockets over which they are distributed [1]")
+      ->capture_default_str();
+  verb.add_option("--grace", spec.grace, "seconds from preemption to kill in partition low")
       ->capture_default_str();
   const auto set_proctrack = [&spec](const std::string& kind) {
     spec.proctrack = kind == "cgroup" ? cluster::Proctrack::cgroup : cluster::Proctrack::linuxproc;
   };
   verb.add_option_function<std::string>(
-          "--proctrack", set_proctrack, "linuxproc, or cgroup as root; default linuxproc")
+          "--proctrack", set_proctrack, "linuxproc, or as root cgroup [linuxproc]")
       ->check(CLI::IsMember({"linuxproc", "cgroup"}))
       ->type_name("KIND");
   verb.add_flag("--constrain-cores",
                 spec.constrain_cores,
-                "hold jobs to the cores that Slurm gives them; with --proctrack cgroup");
+                "confine jobs to the cores that Slurm gives them; needs --proctrack cgroup");
   verb.add_option("--conf", spec.extra, "KEY=VALUE, a line of slurm.conf; repeatable")
       ->type_size(1)
       ->allow_extra_args(false);
@@ -180,10 +181,10 @@ void add_cluster(CLI::App& app, Invocation& invocation) {
       [options, &invocation] { invocation.action = [options] { return run_up(*options); }; });
   CLI::App* down = verb->add_subcommand("down", "end it with all its jobs and remove its folder");
   add_place(*down, options->spec);
-  down->add_flag("--all", options->all, "every cluster of yours that has no --folder of its own");
+  down->add_flag("--all", options->all, "all your clusters that were started without --folder");
   down->callback(
       [options, &invocation] { invocation.action = [options] { return run_down(*options); }; });
-  CLI::App* status = verb->add_subcommand("status", "its nodes and jobs");
+  CLI::App* status = verb->add_subcommand("status", "show its nodes and jobs");
   add_place(*status, options->spec);
   status->add_flag("--json", options->json, "one JSON document, schema dtsubmit/cluster/1");
   status->callback(

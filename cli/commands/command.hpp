@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verb of the command line is: a CLI11 subcommand plus what to do once it was parsed.
+// A verb of the command line: a CLI11 subcommand, and the function to run once it was parsed.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -14,7 +14,7 @@ class App;
 
 namespace dts::cli {
 
-// What to run after parsing; the value is the process's exit code.
+// Run after parsing; the value is the process's exit code.
 using Action = std::function<Result<int>()>;
 
 // Set by app.cpp before parsing, read by actions.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole numbers of the command line. CLI11 would make 2^64 - 1 of "-1": they are taken as text.
+// Whole numbers on the command line, taken as text, because CLI11 would turn "-1" into 2^64 - 1.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -9,7 +9,8 @@
 
 namespace dts::cli {
 
-// What was typed for `option`, from `least` to `most`; `least` and a problem for anything else.
+// The value given for `option`, from `least` to `most`; anything else is a problem, and gives
+// `least`.
 [[nodiscard]] std::uint64_t read_count(const char* option,
                                        const std::string& text,
                                        std::uint64_t least,

@@ -41,10 +41,12 @@ Result<std::vector<drill::Fault>> faults_of(const std::string& word) {
   }
   if (word == "all") return all;
   if (const auto fault = drill::fault_from(word)) return std::vector{*fault};
-  return fail(Errc::usage, fmt::format("`{}` is no fault of a drill", word), names + "or all");
+  return fail(Errc::usage,
+              fmt::format("`{}` is not a fault that a drill can cause", word),
+              names + "or all");
 }
 
-// A real job is harmed only by a word that cannot be typed by accident.
+// A fault in a real job requires an option that cannot be typed by accident.
 Result<void> check_consent(const DrillOptions& options,
                            drill::Fault fault,
                            const drill::Target& target) {
@@ -55,12 +57,13 @@ Result<void> check_consent(const DrillOptions& options,
                           who,
                           drill::facts_of(fault).name,
                           drill::facts_of(fault).of_a_job),
-              "add --yes to do it; without a run the drill makes a private cluster for itself");
+              "add --yes to do it; without a run, the drill uses a private cluster of its own");
 }
 
 Result<int> drill_theirs(const DrillOptions& options, const std::vector<drill::Fault>& faults) {
   if (faults.size() != 1)
-    return fail(Errc::usage, "a real run is drilled with one fault at a time", "name the fault");
+    return fail(
+        Errc::usage, "a real run can be drilled with one fault at a time only", "name the fault");
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
   std::unique_ptr<sched::Scheduler> scheduler;
   if (job_of(run)) {
@@ -109,18 +112,20 @@ Result<int> act(DrillOptions options) {
 
 void add_drill(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<DrillOptions>();
-  options->selection.what.clear();  // none: a drill never takes just the newest run
+  options->selection.what.clear();  // none: a drill never picks the newest run by default
   CLI::App* verb =
-      app.add_subcommand("drill", "a fault on purpose, and whether the run came back from it");
+      app.add_subcommand("drill", "cause a fault on purpose, and check that the run comes back");
   verb->footer(
-      "Faults: preempt, timeout, rank-kill, agent-kill, hang, slow, disk-full, node-loss, all.\n"
-      "Without a job: on a private Slurm of its own, with a training whose result is compared.");
-  verb->add_option("fault", options->fault, "what happens, or `all`")
+      "Faults: preempt, timeout, rank-kill, agent-kill, hang, slow, disk-full, node-loss, "
+      "all.\nWithout a job: on a private Slurm, with a training whose result is checked.");
+  verb->add_option("fault", options->fault, "the fault to cause, or `all`")
       ->type_name("FAULT")
       ->required();
-  verb->add_option("--rank", options->rank, "whose program is the victim [0]")->type_name("R");
-  verb->add_option("--limit", options->limit, "by then it must be back [10m]")->type_name("TIME");
-  verb->add_flag("--yes", options->yes, "do it to a real job");
+  verb->add_option("--rank", options->rank, "the rank whose program is the victim [0]")
+      ->type_name("R");
+  verb->add_option("--limit", options->limit, "the run must be back within this time [10m]")
+      ->type_name("TIME");
+  verb->add_flag("--yes", options->yes, "cause the fault in a real job");
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/drill/1");
   add_selection(*verb, options->selection, Naming::optional);
   verb->callback(

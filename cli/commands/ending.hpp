@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last word of a command that followed a run until its end.
+// The final message of a command that followed a run until its end.
 #pragma once
 
 #include "cli/commands/selection.hpp"

@@ -51,7 +51,7 @@ class JobEnd {
     if (event.is<run::Resubmitted>()) job_ = event.job;
   }
 
-  // `decided`: the exit code in the ledger's last word, if there is one. `soon`: the agent has
+  // `decided`: the exit code in the ledger's last record, if there is one. `soon`: the agent has
   // ended, or is about to, and the scheduler's own record follows within moments.
   std::optional<int> look(const std::optional<int>& decided, bool soon) {
     if (soon && !was_soon_) next_question_ = Clock::now();
@@ -111,7 +111,7 @@ class ProcessEnd {
 
   std::optional<int> look(const std::optional<int>& decided, bool) {
     if (run::holder_of(agent_) == run::Holder::alive) return std::nullopt;
-    if (!decided && !std::exchange(gone_, true)) return std::nullopt;  // its last word may be new
+    if (!decided && !std::exchange(gone_, true)) return std::nullopt;  // its last record may be new
     return decided.value_or(1);
   }
 
@@ -140,7 +140,7 @@ class News {
     return {};
   }
 
-  // The exit code in the run's last word.
+  // The exit code in the run's last record.
   [[nodiscard]] const std::optional<int>& decided() const { return decided_; }
 
   [[nodiscard]] bool vanished() const { return vanished_; }

@@ -41,11 +41,11 @@ Result<unsigned> number_of(const std::string& verb,
   const auto number = option == options.end() ? std::nullopt : parse_number(option->second);
   if (!number || *number < least || *number > 1'000'000)
     return fail(Errc::usage,
-                fmt::format("`{}` needs {} K, a number from {} on", verb, name, least));
+                fmt::format("`{}` needs {} K, a number of at least {}", verb, name, least));
   return static_cast<unsigned>(*number);
 }
 
-// What `dtsubmit node` says to each of its ranks.
+// The command line that `dtsubmit node` gives to each of its ranks.
 Result<launch::Identity> identity_of(const Options& options) {
   launch::Identity identity;
   DTS_ASSIGN(identity.rank, number_of("rank", options, "--rank"));

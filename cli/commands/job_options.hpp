@@ -28,8 +28,8 @@ struct JobOptions {
 // The options of one group; with those of Group::job also --runs.
 void add_options(CLI::App& verb, spec::Group group, JobOptions& options);
 
-// What was asked for, and what of it could not be read. An option with a problem keeps its default,
-// so that the rest can be checked all the same.
+// The requested options, and the problems of those that could not be read. An option with a problem
+// keeps its default, so that the rest can still be checked.
 struct Asked {
   spec::JobSpec spec;
   Diagnostics problems;
@@ -37,7 +37,7 @@ struct Asked {
 
 [[nodiscard]] Asked make_spec(const JobOptions& options, const std::vector<std::string>& command);
 
-// The bundled trainer beside our own program.
+// The bundled trainer, next to our own program.
 [[nodiscard]] std::string trainer_path();
 
 }  // namespace dts::cli

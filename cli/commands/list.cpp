@@ -36,10 +36,10 @@ struct Row {
 
 struct Listed {
   std::vector<run::RunDirectory> runs;  // newest first
-  std::vector<std::string> gone;        // folders that the index knows and that are not there
+  std::vector<std::string> gone;        // folders in the index that no longer exist
 };
 
-// Those below `runs`, and of the index those that are still there.
+// The runs below `runs`, and those in the index that still exist.
 Listed collect(const std::string& runs) {
   Listed listed;
   listed.runs = run::list_runs(runs);
@@ -176,11 +176,11 @@ Result<int> act(const ListOptions& options) {
 void add_list(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ListOptions>();
   CLI::App* verb = app.add_subcommand("list", "your runs, wherever they are, the newest first");
-  verb->add_option("-n", options->most, "how many at most")
+  verb->add_option("-n", options->most, "show at most this many")
       ->capture_default_str()
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000U));
-  verb->add_flag("--all", options->all, "all of them");
+  verb->add_flag("--all", options->all, "show all");
   add_runs_option(*verb, options->runs);
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/list/1");
   verb->callback(

@@ -34,7 +34,7 @@ struct LogOptions {
   bool follow = false;
 };
 
-// What is shown of one attempt: the agent's log, or those of ranks.
+// The logs shown for one attempt: the agent's, or those of ranks.
 class ShownLogs {
  public:
   ShownLogs(const run::RunDirectory& run, const LogOptions& options, run::RankSelection ranks)
@@ -59,7 +59,7 @@ class ShownLogs {
     if (rank_logs_) rank_logs_->copy_rest(STDOUT_FILENO);
   }
 
-  // The first file asked for that is not there.
+  // The first requested file that does not exist.
   [[nodiscard]] std::optional<std::string> missing(unsigned attempt) const {
     if (agent_) return absent(run_.attempt(attempt) + "/agent.log");
     if (ranks_.all) return std::nullopt;
@@ -92,12 +92,12 @@ class EndInQueue {
  public:
   explicit EndInQueue(const run::RunDirectory& run) : run_(run) {}
 
-  // True once the job is over for good without a word in the ledger.
+  // True once the job is over for good without an end in the ledger.
   bool look() {
     if (Clock::now() < next_question_) return false;
     pause_ = std::min(pause_ * 2, k_slowest_question);
     const bool ended = has_ended();
-    // Its agent may have written its last word since: that is looked for once more.
+    // The agent may have recorded the end in the meantime: check once more.
     next_question_ = Clock::now() + (ended ? k_last_word : pause_);
     return std::exchange(ended_, ended) && ended;
   }
@@ -153,7 +153,7 @@ Result<int> follow(const run::RunDirectory& run, const LogOptions& options, Show
       shown.rest();
       return fail(Errc::io,
                   run::vanished_words(run),
-                  "dtsubmit why " + shell_quote(run.path) + " says what is left to say of it");
+                  "dtsubmit why " + shell_quote(run.path) + " shows what is known about it");
     }
     std::this_thread::sleep_for(k_look);
   }
@@ -189,9 +189,8 @@ void add_logs(CLI::App& app, Invocation& invocation) {
       ->type_name("RANKS");
   verb->add_option("--attempt", options->attempt, "attempt [the newest]")->type_name("K");
   verb->add_flag("--agent", options->agent, "the agent's log instead of a rank's");
-  verb->add_flag("-f,--follow",
-                 options->follow,
-                 "follow it as it grows, over all attempts, until the run is over");
+  verb->add_flag(
+      "-f,--follow", options->follow, "follow the log across all attempts, until the run is over");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

@@ -112,9 +112,9 @@ Result<int> act(const NodesOptions& options) {
 
 void add_nodes(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<NodesOptions>();
-  CLI::App* verb = app.add_subcommand("nodes", "nodes in quarantine: why, and how long");
-  verb->add_option("--cluster", options->cluster, "of this cluster only [all]")->type_name("NAME");
-  verb->add_option("--release", options->release, "let these out, e.g. n3 or n[1-2]")
+  CLI::App* verb = app.add_subcommand("nodes", "nodes in quarantine, why, and until when");
+  verb->add_option("--cluster", options->cluster, "only this cluster [all]")->type_name("NAME");
+  verb->add_option("--release", options->release, "release these, e.g. n3 or n[1-2]")
       ->type_name("LIST");
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/nodes/1");
   verb->callback(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a spec to a run directory: what `submit` and `run` do alike before anything is started.
+// From a spec to a run directory: the steps that `submit` and `run` share before anything is
+// started.
 #pragma once
 
 #include "cli/commands/job_options.hpp"

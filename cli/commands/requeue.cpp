@@ -26,7 +26,7 @@ void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
       fmt::print("requeued job {}\n", job);
       break;
     case By::queue:
-      fmt::print("job {} is waiting in the queue already\n", job);
+      fmt::print("job {} is already waiting in the queue\n", job);
       break;
     case By::submission:
       if (before.empty())
@@ -35,7 +35,7 @@ void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
         fmt::print("job {} is over; submitted job {} to continue it\n", before, job);
       break;
     case By::another:
-      fmt::print("job {} continues the run already: another requeue was faster\n", job);
+      fmt::print("job {} already continues the run: another requeue was faster\n", job);
       break;
   }
   fmt::print("follow it: dtsubmit logs -f {}\n", job);
@@ -45,7 +45,7 @@ void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
 Result<void> check_unfinished(const run::RunDirectory& run, const std::vector<run::Event>& events) {
   if (!run::is_done(events)) return {};
   return fail(Errc::invalid,
-              fmt::format("{} is complete since {}: nothing is left to run",
+              fmt::format("{} has been complete since {}: nothing is left to run",
                           run.path,
                           run::final_decision(events)->time),
               "submit the program again to run it from the beginning");

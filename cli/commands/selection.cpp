@@ -42,14 +42,15 @@ bool lacks_job(const run::RunDirectory& run) {
   return events && run::newest_job(*events).empty();
 }
 
-// Where the run directory is gone the scheduler's record is all that is left.
+// If the run directory is gone, only the scheduler's record is left.
 std::string record_of(sched::JobId job) {
   const auto scheduler = plugin::load_scheduler();
   const auto info = scheduler ? (*scheduler)->job(job)
                               : Result<sched::JobInfo>(tl::unexpected<Error>(scheduler.error()));
   if (!info && info.error().code == Errc::not_found)
     return fmt::format("; {} does not know its job {} any more", (*scheduler)->phrases().name, job);
-  if (!info) return fmt::format("; of its job {} nothing is known: {}", job, info.error().message);
+  if (!info)
+    return fmt::format("; nothing is known about its job {}: {}", job, info.error().message);
   if (!sched::is_terminal(info->state)) {
     const std::string cancel = (*scheduler)->phrases().cancel;
     return fmt::format("; its job {} is still {}{}",
@@ -65,7 +66,7 @@ tl::unexpected<Error> gone(const run::Indexed& entry) {
   const bool can_ask = !entry.job.empty() && entry.cluster == run::this_cluster();
   return fail(Errc::not_found,
               run::vanished_words({entry.folder}) + (can_ask ? record_of(entry.job) : ""),
-              "what it said went with it; if it was moved, give its new place");
+              "its records are gone with it; if it was moved, give its new path");
 }
 
 Result<run::RunDirectory> find_directory(const Selection& selection) {
@@ -88,7 +89,7 @@ Result<run::RunDirectory> find(const Selection& selection) {
   const auto job = scheduler ? launch::find_job(**scheduler, run)
                              : Result<sched::JobId>(tl::unexpected<Error>(scheduler.error()));
   if (!job)
-    warn(fmt::format("{} has no job that is known, and the scheduler cannot be asked for one: {}",
+    warn(fmt::format("no job of {} is known, and the scheduler cannot be asked for one: {}",
                      run.path,
                      job.error().message));
   return run;
@@ -114,10 +115,10 @@ Result<sched::JobId> job_of(const run::RunDirectory& run) {
   if (lease && !lease->job.empty()) return lease->job;
   if (exists(run.script()))
     return fail(Errc::not_found,
-                run.path + " has no job: its submission came to nothing",
+                run.path + " has no job: its submission did not succeed",
                 fmt::format("`dtsubmit requeue {}` submits it", shell_quote(run.path)));
   return fail(
-      Errc::not_found, run.path + " has no job of a scheduler", "it was made by `dtsubmit run`");
+      Errc::not_found, run.path + " has no scheduler job", "it was started by `dtsubmit run`");
 }
 
 }  // namespace dts::cli

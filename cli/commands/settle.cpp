@@ -36,8 +36,8 @@ sched::Patience patience_with_words() {
   sched::Patience patience;
   patience.begins = [limit = patience.limit] {
     tell(
-        "dtsubmit: no answer from the controller, which may carry it out all the same; "
-        "asking for {} s what came of it\n",
+        "dtsubmit: no answer from the controller, which may still carry out the request; "
+        "checking for {} s whether it did\n",
         std::chrono::duration_cast<std::chrono::seconds>(limit).count());
   };
   patience.given_up = HeldSignals::waiting;

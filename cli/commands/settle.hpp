@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command does while it changes something in the scheduler, so that a Ctrl-C, a closed
-// terminal or a controller that does not answer leaves no half of it behind.
+// Protects a change in the scheduler: a Ctrl-C, a closed terminal or a controller that does not
+// answer must not leave it half done.
 #pragma once
 
 #include "cli/output/report.hpp"
@@ -10,8 +10,8 @@
 
 namespace dts::cli {
 
-// SIGINT, SIGTERM and SIGHUP wait while the value lives: what they interrupt is whole afterwards.
-// Make it before any thread that outlives it.
+// Holds back SIGINT, SIGTERM and SIGHUP while the value lives, so that the work is complete when
+// they take effect. Create it before any thread that outlives it.
 class HeldSignals {
  public:
   HeldSignals();
@@ -26,16 +26,16 @@ class HeldSignals {
   sigset_t before_{};
 };
 
-// Reports `result`'s error now where one of them has come: it ends the process before anybody else
-// could. To be returned as it is.
+// If one of the signals has arrived, reports `result`'s error now, since the signal ends the
+// process before a caller could. Return the value unchanged.
 template <class T>
 [[nodiscard]] Result<T> told_in_time(Result<T> result) {
   if (!result && HeldSignals::waiting()) report(result.error());
   return result;
 }
 
-// Waits a minute for the controller's word of what came of an order, says so on standard error,
-// and no longer than until one of the held signals comes.
+// Waits up to a minute for the controller to report the outcome of a request, and says so on
+// standard error; a held signal ends the wait.
 [[nodiscard]] sched::Patience patience_with_words();
 
 }  // namespace dts::cli

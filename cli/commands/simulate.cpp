@@ -62,8 +62,8 @@ Result<int> act(const SimulateOptions& options) {
 
 void add_simulate(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<SimulateOptions>();
-  CLI::App* verb =
-      app.add_subcommand("simulate", "a month of failures in a second: the goodput of a policy");
+  CLI::App* verb = app.add_subcommand(
+      "simulate", "simulate a month of failures in a second: the goodput of a policy");
   add_model_options(*verb, options->model);
   const char* group = "Simulation (TIME: seconds, or with s, m, h or d)";
   verb->add_option("--compare", options->compare, "another policy: spares=4,detect=10; repeatable")
@@ -71,13 +71,14 @@ void add_simulate(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME=V,..")
       ->type_size(1)
       ->allow_extra_args(false);
-  verb->add_option("--repeat", options->repetitions, "runs to take the mean of [20]")
+  verb->add_option("--repeat", options->repetitions, "runs to average over [20]")
       ->group(group)
       ->type_name("R");
-  verb->add_option("--seed", options->seed, "of the random numbers [1]")
+  verb->add_option("--seed", options->seed, "seed of the random numbers [1]")
       ->group(group)
       ->type_name("S");
-  verb->add_option("--gpus-per-node", options->gpus_per_node, "only for the headline [8]")
+  verb->add_option(
+          "--gpus-per-node", options->gpus_per_node, "GPUs per node, only for the first line [8]")
       ->group(group)
       ->type_name("N");
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/simulate/1")

@@ -17,7 +17,7 @@ namespace {
 using reliability::Model;
 
 constexpr const char* k_run = "Run";
-constexpr const char* k_failures = "Failures (rates: of one node in 1000 days)";
+constexpr const char* k_failures = "Failures (RATE: events per node in 1000 days)";
 constexpr const char* k_policy = "Policy";
 
 struct Setting {
@@ -55,7 +55,7 @@ Result<std::vector<std::string>> two(Text text, const char* example) {
   auto parts = split(text, ',');
   if (parts.size() != 2)
     return fail(Errc::usage,
-                fmt::format("`{}` is not two values with a comma between them", text),
+                fmt::format("`{}` is not two values separated by a comma", text),
                 fmt::format("e.g. {}", example));
   return parts;
 }
@@ -118,79 +118,95 @@ Result<void> set_interval(Model& model, Text text) {
   return {};
 }
 
-// Of TIME: seconds, or with a unit (s, m, h, d).
+// Reads a TIME: seconds, or a number with a unit (s, m, h, d).
 const Setting k_settings[] = {
     {k_run,
      "--nodes",
      "N",
-     "nodes that compute [2048]",
+     "nodes that compute, not counting spares [2048]",
      [](Model& m, Text t) { return set_count(m.nodes, t); }},
-    {k_run, "--days", "D", "length of the run [30]", set_days},
+    {k_run, "--days", "D", "length of the run in days [30]", set_days},
     {k_run,
      "--cluster-nodes",
      "N",
-     "all there are, spares too [more than ever needed]",
+     "all nodes, including spares [unlimited]",
      [](Model& m, Text t) { return set_count(m.cluster_nodes, t); }},
     {k_run,
      "--repair",
      "TIME",
-     "until a broken one of these is back [1d]",
+     "time to repair one of these [1d]",
      [](Model& m, Text t) { return set_time(m.repair, t); }},
     {k_failures, "--preset", "NAME", "llama3, rsc-1, rsc-2 or opt-175b [llama3]", set_preset},
     {k_failures,
      "--failure-rate",
      "RATE",
-     "instead of a preset's",
+     "node failures, instead of a preset's rate",
      [](Model& m, Text t) { return set_number(m.failures.node_rate, t); }},
-    {k_failures, "--lemons", "PART,X", "part of the nodes fails X times as often", set_lemons},
-    {k_failures, "--infants", "X,TIME", "X times as many at first, falling over TIME", set_infants},
-    {k_failures, "--switch-failures", "RATE,N", "of switches with N nodes each", set_switches},
-    {k_failures, "--fail-slow", "RATE,TIME", "slows all by 1.34, for TIME in the mean", set_slow},
-    {k_failures, "--corruptions", "RATE,TIME", "silent ones, found after TIME", set_corruptions},
+    {k_failures, "--lemons", "PART,X", "this part of the nodes fails X times as often", set_lemons},
+    {k_failures,
+     "--infants",
+     "X,TIME",
+     "X times as many failures at first, falling over TIME",
+     set_infants},
+    {k_failures,
+     "--switch-failures",
+     "RATE,N",
+     "failures of switches with N nodes each",
+     set_switches},
+    {k_failures,
+     "--fail-slow",
+     "RATE,TIME",
+     "slow nodes: all take 1.34 times as long, for TIME on average",
+     set_slow},
+    {k_failures,
+     "--corruptions",
+     "RATE,TIME",
+     "silent data corruptions, found after TIME",
+     set_corruptions},
     {k_failures,
      "--preemptions-per-day",
      "X",
-     "of the run [0]",
+     "preemptions of the run [0]",
      [](Model& m, Text t) { return set_number(m.failures.preemptions_per_day, t); }},
     {k_policy,
      "--checkpoint-every",
      "TIME",
-     "computing between saves [auto, by Daly 2006]",
+     "computing time between saves [auto: by Daly 2006]",
      set_interval},
     {k_policy,
      "--save-time",
      "TIME",
-     "what a save costs [20]",
+     "time that a save takes [20]",
      [](Model& m, Text t) { return set_time(m.policy.save, t); }},
     {k_policy,
      "--spares",
      "K",
-     "nodes kept to restart without the queue [0]",
+     "spare nodes to replace failed ones [0]",
      [](Model& m, Text t) { return set_count(m.policy.spares, t); }},
     {k_policy,
      "--requeue-delay",
      "TIME",
-     "in the queue [151, Slurm's least]",
+     "time in the queue [151, Slurm's minimum]",
      [](Model& m, Text t) { return set_time(m.policy.requeue_delay, t); }},
     {k_policy,
      "--detect",
      "TIME",
-     "until a failure is noticed [30]",
+     "time until a failure is detected [30]",
      [](Model& m, Text t) { return set_time(m.policy.detect, t); }},
     {k_policy,
      "--start-time",
      "TIME",
-     "start, load and warm up [60]",
+     "time to start, load and warm up [60]",
      [](Model& m, Text t) { return set_time(m.policy.start, t); }},
     {k_policy,
      "--grace",
      "TIME",
-     "usable warning of a preemption [0]",
+     "usable warning time before a preemption [0]",
      [](Model& m, Text t) { return set_time(m.policy.grace, t); }},
     {k_policy,
      "--quarantine",
      "N",
-     "no node that failed N times [0: never]",
+     "exclude a node after N failures [0: never]",
      [](Model& m, Text t) { return set_count(m.policy.quarantine_after, t); }},
 };
 
@@ -222,7 +238,7 @@ void set_model(const Typed& typed, Model& model, Diagnostics& problems) {
     return typed[static_cast<std::size_t>(setting - k_settings)].has_value();
   };
   if (given("--preset") && given("--failure-rate"))
-    problems.push_back({"--failure-rate", "is given beside --preset", "omit one of them"});
+    problems.push_back({"--failure-rate", "conflicts with --preset", "omit one of them"});
 }
 
 void set_policy(const std::string& text, Model& model, Diagnostics& problems) {

@@ -21,7 +21,7 @@ using Typed = std::vector<std::optional<std::string>>;
 // Adds the options to `verb`; `typed` must outlive the parsing.
 void add_model_options(CLI::App& verb, Typed& typed);
 
-// What was typed, put into `model`; what could not be read is added to `problems`.
+// Puts the options into `model`, and adds those that cannot be read to `problems`.
 void set_model(const Typed& typed, reliability::Model& model, Diagnostics& problems);
 
 // A policy to compare with: "spares=4,detect=10s", names as the options without their dashes.

@@ -28,7 +28,7 @@ struct StatusOptions {
   bool json = false;
 };
 
-// What is shown of a run.
+// The information shown about a run.
 struct Status {
   run::RunDirectory run;
   run::RunSummary summary;
@@ -146,7 +146,7 @@ void print_heading(const Status& status) {
   if (!status.summary.job.empty())
     fmt::print("job     {}{}\n", status.summary.job, state.empty() ? "" : ", " + state);
   else if (exists(status.run.script()))
-    fmt::print("job     none that is known; `dtsubmit requeue {}` submits it\n",
+    fmt::print("job     none is known; `dtsubmit requeue {}` submits it\n",
                shell_quote(status.run.path));
   if (!status.other.empty()) fmt::print("warning {}\n", status.other);
   if (!status.summary.attempts.empty())
@@ -233,7 +233,7 @@ Result<int> act(const StatusOptions& options) {
 void add_status(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<StatusOptions>();
   CLI::App* verb =
-      app.add_subcommand("status", "the attempts of a run, what ended each, what was lost");
+      app.add_subcommand("status", "the attempts of a run, what ended each, and what was lost");
   add_selection(*verb, options->selection, Naming::optional);
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/status/1");
   verb->callback(

@@ -88,7 +88,7 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
       return 0;
     case StopWay::wait:
       return fail(Errc::unreachable,
-                  fmt::format("job {} runs, but its agent has not begun", seen.job),
+                  fmt::format("job {} is running, but its agent has not started", seen.job),
                   fmt::format("try again, or: dtsubmit cancel {}", seen.job));
     case StopWay::signal:
       break;
@@ -110,7 +110,7 @@ Result<Seen> look_here(const run::RunDirectory& run) {
   if (holder == run::Holder::elsewhere)
     return fail(Errc::not_found,
                 fmt::format("{} was started on {}, not here", run.path, lease->node),
-                "type the same command there");
+                "run the same command there");
   if (lease) seen.lease = *lease;
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
   seen.events = events.size();
@@ -121,7 +121,7 @@ Result<Seen> look_here(const run::RunDirectory& run) {
 Result<int> stop_here(const run::RunDirectory& run, bool wait) {
   DTS_ASSIGN(const Seen seen, look_until_clear([&] { return look_here(run); }));
   if (seen.way == StopWay::wait)
-    return fail(Errc::io, "the agent of " + run.path + " neither begins nor ends", "try again");
+    return fail(Errc::io, "the agent of " + run.path + " neither starts nor ends", "try again");
   const bool sent =
       seen.way == StopWay::signal && ::kill(seen.lease.pid, launch::k_stop_request) == 0;
   if (!sent && seen.way == StopWay::signal && errno != ESRCH)
@@ -147,9 +147,9 @@ Result<int> act(const StopOptions& options) {
 
 void add_stop(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<StopOptions>();
-  CLI::App* verb = app.add_subcommand("stop", "have a run save and end; `requeue` continues it");
+  CLI::App* verb = app.add_subcommand("stop", "make a run save and end; `requeue` continues it");
   add_selection(*verb, options->selection, Naming::required);
-  verb->add_flag("--wait", options->wait, "until it has ended; exit with the job's own code");
+  verb->add_flag("--wait", options->wait, "wait until it has ended; exit with the job's own code");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

@@ -43,7 +43,7 @@ std::vector<plan::ClusterView::Avoided> avoided_nodes(const std::string& cluster
   if (!path) return {};
   const auto strikes = run::read_strikes(*path);
   if (!strikes) {
-    tell("dtsubmit: no quarantine of nodes: {}\n", strikes.error().message);
+    tell("dtsubmit: the quarantine of nodes is not applied: {}\n", strikes.error().message);
     return {};
   }
   std::vector<plan::ClusterView::Avoided> avoided;

@@ -63,7 +63,7 @@ void print_note(const Prepared& prepared) {
     tell("{}\n", note);
 }
 
-// What the plan says of nodes that the job does without, or cannot do without.
+// The plan's reasons for nodes that the job avoids, or cannot avoid.
 std::string exclusion_of(const plan::Plan& plan) {
   std::string lines;
   for (const plan::Reason& reason : plan.reasons)
@@ -109,11 +109,11 @@ sched::Submission submission_of(const Prepared& prepared) {
 
 tl::unexpected<Error> not_known(const run::RunDirectory& run) {
   return fail(Errc::unreachable,
-              fmt::format("no answer from the controller: whether it takes the job of {} is not "
-                          "known, so the run directory stays",
+              fmt::format("no answer from the controller: it is not known whether it accepted the "
+                          "job of {}, so the run directory is kept",
                           run.path),
               fmt::format("`dtsubmit status {0}` looks for the job, `dtsubmit cancel {0}` ends it, "
-                          "`dtsubmit requeue {0}` submits it where it did not come",
+                          "`dtsubmit requeue {0}` submits it if there is none",
                           shell_quote(run.path)));
 }
 
@@ -130,13 +130,13 @@ Result<sched::JobId> submit(sched::Scheduler& scheduler, const Prepared& prepare
   if (job && durable)
     durable = run::append_event(run.ledger(), {.job = **job, .what = run::Submitted{}});
   if (job && durable) return **job;
-  // Nothing half-done stays: no job without its directory, no directory without its job.
+  // Nothing is left half done: no job without its directory, and no directory without its job.
   if (!job || sched::cancel_for_certain(scheduler, **job, patience_with_words())) [[maybe_unused]]
     const auto removed = remove_all(run.path);
   return tl::unexpected<Error>(job ? std::move(durable).error() : job.error());
 }
 
-// What is there to run on, and that the site lets our exit codes be.
+// Queries what is available to run on, and checks that the site does not use our exit codes.
 Result<plan::ClusterView> look_at_site(sched::Scheduler& scheduler) {
   // At once: each question is a round trip to the controller.
   auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.config(); });

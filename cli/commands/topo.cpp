@@ -75,8 +75,8 @@ topo::NodeTopology narrow(const TopoOptions& options,
   if (!missing.empty())
     problems.push_back(
         {"--cpuset",
-         fmt::format("CPU {} is not there, or may not be used", fold_numbers(missing)),
-         "`dtsubmit topo` without --cpuset shows those that may"});
+         fmt::format("CPU {} does not exist or may not be used", fold_numbers(missing)),
+         "`dtsubmit topo` without --cpuset shows the usable ones"});
   return part;
 }
 
@@ -86,7 +86,7 @@ std::size_t read_gpu_count(const TopoOptions& options, unsigned count, Diagnosti
   const auto asked = read_count("--gpus-per-node", options.gpus_per_node, 0, k_any, problems);
   if (asked <= count) return asked;
   problems.push_back({"--gpus-per-node",
-                      fmt::format("{} asked, the node has {}",
+                      fmt::format("{} requested, the node has {}",
                                   asked,
                                   count == 0 ? "no GPU" : fmt::format("only {}", count))});
   return 0;
@@ -100,7 +100,7 @@ std::vector<unsigned> read_gpus(const TopoOptions& options,
   std::vector<unsigned> gpus(count);
   std::iota(gpus.begin(), gpus.end(), 0U);
   if (!options.gpus.empty() && !options.gpus_per_node.empty())
-    problems.push_back({"--gpus", "not together with --gpus-per-node, which takes the first"});
+    problems.push_back({"--gpus", "conflicts with --gpus-per-node, which takes the first GPUs"});
   if (!options.gpus_per_node.empty()) gpus.resize(read_gpu_count(options, count, problems));
   if (options.gpus.empty()) return gpus;
   gpus = read_list("--gpus", options.gpus, problems);
@@ -112,7 +112,7 @@ std::vector<unsigned> read_gpus(const TopoOptions& options,
   return gpus;
 }
 
-// One rank for each GPU, else for each NUMA node.
+// One rank for each GPU, or for each NUMA node without GPUs.
 unsigned usual_ranks(const topo::NodeTopology& node, const std::vector<unsigned>& gpus) {
   if (!gpus.empty()) return static_cast<unsigned>(gpus.size());
   std::set<unsigned> numas;
@@ -204,22 +204,23 @@ Result<int> act(const TopoOptions& options) {
 void add_topo(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<TopoOptions>();
   CLI::App* verb =
-      app.add_subcommand("topo", "a node: cores, GPUs, adapters, and what each rank gets");
+      app.add_subcommand("topo", "show a node, and which cores, GPUs and adapters each rank gets");
   const char* node = "Node";
-  verb->add_option("--topology", options->topology, "of `lstopo --of xml FILE` [this machine]")
+  verb->add_option(
+          "--topology", options->topology, "written by `lstopo --of xml FILE` [this machine]")
       ->group(node)
       ->type_name("FILE");
-  verb->add_option("--cpuset", options->cpuset, "only these CPUs may be used, e.g. 0-15,64-79")
+  verb->add_option("--cpuset", options->cpuset, "use only these CPUs, e.g. 0-15,64-79")
       ->group(node)
       ->type_name("LIST");
-  verb->add_option("--gpus", options->gpus, "only these GPUs, by their numbers here")
+  verb->add_option("--gpus", options->gpus, "use only these GPUs, by their numbers here")
       ->group(node)
       ->type_name("LIST");
-  verb->add_option("--gpus-per-node", options->gpus_per_node, "only the first N GPUs")
+  verb->add_option("--gpus-per-node", options->gpus_per_node, "use only the first N GPUs")
       ->group(node)
       ->type_name("N");
   const char* ranks = "Ranks";
-  verb->add_option("--ranks", options->ranks, "on this node [one for each GPU, or NUMA node]")
+  verb->add_option("--ranks", options->ranks, "ranks on this node [one per GPU, or per NUMA node]")
       ->group(ranks)
       ->type_name("N");
   verb->add_option("--bind", options->bind, "auto, compact, spread, none, map:LIST;LIST.. [auto]")
@@ -228,13 +229,15 @@ void add_topo(CLI::App& app, Invocation& invocation) {
   verb->add_option("--smt", options->smt, "hardware threads of each core; 0: all [0]")
       ->group(ranks)
       ->type_name("K");
-  verb->add_option("--cores-per-rank", options->cores_per_rank, "0: as many as there are [0]")
+  verb->add_option("--cores-per-rank",
+                   options->cores_per_rank,
+                   "cores for each rank; 0: as many as there are [0]")
       ->group(ranks)
       ->type_name("N");
   const char* job = "Job";
   verb->add_option("--verify",
                    options->verify.what,
-                   "how this job's ranks are bound now: job id, run name, folder, last")
+                   "show how this job's ranks are bound now: job id, run name, folder, last")
       ->group(job)
       ->type_name("JOB");
   verb->add_option("--runs", options->verify.runs, "folder of run directories [runs]")
@@ -243,10 +246,12 @@ void add_topo(CLI::App& app, Invocation& invocation) {
   const char* output = "Output";
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/topo/1")
       ->group(output);
-  verb->add_option("--svg", options->svg, "a picture to this file; `-`: to standard output only")
+  verb->add_option(
+          "--svg", options->svg, "write a picture to this file; `-`: only to standard output")
       ->group(output)
       ->type_name("FILE");
-  verb->add_option("--emit", options->emit, "only the equal flags: slurm, openmpi [none]")
+  verb->add_option(
+          "--emit", options->emit, "print only equivalent flags for: slurm, openmpi [none]")
       ->group(output)
       ->type_name("KIND");
   verb->add_option("--color", options->color, "auto, always, never [auto]")

@@ -12,13 +12,13 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::preempted:
       return {"another job got its nodes", ""};
     case run::Cause::time_limit:
-      return {"the time of the job was over", ""};
+      return {"the job's time limit was reached", ""};
     case run::Cause::cancelled:
       return {"somebody cancelled the job", ""};
     case run::Cause::requeued:
-      return {"somebody put the job back into the queue", ""};
+      return {"somebody requeued the job", ""};
     case run::Cause::node_failed:
-      return {"a node of it failed", ""};
+      return {"one of its nodes failed", ""};
     case run::Cause::stopped:
       return {"it was asked to stop", ""};
     case run::Cause::signalled:
@@ -33,9 +33,9 @@ CauseWords words_of_cause(run::Cause cause) {
       return {"it ran out of memory",
               "make it use less, or submit it again with a larger --mem or more nodes"};
     case run::Cause::gpu_error:
-      return {"a GPU failed under it", "tell the administrators of the node"};
+      return {"a GPU failed under it", "report the node to the administrators"};
     case run::Cause::comm_timeout:
-      return {"its ranks lost each other", k_all_logs};
+      return {"its ranks lost contact with each other", k_all_logs};
     case run::Cause::rendezvous:
       return {"its ranks did not find each other", k_all_logs};
     case run::Cause::hang:
@@ -45,9 +45,9 @@ CauseWords words_of_cause(run::Cause cause) {
           "every checkpoint is damaged, and it would have started over at step 0",
           "look at {run}/checkpoints; to start over, submit it again with --on damaged=restart"};
     case run::Cause::disk_full:
-      return {"no space or quota was left", "make room: df -h {run}"};
+      return {"no disk space or quota was left", "free some space: df -h {run}"};
     case run::Cause::no_program:
-      return {"the program is not there or cannot be executed",
+      return {"the program does not exist or cannot be executed",
               "correct the path, or its permissions, and submit it again"};
     case run::Cause::user_exit:
       return {"the program failed", "fix the program"};
@@ -56,12 +56,13 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::launch_failed:
       return {"not every rank could be started", k_agent_log};
     case run::Cause::wrong_ranks:
-      return {"the ranks that came were not those of the plan", k_agent_log};
+      return {"the ranks that started were not those of the plan", k_agent_log};
     case run::Cause::second_launcher:
       return {"launchers in the program started the same ranks more than once",
               "submit it again so that each node starts one: --ntasks-per-node 1"};
     case run::Cause::wrong_binding:
-      return {"a rank was not bound as planned, and --strict-binding asked for that", k_agent_log};
+      return {"a rank was not bound as planned, which --strict-binding does not allow",
+              k_agent_log};
     case run::Cause::fenced:
       return {"a newer attempt owns the run", "dtsubmit status {job}"};
     case run::Cause::run_vanished:
@@ -69,7 +70,7 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::run_damaged:
       return {"a file of its run directory is gone or cannot be read", "ls -l {run}"};
     case run::Cause::agent_lost:
-      return {"its agent vanished without a word", ""};
+      return {"its agent vanished without recording an end", ""};
   }
   return {"", ""};
 }

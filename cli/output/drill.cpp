@@ -24,12 +24,12 @@ std::string or_none(const std::string& word) {
   return word.empty() ? "none" : word;
 }
 
-// What is left to look at after a drill that failed on a ground of its own.
+// The files that are kept after a drill that failed on a private cluster.
 std::string evidence(const drill::Report& report) {
   std::string text;
   if (report.kept)
     text += fmt::format("the run and the logs of the cluster are kept: {}\n", report.run_directory);
-  if (!report.why.empty()) text += fmt::format("`dtsubmit why` said of it:\n{}", report.why);
+  if (!report.why.empty()) text += fmt::format("`dtsubmit why` reported:\n{}", report.why);
   return text;
 }
 
@@ -85,8 +85,9 @@ std::string to_text(const drill::Report& report) {
   text += fmt::format("processes left  {}\n", left(report));
   if (!report.digest.empty())
     text += fmt::format("digest          {}\n",
-                        report.digest == report.undisturbed ? "that of an undisturbed run"
-                                                            : "another than undisturbed");
+                        report.digest == report.undisturbed
+                            ? "that of an undisturbed run"
+                            : "different from that of an undisturbed run");
   for (const std::string& problem : report.problems) text += fmt::format("FAILED: {}\n", problem);
   text += evidence(report);
   if (report.problems.empty())

@@ -19,8 +19,8 @@ namespace dts::cli {
                                                const sched::JobInfo& job,
                                                const std::string& scheduler);
 
-// The exit code of a job that has ended, for whoever waited for it. `decided` is that of the
-// ledger's last word; a run that is done is done, whatever became of the job.
+// The exit code of a job that has ended, for a command that waited for it. `decided` is the code in
+// the ledger's last record; a run that is done is done, whatever the state of the job.
 [[nodiscard]] int exit_code_of_end(const sched::JobInfo& job, std::optional<int> decided);
 
 }  // namespace dts::cli

@@ -2,7 +2,7 @@
 // The colours of ranks: Okabe and Ito's (jfly.uni-koeln.de/color), which people with any of the
 // usual kinds of colour blindness tell apart, ordered so that neighbours differ most, and the wine
 // of Tol's muted scheme (personal.sron.nl/~pault), as eight ranks on a node are usual. There are
-// fewer than ranks: whatever shows one also shows the rank's number.
+// fewer colours than ranks, so the rank's number is always shown too.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace dts::cli {
 
 struct RankColour {
   const char* rgb;       // "#56b4e9"
-  bool dark;             // letters on it are white, else black
+  bool dark;             // letters on it are white, otherwise black
   unsigned xterm_home;   // nearest of xterm's 256 colours
   unsigned xterm_annex;  // the same hue, legible as letters on black and on white
 };

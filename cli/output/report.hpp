@@ -10,7 +10,7 @@ namespace dts::cli {
 // without NO_COLOR (no-color.org).
 void report(const Error& error);
 
-// What does not stop a command, but should be known: "dtsubmit: warning: ..."; nothing where empty.
+// Prints a warning that does not stop a command: "dtsubmit: warning: ..."; nothing if empty.
 void warn(const std::string& words);
 
 }  // namespace dts::cli

@@ -81,8 +81,8 @@ std::string script_note(const std::vector<std::string>& command) {
   if (script.empty() || !keeps_a_shell(script)) return {};
   return fmt::format(
       "note: {} is a shell script that runs its program without `exec`: a stop signal is passed on "
-      "to the program that it runs at that moment, but exit code 85 (saved) counts only where the "
-      "script ends with it; `exec` before its last command makes sure of both",
+      "to the program that it runs at that moment, but exit code 85 (saved) counts only if the "
+      "script exits with it; `exec` before its last command ensures both",
       name);
 }
 

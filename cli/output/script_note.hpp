@@ -11,8 +11,8 @@ namespace dts::cli {
 // `exec` nor a trap, and is more than one command. Pure.
 [[nodiscard]] bool keeps_a_shell(const std::string& script);
 
-// What to know before the job is submitted whose ranks run `command`; empty: nothing. Reads the
-// script where the command names one.
+// A note for the user before a job whose ranks run `command` is submitted; may be empty. Reads the
+// script if the command names one.
 [[nodiscard]] std::string script_note(const std::vector<std::string>& command);
 
 }  // namespace dts::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit simulate` prints.
+// Output of `dtsubmit simulate`.
 #pragma once
 
 #include "core/reliability/simulate.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawings of rectangles and words, put beside and below each other, as SVG. Pure, and without
-// floating point: the same drawing is the same bytes on every machine.
+// Drawings of rectangles and text, arranged in rows and columns, as SVG. Pure, and without floating
+// point, so that the same drawing gives the same bytes on every machine.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ namespace dts::cli {
 // not set.
 [[nodiscard]] bool wants_colour(int descriptor);
 
-// Columns of standard output: COLUMNS, else the terminal's, else 80. At least 40, at most 240.
+// Columns of standard output: COLUMNS, otherwise the terminal's, otherwise 80. Between 40 and 240.
 [[nodiscard]] unsigned terminal_columns();
 
 // Whether the locale's characters are UTF-8, by its variables (LC_ALL, LC_CTYPE, LANG; POSIX.1-2017

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rectangles of characters for the terminal, put beside and below each other and into frames. Pure.
+// Rectangles of characters for the terminal, arranged in rows, columns and frames. Pure.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ struct Block {
 
 struct Look {
   bool colour = false;  // ISO 6429 sequences with xterm's 256 colours
-  bool utf8 = true;     // else ASCII, with `+`, `-` and `|` for frames
+  bool utf8 = true;     // otherwise ASCII, with `+`, `-` and `|` for frames
 };
 
 // Lines with a newline each and no blank at their end.

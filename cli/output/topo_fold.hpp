@@ -9,7 +9,7 @@ namespace dts::cli {
 // Up to so many packages have a box each. Virtual machines often have one for each of their cores.
 inline constexpr std::size_t k_most_packages = 8;
 
-// Of more, each run of those that are alike and have no devices becomes one.
+// If there are more, each run of identical ones without devices becomes one.
 void fold_packages(std::vector<ScenePackage>& packages);
 
 // "NUMA 0  64 GiB", "NUMA 0-31  4.0 GiB each", "NUMA 1  no memory"

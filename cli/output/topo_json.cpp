@@ -58,7 +58,7 @@ ordered_json gpu_entries(const topo::NodeTopology& node) {
   return entries;
 }
 
-// Of speeds null is what is not known.
+// An unknown speed is null.
 ordered_json nic_entries(const topo::NodeTopology& node) {
   constexpr const char* k_links[] = {"unknown", "up", "down"};
   const auto gbps = [](unsigned speed) { return speed > 0 ? ordered_json(speed) : nullptr; };

@@ -23,7 +23,7 @@ struct Arrangement {
   bool addresses = true;     // of devices on PCI
 };
 
-// What all boxes of a picture have in common.
+// Settings shared by all boxes of a picture.
 struct Measures {
   std::size_t digits = 1;  // of the highest CPU
   std::size_t cell = 3;    // columns of a core
@@ -89,7 +89,7 @@ class Painter {
     return share < 4 ? 1 : share - 3;
   }
 
-  // Boxes of one size; only what stands beside something has to be as high as it.
+  // Boxes of one size; only boxes that stand next to each other must have the same height.
   static Block boxes(std::vector<Block> blocks,
                      const std::vector<std::string>& titles,
                      std::size_t columns,
@@ -173,7 +173,7 @@ class Painter {
     return text(fmt::format("{:^{}}", mark(use), measures_.cell), style_of(use));
   }
 
-  // "0-15 r3", a line for each run of cores that are used alike.
+  // "0-15 r3", a line for each run of cores that are used in the same way.
   [[nodiscard]] Block runs(const SceneCache& cache) const {
     Block all;
     for (std::size_t first = 0, end = 0; first < cache.cores.size(); first = end) {
@@ -215,8 +215,8 @@ class Painter {
   const Arrangement& arrangement_;
 };
 
-// The lowest picture that is not wider than `columns`; of equals, the one with addresses, then with
-// fewer boxes beside each other. Nothing where none is.
+// The lowest picture that is not wider than `columns`; among equals, one with addresses, then one
+// with fewer boxes in a row. Nothing if there is none.
 std::optional<Block> lowest(const Scene& scene,
                             const Measures& measures,
                             std::size_t columns,
@@ -243,7 +243,7 @@ Block draw(const Scene& scene, std::size_t columns) {
   auto shorter = lowest(scene, measures, columns, true);
   if (shorter && (!best || shorter->height() < best->height())) best = std::move(shorter);
   if (best) return *best;
-  // Narrower than any: whole lines are worth more than the right edge.
+  // No picture is narrow enough: print complete lines beyond the right edge.
   return Painter(scene, measures, {1, 1, false, false}).paint(columns);
 }
 
@@ -262,13 +262,13 @@ Block legend(const Scene& scene, std::size_t columns) {
     l3 = l3 || cache.l3;
     threads = std::max(threads, core.threads);
   });
-  std::vector<std::string> notes{"cells are cores, at the left the first CPU"};
+  std::vector<std::string> notes{"each cell is a core; lines begin with their first CPU"};
   if (threads > 1) notes.back() += fmt::format(" (up to {} threads a core)", threads);
   if (home) notes.emplace_back("0 home of rank 0");
   if (annex) notes.emplace_back("(0) its annex");
-  if (shared) notes.emplace_back("0+ of more ranks");
-  if (all) notes.emplace_back("* of all ranks");
-  if (idle) notes.emplace_back(". of no rank");
+  if (shared) notes.emplace_back("0+ shared by several");
+  if (all) notes.emplace_back("* shared by all");
+  if (idle) notes.emplace_back(". unused");
   if (closed) notes.emplace_back("x not allowed");
   if (l3) notes.emplace_back("[ ] an L3");
   Block lines;

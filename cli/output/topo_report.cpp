@@ -22,7 +22,7 @@ std::string or_dash(std::string words) {
   return words.empty() ? "-" : words;
 }
 
-// Those of a rank's CPUs that belong to `cores`.
+// The rank's CPUs that belong to `cores`.
 std::string cpus_of(const TopoReport& report,
                     const RankBinding& rank,
                     const std::vector<unsigned>& cores) {
@@ -43,7 +43,7 @@ std::string nic_names(const TopoReport& report, const RankBinding& rank) {
   return or_dash(join(names, ","));
 }
 
-// The way to each adapter, in their order; once where all are alike.
+// The path to each adapter, in their order; only one if all are equal.
 std::string paths_of(const TopoReport& report, const RankBinding& rank) {
   std::vector<std::string> paths;
   for (const unsigned nic : rank.nics)

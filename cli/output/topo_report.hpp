@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit topo` prints. Pure.
+// Output of `dtsubmit topo`. Pure.
 #pragma once
 
 #include "cli/output/text_block.hpp"
@@ -35,7 +35,7 @@ struct Metric {
   bool whole;  // a count, else a mean
 };
 
-// In the order in which `auto` cares for them.
+// In the order in which `auto` optimizes them.
 [[nodiscard]] const std::vector<Metric>& metrics();
 
 // "3", or "0.50" for a mean.

@@ -42,7 +42,7 @@ std::string in_words(const Core& core, const Use& use) {
   std::string words =
       fmt::format("{} {}", core.pus.size() > 1 ? "core of CPUs" : "CPU", fold_numbers(core.pus));
   if (use.closed) return words + ": not allowed";
-  if (use.ranks.empty()) return words + ": no rank's";
+  if (use.ranks.empty()) return words + ": unused";
   return words + fmt::format(": {} {}, {}",
                              use.ranks.size() > 1 ? "ranks" : "rank",
                              fold_numbers(use.ranks),
@@ -78,10 +78,10 @@ std::vector<Placed> all_cores(const NodeTopology& node, const plan::NodeBinding&
   return all;
 }
 
-// What all cores together are like.
+// Properties of all cores together.
 struct Habit {
   bool several_l3 = false;
-  std::vector<std::string> kinds;  // names by number; empty: they are all alike
+  std::vector<std::string> kinds;  // names by number; empty: there is only one kind
 
   explicit Habit(const std::vector<Placed>& cores) {
     std::set<std::optional<unsigned>> l3;
@@ -116,7 +116,7 @@ void add_core(ScenePackage& package, const Placed& placed, const Habit& habit) {
                                  in_words(core, placed.use)});
 }
 
-// Where a device, or memory without cores, is drawn.
+// The place where a device, or memory without cores, is drawn.
 struct Spot {
   ScenePackage* package = nullptr;
   SceneNuma* numa = nullptr;

@@ -11,7 +11,7 @@
 
 namespace dts::cli {
 
-// Who has a core or a device.
+// The ranks that have a core or a device.
 struct Use {
   std::vector<unsigned> ranks;  // ascending; empty: nobody
   bool annex = false;           // of the first of them
@@ -51,7 +51,7 @@ struct SceneNuma {
   std::vector<SceneDevice> devices;
 };
 
-// One package, or a run of small ones that are alike.
+// One package, or a run of small identical ones.
 struct ScenePackage {
   std::vector<unsigned> numbers;
   std::string title;                 // "Package 0", "Packages 0-31"
@@ -75,8 +75,8 @@ struct Scene {
 // "r3", "r0,2", "all", "-" for nobody, "x" where no rank may.
 [[nodiscard]] std::string ranks_in_words(const Use& use);
 
-// What a core's cell says: "3" for the home of rank 3, "(3)" for its annex, "3+" where it is not
-// the only one, "*" for all, "." for nobody, "x" for a core that is not allowed.
+// The text in a core's cell: "3" for the home of rank 3, "(3)" for its annex, "3+" if rank 3 shares
+// it, "*" for all ranks, "." for none, "x" for a core that is not allowed.
 [[nodiscard]] std::string mark(const Use& use);
 
 // "64 GiB"; empty for 0.

@@ -84,7 +84,7 @@ Drawing ranks_table(const TopoReport& report) {
   }
   drawing.place(table(rows), 48, 0);
   if (shown == all.size()) return drawing;
-  const auto more = fmt::format("and {} ranks more: see --json", all.size() - shown);
+  const auto more = fmt::format("and {} more ranks: see --json", all.size() - shown);
   return svg::below({drawing, svg::line(more, 12, "small")}, 2);
 }
 
@@ -109,9 +109,9 @@ Drawing legend() {
     const char* words;
   } const entries[] = {{{{0}}, "0", "home of rank 0"},
                        {{{0}, true}, "(0)", "its annex"},
-                       {{{0, 1}}, "0+", "of more ranks"},
-                       {{{0, 1}, false, false, true}, "*", "of all"},
-                       {{}, ".", "of no rank"},
+                       {{{0, 1}}, "0+", "shared by several"},
+                       {{{0, 1}, false, false, true}, "*", "shared by all"},
+                       {{}, ".", "unused"},
                        {{{}, false, true}, "x", "not allowed"}};
 
   Drawing all;
@@ -146,7 +146,7 @@ std::string to_svg(const TopoReport& report) {
   const Scene scene = make_scene(report.node, report.gpus, report.binding);
   const Drawing node = draw_node(scene, k_widest - 2 * k_margin);
   const Drawing ranks = ranks_table(report), scores = scores_drawing(report);
-  // The tables stand beside each other where there is room.
+  // The tables stand side by side if there is room.
   const bool wide = ranks.width + 3 * k_margin + scores.width <= k_widest;
   Drawing tables = ranks;
   if (wide)

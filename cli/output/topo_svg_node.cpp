@@ -137,7 +137,7 @@ class Painter {
     for (const SceneDevice& device : list) {
       const Paint paint = paint_of(device.use);
       const std::string use = device.use.closed          ? "not in the job"
-                              : device.use.ranks.empty() ? "no rank's"
+                              : device.use.ranks.empty() ? "unused"
                                                          : ranks_in_words(device.use);
       cells.push_back(cell(device_width_,
                            k_core_height,

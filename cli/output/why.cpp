@@ -135,7 +135,7 @@ AttemptWhy told_of(const AttemptSummary& attempt) {
 
 // "submitted", "requeued", "asked for again"
 std::string_view how_asked_for(const Event& event) {
-  return event.is<run::Resumed>() ? "asked for again" : run::event_name(event);
+  return event.is<run::Resumed>() ? "resumed" : run::event_name(event);
 }
 
 std::string waits_since(const Event& event, std::int64_t now) {
@@ -147,7 +147,7 @@ std::string waits_since(const Event& event, std::int64_t now) {
 std::string waits_because(const Known& known) {
   const sched::JobInfo& job = *known.job;
   std::string words =
-      job.explanation.empty() ? "of a reason that dtsubmit does not know" : job.explanation;
+      job.explanation.empty() ? "for a reason that dtsubmit does not know" : job.explanation;
   if (job.wait == sched::Wait::time && job.eligible_time > known.now)
     words +=
         fmt::format(": at {}, in {}", utc(job.eligible_time), ago(job.eligible_time - known.now));
@@ -205,7 +205,7 @@ void explain_running(const Known& known, Why& why) {
         attempt == nullptr ? "its agent has not begun yet" : "the next attempt has not begun yet";
     why.answer.push_back(fmt::format("{} runs; {}.", who_begins(known), next));
   } else {
-    why.answer.push_back(fmt::format("{} runs since {} ({}): attempt {} on {}.",
+    why.answer.push_back(fmt::format("{} has been running since {} ({}): attempt {} on {}.",
                                      who_begins(known),
                                      attempt->started,
                                      ago(known.now - unix_of(attempt->started)),
@@ -218,7 +218,7 @@ void explain_running(const Known& known, Why& why) {
     for (const std::string& warning : attempt->warnings)
       why.answer.push_back(fmt::format("Warning: {}.", warning));
     if (!attempt->quiet.empty())
-      why.answer.push_back(fmt::format("Nothing is seen of its programs: {}.", attempt->quiet));
+      why.answer.push_back(fmt::format("Its programs show no activity: {}.", attempt->quiet));
     if (const auto cause = attempt->cause.value())
       why.answer.push_back(fmt::format(
           "It is being stopped: {} ({}).", what_ended(*attempt, *cause), run::to_string(*cause)));
@@ -286,12 +286,12 @@ void explain_end(const Known& known, const Event& end, Why& why) {
     why.next.push_back(continue_command(known));
 }
 
-// The agent had no time to tell: what is left is the scheduler's record.
+// The agent had no time to record the end, so the scheduler's record is used.
 void explain_lost(const Known& known, Why& why) {
   const AttemptSummary* attempt = newest(known);
   if (known.forgotten) {
     why.answer.push_back(
-        fmt::format("{} is over and its agent recorded no end; {} knows it no more{}.",
+        fmt::format("{} is over and its agent recorded no end; {} no longer knows it{}.",
                     who_begins(known),
                     known.phrases.name,
                     known.phrases.forgets.empty() ? "" : " (" + known.phrases.forgets + ")"));

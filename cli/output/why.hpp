@@ -33,7 +33,7 @@ struct Known {
   std::string no_job;                 // why it has none, a clause; empty: never asked for
   unsigned nodes_needed = 0;          // by a job that waits, where it is known that fewer are up;
   unsigned nodes_up = 0;              // then that many of its partition are
-  bool forgotten = false;             // it answered, and knows the job no more
+  bool forgotten = false;             // it answered, and no longer knows the job
   std::map<unsigned, LastWords> last_words;  // by attempt: of the first rank that failed
   std::optional<LastWords> batch_words;      // of the batch script, where there are any
   std::optional<bool> agent_lives;           // where that can be seen from here
@@ -48,7 +48,7 @@ enum class Standing {
   done,
   stopped,  // over, by a decision in the ledger
   lost,     // over, and the ledger has no end
-  unknown,  // the ledger has no end, and nobody who could tell was reached
+  unknown,  // the ledger has no end, and the scheduler could not be asked
 };
 
 [[nodiscard]] const char* to_string(Standing standing);
@@ -81,8 +81,8 @@ struct Why {
 // One screen: of the attempts the last few, of the last words the last ten lines.
 [[nodiscard]] std::string to_text(const Why& why, const Known& known);
 
-// For who has followed the run: what ended it, the last words, and what to do; one line where it is
-// done.
+// For a user who has followed the run: what ended it, its last lines, and what to do; one line if
+// it is done.
 [[nodiscard]] std::string ending_text(const Why& why, const Known& known);
 
 // A document of schema dtsubmit/why/1, with everything.

@@ -75,7 +75,7 @@ Result<std::optional<Layout>> existing(const std::string& folder) {
   if (record) return std::optional<Layout>(std::move(*record));
   if (record.error().code == Errc::not_found)
     return fail(Errc::invalid,
-                fmt::format("{} holds something that is not a cluster of ours", folder),
+                fmt::format("{} contains something that is not a cluster of dtsubmit", folder),
                 "give --folder an absent or empty folder");
   return tl::unexpected<Error>(std::move(record).error());
 }
@@ -89,11 +89,9 @@ Result<Layout> decide(const ClusterSpec& spec, std::vector<std::string>& warning
   layout.boot = boot_id();
   if (!layout.own_host_names)
     warnings.emplace_back(
-        "the kernel refuses to give nodes host names of their own: mpirun starts a daemon on every "
-        "node, "
-        "the first one included, and Slurm listens on all addresses of this machine, where "
-        "everybody "
-        "who reaches them can run jobs as you");
+        "the kernel does not allow nodes host names of their own: mpirun starts a daemon on every "
+        "node, including the first, and Slurm listens on all addresses of this machine, where "
+        "everybody who can reach them can run jobs as you");
   return layout;
 }
 
@@ -107,7 +105,7 @@ Result<UniqueFd> choose_group_names(Layout& layout, std::vector<std::string>& wa
     layout.node_prefix = std::string("n") + letter;
   if (have_groups(node_names(layout)))
     return fail(Errc::io,
-                fmt::format("every name for nodes has control groups in {} already", k_cgroups),
+                fmt::format("every name for nodes already has control groups in {}", k_cgroups),
                 "end other clusters: dtsubmit cluster down --all");
   if (layout.node_prefix != "n")
     warnings.push_back(
@@ -126,7 +124,7 @@ Result<void> resolve_folder(ClusterSpec& spec) {
   return validate_folder(spec.folder);
 }
 
-// True when the cluster is there already, exactly as wished. Clears away a crashed one.
+// True if the cluster already runs exactly as requested. Clears away the remains of a crashed one.
 Result<bool> reuse(const Programs& programs, const ClusterSpec& spec) {
   DTS_ASSIGN(std::optional<Layout> old, existing(spec.folder));
   if (!old) return false;
@@ -136,7 +134,7 @@ Result<bool> reuse(const Programs& programs, const ClusterSpec& spec) {
   wished.spec = spec;
   if (live && !same_shape(wished))
     return fail(Errc::invalid,
-                fmt::format("cluster {} is running in another shape", spec.name),
+                fmt::format("cluster {} is running with a different shape", spec.name),
                 "end it first: dtsubmit cluster down " + place_of(spec));
   if (!live) {
     DTS_TRY(clear(*old));

@@ -38,17 +38,17 @@ struct ClusterStatus {
 
 struct UpResult {
   std::string conf;                   // what SLURM_CONF has to name
-  std::vector<std::string> warnings;  // what is not as good as it could be, a sentence each
+  std::vector<std::string> warnings;  // limitations of this cluster, a sentence each
 };
 
-// Makes the cluster be there: returns at once if it is, starts it, or clears away what a crash left
-// and starts it anew. All nodes are idle on return; the daemons live on without the caller. Errors:
-// invalid (spec, shape differs from the running one, cgroup without root), not_found (Slurm is not
+// Brings the cluster up: returns at once if it runs; otherwise clears away what a crash left, and
+// starts it. All nodes are idle on return; the daemons live on without the caller. Errors: invalid
+// (spec, shape differs from the running one, cgroup without root), not_found (Slurm is not
 // installed), io (a daemon does not start: with the end of its log).
 [[nodiscard]] Result<UpResult> up(ClusterSpec spec);
 
-// Ends the cluster in `folder`, its jobs included, and removes the folder. An absent cluster is
-// fine. Errc::invalid for a folder that holds something else.
+// Ends the cluster in `folder`, including its jobs, and removes the folder. Not an error if it is
+// absent. Errc::invalid for a folder that holds something else.
 [[nodiscard]] Result<void> down(const std::string& folder);
 
 // Errc::not_found where no cluster was started in `folder`. Never waits for a dead controller.

@@ -39,7 +39,7 @@ std::string locate(const std::string& program) {
   return {};
 }
 
-// What the child does to itself. Everything it needs was made before the fork: no allocation there.
+// Set-up in the child. Everything it needs was made before the fork, since it must not allocate.
 struct Identity {
   std::string host_name;  // empty: none of its own
   std::string hosts;      // a file to show as /etc/hosts; empty: the machine's own
@@ -61,9 +61,9 @@ bool put(const char* path, std::string_view text) {
   return whole;
 }
 
-// In a mount namespace of our own, so that a node's name has an address inside the cluster and
-// nowhere else: programs look up their own host's name (Gloo in JAX). Where the kernel refuses,
-// names stay without an address.
+// Uses a private mount namespace, so that a node's name resolves inside the cluster and nowhere
+// else: programs look up their own host's name (Gloo in JAX). If the kernel refuses, names do not
+// resolve.
 void show_hosts(const char* file) {
   if (::unshare(CLONE_NEWNS) == 0 &&
       ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which processes of this machine belong to a cluster. Told by what only its processes have, never
-// by a pid file: a pid may have been given to somebody else since.
+// Which processes of this machine belong to a cluster. They are recognised by properties that only
+// its processes have, never by a pid file, since a pid may have been reused.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the controller of a cluster says, by Slurm's own command-line tools.
+// Queries of a cluster's controller, through Slurm's own command-line tools.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -180,7 +180,7 @@ Result<void> clear(const Layout& layout) {
   restore_autogroups(layout.spec.folder);
   remove_left_segments(k_shared_memory);  // of ranks that were killed just now
   std::vector<std::string> entries = list_folder(layout.spec.folder);
-  // The record goes last: it is what tells the next call that the rest is ours.
+  // The record is removed last: it tells the next call that the rest is ours.
   std::stable_partition(
       entries.begin(), entries.end(), [](const std::string& e) { return e != "cluster.json"; });
   for (const std::string& entry : entries) DTS_TRY(remove_all(layout.spec.folder + "/" + entry));

@@ -21,7 +21,7 @@ Result<void> act_on_rank(const Target& target, Act act) {
   if (number == 0)
     return fail(
         Errc::not_found,
-        fmt::format("no program of rank {} is on the nodes of {}", target.rank, target.run.path),
+        fmt::format("no program of rank {} runs on the nodes of {}", target.rank, target.run.path),
         "see `dtsubmit status`; --rank chooses another");
   return {};
 }
@@ -59,7 +59,7 @@ Result<void> inject(Fault fault, const Target& target, const Ground* ground) {
   return {};
 }
 
-// As `dtsubmit requeue`, after what a person has to mend before.
+// As `dtsubmit requeue`, after the repair that a person would have to do first.
 ByHand by_hand(Fault fault, const Target& target, const Ground* ground) {
   if (!facts_of(fault).by_hand) return {};
   return [fault, &target, ground]() -> Result<void> {
@@ -107,11 +107,11 @@ Result<void> play(const Ground& ground,
 Result<Report> drill_run(Fault fault, const Target& target, std::chrono::seconds limit) {
   if (fault == Fault::disk_full)
     return fail(Errc::invalid,
-                "disk-full is not done to a real job: others use its file system",
-                "without a run it is done on a small file system of a private cluster");
+                "disk-full is not available for a real job: others use its file system",
+                "without a run, it uses a small file system of a private cluster");
   if (facts_of(fault).needs_scheduler && target.scheduler == nullptr)
     return fail(Errc::invalid,
-                fmt::format("{} is something that happens to a job of a scheduler, and {} is none",
+                fmt::format("{} needs a job of a scheduler, and {} is not one",
                             facts_of(fault).name,
                             target.run.path),
                 "rank-kill, hang and slow work here");

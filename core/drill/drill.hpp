@@ -24,14 +24,16 @@ struct Report {
   std::string skipped{};                // why it was not done, if it was not
 };
 
-// Of a real run, a job of the user's or a `dtsubmit run` of this machine, whose programs run.
-// Errors: invalid where the fault is not for such a run or nothing runs; those of the scheduler.
+// Drills a real run whose programs run: a job of the user's, or a `dtsubmit run` of this machine.
+// Errors: invalid if the fault does not apply to such a run or nothing runs; those of the
+// scheduler.
 [[nodiscard]] Result<Report> drill_run(Fault fault,
                                        const Target& target,
                                        std::chrono::seconds limit);
 
-// Of a training on the ground, from its submission to its end. A drill whose run does not begin, or
-// does not finish, is a report with a problem, and such a run is kept. Errors: interrupted.
+// Drills a training on the private cluster, from its submission to its end. A drill whose run does
+// not begin, or does not finish, is a report with a problem, and such a run is kept. Errors:
+// interrupted.
 [[nodiscard]] Result<Report> drill_on(Ground& ground, Fault fault, std::chrono::seconds limit);
 
 }  // namespace dts::drill

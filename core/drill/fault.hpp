@@ -14,12 +14,13 @@ enum class Fault { preempt, timeout, rank_kill, agent_kill, hang, slow, disk_ful
 
 struct FaultFacts {
   Fault fault;
-  const char* name;                // as on the command line
-  const char* of_a_job;            // what is done to a job of the user's
-  const char* on_ground;           // and on a private cluster, where that is more; null: the same
-  std::vector<run::Cause> causes;  // of the attempt's end, whoever of several witnesses spoke first
-  bool warned;                     // the programs hear of it in time: nothing may be lost
-  bool by_hand;                    // the agent cannot bring it back: `dtsubmit requeue` does
+  const char* name;       // as on the command line
+  const char* of_a_job;   // the effect on a job of the user's
+  const char* on_ground;  // and on a private cluster, where that is more; null: the same
+  std::vector<run::Cause>
+      causes;    // of the attempt's end, whichever of several observers reported first
+  bool warned;   // the programs are warned in time: nothing may be lost
+  bool by_hand;  // the agent cannot bring it back: `dtsubmit requeue` does
   bool needs_scheduler;
 };
 

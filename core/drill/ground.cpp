@@ -81,7 +81,7 @@ Result<void> Ground::start(std::string dttrain) {
   if (::mkdtemp(pattern.data()) == nullptr) return fail_errno("cannot make " + pattern);
   place_ = pattern;
   DTS_TRY(make_folders(place_ + "/runs"));
-  // What Open MPI's killed processes leave there goes with the rest.
+  // The remains of Open MPI's killed processes are removed with the rest.
   DTS_TRY(make_folders(place_ + "/tmp"));
   ::setenv("TMPDIR", (place_ + "/tmp").c_str(), 1);
   // Before the nodes begin: what is mounted later they might not see.
@@ -243,7 +243,7 @@ std::string Ground::clear(bool keep) {
   const sched::JobId job = summary ? summary->job : sched::JobId();
   if (!job.empty())
     if (const auto ended = scheduler_->cancel(job); !ended) log("{}", ended.error().message);
-  // Its agent may be writing its last word still.
+  // Its agent may still be writing its last record.
   (void)wait_for("the end of the drilled job", k_clear_limit, [&]() -> Result<bool> {
     const auto info = scheduler_->job(job);
     return !info || (sched::is_terminal(info->state) && !info->completing);

@@ -34,10 +34,10 @@ class Ground {
   // run has ended.
   [[nodiscard]] Result<Target> train();
 
-  // Of the last train(); without a path where that was not submitted.
+  // The run of the last train(); without a path if it was not submitted.
   [[nodiscard]] const run::RunDirectory& run() const { return run_; }
 
-  // What `dtsubmit why` says of it; empty: nothing.
+  // The output of `dtsubmit why` for it; may be empty.
   [[nodiscard]] std::string why() const;
 
   [[nodiscard]] sched::Scheduler& scheduler() const { return *scheduler_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C during a drill: noticed between two looks, so that nothing is left behind.
+// Ctrl-C during a drill: checked between two polls, so that nothing is left behind.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -13,7 +13,7 @@
 namespace dts::drill {
 namespace {
 
-constexpr std::chrono::seconds k_step_limit{60};  // beside what the act itself takes
+constexpr std::chrono::seconds k_step_limit{60};  // in addition to the act itself
 
 std::vector<std::string> step_command(const Target& target,
                                       const std::vector<std::string>& nodes,
@@ -55,7 +55,7 @@ Result<unsigned> act_on(const Target& target, const std::vector<std::string>& no
     return fail(
         Errc::rejected,
         fmt::format(
-            "a step beside those of job {} failed: {}", target.job, trim(output.err + output.out)),
+            "an additional step of job {} failed: {}", target.job, trim(output.err + output.out)),
         "the drill reaches the nodes by `srun --overlap`");
   std::uint64_t sum = 0;
   for (const std::string& line : split(output.out, '\n')) sum += parse_number(line).value_or(0);

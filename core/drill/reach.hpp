@@ -20,9 +20,9 @@ struct Target {
   unsigned rank = 0;                 // whose program is the victim
 };
 
-// The number of processes that it was done to, on all `nodes` together, by a step of `job` beside
-// its others (srun --overlap, Slurm 20.11 and later); or on this machine. Errors: not_found (no
-// srun), rejected (srun's words), interrupted.
+// The number of processes acted on, on all `nodes` together, by an additional step of `job` (srun
+// --overlap, Slurm 20.11 and later); or on this machine. Errors: not_found (no srun), rejected
+// (with srun's message), interrupted.
 [[nodiscard]] Result<unsigned> act_on(const Target& target,
                                       const std::vector<std::string>& nodes,
                                       Act act);

@@ -11,7 +11,7 @@ namespace {
 
 using run::Action;
 
-// Where Slurm requeues by itself the agent only waits; where it refuses a successor goes on.
+// If Slurm requeues by itself, the agent only waits; if it refuses, a successor continues the run.
 bool is_as_ruled(Action ruled, const run::Recorded<Action>& decision) {
   if (ruled == Action::requeue && (decision == Action::wait || decision == Action::resubmit))
     return true;
@@ -33,7 +33,7 @@ void judge_decision(const Shown& shown,
                     const run::Policy& policy,
                     std::vector<std::string>& problems) {
   const auto cause = shown.attempt.cause.value();
-  if (!cause || *cause == run::Cause::agent_lost) return;  // nobody was there to decide
+  if (!cause || *cause == run::Cause::agent_lost) return;  // no agent was left to decide
   const Action ruled = policy.rule(*cause).action;
   const run::Recorded<Action>& decision = shown.attempt.decision;
   if (!is_as_ruled(ruled, decision))
@@ -56,7 +56,7 @@ void judge_strictly(const Shown& shown,
     problems.emplace_back("it is not known how many steps are lost");
   if (shown.attempt.steps_lost > most)
     problems.push_back(
-        fmt::format("{} steps are lost, {} at most may be", shown.attempt.steps_lost, most));
+        fmt::format("{} steps are lost, at most {} are allowed", shown.attempt.steps_lost, most));
   if (strictness.digest.empty() || strictness.digest != strictness.undisturbed)
     problems.push_back(fmt::format("the digest is {}, that of an undisturbed run {}",
                                    strictness.digest.empty() ? "missing" : strictness.digest,
@@ -72,8 +72,8 @@ std::vector<std::string> faults_found(const Shown& shown,
   std::vector<std::string> problems;
   if (facts.causes.empty()) {
     if (!shown.attempt.cause.empty() && shown.attempt.cause != run::Cause::completed)
-      problems.push_back(fmt::format("the attempt ended ({}), which it had no reason to",
-                                     shown.attempt.cause.name()));
+      problems.push_back(
+          fmt::format("the attempt ended ({}) for no reason", shown.attempt.cause.name()));
   } else {
     judge_cause(shown, facts, problems);
     judge_decision(shown, facts, policy, problems);

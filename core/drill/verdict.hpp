@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a drill has shown, and whether that is what the run's policy promises. Pure.
+// The result of a drill, and whether it is what the run's policy promises. Pure.
 #pragma once
 
 #include "core/drill/fault.hpp"
@@ -17,22 +17,22 @@ struct Shown {
   Fault fault{};
   run::AttemptSummary attempt{};  // the one that was hit, when all was over
   bool ended = false;             // the run stopped for good after the fault
-  // From the fault to the program's next sign of life: a step that counted, or where it tells none,
-  // output or a checkpoint; none: there was none.
+  // From the fault to the program's next sign of activity: a step that counted, or if it reports
+  // none, output or a checkpoint; absent: there was none.
   std::optional<double> seconds{};
   std::string sign{"a step"};  // which of them it was, or is to be
   int left = 0;                // processes of that attempt when the next one had begun
 };
 
-// What a run on a ground of our own must keep beside its policy.
+// Further requirements for a run on a private cluster.
 struct Strictness {
   std::int64_t interval = 0;  // steps between two checkpoints
   std::string digest{};       // of the drilled run's last step
   std::string undisturbed{};  // of the same training without a fault
 };
 
-// A sentence for each thing that is not as it has to be; empty: all is well. A run whose policy is
-// to stop after the fault's cause is well when it has stopped.
+// A sentence for each failed requirement; empty: the drill has passed. A run whose policy is to
+// stop after the fault's cause passes if it has stopped.
 [[nodiscard]] std::vector<std::string> faults_found(const Shown& shown,
                                                     const run::Policy& policy,
                                                     const std::optional<Strictness>& strictness);

@@ -16,10 +16,10 @@
 
 namespace dts::drill {
 
-// Of one attempt; the calling process is never one.
+// The processes of one attempt, without the calling process.
 [[nodiscard]] std::vector<pid_t> processes_of(const run::RunDirectory& run, unsigned attempt);
 
-// What a rank runs: the child of its `dtsubmit rank`. nullopt: it is not on this machine.
+// The program of a rank: the child of its `dtsubmit rank`. nullopt: it is not on this machine.
 [[nodiscard]] std::optional<pid_t> program_of(const run::RunDirectory& run,
                                               unsigned attempt,
                                               unsigned rank);

@@ -20,9 +20,11 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds k_look{200};
 constexpr std::chrono::seconds k_question{2};  // to the scheduler
-constexpr std::chrono::seconds k_over{10};     // a job that comes back is not over for so long
+constexpr std::chrono::seconds k_over{
+    10};  // a job that is being requeued is not over for this long
 constexpr std::int64_t k_steps_on = 3;
-constexpr std::chrono::seconds k_settle{10};  // for what a new attempt begins beside the old one
+constexpr std::chrono::seconds k_settle{
+    10};  // for a new attempt that begins while the old one ends
 
 struct Story {
   std::vector<run::Event> events;
@@ -60,13 +62,14 @@ bool has_ranks(const Story& story, unsigned attempt) {
   });
 }
 
-// Whether a later attempt has got on. `tells`: the program told of its steps before.
+// Whether a later attempt has made progress. `tells`: the program reported steps before.
 bool is_back(const Story& story, const Target& target, bool tells) {
   return std::any_of(story.summary.attempts.begin(),
                      story.summary.attempts.end(),
                      [&](const run::AttemptSummary& later) {
                        if (later.number <= target.attempt) return false;
-                       if (later.cause == run::Cause::completed) return true;  // whatever it told
+                       if (later.cause == run::Cause::completed)
+                         return true;  // whatever it reported
                        if (tells)
                          return later.last_step > std::max<std::int64_t>(0, later.first_step);
                        return has_ranks(story, later.number) &&
@@ -83,7 +86,7 @@ double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-// Of the attempt, on the nodes that the run has now: others are not ours to look at any more.
+// The attempt's processes on the nodes that the run has now: other nodes are no longer ours.
 int left_of(const Target& target, const Story& story) {
   Target now = target;
   now.job = story.summary.job;
@@ -131,7 +134,7 @@ Result<Target> find_target(const run::RunDirectory& run,
   const auto number = run::unfinished_attempt(story.events);
   if (!number || run::final_decision(story.events) != nullptr || !has_ranks(story, *number))
     return fail(Errc::invalid,
-                run.path + " has no programs that run",
+                run.path + " has no running programs",
                 "see `dtsubmit why`; a drill needs a run that trains");
   Target target{run, scheduler, story.summary.job, *number, {}, 0};
   const run::AttemptSummary* attempt = find(story, *number);
@@ -219,7 +222,7 @@ Result<Shown> watch_going_on(const Target& target,
     if (const auto* attempt = find(story, target.attempt)) shown.attempt = *attempt;
     const std::int64_t step = shown.attempt.last_step;
     if (first < 0) first = step;
-    // A program that tells no steps is only seen to live on.
+    // A program that reports no steps shows only that it is active.
     if (step < 0) shown.sign = "living on";
     const bool went_on = step < 0 ? seconds_since(since) > 5 : step >= first + k_steps_on;
     if (went_on || !shown.attempt.ended.empty() || ending.seen(story.events)) {

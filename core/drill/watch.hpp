@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a run after a fault, told by its ledger and its metrics.
+// The fate of a run after a fault, from its ledger and its metrics.
 #pragma once
 
 #include "core/drill/reach.hpp"
@@ -25,8 +25,8 @@ class Ending {
  public:
   explicit Ending(sched::Scheduler* scheduler) : scheduler_(scheduler) {}
 
-  // True once the run's last word is that it has ended, or the newest job of its ledger has been
-  // over for a while: then no agent will write there any more. Asks the scheduler every 2 s.
+  // True once the run's last record is its end, or the newest job of its ledger has been over for a
+  // while: then no agent will write there any more. Asks the scheduler every 2 s.
   [[nodiscard]] bool seen(const std::vector<run::Event>& events);
 
  private:
@@ -35,12 +35,12 @@ class Ending {
   std::optional<Clock::time_point> over_since_{};
 };
 
-// Waits until a later attempt has done a step that counts (where the program tells none: until one
+// Waits until a later attempt has done a step that counts (if the program reports none: until one
 // of its ranks has written to its log, a checkpoint is new, or it has completed), the run has
-// ended, or `limit` is over; then counts what is left of the target's. `by_hand`: called once, when
-// nothing of the attempt lives any more and the run has not come back; it is to continue it.
-// Without it a job that is over and said nothing ends the watch, too. Errors: interrupted, and
-// those of the ledger.
+// ended, or `limit` has passed; then counts the remaining processes of the target. `by_hand`:
+// called once to continue the run, when none of the attempt's processes is left and the run has not
+// come back. Without it, a job that is over without a recorded end also ends the watch. Errors:
+// interrupted, and those of the ledger.
 [[nodiscard]] Result<Shown> watch(const Target& target,
                                   Fault fault,
                                   Clock::time_point since,

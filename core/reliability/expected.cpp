@@ -41,8 +41,8 @@ double mean_unsaved(double interval, double save, double rate) {
   return (-std::expm1(-rate * interval) / rate - interval * none) / (1 - none);
 }
 
-// Of a run that computes, the part that is not added by slow nodes: some node is slow except with
-// probability exp(-rate x mean length) (M/G/infinity queue, empty).
+// The share of computing time that is not added by slow nodes. No node is slow with probability
+// exp(-rate x mean length) (empty M/G/infinity queue).
 double full_speed(const Failures& f, unsigned nodes) {
   const double all_fast = std::exp(-mean_rate(f.slow_rate, nodes) * f.slow_time.count());
   return all_fast + (1 - all_fast) / f.slow_factor;

@@ -86,7 +86,7 @@ class Run {
   Outcome outcome_;
 };
 
-// Never to save is to save after the end.
+// To never save, the first save is put after the end.
 Nanoseconds exact_interval(const Model& model) {
   return exact(std::min(interval_of(model), model.wall + Seconds(1)));
 }

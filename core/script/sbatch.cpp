@@ -112,7 +112,7 @@ Result<std::string> render_sbatch(const spec::JobSpec& spec,
     return fail(
         Errc::invalid,
         fmt::format(
-            "the batch script has {} bytes, Slurm takes {}", script.size(), k_largest_script));
+            "the batch script has {} bytes, Slurm accepts {}", script.size(), k_largest_script));
   return script;
 }
 

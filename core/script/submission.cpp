@@ -50,7 +50,7 @@ sched::Submission make_submission(const spec::JobSpec& spec,
   submission.options = spec.slurm;
   submission.output = output_pattern(files.run_dir);
   submission.nodes = plan.nodes + plan.spares;
-  // Otherwise Slurm ends the whole job with the first node that it loses.
+  // Otherwise Slurm ends the whole job when it loses one node.
   submission.no_kill = plan.spares > 0;
   submission.exclude_nodes = fold_hostlist(plan.exclude);
   submission.ntasks_per_node = plan.ntasks_per_node;

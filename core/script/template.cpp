@@ -114,7 +114,7 @@ Result<std::string> sbatch_quote(std::string_view value) {
   if (value.size() > k_longest_value)
     return fail(
         Errc::invalid,
-        fmt::format("is {} bytes long, Slurm takes at most {}", value.size(), k_longest_value));
+        fmt::format("is {} bytes long, Slurm accepts at most {}", value.size(), k_longest_value));
   std::string quoted = "\"";
   for (const char c : value) {
     if (c == '\\' || c == '"') quoted += '\\';

@@ -31,14 +31,14 @@ Result<Bind> parse_bind(std::string_view text) {
   }
   if (!text.starts_with(k_map))
     return fail(Errc::invalid,
-                fmt::format("`{}` is no binding", text),
+                fmt::format("`{}` is not a binding", text),
                 "one of auto, compact, spread, none, map:LIST;LIST...");
   bind.policy = BindPolicy::map;
   for (const std::string& list : split(text.substr(k_map.size()), ';')) {
     const auto pus = parse_number_list(list, k_highest_cpu);
     if (!pus || pus->empty())
       return fail(Errc::invalid,
-                  fmt::format("`{}` in `{}` is no list of processors", list, text),
+                  fmt::format("`{}` in `{}` is not a list of processors", list, text),
                   "for example map:0-3,8;4-7");
     bind.map.push_back(*pus);
   }

@@ -34,7 +34,7 @@ Result<void> read_arguments(const json& value, std::vector<std::string>& into) {
   if (value.is_array() && into.size() == value.size()) return {};
   return fail(
       Errc::invalid,
-      R"(expected a list of texts, e.g. ["python3", "train.py"], or {"hex": "..."} for bytes)");
+      R"(expected a list of strings, e.g. ["python3", "train.py"], or {"hex": "..."} for bytes)");
 }
 
 Result<void> read_schema(const json& value) {
@@ -114,7 +114,7 @@ std::optional<Diagnostic> parse(std::string_view text,
 
 using Keys = std::map<std::string, std::function<Result<void>(const json&, JobSpec&)>>;
 
-// All keys of spec.json: those of the options, the schema and the command.
+// All keys of spec.json: options, schema and command.
 Keys known_keys() {
   Keys keys;
   for (const Option& option : options())

@@ -15,7 +15,7 @@ Result<std::uint64_t> whole_number(const json& value, std::uint64_t most) {
 }
 
 Result<void> read_text(const json& value, std::string& into) {
-  if (!value.is_string()) return fail(Errc::invalid, "expected a text in quotes");
+  if (!value.is_string()) return fail(Errc::invalid, "expected a string in quotes");
   into = value.get<std::string>();
   return {};
 }
@@ -32,7 +32,7 @@ Result<void> read_texts(const json& value, const char* example, std::vector<std:
   if (good)
     for (const json& word : value) good = read_text(word, into.emplace_back()).has_value() && good;
   if (good) return {};
-  return fail(Errc::invalid, fmt::format("expected a list of texts, e.g. {}", example));
+  return fail(Errc::invalid, fmt::format("expected a list of strings, e.g. {}", example));
 }
 
 }  // namespace dts::spec

@@ -51,13 +51,13 @@ Result<Seconds> parse_short_or_off(const std::string& text, Seconds on) {
 Result<Seconds> parse_patience(const std::string& text) {
   auto length = parse_length(text);
   if (length && length->count() == 0)
-    return fail(Errc::invalid, "no time at all", "UNLIMITED: nothing is taken for a hang");
+    return fail(Errc::invalid, "no time at all", "UNLIMITED turns hang detection off");
   return length;
 }
 
 Result<Seconds> read_time(const json& value) {
   if (!value.is_string())
-    return fail(Errc::invalid, R"(expected a text in quotes, e.g. "1:30:00")");
+    return fail(Errc::invalid, R"(expected a string in quotes, e.g. "1:30:00")");
   auto time = parse_time_limit(value.get<std::string>());
   if (!time) return fail(Errc::invalid, time.error().message + ": " + time.error().hint);
   return time;

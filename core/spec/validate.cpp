@@ -60,7 +60,7 @@ void check_command(Diagnostics& problems, const std::vector<std::string>& comman
            "omit the byte"});
     if (command[i].size() > k_longest_argument)
       problems.push_back({"command",
-                          fmt::format("argument {} is {} bytes long, the kernel takes {}",
+                          fmt::format("argument {} is {} bytes long, the kernel accepts {}",
                                       i,
                                       command[i].size(),
                                       k_longest_argument),

@@ -38,11 +38,11 @@ void check_count(unsigned value, unsigned least, const std::string& option, Diag
 
 void check_text(const std::string& text, const std::string& option, Diagnostics& problems) {
   if (!is_printable(text) || !is_utf8(text))
-    problems.push_back({option, "contains a byte that is no printable UTF-8 character"});
+    problems.push_back({option, "contains a byte that is not part of a printable UTF-8 character"});
   else if (text.size() > k_longest_text)
     problems.push_back(
         {option,
-         fmt::format("is {} bytes long, Slurm takes at most {}", text.size(), k_longest_text)});
+         fmt::format("is {} bytes long, Slurm accepts at most {}", text.size(), k_longest_text)});
 }
 
 // Text that is stored as it was typed, and written where it is not empty.
@@ -62,7 +62,7 @@ Value plain_text(std::string JobSpec::*member, const char* type) {
   return value;
 }
 
-// Of a number that is always there, or of one that may be absent.
+// Converters for a number that is always present, or for an optional one.
 template <class Member>
 Value count_of(Member member, unsigned least) {
   Value value;
@@ -144,7 +144,7 @@ Value name(std::string JobSpec::*member) {
     if (!text.empty() && !is_safe_name(text))
       problems.push_back(
           {option,
-           "must start with a letter or digit and go on with letters, digits, `.`, `_` or `-`",
+           "must start with a letter or digit and continue with letters, digits, `.`, `_` or `-`",
            "it becomes a folder's name"});
     else if (text.size() > k_longest_name)
       problems.push_back({option,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds k_limit{30};
 
-// What it wrote: the message and, behind k_hint_mark, what to do.
+// Its output: the message and, after k_hint_mark, what to do.
 Error error_from(Errc code, std::string_view text) {
   Error error{code, std::string(trim(text)), {}};
   if (const std::size_t at = error.message.rfind(k_hint_mark); at != std::string::npos) {
@@ -33,7 +33,7 @@ Result<NodeTopology> ask(std::vector<std::string> arguments) {
   for (const Errc code : {Errc::invalid, Errc::not_found})
     if (output.exit_code == exit_code(code)) return tl::unexpected(error_from(code, output.err));
   return fail(Errc::internal,
-              fmt::format("hwloc cannot tell this machine's cores: {} (exit {})",
+              fmt::format("hwloc cannot determine this machine's cores: {} (exit {})",
                           trim(output.err),
                           output.exit_code));
 }

@@ -38,7 +38,7 @@ std::vector<std::string> find_doubts(const NodeTopology& node) {
         node.gpus.size(),
         fmt::join(homeless, ", ")));
   else if (node.gpus.size() >= k_suspicious && used.size() == 1 && packages(node) > 1)
-    doubts.push_back(fmt::format("all {} GPUs hang from package {} of {}: {}",
+    doubts.push_back(fmt::format("all {} GPUs are attached to package {} of {}: {}",
                                  node.gpus.size(),
                                  *node.gpus[0].package,
                                  packages(node),

@@ -47,7 +47,7 @@ class Reader {
       reserve(words);
     else
       complain(words[0].column,
-               fmt::format("`{}` is no keyword", words[0].text),
+               fmt::format("`{}` is not a keyword", words[0].text),
                "lines begin with device or reserve");
   }
 

@@ -60,7 +60,7 @@ TEST_CASE("a rank of a real run is killed only where that was said; then the run
 
   const Output late = session.dtsubmit({"drill", "rank-kill", "last", "--yes"});
   CHECK(late.exit_code == 3);
-  CHECK(contains(late.err, "has no programs that run"));
+  CHECK(contains(late.err, "has no running programs"));
 }
 
 TEST_CASE("a drill is refused before anything is started") {

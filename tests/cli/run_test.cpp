@@ -114,7 +114,7 @@ TEST_CASE("-c limits the cores of a rank, and one that has no room for them does
   CHECK(one.out == of({"-c", "9999", "--cores-per-rank", "1"}).out);
   const Output many = of({"-c", "9999"});
   check_exit(many, 3);
-  CHECK(contains(many.err, "9999 asked"));
+  CHECK(contains(many.err, "9999 requested"));
 }
 
 TEST_CASE("four ranks are told their places, rank 0 is shown, every rank has its log") {

@@ -156,7 +156,7 @@ TEST_CASE("cancel needs the scheduler, and a complete run is not requeued: both 
   CHECK(contains(cancelled.err, "dtsubmit: error:"));
   const Output requeued = session.dtsubmit({"requeue", "41"});
   CHECK(requeued.exit_code == 3);
-  CHECK(contains(requeued.err, "is complete"));
+  CHECK(contains(requeued.err, "has been complete since"));
   CHECK(contains(requeued.err, "nothing is left to run"));
   CHECK(read_file(session.newest_run().ledger()).value() == ledger);
 }

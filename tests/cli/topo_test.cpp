@@ -93,7 +93,7 @@ TEST_CASE("warnings do not get among the flags") {
   const Output output = desk.topo({"--ranks", "3", "--emit", "slurm"});
   CHECK(output.exit_code == 0);
   CHECK(std::count(output.out.begin(), output.out.end(), '\n') == 1);
-  CHECK(contains(output.err, "dtsubmit: warning: GPU 1 of the job without a rank"));
+  CHECK(contains(output.err, "dtsubmit: warning: no rank has GPU 1 of the job"));
 }
 
 TEST_CASE("this machine is drawn where no other is named") {
@@ -119,10 +119,10 @@ TEST_CASE("refusals name the option, and what there is") {
       {{"--cores-per-rank", "9"}, 3, "--cores-per-rank"},
       {{"--gpus", "0,7"}, 2, "there is no GPU 7: they are 0 to 3"},
       {{"--gpus", "0;1"}, 2, "`0;1` is not a list of numbers"},
-      {{"--gpus-per-node", "5"}, 2, "--gpus-per-node: 5 asked, the node has only 4"},
+      {{"--gpus-per-node", "5"}, 2, "--gpus-per-node: 5 requested, the node has only 4"},
       {{"--gpus-per-node", "x"}, 2, "--gpus-per-node: `x` is not a whole number"},
-      {{"--gpus-per-node", "2", "--gpus", "0"}, 2, "not together"},
-      {{"--cpuset", "0-3,99"}, 2, "CPU 99 is not there"},
+      {{"--gpus-per-node", "2", "--gpus", "0"}, 2, "conflicts with --gpus-per-node"},
+      {{"--cpuset", "0-3,99"}, 2, "CPU 99 does not exist"},
       {{"--cpuset", "4-"}, 2, "--cpuset"},
       {{"--cpuset", "99999999999"}, 2, "--cpuset"},
       {{"--bind", "tight"}, 2, "--bind"},
@@ -177,7 +177,7 @@ TEST_CASE("GPUs of a node that has none") {
   REQUIRE(write_file(desk.file("none.xml"), text));
   const Output output = desk.dtsubmit({"topo", "--topology", "none.xml", "--gpus-per-node", "2"});
   CHECK(output.exit_code == 2);
-  CHECK(contains(output.err, "--gpus-per-node: 2 asked, the node has no GPU"));
+  CHECK(contains(output.err, "--gpus-per-node: 2 requested, the node has no GPU"));
   CHECK(desk.dtsubmit({"topo", "--topology", "none.xml", "--gpus-per-node", "0"}).exit_code == 0);
 }
 

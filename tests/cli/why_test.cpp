@@ -90,7 +90,7 @@ TEST_CASE("while it runs, and after its agent was killed") {
     return events && !events->empty() && events->back().is<run::RanksStarted>();
   };
   REQUIRE(wait_until(runs_now));
-  CHECK(contains(why(session), "The run runs since "));
+  CHECK(contains(why(session), "The run has been running since "));
   ::kill(agent, SIGKILL);
   int status = 0;
   REQUIRE(::waitpid(agent, &status, 0) == agent);

@@ -131,7 +131,7 @@ shell=$(cat "$scratch/orphan")
 for pid in $(processes_of "$clusters/one"); do
   [[ $(cat "/proc/$pid/comm") == slurmctld ]] && kill -9 "$pid"
 done
-"$DTSUBMIT" cluster status --name one | grep -q "is not whole" || fail "status did not notice"
+"$DTSUBMIT" cluster status --name one | grep -q "is incomplete" || fail "status did not notice"
 select_cluster --name one "${shape[@]}"
 lives "$shell" && fail "job $orphan survived as $shell"
 [[ -z $(squeue -h) ]] || fail "old jobs: $(squeue)"

@@ -15,7 +15,7 @@ BLOCK = re.compile(r"(<!-- transcript: examples/quickstart/run.sh -->\n```\n)(.*
 def comparable(text):
     lines = []
     for line in text.strip().splitlines():
-        if line == "..." or re.match(r"step +\d+/|--- attempt|building |dtsubmit: warning: the kernel refuses", line):
+        if line == "..." or re.match(r"step +\d+/|--- attempt|building |dtsubmit: warning: the kernel does not allow", line):
             continue
         line = re.sub(r"\b[0-9a-f]{16}\b", "DIGEST", line)
         line = re.sub(r"/\S*?((runs|undisturbed)/dttrain-)\S+", r"\1RUN", line)

@@ -127,7 +127,7 @@ def refused(faults):
     faults.expect("worlds of one", "wrong_ranks", 3, ["world has 1 rank, planned are 2"], [one, dict(one, node="n1")])
     faults.expect("three ranks on one node, one on the other", "wrong_ranks", 3, ["node n0", "3 ranks, 2 planned"],
                   [rank(0, 4, 0, "n0"), rank(1, 4, 1, "n0"), rank(2, 4, 2, "n0"), rank(3, 4, 0, "n1")], tasks=2)
-    faults.expect("variables that contradict each other", "wrong_ranks", 3, ["a rank on n1", "two launchers speak to this process"],
+    faults.expect("variables that contradict each other", "wrong_ranks", 3, ["a rank on n1", "two launchers have set this process's variables"],
                   [rank(0), rank(1, under="env PMIX_RANK=7")])
     faults.expect("ranks missing, the launcher waits", "launch_failed", 1, ["ranks 3 did not say hello", "n1"], pairs(absent=True), tasks=2)
     faults.expect("ranks missing, the launcher has ended", "launch_failed", 1, ["before ranks 1 said hello"],

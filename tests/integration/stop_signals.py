@@ -87,7 +87,7 @@ def without_plugin(cluster, program):
     del cluster.environment["DTSUBMIT_PLUGIN_PATH"]
     for verb in ("status", "why"):
         told = cluster.dtsubmit(verb, run.path).stdout
-        check("asks by Slurm's commands instead" in told, f"{verb} says it: {told}")
+        check("uses Slurm's commands instead" in told, f"{verb} says it: {told}")
     cluster.take_nodes(2, 1)
     status = run.finish()
     check([one["cause"] for one in status["attempts"]] == ["preempted", "completed"], f"it came back: {status['attempts']}")

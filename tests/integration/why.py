@@ -59,7 +59,7 @@ def running():
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         run = cluster.submit("--nodes", "1", *FOR_EVER)
         wait_for(120, "the ranks", lambda: started(run))
-        told = expect(cluster, run, "running", f"Job {run.job} runs since", "attempt 1 on", f"next: dtsubmit logs -f {run.path}")
+        told = expect(cluster, run, "running", f"Job {run.job} has been running since", "attempt 1 on", f"next: dtsubmit logs -f {run.path}")
         check(told["attempts"][0]["cause"] == "", "the attempt has no cause yet")
         # Held first: the few seconds of cred_expire here could pass before anybody looks.
         cluster.run("scontrol", "requeuehold", str(run.job))

@@ -97,7 +97,7 @@ Result<void> append_line(const std::string& path, std::string_view line, unsigne
     // A short write happens on a full disk: take the half record back, so that no reader sees it.
     const off_t end = ::lseek(fd.get(), 0, SEEK_END);
     if (end >= n && ::ftruncate(fd.get(), end - n) != 0)
-      return fail_errno("cannot undo a half write to " + path);
+      return fail_errno("cannot undo a partial write to " + path);
     return fail(Errc::io, "no space left to append to " + path, "free space there");
   }
   if (::fsync(fd.get()) != 0) return fail_errno("cannot sync " + path);
@@ -181,7 +181,7 @@ Result<std::string> state_folder() {
   const char* home = std::getenv("HOME");
   if (home != nullptr && home[0] == '/') return std::string(home) + "/.local/state/dtsubmit";
   return fail(Errc::invalid,
-              "neither XDG_STATE_HOME nor HOME says where to keep what is yours",
+              "neither XDG_STATE_HOME nor HOME is set, so there is no place for your own files",
               "set one of them");
 }
 

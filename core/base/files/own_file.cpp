@@ -68,7 +68,7 @@ Result<UniqueFd> open_own_file(const std::string& path, Others others) {
   // O_NONBLOCK: a FIFO must not hold us up before it is refused.
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid() && errno == ELOOP)
-    return refuse(path, "is a symbolic link", "put the file itself there");
+    return refuse(path, "is a symbolic link", "replace it with the file itself");
   if (!file.valid()) return fail_errno("cannot read " + path);
   DTS_ASSIGN(const Status status, status_of(file.get(), path));
   if (!S_ISREG(status.st_mode)) return refuse(path, "is not a regular file", "");

@@ -40,8 +40,8 @@ UniqueFd open_folder(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// `folder` is open, perhaps joined: removed if nobody else has joined it. What cannot be removed
-// stays until somebody looks again.
+// `folder` is open, perhaps joined: it is removed if nobody else has joined it. If it cannot be
+// removed, it stays until the next cleanup.
 void remove_if_last(const UniqueFd& folder, const std::string& path) {
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 && is_still(folder.get(), path))
     (void)remove_all(path);

@@ -37,7 +37,7 @@ LineConnection::LineConnection(UniqueFd fd, std::size_t limit) : fd_(std::move(f
 bool LineConnection::receive() {
   char block[65536];
   while (true) {
-    // One byte over the limit tells a line that is too long; no more of it is kept.
+    // One byte over the limit marks a line that is too long; no more of it is kept.
     const std::size_t room = limit_ + 1 - std::min(limit_, in_.size() - begin_);
     const ssize_t n = ::recv(fd_.get(), block, std::min(room, sizeof block), 0);
     if (n == 0) return false;

@@ -221,7 +221,7 @@ Result<UniqueFd> connect_to_any(const std::vector<std::string>& hosts,
                                 milliseconds limit) {
   Race race(port);
   for (const std::string& host : hosts) {
-    // Whoever listens there listens on this very host: not before all others have had their time.
+    // A listener there is on this very host: try it only after all other addresses.
     if (is_loopback(host) && race.wait(limit)) break;
     if (race.enter(host)) break;
   }
@@ -283,7 +283,7 @@ std::vector<std::string> interface_addresses() {
 }
 
 std::string interface_of(const std::string& address) {
-  // All of 127.0.0.0/8 is the loopback interface's, though it lists one address only.
+  // All of 127.0.0.0/8 belongs to the loopback interface, although it lists only one address.
   const std::string listed = address.rfind("127.", 0) == 0 ? "127.0.0.1" : address;
   for (const InterfaceAddress& one : usable_addresses())
     if (one.address == listed) return one.interface;

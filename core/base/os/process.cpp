@@ -66,8 +66,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return result;
 }
 
-// The wait status of a child of ours; nullopt where it has not ended by `deadline`. By polling, as
-// pidfd_open(2) is not there before Linux 5.3.
+// The wait status of one of our children; nullopt if it has not ended by `deadline`. Polls, because
+// pidfd_open(2) requires Linux 5.3.
 std::optional<int> wait_until(pid_t pid, Clock::time_point deadline) {
   for (std::chrono::microseconds pause = 50us;;
        pause = std::min<decltype(pause)>(2 * pause, 20ms)) {
@@ -112,17 +112,17 @@ Result<std::string> runnable(const std::string& file) {
   if (!interpreter.empty() && ::access(interpreter.c_str(), F_OK) != 0)
     return fail(
         Errc::not_found,
-        "`" + file + "` asks for `" + interpreter + "` in its first line, which is not there",
-        interpreter.ends_with('\r') ? "its lines end as on DOS: sed -i 's/\\r$//' " + file
+        "`" + file + "` asks for `" + interpreter + "` in its first line, which does not exist",
+        interpreter.ends_with('\r') ? "it has DOS line endings: sed -i 's/\\r$//' " + file
                                     : "fix that line");
   return file;
 }
 
-// What execve(2), or what came before it in the child, said.
+// The error of execve(2), or of a step before it in the child.
 tl::unexpected<Error> start_failure(const std::string& file, int number) {
   if (number == ENOEXEC)
     return fail(Errc::invalid,
-                "`" + file + "` is neither a program of this machine nor a script",
+                "`" + file + "` is neither a program for this machine nor a script",
                 "a script begins with #! and the path of its interpreter");
   if (number == EACCES)
     return fail(Errc::invalid, "`" + file + "` may not be executed: " + std::strerror(number));
@@ -130,7 +130,7 @@ tl::unexpected<Error> start_failure(const std::string& file, int number) {
   return fail_errno("cannot start " + file);
 }
 
-// Appends what is there; false at the end of the stream.
+// Appends the available data; false at the end of the stream.
 bool drain(int fd, std::string& into) {
   char block[65536];
   const ssize_t n = ::read(fd, block, sizeof block);
@@ -138,7 +138,7 @@ bool drain(int fd, std::string& into) {
   return n > 0 || (n < 0 && errno == EINTR);
 }
 
-// Both streams to their ends; false where they are not there by `deadline`.
+// Reads both streams to their ends; false if `deadline` comes first.
 bool drain_until(Clock::time_point deadline, int out, int err, Output& output) {
   pollfd fds[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
@@ -248,7 +248,7 @@ Result<std::string> resolve_program(const std::string& name) {
   if (name.empty()) return fail(Errc::not_found, "the name of the program is empty");
   if (name.find('/') != std::string::npos) return runnable(name);
   const char* path = std::getenv("PATH");
-  std::optional<Error> first;  // of a file of that name that cannot be run: execvp(3) goes on too
+  std::optional<Error> first;  // of a file of that name that cannot be run: execvp(3) continues too
   for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
 

@@ -16,7 +16,7 @@ constexpr int k_id = 501;  // json's own for an error of its user
 }  // namespace
 
 void wrong_field(const char* name) {
-  throw json::other_error::create(k_id, fmt::format("`{}` is not as it should be", name), nullptr);
+  throw json::other_error::create(k_id, fmt::format("`{}` is not as expected", name), nullptr);
 }
 
 std::uint64_t whole_bits(const json& value,

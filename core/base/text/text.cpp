@@ -103,7 +103,7 @@ namespace {
 
 constexpr std::size_t k_shortest_start = 5;  // "--gpu"
 
-// The shortest candidate that begins with `word`: who types --gpus means --gpus-per-node.
+// The shortest candidate that begins with `word`: --gpus suggests --gpus-per-node.
 std::optional<std::string> completed(std::string_view word,
                                      const std::vector<std::string>& candidates) {
   std::optional<std::string> best;
@@ -119,7 +119,7 @@ std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
   std::optional<std::string> best = completed(word, candidates);
   if (best) return best;
-  // Three edits in a long word are a slip; in a short one they are another word.
+  // Three edits in a long word are a typing error; in a short one they make a different word.
   std::size_t limit = std::min<std::size_t>(3, word.size() / 3 + 1);
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);

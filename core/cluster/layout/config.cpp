@@ -42,7 +42,7 @@ Lines controller_lines(const Layout& layout) {
           {"SlurmdPidFile", folder + "/run/%n.pid"},
           {"SlurmctldLogFile", folder + "/log/slurmctld.log"},
           {"SlurmdLogFile", folder + "/log/%n.log"},
-          // Else `srun --mpi=pmix` over two nodes of one host fails: both make
+          // Otherwise `srun --mpi=pmix` over two nodes of one host fails: both make
           // /tmp/spmix_appdir_UID_JOB.STEP.
           {"TmpFS", folder + "/tmp/%n"}};
 }

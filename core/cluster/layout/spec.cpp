@@ -79,8 +79,8 @@ Result<void> fit_machine(ClusterSpec& spec) {
   if (spec.cpus_per_node == 0) spec.cpus_per_node = there;
   if (spec.cpus_per_node <= there) return {};
   return fail(Errc::invalid,
-              fmt::format("--cpus-per-node: {} claimed, and this machine has {}: with "
-                          "--constrain-cores nodes have real ones only",
+              fmt::format("--cpus-per-node: {} claimed, but this machine has {}: with "
+                          "--constrain-cores, nodes have only real CPUs",
                           spec.cpus_per_node,
                           there),
               "omit --cpus-per-node");
@@ -96,9 +96,10 @@ unsigned cpus_of(const ClusterSpec& spec) {
 Result<void> validate(const ClusterSpec& spec) {
   Diagnostics problems;
   if (!is_safe_name(spec.name) || spec.name.size() > 40)
-    problems.push_back({"--name",
-                        fmt::format("{} is not a name", shell_quote(spec.name)),
-                        "use up to 40 letters, digits, '.', '_' and '-', a letter or digit first"});
+    problems.push_back(
+        {"--name",
+         fmt::format("{} is not a name", shell_quote(spec.name)),
+         "use up to 40 letters, digits, '.', '_' and '-', beginning with a letter or digit"});
   check_range("--nodes", spec.nodes, 1, k_max_nodes, problems);
   check_range("--gpus-per-node", spec.gpus_per_node, 0, k_max_gpus, problems);
   check_range("--cpus-per-node", cpus_of(spec), 1, k_max_cpus, problems);
@@ -111,7 +112,7 @@ Result<void> validate(const ClusterSpec& spec) {
          "choose a divisor of --cpus-per-node"});
   if (spec.constrain_cores && spec.proctrack != Proctrack::cgroup)
     problems.push_back({"--constrain-cores",
-                        "only control groups can hold a job to its cores",
+                        "only control groups can confine a job to its cores",
                         "add --proctrack cgroup"});
   for (const std::string& line : spec.extra) check_extra(line, problems);
   if (problems.empty()) return {};
@@ -132,14 +133,15 @@ Result<void> validate_folder(const std::string& folder) {
   if (folder.empty() || folder[0] != '/' || folder == "/" ||
       !std::all_of(folder.begin(), folder.end(), is_plain))
     return fail(Errc::invalid,
-                fmt::format("{} cannot hold a cluster: slurm.conf would not take its path",
+                fmt::format("{} cannot hold a cluster: slurm.conf does not accept its path",
                             shell_quote(folder)),
                 "give --folder an absolute path of letters, digits and /._-+");
   constexpr std::string_view k_longest_socket = "/spool/n63/n63_4294967295.4294967295";
   if (folder.size() + k_longest_socket.size() >= 108)
     return fail(
         Errc::invalid,
-        fmt::format("the path {} is too long: sockets below it would pass 108 bytes", folder),
+        fmt::format("the path {} is too long: paths of sockets below it would exceed 108 bytes",
+                    folder),
         fmt::format("give --folder a path of at most {} bytes", 107 - k_longest_socket.size()));
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a private Slurm cluster on this machine shall look like.
+// The shape of a private Slurm cluster on this machine.
 #pragma once
 
 #include "core/base/result.hpp"

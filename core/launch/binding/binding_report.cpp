@@ -21,7 +21,7 @@ std::string file_of(const run::RunDirectory& run, unsigned attempt) {
   return run.attempt(attempt) + "/binding.json";
 }
 
-// What has to be the same for two ranks to be told of in one line.
+// The properties that must be equal for two ranks to share a line.
 std::string signature(const RankBound& rank, const std::vector<BindingFinding>& findings) {
   std::string text = fmt::format("{}/{}/{}/{}/{}",
                                  fold_numbers(rank.planned.cpus),

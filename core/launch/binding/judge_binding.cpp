@@ -33,9 +33,9 @@ std::string nodes(const Numbers& numbers) {
   return fmt::format("node{} {}", numbers.size() == 1 ? "" : "s", fold_numbers(numbers));
 }
 
-// The plan shares out what the first rank of a node may run on: a mask that somebody else narrowed
-// narrows the plan, unseen; where the plan has all cores it did no harm. Without a culprit it may
-// be meant (taskset).
+// The plan divides the cores that the first rank of a node may use, so a mask that somebody else
+// narrowed silently narrows the plan too; it did no harm if the plan has all cores. Without a known
+// culprit it may be intended (taskset).
 void judge_inherited(const PlannedBinding& planned, const BoundState& found, Findings& findings) {
   std::size_t entitled = found.cgroup.size();
   if (found.allotted > 0) entitled = std::min<std::size_t>(entitled, found.allotted);
@@ -141,7 +141,7 @@ bool is_by_cgroup(const ThreadGroup& group,
          (group.cpus == found.cgroup_now || group.cpus == common(planned.cpus, found.cgroup_now));
 }
 
-// Who held the threads of a group to its PUs, as far as the loaded runtimes and variables tell.
+// What bound the threads of a group to its PUs, as far as the loaded runtimes and variables show.
 std::string mover(const ThreadGroup& group, const BoundState& found) {
   // Before Linux 6.2 whoever writes a cpuset, by making it larger too, undoes all masks in it.
   if (found.cgroup_now != found.cgroup && group.cpus == found.cgroup_now)

@@ -101,7 +101,7 @@ std::vector<unsigned> nodes_of_pages(pid_t pid, const std::string& maps) {
       pages.push_back(region.begin + i * count / std::min<std::uint64_t>(k_pages, count) * page);
   }
   std::vector<int> where(pages.size(), -1);
-  // Without nodes to go to, it only tells where each page is; negative: nowhere yet.
+  // Without target nodes, it only reports where each page is; negative: nowhere yet.
   if (pages.empty() ||
       ::syscall(SYS_move_pages, pid, pages.size(), pages.data(), nullptr, where.data(), 0) < 0)
     return {};

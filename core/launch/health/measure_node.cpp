@@ -38,7 +38,7 @@ int try_to_write(const std::string& folder) {
   return error;
 }
 
-// What a plain user may use; nullopt where the file system does not count.
+// The space that a plain user may use; nullopt if the file system does not report it.
 std::optional<std::uint64_t> free_bytes(const std::string& folder) {
   struct statvfs found {};
 

@@ -24,7 +24,7 @@ struct Try {
   bool connected = false;
 };
 
-// What an errno of connect(2) says of the other side. Others are our own host's troubles.
+// What an errno of connect(2) means for the other side. Other errors are our own host's problems.
 Reach reach_of(int error) {
   switch (error) {
     case ECONNREFUSED:
@@ -65,7 +65,7 @@ class Probes {
     }
   }
 
-  // What is left says so by its silence.
+  // The remaining nodes have not answered.
   [[nodiscard]] std::vector<NodeSight> conclude() {
     for (const Try& one : tries_)
       if (one.connected)

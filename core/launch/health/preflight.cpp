@@ -72,8 +72,8 @@ void judge_memory(const NodeFacts& facts, const NodeDemand& demand, Findings& fo
     found.add(Severity::warning, "{} MiB of memory available, less than 1 GiB", free);
   if (free >= asked) return;
   found.add(free < asked / 2 ? Severity::unfit : Severity::warning,
-            "{} MiB of memory available, asked were {} (unfit below half of that); processes of an "
-            "earlier job may hold it",
+            "{} MiB of memory available, {} were requested (unfit below half of that); processes "
+            "of an earlier job may hold it",
             free,
             asked);
 }
@@ -107,11 +107,10 @@ void judge_gpu(const GpuFacts& gpu, Findings& found) {
         gpu.pci,
         *gpu.uncorrected);
   if (gpu.remap_failed)
-    found.add(
-        Severity::unfit, "GPU {}: a row of its memory could not be replaced; exchange it", gpu.pci);
+    found.add(Severity::unfit, "GPU {}: a row remapping failed; replace the GPU", gpu.pci);
   if (gpu.retirement_pending)
     found.add(Severity::warning,
-              "GPU {}: a part of its memory waits to be replaced; have it reset",
+              "GPU {}: a page retirement or row remapping is pending; have it reset",
               gpu.pci);
   for (const auto& [bit, words] : k_throttles)
     if ((gpu.throttling & bit) != 0)
@@ -126,17 +125,17 @@ void judge_gpus(const NodeFacts& facts, const NodeDemand& demand, Findings& foun
     for (const GpuFacts& gpu : facts.gpus) there += gpu.instances;
     if (there < demand.gpus)
       found.add(Severity::unfit,
-                "{} GPUs here as NVML counts them, planned are {}; look for Xid in its kernel log",
+                "NVML counts {} GPUs here, {} are planned; look for Xid in its kernel log",
                 facts.gpus.size(),
                 demand.gpus);
     return;
   }
   const std::string counted =
       demand.pci_gpus ? fmt::format("{} on its PCI buses", *demand.pci_gpus) : "not even counted";
-  // None at all is what a machine shows whose GPUs are no PCI devices, or not real ones.
+  // A machine whose GPUs are simulated or not PCI devices shows none at all.
   const bool fewer = demand.pci_gpus.value_or(0) > 0 && *demand.pci_gpus < demand.gpus;
   found.add(fewer ? Severity::unfit : Severity::note,
-            "the health of its GPUs is not known, no NVML ({}): {}, planned are {}",
+            "the health of its GPUs is unknown without NVML ({}): {}, {} are planned",
             facts.no_nvml,
             counted,
             demand.gpus);

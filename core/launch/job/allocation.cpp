@@ -66,7 +66,7 @@ Result<Allocation> slurm_allocation(const Lookup& lookup) {
   DTS_ASSIGN(allocation.tasks_per_node, tasks_per_node(lookup));
   if (allocation.tasks_per_node.size() != allocation.nodes.size())
     return fail(Errc::invalid,
-                fmt::format("SLURM_TASKS_PER_NODE speaks of {} nodes, SLURM_JOB_NODELIST of {}",
+                fmt::format("SLURM_TASKS_PER_NODE lists {} nodes, SLURM_JOB_NODELIST {}",
                             allocation.tasks_per_node.size(),
                             allocation.nodes.size()));
   return allocation;
@@ -83,7 +83,7 @@ Allocation local_allocation(const plan::Plan& plan) {
 Result<void> check_allocation(const Allocation& allocation, const plan::Plan& plan) {
   if (allocation.nodes.size() != plan.nodes + plan.spares)
     return fail(Errc::invalid,
-                fmt::format("the job has {} nodes ({}), planned were {}",
+                fmt::format("the job has {} nodes ({}), {} were planned",
                             allocation.nodes.size(),
                             fmt::join(allocation.nodes, ","),
                             plan.nodes + plan.spares));
@@ -93,7 +93,7 @@ Result<void> check_allocation(const Allocation& allocation, const plan::Plan& pl
   if (uneven == allocation.tasks_per_node.end()) return {};
   const auto node = static_cast<std::size_t>(uneven - allocation.tasks_per_node.begin());
   return fail(Errc::invalid,
-              fmt::format("node {} has {} tasks, planned were {} on each (the job's: {})",
+              fmt::format("node {} has {} tasks, {} were planned on each (the job's: {})",
                           allocation.nodes.at(node),
                           *uneven,
                           plan.ntasks_per_node,

@@ -18,7 +18,7 @@ namespace dts::launch {
 //  grace began      RUNNING     no          +0             set
 run::Cause classify(run::Cause observed, const sched::JobInfo& job, const Surroundings& around) {
   switch (observed) {
-    // What the program itself said of its end stands, whatever the scheduler did meanwhile.
+    // The program's own report of its end takes precedence over the scheduler's actions.
     case run::Cause::completed:
     case run::Cause::no_restart:
     case run::Cause::fenced:

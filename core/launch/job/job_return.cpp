@@ -59,7 +59,7 @@ std::set<std::string> nodes_for(sched::Scheduler& scheduler, const sched::JobInf
   return nodes;
 }
 
-// What of how.avoid `left` can do without: how.nodes of it that are up are to stay.
+// The nodes of how.avoid that `left` can spare: how.nodes nodes that are up must remain.
 std::string spared(sched::Scheduler& scheduler, const JobReturn& how, std::set<std::string> left) {
   std::string nodes;
   std::set<std::string> up = left;
@@ -88,12 +88,12 @@ void settle_exclusion(sched::Scheduler& scheduler,
   std::set<std::string> left = all;
   for (const std::string& node : *gone) left.erase(node);
   if (!how.exclude.empty() && left.size() < how.nodes) {
-    returned.trouble =
-        fmt::format("{} may be given again: without it partition {} has {} nodes, the job needs {}",
-                    how.exclude,
-                    info->partition,
-                    left.size(),
-                    how.nodes);
+    returned.trouble = fmt::format(
+        "{} may be allocated again: without it, partition {} has {} nodes, and the job needs {}",
+        how.exclude,
+        info->partition,
+        left.size(),
+        how.nodes);
     how.exclude.clear();
     left = all;
   }
@@ -105,7 +105,7 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
                             sched::JobId job,
                             JobReturn how,
                             JobReturned returned) {
-  // Not before this job has ended: both would work on the same run.
+  // Not before this job has ended: otherwise both would work on the same run.
   how.successor->dependency = fmt::format("afterany:{}", job);
   how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
   std::set<sched::JobId> known{job};
@@ -117,8 +117,8 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
              }));
   if (!job_now)
     return fail(Errc::unreachable,
-                "no answer to the submission of a successor: it may come all the same",
-                "`dtsubmit requeue` continues the run where it does not");
+                "no answer to the submission of a successor: it may still have been accepted",
+                "otherwise `dtsubmit requeue` continues the run");
   returned.job = *job_now;
   return returned;
 }
@@ -141,7 +141,7 @@ Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, Job
   if (how.exclude.empty()) return returned;
   if (const auto excluded = scheduler.exclude(job, how.exclude); !excluded) {
     returned.trouble =
-        fmt::format("{} may be given again: {}", how.exclude, excluded.error().message);
+        fmt::format("{} may be allocated again: {}", how.exclude, excluded.error().message);
     returned.avoided.clear();
   }
   return returned;

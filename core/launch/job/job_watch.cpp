@@ -76,7 +76,7 @@ struct JobWatch::Shared {
     publish(handicap, std::move(words));
   }
 
-  // What the agent wishes of a scheduler that is not there.
+  // The agent's requests to a scheduler that could not be loaded.
   void refuse(const Wishes& wishes, const Error& why) {
     if (wishes.facts) publish(trouble, why);
     if (wishes.facts) publish(facts, Facts{});
@@ -110,13 +110,13 @@ Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect&
   const std::string why = scheduler.error().message;
   auto other = fallback ? fallback() : std::move(scheduler);
   say_handicap(
-      other ? fmt::format("the scheduler cannot be loaded ({}); the agent asks by "
-                          "Slurm's commands instead",
-                          why)
-            : fmt::format("the scheduler cannot be asked ({}{}): a preemption is known by "
-                          "its signal only, and only the scheduler itself can bring the job back",
-                          why,
-                          fallback ? "; " + other.error().message : ""));
+      other
+          ? fmt::format(
+                "the scheduler cannot be loaded ({}); the agent uses Slurm's commands instead", why)
+          : fmt::format("the scheduler cannot be asked ({}{}): a preemption is known by "
+                        "its signal only, and only the scheduler itself can bring the job back",
+                        why,
+                        fallback ? "; " + other.error().message : ""));
   return other;
 }
 

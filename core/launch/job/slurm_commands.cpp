@@ -23,8 +23,8 @@ constexpr std::chrono::seconds k_limit{15};  // a controller that is away costs 
 
 using Fields = std::map<std::string, std::string>;
 
-// "A=1 B=two words C=3": a value ends where the next word with a `=` begins. The first of a name
-// counts: what follows may be a person's text.
+// "A=1 B=two words C=3": a value ends where the next word with a `=` begins. The first value of a
+// name counts: later ones may be part of a user's text.
 Fields fields_of(const std::string& line) {
   Fields fields;
   std::string name;
@@ -59,7 +59,7 @@ std::int64_t time_of(const std::string& text) {
   return ::mktime(&parts);
 }
 
-// Of the words that squeue(1) lists under JOB STATE CODES.
+// Converts the words that squeue(1) lists under JOB STATE CODES.
 JobState state_of(const std::string& word) {
   static const std::map<std::string, JobState> k_states{
       {"PENDING", JobState::pending},       {"REQUEUED", JobState::pending},
@@ -76,7 +76,7 @@ JobState state_of(const std::string& word) {
   return found == k_states.end() ? JobState::unknown : found->second;
 }
 
-// What a job was when it began to be ended, which scontrol hides behind the word COMPLETING.
+// The state of a job before its end began, which scontrol hides behind COMPLETING.
 JobState state_before_completing(const sched::JobInfo& job, std::uint32_t our_restarts) {
   if (job.restart_count > our_restarts) return JobState::pending;  // put back
   if (job.reason == "TimeLimit") return JobState::timed_out;
@@ -143,10 +143,11 @@ class SlurmCommands final : public sched::Scheduler {
 
  private:
   static tl::unexpected<Error> unable(const char* what) {
-    return fail(Errc::unreachable,
-                fmt::format("the scheduler's plug-in is not loaded, and {} is not done by Slurm's "
-                            "commands",
-                            what));
+    return fail(
+        Errc::unreachable,
+        fmt::format(
+            "the scheduler's plug-in is not loaded, and {} is not possible with Slurm's commands",
+            what));
   }
 
   // Standard output of one of Slurm's commands; its own words where it fails.

@@ -90,8 +90,8 @@ Result<Resumed> submit_successor(sched::Scheduler& scheduler,
   DTS_ASSIGN(const auto job, sched::submit_once(scheduler, successor, known, patience));
   if (job) return Resumed{*job, By::submission};
   return fail(Errc::unreachable,
-              "no answer to the submission: the job may come all the same",
-              "type the same command later: it finds the job, or submits it");
+              "no answer to the submission: the job may still have been accepted",
+              "run the same command later: it finds the job, or submits it");
 }
 
 // The same job where the scheduler still knows it and lets it; otherwise a successor under a new
@@ -113,7 +113,8 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   if (info->state == sched::JobState::pending && !info->completing) return Resumed{job, By::queue};
   const auto requeued = sched::requeue_once(scheduler, job, patience);
   if (requeued) return Resumed{job, By::requeue};
-  // A job that may not be requeued but still runs must not get a twin that writes beside it.
+  // A job that may not be requeued but still runs must not get a second job that writes into the
+  // same run.
   if (requeued.error().code == Errc::unreachable || !sched::is_terminal(info->state))
     return tl::unexpected<Error>(requeued.error());
   return submit_successor(scheduler, run, known, patience);
@@ -131,7 +132,7 @@ Result<sched::JobId> find_job(sched::Scheduler& scheduler, const run::RunDirecto
   DTS_TRY(run::append_event(
       run.ledger(),
       {.job = found,
-       .what = run::Submitted{"found by its script: the answer to its submission got lost"}}));
+       .what = run::Submitted{"found by its script: the answer to its submission was lost"}}));
   return found;
 }
 

@@ -19,7 +19,7 @@ bool is_there(const Source& source, const Lookup& lookup) {
   return lookup(source.rank) || lookup(source.world_size);
 }
 
-// The run id tells torchrun from a RANK that somebody exported.
+// The run id distinguishes torchrun from an exported RANK.
 bool is_torchrun(const Lookup& lookup) {
   return lookup("TORCHELASTIC_RUN_ID") && lookup(k_torchrun.rank);
 }
@@ -51,7 +51,8 @@ bool is_elsewhere(const std::string& id,
 tl::unexpected<Error> contradiction(const char* one, unsigned a, const char* other, unsigned b) {
   return fail(
       Errc::invalid,
-      fmt::format("{}={} but {}={}: two launchers speak to this process", one, a, other, b),
+      fmt::format(
+          "{}={} but {}={}: two launchers have set this process's variables", one, a, other, b),
       "start the ranks once, from a batch script or a shell without the variables of another "
       "job");
 }
@@ -137,7 +138,8 @@ Result<void> check_pmi(const Identity& task, const Lookup& lookup) {
   return {};
 }
 
-// Not through an mpirun: srun's own task, or a worker of the torchrun that is one.
+// Not through an mpirun: the process is srun's own task, or a worker of the torchrun that is this
+// task.
 Result<Identity> from_step(const SlurmStep& step, const Lookup& lookup) {
   Identity identity = step.identity;
   if (is_torchrun(lookup)) {
@@ -148,7 +150,7 @@ Result<Identity> from_step(const SlurmStep& step, const Lookup& lookup) {
                   fmt::format("torchrun inside srun: LOCAL_WORLD_SIZE={} below each of several "
                               "tasks of srun on a node",
                               *worker->local_size),
-                  "start one torchrun a node: srun --ntasks-per-node=1");
+                  "start one torchrun per node: srun --ntasks-per-node=1");
   }
   if (lookup(k_pmix_rank) && !is_elsewhere(pmix_step(lookup), step, lookup)) {
     DTS_ASSIGN(const unsigned rank, read_number(k_pmi, k_pmix_rank, lookup));

@@ -47,7 +47,7 @@ Result<void> check_numbers(const Source& source, const Identity& identity) {
                             identity.world_size));
   if (identity.local_rank >= local_size)
     return fail(Errc::invalid,
-                fmt::format("{}={} where the node has {} ranks at most",
+                fmt::format("{}={}, but the node has at most {} ranks",
                             source.local_rank,
                             identity.local_rank,
                             local_size));
@@ -59,8 +59,8 @@ bool is_special_step(const std::optional<std::string>& id) {
   return number && *number >= k_special_steps;
 }
 
-// slurmd sets SLURM_GTIDS (the tasks on this node) and SLURMD_NODENAME anew for a batch script, but
-// leaves the SLURM_STEP_* that it was submitted with: then they do not fit.
+// For a batch script, slurmd sets SLURM_GTIDS (the tasks on this node) and SLURMD_NODENAME again,
+// but leaves the SLURM_STEP_* that it was submitted with: then they do not match.
 bool leaked(const Lookup& lookup, const Identity& identity, const std::vector<unsigned>& counts) {
   const std::size_t node = identity.node_rank.value_or(0);
   if (lookup("SLURM_GTIDS") == "0" && node < counts.size() && counts[node] > 1) return true;

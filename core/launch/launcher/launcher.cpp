@@ -20,7 +20,7 @@ const LauncherType& type_of(spec::Launcher launcher) {
 
 namespace {
 
-// What the launcher answered; the error says why it is not available.
+// The launcher's answer; the error says why it is not available.
 Result<std::string> seen(spec::Launcher launcher, bool local, const Ask& ask) {
   Result<std::string> answer = ask(launcher);
   DTS_TRY(type_of(launcher).available(answer, local));
@@ -32,7 +32,7 @@ Result<std::string> seen(spec::Launcher launcher, bool local, const Ask& ask) {
 Result<LauncherChoice> choose_launcher(spec::Launcher asked, bool local, const Ask& ask) {
   if (asked != spec::Launcher::automatic) {
     DTS_ASSIGN(std::string answer, seen(asked, local, ask));
-    return LauncherChoice{asked, std::move(answer), "as asked"};
+    return LauncherChoice{asked, std::move(answer), "as requested"};
   }
   std::vector<std::string> missing;
   std::string hint;

@@ -11,7 +11,7 @@
 namespace dts::launch {
 namespace {
 
-constexpr unsigned k_prrte_release = 5;  // the first with prterun behind mpirun
+constexpr unsigned k_prrte_release = 5;  // the first release whose mpirun calls prterun
 
 void add_open_mpi_4(LauncherCommand& command, const LaunchRequest& request, bool shielded) {
   command.argv.emplace_back("--oversubscribe");
@@ -20,7 +20,7 @@ void add_open_mpi_4(LauncherCommand& command, const LaunchRequest& request, bool
                         {"--map-by", fmt::format("ppr:{}:node", request.plan.ntasks_per_node)});
   if (shielded)
     command.argv.insert(command.argv.end(), {"--launch-agent", request.dtsubmit + " orted"});
-  // By default mpirun kills its ranks 1 s after it hears SIGTERM, whatever grace the job has. The
+  // By default, mpirun kills its ranks 1 s after SIGTERM, regardless of the job's grace time. The
   // agent ends ranks itself, in time.
   command.environment.emplace_back("OMPI_MCA_odls_base_sigkill_timeout", "3000");
 }
@@ -60,7 +60,8 @@ LauncherCommand mpirun_command(const LaunchRequest& request, unsigned release) {
     command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT", "1");
     command.environment.emplace_back("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   }
-  // Ranks on the batch script's own node are not in a step, which alone hears of a preemption.
+  // Ranks on the batch script's own node are not in a step, and only steps are signalled on a
+  // preemption.
   command.needs_sentinel = !request.local && plan.nodes == 1;
   return command;
 }

@@ -27,7 +27,7 @@ tl::unexpected<Error> no_order(std::string_view what) {
               "`dtsubmit run --hosts` starts it, with the same dtsubmit on every host");
 }
 
-// Takes texts one after the other; all `good` until one is not there or no number.
+// Takes one text after the other; `good` until one is missing or not a number.
 struct Reader {
   std::vector<std::string> texts;
   std::size_t next = 0;
@@ -101,7 +101,7 @@ Result<std::optional<NodeOrder>> parse_node_order(std::string_view bytes) {
   const auto number = text_at(bytes, at);
   if (!number) return std::nullopt;
   const auto count = parse_number(*number);
-  if (!count || *count > k_most_texts) return no_order("its length is no number");
+  if (!count || *count > k_most_texts) return no_order("its length is not a number");
   at += number->size() + 1;
   Reader reader;
   while (reader.texts.size() < *count) {

@@ -34,7 +34,7 @@ LauncherCommand srun_command(const LaunchRequest& request, const std::string& mp
                   "--wait=60",
                   "--mpi=" + mpi};
   // A rank whose control group has only its own GPU cannot open its peers' memory (CUDA IPC), and
-  // which GPUs are whose is our plan's. SLURM_GPU_BIND of the job would else count.
+  // GPUs are assigned by our plan. Otherwise the job's SLURM_GPU_BIND would apply.
   if (plan.gpus_per_node > 0) command.argv.emplace_back("--gpu-bind=none");
   // A step that a lost node belonged to holds its cores on the others until the node is called
   // down.
@@ -47,7 +47,7 @@ LauncherCommand srun_command(const LaunchRequest& request, const std::string& mp
 
 namespace {
 
-// What `srun --mpi=list` prints.
+// The output of `srun --mpi=list`.
 Result<std::string> ask_srun() {
   if (!find_program("srun")) return fail(Errc::not_found, "no srun");
   Command ask;

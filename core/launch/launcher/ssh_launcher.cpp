@@ -41,7 +41,7 @@ struct Link {
 };
 
 std::string describe_end(const Link& link, int code) {
-  const std::string words = link.last.empty() ? "without a word" : link.last;
+  const std::string words = link.last.empty() ? "without a message" : link.last;
   if (code == k_own_failure && link.up)
     return fmt::format("{}: the connection was lost: {}", link.host, words);
   if (code == k_own_failure) return fmt::format("{}: {}", link.host, words);
@@ -97,7 +97,7 @@ void SshLauncher::tell(const FromRank& message) {
 void SshLauncher::write_order(Link& link) {
   const ssize_t n = ::write(link.to_it.write_end.get(), link.order.data(), link.order.size());
   if (n > 0) link.order.erase(0, static_cast<std::size_t>(n));
-  // Whoever does not read it ends soon, and says why.
+  // A host that does not read it ends soon, and reports why.
   if (n < 0 && errno != EAGAIN && errno != EINTR) link.order.clear();
 }
 
@@ -109,8 +109,8 @@ void SshLauncher::on_line(Link& link, const std::string& line) {
     if (!is_new)
       tell(Refused{channel_.token,
                    link.host,
-                   fmt::format("it is the same machine as {}, whose cores and GPUs are given away; "
-                               "name it once: {}:N",
+                   fmt::format("it is the same machine as {}, whose cores and GPUs are already "
+                               "assigned; name it once: {}:N",
                                other->second,
                                other->second)});
     return;
@@ -185,11 +185,12 @@ int SshLauncher::run() {
 
 Result<std::string> current_folder() {
   char path[PATH_MAX];
-  if (::getcwd(path, sizeof path) == nullptr) return fail_errno("cannot tell the current folder");
+  if (::getcwd(path, sizeof path) == nullptr)
+    return fail_errno("cannot determine the current folder");
   return std::string(path);
 }
 
-// What the ranks take along from here.
+// The environment that is passed on to the ranks.
 std::vector<std::string> travelling_environment() {
   std::vector<std::string> environment = environment_with({});
   std::erase_if(environment, [](const std::string& entry) {

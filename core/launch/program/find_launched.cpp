@@ -23,12 +23,12 @@ using std::chrono::seconds;
 constexpr milliseconds k_often{250};
 constexpr seconds k_often_for{30};
 constexpr seconds k_look{1};
-// What short-lived processes were stays known for a while, so that the agent can compare it.
+// Short-lived processes are remembered for a while, so that the agent can compare them.
 constexpr seconds k_remember{10};
 constexpr std::size_t k_longest_command = 200;
 constexpr std::uint64_t k_most_ranks = 10'000'000;
 
-// Where a process finds its rank, and whom it meets.
+// The variables from which a process takes its rank and rendezvous.
 struct Family {
   const char* rank;
   const char* size;
@@ -164,7 +164,7 @@ std::optional<Launched> find_launched(pid_t program, const OwnVariables& own) {
     if (!found) continue;
     if (launched.processes.empty())
       name_starter(launched, starter_of(pid, family), found->launcher);
-    // What a process starts in turn, a loader of data for instance, has its variables.
+    // Its own children, such as data loaders, inherit its variables.
     const auto is_same = [&](const LaunchedProcess& one) {
       return one.rank == found->process.rank && one.world_size == found->process.world_size &&
              one.master == found->process.master;

@@ -18,7 +18,7 @@
 namespace dts::launch {
 namespace {
 
-constexpr int k_pipe_bytes = 1 << 20;  // what pipe(7) lets everybody have
+constexpr int k_pipe_bytes = 1 << 20;  // the size that pipe(7) allows every user
 constexpr int k_patience_ms = 2000;
 
 bool write_all(int fd, std::string_view text) {

@@ -44,7 +44,7 @@ std::string kernel_view(pid_t pid) {
   return text;
 }
 
-// What `argv` prints, if that program is here; a tool that fails says why itself.
+// The output of `argv`, if that program is installed; a tool that fails reports why itself.
 std::string view_of(std::vector<std::string> argv, seconds limit) {
   if (!find_program(argv[0])) return fmt::format("({} is not installed)\n", argv[0]);
   const std::string name = argv[0];

@@ -87,7 +87,7 @@ void say_near(const BindRequest& request, NodeBinding& binding) {
                                         fairest ? ", and no division raises the minimum" : ""));
 }
 
-// What else a rank has: home cores may be far where there are too few near ones, and an annex near.
+// A rank's other cores: home cores may be far if there are too few near ones, and annex cores near.
 void say_further(const NodeTopology& node, NodeBinding& binding) {
   std::set<unsigned> far, annex;
   bool is_annex_near = false;
@@ -129,7 +129,7 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
     if (!used.contains(gpu)) left.push_back(gpu);
   if (!left.empty() && request.gpus_of.empty())
     binding.warnings.push_back(
-        fmt::format("GPU {} of the job without a rank: {} do not share out evenly over {}",
+        fmt::format("no rank has GPU {} of the job: {} cannot be divided evenly among {}",
                     fold_numbers(left),
                     count(request.gpus.size(), "GPU"),
                     count(request.ranks, "rank")));
@@ -192,11 +192,10 @@ void explain(const NodeTopology& node, const BindRequest& request, NodeBinding& 
   const BindingScore& s = binding.score;
   if (s.shared_cores == 0 || request.policy == BindPolicy::none) return;
   if (s.unused_cores > 0)
-    binding.warnings.push_back(
-        fmt::format("{} shared by several ranks while {} unused: `--bind auto` gives each rank its "
-                    "own",
-                    s.shared_cores == 1 ? "1 core is" : count(s.shared_cores, "core") + " are",
-                    s.unused_cores == 1 ? "1 is" : fmt::format("{} are", s.unused_cores)));
+    binding.warnings.push_back(fmt::format(
+        "{} shared by several ranks while {} unused: `--bind auto` gives each rank its own",
+        s.shared_cores == 1 ? "1 core is" : count(s.shared_cores, "core") + " are",
+        s.unused_cores == 1 ? "1 is" : fmt::format("{} are", s.unused_cores)));
   else if (node.cores.size() < request.ranks)
     binding.warnings.push_back(
         fmt::format("{} for {}: some share a core. Ask for more cores (--cpus-per-task), or fewer "

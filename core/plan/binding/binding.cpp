@@ -40,13 +40,13 @@ void check_gpus(const NodeTopology& node, const BindRequest& request, Diagnostic
 void check_map(const NodeTopology& node, const BindRequest& request, Diagnostics& problems) {
   std::set<unsigned> open;
   for (const topo::Core& core : node.cores) open.insert(core.pus.begin(), core.pus.end());
-  if (request.map.empty()) problems.push_back({"--bind map", "no list of processors"});
+  if (request.map.empty()) problems.push_back({"--bind map", "not a list of processors"});
   for (const auto& list : request.map)
     for (const unsigned pu : list)
       if (!open.contains(pu))
         problems.push_back({"--bind map",
-                            fmt::format("processor {} may not be used, or is not there", pu),
-                            "`dtsubmit topo` shows those that may"});
+                            fmt::format("processor {} does not exist or may not be used", pu),
+                            "`dtsubmit topo` shows the usable ones"});
 }
 
 Result<void> check(const NodeTopology& node, const BindRequest& request) {
@@ -58,7 +58,7 @@ Result<void> check(const NodeTopology& node, const BindRequest& request) {
   if (const auto most = node.cores.size() / std::max(1U, request.ranks);
       request.cores_per_rank > std::max<std::size_t>(1, most))
     problems.push_back({"--cores-per-rank",
-                        fmt::format("{} asked, {} for {} are there",
+                        fmt::format("{} requested, {} for {} are available",
                                     request.cores_per_rank,
                                     counted(node.cores.size(), "core"),
                                     counted(request.ranks, "rank")),
@@ -127,7 +127,7 @@ std::pair<unsigned, unsigned> least_parts(const NodeTopology& node,
   return {static_cast<unsigned>(least), static_cast<unsigned>(sizes.size())};
 }
 
-// The nearest that any GPU is to an adapter.
+// The shortest path from any GPU to an adapter.
 double least_nic_distance(const NodeTopology& node, const std::vector<unsigned>& nics) {
   auto least = static_cast<double>(topo::Path::sys);
   for (const topo::Gpu& gpu : node.gpus)
@@ -136,8 +136,8 @@ double least_nic_distance(const NodeTopology& node, const std::vector<unsigned>&
   return node.gpus.empty() || nics.empty() ? 0 : least;
 }
 
-// What no binding of `ranks` ranks can pass, of the numbers that do not hang on how GPUs are
-// chosen.
+// Bounds that no binding of `ranks` ranks can exceed, for the scores that do not depend on the
+// choice of GPUs.
 BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
   const auto cores = static_cast<unsigned>(node.cores.size());
   const unsigned limit = request.cores_per_rank > 0 ? request.cores_per_rank : cores;
@@ -190,8 +190,8 @@ bool is_as_promised(const GpuGroups& way, const BindingScore& found, const Bindi
          found.numa_load == bound.numa_load && found.numa_span == bound.numa_span;
 }
 
-// What a rank may hope for is what it would have alone; with one way only, flows have shown what is
-// best.
+// The bound for a rank is what it would get alone; if there is only one choice of GPUs, flows have
+// computed the exact best.
 void add_bound(const NodeTopology& node, const GpuChoices& choices, unsigned limit, Best& best) {
   BindingScore& bound = best.bound;
   const BindingScore& s = best.score;

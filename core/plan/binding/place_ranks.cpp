@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who goes where: place_ranks().
+// Assigns ranks to cores, GPUs and adapters: place_ranks().
 #include "core/base/text/alike.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/plan/binding/binding.hpp"
@@ -21,8 +21,8 @@ using Names = std::vector<std::string>;
 
 // The GPUs of a node as its ranks were given them, and which of the machine's those are.
 struct NodeGpus {
-  std::vector<Names> of_rank;     // where the launcher has decided: each rank's; else empty
-  Names all;                      // where it has not: the node's
+  std::vector<Names> of_rank;     // if the launcher has decided: each rank's; otherwise empty
+  Names all;                      // if it has not: the node's
   std::vector<unsigned> indices;  // of `all` in NodeTopology::gpus; empty: not known
 };
 
@@ -55,7 +55,7 @@ std::vector<unsigned> users_of_cores(const NodeBinding& binding, std::size_t cor
   return users;
 }
 
-// A core of several ranks counts as a part of one for each: threads are to have a core each.
+// A shared core counts as a fraction for each of its ranks, so that each thread has a core.
 unsigned whole_cores(const std::vector<unsigned>& cores, const std::vector<unsigned>& users) {
   double sum = 0;
   for (const unsigned core : cores) sum += 1.0 / users[core];
@@ -75,7 +75,7 @@ void take_cores(Placement& placement, const topo::NodeTopology& node, const Rank
   placement.cores = static_cast<unsigned>(std::max<std::size_t>(1, placement.first_cpus.size()));
 }
 
-// What copies to and from GPUs is to be near them, whatever core it was made on.
+// Memory that is copied to and from GPUs must be near them, whichever core allocated it.
 void take_memory(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
   if (share.gpus.empty() || share.numas.size() != 1 || share.numas[0] >= node.numas.size()) return;
   const topo::NumaNode& numa = node.numas[share.numas[0]];
@@ -170,7 +170,7 @@ class NodePlacing {
   std::vector<unsigned> users_;  // ranks on each core
 };
 
-// One line for all nodes of which the same is to be said.
+// One line for all nodes with the same message.
 std::vector<std::string> fold(const std::vector<std::pair<std::string, Names>>& notes_of_nodes) {
   const auto groups =
       group_alike(notes_of_nodes.size(), [&](std::size_t i) { return notes_of_nodes[i].second; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a binding is worth.
+// Scores of a binding.
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/cores/near_cores.hpp"
 #include "core/plan/cores/share_cores.hpp"
@@ -72,7 +72,7 @@ void add_cores(BindingScore& result,
   result.mean_distance = mean(sum, all);
 }
 
-// How many ranks use something: they are to come one after the other.
+// Counts the ranks that use something; equal ranks must be adjacent.
 class Users {
  public:
   void add(std::size_t rank) {

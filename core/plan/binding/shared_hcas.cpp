@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which InfiniBand or RoCE ports NCCL is told to use.
+// The InfiniBand or RoCE ports that NCCL uses (NCCL_IB_HCA).
 #include "core/base/text/text.hpp"
 #include "core/plan/cores/fabric.hpp"
 #include "core/plan/cores/share_nics.hpp"
@@ -45,8 +45,8 @@ Carrier carrier_of(const topo::NodeTopology& node, const topo::FabricPort& port)
   return carrier;
 }
 
-// On Slingshot and EFA NCCL comes by a plug-in; InfiniBand or RoCE ports beside them are for
-// something else.
+// NCCL uses Slingshot and EFA through a plug-in; InfiniBand or RoCE ports next to them serve other
+// purposes.
 bool is_reached_by_plugin(const topo::NodeTopology& node) {
   const std::vector<unsigned> nics = compute_nics(node);
   return std::any_of(nics.begin(), nics.end(), [&](unsigned nic) {

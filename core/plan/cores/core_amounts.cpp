@@ -19,7 +19,8 @@ using Amounts = std::vector<std::vector<std::int64_t>>;
 
 constexpr std::int64_t k_any = std::numeric_limits<std::int32_t>::max();
 
-// What a unit of each costs. A unit counts more than all that can come together of those before it.
+// The cost of a unit of each criterion. A unit costs more than the maximum total of all criteria
+// before it.
 struct Weights {
   Cost distance = 1, near = 0, home = 1, fewest = 0, crowd = 0;
 };

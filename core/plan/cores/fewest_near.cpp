@@ -10,8 +10,8 @@
 namespace dts::plan {
 namespace {
 
-// So many regions are told apart; those beyond count as one that is near whoever is near any of
-// them, so that the number is never too small.
+// This many regions are distinguished; the rest count as one region, near every rank that is near
+// any of them, so that the result is never too small.
 constexpr std::size_t k_most_regions = 64;
 
 }  // namespace
@@ -108,9 +108,9 @@ std::size_t FewestNear::of_some(const std::vector<std::vector<unsigned>>& groups
   return fewest;
 }
 
-// Each rank has one core, and no core two ranks more than another: no set of ranks is too large for
-// what is near to it, and no set of cores for the ranks that it is near to (Mendelsohn and Dulmage:
-// then both can be at once).
+// Each rank has one core, and no core serves two ranks more than another: no set of ranks is too
+// large for the cores near to it, and no set of cores for the ranks that it is near to (by
+// Mendelsohn and Dulmage, both can then hold at once).
 std::size_t FewestNear::in_crowd(const std::vector<std::vector<unsigned>>& groups) const {
   const auto full = static_cast<std::size_t>(quota_.full);
   const std::size_t most = full + (ranks_ > full * cores_ ? 1 : 0);

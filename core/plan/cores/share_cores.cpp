@@ -26,7 +26,7 @@ class HandOut {
       due_.push_back(cores / count + (i < cores % count ? 1 : 0));
   }
 
-  // So many of each of these groups, which are in a run for each rank.
+  // This many cores of each of these groups; each rank's are a run.
   void give(std::vector<std::pair<std::size_t, std::size_t>> amounts) {
     std::size_t left = 0;
     for (const auto& [group, amount] : amounts) left += amount;
@@ -69,7 +69,7 @@ void hand_out(const RankClass& ranks,
   for (auto& [reach, groups] : by_reach) hands.give(std::move(groups));
 }
 
-// What ranks of this class have, in the order of cores: it is all the same to them.
+// Divides the cores among the ranks of this class in order: the ranks are equivalent.
 void put_in_order(const RankClass& ranks, CoreShares& shares) {
   std::vector<std::vector<unsigned>> counts;
   for (const std::size_t rank : ranks.members) counts.push_back(std::move(shares.counts[rank]));
@@ -78,7 +78,7 @@ void put_in_order(const RankClass& ranks, CoreShares& shares) {
     shares.counts[ranks.members[i]] = std::move(counts[i]);
 }
 
-// Of the cores that ranks of this class have.
+// The cores of the ranks of this class.
 std::int64_t nearest_of(const RankClass& ranks, const CoreShares& shares) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const std::size_t rank : ranks.members)
@@ -87,9 +87,9 @@ std::int64_t nearest_of(const RankClass& ranks, const CoreShares& shares) {
   return least;
 }
 
-// Which cores they are, and which of them home: the near ones and the nearest that ranks of this
-// class have, else as many as are to be. Slow ones are home where fast ones are so few that threads
-// on both are done earlier: a slow core is about half as fast.
+// Selects the cores, and which of them are home cores: the near ones, or otherwise the nearest ones
+// up to the required number. Slow cores are home cores if there are so few fast ones that threads
+// on both finish earlier: a slow core is about half as fast.
 class Naming {
  public:
   explicit Naming(const CoreShares& shares)

@@ -27,7 +27,7 @@ std::string why_left(const NodeTopology& topology, unsigned nic, unsigned used) 
   return words + (left.network == best.network ? ", slower" : "");
 }
 
-// What wants an adapter: each GPU of a rank, or a rank without any.
+// A user of an adapter: each GPU of a rank, or a rank without GPUs.
 struct User {
   std::size_t rank;
   std::vector<unsigned> distances;  // to each of the adapters
@@ -53,7 +53,7 @@ std::vector<User> users_of(const NodeTopology& topology,
   return users;
 }
 
-// Users that are alike to every adapter: as far from each.
+// Users that are at the same distance from every adapter.
 using Class = Alike<std::vector<unsigned>>;
 
 // Users of each class on each adapter. The j-th on one costs 2j + 1: j of them cost j^2.

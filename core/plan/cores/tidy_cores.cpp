@@ -26,7 +26,7 @@ std::vector<std::size_t> parts_of(const std::vector<CoreGroup>& groups, Part Cor
   return part_of;
 }
 
-// Ranks, and behind them one that stands for nobody: its cores are free and cost nothing.
+// The ranks, followed by a placeholder whose cores are free and cost nothing.
 class Tidying {
  public:
   explicit Tidying(CoreShares& shares)
@@ -69,7 +69,7 @@ class Tidying {
   }
 
  private:
-  // What is to be little; what comes first counts before all that follows.
+  // The criteria to minimise, in lexicographic order.
   using Cost = std::array<std::int64_t, 10>;
 
   [[nodiscard]] Cost cost() const {

@@ -60,8 +60,8 @@ std::vector<bool> roomiest(const NodeTopology& node,
   return extra;
 }
 
-// Fewer GPUs than ranks: the ways to choose those that have one rank more. Of GPUs that are alike
-// the first ones have.
+// Fewer GPUs than ranks: the ways to choose the GPUs with one more rank. Among equivalent GPUs, the
+// first ones are chosen.
 class Sharing {
  public:
   Sharing(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks)
@@ -107,7 +107,7 @@ class Sharing {
   bool all_ = true;
 };
 
-// Of the ways those with the most near cores for the rank with the fewest.
+// The ways with the most near cores for the rank with the fewest.
 void keep_fairest(const FewestNear& near, std::vector<Groups>& ways) {
   std::size_t best = 0;
   std::vector<Groups> fairest;
@@ -120,8 +120,8 @@ void keep_fairest(const FewestNear& near, std::vector<Groups>& ways) {
   ways = std::move(fairest);
 }
 
-// What the ranks could have if each were alone on the node, or with those to which the same cores
-// are near; distances in the mean over the cores of all.
+// What the ranks could have if each were alone on the node, or only with those that have the same
+// near cores; distances are means over the cores of all ranks.
 class Promise {
  public:
   Promise(const NodeTopology& topology, unsigned ranks, std::size_t most)
@@ -145,7 +145,7 @@ class Promise {
   // `count` cores each, `more` ranks have one more.
   double mean_of(const Groups& groups, std::size_t count, std::size_t more) {
     std::int64_t sum = 0;
-    std::vector<std::int64_t> next;  // what one more costs
+    std::vector<std::int64_t> next;  // the cost of one more
     for (const auto& gpus : groups) {
       const std::vector<std::int64_t>& sums = alone(gpus).sums;
       sum += sums[count];

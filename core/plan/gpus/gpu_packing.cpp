@@ -11,7 +11,7 @@ namespace {
 using topo::NodeTopology;
 using Groups = std::vector<std::vector<unsigned>>;
 
-// Where a GPU is, down to that many bridges above it.
+// The location of a GPU, down to that many bridges above it.
 auto place_of(const topo::Gpu& gpu, std::size_t depth) {
   std::vector<unsigned> above = gpu.bridges;
   above.resize(std::min(depth, above.size()));
@@ -39,7 +39,8 @@ class Packing {
   }
 
  private:
-  // Whole groups of what has one key. What is left keeps together, the most first.
+  // Forms complete groups of GPUs with the same key. The rest stays together, the largest set
+  // first.
   template <class KeyOf>
   void close_groups(const KeyOf& key_of) {
     std::map<decltype(key_of(0U)), std::vector<unsigned>> pools;

@@ -31,9 +31,8 @@ int compare(const Worth& a, const Worth& b) {
   return rest(a) < rest(b) ? -1 : rest(b) < rest(a) ? 1 : 0;
 }
 
-// Every way to choose `ranks` groups of `size` that is no worse than the best so far, the nearest
-// partners tried first. Of ways that differ by an exchange of GPUs that are alike, one is looked
-// at.
+// Tries every way to choose `ranks` groups of `size` that is no worse than the best so far, the
+// nearest partners first. Of ways that differ only by an exchange of equivalent GPUs, one is tried.
 class Search {
  public:
   Search(const NodeTopology& topology,
@@ -64,7 +63,7 @@ class Search {
     const Worth as_packed = best_;
     open_group();
     const bool all = looks_ < k_most_looks && ways_.size() < k_most_ways;
-    // Alike to one of those that were found, where all were.
+    // True if all results were found and this one is equivalent to one of them.
     if (ways_.empty() || (!all && std::find(ways_.begin(), ways_.end(), packed) == ways_.end() &&
                           compare(as_packed, best_) == 0))
       ways_.insert(ways_.begin(), packed);
@@ -78,7 +77,7 @@ class Search {
     std::vector<std::size_t> all;  // ascending
   };
 
-  // What cannot become as good as the best, whatever follows.
+  // True if the choice cannot become as good as the best, whatever follows.
   [[nodiscard]] bool is_hopeless(const GpusApart& so_far) const {
     Worth hope{so_far, fewest_};
     const auto left = static_cast<unsigned>(pairs_left_);
@@ -99,8 +98,8 @@ class Search {
 
   [[nodiscard]] bool is_over() { return ways_.size() >= k_most_ways || ++looks_ >= k_most_looks; }
 
-  // The next group begins with the first that is free. Where some are left over, all that are alike
-  // to it and free may be: which of them are is all the same.
+  // The next group begins with the first free GPU. If some are left over, it may be any free GPU
+  // equivalent to it, so that only one of them is tried.
   void open_group() {
     if (groups_.size() == ranks_) return finish();
     if (is_over()) return;
@@ -164,7 +163,7 @@ class Search {
     Kinds kinds{kind_of_[members[0]], {}};
     for (const std::size_t member : members) kinds.all.push_back(kind_of_[member]);
     std::sort(kinds.all.begin(), kinds.all.end());
-    // Two groups that begin alike are looked at in one order only.
+    // Two groups that begin with equivalent GPUs are tried in one order only.
     if (!kinds_.empty() && kinds_.back().first == kinds.first && kinds.all < kinds_.back().all)
       return;
     const GpusApart closed = closed_;
@@ -178,7 +177,7 @@ class Search {
     closed_ = closed;
   }
 
-  // Those after `last` that are free, the best for the open group first.
+  // The free GPUs after `last`, the best for the open group first.
   [[nodiscard]] std::vector<std::size_t> partners(std::size_t last) const {
     std::vector<std::tuple<unsigned, std::int64_t, unsigned, unsigned, unsigned, std::size_t>>
         ranked;

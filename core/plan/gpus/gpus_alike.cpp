@@ -9,7 +9,8 @@
 namespace dts::plan {
 namespace {
 
-// Ways to the adapters, whichever each leads to: four GPUs with an adapter each are alike.
+// Paths to the adapters, whichever adapter each leads to: four GPUs with one adapter each are
+// equivalent.
 std::vector<topo::Path> ways_to_nics(const topo::NodeTopology& topology,
                                      const std::vector<unsigned>& nics,
                                      unsigned gpu) {

@@ -8,7 +8,7 @@
 namespace dts::plan {
 namespace {
 
-// True for --machine_rank 1 and the like: the launcher is told which of the nodes it is on.
+// True for --machine_rank 1 and the like: the option gives the launcher the rank of its node.
 bool is_told_its_node(const OwnLauncher& launcher) {
   return std::any_of(launcher.words.begin(), launcher.words.end(), [](std::string word) {
     std::replace(word.begin(), word.end(), '_', '-');

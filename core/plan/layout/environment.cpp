@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's program is told.
+// The variables of a rank's program.
 #include "core/base/text/text.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/thread_places.hpp"
@@ -30,7 +30,7 @@ std::string json_list(const std::vector<std::string>& words) {
   return nlohmann::json(words).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// What the variables of all ranks have in common.
+// Values that the variables of all ranks share.
 struct World {
   const std::vector<Placement>& placements;
   const Rendezvous& rendezvous;

@@ -60,7 +60,8 @@ std::vector<Node> demand(const std::vector<Node>& nodes,
   if (enough.empty())
     problems.push_back(
         {d.option,
-         fmt::format("{} {} a node asked, but the most{} is {}", d.need, d.what, scope, most),
+         fmt::format(
+             "{} {} per node requested, but the maximum{} is {}", d.need, d.what, scope, most),
          fmt::format("node{} {} {} {}",
                      best.size() == 1 ? "" : "s",
                      names_of(best),
@@ -69,7 +70,7 @@ std::vector<Node> demand(const std::vector<Node>& nodes,
   else
     problems.push_back(
         {d.option,
-         fmt::format("only {} node{}{} {} {} {}, {} asked",
+         fmt::format("only {} node{}{} {} {} {}, {} requested",
                      enough.size(),
                      enough.size() == 1 ? "" : "s",
                      scope,
@@ -108,7 +109,7 @@ void check_time(const spec::JobSpec& spec,
                 Diagnostics& problems) {
   if (!spec.time || partition.max_time.count() == 0 || *spec.time <= partition.max_time) return;
   problems.push_back({"--time",
-                      fmt::format("{} is over partition {}'s limit of {}",
+                      fmt::format("{} exceeds partition {}'s limit of {}",
                                   format_time_limit(*spec.time),
                                   partition.name,
                                   format_time_limit(partition.max_time)),
@@ -144,7 +145,7 @@ Candidates find_candidates(const spec::JobSpec& spec,
 void check_size(unsigned wanted, const Candidates& found, Diagnostics& problems) {
   if (found.size > 0 && found.size < wanted)
     problems.push_back({"--nodes",
-                        fmt::format("{} asked, but there {} {}{}",
+                        fmt::format("{} requested, but there {} {}{}",
                                     counted(wanted, "node"),
                                     found.size == 1 ? "is" : "are",
                                     found.size,
@@ -169,8 +170,8 @@ Fit fit_nodes(const spec::JobSpec& spec, const ClusterView& cluster, Diagnostics
   if (fit.nodes.empty()) return fit;
   fit.known = true;
   fit.all = fit.nodes;
-  // Where no node has enough of one thing, the next is held against all of them: every problem is
-  // said at once.
+  // If no node has enough of one resource, the next resource is checked on all nodes, so that every
+  // problem is reported at once.
   const auto keep = [&](const Demand& d) {
     fit.nodes = demand(fit.nodes.empty() ? fit.all : fit.nodes, d, found.scope, wanted, problems);
   };

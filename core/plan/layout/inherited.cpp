@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program finds in its environment beside what it is told: the user's own word, which stays,
-// and another job's, which must not.
+// Inherited variables in a program's environment: the user's own, which are kept, and those of
+// another job, which must be removed.
 #include "core/plan/plan.hpp"
 #include "core/plan/thread_places.hpp"
 

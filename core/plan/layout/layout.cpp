@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t k_most_ranks = 1'000'000;
 
-constexpr const char* k_as_asked = "as asked";
+constexpr const char* k_as_asked = "as requested";
 
 void decide(Plan& plan, std::string_view what, const std::string& value, const std::string& why) {
   plan.reasons.push_back({std::string(what), value, why, why == k_as_asked});
@@ -79,14 +79,14 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& prob
     decide(plan,
            "framework",
            spec.frameworks.empty() ? "none" : join(spec.frameworks, ","),
-           "as asked: no variables of others");
+           "as requested: no variables of others");
   if (spec.bind_threads != "none")
     decide(plan,
            "bind-threads",
            spec.bind_threads,
            spec.bind_threads == "auto"
-               ? "as asked: one core for each OpenMP thread but the main one"
-               : "as asked: one core for each OpenMP thread");
+               ? "as requested: one core for each OpenMP thread but the main one"
+               : "as requested: one core for each OpenMP thread");
 }
 
 void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
@@ -104,12 +104,13 @@ void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   }
   if (spec.cpus_per_task.value_or(0) > 0 && fit.fewest_cpus >= *spec.cpus_per_task) {
     plan.ntasks_per_node = fit.fewest_cpus / *spec.cpus_per_task;
-    return decide(plan,
-                  k_what,
-                  plan.ntasks_per_node,
-                  fmt::format("{} CPUs a node / {} a rank", fit.fewest_cpus, *spec.cpus_per_task));
+    return decide(
+        plan,
+        k_what,
+        plan.ntasks_per_node,
+        fmt::format("{} CPUs per node / {} per rank", fit.fewest_cpus, *spec.cpus_per_task));
   }
-  decide(plan, k_what, plan.ntasks_per_node, "no GPUs asked: one rank a node");
+  decide(plan, k_what, plan.ntasks_per_node, "no GPUs requested: one rank per node");
 }
 
 // A host without a number of its own has as many ranks as are planned for any.
@@ -122,7 +123,7 @@ void share_hosts(Plan& plan) {
   }
   if (most == plan.ntasks_per_node) return;
   plan.ntasks_per_node = most;
-  decide(plan, "ntasks-per-node", most, "the most that --hosts gives one of them");
+  decide(plan, "ntasks-per-node", most, "the most that --hosts gives to one of them");
 }
 
 void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
@@ -148,7 +149,7 @@ void choose_world_size(Plan& plan) {
   if (std::any_of(plan.hosts.begin(), plan.hosts.end(), differs)) {
     plan.world_size = 0;
     for (const HostSlots& host : plan.hosts) plan.world_size += host.slots;
-    why = "as --hosts shares them out to " + counted(plan.nodes, "node");
+    why = "as --hosts assigns them to " + counted(plan.nodes, "node");
   }
   decide(plan, "world-size", plan.world_size, why);
 }
@@ -165,7 +166,7 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   decide(plan,
          k_what,
          plan.cpus_per_task,
-         fmt::format("{} a node / {}",
+         fmt::format("{} per node / {}",
                      counted(fit.fewest_cpus, "CPU"),
                      counted(plan.ntasks_per_node, "rank")));
 }
@@ -183,7 +184,7 @@ void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems)
                   k_what,
                   fmt::format("{} s", margin),
                   margin == 0 ? "no warning before the time limit"
-                  : unlimited ? "no time limit asked: counts from the one the site sets, if any"
+                  : unlimited ? "no time limit requested: counts from the site's default, if any"
                               : "stop this long before the time limit");
   const std::int64_t limit = spec.time->count();
   if (spec.signal_margin != spec::JobSpec{}.signal_margin) {
@@ -209,8 +210,8 @@ void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems)
                      format_time_limit(*spec.time)));
 }
 
-// What is avoided, unless the job could not run without it: those that have been avoided longest
-// are the first to be used again.
+// The nodes to avoid, unless the job could not run without them: those that have been avoided
+// longest are used again first.
 void choose_exclusion(Plan& plan,
                       const spec::JobSpec& spec,
                       const ClusterView& cluster,
@@ -251,7 +252,7 @@ void choose_command(Plan& plan, const spec::JobSpec& spec, const std::string& tr
 void check_ranks(const Plan& plan, Diagnostics& problems) {
   if (plan.gpus_per_node > 0 && plan.ntasks_per_node > plan.gpus_per_node)
     problems.push_back({"--ntasks-per-node",
-                        fmt::format("{} a node for {}: {} would have none",
+                        fmt::format("{} per node for {}: {} would have none",
                                     counted(plan.ntasks_per_node, "rank"),
                                     counted(plan.gpus_per_node, "GPU"),
                                     plan.ntasks_per_node - plan.gpus_per_node),
@@ -280,9 +281,12 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
          "nodes",
          plan.nodes,
          !plan.hosts.empty() ? "--hosts names them"
-         : plan.nodes == 1   ? "one, where --nodes asks no more"
+         : plan.nodes == 1   ? "one, as --nodes requests no more"
                              : k_as_asked);
-  decide(plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? k_as_asked : "none asked");
+  decide(plan,
+         "gpus-per-node",
+         plan.gpus_per_node,
+         spec.gpus_per_node ? k_as_asked : "none requested");
   if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, k_as_asked);
   choose_exclusion(plan, spec, cluster, fit);
   const OwnLauncher launcher = find_own_launcher(spec.command);
@@ -297,7 +301,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   choose_launcher(plan, spec);
   if (!plan.hosts.empty() && spec.command.empty())
     problems.push_back({"--hosts",
-                        "the bundled trainer needs MPI, which ssh does not bring",
+                        "the bundled trainer needs MPI, which ssh does not provide",
                         "name a program after `--`"});
   choose_margin(plan, spec, problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));

@@ -18,7 +18,7 @@ constexpr int k_deepest = 16;  // programs that run programs
 
 struct Launcher {
   std::string_view program;  // its file's name, or "-m MODULE" of Python
-  std::string_view verb;     // the word that makes it a launcher; empty: it always is one
+  std::string_view verb;     // the subcommand that makes it a launcher; empty: it always is one
   Kind kind;
 };
 
@@ -184,7 +184,7 @@ bool is_assignment(std::string_view word) {
   return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), is_of_name);
 }
 
-// Where the program begins in the words behind a wrapper's name; words.size(): nowhere.
+// The index at which the program begins in the words after a wrapper's name; words.size(): nowhere.
 std::size_t skip_options(Words words,
                          std::size_t at,
                          std::initializer_list<std::string_view> with_value,
@@ -213,7 +213,7 @@ OwnLauncher behind(std::string wrapper, OwnLauncher found) {
   return found;
 }
 
-// The name of a launcher as the table has it, with `rest` behind it.
+// The launcher of that name in the table, followed by `rest`.
 OwnLauncher in_table(const std::string& name, Words all, std::size_t rest) {
   for (const Launcher& known : k_launchers) {
     if (name != known.program) continue;
@@ -238,7 +238,7 @@ OwnLauncher launcher_of_python(Words words, int depth) {
   return script < words.size() ? launcher_in(words.subspan(script), depth + 1) : OwnLauncher{};
 }
 
-// bash -lc 'TEXT'; a file of a shell's language is for a look into that file to tell.
+// bash -lc 'TEXT'; a shell script would have to be read.
 OwnLauncher launcher_of_shell(Words words, int depth) {
   for (std::size_t i = 1; i + 1 < words.size() && !words[i].empty() && words[i][0] == '-'; ++i) {
     if (words[i].find('c') == std::string::npos || words[i].rfind("--", 0) == 0) continue;

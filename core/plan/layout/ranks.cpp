@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is there: verify_ranks().
+// Checks which ranks have started: verify_ranks().
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/ranks_by_node.hpp"
@@ -32,7 +32,7 @@ void check_numbers(const std::vector<RankHello>& hellos, unsigned world, Diagnos
   for (unsigned rank = 0; rank < world; ++rank)
     if (seen[rank] == 0) missing.push_back(rank);
   if (!missing.empty()) problems.push_back({"ranks", "missing: " + some(missing)});
-  if (!twice.empty()) problems.push_back({"ranks", "there more than once: " + some(twice)});
+  if (!twice.empty()) problems.push_back({"ranks", "present more than once: " + some(twice)});
   if (!beyond.empty())
     problems.push_back(
         {"ranks", fmt::format("not below the world size {}: {}", world, some(beyond))});
@@ -76,10 +76,10 @@ Result<void> verify_ranks(const std::vector<RankHello>& hellos, const Plan& plan
   for (const RankHello& hello : hellos) {
     if (hello.world_size != plan.world_size) {
       problems.push_back({fmt::format("rank {} on {}", hello.rank, hello.node),
-                          fmt::format("its launcher says a world of {}, planned are {}",
+                          fmt::format("its launcher reports a world of {}, {} are planned",
                                       hello.world_size,
                                       plan.world_size)});
-      break;  // the others say the same, or are missing below
+      break;  // the others report the same, or are listed as missing below
     }
   }
   check_numbers(hellos, plan.world_size, problems);

@@ -46,7 +46,7 @@ Holder holder_of(const Lease& lease) {
   char here[256]{};
   if (::gethostname(here, sizeof here - 1) != 0 || lease.node != here) return Holder::elsewhere;
   const auto process = process_info(lease.pid);
-  // A pid may have been given to somebody else since.
+  // The pid may have been reused.
   const bool same = process && process->name == "dtsubmit" &&
                     (lease.started == 0 || lease.started == process->started);
   return same ? Holder::alive : Holder::gone;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned k_most_misses = 1;
 
-// What a server that does not answer says (EIO, ETIMEDOUT, EACCES) is no proof.
+// The errors of a server that does not answer (EIO, ETIMEDOUT, EACCES) prove nothing.
 bool proves_absence(int error) {
   return error == ENOENT || error == ENOTDIR || error == ESTALE;
 }

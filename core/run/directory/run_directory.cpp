@@ -98,8 +98,7 @@ Result<RunDirectory> create_run_directory(const std::string& root,
   if (filled && ::rename(staging.path.c_str(), final_place.path.c_str()) != 0)
     filled = fail_errno("cannot create folder " + final_place.path);
   if (!filled) {
-    [[maybe_unused]] const auto removed =
-        remove_all(staging.path);  // the first error is the one to tell
+    [[maybe_unused]] const auto removed = remove_all(staging.path);  // the first error is reported
     return tl::unexpected<Error>(std::move(filled).error());
   }
   return final_place;
@@ -112,7 +111,7 @@ Result<void> sync_run_directory(const RunDirectory& run) {
 
 namespace {
 
-// In a folder that is there: a run directory that was moved away does not come back, empty.
+// Only in an existing folder: a run directory that was moved away must not come back empty.
 Result<void> make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return fail_errno("cannot create " + path);

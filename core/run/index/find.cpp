@@ -75,7 +75,7 @@ Result<RunDirectory> find_run(const std::string& root, const std::string& what) 
   if (run == nullptr && job)  // every ledger is read for it
     run = newest([&](const RunDirectory& one) { return has_job(one, *job); });
   if (run != nullptr) return *run;
-  // Which job a run of somebody else has is not asked: it may be the one that is meant.
+  // The job of somebody else's run is not looked up, since that run may be the one that is meant.
   for (std::size_t i = 0; i < found.refused.size(); ++i)
     if (what == "last" || (job && job->number()) || found.foreign[i] == what)
       return tl::unexpected<Error>(std::move(found.refused[i]));

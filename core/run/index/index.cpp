@@ -105,7 +105,7 @@ Result<void> add_to_index(const Indexed& entry) {
   if (!before && before.error().code != Errc::not_found)
     return tl::unexpected<Error>(before.error());
   const std::string text = before.value_or("");
-  // What a crash cut short must not swallow this line.
+  // A line that a crash truncated must not swallow this one.
   const bool torn = !text.empty() && text.back() != '\n';
   DTS_TRY(append_line(path, (torn ? "\n" : "") + to_line(entry)));
   if (text.size() < k_large_index || !locked.valid()) return {};
@@ -147,7 +147,8 @@ Result<RunDirectory> find_in_index(const std::string& what) {
   DTS_ASSIGN(const std::vector<Indexed> entries, read_index());
   for (const std::string& folder : matches(entries, what, this_cluster())) {
     auto run = open_run(folder);
-    if (run || run.error().code != Errc::not_found) return run;  // else it is gone: an older one
+    if (run || run.error().code != Errc::not_found)
+      return run;  // otherwise it is gone: an older one
   }
   return fail(Errc::not_found,
               fmt::format("no run of `{}` is known", what),

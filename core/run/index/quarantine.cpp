@@ -24,7 +24,7 @@ bool is_fact(const std::string& cause) {
   return cause == k_preflight_strike || cause == to_string(Cause::gpu_error);
 }
 
-// What is known of one node, strike by strike.
+// The history of one node, strike by strike.
 class Record {
  public:
   void add(const Strike& strike, WallTime time) {

@@ -18,7 +18,7 @@ constexpr std::string_view k_ending = ".jsonl";
 
 Result<std::string> quarantine_path(const std::string& cluster) {
   if (!is_safe_name(cluster))
-    return fail(Errc::invalid, "the cluster's name `" + cluster + "` can be no file's");
+    return fail(Errc::invalid, "the cluster's name `" + cluster + "` cannot be a file name");
   DTS_ASSIGN(const std::string state, state_folder());
   return state + "/quarantine/" + cluster + std::string(k_ending);
 }
@@ -46,7 +46,7 @@ Result<void> add_strikes(const std::string& path, std::vector<Strike> strikes, W
   DTS_TRY(make_folders(path.substr(0, path.rfind('/'))));
   const UniqueFd locked = lock_beside(path);
   const std::string text = read_own_file(path, k_largest_file).value_or("");
-  // What a crash cut short must not swallow the next line.
+  // A line that a crash truncated must not swallow the next one.
   bool torn = !text.empty() && text.back() != '\n';
   for (Strike& strike : strikes) {
     strike.time = format_utc(now);

@@ -121,7 +121,7 @@ std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines
 
 namespace {
 
-// The number that follows the first `words` behind `from`.
+// The number after the first occurrence of `words` behind `from`.
 std::optional<long long> number_after(std::string_view text,
                                       std::string_view words,
                                       std::size_t from = 0) {

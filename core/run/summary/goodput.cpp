@@ -21,7 +21,7 @@ milliseconds rounded(double seconds) {
   return milliseconds(std::llround(seconds * 1000));
 }
 
-// The time in which an attempt's ranks ran, before what its program tells divides it.
+// The time in which an attempt's ranks ran, before the program's reports divide it.
 struct Span {
   Time begin{};
   Time end{};
@@ -45,7 +45,7 @@ class Account {
       now_ = std::min(*time, until_);
       begun_ = true;
     }
-    // When it vanished, only its program can tell: the ledger heard of it much later.
+    // Only its program's reports show when it vanished: the ledger records it much later.
     const bool silent = is_vanished(event) || event.attempt != attempt_;
     if (silent && vanished_.count(attempt_) != 0 && state_ != State::computing)
       state_ = State::down;
@@ -95,7 +95,7 @@ class Account {
   void change(const Event& event) {
     if (event.is<AttemptStarted>()) return begin(event.attempt);
     if (event.attempt != 0 && event.attempt < attempt_)
-      return;  // a late word of an attempt that was fenced off
+      return;  // a late record of an attempt that was fenced off
     if (event.is<Submitted, Requeued, Resubmitted, Resumed>()) {
       close_attempt();
       state_ = State::queued;
@@ -144,7 +144,7 @@ class Account {
                        [](const AttemptSummary& attempt) { return attempt.gets_on; });
   }
 
-  // Divides the time in which the ranks ran, by what the program told.
+  // Divides the time in which the ranks ran, by the program's reports.
   void divide(const Span& span, const AttemptSummary& told) {
     const auto training = parse_utc(told.training);
     const Time first = training ? std::clamp(*training, span.begin, span.end) : span.begin;
@@ -162,7 +162,7 @@ class Account {
     use_[Phase::saving] += saving;
     left -= saving;
     if (!told.gets_on) {
-      // A program that tells its steps has not come to the first one here.
+      // A program that reports its steps has not reached the first one here.
       use_[tells_steps() ? Phase::starting : Phase::unmeasured] += left;
       return;
     }

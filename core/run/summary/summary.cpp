@@ -39,7 +39,7 @@ bool saved_for_stop(const AttemptEnded& ended) {
          cause == Cause::no_restart;
 }
 
-// What each event says of its attempt.
+// Applies each event to the summary of its attempt.
 struct EventTaker {
   const Event& event;
   RunSummary& summary;
@@ -127,7 +127,7 @@ bool is_ours(std::string_view line) {
   return line.starts_with('{') || line.find('\0') != std::string_view::npos;
 }
 
-// The newest save, in case that the next line tells of a stop: then it was made for that.
+// The newest save, in case the next line reports a stop: then it was made for that stop.
 struct LastSave {
   std::int64_t attempt = 0;
   std::int64_t step = -1;
@@ -195,7 +195,7 @@ void count_lost_steps(RunSummary& summary) {
     attempt->anew = attempt->first_step == 0 && !attempt->resumable.empty();
     if (attempt->last_step >= 0) {
       attempt->gets_on = true;
-      // Where nobody has gone on: known only if all was saved, or nothing has ended yet.
+      // If no attempt has continued: known only if everything was saved, or nothing has ended yet.
       if (attempt->all_saved || attempt->ended.empty()) attempt->steps_lost = 0;
       if (resumed_at >= 0)
         attempt->steps_lost = std::max<std::int64_t>(0, attempt->last_step - resumed_at);

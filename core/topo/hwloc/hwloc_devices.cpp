@@ -58,14 +58,14 @@ bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   }
 }
 
-// What draws on a screen beside NVIDIA's GPUs: CUDA does not count it, and a rank that got it would
-// have none. Often it is the processor's own.
+// Display adapters next to NVIDIA's GPUs: CUDA does not count them, and a rank that got one would
+// have no GPU. Often they belong to the processor.
 bool is_other_graphics(hwloc_obj_t device) {
   const auto& pci = device->attr->pcidev;
   return is_gpu_class(pci) && pci.class_id == k_vga && pci.vendor_id != k_nvidia_vendor;
 }
 
-// Of what one library shows among `devices`, the best that shows any, in its order of numbers.
+// The devices that one library shows: the first library that shows any, in its own numbering.
 std::vector<hwloc_obj_t> known_gpus(const std::vector<hwloc_obj_t>& devices) {
   std::array<std::vector<hwloc_obj_t>, k_libraries.size()> found;
   for (hwloc_obj_t device : devices)
@@ -107,8 +107,8 @@ std::unique_ptr<hwloc_distances_s, ReleaseDistances> bandwidths(hwloc_topology_t
   hwloc_distances_s* found = nullptr;
   if (hwloc_distances_get_by_name(topology, name, &count, &found, 0) != 0 || count == 0)
     found = nullptr;
-  // GPUs behind a switch are linked to each other. Without one hwloc's closure leaves no link at
-  // all.
+  // GPUs behind an NVSwitch are linked to each other; without this, hwloc would show no links
+  // between them.
   if (found != nullptr && has_switch(*found))
     for (const auto transform : {HWLOC_DISTANCES_TRANSFORM_MERGE_SWITCH_PORTS,
                                  HWLOC_DISTANCES_TRANSFORM_TRANSITIVE_CLOSURE})

@@ -34,7 +34,7 @@ hwloc_obj_t first_of(const std::vector<hwloc_obj_t>& devices, hwloc_obj_osdev_ty
   return found == devices.end() ? nullptr : *found;
 }
 
-// What OpenFabrics says of a port: 4 is active (InfiniBand Architecture, PortState). An active one
+// The OpenFabrics state of a port: 4 is active (InfiniBand Architecture, PortState). An active one
 // without a local identifier is Ethernet (annex A17).
 struct Port {
   bool active = false;

@@ -39,7 +39,8 @@ struct Destroy {
 
 using Handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
 
-// Of the 30 s of discover(). NVML takes about a second a GPU where no driver is kept loaded.
+// Part of the 30 s of discover(). NVML takes about a second per GPU if the driver is not kept
+// loaded.
 constexpr std::chrono::seconds k_nvml_limit{20};
 
 constexpr std::uint64_t k_hwloc_read = HWLOC_API_VERSION >> 16;  // its first number
@@ -80,7 +81,7 @@ unsigned logical_index(hwloc_obj_t object) {
 }
 
 // Hybrid processors: the number of the kind of each hardware thread, the slowest first. hwloc also
-// tells cores of one kind apart that differ in their highest frequency only: those are alike here.
+// distinguishes cores that differ only in their highest frequency: here, they are of one kind.
 class Kinds {
  public:
   explicit Kinds(hwloc_topology_t topology) {
@@ -189,7 +190,7 @@ Result<void> load(const Handle& handle, const std::string& what) {
   return fail(Errc::invalid, "hwloc cannot load " + what);
 }
 
-// What `<topology version="3.0">` says; empty where there is none (hwloc 1).
+// The version in `<topology version="3.0">`; empty if there is none (hwloc 1).
 std::string version_of(const std::string& text) {
   const std::size_t tag = text.find("<topology");
   if (tag == std::string::npos) return {};
@@ -266,7 +267,7 @@ Result<NodeTopology> load_xml(const std::string& path) {
   if (const std::string version = version_of(text);
       parse_number(version.substr(0, version.find('.'))).value_or(0) > k_hwloc_read)
     return fail(Errc::invalid,
-                fmt::format("{} was written by hwloc {}, of which this program reads {} at most",
+                fmt::format("{} was written by hwloc {}; this program reads versions up to {}",
                             path,
                             version,
                             k_hwloc_read),

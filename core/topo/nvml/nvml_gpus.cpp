@@ -83,7 +83,7 @@ unsigned weight_between(const NvmlGpu& a, const NvmlGpu& b) {
   return static_cast<unsigned>(direct) + std::min(a.switched, b.switched);
 }
 
-// Those that were added are at the end; links count by index.
+// Added GPUs are at the end; links refer to indices.
 void put_in_pci_order(NodeTopology& node) {
   std::vector<unsigned> order(node.gpus.size());
   std::iota(order.begin(), order.end(), 0U);

@@ -19,7 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the child has to say, into `answer`. It holds nobody up who waits for our output to end.
+// Reads the child's output into `answer`. The child must not hold up a process that waits for our
+// output to end.
 [[noreturn]] void answer_in_child(const NodeTopology& node, const char* library, int answer) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
@@ -33,7 +34,7 @@ using Clock = std::chrono::steady_clock;
   ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
 }
 
-// All there is to be read until the end; what came by `deadline`, where `late` is set.
+// All data until the end of the stream, or until `deadline`, when `late` is set.
 std::string read_until(int fd, Clock::time_point deadline, bool& late) {
   std::string text;
   for (char buffer[65'536];;) {

@@ -70,7 +70,7 @@ std::optional<std::uint64_t> hex_member(const json& object, const char* name) {
   return value;
 }
 
-// Where the tensor's bytes are in `data`; an Error names the tensor.
+// The position of the tensor's bytes in `data`; an Error names the tensor.
 Result<std::string_view> tensor_bytes(const json& header,
                                       const Entry& entry,
                                       std::string_view data) {
@@ -178,7 +178,7 @@ Result<Manifest> parse_manifest(std::string_view text) {
   const auto hash = hex_member(files[0], "xxh3");
   if (!step || !samples || !attempt || !digest || !bytes || !hash)
     return fail(Errc::invalid,
-                "step, samples_seen, attempt, digest, bytes or xxh3 is missing or no number");
+                "step, samples_seen, attempt, digest, bytes or xxh3 is missing or not a number");
   Manifest manifest{*step, *samples, *attempt, *digest, *bytes, *hash, {}};
   const json config = root.value("config", json());
   if (!config.is_object()) return fail(Errc::invalid, "config is missing");

@@ -152,7 +152,7 @@ Result<std::byte*> Comm::node_memory(std::size_t bytes) {
   const SharedMemoryName name = names[static_cast<std::size_t>(node_root_)];
   if (!first_on_node() && name.pid != 0) keep(SharedMemory::open(name, bytes));
   DTS_TRY(mapped);
-  // Its creator tells why there is none.
+  // The rank that creates it reports the error.
   if (name.pid == 0)
     return fail(Errc::io,
                 fmt::format("rank {} could not make the node's shared memory", node_root_));

@@ -25,7 +25,7 @@ Result<void> read_both(const std::string& folder, std::size_t limit, Raw& raw) {
   return {};
 }
 
-// All ranks get an error if one had one; its text stays with the lowest.
+// All ranks get an error if any rank had one; only the lowest such rank has its text.
 Result<void> settle(Comm& comm, const Result<void>& mine) {
   const Verdict verdict = comm.agree(mine ? 0 : exit_code(Errc::invalid));
   if (verdict.code == 0) return {};

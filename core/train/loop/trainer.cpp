@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training loop: steps, evaluation, checkpoints, stopping; every decision is made by all ranks
-// alike.
+// together.
 #include "core/train/loop/trainer.hpp"
 
 #include "core/base/exit_codes.hpp"
@@ -195,7 +195,7 @@ void Run::delay() const {
   if (time > 0) std::this_thread::sleep_for(std::chrono::milliseconds(time));
 }
 
-// Asked of rank 0 alone, whose word reaches all with the sums of this step: clocks differ.
+// Rank 0 decides, because clocks differ; the others get its decision with the sums of this step.
 bool Run::save_is_due() const {
   using std::chrono::milliseconds;
   const milliseconds advised(beat_ ? beat_->checkpoint_every_milliseconds() : 0);

@@ -25,7 +25,7 @@ Result<std::unique_ptr<Network>> Network::create(const Layout& layout, int micro
   } catch (const std::exception& e) {
     return fail(
         Errc::internal,
-        fmt::format("cannot build the network for {} images a shard: {}", micro_batch, e.what()),
+        fmt::format("cannot build the network for {} images per shard: {}", micro_batch, e.what()),
         "choose a smaller --batch or more --shards");
   }
 }

@@ -22,7 +22,7 @@ int complain(const dts::Error& error) {
   return dts::exit_code(error.code);
 }
 
-// Of the cores this process may run on, the share that falls to it among the ranks of its node.
+// This rank's share of the cores that the process may use, among the ranks of its node.
 std::uint64_t own_cores(int ranks_on_node) {
   cpu_set_t set;
   CPU_ZERO(&set);

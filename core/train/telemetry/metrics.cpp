@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appending whole lines.
+// Appends complete lines.
 #include "core/train/telemetry/metrics.hpp"
 
 #include <fcntl.h>

@@ -45,8 +45,8 @@ void Report::resumed(const Loaded& loaded) const {
   for (const std::string& refusal : loaded.refusals) tell("dttrain: checkpoint {}\n", refusal);
   if (!loaded.other_bits.empty())
     tell(
-        "dttrain: warning: checkpoint {} {}: the weights will not be an undisturbed run's to the "
-        "bit\n",
+        "dttrain: warning: checkpoint {} {}: the weights will not be bit-identical to those "
+        "of an undisturbed run\n",
         loaded.name,
         loaded.other_bits);
   if (!loaded.name.empty())

@@ -218,7 +218,8 @@ TEST_CASE("why a program cannot be run is said in the right words") {
   const EmptyFolder folder;
   says(refused(folder, "#!/no/such/pyhton\n", 0755), 127, "asks for `/no/such/pyhton`");
   says(refused(folder, "#!/bin/sh\r\necho\r\n", 0755), 127, "asks for `/bin/sh\r`");
-  CHECK(refused(folder, "#!/bin/sh\r\necho\r\n", 0755).hint.find("as on DOS") != std::string::npos);
+  CHECK(refused(folder, "#!/bin/sh\r\necho\r\n", 0755).hint.find("DOS line endings") !=
+        std::string::npos);
   says(resolve_program(folder.path).error(), 126, "is a folder");
   says(resolve_program(folder.path + "/none").error(), 127, "no program `");
   says(resolve_program("no-such-program-at-all").error(),
@@ -233,7 +234,7 @@ TEST_CASE("why a program cannot be run is said in the right words") {
   command.argv = {text};
   const auto started = start_process(command);
   REQUIRE_FALSE(started);
-  says(started.error(), 126, "neither a program of this machine nor a script");
+  says(started.error(), 126, "neither a program for this machine nor a script");
 }
 
 TEST_CASE("what fails in the machine is not called the program's error") {

@@ -61,7 +61,7 @@ std::vector<Situation> ended_situations() {
       {"a full disk",
        Story().begin(1, 10).end(1, 100, "disk_full").decide(1, 100, "stop", "no space"),
        Standing::stopped,
-       {"no space or quota was left", "next: make room: df -h /runs/r\n"}},
+       {"no disk space or quota was left", "next: free some space: df -h /runs/r\n"}},
       {"done",
        Story().begin(1, 10).end(1, 100, "completed", 0).decide(1, 100, "done", "every rank", 0),
        Standing::done,
@@ -126,7 +126,7 @@ std::vector<Situation> lost_situations() {
       {"Slurm forgot it",
        forgotten,
        Standing::lost,
-       {"Slurm knows it no more", "next: where there is accounting: sacct -j 41\n"}},
+       {"Slurm no longer knows it", "next: where there is accounting: sacct -j 41\n"}},
       {"a run of this machine whose agent is gone",
        gone,
        Standing::lost,
@@ -135,7 +135,7 @@ std::vector<Situation> lost_situations() {
       {"a run of this machine that goes on",
        alive,
        Standing::running,
-       {"The run runs since 2026-01-02T03:00:10Z"}},
+       {"The run has been running since 2026-01-02T03:00:10Z"}},
   };
 }
 

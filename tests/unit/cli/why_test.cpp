@@ -39,7 +39,7 @@ std::vector<Situation> pending_situations() {
       {"unknown to us",
        Story().slurm(JobState::pending, "Reason200"),
        Standing::pending,
-       {"of a reason that dtsubmit does not know (Reason200).\n"}},
+       {"for a reason that dtsubmit does not know (Reason200).\n"}},
       {"Slurm's own words",
        Story().slurm(JobState::pending, "ReqNodeNotAvail").with([](auto& job) {
          job.description = "ReqNodeNotAvail, UnavailableNodes:n7";
@@ -90,7 +90,7 @@ std::vector<Situation> pending_situations() {
          job.eligible_time = at(4600);
        }),
        Standing::pending,
-       {"it asked to begin later: at 2026-01-02T04:16:40Z, in 1 h 0 min (BeginTime).\n"},
+       {"it was submitted to begin later: at 2026-01-02T04:16:40Z, in 1 h 0 min (BeginTime).\n"},
        {"cred_expire"}},
       {"launch failed, requeued, held",
        Story().slurm(JobState::pending, "JobHeldUser").with([](auto& job) {
@@ -123,7 +123,7 @@ std::vector<Situation> running_situations() {
            .slurm(JobState::running, "None")
            .with([](auto& job) { job.end_time = at(1060); }),
        Standing::running,
-       {"Job 41 runs since 2026-01-02T03:04:40Z (12 min 0 s): attempt 1 on n1,n2.\n",
+       {"Job 41 has been running since 2026-01-02T03:04:40Z (12 min 0 s): attempt 1 on n1,n2.\n",
         "It has done step 140 of 200, as reported 7 s ago.\n",
         "Slurm ends it at 2026-01-02T03:17:40Z, in 1 min 0 s.\n",
         "next: dtsubmit logs -f 41\n"},

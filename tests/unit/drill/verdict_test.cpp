@@ -60,7 +60,7 @@ TEST_CASE("a drill is judged by cause, by decision, and by whether steps were do
             false,
             true,
             0,
-            {"the attempt ended (hang), which it had no reason to"}},
+            {"the attempt ended (hang) for no reason"}},
            {"another cause",
             Fault::rank_kill,
             "user_exit",

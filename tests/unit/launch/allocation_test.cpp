@@ -70,10 +70,10 @@ TEST_CASE("another number of nodes or of tasks is refused with both numbers") {
   const auto given = slurm_allocation(environment_of(k_batch)).value();
   const auto nodes = check_allocation(given, a_plan(3, 8));
   REQUIRE_FALSE(nodes);
-  CHECK(nodes.error().message == "the job has 2 nodes (n1,n2), planned were 3");
+  CHECK(nodes.error().message == "the job has 2 nodes (n1,n2), 3 were planned");
   const auto tasks = check_allocation(given, a_plan(2, 4));
   REQUIRE_FALSE(tasks);
-  CHECK(tasks.error().message == "node n1 has 8 tasks, planned were 4 on each (the job's: 8,8)");
+  CHECK(tasks.error().message == "node n1 has 8 tasks, 4 were planned on each (the job's: 8,8)");
 }
 
 TEST_CASE("Slurm's 15 + 1 packing is refused, with the option that prevents it") {
@@ -87,14 +87,14 @@ TEST_CASE("uneven tasks are refused with the node that has another number") {
   const auto uneven =
       check_allocation(allocation_with("SLURM_TASKS_PER_NODE", "8,7").value(), a_plan(2, 8));
   REQUIRE_FALSE(uneven);
-  CHECK(uneven.error().message == "node n2 has 7 tasks, planned were 8 on each (the job's: 8,7)");
+  CHECK(uneven.error().message == "node n2 has 7 tasks, 8 were planned on each (the job's: 8,7)");
 }
 
 TEST_CASE("the numbers of tasks are as many as the nodes") {
   for (const char* tasks : {"8", "8(x3)"}) {
     const auto allocation = allocation_with("SLURM_TASKS_PER_NODE", tasks);
     REQUIRE_FALSE(allocation);
-    CHECK(allocation.error().message.find("SLURM_JOB_NODELIST of 2") != std::string::npos);
+    CHECK(allocation.error().message.find("SLURM_JOB_NODELIST 2") != std::string::npos);
   }
 }
 

@@ -159,7 +159,7 @@ TEST_CASE("where the plug-in cannot be loaded the other way is gone, and it is s
   const auto handicap = next(watch, [&] { return watch.take_handicap(); });
   REQUIRE(handicap);
   CHECK(*handicap == std::string("the scheduler cannot be loaded (") + k_why +
-                         "); the agent asks by Slurm's commands instead");
+                         "); the agent uses Slurm's commands instead");
   CHECK(next(watch, [&] { return watch.take_job(); }));  // of the beginning, unasked
   watch.ask();
   CHECK(next(watch, [&] { return watch.take_job(); }));
@@ -242,7 +242,7 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
                 {true, "n2"},
                 {"requeue", "exclude n2"},
                 7,
-                "n2 may be given again: not allowed"},
+                "n2 may be allocated again: not allowed"},
            Case{"requeue",
                 {true, "n2", 0, again},
                 {"requeue", "submit afterany:7 without n2"},
@@ -253,12 +253,14 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
                 {true, "n2", 4},
                 {"requeue"},
                 7,
-                "n2 may be given again: without it partition low has 3 nodes, the job needs 4"},
+                "n2 may be allocated again: without it, partition low has 3 nodes, and the job "
+                "needs 4"},
            Case{"none",
                 {false, "n2", 4, again},
                 {"submit afterany:7 without "},
                 8,
-                "n2 may be given again: without it partition low has 3 nodes, the job needs 4"},
+                "n2 may be allocated again: without it, partition low has 3 nodes, and the job "
+                "needs 4"},
            Case{"none", {false, "n2", 2, with_n9}, {"submit afterany:7 without n9,n2"}, 8, ""},
            Case{"requeue", {true, ""}, {"requeue"}, 0, ""},
            Case{"none", {false, "", 0, again}, {"submit afterany:7 without "}, 8, ""},
@@ -277,7 +279,7 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
                 avoiding(1, "", {"n1"}),
                 {"requeue", "exclude n1"},
                 7,
-                "n1 may be given again: not allowed"},
+                "n1 may be allocated again: not allowed"},
            Case{"none", {true, "n2", 0, again, true}, {"cancel"}, 7, ""},
            Case{"cancel", {true, "", 0, again, true}, {"cancel"}, 0, ""},
        }) {

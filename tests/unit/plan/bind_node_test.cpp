@@ -66,7 +66,7 @@ TEST_CASE("every rank has as many GPUs as the others, those that are near each o
   const NodeBinding three = bind(node, 3);
   for (const RankBinding& rank : three.ranks) CHECK(rank.gpus.size() == 2);
   CHECK(three.warnings.size() == 1);
-  CHECK(three.warnings[0].find("without a rank") != std::string::npos);
+  CHECK(three.warnings[0].find("no rank has") != std::string::npos);
 }
 
 TEST_CASE("more ranks than GPUs share them evenly, in runs") {

@@ -104,7 +104,7 @@ void check_gpus(const std::vector<unsigned>& gpus, const NodeBinding& binding) {
   if (!gpus.empty() && gpus.size() > ranks && gpus.size() % ranks != 0)
     REQUIRE(
         std::any_of(binding.warnings.begin(), binding.warnings.end(), [](const std::string& words) {
-          return words.find("without a rank") != std::string::npos;
+          return words.find("no rank has") != std::string::npos;
         }));
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("what is avoided is excluded, as long as the job can run without it") 
 TEST_CASE("spares and what is excluded count where nodes are too few") {
   spec::JobSpec spec = request(3);
   spec.spares = 1;
-  CHECK(contains(refused(spec, cluster())[0].message, "4 nodes asked, but there are 3"));
+  CHECK(contains(refused(spec, cluster())[0].message, "4 nodes requested, but there are 3"));
   spec = request(3);
   spec.exclude = "n1";
   const Diagnostics problems = refused(spec, cluster());

@@ -42,13 +42,13 @@ TEST_CASE("frameworks and threads are taken over, with a reason where they were 
   spec.cores_per_rank = 4;
   CHECK(planned(spec).frameworks == std::vector<std::string>{"torch"});
   CHECK(planned(spec).bind_threads == "gnu");
-  CHECK(contains(why(planned(spec), "framework = torch"), "as asked"));
-  CHECK(contains(why(planned(spec), "bind-threads = gnu"), "as asked"));
+  CHECK(contains(why(planned(spec), "framework = torch"), "as requested"));
+  CHECK(contains(why(planned(spec), "bind-threads = gnu"), "as requested"));
   spec.bind_threads = "auto";
   CHECK(contains(why(planned(spec), "bind-threads = auto"), "but the main one"));
   spec.bind_threads = "gnu";
   spec.frameworks.clear();
-  CHECK(contains(why(planned(spec), "framework = none"), "as asked"));
+  CHECK(contains(why(planned(spec), "framework = none"), "as requested"));
   const auto back = plan_from_json(to_json(planned(spec)));
   REQUIRE(back);
   CHECK(back->frameworks.empty());
@@ -78,7 +78,7 @@ TEST_CASE("one rank per GPU, and the reasons say so") {
   CHECK(plan.world_size == 16);
   CHECK(plan.cpus_per_task == 4);  // n0 and n1; g2 has too few GPUs to count
   CHECK(why(plan, "ntasks-per-node = 8") == "one rank per GPU");
-  CHECK(why(plan, "cpus-per-task = 4") == "32 CPUs a node / 8 ranks");
+  CHECK(why(plan, "cpus-per-task = 4") == "32 CPUs per node / 8 ranks");
   CHECK(plan.command == std::vector<std::string>{"python3", "train.py"});
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("a launcher that believes in another world size is refused") {
   auto ranks = hellos({4, 4});
   ranks[6].world_size = 1;  // mpirun not understanding the allocation: every rank alone
   CHECK(contains(refusal(ranks, plan_of(2, 4, 0)),
-                 "rank 6 on n1: its launcher says a world of 1, planned are 8"));
+                 "rank 6 on n1: its launcher reports a world of 1, 8 are planned"));
 }
 
 TEST_CASE("fewer GPUs on the node than planned are refused") {

@@ -27,7 +27,7 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
   const Row table[] = {
       {"--nodes", "at least 1, not 0", "", [](auto& s) { s.nodes = 0; }},
       {"--nodes",
-       "4 nodes asked, but there are 3 in partition low",
+       "4 nodes requested, but there are 3 in partition low",
        "ask for 3 or fewer",
        [](auto& s) { s.nodes = 4; }},
       {"--partition",
@@ -39,36 +39,36 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
        "there are: low, cpu",
        [](auto& s) { s.partition = "xyzzy"; }},
       {"--gpus-per-node",
-       "9 GPUs a node asked, but the most in partition low is 8",
+       "9 GPUs per node requested, but the maximum in partition low is 8",
        "nodes n[0-1] have 8",
        [](auto& s) { s.gpus_per_node = 9; }},
       {"--gpus-per-node",
-       "only 2 nodes in partition low have 8 GPUs, 3 asked",
+       "only 2 nodes in partition low have 8 GPUs, 3 requested",
        "n[0-1]",
        [](auto& s) {
          s.gpus_per_node = 8;
          s.nodes = 3;
        }},
       {"--gpus-per-node",
-       "2 GPUs a node asked, but the most in partition cpu is 0",
+       "2 GPUs per node requested, but the maximum in partition cpu is 0",
        "nodes c[0-1] have 0",
        [](auto& s) {
          s.gpus_per_node = 2;
          s.partition = "cpu";
        }},
       {"--ntasks-per-node",
-       "9 ranks a node for 8 GPUs: 1 would have none",
+       "9 ranks per node for 8 GPUs: 1 would have none",
        "--ntasks-per-node 8",
        [](auto& s) {
          s.gpus_per_node = 8;
          s.ntasks_per_node = 9;
        }},
       {"--ntasks-per-node",
-       "33 CPUs a node asked, but the most in partition low is 32",
+       "33 CPUs per node requested, but the maximum in partition low is 32",
        "nodes n[0-1] have 32",
        [](auto& s) { s.ntasks_per_node = 33; }},
       {"--cpus-per-task",
-       "40 CPUs a node asked, but the most in partition low is 32",
+       "40 CPUs per node requested, but the maximum in partition low is 32",
        "n[0-1]",
        [](auto& s) {
          s.gpus_per_node = 8;
@@ -76,11 +76,11 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
        }},
       {"--cpus-per-task", "at least 1, not 0", "", [](auto& s) { s.cpus_per_task = 0; }},
       {"--mem",
-       "65000 MiB of memory a node asked, but the most in partition low is 64000",
+       "65000 MiB of memory per node requested, but the maximum in partition low is 64000",
        "n[0-1]",
        [](auto& s) { s.memory_mib = 65000; }},
       {"--time",
-       "01:00:01 is over partition low's limit of 01:00:00",
+       "01:00:01 exceeds partition low's limit of 01:00:00",
        "",
        [](auto& s) { s.time = seconds(3601); }},
       {"--job-name",
@@ -96,7 +96,7 @@ TEST_CASE("each refusal names the option, the numbers and what exists") {
          s.signal_margin = seconds(600);
        }},
       {"--stop-signal", "must be TERM, USR1 or USR2", "", [](auto& s) { s.stop_signal = 9; }},
-      {"--qos", "no printable UTF-8", "", [](auto& s) { s.slurm["qos"] = "a\nb"; }},
+      {"--qos", "not part of a printable UTF-8", "", [](auto& s) { s.slurm["qos"] = "a\nb"; }},
       {"command",
        "argument 1 holds a NUL byte",
        "",

@@ -138,7 +138,7 @@ TEST_CASE("set-up lines come before the agent") {
   c.setup = {"a\rb"};
   CHECK_FALSE(rendered(request(), c));
   c.setup = {std::string(5 << 20, 'x')};
-  CHECK(contains(rendered(request(), c).error().message, "Slurm takes 4194304"));
+  CHECK(contains(rendered(request(), c).error().message, "Slurm accepts 4194304"));
 }
 
 TEST_CASE("run folders that Slurm's file patterns would bend are doubled or refused") {

@@ -120,10 +120,10 @@ TEST_CASE("every problem is named with its pointer, all at once") {
   const std::string text = complaint(with(
       R"("nodes": -1, "partition": 7, "time": "soon", "requeue": "yes", "command": ["a", 1])"));
   CHECK(contains(text, "job.json: /nodes: expected a whole number of 0 to 4294967295"));
-  CHECK(contains(text, "job.json: /partition: expected a text"));
+  CHECK(contains(text, "job.json: /partition: expected a string"));
   CHECK(contains(text, "job.json: /time: `soon` is not a time"));
   CHECK(contains(text, "job.json: /requeue: expected true or false"));
-  CHECK(contains(text, "job.json: /command: expected a list of texts"));
+  CHECK(contains(text, "job.json: /command: expected a list of strings"));
   CHECK(contains(text, "5 problems"));
 }
 

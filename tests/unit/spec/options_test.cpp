@@ -74,8 +74,8 @@ TEST_CASE("what is no launcher and no binding is refused where it is read, and c
   CHECK(launcher.error().message == "must be auto, mpirun, srun or ssh");
   const auto bind = option("--bind").value.parse("map:0;a", spec);
   REQUIRE_FALSE(bind);
-  CHECK(option("--bind").value.parse("near", spec).error().message == "`near` is no binding");
-  CHECK(bind.error().message == "`a` in `map:0;a` is no list of processors");
+  CHECK(option("--bind").value.parse("near", spec).error().message == "`near` is not a binding");
+  CHECK(bind.error().message == "`a` in `map:0;a` is not a list of processors");
   CHECK(to_json(spec) == to_json(JobSpec{}));
 }
 

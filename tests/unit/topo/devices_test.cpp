@@ -192,7 +192,7 @@ TEST_CASE("firmware that can hardly be right is doubted") {
   CHECK(find_doubts(node).empty());  // two GPUs on one of two packages are built
   node.gpus.insert(node.gpus.end(), node.gpus.begin(), node.gpus.end());
   REQUIRE(find_doubts(node).size() == 1);
-  CHECK(find_doubts(node)[0].find("all 4 GPUs hang from package 0 of 2") == 0);
+  CHECK(find_doubts(node)[0].find("all 4 GPUs are attached to package 0 of 2") == 0);
   node.gpus[3].package = 1;
   CHECK(find_doubts(node).empty());
 }
@@ -217,7 +217,7 @@ TEST_CASE("an override file moves devices and closes cores, and all its faults a
   const auto bad = apply_override(
       two_packages(), "gpu 0 numa 1\ndevice x numa 9\ndevice x\nreserve a\n  reserve\n", "f");
   REQUIRE_FALSE(bad);
-  for (const char* words : {"f:1:1: `gpu` is no keyword",
+  for (const char* words : {"f:1:1: `gpu` is not a keyword",
                             "f:2:15: this node has no NUMA node `9`",
                             "f:3:1: ",
                             "f:4:9: ",
