@@ -9,8 +9,6 @@ most_files=25
 exceptions='
 core/train/device/kernels_impl.hpp 330 one set of kernels, compiled three times with other vector widths
 core/train/loop/trainer.cpp 330 to be split with the trainer
-core/plan/layout/layout.cpp 310 to be split
-cli/output/why.cpp 450 to be split
 '
 allowed() {
   excepted=$(echo "$exceptions" | awk -v file="$1" '$1 == file { print $2 }')

@@ -6,6 +6,7 @@
 #include "core/base/text/units.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/layout/check_own_launcher.hpp"
+#include "core/plan/layout/decide.hpp"
 #include "core/plan/layout/fit.hpp"
 #include "core/plan/plan.hpp"
 #include "core/spec/validate.hpp"
@@ -19,16 +20,6 @@ namespace dts::plan {
 namespace {
 
 constexpr std::uint64_t k_most_ranks = 1'000'000;
-
-constexpr const char* k_as_asked = "as requested";
-
-void decide(Plan& plan, std::string_view what, const std::string& value, const std::string& why) {
-  plan.reasons.push_back({std::string(what), value, why, why == k_as_asked});
-}
-
-void decide(Plan& plan, std::string_view what, unsigned value, std::string why) {
-  decide(plan, what, std::to_string(value), std::move(why));
-}
 
 // The value of --nproc-per-node where it is a number: --nproc_per_node=8, --nproc-per-node 8.
 std::optional<unsigned> asked_workers(const std::vector<std::string>& command) {
@@ -169,45 +160,6 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
          fmt::format("{} per node / {}",
                      counted(fit.fewest_cpus, "CPU"),
                      counted(plan.ntasks_per_node, "rank")));
-}
-
-// Slurm may send the signal up to 60 s early (sbatch(1), --signal): a margin within a minute of the
-// limit would fire right at the start.
-void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
-  constexpr const char* k_what = "signal-margin";
-  constexpr std::int64_t k_early = 60, k_working = 30;
-  const std::int64_t margin = spec.signal_margin.count();
-  plan.signal_margin = spec.signal_margin;
-  const bool unlimited = !spec.time || *spec.time == std::chrono::seconds::max();
-  if (unlimited || margin == 0 || margin + k_early < spec.time->count())
-    return decide(plan,
-                  k_what,
-                  fmt::format("{} s", margin),
-                  margin == 0 ? "no warning before the time limit"
-                  : unlimited ? "no time limit requested: counts from the site's default, if any"
-                              : "stop this long before the time limit");
-  const std::int64_t limit = spec.time->count();
-  if (spec.signal_margin != spec::JobSpec{}.signal_margin) {
-    problems.push_back(
-        {"--signal-margin",
-         fmt::format(
-             "{} s + {} s (Slurm may signal that early) is not less than the time limit of {} s",
-             margin,
-             k_early,
-             limit),
-         limit > k_early + 1
-             ? fmt::format("use at most {}, or a longer --time", limit - k_early - 1)
-             : "use a longer --time"});
-    return;
-  }
-  plan.signal_margin = std::chrono::seconds(std::max<std::int64_t>(0, limit - k_early - k_working));
-  decide(plan,
-         k_what,
-         fmt::format("{} s", plan.signal_margin.count()),
-         fmt::format("lowered from {} s: Slurm may signal {} s early and the limit is {}",
-                     margin,
-                     k_early,
-                     format_time_limit(*spec.time)));
 }
 
 // The nodes to avoid, unless the job could not run without them: those that have been avoided

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of sentences that explain() is made of, and what they are about. Pure.
+#pragma once
+
+#include "cli/output/why.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dts::cli::why_words {
+
+using run::AttemptSummary;
+using run::Event;
+
+// The last event of one of these types; null: none.
+template <class... Types>
+const Event* last_of(const std::vector<Event>& events) {
+  const auto found = std::find_if(
+      events.rbegin(), events.rend(), [](const Event& event) { return event.is<Types...>(); });
+  return found == events.rend() ? nullptr : &*found;
+}
+
+[[nodiscard]] std::string ago(std::int64_t duration);
+
+[[nodiscard]] std::string utc(std::int64_t time);
+
+[[nodiscard]] std::int64_t unix_of(const std::string& time);
+
+[[nodiscard]] std::string replaced(std::string text,
+                                   const std::string& name,
+                                   const std::string& value);
+
+[[nodiscard]] bool is_local(const Known& known);
+
+[[nodiscard]] std::string who(const Known& known);
+
+[[nodiscard]] std::string who_begins(const Known& known);
+
+[[nodiscard]] std::string scheduler_begins(const Known& known);
+
+[[nodiscard]] const AttemptSummary* newest(const Known& known);
+
+[[nodiscard]] Standing standing_of(const Known& known);
+
+// "continues from step-000000060", "starts over: it has no checkpoint".
+[[nodiscard]] std::string would_continue(const Known& known);
+
+[[nodiscard]] std::string continue_command(const Known& known);
+
+[[nodiscard]] std::string steps_of(const AttemptSummary& attempt);
+
+// The words of its cause. A signal from outside is the user's own after `dtsubmit stop`.
+[[nodiscard]] std::string what_ended(const AttemptSummary& attempt, run::Cause cause);
+
+[[nodiscard]] AttemptWhy told_of(const AttemptSummary& attempt);
+
+// "submitted", "requeued", "asked for again"
+[[nodiscard]] std::string_view how_asked_for(const Event& event);
+
+[[nodiscard]] std::string progress_of(const Known& known, const AttemptSummary& attempt);
+
+// What stands there while a job waits in the queue, and while its program runs.
+void explain_pending(const Known& known, Why& why);
+void explain_running(const Known& known, Why& why);
+
+}  // namespace dts::cli::why_words

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of make_plan() that have a file of their own, and how each writes down what it decided.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/plan/plan.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace dts::plan {
+
+inline constexpr const char* k_as_asked = "as requested";
+
+inline void decide(Plan& plan,
+                   std::string_view what,
+                   const std::string& value,
+                   const std::string& why) {
+  plan.reasons.push_back({std::string(what), value, why, why == k_as_asked});
+}
+
+inline void decide(Plan& plan, std::string_view what, unsigned value, std::string why) {
+  decide(plan, what, std::to_string(value), std::move(why));
+}
+
+// Slurm may send the signal up to 60 s early (sbatch(1), --signal): a margin within a minute of the
+// limit would fire right at the start.
+void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems);
+
+}  // namespace dts::plan
