@@ -48,7 +48,7 @@ std::string record_of(sched::JobId job) {
   const auto info = scheduler ? (*scheduler)->job(job)
                               : Result<sched::JobInfo>(tl::unexpected<Error>(scheduler.error()));
   if (!info && info.error().code == Errc::not_found)
-    return fmt::format("; {} does not know its job {} any more", (*scheduler)->phrases().name, job);
+    return fmt::format("; {} no longer knows its job {}", (*scheduler)->phrases().name, job);
   if (!info)
     return fmt::format("; nothing is known about its job {}: {}", job, info.error().message);
   if (!sched::is_terminal(info->state)) {

@@ -235,7 +235,7 @@ JobWords words_of_waiting(const JobRecord& job) {
   if (job.reason == "BeginTime")
     words.why = job.was_requeued ? "Slurm lets a requeued job begin only once its old credential "
                                    "has expired (AuthInfo=cred_expire, 120 s by default)"
-                                 : "it asked to begin later";
+                                 : "it was submitted to begin later";
   if (has(job.description, "launch failed"))
     words.why = "Slurm could not launch it, put it back into the queue and holds it";
   return words;

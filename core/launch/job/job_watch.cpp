@@ -114,7 +114,7 @@ Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect&
           ? fmt::format(
                 "the scheduler cannot be loaded ({}); the agent uses Slurm's commands instead", why)
           : fmt::format("the scheduler cannot be asked ({}{}): a preemption is known by "
-                        "its signal only, and only the scheduler itself can bring the job back",
+                        "its signal only, and only the scheduler itself can requeue the job",
                         why,
                         fallback ? "; " + other.error().message : ""));
   return other;

@@ -235,10 +235,8 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
          !plan.hosts.empty() ? "--hosts names them"
          : plan.nodes == 1   ? "one, as --nodes requests no more"
                              : k_as_asked);
-  decide(plan,
-         "gpus-per-node",
-         plan.gpus_per_node,
-         spec.gpus_per_node ? k_as_asked : "none requested");
+  decide(
+      plan, "gpus-per-node", plan.gpus_per_node, spec.gpus_per_node ? k_as_asked : "not requested");
   if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, k_as_asked);
   choose_exclusion(plan, spec, cluster, fit);
   const OwnLauncher launcher = find_own_launcher(spec.command);

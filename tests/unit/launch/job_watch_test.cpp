@@ -177,7 +177,7 @@ TEST_CASE("without any way to the scheduler what that means is said") {
   const auto handicap = next(watch, [&] { return watch.take_handicap(); });
   REQUIRE(handicap);
   CHECK(handicap->find("no scontrol") != std::string::npos);
-  CHECK(handicap->find("only the scheduler itself can bring the job back") != std::string::npos);
+  CHECK(handicap->find("only the scheduler itself can requeue the job") != std::string::npos);
   CHECK_FALSE(watch.wait_job(1s));
   CHECK_FALSE(watch.take_handicap());  // tried again, with the same result
 }
