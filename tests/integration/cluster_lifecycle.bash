@@ -41,7 +41,7 @@ for others in "--nodes 3" "--gpus-per-node 2" "--conf MaxJobCount=77"; do
   SLURM_CONF=$first
   # shellcheck disable=SC2086
   eval "$("$DTSUBMIT" cluster up --name one "${shape[@]}" $others 2>"$scratch/message")" && fail "$others: the eval succeeded"
-  [[ $(<"$scratch/message") == *"another shape"*"down --name one"* ]] || fail "$others: message: $(<"$scratch/message")"
+  [[ $(<"$scratch/message") == *"different shape"*"down --name one"* ]] || fail "$others: message: $(<"$scratch/message")"
   [[ $SLURM_CONF == "$first" && $(export -p) == *"SLURM_CONF="* ]] || fail "$others: SLURM_CONF is ${SLURM_CONF-unset}"
   [[ -n $(sinfo -h) ]] || fail "$others: the cluster cannot be used"
   unset SLURM_CONF
