@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <span>
+
 namespace dts::launch {
 namespace {
 
@@ -23,10 +26,6 @@ auto parse(std::string_view text, const char* what, Build build)
   } catch (const json::exception& error) {
     return fail(Errc::invalid, fmt::format("{}: {}", what, error.what()));
   }
-}
-
-[[noreturn]] void unknown_type(const std::string& type) {
-  throw json::other_error::create(501, "unknown type `" + type + "`", nullptr);
 }
 
 int number(const json& j, const char* name) {
@@ -125,64 +124,100 @@ Go go_from(const json& j) {
   return go;
 }
 
+ClockReading clock_reading_from(const json& j) {
+  return {whole<std::int64_t>(j.at("milliseconds"), "milliseconds")};
+}
+
+Exited exited_from(const json& j) {
+  return {whole<int>(j.at("code"), "code", 255),
+          j.at("out_of_memory").get<bool>(),
+          j.at("done").get<bool>()};
+}
+
+Failed failed_from(const json& j) {
+  return {j.at("message").get<std::string>(), whole<int>(j.at("program"), "program", 255)};
+}
+
+// One message's name and how its fields are read.
+template <class Message>
+struct Reader {
+  std::string_view type;
+  Message (*read)(const json&);
+};
+
+constexpr Reader<FromRank> k_from_rank[] = {
+    {"hello", [](const json& j) -> FromRank { return hello_from(j); }},
+    {"topology", [](const json& j) -> FromRank { return Topology{j.at("text")}; }},
+    {"measured", [](const json& j) -> FromRank { return Measured{j.at("text")}; }},
+    {"clock", [](const json& j) -> FromRank { return clock_reading_from(j); }},
+    {"listening",
+     [](const json& j) -> FromRank {
+       return Listening{port(j), j.value("note", "")};
+     }},
+    {"reached", [](const json& j) -> FromRank { return reached_from(j); }},
+    {"bound", [](const json& j) -> FromRank { return Bound{j.at("text")}; }},
+    {"started", [](const json& j) -> FromRank { return Started{number(j, "pid")}; }},
+    {"launched", [](const json& j) -> FromRank { return launched_from(j); }},
+    {"signalled", [](const json& j) -> FromRank { return Signalled{number(j, "signal")}; }},
+    {"exited", [](const json& j) -> FromRank { return exited_from(j); }},
+    {"progress", [](const json& j) -> FromRank { return progress_from(j); }},
+    {"dumped", [](const json&) -> FromRank { return Dumped{}; }},
+    {"failed", [](const json& j) -> FromRank { return failed_from(j); }},
+    {"refused",
+     [](const json& j) -> FromRank {
+       return Refused{j.at("token"), j.at("node"), j.at("message")};
+     }},
+    {"notice",
+     [](const json& j) -> FromRank {
+       return Notice{j.at("token"), j.at("node"), number(j, "signal")};
+     }},
+    {"attached", [](const json& j) -> FromRank { return Attached{j.at("token")}; }},
+    {"not_launched",
+     [](const json& j) -> FromRank {
+       return NotLaunched{j.at("token"), j.at("message")};
+     }},
+    {"verify", [](const json& j) -> FromRank { return Verify{j.at("token")}; }},
+};
+
+constexpr Reader<ToRank> k_to_rank[] = {
+    {"ask_clock", [](const json&) -> ToRank { return AskClock{}; }},
+    {"listen",
+     [](const json& j) -> ToRank {
+       return Listen{counts(j, "ports"), j.at("nonce")};
+     }},
+    {"probe",
+     [](const json& j) -> ToRank {
+       return Probe{j.at("addresses").get<std::vector<std::string>>(), port(j), j.at("nonce")};
+     }},
+    {"go", [](const json& j) -> ToRank { return go_from(j); }},
+    {"advise", [](const json& j) -> ToRank { return Advise{milliseconds(j, "milliseconds")}; }},
+    {"read_back", [](const json&) -> ToRank { return ReadBack{}; }},
+    {"stacks", [](const json& j) -> ToRank { return Stacks{j.at("file")}; }},
+    {"stop", [](const json& j) -> ToRank { return Stop{number(j, "signal")}; }},
+    {"kill", [](const json&) -> ToRank { return Kill{}; }},
+    {"bye", [](const json&) -> ToRank { return Bye{}; }},
+};
+
+template <class Message>
+Message message_from(std::span<const Reader<Message>> readers, const json& j) {
+  const auto type = j.at("type").get<std::string>();
+  const auto found = std::ranges::find(readers, type, &Reader<Message>::type);
+  if (found == readers.end())
+    throw json::other_error::create(501, "unknown type `" + type + "`", nullptr);
+  return found->read(j);
+}
+
 }  // namespace
 
 Result<FromRank> parse_from_rank(std::string_view line) {
-  return parse(line, "control channel", [](const json& j) -> FromRank {
-    const auto type = j.at("type").get<std::string>();
-    if (type == "hello") return hello_from(j);
-    if (type == "topology") return Topology{j.at("text").get<std::string>()};
-    if (type == "measured") return Measured{j.at("text").get<std::string>()};
-    if (type == "clock")
-      return ClockReading{whole<std::int64_t>(j.at("milliseconds"), "milliseconds")};
-    if (type == "listening") return Listening{port(j), j.value("note", "")};
-    if (type == "reached") return reached_from(j);
-    if (type == "bound") return Bound{j.at("text").get<std::string>()};
-    if (type == "started") return Started{number(j, "pid")};
-    if (type == "launched") return launched_from(j);
-    if (type == "signalled") return Signalled{number(j, "signal")};
-    if (type == "exited")
-      return Exited{whole<int>(j.at("code"), "code", 255),
-                    j.at("out_of_memory").get<bool>(),
-                    j.at("done").get<bool>()};
-    if (type == "progress") return progress_from(j);
-    if (type == "dumped") return Dumped{};
-    if (type == "failed")
-      return Failed{j.at("message").get<std::string>(),
-                    whole<int>(j.at("program"), "program", 255)};
-    if (type == "refused")
-      return Refused{j.at("token").get<std::string>(),
-                     j.at("node").get<std::string>(),
-                     j.at("message").get<std::string>()};
-    if (type == "notice")
-      return Notice{
-          j.at("token").get<std::string>(), j.at("node").get<std::string>(), number(j, "signal")};
-    if (type == "attached") return Attached{j.at("token").get<std::string>()};
-    if (type == "not_launched")
-      return NotLaunched{j.at("token").get<std::string>(), j.at("message").get<std::string>()};
-    if (type == "verify") return Verify{j.at("token").get<std::string>()};
-    unknown_type(type);
+  return parse(line, "control channel", [](const json& j) {
+    return message_from<FromRank>(k_from_rank, j);
   });
 }
 
 Result<ToRank> parse_to_rank(std::string_view line) {
-  return parse(line, "control channel", [](const json& j) -> ToRank {
-    const auto type = j.at("type").get<std::string>();
-    if (type == "ask_clock") return AskClock{};
-    if (type == "listen") return Listen{counts(j, "ports"), j.at("nonce").get<std::string>()};
-    if (type == "probe")
-      return Probe{j.at("addresses").get<std::vector<std::string>>(),
-                   port(j),
-                   j.at("nonce").get<std::string>()};
-    if (type == "go") return go_from(j);
-    if (type == "advise") return Advise{milliseconds(j, "milliseconds")};
-    if (type == "read_back") return ReadBack{};
-    if (type == "stacks") return Stacks{j.at("file").get<std::string>()};
-    if (type == "stop") return Stop{number(j, "signal")};
-    if (type == "kill") return Kill{};
-    if (type == "bye") return Bye{};
-    unknown_type(type);
-  });
+  return parse(
+      line, "control channel", [](const json& j) { return message_from<ToRank>(k_to_rank, j); });
 }
 
 Result<ChannelFile> parse_channel_file(std::string_view text) {
