@@ -22,7 +22,7 @@ using Diagnostics = std::vector<Diagnostic>;
 // "where: error: message", the source line with a caret, "  help: hint": as printed to a person.
 [[nodiscard]] std::string to_text(const Diagnostic& diagnostic);
 
-// All of them in one Error of kind `code`; must not be empty.
+// All problems in one Error of kind `code`; there must be at least one.
 [[nodiscard]] Error to_error(const Diagnostics& diagnostics, Errc code = Errc::invalid);
 
 }  // namespace dts

@@ -31,7 +31,7 @@ class JobId {
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // Where the id is a plain number. 0: there is no job.
+  // The id as a plain number, if it is one. 0: there is no job.
   [[nodiscard]] std::optional<std::uint32_t> number() const;
 
   friend bool operator==(const JobId&, const JobId&) = default;

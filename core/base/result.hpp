@@ -10,7 +10,7 @@
 
 namespace dts {
 
-// What kind of failure, which also decides the process's exit code (dtsubmit(1), EXIT STATUS).
+// The kind of failure, which also decides the process's exit code (dtsubmit(1), EXIT STATUS).
 enum class Errc {
   usage,        // 2: the command line
   invalid,      // 3: a spec, a config, a file's content, a failed check
@@ -52,7 +52,7 @@ using Result = tl::expected<T, Error>;
 }  // namespace dts
 
 // DTS_TRY(expr): returns the error of a Result<void> expression from the calling function.
-// DTS_ASSIGN(decl, expr): the same, else binds the value, e.g. DTS_ASSIGN(auto text,
+// DTS_ASSIGN(decl, expr): the same, otherwise binds the value, e.g. DTS_ASSIGN(auto text,
 // read_file(path));
 #define DTS_CONCAT_(a, b) a##b
 #define DTS_CONCAT(a, b) DTS_CONCAT_(a, b)

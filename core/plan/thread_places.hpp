@@ -15,8 +15,8 @@ namespace dts::plan {
 // LLVM's.
 inline constexpr std::array k_openmp_runtimes{"libgomp", "libiomp5", "libomp"};
 
-// Whoever has set one of these has said where OpenMP's threads go. A runtime that finds two of them
-// drops one with a warning.
+// A user who has set one of these has decided where OpenMP's threads go. A runtime that finds two
+// of them ignores one with a warning.
 inline constexpr std::array k_thread_places{
     "GOMP_CPU_AFFINITY", "KMP_AFFINITY", "OMP_PLACES", "OMP_PROC_BIND"};
 
@@ -26,9 +26,10 @@ inline constexpr std::array k_thread_places{
                                            const std::vector<unsigned>& first_cpus);
 
 // --bind-threads auto: the main thread on all `cpus` of the rank, each other one on its own of
-// `first_cpus`. What the main thread forks or starts has its mask, so loaders of data and threads
-// that are not OpenMP's are not crowded on one core, and a second runtime in the process sees all
-// cores. `linked`: of k_openmp_runtimes, those that the program is linked with; none: any may come.
+// `first_cpus`. Processes and threads that the main thread starts inherit its mask, so data loaders
+// and threads other than OpenMP's are not crowded on one core, and a second runtime in the process
+// sees all cores. `linked`: those of k_openmp_runtimes that the program is linked with; none: it
+// may load any later.
 //
 //   libgomp             OMP_PLACES: GOMP_CPU_AFFINITY has no way to say it (libgomp manual)
 //   libiomp5, libomp    KMP_AFFINITY: OMP_PLACES ends forked children of LLVM 13 to 15

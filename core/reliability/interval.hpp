@@ -11,8 +11,8 @@
 
 namespace dts::reliability {
 
-// Of a job on `nodes` nodes when a node fails `rate` times in 1000 days, independently of the
-// others. Both at least 0; infinite where their product is 0.
+// The mean time to failure of a job on `nodes` nodes if each node fails `rate` times in 1000 days,
+// independently of the others. Both at least 0; infinite if their product is 0.
 [[nodiscard]] Seconds mean_time_to_failure(double nodes, double rate);
 
 // sqrt(2 save mttf): Young 1974, doi 10.1145/361147.361115. Good while save is far below mttf.
@@ -22,13 +22,14 @@ namespace dts::reliability {
 // itself from save >= 2 mttf on.
 [[nodiscard]] Seconds daly_interval(Seconds save, Seconds mttf);
 
-// What to tell a program: Daly's interval, but at least a second, as a program saves between steps.
+// The interval to advise: Daly's, but at least a second, as a program saves between steps.
 [[nodiscard]] Seconds checkpoint_interval(Seconds save, Seconds mttf);
 
-// Of a run on `nodes` nodes (at least 1) of which nothing else is known: its nodes fail at the
-// highest rate that was published (RSC-1: 6.5 in 1000 node-days, Kokolis et al., HPCA 2025), and
-// something else, software mostly, ends it once a day. The second is a guess with a reason: jobs of
-// 128 such nodes were measured to fail 3.6 times as often as their nodes do, twice a day more.
+// The expected time to failure of a run on `nodes` nodes (at least 1) about which nothing else is
+// known: its nodes fail at the highest published rate (RSC-1: 6.5 in 1000 node-days, Kokolis et
+// al., HPCA 2025), and something else, mostly software, ends it once a day. The second is a guess
+// with a reason: jobs of 128 such nodes were measured to fail 3.6 times as often as their nodes do,
+// twice a day more.
 [[nodiscard]] Seconds expected_time_to_failure(unsigned nodes);
 
 // The same after `failures` of its own in `running`: (expectation + running) / (1 + failures), the
@@ -40,8 +41,8 @@ namespace dts::reliability {
 
 // The expected ratio of effective training time (ETTR) of Kokolis et al., HPCA 2025 (arXiv
 // 2410.21680), for one long run without queueing behind others; `recovery` is u0, from the failure
-// to the first step after it. It counts half an interval lost at each failure, hence only for
-// interval + recovery well below mttf; 0 where it would be negative.
+// to the first step after it. It counts half an interval lost at each failure, and so holds only
+// for interval + recovery well below mttf; 0 if it would be negative.
 [[nodiscard]] double kokolis_ettr(Seconds interval, Seconds save, Seconds mttf, Seconds recovery);
 
 // The same by renewal, also when failures are frequent (Daly 2006, section 3). `idle` is the part

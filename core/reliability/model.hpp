@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is simulated: one long run, how its nodes fail, and the policy that brings it back.
+// The simulated model: one long run, how its nodes fail, and the policy that brings it back.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -32,7 +32,7 @@ struct Failures {
 struct Policy {
   std::optional<Seconds>
       checkpoint_every;  // computing time between saves; without: checkpoint_interval()
-  Seconds save{20};      // what a save keeps the ranks from computing
+  Seconds save{20};      // time for which a save keeps the ranks from computing
   Seconds detect{30};    // from a failure to its discovery
   // In the queue before each new allocation. 151 s is the least under Slurm's defaults: KillWait 30
   // s, then cred_expire 120 s + 1 s before a requeued job is eligible.
@@ -45,7 +45,7 @@ struct Policy {
 
 struct Model {
   unsigned nodes = 2048;            // that the run computes on
-  Seconds wall = Seconds(2592000);  // what is looked at: 30 days
+  Seconds wall = Seconds(2592000);  // length of the run: 30 days
   unsigned cluster_nodes = 0;  // the run may use, spares included; 0: there is always another one
   Seconds repair{86400};       // until a broken node of such a cluster is back
   Failures failures;

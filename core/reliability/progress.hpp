@@ -24,8 +24,8 @@ struct Work {
 // thread-safe.
 class Progress {
  public:
-  // `slow_factor` is how much longer everything computed takes beside a slow node. interval + save
-  // must be above 0.
+  // `slow_factor`: how much longer computing takes while a node is slow. interval + save must be
+  // above 0.
   Progress(Nanoseconds interval, Nanoseconds save, double slow_factor);
 
   // The run goes on for `time`, whatever its length at a constant cost.
@@ -43,7 +43,8 @@ class Progress {
 
   [[nodiscard]] bool corrupted() const { return before_corruption_.has_value(); }
 
-  // Back to the newest checkpoint before the corruption, if there is one, else to the newest.
+  // Goes back to the newest checkpoint before the corruption if there was one, otherwise to the
+  // newest.
   void roll_back();
 
   [[nodiscard]] Work work() const;  // what was not lost

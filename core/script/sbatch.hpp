@@ -22,8 +22,8 @@ struct ScriptContext {
   std::string template_name = "sbatch.in";  // for messages
 };
 
-// One option of sbatch: --name=value, or --name where `value` is empty. Values are as Slurm is to
-// see them, not quoted.
+// One option of sbatch: --name=value, or --name where `value` is empty. Values are in the form that
+// Slurm receives, not quoted.
 struct Directive {
   std::string name;   // "job-name"
   std::string value;  // "train"
@@ -35,15 +35,15 @@ using Directives = std::vector<Directive>;
 // by name.
 [[nodiscard]] Directives directives_of(const sched::Submission& job);
 
-// Those of a job that is yet to be submitted. Errc::invalid where the run folder cannot be written
-// as --output: not absolute, a control byte, a backslash (Slurm then leaves %j as it is), or too
-// long.
+// The options of a job that is yet to be submitted. Errc::invalid if the run folder cannot be
+// written as --output: not absolute, a control byte, a backslash (Slurm then leaves %j as it is),
+// or too long.
 [[nodiscard]] Result<Directives> make_directives(const spec::JobSpec& spec,
                                                  const plan::Plan& plan,
                                                  const ScriptContext& context);
 
-// The whole script. Errors as make_directives() and fill_template(), and for a result that sbatch
-// would not take: a NUL or carriage return, more than 4 MiB (max_script_size).
+// The complete script. Errors as make_directives() and fill_template(), and for a result that
+// sbatch would not accept: a NUL or carriage return, more than 4 MiB (max_script_size).
 [[nodiscard]] Result<std::string> render_sbatch(const spec::JobSpec& spec,
                                                 const plan::Plan& plan,
                                                 const ScriptContext& context);

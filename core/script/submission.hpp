@@ -11,7 +11,7 @@
 
 namespace dts::script {
 
-// What a job is made of, at its first submission and for every successor of it.
+// The inputs of a job, for its first submission and for every successor.
 struct JobFiles {
   std::string script = {};                    // the text that render_sbatch() gave
   std::string script_path = {};               // where it lies
@@ -20,7 +20,7 @@ struct JobFiles {
   std::vector<std::string> environment = {};  // "NAME=value", already scrubbed
 };
 
-// What is handed to the scheduler, and what the script's #SBATCH lines are rendered from
+// The submission to the scheduler, from which the script's #SBATCH lines are rendered too
 // (directives_of(); a test compares both in a real Slurm).
 [[nodiscard]] sched::Submission make_submission(const spec::JobSpec& spec,
                                                 const plan::Plan& plan,

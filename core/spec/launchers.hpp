@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What starts the ranks, as everything before the job needs to know it. Pure, thread-safe.
+// The launchers, as far as code that runs before the job needs to know them. Pure, thread-safe.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace dts::spec {
 
 enum class Launcher {
-  automatic,  // settled in the job: the first that is there
+  automatic,  // chosen in the job: the first available one
 #define DTS_LAUNCHER(name, ...) name,
 #include "core/spec/launchers.inc"
 #undef DTS_LAUNCHER
@@ -22,7 +22,7 @@ struct LauncherRow {
   std::vector<std::string_view> leaks{};  // prefixes of the variables that it sets in its processes
 };
 
-// All but `automatic`, in the order in which that tries them.
+// All but `automatic`, in the order in which it tries them.
 [[nodiscard]] const std::vector<LauncherRow>& built_in_launchers();
 
 // "auto", "mpirun", ... and the inverse.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be wrong with a JobSpec in itself, before any cluster is asked. Pure, thread-safe.
+// Checks of a JobSpec on its own, without a cluster. Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"

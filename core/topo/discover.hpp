@@ -13,8 +13,8 @@ namespace dts::topo {
 // Between an error's message and its hint, as dtsubmit-topology writes them.
 inline constexpr std::string_view k_hint_mark = "\nhint: ";
 
-// Runs dtsubmit-topology, which lies beside the plug-ins; it inherits the caller's cores. Some 10
-// ms, at most 30 s. Errc::not_found where it is not installed. Thread-safe.
+// Runs dtsubmit-topology, which lies next to the plug-ins; it inherits the caller's cores. Takes
+// about 10 ms, at most 30 s. Errc::not_found if it is not installed. Thread-safe.
 [[nodiscard]] Result<NodeTopology> discover();
 
 // The machine that `lstopo --of xml` recorded in `path`, all of its processors. Errc::not_found,

@@ -10,9 +10,9 @@ inline constexpr unsigned k_same_numa = 1;
 inline constexpr unsigned k_same_package = 2;
 inline constexpr unsigned k_other_package = 3;
 
-// 0 where the core is in the part of the node that the device hangs from, else one of the above.
-// The order is what matters; on a two-socket node the steps are about those of the transfer rates
-// to and from the GPU.
+// 0 if the core is in the part of the node that the device is attached to, otherwise one of the
+// above. The order is what matters; on a two-socket node the steps are about those of the transfer
+// rates to and from the GPU.
 [[nodiscard]] unsigned distance(const Core& core, const Device& device);
 
 // NCCL's classes of paths between PCI devices (NVIDIA's documentation of NCCL_NET_GDR_LEVEL), with

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an administrator says of a node against its firmware. Pure.
+// An administrator's corrections to a node's firmware. Pure.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -6,8 +6,8 @@
 
 namespace dts::topo {
 
-// `node` with those of its PUs (OS indices, in any order) that are among `pus`: devices, NUMA nodes
-// and distances stay those of the whole machine.
+// `node` restricted to the PUs (OS indices, in any order) in `pus`; devices, NUMA nodes and
+// distances stay those of the whole machine.
 [[nodiscard]] NodeTopology restrict_to(NodeTopology node, const std::vector<unsigned>& pus);
 
 }  // namespace dts::topo

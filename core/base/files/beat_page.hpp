@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank's heartbeat: one page of memory that the program and its `dtsubmit rank` share. A beat
-// costs the program one store; nobody waits for anybody.
+// costs the program one store, and neither side waits for the other.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -15,8 +15,9 @@
 
 namespace dts {
 
-// The page is six numbers of 64 bits in the machine's byte order (dtsubmit-environment(7)). Each
-// is written by one side and read by the other, whole (lock-free atomics). Movable; thread-safe.
+// The page is six numbers of 64 bits in the machine's byte order (dtsubmit-environment(7)). Each is
+// written by one side and read by the other, without tearing (lock-free atomics). Movable;
+// thread-safe.
 class BeatPage {
  public:
   // A new page, all zero; it lives as long as a process has it open.
@@ -46,7 +47,7 @@ class BeatPage {
   [[nodiscard]] std::uint64_t checkpoint_every_seconds() const { return (load(2) + 500) / 1000; }
 
   // Written by the program before its beat: how long its own work in that step took, without
-  // waiting for other ranks, in milliseconds; 0: not told, so less than one counts as one.
+  // waiting for other ranks, in milliseconds; 0: not reported, so less than one counts as one.
   void worked(std::uint64_t milliseconds) { store(3, std::max<std::uint64_t>(1, milliseconds)); }
 
   [[nodiscard]] std::uint64_t work_milliseconds() const { return load(3); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are whole or absent: every write is temp + fsync + rename + fsync of the folder.
+// Files that are complete or absent: every write is temp + fsync + rename + fsync of the folder.
 // Functions are thread-safe as long as no two write the same path at once.
 #pragma once
 
@@ -53,18 +53,17 @@ enum class Durability {
 
 [[nodiscard]] bool exists(const std::string& path);
 
-// Removes a file or a whole folder; an absent one is fine.
+// Removes a file or a whole folder; not an error if it is absent.
 [[nodiscard]] Result<void> remove_all(const std::string& path);
 
 // Absolute path of the running program's file.
 [[nodiscard]] std::string program_path();
 
-// Where plug-ins and programs of ours lie that people do not call: ../lib/dtsubmit from
-// program_path().
+// The folder of plug-ins and internal programs: ../lib/dtsubmit from program_path().
 [[nodiscard]] std::string library_folder();
 
-// Where a user's state lives: dtsubmit in XDG_STATE_HOME, else in ~/.local/state (XDG Base
-// Directory Specification 0.8). Errc::invalid where neither variable names an absolute path.
+// The folder of a user's state: dtsubmit in XDG_STATE_HOME, otherwise in ~/.local/state (XDG Base
+// Directory Specification 0.8). Errc::invalid if neither variable names an absolute path.
 [[nodiscard]] Result<std::string> state_folder();
 
 [[nodiscard]] std::string absolute_path(const std::string& path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and folders that only we can have written: what they say is acted upon, so a file that
-// somebody else planted or may change is refused by its name. What is checked is what was opened
-// (fstat on the descriptor), so nothing can be exchanged in between. Thread-safe.
+// Files and folders that only we can have written. Their contents are acted upon, so a file that
+// somebody else planted or may change is refused by name. The check is done on the open descriptor
+// (fstat), so the file cannot be exchanged in between. Thread-safe.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -19,8 +19,8 @@ namespace dts {
 // that neither we nor root made; not_found or io where it cannot be opened.
 [[nodiscard]] Result<UniqueFd> open_own_folder(const std::string& path);
 
-// Errc::invalid where `path` is a symbolic link that neither we nor root made: where it leads is
-// nobody's wish. Anything else is fine here, also what is absent.
+// Errc::invalid if `path` is a symbolic link that neither we nor root made: its target cannot be
+// trusted. Anything else passes here, including an absent path.
 [[nodiscard]] Result<void> check_own_link(const std::string& path);
 
 enum class Others {
@@ -38,7 +38,7 @@ enum class Others {
                                                 std::uint64_t limit = std::uint64_t{1} << 30,
                                                 Others others = Others::may_not_write);
 
-// What is left of an open file, from where it stands; `path` is for the error's words.
+// The rest of an open file, from its current offset; `path` is used in error messages.
 [[nodiscard]] Result<std::string> read_open_file(int fd,
                                                  const std::string& path,
                                                  std::uint64_t limit);

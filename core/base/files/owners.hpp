@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose files are to be believed, where this process does not see every owner as he is.
+// Which owners of files can be trusted if this process does not see every owner's real id.
 #pragma once
 
 #include <sys/types.h>
@@ -9,17 +9,17 @@
 
 namespace dts {
 
-// How a process sees the owners of files. In a user namespace that maps one user only, as the nodes
-// of a plain user's private cluster are, everybody else's files, root's too, belong to one number:
-// the kernel's overflow user (user_namespaces(7)).
+// How a process sees the owners of files. In a user namespace that maps only one user, as on the
+// nodes of a plain user's private cluster, the files of all others, including root, belong to one
+// id: the kernel's overflow user (user_namespaces(7)).
 struct OwnerView {
   uid_t self = 0;                   // effective
-  std::optional<uid_t> stranger{};  // whom all who have no number here look like, root among them
+  std::optional<uid_t> stranger{};  // the id of all users without a mapping here, including root
 
   // The user's own or root's, beyond doubt.
   [[nodiscard]] bool is_trusted(uid_t owner) const { return owner == 0 || owner == self; }
 
-  // Root's or anybody else's who is not mapped: the true owner cannot be told.
+  // Owned by root or by another unmapped user: the true owner is unknown.
   [[nodiscard]] bool is_unknown(uid_t owner) const {
     return !is_trusted(owner) && owner == stranger;
   }
@@ -32,7 +32,7 @@ struct OwnerView {
                                    std::string_view uid_map,
                                    std::string_view overflow_uid);
 
-// Of this process, now. Thread-safe.
+// The view of this process, now. Thread-safe.
 [[nodiscard]] OwnerView owner_view();
 
 }  // namespace dts

@@ -19,8 +19,8 @@ class SegmentFolder {
  public:
   SegmentFolder() = default;
 
-  // Not valid() where `parent` is absent or cannot be written, or where such a folder belongs to
-  // somebody else or is open to others: then nothing is there to share, and that is no error.
+  // Not valid() if `parent` is absent or not writable, or if such a folder belongs to somebody else
+  // or is open to others: then there is nothing to share, which is not an error.
   [[nodiscard]] static SegmentFolder join(const std::string& parent, std::string_view name);
 
   SegmentFolder(SegmentFolder&&) noexcept = default;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/net/net.hpp"
 
+#include "core/base/os/wait.hpp"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,7 +11,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -146,12 +147,10 @@ class Race {
     while (!runners_.empty()) {
       std::vector<pollfd> waiting;
       for (const Runner& one : runners_) waiting.push_back({one.socket.get(), POLLOUT, 0});
-      const auto left = std::chrono::ceil<milliseconds>(until - Clock::now()).count();
-      const int ready =
-          ::poll(waiting.data(), waiting.size(), static_cast<int>(std::max<long>(0, left)));
-      if (ready == 0) return false;
-      for (std::size_t i = waiting.size(); ready > 0 && i-- > 0;)
+      if (!wait_for_any(waiting, until)) return false;
+      for (std::size_t i = waiting.size(); i-- > 0;)
         if (waiting[i].revents != 0 && arrived(i)) return true;
+      if (Clock::now() >= until) return false;
     }
     return false;
   }

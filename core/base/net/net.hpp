@@ -14,16 +14,16 @@ namespace dts {
 // A listening socket on all interfaces (both families where the host has IPv6). `port` 0: any.
 [[nodiscard]] Result<UniqueFd> listen_on(unsigned port);
 
-// A port for a program that is to bind it later. `socket` keeps everybody else from it until then;
-// `claim` keeps other ranks of ours on this host from it as long as it is open, also in the moment
-// between the end of `socket` and the program's own bind, and while the program is between two.
+// A port for a program that is to bind it later. `socket` keeps all other processes from it until
+// then; `claim`, while it is open, keeps our other ranks on this host from it, also between the end
+// of `socket` and the program's own bind, and while the program has it closed.
 struct HeldPort {
   UniqueFd socket;
   UniqueFd claim;
   unsigned port = 0;  // 0: none was free
 };
 
-// The first of `ports` that nobody listens on and nobody else holds.
+// The first of `ports` that no process listens on and no other rank holds.
 [[nodiscard]] HeldPort hold_one_of(const std::vector<unsigned>& ports);
 
 // The port a socket is bound to.

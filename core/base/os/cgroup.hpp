@@ -18,7 +18,7 @@ struct Cgroup {
   [[nodiscard]] bool is_unified() const { return controllers.empty(); }
 };
 
-// All lines that are well-formed, in their order.
+// All well-formed lines, in order.
 [[nodiscard]] std::vector<Cgroup> parse_cgroups(std::string_view proc_cgroup);
 
 }  // namespace dts

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What we say on standard error: the log of a long-running process (agent, rank), one line an event
-// with the UTC time first, and words for a person. Neither fails: a stream that is closed, or whose
-// disk is full or read-only, must end neither a job nor a command. Thread-safe.
+// Output on standard error: the log of a long-running process (agent, rank), one line per event
+// that begins with the UTC time, and messages for a person. Neither can fail: a stream that is
+// closed, or whose disk is full or read-only, must end neither a job nor a command. Thread-safe.
 #pragma once
 
 #include <fmt/core.h>
@@ -25,8 +25,8 @@ void log(fmt::format_string<Args...> format, Args&&... args) {
   log_line(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// For a person, without a time; ends with a newline of its own. (fmt::print throws where it cannot
-// write.)
+// A message for a person, without a time; the text must end with a newline. (fmt::print throws if
+// it cannot write.)
 template <class... Args>
 void tell(fmt::format_string<Args...> format, Args&&... args) {
   tell_words(fmt::format(format, std::forward<Args>(args)...));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/os/process.hpp"
 
+#include "core/base/os/wait.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -142,10 +142,8 @@ bool drain(int fd, std::string& into) {
 bool drain_until(Clock::time_point deadline, int out, int err, Output& output) {
   pollfd fds[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) return false;
-    if (::poll(fds, 2, static_cast<int>(left.count())) < 0 && errno != EINTR) return true;
+    if (Clock::now() >= deadline) return false;
+    if (!wait_for_any(fds, deadline)) return true;
     if (fds[0].revents != 0 && !drain(fds[0].fd, output.out)) fds[0].fd = -1;
     if (fds[1].revents != 0 && !drain(fds[1].fd, output.err)) fds[1].fd = -1;
   }

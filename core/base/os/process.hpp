@@ -43,9 +43,9 @@ struct Command {
     const std::vector<std::pair<std::string, std::string>>& additions);
 
 // Starts the program with all signals at their default action and all but blocked_signals
-// unblocked. Errc::not_found where argv[0] or its interpreter is not there, Errc::invalid where it
-// is but cannot be executed: the failure of exec itself is reported here, not by the child's exit
-// code. Other errors are of the machine.
+// unblocked. Errc::not_found if argv[0] or its interpreter does not exist, Errc::invalid if it
+// cannot be executed: the failure of exec itself is reported here, not by the child's exit code.
+// Other errors are those of the machine.
 [[nodiscard]] Result<pid_t> start_process(const Command& command);
 
 // How a process ended: its exit code, or 128 + the signal (the shell's convention).
@@ -58,17 +58,17 @@ struct Output {
 };
 
 // Runs to the end, killing the whole process group after `limit`: then Errc::io, "timed out", at
-// most 5 s later. A process that SIGKILL does not end by then (it waits in the kernel, for a dead
-// file server say) is named in the error and left behind: whoever is its parent when it ends at
-// last, init after us, reaps it.
+// most 5 s later. A process that SIGKILL does not end by then (it waits in the kernel, perhaps for
+// a dead file server) is named in the error and left behind; its parent at that time, init after
+// us, reaps it.
 [[nodiscard]] Result<Output> run_process(Command command, std::chrono::milliseconds limit);
 
 // The file that `name` means in PATH, or nullopt.
 [[nodiscard]] std::optional<std::string> find_program(const std::string& name);
 
-// The file that `name` means, in PATH if it has no slash, or why it cannot be run: Errc::not_found
-// where it or the interpreter in its first line (`#!`) is not there, Errc::invalid for a folder and
-// for a file that we may not execute.
+// The file that `name` refers to, in PATH if it has no slash, or why it cannot be run:
+// Errc::not_found if it or the interpreter in its first line (`#!`) does not exist, Errc::invalid
+// for a folder and for a file that we may not execute.
 [[nodiscard]] Result<std::string> resolve_program(const std::string& name);
 
 // The shell's exit code for a program that could not be started: 127 not found, 126 not executable;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of this machine as proc(5) tells them. Thread-safe.
+// The processes of this machine, from proc(5). Thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -41,7 +41,7 @@ struct ProcessInfo {
 // The value of the line "KEY:  value" in such a file of /proc; empty: there is none.
 [[nodiscard]] std::string proc_field(const std::string& file, std::string_view key);
 
-// What /proc/PID/environ says ("A=1\0B=2\0"), with which the program was started; empty where we
+// The contents of /proc/PID/environ ("A=1\0B=2\0"), with which the program was started; empty if we
 // may not read it.
 [[nodiscard]] std::string environment_of(pid_t pid);
 

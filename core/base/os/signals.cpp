@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/os/signals.hpp"
 
-#include <poll.h>
+#include "core/base/os/wait.hpp"
+
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -37,8 +38,7 @@ std::optional<int> wait_for_one_of(int fd,
                                    std::chrono::seconds limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
   while (std::chrono::steady_clock::now() < until) {
-    pollfd waiting{fd, POLLIN, 0};
-    ::poll(&waiting, 1, 200);
+    if (!wait_readable(fd, until)) continue;
     while (const auto signal = read_signal(fd))
       if (std::find(awaited.begin(), awaited.end(), *signal) != awaited.end()) return signal;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is alike, together. Pure, thread-safe.
+// Groups equal things. Pure, thread-safe.
 #pragma once
 
 #include <algorithm>

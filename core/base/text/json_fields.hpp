@@ -20,7 +20,7 @@ namespace dts {
                                        std::int64_t least,
                                        std::uint64_t most);
 
-// A whole number of `Int`, of `most` at the utmost.
+// A whole number that fits `Int`, at most `most`.
 template <class Int>
 [[nodiscard]] Int whole(const nlohmann::json& value,
                         const char* name,

@@ -21,7 +21,7 @@ template <class Value, std::size_t count>
   return "unknown";
 }
 
-// nullopt for another word than one of the table's; upper and lower case differ.
+// nullopt for a word that is not in the table; case-sensitive.
 template <class Value, std::size_t count>
 [[nodiscard]] constexpr std::optional<Value> value_of(const Names<Value, count>& names,
                                                       std::string_view name) {

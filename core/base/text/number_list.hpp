@@ -13,8 +13,8 @@ namespace dts {
 // 8192 on x86), and what a set for sched_setaffinity(2) is made for.
 inline constexpr unsigned k_highest_cpu = 16'383;
 
-// Every number in its order; empty for empty text. nullopt for anything else, and for a number
-// above `most`.
+// All numbers in order; empty for empty text. nullopt for anything else, and for a number above
+// `most`.
 [[nodiscard]] std::optional<std::vector<unsigned>> parse_number_list(std::string_view text,
                                                                      unsigned most);
 

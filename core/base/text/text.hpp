@@ -34,8 +34,8 @@ namespace dts {
 // Damerau-Levenshtein distance (optimal string alignment).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate that `word` is the beginning of, otherwise the one nearest to it if that is near
-// enough to be a slip of the pen.
+// The candidate that begins with `word`, otherwise the nearest one if it is near enough to be a
+// typing error.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,
                                                  const std::vector<std::string>& candidates);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of an attempt are bound, with all that are alike in one group: a thousand ranks are
-// a few lines. attempt-<k>/binding.json.
+// How the ranks of an attempt are bound, with equal ones in one group, so that a thousand ranks
+// take a few lines. Written to attempt-<k>/binding.json.
 #pragma once
 
 #include "core/launch/binding/judge_binding.hpp"
@@ -12,7 +12,7 @@
 
 namespace dts::launch {
 
-// What was planned for one rank and what it said of itself.
+// The plan for one rank, and its own reading.
 struct RankBound {
   unsigned rank = 0;
   std::string node;
@@ -36,7 +36,7 @@ struct BindingReport {
   unsigned attempt = 1;
   unsigned number = 1;   // of this report in its attempt
   std::string time;      // ISO 8601 UTC
-  bool settled = false;  // of programs that had run for a while: their threads too
+  bool settled = false;  // of programs that had run for a while, with their threads
   std::vector<BindingGroup> groups;
 
   bool operator==(const BindingReport&) const = default;

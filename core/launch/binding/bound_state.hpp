@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel says of where a rank and the threads of its program may run, and its memory may
-// lie. A value: plain data, as text on the control channel and in binding.json.
+// Where a rank, the threads of its program and its memory may be, according to the kernel. A value:
+// plain data, as text on the control channel and in binding.json.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -16,8 +16,8 @@ namespace dts::launch {
 
 // Threads that may run on the same PUs, of all processes of one name.
 struct ThreadGroup {
-  std::string program;         // their processes' name (comm of proc(5))
-  std::string name;            // their own where it says who made them ("NCCL..."); else empty
+  std::string program;  // their processes' name (comm of proc(5))
+  std::string name;     // their own names if these show their origin ("NCCL..."); otherwise empty
   std::vector<unsigned> cpus;  // ascending
   unsigned threads = 0;
   unsigned working = 0;  // of them, that have used processor time
@@ -26,7 +26,7 @@ struct ThreadGroup {
 };
 
 struct BoundState {
-  // Of the rank's process before the program starts.
+  // The state of the rank's process before the program starts.
   std::vector<unsigned> inherited;  // PUs of the mask that it was started with, ascending
   std::string inherited_from;       // the variable that asked for that mask; empty: none is known
   std::vector<unsigned> cpus;       // of the mask read back after binding
@@ -40,7 +40,7 @@ struct BoundState {
   std::string thread_places{};  // by which variables OpenMP's threads are bound, and why these;
                                 // empty: --bind-threads auto was not asked for
 
-  // Of the program and its descendants, some time after their start.
+  // The state of the program and its descendants, some time after their start.
   bool settled = false;
   std::vector<unsigned> cgroup_now;  // `cgroup` by then
   std::vector<ThreadGroup> threads;

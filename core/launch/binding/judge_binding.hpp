@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was planned against what the kernel says, in words. Pure, thread-safe.
+// Compares the plan with the kernel's state, in sentences. Pure, thread-safe.
 #pragma once
 
 #include "core/launch/binding/bound_state.hpp"
@@ -13,7 +13,7 @@ namespace dts::launch {
 struct BindingFinding {
   std::string text;      // without the number of threads, so that ranks have the same words
   unsigned threads = 0;  // that `text` is about, and goes on from; 0: none
-  bool mismatch = true;  // --strict-binding stops for it; else only worth a word
+  bool mismatch = true;  // --strict-binding stops for it; otherwise only a warning
 
   bool operator==(const BindingFinding&) const = default;
 };

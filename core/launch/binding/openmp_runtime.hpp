@@ -29,9 +29,9 @@ struct ProgramFile {
 // Pure. Any bytes will do.
 [[nodiscard]] ProgramFile look_at_program(const ReadAt& read);
 
-// Those of plan::k_openmp_runtimes, in its order, whose files are named in `text`: what `ld.so
-// --list` writes, or /proc/PID/maps. Wheels of Python add to such a name ("libgomp-a34b3233.so.1").
-// Pure.
+// The members of plan::k_openmp_runtimes, in its order, whose files are named in `text`: the output
+// of `ld.so --list`, or /proc/PID/maps. Wheels of Python add to such a name
+// ("libgomp-a34b3233.so.1"). Pure.
 [[nodiscard]] std::vector<std::string> runtimes_in(std::string_view text);
 
 struct LinkedRuntimes {
@@ -39,9 +39,9 @@ struct LinkedRuntimes {
   std::string why_none;            // "is a script"; empty where there are some
 };
 
-// Of the program that argv[0] = `program` names. What LD_PRELOAD adds counts only beside what the
-// program is linked with itself: of one that is not, anything may load more. Takes the time of a
-// start of the loader, 5 s at most. Thread-safe.
+// The runtimes of the program that argv[0] = `program` names. Those that LD_PRELOAD adds count only
+// if the program itself is linked with one; otherwise it may still load others. Starts the dynamic
+// loader, for 5 s at most. Thread-safe.
 [[nodiscard]] LinkedRuntimes linked_runtimes(const std::string& program);
 
 }  // namespace dts::launch

@@ -14,15 +14,15 @@
 namespace dts::launch {
 
 // The files that may hold the PUs of the cpuset of a process, by its /proc/PID/cgroup: first that
-// of its own control group, then those of the ones around it. Version 1 where the cpuset controller
-// is there, else version 2, as Slurm and systemd mount them.
+// of its own control group, then those of the ones around it. Version 1 if it has the cpuset
+// controller, otherwise version 2, as Slurm and systemd mount them.
 [[nodiscard]] std::vector<std::string> cpuset_files(std::string_view proc_cgroup);
 
-// The variable by which a launcher was told to narrow masks, "SLURM_CPU_BIND=map_cpu:0"; empty
-// where none asks for it.
+// The variable that made a launcher narrow masks, "SLURM_CPU_BIND=map_cpu:0"; empty if there is
+// none.
 [[nodiscard]] std::string mask_variable(const Lookup& variable);
 
-// Of the calling process, after binding; `inherited` is its mask before that. Takes well under a
+// Reads the calling process after binding; `inherited` is its mask before that. Takes well under a
 // millisecond.
 [[nodiscard]] BoundState read_start_state(std::vector<unsigned> inherited,
                                           std::string memory_error);

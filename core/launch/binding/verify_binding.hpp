@@ -16,9 +16,9 @@ struct VerifiedBinding {
   std::string because;  // why not, where it is an older reading
 };
 
-// Of the newest attempt. Its agent is told to ask the ranks, and waited for as long as `limit`;
-// where that comes to nothing, because the run is over or the agent's host cannot be reached from
-// here, it is the last reading. Errc::not_found where the attempt never had one.
+// The binding of the newest attempt. Its agent is asked to query the ranks, for at most `limit`; if
+// that fails, because the run is over or the agent's host cannot be reached from here, the last
+// reading is returned. Errc::not_found if the attempt never had one.
 [[nodiscard]] Result<VerifiedBinding> verify_binding(
     const run::RunDirectory& run, std::chrono::milliseconds limit = std::chrono::seconds(20));
 

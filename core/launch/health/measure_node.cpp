@@ -9,15 +9,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <mutex>
-#include <thread>
-#include <utility>
 
 namespace dts::launch {
 namespace {
@@ -80,33 +76,6 @@ NodeFacts measure_node(const std::string& folder, GpuUse use) {
   else
     facts.no_nvml = gpus.error().message;
   return facts;
-}
-
-struct NodeMeasurement::Shared {
-  UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  std::mutex mutex;
-  std::optional<NodeFacts> facts;
-};
-
-NodeMeasurement::NodeMeasurement(std::string folder, GpuUse use)
-    : shared_(std::make_shared<Shared>()) {
-  std::thread([shared = shared_, folder = std::move(folder), use] {
-    NodeFacts facts = measure_node(folder, use);
-    const std::lock_guard lock(shared->mutex);
-    shared->facts = std::move(facts);
-    ::eventfd_write(shared->event.get(), 1);
-  }).detach();
-}
-
-int NodeMeasurement::event_fd() const {
-  return shared_->event.get();
-}
-
-std::optional<NodeFacts> NodeMeasurement::take() {
-  eventfd_t count = 0;
-  ::eventfd_read(shared_->event.get(), &count);
-  const std::lock_guard lock(shared_->mutex);
-  return std::exchange(shared_->facts, std::nullopt);
 }
 
 }  // namespace dts::launch

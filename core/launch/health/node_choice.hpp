@@ -10,7 +10,7 @@
 
 namespace dts::launch {
 
-// What is known of one node of the allocation.
+// The knowledge about one node of the allocation.
 struct NodeStanding {
   std::string node;
   std::string lost{};        // why it is unfit, by its pre-flight
@@ -31,14 +31,14 @@ struct NodeChoice {
 // equals the first of the allocation, so that nodes stay the same from attempt to attempt.
 [[nodiscard]] NodeChoice choose_nodes(const std::vector<NodeStanding>& nodes, unsigned wanted);
 
-// What a node says of itself in the step that asks all nodes before one is chosen.
+// A node's own report in the step that measures all nodes before some are chosen.
 struct NodeReport {
   std::string node;
   std::int64_t milliseconds = 0;  // Unix time there
   NodeFacts facts;
 };
 
-// One line, and back. Errc::invalid for anything else.
+// Conversion to one line and back. Errc::invalid for anything else.
 [[nodiscard]] std::string to_text(const NodeReport& report);
 [[nodiscard]] Result<NodeReport> parse_node_report(std::string_view line);
 

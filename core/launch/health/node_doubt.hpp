@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which nodes of a job cannot run a rank at all: those without dtsubmit, or without the run
-// directory (a share that is not mounted). From there nobody can tell the agent, so after a failed
-// launch that names no node each is asked by one step of a shell.
+// directory (a share that is not mounted). Such a node cannot report to the agent, so after a
+// failed launch that names no node, one step runs a shell on each.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -24,8 +24,8 @@ struct NodeDoubt {
 [[nodiscard]] Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
                                                                std::chrono::milliseconds limit);
 
-// What such a step printed, a line for each node: "n1 cannot read /runs/a". Lines that name none of
-// `nodes` are passed over. Pure.
+// Parses the output of such a step, a line for each node: "n1 cannot read /runs/a". Lines that name
+// none of `nodes` are ignored. Pure.
 [[nodiscard]] std::vector<run::UnfitNode> parse_unable(const std::string& output,
                                                        const std::vector<std::string>& nodes);
 

@@ -27,8 +27,8 @@ class NodePool {
  public:
   explicit NodePool(NodePoolSettings settings) : settings_(std::move(settings)) {}
 
-  // For the attempt whose folder exists. With spares every node is measured first; logs what was
-  // found. Unfit nodes are reported once.
+  // Chooses nodes for the attempt, whose folder exists. With spares, every node is measured first,
+  // and the findings are logged. Unfit nodes are reported once.
   [[nodiscard]] NodeChoice choose(unsigned attempt);
 
   // True where choose() has measured: the attempt need not.

@@ -2,10 +2,10 @@
 #include "core/launch/health/node_probe.hpp"
 
 #include "core/base/files/unique_fd.hpp"
+#include "core/base/os/wait.hpp"
 
 #include <fmt/format.h>
 #include <netdb.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -51,14 +51,12 @@ class Probes {
   void wait(std::chrono::milliseconds limit) {
     const auto until = Clock::now() + limit;
     while (!tries_.empty()) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-      if (left <= 0) return;
+      if (Clock::now() >= until) return;
       std::vector<pollfd> waiting;
       for (const Try& one : tries_)
         waiting.push_back(
             {one.socket.get(), static_cast<short>(one.connected ? POLLIN : POLLOUT), 0});
-      if (::poll(waiting.data(), waiting.size(), static_cast<int>(left)) < 0 && errno != EINTR)
-        return;
+      if (!wait_for_any(waiting, until)) return;
       for (std::size_t i = waiting.size(); i-- > 0;)
         if (waiting[i].revents != 0 && settled(tries_[i]))
           tries_.erase(tries_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a node there at all? Asked of its kernel and of its slurmd over TCP, without a word of
+// Checks whether a node is up at all: connects to its kernel and its slurmd over TCP, without using
 // Slurm's protocol.
 #pragma once
 
@@ -31,8 +31,9 @@ struct NodeSight {
   std::string detail{};  // of unreachable and unknown: "10.0.0.7 port 6818: No route to host"
 };
 
-// All of them side by side, a socket for each address: one sight for each node, in their order,
-// after `limit` at most. Names are looked up first, which the limit does not cover. Thread-safe.
+// Probes all nodes in parallel, with a socket for each address, and returns one result per node, in
+// order, after `limit` at most. Names are resolved first, which the limit does not cover.
+// Thread-safe.
 [[nodiscard]] std::vector<NodeSight> probe_nodes(const std::vector<NodeEndpoint>& nodes,
                                                  std::chrono::milliseconds limit);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The health of a node's GPUs, as NVML tells it.
+// The health of a node's GPUs, from NVML.
 #pragma once
 
 #include "core/launch/health/preflight.hpp"

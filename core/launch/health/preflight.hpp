@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a node before programs start there, and what follows from its answers. Only what
-// training cannot do without makes a node unfit; the rest is said and borne. Pure, thread-safe.
+// The checks of a node before programs start there, and their consequences. Only what training
+// cannot do without makes a node unfit; the rest is reported as a warning. Pure, thread-safe.
 //
 // The GPU's limits are those of NVIDIA's DCGM health checks (docs.nvidia.com/datacenter/dcgm,
 // "Health Monitoring"): uncorrectable errors since the driver was loaded and a failed row remapping
@@ -29,7 +29,7 @@ struct GpuFacts {
   unsigned instances = 1;        // that it can be at the most, in MIG mode
 };
 
-// What a node measured of itself; measure_node() makes it.
+// A node's measurements of itself, made by measure_node().
 struct NodeFacts {
   int write_errno = 0;                      // of a file written, synced and removed
   std::optional<std::uint64_t> run_free{};  // bytes, in the run directory
@@ -45,7 +45,7 @@ struct NodeFacts {
 [[nodiscard]] std::string to_text(const NodeFacts& facts);
 [[nodiscard]] Result<NodeFacts> parse_node_facts(std::string_view text);
 
-// What the plan expects of the node.
+// The plan's requirements for the node.
 struct NodeDemand {
   std::string run_directory;
   unsigned ranks = 1;                        // on this node
@@ -64,7 +64,7 @@ struct Finding {
 
 [[nodiscard]] std::vector<Finding> judge(const NodeFacts& facts, const NodeDemand& demand);
 
-// What the findings of one node come to.
+// The conclusion from the findings of one node.
 struct NodeVerdict {
   std::string unfit;  // why it is, "; " between reasons; empty: it is not
   bool disk = true;   // no reason but the run directory's disk

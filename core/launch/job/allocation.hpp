@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler really gave this job, read from the batch script's environment (sbatch(1),
-// OUTPUT ENVIRONMENT VARIABLES).
+// The allocation that the scheduler really gave this job, read from the batch script's environment
+// (sbatch(1), OUTPUT ENVIRONMENT VARIABLES).
 #pragma once
 
 #include "core/base/job_id.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent is to do: the run's own files, and what the scheduler gave for them.
+// An agent's task: the run's own files, and the scheduler's allocation for them.
 #pragma once
 
 #include "core/launch/job/allocation.hpp"
@@ -25,7 +25,7 @@ struct Assignment {
 [[nodiscard]] Result<spec::JobSpec> read_spec(const run::RunDirectory& run);
 [[nodiscard]] Result<plan::Plan> read_plan(const run::RunDirectory& run);
 
-// What --on and --time-total ask for.
+// The policy of --on and --time-total.
 [[nodiscard]] Result<run::Policy> read_policy(const spec::JobSpec& spec);
 
 }  // namespace dts::launch

@@ -13,19 +13,19 @@
 
 namespace dts::launch {
 
-// What the record of the job alone does not tell.
+// Facts that are not in the job's record.
 struct Surroundings {
   bool a_node_is_down = false;  // a lost node, not a requeue by hand
-  // The controller was started again after the job's steps had been signalled: a preemption that it
-  // had begun it may not know of any more. It will begin it anew, and nobody else signals steps
-  // without ending the job.
+  // The controller was restarted after the job's steps had been signalled, and may have forgotten a
+  // preemption that it had begun. It will begin it again, and nothing else signals steps without
+  // ending the job.
   bool reason_is_lost = false;
 };
 
-// The cause that `job` shows, else `observed`. Measured on Slurm 22.05: at the moment of the signal
-// one record tells cancel, time limit, requeue and preemption apart (a preempted job is RUNNING
-// with preempt_time set during its grace time, PENDING with it set after; see classify.cpp for the
-// table).
+// The cause that `job` shows, otherwise `observed`. Measured on Slurm 22.05: at the moment of the
+// signal, one record distinguishes cancel, time limit, requeue and preemption (a preempted job is
+// RUNNING with preempt_time set during its grace time, PENDING with it set after; see classify.cpp
+// for the table).
 [[nodiscard]] run::Cause classify(run::Cause observed,
                                   const sched::JobInfo& job,
                                   const Surroundings& around);
@@ -40,7 +40,7 @@ struct JobNodes {
   bool reason_is_lost = false;  // as in Surroundings
 };
 
-// `outcome` with the cause that classify() gives, and what is to be said of it.
+// `outcome` with the cause that classify() gives, and a message about it.
 [[nodiscard]] run::Outcome explain_by_job(run::Outcome outcome,
                                           const sched::JobInfo& job,
                                           const JobNodes& nodes);

@@ -13,10 +13,10 @@
 
 namespace dts::launch {
 
-// While the controller is unreachable it is asked again for so long.
+// While the controller is unreachable, the request is repeated for this long.
 inline constexpr std::chrono::seconds k_return_patience{120};
 
-// How the run is to go on after this job's end.
+// How the run continues after this job's end.
 struct JobReturn {
   bool requeue = true;  // under the same id, where the scheduler lets it
   std::string exclude;  // host list; empty: none
@@ -29,7 +29,7 @@ struct JobReturn {
 
 struct JobReturned {
   sched::JobId job{};     // ours: requeued, or cancelled; another: its successor
-  std::string trouble{};  // what did not work on the way, if anything
+  std::string trouble{};  // what failed on the way, if anything
   std::string avoided{};  // host list: what of JobReturn::avoid is excluded
 };
 

@@ -2,9 +2,9 @@
 #include "core/launch/job/job_watch.hpp"
 
 #include "core/base/files/unique_fd.hpp"
+#include "core/base/os/wait.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -193,6 +193,18 @@ void JobWatch::come_back(Return how) {
   shared_->wake.notify_one();
 }
 
+template <class Answer>
+std::optional<Answer> JobWatch::wait_to_take(std::optional<Answer> (JobWatch::*take)(),
+                                             std::chrono::seconds limit) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  auto answer = (this->*take)();
+  while (!answer && std::chrono::steady_clock::now() < until) {
+    if (wait_readable(event_fd(), until)) drain_event();
+    answer = (this->*take)();
+  }
+  return answer;
+}
+
 std::optional<JobWatch::Facts> JobWatch::take_facts() {
   auto facts = shared_->take(shared_->facts);
   if (facts) {
@@ -219,27 +231,14 @@ std::optional<Result<JobWatch::Returned>> JobWatch::take_returned() {
 }
 
 std::optional<sched::JobInfo> JobWatch::wait_job(std::chrono::seconds limit) {
-  std::optional<sched::JobInfo> answer = take_job();  // of before
-  answer.reset();
+  [[maybe_unused]] const auto before = take_job();
   ask();
-  const auto until = std::chrono::steady_clock::now() + limit;
-  while (!answer && std::chrono::steady_clock::now() < until) {
-    pollfd waiting{event_fd(), POLLIN, 0};
-    ::poll(&waiting, 1, 1000);
-    drain_event();
-    answer = take_job();
-  }
-  return answer;
+  return wait_to_take(&JobWatch::take_job, limit);
 }
 
 Result<JobWatch::Returned> JobWatch::wait_returned() {
-  const auto until = std::chrono::steady_clock::now() + k_return_answer;
-  while (std::chrono::steady_clock::now() < until) {
-    pollfd waiting{event_fd(), POLLIN, 0};
-    ::poll(&waiting, 1, 1000);
-    drain_event();
-    if (auto answer = take_returned()) return *std::move(answer);
-  }
+  if (auto answer = wait_to_take(&JobWatch::take_returned, k_return_answer))
+    return *std::move(answer);
   return fail(Errc::unreachable,
               "the scheduler did not answer the request to run the job again",
               "continue with `dtsubmit requeue`");

@@ -34,8 +34,8 @@ class JobWatch {
 
   void ask();  // for the job's record, soon
 
-  // The facts and the job's record anew, once those of the beginning have been taken: what a signal
-  // told while nobody listened stands there.
+  // Reads the facts and the job's record again, once those of the beginning have been taken: they
+  // show the reason of a signal that arrived before anybody listened.
   void begin_attempt();
 
   using Return = JobReturn;
@@ -61,14 +61,20 @@ class JobWatch {
   [[nodiscard]] std::optional<std::int64_t> take_controller_start();
   // Why the newest question has no answer, if it has none.
   [[nodiscard]] std::optional<Error> take_trouble();
-  // What the agent cannot do, or only in another way, because the scheduler could not be loaded: a
-  // sentence, once for each change. Nothing where all is well.
+  // A sentence, once for each change, about what the agent cannot do, or only in another way,
+  // because the scheduler could not be loaded. Nothing if it was loaded.
   [[nodiscard]] std::optional<std::string> take_handicap();
 
   void drain_event();
 
  private:
   struct Shared;
+
+  // Waits for what `take` hands over, `limit` at most.
+  template <class Answer>
+  [[nodiscard]] std::optional<Answer> wait_to_take(std::optional<Answer> (JobWatch::*take)(),
+                                                   std::chrono::seconds limit);
+
   static void work(const std::shared_ptr<Shared>& shared,
                    const Connect& connect,
                    const Connect& fallback);

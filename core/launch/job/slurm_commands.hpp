@@ -13,12 +13,12 @@ namespace dts::launch {
 
 // One line of `scontrol --oneliner show job`. scontrol shows a job that is being ended as
 // COMPLETING whatever it was; `our_restarts`, the restart count that this run of the job began with
-// (SLURM_RESTART_COUNT), and the reason tell what that means. Times are in the local zone. Errors:
+// (SLURM_RESTART_COUNT), and the reason resolve that. Times are in the local zone. Errors:
 // Errc::invalid where the line describes no job.
 [[nodiscard]] Result<sched::JobInfo> parse_job_line(const std::string& line,
                                                     std::uint32_t our_restarts);
 
-// KillWait and the controller's start from `scontrol show config`; what is not there stays 0.
+// KillWait and the controller's start from `scontrol show config`; a missing value stays 0.
 [[nodiscard]] sched::ConfigInfo parse_config_lines(const std::string& text);
 
 // A scheduler that knows job(), config(), nodes(), cancel(), requeue() and

@@ -23,8 +23,8 @@ enum class StopWay {
   wait,     // the agent is about to begin or to decide: look again
 };
 
-// Of a job: `lease` is that of the newest attempt. An agent that has just put its job back into the
-// queue takes no wishes any more; the job in the queue is then what has to go.
+// How to stop a job; `lease` is that of the newest attempt. An agent that has just requeued its job
+// no longer accepts requests; then the job in the queue must be cancelled.
 [[nodiscard]] StopWay stop_way(const std::vector<run::Event>& events,
                                const sched::JobInfo& job,
                                const std::optional<run::Lease>& lease);

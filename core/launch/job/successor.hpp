@@ -20,9 +20,8 @@ namespace dts::launch {
 // file of the run directory that cannot be read.
 [[nodiscard]] Result<sched::Submission> make_successor(const run::RunDirectory& run);
 
-// The job of a run whose ledger has none, found by its script, and written down: whoever submitted
-// it did not hear the answer. 0: there is none, or somebody submits it just now. Errors: the
-// scheduler's; of the disk.
+// The job of a run whose ledger has none, found by its script and recorded: its submission was not
+// answered. 0: there is none, or it is just being submitted. Errors: the scheduler's; the disk's.
 [[nodiscard]] Result<sched::JobId> find_job(sched::Scheduler& scheduler,
                                             const run::RunDirectory& run);
 
@@ -38,10 +37,10 @@ struct Resumed {
   By by = By::requeue;
 };
 
-// A person's word, given at `since`, that the run is to go on, written into its ledger with `why`:
-// budgets begin anew. Of several who say so at once one is obeyed. Errors: the scheduler's, its
-// words in the message; `rejected` also for a job that still runs and may not be requeued;
-// unreachable also where the controller does not say what came of it, see sched/order.hpp.
+// Continues the run at a user's request, made at `since`: it is recorded in the ledger with `why`,
+// and budgets are reset. Of several simultaneous requests one is carried out. Errors: the
+// scheduler's, quoted in the message; `rejected` also for a job that still runs and may not be
+// requeued; unreachable also if the outcome stays unknown, see sched/order.hpp.
 [[nodiscard]] Result<Resumed> run_again(sched::Scheduler& scheduler,
                                         const run::RunDirectory& run,
                                         const std::string& why,

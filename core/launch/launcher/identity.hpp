@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a process is among the ranks, read from the variables its launcher set. Pure.
+// A process's place among the ranks, read from the variables that its launcher set. Pure.
 #pragma once
 
 #include "core/base/os/environment.hpp"
@@ -19,11 +19,11 @@ struct Identity {
   std::string source;                  // "Open MPI", "Slurm step", ...; "none": a process by itself
 };
 
-// OMPI_* before PMIX_* and PMI_* before a Slurm step before torchrun before
-// none: under mpirun the SLURM_* variables are the batch step's, or those of the daemon that the
-// rank is a child of, and mean nothing. A torchrun that is the only task of the step on its node is
-// inside it, and its workers are the ranks. RANK and WORLD_SIZE without torchrun's run id are no
-// source: everybody sets them. Errc::invalid, naming the variables, where
+// OMPI_* before PMIX_* and PMI_* before a Slurm step before torchrun before none: under mpirun the
+// SLURM_* variables are the batch step's, or those of the daemon that the rank is a child of, and
+// mean nothing. A torchrun that is the only task of the step on its node is inside it, and its
+// workers are the ranks. RANK and WORLD_SIZE without torchrun's run id are not a source: many
+// programs set them. Errc::invalid, naming the variables, if
 // - a source is there only in part, is no number, or its numbers do not fit together;
 // - two launchers are inside one another, so that there are several worlds;
 // - two sources that must agree do not.

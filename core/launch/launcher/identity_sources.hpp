@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables by which each launcher tells a rank who it is, read as they stand: one source at a
-// time, without a look at the others. identify() decides between them. Pure.
+// The variables that identify a rank under each launcher, read one source at a time, without regard
+// to the others. identify() decides between them. Pure.
 #pragma once
 
 #include "core/base/os/environment.hpp"

@@ -8,11 +8,11 @@
 #include "core/base/os/process.hpp"
 #include "core/base/os/process_table.hpp"
 #include "core/base/os/signals.hpp"
+#include "core/base/os/wait.hpp"
 #include "core/launch/launcher/node_order.hpp"
 #include "core/launch/wire/channel.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -139,7 +139,7 @@ int Node::run() {
   while (!ranks_.empty() && Clock::now() < kill_at_) {
     std::array<pollfd, 2> fds{
         {{signals_.get(), POLLIN, 0}, {connected_ ? STDIN_FILENO : -1, POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), connected_ ? -1 : 200);
+    if (!wait_for_any(fds, kill_at_)) break;
     if (fds[1].revents != 0) {
       char byte;
       if (::read(STDIN_FILENO, &byte, 1) <= 0) on_connection_lost();

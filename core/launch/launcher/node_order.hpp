@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `dtsubmit ssh` tells `dtsubmit node` on its standard input: which ranks to start, and with
-// what. Nothing of it stands on a command line, where everybody could read it and a shell would
-// have to. Pure.
+// The order that `dtsubmit ssh` gives `dtsubmit node` on its standard input: which ranks to start,
+// and how. None of it appears on a command line, which everybody can read and a shell would have to
+// parse. Pure.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -32,7 +32,7 @@ struct NodeOrder {
 // Texts may hold any byte but NUL.
 [[nodiscard]] std::string to_bytes(const NodeOrder& order);
 
-// nullopt: more is to come. Errc::invalid: no order, or one of another version of dtsubmit.
+// nullopt: incomplete. Errc::invalid: not an order, or one of another version of dtsubmit.
 [[nodiscard]] Result<std::optional<NodeOrder>> parse_node_order(std::string_view bytes);
 
 // True for variables that belong to a machine or to a person's session on it (HOSTNAME, SSH_*,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of our own beside the ranks', in a Slurm job. Pure.
+// Steps of our own in a Slurm job, in addition to that of the ranks. Pure.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ enum class GpuUse { none, all };
                                                      GpuUse gpus,
                                                      const std::vector<std::string>& measure);
 
-// A step of one process that does nothing but hear the SIGTERM that starts a preemption's grace
-// time: Slurm sends that to steps only, and a job on one node under mpirun has none.
+// A step of one process that only waits for the SIGTERM that starts a preemption's grace time:
+// Slurm sends it to steps only, and a job on one node under mpirun has none.
 [[nodiscard]] std::vector<std::string> sentinel_command(const std::string& dtsubmit);
 
 }  // namespace dts::launch

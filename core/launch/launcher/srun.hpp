@@ -9,14 +9,15 @@
 
 namespace dts::launch {
 
-// For Slurm's PMIx plug-in under srun. With more than one node its tree fence, with which MPI_Init
-// ends, can let a process go before others have come: its first message then finds a peer without
-// the callback for it, which dies of SIGSEGV (Slurm 22.05.8 with Open MPI 4.1.4: 7 of 50 starts of
-// 16 processes that begin within 0.1 s; with the ring none). Only where the user has no such
-// variable.
+// For Slurm's PMIx plug-in under srun. With more than one node, its tree fence at the end of
+// MPI_Init can release a process before others have arrived: its first message then reaches a peer
+// without the callback for it, which dies of SIGSEGV (Slurm 22.05.8 with Open MPI 4.1.4: 7 of 50
+// starts of 16 processes that begin within 0.1 s; with the ring none). Only if the user has not set
+// this variable.
 inline constexpr std::pair k_pmix_fence{"SLURM_PMIX_FENCE", "ring"};
 
-// The best of what `srun --mpi=list` names for MPI programs: pmix, else pmi2, else none.
+// The best plug-in for MPI programs in the output of `srun --mpi=list`: pmix, otherwise pmi2,
+// otherwise none.
 [[nodiscard]] std::string mpi_type_of(std::string_view list);
 
 // One step over the whole job, or those of its `nodes`. `mpi` as mpi_type_of() gave it. Tasks are

@@ -5,6 +5,7 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/signals.hpp"
+#include "core/base/os/wait.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/launch/launcher/node_daemon.hpp"
@@ -13,7 +14,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +25,8 @@
 
 namespace dts::launch {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr int k_own_failure = 255;  // ssh(1), EXIT STATUS
 
@@ -139,8 +141,7 @@ void SshLauncher::read_words(Link& link) {
 void SshLauncher::on_end(Link& link, int code) {
   // Its last words are in the pipe. A child that it left holds the pipe open: no waiting for that.
   while (link.from_it.read_end.valid()) {
-    pollfd words{link.from_it.read_end.get(), POLLIN, 0};
-    if (::poll(&words, 1, 0) <= 0) break;
+    if (!wait_readable(link.from_it.read_end.get(), Clock::now())) break;
     read_words(link);
   }
   if (!link.part.empty()) on_line(link, std::exchange(link.part, {}));
@@ -173,7 +174,7 @@ int SshLauncher::run() {
       fds.push_back({link.from_it.read_end.get(), POLLIN, 0});
       fds.push_back({link.order.empty() ? -1 : link.to_it.write_end.get(), POLLOUT, 0});
     }
-    if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) break;
+    if (!wait_for_any(fds, Clock::time_point::max())) break;
     for (std::size_t i = 0; i < links_.size(); ++i) {
       if (fds[2 * i + 1].revents != 0) read_words(links_[i]);
       if (fds[2 * i + 2].revents != 0) write_order(links_[i]);

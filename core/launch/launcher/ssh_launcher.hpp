@@ -18,8 +18,8 @@ namespace dts::launch {
                                                    const std::string& host,
                                                    const std::string& dtsubmit);
 
-// Blocks until every host's ssh has ended. 0 where all ranks' processes did well. The first that
-// went wrong is told to the agent, which ends the attempt.
+// Blocks until every host's ssh has ended. 0 if all ranks' processes succeeded. The first failure
+// is reported to the agent, which ends the attempt.
 [[nodiscard]] Result<int> run_ssh_launcher(const std::string& run_directory, unsigned attempt);
 
 }  // namespace dts::launch

@@ -7,12 +7,12 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/os/signals.hpp"
+#include "core/base/os/wait.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/identity.hpp"
 #include "core/launch/wire/channel.hpp"
 #include "core/launch/wire/node_name.hpp"
 
-#include <poll.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -73,12 +73,15 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
   DTS_ASSIGN(const pid_t daemon, start_process(command));
   // On a node that Slurm has lost nobody ends the step: orted waits for an mpirun that is no more.
   std::optional<LineConnection> agent = attach();
-  std::optional<Clock::time_point> limit;
+  Clock::time_point limit = Clock::time_point::max();
   std::array<pollfd, 2> waiting{
       {{signals.get(), POLLIN, 0}, {agent ? agent->fd() : -1, POLLIN, 0}}};
   while (true) {
-    ::poll(waiting.data(), waiting.size(), limit ? 1000 : -1);
-    if (limit && Clock::now() >= *limit) ::kill(daemon, SIGKILL);
+    if (!wait_for_any(waiting, limit)) return fail_errno("cannot wait for signals");
+    if (Clock::now() >= limit) {
+      ::kill(daemon, SIGKILL);
+      limit = Clock::time_point::max();
+    }
     if (waiting[1].revents != 0 && !agent->receive()) {
       log("the agent is gone: ending {} in {} s", argv.front(), k_orphan_limit.count());
       limit = Clock::now() + k_orphan_limit;
@@ -98,14 +101,10 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
 Result<int> run_sentinel() {
   DTS_ASSIGN(const UniqueFd signals, take_signals({SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP}));
   pass_on(0);
-  pollfd waiting{signals.get(), POLLIN, 0};
-  while (true) {
-    ::poll(&waiting, 1, -1);
-    if (const auto signal = read_signal(signals.get())) {
-      pass_on(*signal);
-      return 0;
-    }
+  while (!wait_readable(signals.get(), Clock::time_point::max())) {
   }
+  if (const auto signal = read_signal(signals.get())) pass_on(*signal);
+  return 0;
 }
 
 }  // namespace dts::launch

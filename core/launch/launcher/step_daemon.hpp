@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of ours that are direct children of slurmstepd and so hear what is sent to their step:
-// under proctrack/cgroup nobody below them does. They tell the agent, through the run directory's
-// channel.json (DTSUBMIT_RUN_DIR and DTSUBMIT_ATTEMPT name it).
+// Processes of ours that are direct children of slurmstepd and so receive the signals sent to their
+// step, which under proctrack/cgroup no process below them does. They notify the agent, through the
+// run directory's channel.json (found by DTSUBMIT_RUN_DIR and DTSUBMIT_ATTEMPT).
 #pragma once
 
 #include "core/base/result.hpp"

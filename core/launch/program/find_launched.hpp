@@ -36,7 +36,7 @@ class LaunchedWatch {
   // Time::max(): never.
   [[nodiscard]] Time next_look() const { return next_look_; }
 
-  // A look below the program (0: it has ended); what there is to report.
+  // Looks at the processes below the program (0: it has ended); returns what to report.
   [[nodiscard]] std::optional<Launched> look(pid_t program, Time now);
 
  private:

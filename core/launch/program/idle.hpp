@@ -18,7 +18,8 @@ class IdleWatch {
 
   explicit IdleWatch(Time start) : worked_(start) {}
 
-  // What all processes of the program have used so far. Fewer than before: one of them has ended.
+  // The processor time of all processes of the program so far. Less than before: one of them has
+  // ended.
   void see(std::uint64_t ticks, Time now) {
     const std::uint64_t change = ticks > ticks_ ? ticks - ticks_ : ticks_ - ticks;
     if (change >= k_work) worked_ = now;

@@ -2,11 +2,11 @@
 #include "core/launch/program/log_pump.hpp"
 
 #include "core/base/os/log.hpp"
+#include "core/base/os/wait.hpp"
 #include "core/base/text/units.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <array>
@@ -18,8 +18,10 @@
 namespace dts::launch {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int k_pipe_bytes = 1 << 20;  // the size that pipe(7) allows every user
-constexpr int k_patience_ms = 2000;
+constexpr std::chrono::seconds k_patience{2};
 
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -67,8 +69,7 @@ LogPump::LogPump(UniqueFd pipe, UniqueFd log)
 }
 
 LogPump::~LogPump() {
-  pollfd waiting{ended_.get(), POLLIN, 0};
-  ::poll(&waiting, 1, k_patience_ms);
+  [[maybe_unused]] const bool ended = wait_readable(ended_.get(), Clock::now() + k_patience);
   raise(give_up_);
   thread_.join();
 }
@@ -80,7 +81,7 @@ void LogPump::run() const {
   bool failed = false;
   while (true) {
     std::array<pollfd, 2> fds{{{pipe_.get(), POLLIN, 0}, {give_up_.get(), POLLIN, 0}}};
-    if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) break;
+    if (!wait_for_any(fds, Clock::time_point::max())) break;
     if (fds[0].revents == 0 && fds[1].revents != 0) break;
     if (fds[0].revents == 0) continue;
     const ssize_t n = ::read(pipe_.get(), block.data(), block.size());

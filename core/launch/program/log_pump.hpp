@@ -33,7 +33,8 @@ class LogPump {
   LogPump(UniqueFd pipe, UniqueFd log);
   LogPump(const LogPump&) = delete;
   LogPump& operator=(const LogPump&) = delete;
-  // Waits for the pipe's end; 2 s at most, because somebody else may have been given its other end.
+  // Waits for the pipe's end; 2 s at most, because another process may have inherited its other
+  // end.
   ~LogPump();
 
  private:

@@ -20,7 +20,7 @@ class Program {
  public:
   struct Log {
     std::string path;
-    bool timestamps = false;  // see LogPump; else the program itself writes to the file
+    bool timestamps = false;  // see LogPump; otherwise the program itself writes to the file
   };
 
   // Runs `argv` in its own process group with `environment` on top of ours and both streams

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a program stands: the stacks of its threads, for a person who asks why it hangs.
+// The stacks of a program's threads, for a person who wants to know why it hangs.
 #pragma once
 
 #include "core/base/result.hpp"

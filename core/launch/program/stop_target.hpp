@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who of a rank's processes is to hear a stop signal. A shell that runs its script's command
-// without `exec` dies of the signal and takes the program with it, unsaved: the signal is for the
-// program that handles it. Reads proc(5). Thread-safe.
+// Which of a rank's processes receives a stop signal. A shell that runs its script's command
+// without `exec` would die of the signal and take the program with it, unsaved; so the signal is
+// sent to the program that handles it. Reads proc(5). Thread-safe.
 #pragma once
 
 #include <sys/types.h>

@@ -5,6 +5,7 @@
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
+#include "core/launch/health/measure_node.hpp"
 #include "core/launch/launcher/launcher.hpp"
 #include "core/launch/rank/rank_hello.hpp"
 #include "core/launch/rank/rank_process.hpp"
@@ -48,10 +49,12 @@ Result<int> run_rank(const RankOptions& options) {
   const auto identity =
       options.identity ? Result<Identity>(*options.identity) : identify(getenv_lookup);
   if (!identity) return refuse(channel, identity.error());
-  std::optional<NodeMeasurement> measurement;  // begins first: it has all the time until the start
+  DetachedCall<NodeFacts> measurement;  // begins first: it has all the time until the start
   if (channel.preflight && identity->local_rank == 0)
-    measurement.emplace(run::RunDirectory{options.run_directory}.attempt(options.attempt),
-                        channel.check_gpus ? GpuUse::all : GpuUse::none);
+    measurement.start([folder = run::RunDirectory{options.run_directory}.attempt(options.attempt),
+                       gpus = channel.check_gpus ? GpuUse::all : GpuUse::none] {
+      return measure_node(folder, gpus);
+    });
   Hello hello = make_hello(channel, *identity, options.node);
   std::optional<Topology> topology;
   if (hello.topology) {

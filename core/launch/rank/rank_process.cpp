@@ -7,15 +7,14 @@
 #include "core/base/os/process.hpp"
 #include "core/base/os/process_table.hpp"
 #include "core/base/os/signals.hpp"
+#include "core/base/os/wait.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 namespace dts::launch {
 namespace {
@@ -193,12 +192,9 @@ void RankProcess::read_agent() {
   if (!alive) on_agent_lost();
 }
 
-int RankProcess::milliseconds_to_wait() const {
-  const Time next = std::min(
+RankProcess::Time RankProcess::next_event() const {
+  return std::min(
       {progress_.next_look(), binding_.next_look(), launched_.next_look(), stop_at_, deadline_});
-  if (next == Time::max()) return -1;
-  return static_cast<int>(
-      std::max<long>(0, std::chrono::ceil<milliseconds>(next - Clock::now()).count()));
 }
 
 // A program that runs at the deadline is killed, and has as long again to be gone.
@@ -218,13 +214,13 @@ bool RankProcess::serve() {
         static_cast<short>(agent_.wants_to_write() ? POLLIN | POLLOUT : POLLIN),
         0},
        {rendezvous_.socket.get(), POLLIN, 0},
-       {measurement_ ? measurement_->event_fd() : -1, POLLIN, 0}}};
-  if (::poll(fds.data(), fds.size(), milliseconds_to_wait()) < 0 && errno != EINTR) return false;
+       {measurement_.event_fd(), POLLIN, 0}}};
+  if (!wait_for_any(fds, next_event())) return false;
   if ((fds[1].revents & POLLOUT) != 0 && !agent_.flush()) on_agent_lost();
   if ((fds[1].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && agent_alive_) read_agent();
   if (fds[2].revents != 0 && rendezvous_.socket.valid()) answer_probe(rendezvous_, nonce_);
   if (fds[3].revents != 0)
-    if (const auto facts = measurement_->take()) say(Measured{to_text(*facts)});
+    if (const auto facts = measurement_.take()) say(Measured{to_text(*facts)});
   if (fds[0].revents != 0) on_signals();
   return true;
 }

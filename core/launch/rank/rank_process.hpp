@@ -4,7 +4,8 @@
 #pragma once
 
 #include "core/base/net/line_connection.hpp"
-#include "core/launch/health/measure_node.hpp"
+#include "core/base/os/detached_call.hpp"
+#include "core/launch/health/preflight.hpp"
 #include "core/launch/program/find_launched.hpp"
 #include "core/launch/program/oom.hpp"
 #include "core/launch/program/program.hpp"
@@ -35,7 +36,7 @@ class RankProcess {
               UniqueFd signals,
               HeldPort worker,
               RankSegments segments,
-              std::optional<NodeMeasurement> measurement)
+              DetachedCall<NodeFacts> measurement)
       : command_(command),
         agent_(std::move(socket), k_longest_line),
         signals_(std::move(signals)),
@@ -65,7 +66,7 @@ class RankProcess {
   void on_signals();
   void report_exit(int code);
   void look_at_program();
-  [[nodiscard]] int milliseconds_to_wait() const;  // -1: for ever
+  [[nodiscard]] Time next_event() const;  // of those that come with time
   [[nodiscard]] bool outlives_deadline();
   [[nodiscard]] bool serve();
   void read_agent();
@@ -76,8 +77,8 @@ class RankProcess {
   UniqueFd signals_;
   HeldPort worker_;  // the sockets of both until the program starts, the claims as long as we live
   HeldPort rendezvous_;
-  RankSegments segments_;                       // of the program, so it goes after it
-  std::optional<NodeMeasurement> measurement_;  // of the first rank of a node
+  RankSegments segments_;                // of the program, so it goes after it
+  DetachedCall<NodeFacts> measurement_;  // of the first rank of a node
   std::string nonce_;
   Program program_;
   OomCounter oom_;

@@ -6,7 +6,7 @@
 
 namespace dts::plan {
 
-// Fills `reasons` and adds to `warnings` of a binding that is otherwise whole.
+// Fills `reasons` and adds to `warnings` of a binding that is otherwise complete.
 void explain(const topo::NodeTopology& topology, const BindRequest& request, NodeBinding& binding);
 
 }  // namespace dts::plan

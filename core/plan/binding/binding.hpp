@@ -33,7 +33,7 @@ namespace dts::plan {
 // True where `a` comes before `b` in the order of bind_node().
 [[nodiscard]] bool is_better(const BindingScore& a, const BindingScore& b);
 
-// What `ranks` are worth on this node, of whatever origin they are.
+// The scores of `ranks` on this node, whatever policy they come from.
 [[nodiscard]] BindingScore score(const topo::NodeTopology& topology,
                                  const std::vector<RankBinding>& ranks);
 

@@ -9,12 +9,12 @@
 
 namespace dts::plan {
 
-// Of `ids`, which all ranks of a node were given, the index of each in NodeTopology::gpus; empty
-// unless all are known. UUIDs are those of the topology, also the beginning of one as CUDA takes
-// it: "GPU-8932", "MIG-2e", and "MIG-GPU-8932/7/0" of drivers before 470. Numbers mean PCI order
-// where they name all that the node has. A part of them may be counted within the job's share
-// (Slurm with ConstrainDevices), and is known by Slurm's own list then. A GPU comes twice by its
-// MIG instances only.
+// The index in NodeTopology::gpus of each of `ids`, which were given to all ranks of a node; empty
+// unless all are known. UUIDs are those of the topology, or the beginning of one as CUDA accepts
+// it: "GPU-8932", "MIG-2e", and "MIG-GPU-8932/7/0" of drivers before 470. Numbers follow PCI order
+// if they name all GPUs of the node. If they name only some, they may be counted within the job's
+// share (Slurm with ConstrainDevices) and are resolved by Slurm's own list. A GPU appears twice
+// only through its MIG instances.
 [[nodiscard]] std::vector<unsigned> locate_gpus(const std::vector<std::string>& ids,
                                                 const RankHello& hello,
                                                 const topo::NodeTopology& node);

@@ -12,10 +12,10 @@
 
 namespace dts::plan {
 
-// Ranks that are alike to every core: by group, what it is to them.
+// Ranks that are equivalent for every core: their relation to each group of cores.
 using RankClass = Alike<std::vector<Reach>>;
 
-// Cores that nothing tells apart, in the order of their first.
+// Equivalent cores, in the order of the first one of each group.
 [[nodiscard]] std::vector<CoreGroup> group_cores(const topo::NodeTopology& topology);
 
 // `gpus`: of each rank.
@@ -26,8 +26,8 @@ using RankClass = Alike<std::vector<Reach>>;
 // A slow core of a hybrid processor counts as farther than any faster one.
 [[nodiscard]] std::int64_t slow_distance();
 
-// What each rank gets: `each`, of which `home` are home cores, and `extra` of them one more. Each
-// core serves `full` ranks, and some of them one more where cores are fewer than ranks.
+// Each rank gets `each` cores, of which `home` are home cores, and `extra` ranks get one more. Each
+// core serves `full` ranks; if there are fewer cores than ranks, some serve one more.
 struct CoreQuota {
   std::int64_t each = 1, home = 1, extra = 0, full = 1;
   bool crowded = false;
@@ -36,7 +36,7 @@ struct CoreQuota {
 // `most`: cores a rank gets at the utmost.
 [[nodiscard]] CoreQuota core_quota(std::size_t cores, std::size_t ranks, std::size_t most);
 
-// What is to be least, each before all that follows.
+// The criteria to minimise, in lexicographic order.
 enum class CoreAim {
   fair,     // near cores that the rank with the fewest lacks, distances of home cores, near cores
             // that the rank with the second fewest lacks, ..., all distances

@@ -27,7 +27,8 @@ struct Carrier {
 // known.
 [[nodiscard]] std::vector<std::size_t> best_network(const std::vector<Carrier>& carriers);
 
-// What an adapter can carry in Gb/s: its port, or its PCI link where that is slower; 0: unknown.
+// An adapter's bandwidth in Gb/s: that of its port or its PCI link, whichever is slower; 0:
+// unknown.
 [[nodiscard]] unsigned speed_of(const topo::Nic& nic);
 
 // The functions of one card have all but the last part of their PCI addresses in common.

@@ -8,8 +8,8 @@
 
 namespace dts::plan {
 
-// What a unit costs on an edge. 128 bits: costs that stand for an order of criteria are products of
-// numbers of cores, ranks and distances, and those of a node of 300 cores do not fit 64.
+// The cost of a unit on an edge. Costs that encode a lexicographic order of criteria are products
+// of numbers of cores, ranks and distances, which for a node of 300 cores do not fit 64 bits.
 __extension__ using Cost = __int128;
 
 // Minimum-cost maximum flow by successive shortest paths (Ahuja, Magnanti, Orlin: Network Flows,
@@ -27,13 +27,13 @@ class Flow {
   // Sends what goes from `source` to `sink`; returns the cost of all of it.
   Cost run(Node source, Node sink);
 
-  // What went over the edge.
+  // The flow over the edge.
   [[nodiscard]] std::int64_t flow(std::size_t edge) const { return edges_[2 * edge + 1].capacity; }
 
  private:
   struct Edge {
     Node to;
-    std::int64_t capacity;  // what is left; that of the way back is what went
+    std::int64_t capacity;  // residual capacity; that of the reverse edge is the flow
     Cost cost;
   };
 

@@ -13,7 +13,7 @@ namespace dts::plan {
 // core of the fastest kind is near a rank without GPUs.
 class NearCores {
  public:
-  explicit NearCores(const topo::NodeTopology& topology);  // which is to outlive it
+  explicit NearCores(const topo::NodeTopology& topology);  // which must outlive it
 
   // `gpus` and `core`: indices into NodeTopology::gpus and cores.
   [[nodiscard]] bool contain(const std::vector<unsigned>& gpus, unsigned core) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of the binding of a node's ranks to its cores, GPUs and network adapters, and what
-// it came to: plain data.
+// The request for binding a node's ranks to its cores, GPUs and network adapters, and the result:
+// plain data.
 #pragma once
 
 #include "core/spec/bind.hpp"
@@ -10,8 +10,8 @@
 
 namespace dts::plan {
 
-// How many cores of a rank have to be near its GPUs before anything else counts: for its main
-// thread, NCCL's proxy threads and what copies to the GPU.
+// The number of a rank's cores that must be near its GPUs before any other criterion counts: for
+// its main thread, NCCL's proxy threads and the threads that copy to the GPU.
 inline constexpr unsigned k_home_cores = 4;
 
 using spec::BindPolicy;
@@ -38,9 +38,9 @@ struct RankBinding {
   std::vector<unsigned> numas;  // of the nearest home cores, indices into NodeTopology::numas
 };
 
-// What a binding is worth. Distances are topo::distance(), means over cores and their rank's GPUs;
-// those of adapters are topo::Path, of the nearest of the rank's GPUs (of its home cores where it
-// has none: node, pkg or sys).
+// The scores of a binding. Distances are means of topo::distance() over cores and their rank's
+// GPUs; those of adapters are topo::Path from the nearest of the rank's GPUs (from its home cores
+// if it has none: node, pkg or sys).
 struct BindingScore {
   // How far apart the GPUs of a rank are: GpusApart, sums over ranks.
   unsigned gpu_packages = 0;   // that a rank's GPUs lie in, beyond one
@@ -51,8 +51,8 @@ struct BindingScore {
   // Near cores (NearCores) of each rank, ascending. The lexicographically greater list is better:
   // more for the rank with the fewest, then for the one with the second fewest, ...
   std::vector<unsigned> near_cores{};
-  // Of each rank's best k_home_cores, or as many as all ranks could have where that is less; one
-  // that a rank lacks counts as farther than any.
+  // Over each rank's best k_home_cores, or as many as all ranks could have if that is less; a
+  // missing core counts as farther than any.
   double home_distance = 0;
   double mean_distance = 0;
   double farthest_home = 0;  // home distance of the rank that has it worst
@@ -74,11 +74,11 @@ struct BindingScore {
 struct NodeBinding {
   std::vector<RankBinding> ranks;  // by local rank
   BindingScore score;
-  // Of each number the best that any binding has that shares no core and parts no rank's GPUs
-  // without need, whatever the others are then.
+  // For each score on its own, the best value of any binding that shares no core and does not
+  // separate a rank's GPUs without need.
   BindingScore bound;
   std::vector<std::string> reasons;   // why it is as it is, a sentence each
-  std::vector<std::string> warnings;  // what cannot be as it should be, and what to do
+  std::vector<std::string> warnings;  // the requirements that cannot be met, and what to do
 };
 
 }  // namespace dts::plan

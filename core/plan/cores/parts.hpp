@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several ranks may use: NUMA nodes, L3s, adapters. Pure.
+// Parts of a node that ranks may share: NUMA nodes, L3s, adapters. Pure.
 #pragma once
 
 #include <cstddef>

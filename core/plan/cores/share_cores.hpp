@@ -9,10 +9,10 @@
 
 namespace dts::plan {
 
-// Distances as whole numbers whatever a rank's number of GPUs is: 840 is divisible by 1 to 8.
+// Keeps distances whole numbers for any number of GPUs per rank: 840 is divisible by 1 to 8.
 inline constexpr std::int64_t k_unit = 840;
 
-// Of a core from a rank's GPUs, the mean in 1/k_unit; 0 for a rank without any.
+// The mean distance of a core from a rank's GPUs, in 1/k_unit; 0 for a rank without GPUs.
 [[nodiscard]] std::int64_t mean_distance(const topo::NodeTopology& topology,
                                          const std::vector<unsigned>& gpus,
                                          unsigned core);

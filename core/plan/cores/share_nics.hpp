@@ -27,8 +27,8 @@ struct NicChoice {
   std::vector<Left> left;      // the others
 };
 
-// Those that ranks are to use, and why not the others: the best_network() of those that are not
-// known to have no link.
+// The adapters that ranks use, and why not the others: best_network() of the adapters that may have
+// a link.
 [[nodiscard]] NicChoice choose_nics(const topo::NodeTopology& topology);
 
 // The `used` ones.

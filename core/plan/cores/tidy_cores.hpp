@@ -9,14 +9,14 @@
 
 namespace dts::plan {
 
-// Cores that are alike to every GPU.
+// Cores that are at the same distance from every GPU.
 struct CoreGroup {
   unsigned package = 0, numa = 0;
   std::optional<unsigned> l3{};
   std::vector<unsigned> cores;  // indices into NodeTopology::cores, ascending
 };
 
-// What a group of cores is to a rank. The best comes first.
+// The relation of a group of cores to a rank. The best comes first.
 struct Reach {
   bool is_far = false;        // not near, as NearCores says
   std::int64_t distance = 0;  // in 1/k_unit; a slow core's is more than any fast one's

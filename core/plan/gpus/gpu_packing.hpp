@@ -9,11 +9,11 @@
 
 namespace dts::plan {
 
-// Groups from the bottom up: behind one switch, one host bridge, in one NUMA node, one package;
-// what is left over in each of these goes up, those together that were so before. No way has fewer
-// groups that cross a part at any of these levels: in a part of p GPUs whole groups of s are p/s,
-// whichever they are. Each group, and the groups, in ascending order. `gpus`: ascending, for
-// `each` of every rank enough.
+// Forms groups from the bottom up: behind one switch, one host bridge, in one NUMA node, one
+// package. GPUs left over at a level move up together. No other way has fewer groups that cross a
+// part at any of these levels: a part of p GPUs has p/s complete groups of s, whichever they are.
+// Each group, and the groups, in ascending order. `gpus`: ascending, for `each` of every rank
+// enough.
 [[nodiscard]] std::vector<std::vector<unsigned>> pack_gpus(const topo::NodeTopology& topology,
                                                            const std::vector<unsigned>& gpus,
                                                            unsigned ranks,

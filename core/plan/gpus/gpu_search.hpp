@@ -15,11 +15,11 @@ namespace dts::plan {
 // Groups in each way ascending; never empty. False: the search was cut short.
 using GpuWays = std::pair<std::vector<std::vector<std::vector<unsigned>>>, bool>;
 
-// The ways to give each of `ranks` ranks `each` of `gpus`, of which there are enough, in ascending
-// order: those with the shortest ways between GPUs of one rank (compare_ways), of these those with
-// the most near cores for the rank with the fewest, of these those in the fewest NUMA nodes and
-// with the shortest PCI paths. GPUs that are alike to every core and to every other device are told
-// apart by their order only.
+// The best ways to give each of `ranks` ranks `each` of `gpus` (there must be enough), in ascending
+// order: those with the shortest paths between GPUs of one rank (compare_ways), among these those
+// with the most near cores for the rank with the fewest, among these those in the fewest NUMA nodes
+// and with the shortest PCI paths. GPUs that are equivalent for every core and every other device
+// differ only in their order.
 [[nodiscard]] GpuWays nearest_groups(const topo::NodeTopology& topology,
                                      const std::vector<unsigned>& gpus,
                                      unsigned ranks,

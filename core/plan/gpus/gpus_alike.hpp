@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPUs that nothing tells apart. Pure. Private to core/plan.
+// Equivalent GPUs. Pure. Private to core/plan.
 #pragma once
 
 #include "core/plan/gpus/gpus_apart.hpp"
@@ -9,8 +9,8 @@
 
 namespace dts::plan {
 
-// By place in `gpus`, the place of the first that is alike: in the same part of the node, linked
-// and near as much to every other of them, and with adapters at the same distances.
+// For each position in `gpus`, the position of the first equivalent GPU: in the same part of the
+// node, with the same links and distances to all others, and with adapters at the same distances.
 [[nodiscard]] std::vector<std::size_t> alike_gpus(const topo::NodeTopology& topology,
                                                   const GpuPairs& pairs,
                                                   const std::vector<unsigned>& gpus);

@@ -24,18 +24,18 @@ struct GpusApart {
 
 GpusApart& operator+=(GpusApart& a, const GpusApart& b);
 
-// What is between the GPUs of a node, looked up once.
+// The paths between the GPUs of a node, looked up once.
 class GpuPairs {
  public:
-  explicit GpuPairs(const topo::NodeTopology& topology);  // which is to outlive it
+  explicit GpuPairs(const topo::NodeTopology& topology);  // which must outlive it
 
   [[nodiscard]] unsigned linked(unsigned a, unsigned b) const { return linked_[a * gpus_ + b]; }
 
   [[nodiscard]] unsigned path(unsigned a, unsigned b) const { return paths_[a * gpus_ + b]; }
 
-  // What two GPUs meet in: 0 one switch, 1 several, 2 a processor, 3 two processors. Through a
-  // processor it is all the same whether they hang from one host bridge or two, and whether the
-  // firmware makes one NUMA node of it or several (SNC, NPS).
+  // Where the paths of two GPUs meet: 0 one switch, 1 several, 2 a processor, 3 two processors.
+  // Within a processor it does not matter whether they are attached to one host bridge or two, or
+  // whether the firmware makes it one NUMA node or several (SNC, NPS).
   [[nodiscard]] unsigned crossing(unsigned a, unsigned b) const {
     return crossings_[a * gpus_ + b];
   }
@@ -45,7 +45,7 @@ class GpuPairs {
   // How near two GPUs are: 0 in one L3, 1 in one NUMA node, 2 in one package, 3 otherwise.
   [[nodiscard]] unsigned steps(unsigned a, unsigned b) const;
 
-  // Of one rank's.
+  // The sum over the GPUs of one rank.
   [[nodiscard]] GpusApart of(const std::vector<unsigned>& gpus) const;
 
  private:

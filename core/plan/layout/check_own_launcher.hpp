@@ -7,8 +7,9 @@
 
 namespace dts::plan {
 
-// Appends a problem where the job would start the launcher more than once on a node, or on several
-// nodes without a way to tell it which it is on: each would start as many processes as one should.
+// Appends a problem if the job would start the launcher more than once on a node, or on several
+// nodes without giving it its node's rank: each instance would start as many processes as one
+// should.
 void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems);
 
 }  // namespace dts::plan

@@ -12,18 +12,19 @@ struct OwnLauncher {
   enum class Kind {
     none,
     torchrun,  // takes nodes, processes and rendezvous from the variables that ranks are given
-    other,     // has to be told of other nodes in ways of its own, or reaches them itself
+    other,     // must be configured for several nodes by its own means, or reaches them itself
   };
 
   Kind kind = Kind::none;
   std::string name{};                // "torchrun", "accelerate launch", "deepspeed"
-  std::string wrapper{};             // what it is behind: "uv run", "bash -c"; empty: nothing
+  std::string wrapper{};             // the wrapper before it: "uv run", "bash -c"; empty: none
   std::vector<std::string> words{};  // its own words, the first one included
 };
 
-// The first launcher that `command` certainly starts: bare, as a module of Python, behind programs
-// that run another one (env, uv run, conda run, singularity exec, numactl, nsys profile, ...) and
-// in the text of a shell (bash -c). Kind::none also where only a look into a file could tell.
+// The first launcher that `command` certainly starts: directly, as a Python module, through
+// programs that run another one (env, uv run, conda run, singularity exec, numactl, nsys profile,
+// ...) or in a shell's command text (bash -c). Kind::none also if only reading a file could show
+// it.
 [[nodiscard]] OwnLauncher find_own_launcher(const std::vector<std::string>& command);
 
 }  // namespace dts::plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds an attempt: the words in attempt-<k>/epoch.
+// The holder of an attempt: the contents of attempt-<k>/epoch.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -25,7 +25,7 @@ struct Lease {
 // One line.
 [[nodiscard]] std::string to_json(const Lease& lease);
 
-// Of attempt `number`. Errc::not_found without one, Errc::invalid for other text.
+// The lease of attempt `number`. Errc::not_found without one, Errc::invalid for other text.
 [[nodiscard]] Result<Lease> read_lease(const RunDirectory& run, unsigned number);
 
 enum class Holder { alive, gone, elsewhere };

@@ -10,8 +10,8 @@ namespace dts::run {
 
 class LogFollower {
  public:
-  // The file may not exist yet. With a `prefix` each line gets it and is written whole, up to 64
-  // KiB of it, so that several logs can share a terminal.
+  // The file may not exist yet. With a `prefix`, each line begins with it and is written in one
+  // piece, up to 64 KiB, so that several logs can share a terminal.
   explicit LogFollower(std::string path, std::string prefix = {})
       : path_(std::move(path)), prefix_(std::move(prefix)) {}
 

@@ -10,12 +10,12 @@
 
 namespace dts::run {
 
-// What is said of one that has.
+// The message about a folder that has vanished.
 [[nodiscard]] std::string vanished_words(const RunDirectory& run);
 
 class Presence {
  public:
-  // The folder that is there now is the one to watch.
+  // Watches the folder that exists now.
   explicit Presence(const RunDirectory& run);
 
   // False once two looks in a row found another folder or none under the run's name, or no ledger

@@ -30,12 +30,12 @@ class RankLogs {
  public:
   RankLogs(const RunDirectory& run, unsigned attempt, RankSelection selection);
 
-  // Writes what is new to `fd`, at most 1 MiB of each log: a rank that floods its log delays the
-  // others no longer than that takes. Of several ranks each line is whole and begins with "[R] ",
-  // and logs that appear later are taken up. True if there was anything.
+  // Writes new output to `fd`, at most 1 MiB of each log: a rank that floods its log delays the
+  // others no longer than that takes. With several ranks, each line is complete and begins with
+  // "[R] ", and logs that appear later are included. True if there was any output.
   bool copy_to(int fd);
 
-  // All that is left, once nobody writes any more.
+  // Writes all remaining output, once no rank writes any more.
   void copy_rest(int fd);
 
  private:

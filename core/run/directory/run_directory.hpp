@@ -59,8 +59,9 @@ struct Files {
 [[nodiscard]] std::string run_name(const std::string& name,
                                    std::chrono::system_clock::time_point now);
 
-// Makes <root>/<run>/ (mode 0700) whole: a reader sees either all the files or no folder. Durable
-// only after sync_run_directory(), so that the wait for the disk can overlap the submission.
+// Makes <root>/<run>/ (mode 0700) atomically: a reader sees either all the files or no folder.
+// Durable only after sync_run_directory(), so that the wait for the disk can overlap the
+// submission.
 [[nodiscard]] Result<RunDirectory> create_run_directory(const std::string& root,
                                                         const std::string& run,
                                                         const Files& files);

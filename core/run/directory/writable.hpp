@@ -6,7 +6,7 @@
 
 namespace dts::run {
 
-// Errors: a disk that is full or read-only, a run directory that is gone. Leaves nothing behind.
+// Errors: a full or read-only disk, or a missing run directory. Leaves nothing behind.
 [[nodiscard]] Result<void> check_writable(const RunDirectory& run);
 
 }  // namespace dts::run

@@ -11,7 +11,8 @@
 namespace dts::run {
 
 // Our own runs below `root`, oldest first (by the time in their names). A run that belongs to
-// somebody else, or that others may write to, is not one of them: what it says would be executed.
+// somebody else, or that others may write to, is not included, since its contents would be
+// executed.
 [[nodiscard]] std::vector<RunDirectory> list_runs(const std::string& root);
 
 // The run in `folder`. Errc::not_found where there is none; Errc::invalid, naming it, where it is

@@ -29,9 +29,9 @@ struct Indexed {
 // over. Pure.
 [[nodiscard]] std::vector<Indexed> parse_index(std::string_view text);
 
-// The folders of `entries` that `what` (a job id, a run's name or "last") can mean, the best first:
-// with "last" the newest, else the newest that has the name, or that had the job on `cluster`.
-// Each once. Pure.
+// The folders of `entries` that `what` (a job id, a run's name or "last") can refer to, the best
+// first: for "last" the newest, otherwise the newest with that name, or with that job on `cluster`.
+// No duplicates. Pure.
 [[nodiscard]] std::vector<std::string> matches(const std::vector<Indexed>& entries,
                                                const std::string& what,
                                                const std::string& cluster);

@@ -51,11 +51,11 @@ struct Quarantined {
 [[nodiscard]] std::vector<Quarantined> quarantined(const std::vector<Strike>& strikes,
                                                    WallTime now);
 
-// Those that can still matter.
+// The strikes that can still matter.
 [[nodiscard]] std::vector<Strike> worth_keeping(const std::vector<Strike>& strikes, WallTime now);
 
-// What the end of an attempt says of nodes, without a time: one strike for each unfit node, else
-// one for the node that a GPU error, a failed launch or a hang named.
+// The strikes that follow from the end of an attempt, without a time: one for each unfit node,
+// otherwise one for the node named by a GPU error, a failed launch or a hang.
 [[nodiscard]] std::vector<Strike> strikes_of(const Outcome& outcome,
                                              const std::string& run,
                                              unsigned attempt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's own words say of its end. Pure.
+// Evidence about a program's end in its own output. Pure.
 #pragma once
 
 #include "core/run/event/cause.hpp"
@@ -37,7 +37,7 @@ struct Pattern {
 
 [[nodiscard]] const std::vector<Pattern>& known_patterns();
 
-// True if `cause` is one that a program's words can tell more about.
+// True if a program's output can make `cause` more precise.
 [[nodiscard]] bool may_be_explained(Cause cause);
 
 // True where a rank that ended with `cause` may be the victim of another that ended first.

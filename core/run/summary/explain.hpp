@@ -16,10 +16,10 @@ namespace dts::run {
                               unsigned world_size);
 
 // An outcome that may be "done" as well as "saved" or "stopped" (Outcome::may_be_done), settled by
-// what the program wrote into metrics.jsonl in this attempt, `metrics` its text: complete where it
-// told of the event "done", or, if every rank exited 0, of the last step of a known total. Without
-// such a word the run comes back: a program that is done ends at once, one that is not would be
-// lost. Pure.
+// what the program wrote into metrics.jsonl (`metrics`) in this attempt: complete if it contains
+// the event "done", or, if every rank exited 0, the last step of a known total. Without such
+// evidence the run comes back: a program that is done ends at once, one that is not would be lost.
+// Pure.
 [[nodiscard]] Outcome settle_completion(Outcome outcome,
                                         const std::string& metrics,
                                         unsigned attempt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a run went. Pure.
+// How a run's time was spent. Pure.
 #pragma once
 
 #include "core/run/ledger/ledger.hpp"
@@ -22,7 +22,7 @@ enum class Phase {
   lost,        // steps that the next attempt did again
   stopping,    // from the request to stop to the end of the attempt
   down,        // no attempt and none asked for: back-off, a lost agent, a run that somebody stopped
-  unmeasured,  // programs ran that told no steps: nobody knows what came of it
+  unmeasured,  // programs ran that reported no steps: its use is unknown
   stalled,     // without progress, before a hang was found
 };
 
@@ -61,11 +61,11 @@ struct Goodput {
                                          // ended yet is the run's alone
 };
 
-// From the run's own events (whole seconds) and what its program told (summarise()). Time between
+// From the run's own events (whole seconds) and its program's reports (summarise()). Time between
 // two events belongs to one phase, so the phases add up to the wall time of the run exactly, and
 // those of the attempts to no more. `until` ends a run that has no end; events later than it count
-// as then. An attempt whose agent vanished is down from the last thing that its program told. Where
-// the program tells nothing of its steps in any attempt, everything after its start is unmeasured.
+// as then. An attempt whose agent vanished is down from its program's last report. If the program
+// reports no steps in any attempt, everything after its start is unmeasured.
 [[nodiscard]] Goodput account(const std::vector<Event>& events,
                               const RunSummary& summary,
                               std::chrono::system_clock::time_point until);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The story of a run, told from its ledger and its metrics. Pure.
+// The history of a run, from its ledger and its metrics. Pure.
 #pragma once
 
 #include "core/run/ledger/ledger.hpp"

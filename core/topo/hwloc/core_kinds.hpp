@@ -9,7 +9,7 @@
 
 namespace dts::topo {
 
-// Cores that the firmware and the kernel describe alike.
+// Cores with the same description by the firmware and the kernel.
 struct CoreSort {
   std::string type;                    // "IntelAtom"; empty: none
   std::optional<unsigned> capacity{};  // the kernel's cpu_capacity, 1024 the fastest core's

@@ -23,7 +23,7 @@ namespace dts::topo {
 // One on PCI, whether or not a driver is loaded.
 [[nodiscard]] bool has_nvidia_gpu(hwloc_topology_t topology);
 
-// Of `gpus`, as the libraries of their vendors have told hwloc; empty: nothing is known.
+// The links of `gpus`, as hwloc got them from the vendors' libraries; empty: nothing is known.
 [[nodiscard]] std::vector<GpuLink> links_of(hwloc_topology_t topology,
                                             const std::vector<Gpu>& gpus);
 

@@ -19,9 +19,9 @@ struct FreeBitmap {
 
 using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap>;
 
-// hwloc 2 has objects for memory only: cores of a die without any are in none of them, and yet no
-// nearer to other dies' memory and devices than these are to each other. Each such die is a node of
-// its own here.
+// hwloc 2 has NUMA objects only for memory: the cores of a die without memory are in none of them,
+// although they are as far from other dies' memory and devices as those dies are from each other.
+// Here, each such die is a NUMA node of its own.
 class NumaNodes {
  public:
   explicit NumaNodes(hwloc_topology_t topology);

@@ -13,7 +13,7 @@
 
 namespace dts::topo {
 
-// Where `object` is, and the bridges above it; nothing else of it.
+// The location of `object` and the bridges above it; no other properties.
 [[nodiscard]] Device place_of(hwloc_topology_t topology,
                               const NumaNodes& numas,
                               hwloc_obj_t object);
@@ -23,7 +23,7 @@ using OsDevices = std::map<hwloc_obj_t, std::vector<hwloc_obj_t>>;
 
 [[nodiscard]] OsDevices os_devices(hwloc_topology_t topology);
 
-// Of `devices`, those below `pci`.
+// Those of `devices` that are below `pci`.
 [[nodiscard]] const std::vector<hwloc_obj_t>& below(const OsDevices& devices, hwloc_obj_t pci);
 
 // In the order of their addresses.

@@ -11,8 +11,8 @@ namespace dts::topo {
 
 // This machine as the calling thread may use it: cores allowed by the cgroup cpuset and by
 // sched_getaffinity(2). GPUs and their NUMA nodes are those of the whole machine, so that a partial
-// cpuset never hides a GPU. Where there is one of NVIDIA's, NVML is asked, if it is there, for at
-// most 20 s. hwloc's own variables (HWLOC_XMLFILE, ...) apply. The first call may set environment
+// cpuset never hides a GPU. If one is NVIDIA's and NVML is installed, NVML is queried, for at most
+// 20 s. hwloc's own variables (HWLOC_XMLFILE, ...) apply. The first call may set environment
 // variables: call it before starting threads.
 [[nodiscard]] Result<NodeTopology> load_live();
 

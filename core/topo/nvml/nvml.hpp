@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVIDIA Management Library, where a node has one: loaded when asked, never linked. nvml.h
-// (NVML API Reference), which is not there where only a driver is installed, names what is called.
+// The NVIDIA Management Library, if a node has it: loaded on demand, never linked. The functions
+// are those of nvml.h (NVML API Reference), which is not available if only a driver is installed.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NVML knows of a node's GPUs that PCI does not: UUIDs, MIG instances, NVLink.
+// Properties of a node's GPUs that NVML knows and PCI does not: UUIDs, MIG instances, NVLink.
 #pragma once
 
 #include "core/base/result.hpp"

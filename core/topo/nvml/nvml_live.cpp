@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // add_nvml(): a driver that hangs may keep its process for ever, even against SIGKILL.
 #include "core/base/os/process.hpp"
+#include "core/base/os/wait.hpp"
 #include "core/topo/json.hpp"
 #include "core/topo/nvml/nvml_gpus.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,13 +38,9 @@ using Clock = std::chrono::steady_clock;
 std::string read_until(int fd, Clock::time_point deadline, bool& late) {
   std::string text;
   for (char buffer[65'536];;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd waited{fd, POLLIN, 0};
-    const int ready = left > 0 ? ::poll(&waited, 1, static_cast<int>(left)) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    late = ready == 0;
-    const ssize_t got = ready > 0 ? ::read(fd, buffer, sizeof buffer) : 0;
+    late = !wait_readable(fd, deadline);
+    if (late && Clock::now() < deadline) continue;  // a signal came first
+    const ssize_t got = late ? 0 : ::read(fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));

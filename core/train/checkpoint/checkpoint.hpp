@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The content of a checkpoint: tensors in a safetensors file, and a manifest that proves them
-// whole. Pure: functions on bytes, safe on any bytes.
+// intact. Pure: functions on bytes, safe for any input.
 #pragma once
 
 #include "core/base/result.hpp"

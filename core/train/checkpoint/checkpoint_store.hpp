@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of checkpoints: step-000000200/{state.safetensors,manifest.json}, each whole or
+// The folder of checkpoints: step-000000200/{state.safetensors,manifest.json}, each complete or
 // absent.
 //
 // A checkpoint is written as step-N.tmp.<random>, synced, and renamed. Used by rank 0 alone; not
@@ -21,7 +21,7 @@ struct StoreOptions {
   bool begin_anew = false;    // at step 0, where every checkpoint is damaged
 };
 
-// What became of a commit. `refusal` is empty, or says which newer attempt has taken over the
+// The result of a commit. `refusal` is empty, or says which newer attempt has taken over the
 // folder.
 struct Commit {
   std::string refusal;
@@ -43,7 +43,7 @@ struct Commit {
 struct Loaded {
   std::string name;                   // of the checkpoint used; empty without one
   std::vector<std::string> refusals;  // "step-000000200: why", newest first
-  std::string other_bits;             // what will make the bits differ; empty: nothing
+  std::string other_bits;             // why the bits will differ; empty: they will not
 };
 
 // Fills `state` from the newest checkpoint that verifies, and removes temporary folders of dead

@@ -37,7 +37,8 @@ struct Optimizer {
 // The learning rate of the step after `completed` steps.
 [[nodiscard]] double learning_rate(const Optimizer& optimizer, std::uint64_t completed);
 
-// What turns sums over shards into running statistics: `shards` of `micro_batch` images each.
+// The sizes that turn sums over shards into running statistics: `shards` of `micro_batch` images
+// each.
 struct ShardShape {
   int shards = 0;
   int micro_batch = 0;

@@ -15,7 +15,7 @@
 
 namespace dts::train {
 
-// What all ranks know after agreeing: 0, or the code of the lowest rank that had another.
+// The result on which all ranks agree: 0, or the code of the lowest rank with another code.
 struct Verdict {
   int code = 0;
   int rank = 0;  // whose code it is

@@ -18,8 +18,8 @@ enum class InstructionSet { portable, avx2, avx512 };  // ascending
 // The inverse; nullopt for any other word.
 [[nodiscard]] std::optional<InstructionSet> instruction_set_of(std::string_view word);
 
-// For our kernels and oneDNN's alike; at most best_instruction_set(). Before the first kernel runs,
-// from one thread. Without a call, kernels use the best.
+// Applies to our kernels and to oneDNN's; at most best_instruction_set(). Call it from one thread
+// before the first kernel runs. Without a call, kernels use the best.
 void use_instruction_set(InstructionSet set);
 
 }  // namespace dts::train

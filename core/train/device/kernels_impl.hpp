@@ -67,7 +67,7 @@ DTS_INLINE std::size_t plane(const Images& s) {
   return static_cast<std::size_t>(s.height) * static_cast<std::size_t>(s.width) * k_lanes;
 }
 
-// Where the block of channels [16 * block, ...) of image n starts.
+// The start of the block of channels [16 * block, ...) of image n.
 DTS_INLINE std::size_t offset(const Images& s, int n, int block) {
   return static_cast<std::size_t>(n * (s.channels / k_lanes) + block) * plane(s);
 }
@@ -173,7 +173,7 @@ void conv3x3_first_backward(const Images& shape,
     const int n = row / shape.height;
     const float* in =
         padded + static_cast<std::size_t>(row + 2 * n) * static_cast<std::size_t>(pitch);
-    Vec sum[9] = {};  // of this row alone: adding rows to rows loses fewer bits
+    Vec sum[9] = {};  // of this row only: adding rows to rows loses fewer bits
     for (int x = 0; x < shape.width; ++x, ++in, d_out += k_lanes) {
       Vec d;
       load(d, d_out);

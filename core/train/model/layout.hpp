@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each tensor of a model lies in the flat arrays of weights, statistics and sums. Pure.
+// The position of each tensor of a model in the flat arrays of weights, statistics and sums. Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run tells: metrics.jsonl for programs, short lines for people. Rank 0 alone tells
-// anything.
+// Reports of a run: metrics.jsonl for programs, short lines for people. Only rank 0 writes them.
 #pragma once
 
 #include "core/train/checkpoint/checkpoint_store.hpp"

@@ -2,12 +2,13 @@
 // What is measured on a node and what follows from it, limit by limit.
 #include "core/launch/health/preflight.hpp"
 
+#include "core/base/os/detached_call.hpp"
+#include "core/base/os/wait.hpp"
 #include "core/launch/health/measure_node.hpp"
 #include "core/launch/health/nvml.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
-#include <poll.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -177,9 +178,9 @@ TEST_CASE("a node's facts arrive as they were sent, and nothing else does") {
 
 TEST_CASE("this machine is measured, and nothing is left behind") {
   const tests::TemporaryFolder folder;
-  NodeMeasurement measurement(folder.path, GpuUse::none);
-  pollfd waiting{measurement.event_fd(), POLLIN, 0};
-  REQUIRE(::poll(&waiting, 1, 60'000) == 1);
+  DetachedCall<NodeFacts> measurement;
+  measurement.start([path = folder.path] { return measure_node(path, GpuUse::none); });
+  REQUIRE(wait_readable(measurement.event_fd(), std::chrono::steady_clock::time_point::max()));
   const auto facts = measurement.take();
   REQUIRE(facts);
   CHECK(facts->write_errno == 0);

@@ -4,13 +4,12 @@
 #include "core/base/files/segment_folder.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
+#include "core/base/os/wait.hpp"
 #include "core/launch/job/stop_way.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <array>
-#include <cerrno>
 #include <csignal>
 
 namespace dts::launch {
@@ -68,7 +67,7 @@ void AttemptRunner::poll_once(milliseconds limit) {
                              {connections_.listener(), POLLIN, 0},
                              {scheduler_.event_fd(), POLLIN, 0},
                              {connections_.ready(), POLLIN, 0}}};
-  if (::poll(fds.data(), fds.size(), static_cast<int>(limit.count())) < 0 && errno != EINTR) return;
+  if (!wait_for_any(fds, Clock::now() + limit)) return;
   // What was said comes before who is gone, and the ranks' own words before the launcher's end:
   // they are the reasons.
   if (fds[1].revents != 0) connections_.accept();

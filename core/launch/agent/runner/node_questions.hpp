@@ -3,11 +3,11 @@
 // the agent's end must not wait for it.
 #pragma once
 
+#include "core/base/os/detached_call.hpp"
 #include "core/launch/agent/runner/runner_settings.hpp"
 #include "core/launch/agent/runner/scheduler_news.hpp"
 #include "core/launch/health/node_probe.hpp"
 
-#include <future>
 #include <vector>
 
 namespace dts::launch {
@@ -30,8 +30,8 @@ class NodeQuestions {
   const RunnerSettings& settings_;
   Attempt& attempt_;
   const SchedulerNews& scheduler_;
-  std::future<std::vector<NodeSight>> sights_;               // of a look that is under way
-  std::future<Result<std::vector<run::UnfitNode>>> unable_;  // likewise, of a question
+  DetachedCall<std::vector<NodeSight>> sights_;               // of a look that is under way
+  DetachedCall<Result<std::vector<run::UnfitNode>>> unable_;  // likewise, of a question
 };
 
 }  // namespace dts::launch
