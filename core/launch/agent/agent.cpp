@@ -21,7 +21,8 @@ sched::JobId job_of_environment() {
   return JobId::parse(getenv_lookup("SLURM_JOB_ID").value_or("")).value_or(JobId());
 }
 
-// A run whose own files say no more what to do is over, and says so where people look.
+// A run whose own files cannot say what to do next is over; the places where people look get the
+// reason.
 void note_unreadable(const run::RunDirectory& run, const Error& failed, bool local) {
   const auto before = run::read_ledger(run.ledger());
   const bool damaged = !read_spec(run) || !read_plan(run);
@@ -44,7 +45,7 @@ Result<int> run_agent(const AgentOptions& options) {
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
   DTS_ASSIGN(const run::RunDirectory run, run::open_run(options.run_directory));
-  // Slurm requeues a job whose batch daemon has vanished, whatever came of the job.
+  // Slurm requeues a job whose batch daemon has vanished, even if the run is finished.
   if (const auto ledger = run::load_ledger(run.ledger())) {
     if (const auto damage = run::damage_words(*ledger, run.ledger()); !damage.empty())
       log("{}", damage);
@@ -61,7 +62,7 @@ Result<int> run_agent(const AgentOptions& options) {
   AttemptLoop attempts(options, *std::move(job), std::move(signals));
   auto code = attempts.run().map_error(
       [&attempts](Error failed) { return attempts.explained(std::move(failed)); });
-  attempts.restore_terminal();  // an error is for the person or slurm-<job>.log, not only for the
+  attempts.restore_terminal();  // errors go to the terminal or slurm-<job>.log as well as to the
                                 // attempt's log
   attempts.close(code ? nullptr : &code.error());
   return code;

@@ -31,9 +31,9 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds k_end_by_scheduler{90};
-constexpr seconds k_record_patience{15};  // libslurm's own with a controller that is away
+constexpr seconds k_record_patience{15};  // libslurm's own timeout for an unreachable controller
 
-// Where the time of the run went, for the last word of its ledger.
+// How the run spent its time, for the last event of its ledger.
 std::map<std::string, double> time_use(const run::RunDirectory& run,
                                        const std::vector<run::Event>& events) {
   const run::RunSummary summary = run::summarise(events, run::read_metrics(run));
@@ -54,7 +54,7 @@ Result<int> AttemptLoop::come_back(const run::Outcome& outcome, const run::Decis
   how.requeue = decision.action == run::Action::requeue;
   how.exclude = decision.exclude;
   how.nodes = plan_.nodes + plan_.spares;
-  how.avoid = nodes_in_quarantine();  // other runs may have put some there meanwhile
+  how.avoid = nodes_in_quarantine();  // other runs may have added nodes meanwhile
   auto successor = make_successor(run_);
   if (successor) how.successor = *std::move(successor);
   if (!successor && !how.requeue) return tl::unexpected<Error>(std::move(successor).error());
@@ -68,7 +68,7 @@ Result<void> AttemptLoop::note_decision(const run::Decision& decision) {
   return attempt_->note({.what = std::move(decided)});
 }
 
-// What was decided could not be done: the run stops.
+// The decision could not be carried out: the run stops.
 Result<int> AttemptLoop::end_here(const run::Outcome& outcome, std::string why) {
   DTS_TRY(note_decision({run::Action::stop, outcome.exit_code, std::move(why)}));
   return outcome.exit_code;
@@ -80,7 +80,7 @@ Result<int> AttemptLoop::returned(const run::Outcome& outcome,
     log("requeue: {}", answer.error().message);
     auto code =
         end_here(outcome, "the scheduler refused to run the job again: " + answer.error().message);
-    // Where nobody could be asked Slurm may still want it back: as long as this process lives.
+    // If nobody answered, Slurm may still requeue the job, as long as this process lives.
     if (answer.error().code != Errc::rejected) wait_for_the_end();
     return code;
   }
@@ -102,7 +102,7 @@ void AttemptLoop::note_successor(sched::JobId job) const {
     log("not in the index of runs: {}", noted.error().message);
 }
 
-// The scheduler has put the job back by itself, but nobody wants it to run again.
+// The scheduler has requeued the job by itself, but it should not run again.
 void AttemptLoop::cancel() {
   JobWatch::Return how;
   how.cancel = true;
@@ -125,7 +125,7 @@ run::Decision AttemptLoop::decide(const AttemptEnd& ended,
 void AttemptLoop::watch_the_job() {
   const sched::JobId job = job_.allocation.job;
   const unsigned restarts = job_.allocation.restart_count;
-  // Tried in a child first: a configuration that libslurm refuses would end this process.
+  // Tried in a child first, because libslurm exits the process on a configuration that it rejects.
   watch_ = std::make_unique<JobWatch>(
       [] { return plugin::load_scheduler(plugin::scheduler_name(), true); },
       job,
@@ -133,7 +133,7 @@ void AttemptLoop::watch_the_job() {
       [job, restarts] { return slurm_by_commands(job, restarts); });
 }
 
-// The exit code where the run ends with that, at least for this job; nullopt: the next attempt.
+// The exit code if the run ends here, at least for this job; nullopt: make the next attempt.
 Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
                                                   const run::Decision& decision) {
   switch (decision.action) {
@@ -154,7 +154,7 @@ Result<std::optional<int>> AttemptLoop::carry_out(const AttemptEnd& ended,
   return 0;
 }
 
-// Before the next attempt.
+// Waits before the next attempt.
 Result<std::optional<int>> AttemptLoop::pause(const AttemptEnd& ended, seconds delay) {
   if (delay.count() > 0) log("waiting {} s", delay.count());
   const std::optional<int> signal =
@@ -167,7 +167,7 @@ Result<std::optional<int>> AttemptLoop::pause(const AttemptEnd& ended, seconds d
                   fmt::format("{} before the next attempt; `dtsubmit requeue` continues it", by));
 }
 
-// Told to end while no rank runs: that too may be a preemption, or the time limit.
+// A signal to end while no rank runs can also be a preemption or the time limit.
 Result<std::optional<int>> AttemptLoop::end_in_pause(int signal) {
   told_to_end_ = told_to_end_ || signal == SIGTERM;
   const std::string detail = fmt::format("signal {} while no rank ran", signal);
@@ -190,7 +190,7 @@ Result<std::optional<int>> AttemptLoop::end_in_pause(int signal) {
   return carry_out(ended, decision);
 }
 
-// One that a full disk does not even let begin is one more that ended so.
+// An attempt that a full disk keeps from beginning counts as one that ended for that reason.
 Result<AttemptEnd> AttemptLoop::make_attempt() {
   const auto begun = attempt_->begin();
   if (begun) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attempts of one job, one after the other, and after each the decision what comes next. One
-// thread.
+// The attempts of one job, one after another, and the decision after each. One thread.
 #pragma once
 
 #include "core/launch/agent/recorded_attempt.hpp"
@@ -30,16 +29,17 @@ class AttemptLoop {
                options_.dtsubmit,
                run_}) {}
 
-  // Until the run is done, stopped, or goes on in another job. The value is this job's exit code.
+  // Runs until the run is done, stopped, or continues in another job. Returns this job's exit code.
   [[nodiscard]] Result<int> run();
 
   // Standard error as it was before the attempts.
   void restore_terminal() const { ::dup2(terminal_.get(), STDERR_FILENO); }
 
-  // A run directory that is not there any more explains whatever failed.
+  // If the run directory has disappeared, that explains any failure.
   [[nodiscard]] Error explained(Error failed);
 
-  // The run's last word where it ended without a decision; what never got into the ledger is said.
+  // The last event of a run that ended without a decision; reports events that never reached the
+  // ledger.
   void close(const Error* failed);
 
  private:
@@ -69,7 +69,7 @@ class AttemptLoop {
   NodePool pool_;
   run::LedgerWriter ledger_{run_.ledger()};
   run::Presence presence_{run_};
-  UniqueFd terminal_;  // standard error as it was; attempts log into their own folder
+  UniqueFd terminal_;  // standard error at the start; attempts log to their own folders
   std::unique_ptr<JobWatch> watch_;
   std::optional<RecordedAttempt> attempt_;  // the newest
   bool told_to_end_ = false;                // by the scheduler

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows ranks' logs while an attempt runs, on a thread of its own: an output that nobody reads must
-// not keep the agent from its signals and ranks.
+// Shows ranks' logs while an attempt runs, on its own thread: an output that nobody reads must not
+// keep the agent from handling signals and ranks.
 #pragma once
 
 #include "core/run/directory/rank_logs.hpp"
@@ -12,7 +12,7 @@ namespace dts::launch {
 
 class LiveOutput {
  public:
-  // Looks ten times a second. Start it after the process has blocked its signals.
+  // Checks ten times a second. Create it after the process has blocked its signals.
   LiveOutput(run::RankLogs logs, int fd);
   LiveOutput(const LiveOutput&) = delete;
   LiveOutput& operator=(const LiveOutput&) = delete;
@@ -22,8 +22,8 @@ class LiveOutput {
   std::jthread thread_;
 };
 
-// The last lines of a rank's log on standard error: for whoever reads the job's output and not
-// every log.
+// Prints the last lines of a rank's log to standard error, for those who read the job's output and
+// not every log.
 void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned rank);
 
 }  // namespace dts::launch

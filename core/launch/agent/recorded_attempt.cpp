@@ -29,7 +29,7 @@ namespace dts::launch {
 
 Result<void> RecordedAttempt::note(run::Event event) {
   event.attempt = number_;
-  if (event.job.empty()) event.job = job_.allocation.job;  // else of its successor
+  if (event.job.empty()) event.job = job_.allocation.job;  // otherwise the successor
   if (const auto noted = in_.ledger.append(std::move(event)); !noted)
     log("{}; the run continues without it", noted.error().message);
   return {};
@@ -65,7 +65,8 @@ Result<void> RecordedAttempt::begin() {
   run::AttemptStarted started{.nodes = choice_.used};
   if (!choice_.spare.empty()) started.detail = "spare: " + fold_hostlist(choice_.spare);
   started.checkpoint = run::newest_checkpoint(run_);
-  // The disk works while the launcher starts; nothing is committed before on_started() has joined.
+  // The disk writes overlap with the start of the launcher; on_started() joins before anything is
+  // committed.
   beginning_ =
       std::async(std::launch::async, [this, started = std::move(started)]() -> Result<void> {
         DTS_TRY(run::sync_attempt(run_, number_));
@@ -77,7 +78,7 @@ Result<void> RecordedAttempt::begin() {
 Result<void> RecordedAttempt::choose_nodes() {
   choice_ = in_.pool.choose(number_);
   if (choice_.used.size() < plan_.nodes || choice_.unfit.empty()) return {};
-  // The attempt goes on without them: its end will not speak of them.
+  // The attempt continues without these nodes: its end will not mention them.
   run::Outcome found;
   found.unfit = choice_.unfit;
   remember_nodes(found, run_.path, number_);
@@ -150,7 +151,7 @@ Result<run::Outcome> RecordedAttempt::try_attempt(AttemptRunner& runner) {
   return runner.run();
 }
 
-// The newest step that the program reported, by beat or in its metrics.
+// The newest step that the program reported, in a heartbeat or in its metrics.
 std::optional<std::int64_t> RecordedAttempt::newest_step(const AttemptRunner& runner) const {
   const auto beaten = static_cast<std::int64_t>(
       std::min<std::uint64_t>(runner.newest_step(), std::numeric_limits<std::int64_t>::max()));
@@ -161,7 +162,7 @@ std::optional<std::int64_t> RecordedAttempt::newest_step(const AttemptRunner& ru
   return newest >= 0 ? std::optional(newest) : std::nullopt;
 }
 
-// Why the attempt ended, by everything that is known now.
+// Why the attempt ended, given everything that is known now.
 run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunner& runner) const {
   outcome = run::explain(std::move(outcome), run_, number_, plan_.world_size);
   outcome = run::settle_completion(std::move(outcome), run::read_metrics(run_), number_);
@@ -179,7 +180,7 @@ run::Outcome RecordedAttempt::explained(run::Outcome outcome, const AttemptRunne
   return outcome;
 }
 
-// A failed launch of several nodes that names none: the nodes are asked.
+// If a launch on several nodes failed and no node is named as the cause, the nodes are probed.
 run::Outcome RecordedAttempt::doubted(run::Outcome outcome) const {
   constexpr std::chrono::seconds k_limit{15};
   const bool is_in_doubt = outcome.cause == run::Cause::launch_failed && outcome.node.empty();
@@ -198,8 +199,8 @@ Result<AttemptEnd> RecordedAttempt::run() {
   join_beginning();
   DTS_TRY(begun_);
   if (!ended_by) {
-    // It could not even begin (no mpirun): that is an end too, or the ledger would say that it
-    // runs.
+    // It could not even begin (no mpirun). That is recorded as an end too; otherwise the ledger
+    // would say that it still runs.
     DTS_TRY(note({.what = run::ended_event({run::Cause::launch_failed,
                                             exit_code(ended_by.error().code),
                                             ended_by.error().message})}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attempt of a run as its agent makes it: with a number of its own and a log, on nodes that are
-// chosen for it, and everything that happens told to the ledger.
+// One attempt of a run, with its own number and log, on nodes chosen for it; everything that
+// happens is recorded in the ledger.
 #pragma once
 
 #include "core/launch/agent/agent.hpp"
@@ -17,13 +17,13 @@
 
 namespace dts::launch {
 
-// What attempts share; it outlives them.
+// Shared by all attempts; it outlives them.
 struct AttemptContext {
   const AgentOptions& options;
   const Assignment& job;
   NodePool& pool;
   run::LedgerWriter& ledger;
-  JobWatch* watch = nullptr;  // none without a scheduler
+  JobWatch* watch = nullptr;  // null without a scheduler
   int signals = -1;           // signalfd, see take_signals()
   std::shared_future<Result<topo::NodeTopology>> topology;
 };
@@ -31,7 +31,7 @@ struct AttemptContext {
 struct AttemptEnd {
   run::Outcome outcome;
   bool told_to_end = false;  // the scheduler will kill the job soon
-  bool requeued = false;     // it has put the job back by itself
+  bool requeued = false;     // the scheduler has requeued the job by itself
   bool stop_asked = false;   // by `dtsubmit stop`
 };
 
@@ -42,15 +42,17 @@ class RecordedAttempt {
   RecordedAttempt(const RecordedAttempt&) = delete;
   RecordedAttempt& operator=(const RecordedAttempt&) = delete;
 
-  // Takes the run's next number and its nodes; standard error is the attempt's log from then on.
+  // Takes the run's next number and chooses nodes; from then on standard error is the attempt's
+  // log.
   [[nodiscard]] Result<void> begin();
 
-  // Blocks until it has ended, the ledger knows why, and nothing of it is left on this node. Errors
-  // where it could not begin, which the ledger knows too, and those of the run directory.
+  // Blocks until the attempt has ended, the ledger has its cause, and no process of it is left on
+  // this node. Errors: the attempt could not begin (recorded in the ledger too), or the run
+  // directory failed.
   [[nodiscard]] Result<AttemptEnd> run();
 
-  // Into the ledger, with the attempt's number and, unless the event names another, its job. A disk
-  // that takes nothing is said in the log and ends no run: the event waits, see LedgerWriter.
+  // Records an event with the attempt's number and, unless the event names another, its job. A disk
+  // error is logged and does not end the run: the event is kept for later, see LedgerWriter.
   [[nodiscard]] Result<void> note(run::Event event);
 
   [[nodiscard]] unsigned number() const { return number_; }
@@ -74,12 +76,12 @@ class RecordedAttempt {
   const run::RunDirectory& run_ = job_.run;
   const plan::Plan& plan_ = job_.plan;
   unsigned number_ = 0;
-  run::FailureRecord record_;  // of the attempts before
+  run::FailureRecord record_;  // of the previous attempts
   NodeChoice choice_;
   std::vector<std::string> rank_nodes_;  // by rank, once all have started
   std::optional<LiveOutput> output_;     // for `dtsubmit run`
-  std::future<Result<void>> beginning_;  // its first records on their way to the disk
-  Result<void> begun_;                   // how that went
+  std::future<Result<void>> beginning_;  // the first records being written to disk
+  Result<void> begun_;                   // the result of that write
 };
 
 }  // namespace dts::launch

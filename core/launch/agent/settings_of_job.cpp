@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned k_port_candidates = 64;
 constexpr std::chrono::hours k_longest_quiet{24 * 365};
 
-// An hour, where nobody says otherwise.
+// An hour unless the environment says otherwise.
 std::chrono::seconds quiet_limit() {
   const auto asked = parse_duration(getenv_lookup("DTSUBMIT_QUIET_LIMIT").value_or(""));
   if (!asked || asked->count() < 1 || *asked > k_longest_quiet)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an attempt needs to know of the job it belongs to.
+// What an attempt needs to know about its job.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_settings.hpp"
@@ -7,8 +7,8 @@
 
 namespace dts::launch {
 
-// For attempt `number` on all nodes of the allocation, which it measures itself, with a token of
-// its own and the clock of now; without a record of the attempts before.
+// For attempt `number` on all nodes of the allocation, whose topology it measures itself, with its
+// own token and the current time; without the record of earlier attempts.
 [[nodiscard]] AttemptSettings attempt_settings(const Assignment& job, unsigned number);
 
 }  // namespace dts::launch

@@ -37,7 +37,7 @@ void Attempt::on_message(Peer peer, FromRank message, const std::string& reached
   } else if (const auto rank = ranks_.rank_of(peer)) {
     on_rank(*rank, message, now);
   } else {
-    news_.refused.push_back(peer);  // speaks before it said who it is
+    news_.refused.push_back(peer);  // sent a message before its hello
   }
   advance(now);
 }
@@ -70,7 +70,7 @@ void Attempt::on_rank(unsigned rank, FromRank& message, Time now) {
                    if (!news_.signalled) news_.signalled.emplace(rank, m.signal);
                  },
                  [&](const Failed& m) { on_failed(rank, m, now); },
-                 [](const auto&) {},  // no rank's
+                 [](const auto&) {},  // not sent by ranks
              },
              message);
 }

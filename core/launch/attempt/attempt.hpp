@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One launch of all ranks, from the first hello to the last exit, as a state machine without I/O:
-// events go in, messages and the outcome come out. The agent moves the bytes. Each phase is a class
-// of its own that owns its state; here they get the messages and the time. Not thread-safe.
+// events go in, messages and the outcome come out; the agent moves the bytes. Each phase is a class
+// that owns its state; here they receive the messages and the time. Not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/gathering.hpp"
@@ -32,7 +32,7 @@ class Attempt {
   using Peer = launch::Peer;
 
   Attempt(AttemptSettings settings, Time now);
-  Attempt(const Attempt&) = delete;  // the phases know each other
+  Attempt(const Attempt&) = delete;  // the phases refer to each other
   Attempt& operator=(const Attempt&) = delete;
 
   // --- events ---
@@ -44,8 +44,8 @@ class Attempt {
   void on_launcher_exit(int code, Time now);
   void on_tick(Time now);
 
-  // Every rank is to save and exit 85; whoever still runs at `kill_at` is killed. Later calls only
-  // move kill_at forward in time (earlier deadline) and do not send a second signal.
+  // Every rank must save and exit 85; those still running at `kill_at` are killed. Later calls can
+  // only bring kill_at forward and do not send a second signal.
   void on_stop(run::Cause cause, Time kill_at, const std::string& detail, Time now) {
     ending_.stop(cause, kill_at, detail, now);
   }
@@ -55,43 +55,42 @@ class Attempt {
     ending_.end({run::Cause::run_vanished, dts::exit_code(Errc::io), detail}, now);
   }
 
-  // The launcher's step was signalled, not the batch script. While programs run that may be the
-  // beginning of a preemption, and they are to save. Before, there is nothing to save, and most
-  // often the launcher ends the other ranks because one could not start.
+  // The launcher's step was signalled, not the batch script. While programs run, this may be the
+  // beginning of a preemption, and they must save. Before that there is nothing to save, and most
+  // often the launcher is ending the other ranks because one could not start.
   void on_step_signal(run::Cause cause, const std::string& detail, Time now);
-  // So much is left until the scheduler ends the job. Where the ranks have told what a save takes,
-  // they are asked for one while there is time for it (stop_margin()).
+  // Time left until the scheduler ends the job. If the ranks have reported how long a save takes,
+  // they are asked to save while there is time for it (stop_margin()).
   void on_time_left(Seconds left, Time now);
 
   // A new checkpoint was seen.
   void on_checkpoint(Time now) { hangs_.on_checkpoint(now); }
 
-  // What came of a look at the nodes of take_silent_nodes().
+  // What a look at the nodes of take_silent_nodes() found.
   void on_sights(const std::vector<NodeSight>& sights, Time now);
-  // What nodes of take_mute_nodes() said of themselves, see node_doubt.hpp.
+  // Nodes of take_mute_nodes() that cannot run ranks, by their own report, see node_doubt.hpp.
   void on_unable(std::vector<run::UnfitNode> unable, Time now);
-  // All ranks are to say anew where their threads are.
+  // Asks all ranks to report anew where their threads are.
   void on_verify();
 
-  // Of the agent's own node, before the last rank can have said hello.
+  // The agent's own node; call it before the last rank can have said hello.
   void set_topology(topo::NodeTopology topology) { settings_.topology = std::move(topology); }
 
-  // The scheduler's addresses by node name; may come at any time before the rendezvous, or not at
-  // all.
+  // The scheduler's addresses by node name; may come at any time before the rendezvous, or never.
   void set_node_addresses(std::map<std::string, std::string> addresses) {
     rendezvous_.set_node_addresses(std::move(addresses));
   }
 
-  // What the scheduler gave of each node, likewise.
+  // What the scheduler allotted on each node; may come at any time before the rendezvous, or never.
   void set_allotments(std::map<std::string, plan::Allotment> allotments) {
     places_.set_allotments(std::move(allotments));
   }
 
-  // The scheduler signals every process of a step by itself, not only the step's own children;
-  // known before the ranks start, or not at all.
+  // The scheduler itself signals every process of a step, not only the step's own children; known
+  // before the ranks start, or never.
   void set_signals_reach_programs(bool reach) { start_.set_signals_reach_programs(reach); }
 
-  // One more variable for all ranks, before they start.
+  // Adds a variable for all ranks; call it before they start.
   void add_environment(std::string name, std::string value) {
     settings_.environment.emplace_back(std::move(name), std::move(value));
   }
@@ -105,49 +104,50 @@ class Attempt {
   // Connections to close (bad token).
   [[nodiscard]] std::vector<Peer> take_refused() { return std::exchange(news_.refused, {}); }
 
-  // True once after all ranks have started: placements() and rendezvous() are final.
+  // True once, after all ranks have started: placements() and rendezvous() are final.
   [[nodiscard]] bool take_started() { return std::exchange(started_news_, false); }
 
-  // True once after a stop was asked for while programs ran: the programs have been told.
+  // True once, after a stop was requested while programs ran: they have been signalled.
   [[nodiscard]] bool take_stop_news() { return ending_.take_stop_news(); }
 
-  // Nodes that are to be looked at because no rank of theirs has come yet.
+  // Nodes to look at because no rank of theirs has arrived yet.
   [[nodiscard]] std::vector<std::string> take_silent_nodes() {
     return gathering_.silent_nodes().take_to_look_at();
   }
 
-  // Nodes that were silent for so long that each is to be asked, in a step of its own, whether it
-  // can run a rank at all; once.
+  // Nodes that have been silent for so long that each should be probed, once, by a step of its own
+  // that shows whether it can run a rank at all.
   [[nodiscard]] std::vector<std::string> take_mute_nodes() {
     return gathering_.silent_nodes().take_to_ask();
   }
 
-  // What belongs into the log.
+  // Lines for the log.
   [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(news_.notes, {}); }
 
-  // What belongs into the ledger besides, once all ranks run: advice, stragglers.
+  // Further events for the ledger once all ranks run: advice, stragglers.
   [[nodiscard]] std::vector<run::Event> take_events();
 
-  // What all ranks said of their binding, when there is something new; not before all run.
+  // The binding that all ranks reported, if anything is new; not before all ranks run.
   [[nodiscard]] std::optional<BindingReport> take_binding() { return binding_.take_report(); }
 
-  // A signal a rank process got from outside; reported once.
+  // A signal that a rank process received from outside; reported once.
   [[nodiscard]] std::optional<std::pair<unsigned, int>> take_signalled() {
     return std::exchange(news_.signalled, std::nullopt);
   }
 
-  // The stop that was asked for, if any.
+  // The requested stop, if any.
   [[nodiscard]] const std::optional<AskedStop>& asked_stop() const { return ending_.asked_stop(); }
 
   [[nodiscard]] bool stopping() const { return asked_stop().has_value(); }
 
-  // Of all ranks' heartbeats; 0: nobody has told of a step.
+  // The highest step in any rank's heartbeat; 0: no steps reported.
   [[nodiscard]] std::uint64_t newest_step() const { return ranks_.newest_step(); }
 
-  // What a save takes, as this attempt or otherwise the one before has measured it; 0: not known.
+  // How long a save takes, measured in this attempt or, failing that, in the previous one; 0: not
+  // known.
   [[nodiscard]] Seconds save_time() const { return pace_.save_time(); }
 
-  // Set when nothing of the attempt is left but perhaps the launcher.
+  // Set when nothing of the attempt is left except perhaps the launcher.
   [[nodiscard]] const std::optional<run::Outcome>& outcome() const { return ending_.outcome(); }
 
   [[nodiscard]] const std::vector<plan::Placement>& placements() const {
@@ -170,7 +170,7 @@ class Attempt {
   void on_rank(unsigned rank, FromRank& message, Time now);
   void on_failed(unsigned rank, const Failed& message, Time now);
   void on_not_launched(Peer peer, const NotLaunched& message, Time now);
-  // To the next phase, and the next, where one is complete.
+  // Moves to the next phase as long as the current one is complete.
   void advance(Time now);
   void place_ranks(Time now);
   void start_programs(Time now);

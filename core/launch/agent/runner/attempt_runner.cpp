@@ -23,7 +23,7 @@ constexpr seconds k_launcher_patience{3};
 constexpr seconds k_orphan_patience{5};
 constexpr seconds k_facts_patience{3};
 constexpr seconds k_answer_patience{5};
-constexpr seconds k_controller_patience{120};  // a restarted one is back long before
+constexpr seconds k_controller_patience{120};  // a restart takes far less
 constexpr seconds k_ask_again{3};
 
 }  // namespace
@@ -48,14 +48,14 @@ Result<run::Outcome> AttemptRunner::run() {
     poll_once(attempt_.stopping() ? milliseconds(100) : milliseconds(250));
   connections_.deliver();
   confirm_cause();
-  // Whatever the programs said: what they did is not there.
+  // Whatever the programs reported, their results are gone.
   if (!directory_.is_there())
     return run::Outcome{
         run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(settings_.attempt.run)};
   return *attempt_.outcome();
 }
 
-// The scheduler's addresses are usually here long before the first rank is.
+// The scheduler's addresses usually arrive long before the first rank does.
 void AttemptRunner::wait_for_facts() {
   scheduler_.begin_attempt();
   const Time until = Clock::now() + k_facts_patience;
@@ -68,8 +68,8 @@ void AttemptRunner::poll_once(milliseconds limit) {
                              {scheduler_.event_fd(), POLLIN, 0},
                              {connections_.ready(), POLLIN, 0}}};
   if (!wait_for_any(fds, Clock::now() + limit)) return;
-  // What was said comes before who is gone, and the ranks' own words before the launcher's end:
-  // they are the reasons.
+  // Messages are read before lost connections, and those of ranks before the launcher's exit,
+  // because they give the reasons.
   if (fds[1].revents != 0) connections_.accept();
   if (fds[1].revents != 0 || fds[3].revents != 0) connections_.serve();
   if (fds[0].revents != 0)
@@ -90,7 +90,7 @@ void AttemptRunner::on_signal(int signal) {
       attempt_.on_stop(run::Cause::time_limit, Time::max(), "the time limit is near", Clock::now());
       break;
     case k_stop_request:
-      // A person's wish has no deadline of its own: the job's time limit comes with SIGTERM.
+      // A user's request has no deadline of its own: the job's time limit arrives as SIGTERM.
       log("signal {}: `dtsubmit stop` asks every rank to save", signal);
       stop_asked_ = true;
       attempt_.on_stop(
@@ -109,7 +109,7 @@ void AttemptRunner::on_end_signal(int signal) {
     interrupted_ = true;
   }
   told_to_end_ = told_to_end_ || signal == SIGTERM;
-  // A person's stop of a job is k_stop_request: what a SIGTERM means only the scheduler can tell.
+  // A user stops a job with k_stop_request; what a SIGTERM means only the scheduler knows.
   const bool by_person = settings_.local || signal == SIGINT;
   const run::Cause cause = by_person ? run::Cause::stopped : run::Cause::signalled;
   const seconds wait = scheduler_.kill_wait();
@@ -122,7 +122,7 @@ void AttemptRunner::on_children() {
   const LauncherProcess::Ended ended = launcher_.reap();
   if (ended.launcher) attempt_.on_launcher_exit(*ended.launcher, Clock::now());
   if (!ended.sentinel) return;
-  // What ended it may have been a preemption's signal, before it could listen or tell.
+  // A preemption's signal may have ended the sentinel before it could listen or report.
   scheduler_.ask();
   if (!attempt_.stopping() && !attempt_.outcome()) launcher_.start_sentinel();
 }
@@ -130,7 +130,7 @@ void AttemptRunner::on_children() {
 // Slurm signals the job's steps, not its batch script, when a preemption's grace time begins.
 void AttemptRunner::on_notice(const Notice& notice) {
   if (attempt_.outcome()) return;
-  // It listens from now on. What came before stands in the job's record.
+  // It listens from now on; earlier signals show in the job's record.
   if (notice.signal == 0) return scheduler_.ask();
   log("the step on {} got signal {}: asking every rank to save", notice.node, notice.signal);
   on_step_signal(notice.signal, fmt::format("signal {} to the job's steps", notice.signal));
@@ -155,7 +155,7 @@ void AttemptRunner::tick() {
     on_step_signal(signal, fmt::format("signal {} at rank {}", signal, rank));
   }
   if (attempt_.take_started()) on_started(now);
-  connections_.deliver();  // before anything slow: the programs' time to save runs
+  connections_.deliver();  // first: the programs' time to save is running
   tell_news();
   connections_.drop_silent(now);
   directory_.look(now);
@@ -166,9 +166,9 @@ void AttemptRunner::on_started(Time now) {
     log("{}", recorded.error().message);
     attempt_.on_stop(run::Cause::stopped, now, recorded.error().message, now);
   }
-  if (launcher_.needs_sentinel()) launcher_.start_sentinel();  // it must not delay the ranks
-  // Steps that were not there yet heard no signal: from now on all listen, and what was before
-  // stands in the job's record. Measured: 7 of 37 preemptions in this gap went unheard.
+  if (launcher_.needs_sentinel()) launcher_.start_sentinel();  // must not delay the ranks
+  // Steps that did not exist yet received no signal. From now on all of them listen; the job's
+  // record shows what happened before. Measured: 7 of 37 preemptions in this gap went unnoticed.
   scheduler_.ask();
 }
 
@@ -185,9 +185,9 @@ void AttemptRunner::clean_up() {
   const Time until = Clock::now() + k_launcher_patience;
   while (launcher_.runs() && Clock::now() < until) poll_once(milliseconds(50));
   launcher_.kill();
-  // What a killed rank process or mpirun left behind came to us; it must not work beside the next
-  // attempt. SIGTERM first: an srun that hears it ends its step on the other nodes, one that is
-  // killed leaves it, and a step that still holds its cores lets no other begin.
+  // Orphans of a killed rank process or mpirun are reparented to us and must not run beside the
+  // next attempt. SIGTERM comes first: on it srun ends its step on the other nodes; a killed srun
+  // leaves the step, which holds its cores so that no other can start.
   [[maybe_unused]] const bool any = launcher_.signal_orphans(SIGTERM);
   const Time orphans_until = Clock::now() + k_orphan_patience;
   while (launcher_.signal_orphans(0) && Clock::now() < orphans_until) poll_once(milliseconds(20));
@@ -195,9 +195,9 @@ void AttemptRunner::clean_up() {
   remove_left_segments(k_shared_memory);
 }
 
-// The record that tells preemption, cancel and requeue apart may be older than the end: ask once
-// more. A stop whose reason is not known waits for a controller that is away: it may be a
-// preemption, and a job that ends then is not requeued by Slurm 22.05 to 23.11.
+// The record that distinguishes preemption, cancel and requeue may be older than the end: ask once
+// more. A stop for an unknown reason waits for an unreachable controller: it may be a preemption,
+// and Slurm 22.05 to 23.11 does not requeue a job that ends before its grace time does.
 void AttemptRunner::confirm_cause() {
   const run::Cause cause = attempt_.outcome()->cause;
   if (!scheduler_.is_there() || cause == run::Cause::completed) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one Attempt for real: starts the launcher, moves messages, turns signals, the scheduler's
-// answers and the clock into the attempt's events. One thread.
+// Runs one Attempt for real: starts the launcher, moves messages, and turns signals, the
+// scheduler's answers and the clock into events of the attempt. One thread.
 #pragma once
 
 #include "core/launch/agent/runner/launcher_process.hpp"
@@ -21,18 +21,18 @@ class AttemptRunner {
   AttemptRunner(const AttemptRunner&) = delete;
   AttemptRunner& operator=(const AttemptRunner&) = delete;
 
-  // Blocks until every rank has ended and the cause is known. Errors only where it could not even
-  // begin. The launcher may still live: its end can take longer than the scheduler gives a job that
-  // it kills, and the outcome must be on record before.
+  // Blocks until every rank has ended and the cause is known. An error means that the attempt could
+  // not begin. The launcher may still be running: it can take longer to end than the scheduler
+  // allows a job that it kills, and the outcome must be recorded before that.
   [[nodiscard]] Result<run::Outcome> run();
 
-  // Ends the launcher and whatever it left: afterwards no process of the attempt is on this node.
+  // Ends the launcher and its leftovers: afterwards this node has no process of the attempt.
   void clean_up();
 
-  // True if the batch script has been told to end (SIGTERM): the scheduler will kill it soon.
+  // True if the batch script received SIGTERM: the scheduler will kill it soon.
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
-  // What a save takes; 0: not known.
+  // How long a save takes; 0: not known.
   [[nodiscard]] Seconds save_time() const { return attempt_.save_time(); }
 
   // See Attempt::newest_step().
@@ -40,10 +40,11 @@ class AttemptRunner {
 
   [[nodiscard]] bool interrupted() const { return interrupted_; }
 
-  // True once k_stop_request came, also while something else was ending the attempt.
+  // True once k_stop_request has arrived, even if the attempt was already ending for another
+  // reason.
   [[nodiscard]] bool stop_asked() const { return stop_asked_; }
 
-  // What it has said of the job.
+  // What the scheduler has reported about the job.
   [[nodiscard]] const SchedulerNews& scheduler() const { return scheduler_; }
 
  private:

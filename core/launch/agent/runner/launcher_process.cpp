@@ -16,9 +16,9 @@
 namespace dts::launch {
 namespace {
 
-constexpr unsigned k_most_sentinels = 3;  // one after the other
+constexpr unsigned k_most_sentinels = 3;  // one after another
 
-// Of a group of its own; 0 afterwards.
+// Kills a process that leads its own group; sets it to 0.
 void kill_and_wait(pid_t& process) {
   if (process <= 0) return;
   ::kill(-process, SIGKILL);
@@ -68,7 +68,7 @@ std::vector<std::string> LauncherProcess::rank_command() const {
   return words;
 }
 
-// The launcher is to use them, and no spare; empty: it uses all of the job's.
+// The nodes that the launcher must use when there are spares; empty: all of the job's.
 std::vector<std::string> LauncherProcess::named_nodes() const {
   if (settings_.attempt.plan.spares == 0) return {};
   return settings_.attempt.nodes;
@@ -82,10 +82,10 @@ Result<void> LauncherProcess::start() {
   Command command;
   command.argv = launcher.argv;
   command.env = environment_with(launcher.environment);
-  // Slurm sends SIGTERM to everything in sight. mpirun would tear its ranks' world down while they
-  // save.
+  // Slurm sends SIGTERM to every process it sees. mpirun would tear down its ranks' world while
+  // they save.
   command.blocked_signals = {SIGTERM};
-  command.stdout_fd = STDERR_FILENO;  // its few words belong to the agent's log
+  command.stdout_fd = STDERR_FILENO;  // its few lines belong in the agent's log
   command.own_group = true;
   command.parent_death_signal = SIGKILL;
   DTS_ASSIGN(launcher_, start_process(command));
@@ -97,7 +97,8 @@ void LauncherProcess::start_sentinel() {
   Command command;
   command.argv = sentinel_command(settings_.dtsubmit);
   auto environment = step_environment();
-  // The job's own --gpus-per-node, which srun takes from here and refuses beside --gres=none.
+  // srun reads the job's own --gpus-per-node from this variable and rejects it together with
+  // --gres=none.
   environment.emplace_back("SLURM_GPUS_PER_NODE", "");
   command.env = environment_with(environment);
   command.own_group = true;
@@ -110,13 +111,13 @@ void LauncherProcess::start_sentinel() {
     log("no sentinel step: {}; a preemption is noticed by polling only", started.error().message);
 }
 
-// How processes of ours in other steps find the channel.
+// How our processes in other steps find the channel.
 LauncherProcess::Variables LauncherProcess::step_environment() const {
   return {{"DTSUBMIT_RUN_DIR", settings_.attempt.run.path},
           {"DTSUBMIT_ATTEMPT", std::to_string(settings_.attempt.number)}};
 }
 
-// Never any child whatever: those of JobWatch's thread are its own to wait for.
+// Waits for known children only: those of JobWatch's thread are reaped by that thread.
 LauncherProcess::Ended LauncherProcess::reap() {
   Ended ended;
   int status = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that the agent starts for an attempt: its launcher, and where that needs one a
-// sentinel step that hears of a preemption. One thread.
+// The processes that the agent starts for an attempt: the launcher and, if it needs one, a sentinel
+// step that is signalled on a preemption. One thread.
 #pragma once
 
 #include "core/launch/agent/runner/runner_settings.hpp"
@@ -27,7 +27,7 @@ class LauncherProcess {
   // See LauncherCommand.
   [[nodiscard]] bool needs_sentinel() const { return needs_sentinel_; }
 
-  // Some, one after the other; then no more.
+  // Restarts a sentinel that ended, up to a limit.
   void start_sentinel();
 
   struct Ended {
@@ -35,14 +35,14 @@ class LauncherProcess {
     bool sentinel = false;
   };
 
-  // Those that have ended since the last call.
+  // The processes that have ended since the last call.
   [[nodiscard]] Ended reap();
 
   [[nodiscard]] bool runs() const { return launcher_ > 0; }
 
-  // The launcher and the sentinel.
+  // Kills the launcher and the sentinel.
   void kill();
-  // A signal to what the launcher left behind, which has come to us; false: there is nothing.
+  // Signals the launcher's orphans, which were reparented to us; false: there are none.
   [[nodiscard]] bool signal_orphans(int signal) const;
   void kill_orphans() const;
 
@@ -55,7 +55,7 @@ class LauncherProcess {
   [[nodiscard]] Variables step_environment() const;
 
   const RunnerSettings& settings_;
-  std::vector<pid_t> not_ours_;  // children from before: of the script that exec'ed us
+  std::vector<pid_t> not_ours_;  // earlier children: of the script that exec'ed us
   pid_t launcher_ = 0;
   pid_t sentinel_ = 0;
   unsigned sentinels_ = 0;  // started so far

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to nodes that are silent, asked on threads of their own: an answer takes a while, and
-// the agent's end must not wait for it.
+// Probes of silent nodes, on their own threads: an answer takes a while, and the agent must be able
+// to end without it.
 #pragma once
 
 #include "core/base/os/detached_call.hpp"
@@ -17,7 +17,7 @@ class NodeQuestions {
   NodeQuestions(const RunnerSettings& settings, Attempt& attempt, const SchedulerNews& scheduler)
       : settings_(settings), attempt_(attempt), scheduler_(scheduler) {}
 
-  // Asks what the attempt wants to know, and gives it the answers that have come.
+  // Starts the probes that the attempt asks for and passes on the answers that have arrived.
   void ask() {
     look_at_silent();
     ask_mute();
@@ -30,8 +30,8 @@ class NodeQuestions {
   const RunnerSettings& settings_;
   Attempt& attempt_;
   const SchedulerNews& scheduler_;
-  DetachedCall<std::vector<NodeSight>> sights_;               // of a look that is under way
-  DetachedCall<Result<std::vector<run::UnfitNode>>> unable_;  // likewise, of a question
+  DetachedCall<std::vector<NodeSight>> sights_;               // the running look, if any
+  DetachedCall<Result<std::vector<run::UnfitNode>>> unable_;  // the running probe, if any
 };
 
 }  // namespace dts::launch

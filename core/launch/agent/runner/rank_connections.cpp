@@ -19,18 +19,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds k_hello_limit{10};          // a peer that says nothing is dropped
+constexpr std::chrono::seconds k_hello_limit{10};          // a peer that sends nothing is dropped
 constexpr std::size_t k_most_strangers = 64;               // connections without a valid hello
-constexpr std::size_t k_most_held = std::size_t{1} << 20;  // bytes of their unfinished lines
+constexpr std::size_t k_most_held = std::size_t{1} << 20;  // bytes of their incomplete lines
 constexpr unsigned k_most_refusals_logged = 100;
 constexpr unsigned k_own_files = 128;
 
-// A stranger's bytes can be quoted in it.
+// The text may quote bytes of a stranger.
 bool is_plain(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// One connection a rank; the limit that a job inherits from a login shell is often 1,024.
+// One connection per rank; the limit that a job inherits from a login shell is often 1,024.
 void allow_open_files(rlim_t count) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
@@ -59,7 +59,7 @@ Result<void> RankConnections::open() {
   return write_file(settings_.folder() + "/channel.json",
                     to_text(channel),
                     0600,
-                    Durability::deferred);  // worthless after a power cut
+                    Durability::deferred);  // useless after a power cut
 }
 
 void RankConnections::serve() {
@@ -91,8 +91,8 @@ void RankConnections::listen_to(int peer, bool and_write) {
     ::epoll_ctl(ready_.get(), EPOLL_CTL_ADD, peer, &event);
 }
 
-// All that wait: thousands of ranks call at one moment. Too many that do not say who they are make
-// room, the oldest first, because a rank says its hello at once.
+// Accepts all pending connections: thousands of ranks connect at the same moment. If too many have
+// not identified themselves, the oldest are dropped first, because a rank sends its hello at once.
 void RankConnections::accept() {
   for (unsigned i = 0; i < SOMAXCONN; ++i) {
     UniqueFd fd = accept_from(listener_.get());
@@ -162,8 +162,8 @@ void RankConnections::hold(Connection& connection, std::size_t bytes) {
   connection.held = bytes;
 }
 
-// A hello comes in one piece and is taken at once: who holds half a line for long is no rank, so
-// the oldest goes first.
+// A hello arrives in one piece and is read at once: a peer that holds half a line for long is not a
+// rank, so the oldest is dropped first.
 void RankConnections::keep_strangers_small() {
   while (held_ > k_most_held)
     drop(*std::find_if(strangers_.begin(), strangers_.end(), [this](int peer) {
@@ -171,7 +171,7 @@ void RankConnections::keep_strangers_small() {
     }));
 }
 
-// A stranger must not fill the disk either.
+// Nor may a stranger fill the disk.
 void RankConnections::log_refusal(int peer, const std::string& why) {
   if (++refusals_ > k_most_refusals_logged) return;
   log("turned away a connection from {}: {}{}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control channel's connections: who may have one, what they say to the attempt, and what it
-// sends to them. One thread.
+// The control channel's connections: who may have one, the messages that arrive for the attempt,
+// and those that it sends. One thread.
 #pragma once
 
 #include "core/base/net/line_connection.hpp"
@@ -15,7 +15,7 @@ namespace dts::launch {
 
 class RankConnections {
  public:
-  // `on_notice`: a step of the job has something to say.
+  // `on_notice`: called when a step of the job reports a signal.
   RankConnections(const AttemptSettings& settings,
                   Attempt& attempt,
                   std::function<void(const Notice&)> on_notice)
@@ -24,16 +24,16 @@ class RankConnections {
   // Listens, and writes channel.json for the ranks.
   [[nodiscard]] Result<void> open();
 
-  // Readable when somebody calls, or says something.
+  // Readable when a peer connects or sends something.
   [[nodiscard]] int listener() const { return listener_.get(); }
 
   [[nodiscard]] int ready() const { return ready_.get(); }
 
   void accept();
   void serve();
-  // The attempt's messages.
+  // Sends the attempt's messages.
   void deliver();
-  // Those that have not said who they are.
+  // Drops connections that have not identified themselves in time.
   void drop_silent(Time now);
 
  private:
@@ -41,13 +41,13 @@ class RankConnections {
     LineConnection line;
     std::string reached_at;
     Time since;
-    std::size_t held = 0;   // bytes of an unfinished line, while it is a stranger
-    bool is_known = false;  // has shown the token
+    std::size_t held = 0;   // bytes of an incomplete line, before the hello
+    bool is_known = false;  // has sent the token
   };
 
   void listen_to(int peer, bool and_write);
-  [[nodiscard]] bool read(int peer);  // false: to be dropped
-  [[nodiscard]] bool take(int peer, Connection& connection, FromRank message);  // likewise
+  [[nodiscard]] bool read(int peer);                                            // false: drop it
+  [[nodiscard]] bool take(int peer, Connection& connection, FromRank message);  // false: drop it
   void welcome(int peer, Connection& connection);
   void hold(Connection& connection, std::size_t bytes);
   void keep_strangers_small();
@@ -58,9 +58,9 @@ class RankConnections {
   Attempt& attempt_;
   std::function<void(const Notice&)> on_notice_;
   UniqueFd listener_;
-  UniqueFd ready_;                   // epoll: poll(2) over thousands of ranks is most of the work
+  UniqueFd ready_;  // epoll: with poll(2), thousands of ranks would cost most of the time
   std::map<int, Connection> peers_;  // by file descriptor
-  std::vector<int> strangers_;       // those without a valid hello, in the order they came
+  std::vector<int> strangers_;       // no valid hello yet, in order of arrival
   std::size_t held_ = 0;             // bytes of all strangers
   unsigned refusals_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens in the run directory while an attempt runs: new checkpoints, a newer attempt, and
-// the directory's own end. One thread.
+// Watches the run directory while an attempt runs: new checkpoints, a newer attempt, and the
+// disappearance of the directory. One thread.
 #pragma once
 
 #include "core/launch/agent/runner/runner_settings.hpp"
@@ -17,7 +17,7 @@ class RunDirectoryWatch {
 
   void look(Time now);
 
-  // Asked twice, see Presence.
+  // Checks twice, see Presence.
   [[nodiscard]] bool is_there();
 
  private:

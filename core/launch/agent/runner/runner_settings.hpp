@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an AttemptRunner is given: the attempt, where it runs, and who hears of it.
+// What an AttemptRunner is given: the attempt, where it runs, and who is notified.
 #pragma once
 
 #include "core/launch/attempt/attempt.hpp"
@@ -16,7 +16,7 @@ struct RunnerSettings {
   std::string dtsubmit;                                     // our own program's path
   bool local = false;                                       // no scheduler: this machine only
   int signals = -1;                                         // signalfd, see take_signals()
-  std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; on its way
+  std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; being read
   JobWatch* watch = nullptr;                                // may be null; not owned
   std::function<Result<void>(const Attempt&)> on_started;   // all ranks run; an error ends them
   std::function<void(const Attempt&)> on_stop;              // the programs have been asked to save

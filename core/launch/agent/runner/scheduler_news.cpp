@@ -60,7 +60,7 @@ void SchedulerNews::on_facts(JobWatch::Facts facts) {
 
 void SchedulerNews::on_job() {
   if (job_->state == sched::JobState::running) deadline_ = job_->end_time;
-  // A grace period began, heard of or not: the deadline moved without a signal to us.
+  // A grace period began, with or without a signal to us: the deadline has moved.
   if (job_->preempt_time == 0) return;
   const seconds left(std::max<std::int64_t>(1, job_->end_time - unix_now()));
   if (!attempt_.stopping()) log("preemption: {} s left", left.count());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler says of the job while an attempt runs: taken from the JobWatch, handed to the
-// attempt, and kept for its end. One thread.
+// What the scheduler reports about the job while an attempt runs: taken from the JobWatch, passed
+// to the attempt, and kept for its end. One thread.
 #pragma once
 
 #include "core/launch/agent/runner/runner_settings.hpp"
@@ -15,7 +15,7 @@
 
 namespace dts::launch {
 
-// With time enough that our kill comes before the scheduler's.
+// Leaves a margin so that our kill comes before the scheduler's.
 [[nodiscard]] std::chrono::seconds time_to_save(std::chrono::seconds left,
                                                 std::chrono::seconds least);
 
@@ -33,18 +33,18 @@ class SchedulerNews {
   void ask();
   void take();
 
-  // Its addresses of the nodes and its limits are here, or will never be.
+  // The scheduler's node addresses and limits have arrived, or never will.
   [[nodiscard]] bool facts_known() const { return facts_known_ || !is_there(); }
 
-  // Where the daemons of these nodes listen, as far as it is known.
+  // Where the daemons of these nodes listen, as far as known.
   [[nodiscard]] std::vector<NodeEndpoint> endpoints(const std::vector<std::string>& nodes) const;
 
-  // From a signal of the scheduler's to its kill.
+  // Time from the scheduler's signal to its kill.
   [[nodiscard]] std::chrono::seconds kill_wait() const {
     return std::chrono::seconds(kill_wait_seconds_);
   }
 
-  // Until it ends the job; nullopt: not known.
+  // Time until the scheduler ends the job; nullopt: not known.
   [[nodiscard]] std::optional<std::chrono::seconds> time_left() const;
 
   // The newest record of the job, if one came.
@@ -52,7 +52,7 @@ class SchedulerNews {
 
   void forget_job() { job_.reset(); }
 
-  // Those that it called down when it had put the job back.
+  // Nodes that the scheduler reported down when it requeued the job.
   [[nodiscard]] const std::vector<std::string>& down_nodes() const { return down_nodes_; }
 
   // It has answered once, so it will again.
@@ -61,8 +61,8 @@ class SchedulerNews {
   // The steps of the job were signalled.
   void note_step_signal();
 
-  // True where that was by a controller that has been started again since: what it had not written
-  // down of its reasons is lost.
+  // True if the controller was restarted after that signal: reasons that it had not written down
+  // are lost.
   [[nodiscard]] bool reason_is_lost() const {
     return steps_signalled_at_ != 0 && controller_start_ >= steps_signalled_at_;
   }
@@ -83,7 +83,7 @@ class SchedulerNews {
   bool facts_known_ = false;
   bool has_answered_ = false;
   std::int64_t steps_signalled_at_ = 0;  // Unix seconds; 0: they were not
-  std::int64_t controller_start_ = 0;    // likewise; 0: not known
+  std::int64_t controller_start_ = 0;    // Unix seconds; 0: not known
 };
 
 }  // namespace dts::launch

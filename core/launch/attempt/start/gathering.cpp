@@ -38,8 +38,8 @@ std::string Gathering::missing() const {
 std::string Gathering::incomplete_node(Time now) const {
   const plan::Plan& plan = settings_.plan;
   if (ranks_.empty() || plan.world_size != plan.nodes * plan.ntasks_per_node) return {};
-  // One daemon starts all ranks of a node, one right after the other. How long that takes here is
-  // known from those that came: nodes as a whole may be late, as their file systems are.
+  // One daemon starts all ranks of a node in quick succession. How long that takes here is known
+  // from the ranks that have arrived; whole nodes may be late, when their file systems are.
   const auto patience = std::max<Time::duration>(k_sibling_patience, 2 * ranks_.arrival());
   if (now - ranks_.last_hello() < patience) return {};
   std::map<std::string, unsigned> there;
@@ -66,7 +66,7 @@ bool Gathering::on_hello(Peer peer, Hello&& hello, const std::string& reached_at
                 now);
     return false;
   }
-  // Once all have come, every further one is taken or out of range.
+  // Once all have arrived, any further rank is a duplicate or out of range.
   if (ranks_.contains(rank) || rank >= planned) {
     ending_.end({run::Cause::wrong_ranks,
                  3,

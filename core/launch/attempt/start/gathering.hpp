@@ -22,28 +22,28 @@ class Gathering {
             AttemptNews& news,
             Time now);
 
-  // True: it is a new rank's. Otherwise the connection is to be closed.
+  // True: a new rank. Otherwise the connection should be closed.
   [[nodiscard]] bool on_hello(Peer peer, Hello&& hello, const std::string& reached_at, Time now);
   void on_refused(Peer peer, const Refused& message, Time now);
 
-  // The rest only while ranks still have to come.
+  // The functions below apply only while ranks are missing.
   void on_topology(unsigned rank, std::string text);
   void on_launcher_exit(int code, Time now);
   void on_tick(Time now);
 
-  // Every rank has said hello, and all that belongs to it.
+  // Every rank has said hello and sent everything that belongs to it.
   [[nodiscard]] bool is_complete() const { return ranks_.all_here() && late_ == 0; }
 
-  // As text, from the first rank of each node but the agent's.
+  // As text, from the first rank of each node except the agent's.
   [[nodiscard]] const std::map<unsigned, std::string>& topologies() const { return topologies_; }
 
   [[nodiscard]] SilentNodes& silent_nodes() { return silent_; }
 
  private:
-  // Has said hello, but not all that belongs to it.
+  // It has said hello, but something that belongs to it is missing.
   [[nodiscard]] bool is_late(unsigned rank) const;
   [[nodiscard]] std::string missing() const;  // "1,3"
-  // A node of which some ranks said hello and the others should have; empty: none yet.
+  // A node that only some ranks have said hello from, while the others are overdue; empty: none.
   [[nodiscard]] std::string incomplete_node(Time now) const;
 
   const AttemptSettings& settings_;
@@ -51,7 +51,7 @@ class Gathering {
   Ending& ending_;
   AttemptNews& news_;
   Time limit_;
-  unsigned late_ = 0;                           // ranks that are
+  unsigned late_ = 0;                           // ranks for which is_late()
   std::map<unsigned, std::string> topologies_;  // by rank
   SilentNodes silent_;
 };

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t k_most_told = 16;  // nodes in the outcome's own words; each has its event
+constexpr std::size_t k_most_told = 16;  // nodes in the outcome's message; every node has its event
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void NodeCheck::on_measured(unsigned rank, const Measured& message, Time now) {
   node->facts = *std::move(facts);
 }
 
-// The node read its clock at some moment of the round trip: the middle, give or take a half of it.
+// The node read its clock somewhere in the round trip: assume the middle, give or take half.
 void NodeCheck::on_clock(unsigned rank, const ClockReading& message, Time now) {
   Node* node = of(rank);
   if (node == nullptr || node->clock_known) return;
@@ -69,7 +69,7 @@ std::vector<Finding> NodeCheck::findings_of(const std::string& node) const {
   return found;
 }
 
-// Where most nodes are late it is the file system, which the others would wait for as well.
+// If most nodes are late, the file system is to blame, and other nodes would wait for it as well.
 Finding NodeCheck::too_late() const {
   const auto late = std::count_if(
       nodes_.begin(), nodes_.end(), [](const auto& one) { return !one.second.facts; });
@@ -93,8 +93,8 @@ bool NodeCheck::judge(Time now) {
   return unfit.empty();
 }
 
-// What is wrong everywhere is no node's fault, and a full disk is none either: no other node would
-// do better.
+// A fault on all nodes is not the fault of any one, and nor is a full disk: other nodes would do no
+// better.
 void NodeCheck::end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time now) {
   const bool everywhere = nodes_.size() > 1 && unfit.size() == nodes_.size();
   bool disk = everywhere || nodes_.size() == 1;

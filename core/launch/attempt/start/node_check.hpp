@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pre-flight of an attempt: what each node measured of itself while its ranks met, and whether
-// programs may start there. No program starts before every node has answered or its time is over,
-// so that all that is wrong is said at once. Pure, not thread-safe.
+// The pre-flight check of an attempt: what each node measured about itself while its ranks met, and
+// whether programs may start there. No program starts before every node has answered or the time is
+// over, so that all faults are reported at once. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
@@ -33,12 +33,12 @@ class NodeCheck {
         ending_(ending),
         news_(news) {}
 
-  // A new rank: the first of a node measures it, if that is asked for.
+  // The first rank of a node measures it if the check is enabled.
   void on_hello(unsigned rank, Time now);
   void on_measured(unsigned rank, const Measured& message, Time now);
   void on_clock(unsigned rank, const ClockReading& message, Time now);
 
-  // All else is ready: from now on nodes are waited for.
+  // Everything else is ready: from now on the nodes are waited for.
   void begin(Time now) { limit_ = now + settings_.spec.preflight; }
 
   [[nodiscard]] bool all_answered() const;
@@ -50,7 +50,7 @@ class NodeCheck {
 
  private:
   struct Node {
-    Time asked;  // for its clock
+    Time asked;  // when its clock was asked for
     std::optional<NodeFacts> facts{};
     std::optional<Finding> clock{};
     bool clock_known = false;

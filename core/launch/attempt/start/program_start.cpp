@@ -8,9 +8,9 @@
 namespace dts::launch {
 namespace {
 
-constexpr std::chrono::seconds k_others{5};  // to say whether theirs has started
+constexpr std::chrono::seconds k_others{5};  // for the other ranks to report whether theirs started
 
-// As Go has it.
+// The value for Go.
 int hang_seconds(const std::optional<std::chrono::seconds>& limit) {
   if (!limit) return 0;
   return *limit == std::chrono::seconds::max() ? -1 : static_cast<int>(limit->count());
@@ -69,7 +69,7 @@ void ProgramStart::judge_no_program(Time now) {
 }
 
 void ProgramStart::end_no_program(Time now) {
-  std::map<std::string, unsigned> without;  // the first such rank, by node
+  std::map<std::string, unsigned> without;  // the first rank without a program, by node
   for (const auto& [rank, message] : no_program_) without.emplace(ranks_.at(rank).node(), rank);
   const bool is_of_nodes =
       !started_.empty() && std::none_of(started_.begin(), started_.end(), [&](unsigned rank) {
@@ -85,7 +85,7 @@ void ProgramStart::end_no_program(Time now) {
               now);
 }
 
-// The next attempt does without them.
+// The next attempt avoids these nodes.
 void ProgramStart::end_without_nodes(const std::map<std::string, unsigned>& ranks, Time now) {
   run::Outcome outcome{run::Cause::launch_failed, 1, ""};
   for (const auto& [node, rank] : ranks)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of all ranks start, or cannot. Where none can on any node it is the user's mistake,
-// and trying again would show it again; on some it is these nodes', where a share is not mounted or
-// a file is old. Pure, not thread-safe.
+// Starts the programs of all ranks, or finds that they cannot start. If the program is missing on
+// every node, the user made a mistake that a retry would repeat; if only on some, those nodes are
+// at fault: a share that is not mounted, an old file. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
@@ -31,7 +31,7 @@ class ProgramStart {
   // `checkpoint_every`: as in Go.
   void begin(const plan::Rendezvous& rendezvous, std::uint64_t checkpoint_every, Time now);
   void on_started(unsigned rank, Time now);
-  // Of Failed with a code of the program's.
+  // Failed, with an exit code of the program.
   void on_no_program(unsigned rank, const Failed& message, Time now);
   void on_tick(Time now);
 
@@ -51,7 +51,7 @@ class ProgramStart {
   Time limit_;
   std::set<unsigned> started_;
   std::map<unsigned, Failed> no_program_;  // why it cannot start, by rank
-  Time no_program_until_ = Time::max();    // a rank has said so, the others are waited for
+  Time no_program_until_ = Time::max();    // a rank has failed to start, the others are waited for
 };
 
 }  // namespace dts::launch

@@ -67,8 +67,8 @@ tl::expected<void, run::Outcome> RankPlaces::place(
   return {};
 }
 
-// Where Slurm leaves it to its jobs to keep to their processors (TaskPlugin=task/none), two that
-// share a node would else both take all of it.
+// Where Slurm does not confine jobs to their processors (TaskPlugin=task/none), two jobs that share
+// a node would otherwise both use all of it.
 void RankPlaces::hold_to_allotment(const std::string& node, topo::NodeTopology& topology) {
   const auto found = allotments_.find(node);
   if (found == allotments_.end()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the ranks of an attempt are: which processors, memory, GPUs and adapters each gets, once
-// all have said hello. Pure, not thread-safe.
+// Places the ranks of an attempt once all have said hello: the processors, memory, GPUs and
+// adapters that each gets. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -27,7 +27,7 @@ class RankPlaces {
     allotments_ = std::move(allotments);
   }
 
-  // With the topologies that ranks sent of their nodes, by rank. Otherwise the attempt's end.
+  // `topologies`: as ranks sent them for their nodes, by rank. The error is the attempt's end.
   [[nodiscard]] tl::expected<void, run::Outcome> place(
       const std::map<unsigned, std::string>& topologies);
 
@@ -36,7 +36,7 @@ class RankPlaces {
   // plan::shared_hcas() of the nodes.
   [[nodiscard]] const std::string& hcas() const { return hcas_; }
 
-  // On its PCI buses; nullopt: not known yet.
+  // GPUs on the node's PCI buses; nullopt: not known yet.
   [[nodiscard]] std::optional<std::size_t> pci_gpus(const std::string& node) const;
   [[nodiscard]] PlannedBinding planned_binding(unsigned rank) const;
 
@@ -55,7 +55,7 @@ class RankPlaces {
   std::map<std::string, plan::Allotment> allotments_;
   std::map<std::string, std::size_t> pci_gpus_;  // by node
   std::vector<plan::Placement> placements_;
-  std::map<std::string, std::set<unsigned>> node_cpus_;  // that the plan uses, by node
+  std::map<std::string, std::set<unsigned>> node_cpus_;  // used by the plan, by node
   std::string hcas_;
 };
 

@@ -41,7 +41,7 @@ void Rendezvous::on_listening(unsigned rank, const Listening& message, Time now)
   if (!message.note.empty())
     news_.notes.push_back(fmt::format("MASTER_PORT {}: {}", message.port, message.note));
   choose_probers();
-  if (probers_.empty()) return meet_at("127.0.0.1", {});  // a world of one talks to itself
+  if (probers_.empty()) return meet_at("127.0.0.1", {});  // a single rank talks to itself
   begin_probes();
 }
 
@@ -59,7 +59,7 @@ std::vector<std::string> Rendezvous::address_candidates() const {
       candidates.push_back(address);
   };
   add(scheduled_address(0));
-  // Where rank 0 shares the agent's node, its peers have already shown which address they reach.
+  // If rank 0 is on the agent's node, its peers have already shown which address they can reach.
   if (first.node() == settings_.agent_node)
     for (const unsigned prober : probers_) add(ranks_.at(prober).reached_at);
   for (const std::string& address : first.hello.addresses) add(address);
@@ -98,8 +98,8 @@ std::vector<Route> Rendezvous::routes_to(const std::string& address) const {
 void Rendezvous::meet_at(const std::string& address, const std::vector<Route>& routes) {
   step_ = Step::settled;
   result_.master_addr = address;
-  // Where the scheduler's address of rank 0's node has proved right, its others are taken too;
-  // otherwise a node is reached where its own connection came from, which is on the same network.
+  // If the scheduler's address for rank 0's node works, its addresses for the others are used too;
+  // otherwise a node's address is the one that its own connection came from, on the same network.
   const bool as_scheduled = scheduled_address(0) == address;
   const auto node_rank = [&](unsigned rank) { return places_.placements().at(rank).node_rank; };
   std::map<unsigned, std::string> hosts;  // by node rank

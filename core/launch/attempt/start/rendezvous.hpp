@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the ranks of an attempt meet: rank 0 listens, one rank of every other node tries each of
-// its addresses, and the first that all reach is the one. Pure, not thread-safe.
+// its addresses, and the first that all of them reach is chosen. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
@@ -29,7 +29,7 @@ class Rendezvous {
     node_addresses_ = std::move(addresses);
   }
 
-  // All ranks have their places.
+  // Call it when all ranks are placed.
   void begin(Time now);
   void on_listening(unsigned rank, const Listening& message, Time now);
   void on_reached(unsigned rank, const Reached& message, Time now);
@@ -44,8 +44,8 @@ class Rendezvous {
 
   void begin_probes();
   void choose_probers();
-  // The routes by which every prober reached `address`, in the order of `probers_`; empty: not all
-  // did.
+  // The routes by which every prober reached `address`, in the order of `probers_`; empty: some did
+  // not.
   [[nodiscard]] std::vector<Route> routes_to(const std::string& address) const;
   void meet_at(const std::string& address, const std::vector<Route>& routes);
   [[nodiscard]] std::vector<std::string> address_candidates() const;

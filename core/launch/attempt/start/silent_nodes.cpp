@@ -15,9 +15,9 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds k_first_look{2};  // after the last hello, or the launcher's start
+constexpr seconds k_first_look{2};  // after the last hello or the launcher's start
 constexpr seconds k_first_warning{5};
-constexpr seconds k_doubt{4};  // more than two looks take, one of them under way
+constexpr seconds k_doubt{4};  // longer than two looks take, one of them already running
 constexpr std::size_t k_most_named = 8;
 
 // "n1, n2 and 7 more"
@@ -50,7 +50,7 @@ const char* describe_reach(Reach reach) {
 }  // namespace
 
 std::vector<std::string> SilentNodes::nodes() const {
-  std::set<std::string> heard{settings_.agent_node};  // that one is up: we run there
+  std::set<std::string> heard{settings_.agent_node};  // it is up: we run there
   for (const auto& [rank, state] : ranks_) heard.insert(state.node());
   std::vector<std::string> silent;
   for (const std::string& node : settings_.nodes)
@@ -63,9 +63,10 @@ void SilentNodes::on_tick(Time now) {
   if (doubt_) return;
   const auto silence = now - ranks_.last_hello();
   if (silence < k_first_look || now < next_look_) return;
-  next_look_ = now + std::max<Time::duration>(k_first_look, silence);  // ever more seldom
+  next_look_ = now + std::max<Time::duration>(k_first_look, silence);  // less and less often
   to_look_at_ = nodes();
-  // A file system that is slow is so on all nodes: some have to be there before others are asked.
+  // A slow file system is slow on all nodes: some ranks must have arrived before other nodes are
+  // probed.
   if (silence < k_first_warning || ranks_.empty() || std::exchange(asked_, true)) return;
   to_ask_ = nodes();
 }
@@ -83,8 +84,8 @@ void SilentNodes::on_unable(std::vector<run::UnfitNode> unable, Time now) {
                       now);
 }
 
-// A launcher that finds a node dead ends its ranks on the others before it ends itself: what is
-// seen first is the last link of the chain.
+// A launcher that finds a node dead ends its ranks on the others before it exits: what is seen
+// first is the last link of the chain.
 void SilentNodes::end_unless_a_node_is_down(run::Outcome outcome, Time now) {
   if (doubt_) return;
   std::vector<std::string> silent;
@@ -120,7 +121,7 @@ void SilentNodes::judge(const std::vector<NodeSight>& sights,
                        sight.detail,
                        settings_.plan.ntasks_per_node),
            std::nullopt,
-           sight.node},  // the next attempt is to do without it
+           sight.node},  // the next attempt should avoid it
           now);
     if (silence < k_first_warning) continue;
     const auto [before, first] = last_sight_.try_emplace(sight.node, sight.reach);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that no rank has come from. A slow file system or the pull of a container keeps a sound
-// node silent for minutes, a node that is down for ever: which one it is, the node itself is asked.
-// Pure, not thread-safe.
+// Nodes that no rank has arrived from. A slow file system or the pull of a container image keeps a
+// healthy node silent for minutes, a node that is down stays silent for ever: the node itself is
+// asked which one it is. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -27,16 +27,16 @@ class SilentNodes {
               Time now)
       : settings_(settings), ranks_(ranks), ending_(ending), news_(news), next_look_(now) {}
 
-  // All of these while ranks still have to come.
+  // These functions apply only while ranks are missing.
   void on_tick(Time now);
   void on_sights(const std::vector<NodeSight>& sights, Time now);
   void on_unable(std::vector<run::UnfitNode> unable, Time now);
 
   // Ending::end(), but while nodes are silent only after a look at them: one of them may be the
-  // reason.
+  // cause.
   void end_unless_a_node_is_down(run::Outcome outcome, Time now);
 
-  // The end that waits for such a look, if any.
+  // An end is waiting for such a look.
   [[nodiscard]] bool has_doubt() const { return doubt_.has_value(); }
 
   void end_in_doubt(Time now);
@@ -66,7 +66,7 @@ class SilentNodes {
   std::vector<std::string> to_ask_;
   bool asked_ = false;
   std::map<std::string, Reach> last_sight_;
-  std::optional<run::Outcome> doubt_;  // the end, if no silent node turns out to be the reason
+  std::optional<run::Outcome> doubt_;  // the end if no silent node turns out to be the cause
   Time doubt_until_;
 };
 

@@ -12,8 +12,8 @@ struct AttemptClock {
   Time began;                                  // when the attempt was made
   std::chrono::system_clock::time_point wall;  // the agent's clock at that moment
 
-  // The agent's clock at `time`, as it went when the attempt was made: one that is set meanwhile
-  // must not end it.
+  // The agent's wall clock at `time`, extrapolated from when the attempt was made: setting the
+  // clock meanwhile must not end it.
   [[nodiscard]] std::chrono::system_clock::time_point wall_at(Time time) const {
     return wall + (time - began);
   }

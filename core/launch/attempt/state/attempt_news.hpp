@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an attempt has to say to its agent. Every phase adds to it, the agent takes it.
+// What an attempt reports to its agent. Every phase adds to it; the agent takes it.
 #pragma once
 
 #include "core/run/event/event.hpp"
@@ -17,7 +17,7 @@ struct AttemptNews {
   std::vector<std::string> notes{};                     // for the log
   std::vector<run::Event> events{};                     // for the ledger
   std::vector<Peer> refused{};                          // connections to close
-  std::optional<std::pair<unsigned, int>> signalled{};  // a rank and the signal that it got
+  std::optional<std::pair<unsigned, int>> signalled{};  // a rank and the signal that it received
 };
 
 }  // namespace dts::launch

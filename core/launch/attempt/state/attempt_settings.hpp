@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one attempt is asked to do, known before its first rank says hello. Plain data.
+// The settings of one attempt, known before its first rank says hello. Plain data.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -16,16 +16,16 @@
 namespace dts::launch {
 
 struct AttemptSettings {
-  spec::JobSpec spec;  // limits, checks, binding and signals as they were asked for
+  spec::JobSpec spec;  // limits, checks, binding and signals as requested
   plan::Plan plan;
   run::RunDirectory run;  // where ranks write
   unsigned number = 1;
-  std::string token;                       // hellos without it are turned away
+  std::string token;                       // hellos without it are rejected
   std::vector<unsigned> ports;             // candidates for MASTER_PORT, in order
   plan::Environment environment;           // DTSUBMIT_*, the same for all ranks
-  std::chrono::seconds quiet_limit{3600};  // without a sign of life, after which it is said
+  std::chrono::seconds quiet_limit{3600};  // without a sign of life, before it is reported
   std::string agent_node;
-  std::optional<topo::NodeTopology> topology{};  // of agent_node, where the agent has looked itself
+  std::optional<topo::NodeTopology> topology{};  // of agent_node, if the agent has read it
   std::vector<std::string> nodes{};              // to run on; empty: not known
   run::FailureRecord record{};                   // of the run's earlier attempts
   std::chrono::system_clock::time_point wall{};  // the agent's clock when the attempt is made

@@ -15,7 +15,7 @@ int code_of(const RankState& rank) {
   return rank.exit_code.value_or(128 + SIGKILL);
 }
 
-// Killed by us, because its time was over.
+// We killed it because its time was over.
 bool is_overdue(const RankState& rank) {
   return code_of(rank) == 128 + SIGKILL && rank.told_to_die;
 }
@@ -67,10 +67,10 @@ std::optional<unsigned> EndedRanks::done_rank() const {
   return std::nullopt;
 }
 
-// Every rank ended, but not with a failure of its own: the signal killed it before its program
-// handled it or after it had stopped doing so, or we did when its time was over. torchrun exits 1,
-// whatever its workers did: they may have been done for up to 5 s before it looks; and where it
-// waits for the one of another node to end, it hears no signal.
+// Every rank ended, but none with a failure of its own: the signal killed it before its program had
+// installed a handler or after it had removed it, or we killed it when its time was over. torchrun
+// exits 1 whatever its workers did: they may have finished up to 5 s before it checks; and while it
+// waits for the torchrun of another node to end, it handles no signal.
 bool EndedRanks::all_ended_by_stop() const {
   if (ranks_.empty()) return false;
   return std::all_of(ranks_.begin(), ranks_.end(), [&](const auto& one) {
@@ -89,7 +89,7 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
         run::Cause::completed,
         0,
         fmt::format("the stop ended a program that was done, as {} had said", ranks_.where(*done))};
-  // A failure is why the others were killed.
+  // The failure is the reason why the others were killed.
   const std::string unsaved = failure ? ": " + failure->detail : name_unsaved(stop.told_programs);
   run::Outcome outcome{
       stop.cause,
@@ -100,8 +100,9 @@ run::Outcome EndedRanks::outcome_of_stop(const AskedStop& stop,
   return outcome;
 }
 
-// Exit code 0 says "done" where nobody asked the programs to stop. After that it may as well be
-// "saved": it is done only where a rank had ended before, or said so.
+// Exit code 0 means "done" if nobody asked the programs to stop. After a request it can also mean
+// "saved": the run is done only if a rank had ended before the request, or reported that it is
+// done.
 run::Outcome EndedRanks::outcome_of_zeros(const std::optional<AskedStop>& stop) const {
   if (!stop || !stop->told_programs) return {run::Cause::completed, 0, "every rank exited 0"};
   if (const auto done = done_rank())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has become of an attempt whose ranks have all ended: saved, done, or not. Pure.
+// The outcome of an attempt whose ranks have all ended: saved, done, or failed. Pure.
 #pragma once
 
 #include "core/launch/attempt/state/rank_table.hpp"
@@ -10,11 +10,11 @@
 
 namespace dts::launch {
 
-// The stop that was asked for.
+// The requested stop.
 struct AskedStop {
   run::Cause cause = run::Cause::stopped;
   std::string detail;
-  bool told_programs = false;  // false: none ran yet that could save
+  bool told_programs = false;  // false: no program ran yet that could save
 };
 
 class EndedRanks {
@@ -22,7 +22,7 @@ class EndedRanks {
   EndedRanks(const RankTable& ranks, int stop_signal, bool torchrun)
       : ranks_(ranks), stop_signal_(stop_signal), torchrun_(torchrun) {}
 
-  // Precondition: each rank has its exit code.
+  // Precondition: every rank has its exit code.
   [[nodiscard]] run::Outcome outcome(const std::optional<AskedStop>& stop,
                                      const std::optional<run::Outcome>& failure) const;
 
@@ -31,7 +31,7 @@ class EndedRanks {
                                              const std::optional<run::Outcome>& failure) const;
   [[nodiscard]] run::Outcome outcome_of_zeros(const std::optional<AskedStop>& stop) const;
   [[nodiscard]] bool has_all(int code, int or_code) const;
-  [[nodiscard]] std::optional<unsigned> done_rank() const;  // the first that said it is done
+  [[nodiscard]] std::optional<unsigned> done_rank() const;  // the first that reported being done
   [[nodiscard]] bool all_ended_by_stop() const;
   [[nodiscard]] std::string name_unsaved(bool told_programs) const;
 

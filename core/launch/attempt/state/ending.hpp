@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an attempt ends: why, who is killed and when, and the outcome once nobody is left. All phases
-// end it here. Pure, not thread-safe.
+// How an attempt ends: why, which ranks are killed and when, and the outcome once none is left. All
+// phases end it through this class. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_settings.hpp"
@@ -18,25 +18,25 @@ class Ending {
  public:
   Ending(const AttemptSettings& settings, RankTable& ranks) : settings_(settings), ranks_(ranks) {}
 
-  // From now on programs run, or begin to, and can be asked to save.
+  // From now on programs run, or are starting, and can be asked to save.
   void begin_programs() { programs_run_ = true; }
 
   // See Attempt::on_stop().
   void stop(run::Cause cause, Time kill_at, const std::string& detail, Time now);
 
-  // Why the attempt ends, unless that is known already. Nobody is killed for it yet.
+  // Sets why the attempt ends, unless that is known already. Kills nobody yet.
   void blame(run::Outcome outcome);
 
-  // What was blamed is another's fault.
+  // The blamed failure is another rank's fault.
   void withdraw() { failure_.reset(); }
 
-  // Every rank is killed, for that reason unless another is known already.
+  // Kills every rank, for this reason unless another is known already.
   void end(run::Outcome outcome, Time now);
-  // The same, whatever was blamed before.
+  // Like end(), but replaces any reason given before.
   void end_instead(run::Outcome outcome, Time now);
   void kill_all(Time now);
 
-  // Whoever still runs then is killed.
+  // Ranks that still run then are killed.
   void kill_by(Time time) { kill_at_ = std::min(kill_at_, time); }
 
   [[nodiscard]] Time kill_at() const { return kill_at_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exit code is called.
+// Exit codes in words.
 #pragma once
 
 #include "core/base/exit_codes.hpp"
@@ -8,7 +8,7 @@
 
 namespace dts::launch {
 
-// "exited 1", or "was killed by SIGTERM" of 128 + its number.
+// "exited 1", or "was killed by SIGTERM" for 128 + its number.
 [[nodiscard]] std::string describe_exit(int code);
 
 }  // namespace dts::launch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranks of an attempt that have said hello: who they are, how far each has got, and the
-// messages on their way to them. What only one phase knows of a rank stays in that phase.
+// messages queued for them. State that only one phase needs stays in that phase.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_clock.hpp"
@@ -20,12 +20,12 @@ struct RankState {
   Peer peer = -1;
   Hello hello{};
   std::string reached_at{};  // the agent's address that it connected to
-  Progress progress{};       // its last
-  Time heard{};              // of its program's start or progress last
+  Progress progress{};       // the last one
+  Time heard{};              // when it last reported its program's start or progress
   std::optional<int> exit_code{};
   bool gone = false;           // its connection is closed
-  bool done = false;           // it said so, see BeatPage
-  bool ended_unasked = false;  // before any stop
+  bool done = false;           // as it reported, see BeatPage
+  bool ended_unasked = false;  // before any stop request
   bool told_to_die = false;
 
   [[nodiscard]] const std::string& node() const { return hello.rank.node; }
@@ -38,7 +38,7 @@ class RankTable {
 
   void add(Peer peer, Hello hello, const std::string& reached_at, Time now);
 
-  // The peer's number may come back as another connection's.
+  // The peer's number may be reused for another connection.
   void forget(Peer peer) { rank_of_.erase(peer); }
 
   [[nodiscard]] std::optional<unsigned> rank_of(Peer peer) const;
@@ -66,16 +66,16 @@ class RankTable {
 
   [[nodiscard]] std::string where(unsigned rank) const;  // "rank 3 on n1"
 
-  // Of all heartbeats; 0: nobody has told of a step.
+  // The highest step in any heartbeat; 0: no steps reported.
   [[nodiscard]] std::uint64_t newest_step() const;
 
   [[nodiscard]] Time last_hello() const { return last_hello_; }
 
-  // How long it took from the attempt's beginning to the last hello so far.
+  // Time from the attempt's beginning to the last hello so far.
   [[nodiscard]] Time::duration arrival() const { return last_hello_ - began_; }
 
   void send(unsigned rank, ToRank message);
-  // To all whose program has not ended.
+  // Sends to all ranks whose program has not ended.
   void send_alive(const ToRank& message);
 
   // In the order they were sent; empties the queue.

@@ -13,9 +13,9 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds k_patience{5};          // for the other ranks, once one has spoken
-constexpr seconds k_last_save{60};        // for programs that are stopped for their binding
-constexpr std::size_t k_most_events = 8;  // in the ledger: it must not grow with ranks
+constexpr seconds k_patience{5};          // for the other ranks, once one has reported
+constexpr seconds k_last_save{60};        // for programs that are stopped because of their binding
+constexpr std::size_t k_most_events = 8;  // limits the size of the ledger
 
 std::string mismatch_words(const BindingGroup& group, const BindingFinding& finding) {
   return fmt::format("{}: {}", who(group), in_words(finding));
@@ -96,7 +96,7 @@ std::string BindingWatch::record_mismatches(const BindingReport& report) {
   return first;
 }
 
-// Known by its words without the numbers of threads, which change.
+// Identified by its text without the numbers of threads, which change.
 void BindingWatch::record_once(const BindingGroup& group, const BindingFinding& finding) {
   if (recorded_.size() >= k_most_events || !recorded_.insert(who(group) + finding.text).second)
     return;

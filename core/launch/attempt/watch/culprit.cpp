@@ -17,8 +17,8 @@ bool is_stopped(const std::string& state) {
 
 }  // namespace
 
-// Without steps to compare: the one that only waits for time to pass, or that has been without work
-// longer than any other. Who waits for it came to that later, or spins.
+// Without steps to compare: the rank that only sleeps, or that has been idle longer than any other.
+// Ranks that wait for it became idle later, or spin.
 std::optional<Culprit> inactive_rank(const RankTable& ranks) {
   std::vector<unsigned> asleep, alive;
   for (const auto& [rank, state] : ranks) {

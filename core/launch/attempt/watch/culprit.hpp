@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose fault it is that an attempt makes no progress: the rank that the others most likely wait
-// for, and why it is thought so. Pure.
+// Which rank is to blame when an attempt makes no progress: the one that the others most likely
+// wait for, and the reason for that verdict. Pure.
 #pragma once
 
 #include "core/launch/attempt/state/rank_table.hpp"
@@ -15,10 +15,10 @@ struct Culprit {
   std::string why;  // "rank 1 on n0 is stopped by a signal"
 };
 
-// `first`: the rank that was the first to make no progress.
+// `first`: the first rank that stopped making progress.
 [[nodiscard]] Culprit find_culprit(const RankTable& ranks, unsigned first);
 
-// By what ranks do, without their steps; nullopt: they all do the same.
+// Judged by what ranks do, without their steps; nullopt: they all do the same.
 [[nodiscard]] std::optional<Culprit> inactive_rank(const RankTable& ranks);
 
 }  // namespace dts::launch

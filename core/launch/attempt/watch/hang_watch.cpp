@@ -36,7 +36,8 @@ void HangWatch::on_progress(unsigned rank, const Progress& message, Time now) {
   state.heard = now;
   const bool may_find = running_ && !hang_ && !ending_.asked_stop() && !ending_.begun();
   if (message.stalled_seconds == 0 || !may_find) return;
-  // Often one rank writes for all: a program without beats hangs where no rank of it gets on.
+  // Often one rank writes for all: a program without heartbeats hangs only if none of its ranks
+  // makes progress.
   if (message.step == 0 && !all_stalled()) return;
   hang_ = Hang{rank, message.stalled_seconds, now + k_stacks_limit};
   for (const auto& [other, its] : ranks_)
@@ -69,10 +70,10 @@ void HangWatch::end_hang(Time now) {
   ending_.end(std::move(outcome), now);
 }
 
-// A hang that was found is waited for until the stacks are there; a rank process that does not even
-// report is one of its own.
+// After a hang is found, the stacks are waited for; a rank process that does not even report is a
+// hang of its own.
 void HangWatch::on_tick(Time now) {
-  // We were suspended with everybody else: their silence is ours.
+  // We were suspended along with everybody else, so the silence is not theirs.
   if (now - last_check_ > k_silence_look)
     for (auto& [rank, state] : ranks_) state.heard = now;
   last_check_ = now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an attempt that runs makes progress: which rank holds up the others, whose stacks are
-// written, and when all are given up. Pure, not thread-safe.
+// Whether a running attempt makes progress: which rank holds up the others, whose stacks are
+// dumped, and when all ranks are given up. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -20,7 +20,7 @@ class HangWatch {
   HangWatch(const AttemptSettings& settings, RankTable& ranks, Ending& ending, AttemptNews& news)
       : settings_(settings), ranks_(ranks), ending_(ending), quiet_(settings, ranks, news) {}
 
-  // All ranks run.
+  // Call it when all ranks run.
   void begin(Time now);
   void on_progress(unsigned rank, const Progress& message, Time now);
   void on_dumped(unsigned rank, Time now);
@@ -28,17 +28,17 @@ class HangWatch {
   // A new checkpoint was seen.
   void on_checkpoint(Time now) { quiet_.on_sign(now); }
 
-  // Once all ranks run.
+  // Call it once all ranks run.
   void on_tick(Time now);
 
-  // A rank has told of a hang: its end only waits for the stacks.
+  // A rank has reported a hang: the end only waits for the stacks.
   [[nodiscard]] bool has_found() const { return hang_.has_value(); }
 
  private:
   struct Hang {
-    unsigned first = 0;    // the rank that said so first
-    unsigned stalled = 0;  // seconds, as it said
-    Time give_up;          // on the stacks
+    unsigned first = 0;    // the first rank that reported it
+    unsigned stalled = 0;  // seconds, as it reported
+    Time give_up;          // waiting for the stacks
   };
 
   [[nodiscard]] bool all_stalled() const;
@@ -51,7 +51,7 @@ class HangWatch {
   QuietWatch quiet_;
   bool running_ = false;
   std::optional<Hang> hang_;
-  std::set<unsigned> dumped_;  // ranks whose stacks are written
+  std::set<unsigned> dumped_;  // ranks whose stacks have been dumped
   Time last_check_;
   Time next_silence_look_;
 };

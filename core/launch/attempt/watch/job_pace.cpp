@@ -12,7 +12,7 @@ namespace dts::launch {
 namespace {
 
 constexpr std::chrono::seconds k_pace_look{2};
-constexpr std::size_t k_most_stragglers = 8;  // named in the ledger: it must not grow with ranks
+constexpr std::size_t k_most_stragglers = 8;  // named in the ledger, at most
 
 Seconds from_milliseconds(std::uint64_t time) {
   return std::chrono::duration<double, std::milli>(static_cast<double>(time));

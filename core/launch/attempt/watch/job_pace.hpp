@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pace of an attempt's ranks: how often they are told to save, when they must before the job's
-// time is over, and who is named as slow. Pure, not thread-safe.
+// The pace of an attempt's ranks: how often they are advised to save, when they must save before
+// the job's time is over, and which are named as slow. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -24,14 +24,15 @@ class JobPace {
         news_(news),
         advice_(settings.plan.nodes, settings.record) {}
 
-  // What a save takes, as this attempt or otherwise the one before has measured it; 0: not known.
+  // How long a save takes, measured in this attempt or, failing that, in the previous one; 0: not
+  // known.
   [[nodiscard]] Seconds save_time() const;
 
-  // Milliseconds between two checkpoints, from what earlier attempts measured; 0: nothing. Once,
-  // before programs start.
+  // Milliseconds between two checkpoints, from what earlier attempts measured; 0: nothing known.
+  // Called once, before programs start.
   [[nodiscard]] std::uint64_t first_advice();
 
-  // All ranks run; the rest only from then on.
+  // All ranks run; the other functions apply only from then on.
   void begin(Time now) { running_since_ = now; }
 
   void on_tick(Time now);
@@ -39,7 +40,7 @@ class JobPace {
   void on_time_left(Seconds left, Time now);
 
  private:
-  // Of all ranks, of one of the times in their paces; 0: nobody has told.
+  // The longest of one of the times in all ranks' paces; 0: none reported.
   [[nodiscard]] Seconds longest(std::uint64_t Pace::*what) const;
   void name_stragglers();
   void name(const Straggler& slow);
@@ -52,7 +53,7 @@ class JobPace {
   Time next_look_;
   CheckpointAdvice advice_;
   StragglerWatch stragglers_;
-  std::set<unsigned> named_;  // stragglers that the ledger has
+  std::set<unsigned> named_;  // stragglers that the ledger already names
 };
 
 }  // namespace dts::launch

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of which nothing is seen any more: neither a beat nor output of any rank, no
-// checkpoint, and one rank at least has not even computed. Said once, until something is seen
-// again. What is done about it is --hang-timeout's. Pure, not thread-safe.
+// A program that shows no sign of life: no heartbeat, output or checkpoint from any rank, and at
+// least one rank that has not even computed. Reported once, until there is another sign. What
+// follows is up to --hang-timeout. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/state/attempt_news.hpp"
@@ -26,7 +26,7 @@ class QuietWatch {
   const AttemptSettings& settings_;
   const RankTable& ranks_;
   AttemptNews& news_;
-  bool quiet_ = false;  // the ledger says so
+  bool quiet_ = false;  // recorded in the ledger
   Time sign_at_;
 };
 

@@ -13,8 +13,8 @@ namespace dts::launch {
 namespace {
 
 constexpr std::chrono::milliseconds k_settle{300};
-constexpr std::chrono::milliseconds k_settle_torchrun{6000};  // it looks at its workers every 5 s
-constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one of them exited 85
+constexpr std::chrono::milliseconds k_settle_torchrun{6000};  // it checks its workers every 5 s
+constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once one has exited 85
 
 run::Cause cause_of_exit(const Exited& message) {
   if (message.code == k_no_restart) return run::Cause::no_restart;
@@ -22,7 +22,7 @@ run::Cause cause_of_exit(const Exited& message) {
   return message.code >= 128 ? run::Cause::rank_killed : run::Cause::user_exit;
 }
 
-// By a signal that no program sends itself when a peer fails, as it does SIGABRT.
+// By a signal that no program sends itself when a peer fails, unlike SIGABRT.
 bool is_killed_from_outside(const Exited& message) {
   constexpr std::array k_signals{SIGKILL, SIGSEGV, SIGBUS, SIGILL, SIGFPE};
   return message.out_of_memory ||
@@ -39,7 +39,7 @@ void RankExits::on_exited(unsigned rank, const Exited& message, Time now) {
   state.done = message.done;
   state.ended_unasked = !stopping;
   launchers_.on_exited(rank, message.code, now);
-  // The others have to follow soon: one that waits for a rank that is gone would wait for ever.
+  // The others have to follow soon: a rank that waits for one that is gone would wait for ever.
   if (message.code == k_checkpointed || (message.code != 0 && stopping))
     ending_.kill_by(now + k_last_saves);
   if (message.code == k_checkpointed) {
@@ -54,8 +54,8 @@ void RankExits::withdraw_victim(Time now) {
   if (settle_until_ != Time::max() && now < settle_until_ && !ending_.begun()) ending_.withdraw();
 }
 
-// A program whose peer is killed can be told of it by MPI, and fail, before the peer's own rank has
-// said that it was killed: who is killed within a moment of the first failure is the reason of it.
+// When a program is killed, MPI can make its peers fail before the rank of the killed one has
+// reported it: a rank that is killed within a moment of the first failure is taken as the cause.
 void RankExits::on_failed(unsigned rank, const Exited& message, Time now) {
   const bool killed = is_killed_from_outside(message);
   if (killed) withdraw_victim(now);

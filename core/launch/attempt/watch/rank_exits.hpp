@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows for an attempt from a rank's program that has ended, or a rank that is gone.
-// Pure, not thread-safe.
+// What follows when a rank's program has ended or a rank is lost. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/silent_nodes.hpp"
@@ -22,7 +21,7 @@ class RankExits {
         ending_(ending),
         launchers_(settings.plan, ranks, ending) {}
 
-  // All ranks run.
+  // Call it when all ranks run.
   void begin() { all_run_ = true; }
 
   void on_launched(unsigned rank, const Launched& message, Time now) {
@@ -36,7 +35,7 @@ class RankExits {
 
  private:
   void on_failed(unsigned rank, const Exited& message, Time now);
-  // The failure that may be another's fault, if it is only a moment old.
+  // Withdraws the failure that another rank may have caused, if it is only a moment old.
   void withdraw_victim(Time now);
 
   const AttemptSettings& settings_;

@@ -9,11 +9,11 @@
 namespace dts::launch {
 namespace {
 
-// An elastic launcher gives its processes other ranks when a node comes or goes, and not all ranks
-// of ours see that at the same moment.
+// An elastic launcher renumbers its processes when a node comes or goes, and our ranks do not all
+// see that at the same moment.
 constexpr std::chrono::seconds k_sure{3};
 
-// What to write instead. With one task on each node the program's RANK is the node's.
+// What to write instead. With one task on each node, the program's RANK is that of the node.
 std::string remedy(const plan::Plan& plan, const std::string& launcher) {
   std::vector<std::string> words;
   if (plan.ntasks_per_node > 1)

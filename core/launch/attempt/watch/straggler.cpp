@@ -20,7 +20,7 @@ struct OwnWork {
   std::uint64_t own;
 };
 
-// One measure of all ranks that tell it.
+// One measure of all ranks that report it.
 class Comparison {
  public:
   void add(unsigned rank, std::uint64_t own) {

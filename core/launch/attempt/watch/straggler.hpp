@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ranks are slower than their peers, though all step together. Pure.
+// Which ranks are slower than their peers, although all step together. Pure.
 #pragma once
 
 #include "core/launch/wire/pace.hpp"
@@ -26,10 +26,10 @@ struct Straggler {
   }
 };
 
-// A rank is slow while its own work (or its save, once it has told of three) takes more than 1.5
-// times the median of all *other* ranks that tell, and 50 ms more; until it is below 1.25 times
-// that. Each pace is a median over 20 steps already, so a slow moment names nobody. Where more than
-// half of the ranks are slow none of them is: that is how the program is. (NVIDIA's resiliency
+// A rank is slow while its own work (or its save, once it has reported three) takes more than 1.5
+// times the median of all *other* ranks that report, and 50 ms more; until it is below 1.25 times
+// that. Each pace is a median over 20 steps already, so one slow moment names no rank. If more than
+// half of the ranks are slow, none is named: the program is like that. (NVIDIA's resiliency
 // extension calls a GPU slow below 0.7 of its best or of its peers' pace, 1.43 times the time;
 // Falcon, arXiv 2410.12588, saw slow GPUs cost their jobs a factor of 1.34 in the mean, which a
 // rule for one step's work cannot tell from unequal shares of it.)
@@ -40,8 +40,8 @@ class StragglerWatch {
   static constexpr std::uint64_t k_least = 50;  // milliseconds; what a busy node does to any rank
   static constexpr unsigned k_fewest_saves = 3;
 
-  // The ranks that became slow since the last call, each with what it is slow in; `recovered` gets
-  // those that are slow no more. By rank.
+  // The ranks that became slow since the last call, each with the measure in which it is slow;
+  // `recovered` receives those that are no longer slow. By rank.
   [[nodiscard]] std::vector<Straggler> judge(const std::map<unsigned, Pace>& paces,
                                              std::vector<unsigned>& recovered);
 
