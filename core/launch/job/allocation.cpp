@@ -26,7 +26,7 @@ Result<std::string> required(const Lookup& lookup, const char* name) {
   return *value;
 }
 
-// Each component is a job of its own to Slurm, and no mpirun spans two of them.
+// Slurm treats each component as a job of its own, and no mpirun spans two of them.
 Result<void> refuse_heterogeneous(const Lookup& lookup) {
   const auto size = lookup("SLURM_HET_SIZE");
   if (!size || size == "1") return {};

@@ -16,22 +16,22 @@ namespace dts::launch {
 
 struct Allocation {
   JobId job{};                 // empty: no scheduler
-  unsigned restart_count = 0;  // for people; it is no attempt number
+  unsigned restart_count = 0;  // for people; it is not an attempt number
   std::string node;            // where the agent runs
   std::vector<std::string> nodes;
   std::vector<unsigned> tasks_per_node;
 };
 
-// Errc::invalid where a variable is missing or malformed, for a heterogeneous job, and for one
-// whose tasks a host file distributes: Slurm then does not say how many each node has. The order of
-// the nodes means nothing here: since Slurm 26.05 the ranks may follow the network's topology
-// instead, and where rank 0 is only the ranks themselves know.
+// Errc::invalid if a variable is missing or malformed, for a heterogeneous job, and for a job whose
+// tasks are distributed by a host file: Slurm then does not report how many each node has. The
+// order of the nodes means nothing here: since Slurm 26.05 the ranks may follow the network's
+// topology instead, and only the ranks themselves know where rank 0 is.
 [[nodiscard]] Result<Allocation> slurm_allocation(const Lookup& lookup);
 // Without a scheduler: --hosts, or this machine.
 [[nodiscard]] Allocation local_allocation(const plan::Plan& plan);
 
-// Errc::invalid where the allocation is not what was planned: another number of nodes, or
-// of tasks on one of them. `allocation` comes from slurm_allocation().
+// Errc::invalid if the allocation is not as planned: another number of nodes, or of tasks on one of
+// them. `allocation` comes from slurm_allocation().
 [[nodiscard]] Result<void> check_allocation(const Allocation& allocation, const plan::Plan& plan);
 
 }  // namespace dts::launch

@@ -34,7 +34,7 @@ Result<Assignment> read_assignment(const run::RunDirectory& run, bool local) {
   DTS_ASSIGN(read.allocation,
              local ? local_allocation(read.plan) : slurm_allocation(getenv_lookup));
   if (!local) DTS_TRY(check_allocation(read.allocation, read.plan));
-  // Otherwise the scheduler has confined the job to them.
+  // With a scheduler, the job is already confined to them.
   if (local && read.plan.cores_per_rank == 0)
     read.plan.cores_per_rank = read.spec.cpus_per_task.value_or(0);
   return read;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent's task: the run's own files, and the scheduler's allocation for them.
+// An agent's assignment: the run's own files, and the scheduler's allocation for them.
 #pragma once
 
 #include "core/launch/job/allocation.hpp"
@@ -17,8 +17,8 @@ struct Assignment {
   Allocation allocation;  // as planned
 };
 
-// With `local` there is no scheduler, and --cpus-per-task is for the plan to keep. Errors: of
-// read_spec() and read_plan(); Errc::invalid for an allocation that is not what was planned.
+// With `local` there is no scheduler, and the plan enforces --cpus-per-task. Errors: of read_spec()
+// and read_plan(); Errc::invalid for an allocation that is not what was planned.
 [[nodiscard]] Result<Assignment> read_assignment(const run::RunDirectory& run, bool local);
 
 // Errors: a file that cannot be read, or whose text is damaged.

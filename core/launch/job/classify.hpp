@@ -16,9 +16,9 @@ namespace dts::launch {
 // Facts that are not in the job's record.
 struct Surroundings {
   bool a_node_is_down = false;  // a lost node, not a requeue by hand
-  // The controller was restarted after the job's steps had been signalled, and may have forgotten a
-  // preemption that it had begun. It will begin it again, and nothing else signals steps without
-  // ending the job.
+  // The controller was restarted after the job's steps had been signalled, and may have lost a
+  // preemption that it had begun. It will begin it again; nothing else signals steps without ending
+  // the job.
   bool reason_is_lost = false;
 };
 
@@ -34,8 +34,8 @@ struct Surroundings {
 struct JobNodes {
   std::vector<std::string> all;
   std::vector<std::string> down;  // also of other jobs
-  // That ranks of a job with spares ran on, empty for any other: such a job goes on where the
-  // scheduler has lost one, which then is why an attempt crashed.
+  // The nodes that ranks of a job with spares ran on, empty for any other job. A job with spares
+  // survives the loss of one of these nodes, which then explains why an attempt crashed.
   std::vector<std::string> used;
   bool reason_is_lost = false;  // as in Surroundings
 };

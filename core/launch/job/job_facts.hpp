@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler says of a job's surroundings: its nodes, its limits, who hears its signals.
+// What the scheduler reports about a job's surroundings: its nodes, its limits, which processes its
+// signals reach.
 #pragma once
 
 #include "core/plan/allotment.hpp"
@@ -14,14 +15,15 @@ namespace dts::launch {
 
 struct JobFacts {
   std::map<std::string, std::string> addresses;       // NodeAddr by node name
-  std::map<std::string, unsigned> ports;              // of the nodes' daemons, likewise
+  std::map<std::string, unsigned> ports;              // of the nodes' daemons, by node name
   std::map<std::string, plan::Allotment> allotments;  // by node name
   unsigned kill_wait_seconds = 30;
   bool signals_reach_programs = false;  // as in Go
   std::int64_t deadline = 0;  // Unix seconds at which the job's time is over; 0: not known
 };
 
-// All but what the job's own record says. Both block for as long as the scheduler takes.
+// Everything except what the job's own record says. Both functions block for as long as the
+// scheduler takes.
 [[nodiscard]] JobFacts facts_of(sched::Scheduler& scheduler);
 [[nodiscard]] std::vector<std::string> nodes_down(sched::Scheduler& scheduler);
 

@@ -20,8 +20,8 @@ constexpr std::chrono::seconds k_retry{3};
 
 const sched::Patience k_patience{k_return_patience};
 
-// `call` until it reaches the controller. What came of it then is for order.hpp to find out: a
-// second submission would make a second job.
+// Repeats `call` until it reaches the controller. What became of the lost calls is for order.hpp to
+// find out: a second submission would make a second job.
 template <class Call>
 auto patiently(Call call) {
   const auto give_up = std::chrono::steady_clock::now() + k_return_patience;
@@ -38,13 +38,13 @@ std::string both(const std::string& nodes, const std::string& more) {
   return nodes.empty() || more.empty() ? nodes + more : nodes + "," + more;
 }
 
-// Empty is no host list, but no nodes; an error where it cannot be read.
+// An empty text is no host list but means no nodes; an error if it cannot be parsed.
 Result<std::vector<std::string>> expanded(const std::string& nodes) {
   if (nodes.empty()) return std::vector<std::string>();
   return expand_hostlist(nodes);
 }
 
-// The nodes of the job's partitions but those that it excludes; empty: not known.
+// The nodes of the job's partitions except those that it excludes; empty: not known.
 std::set<std::string> nodes_for(sched::Scheduler& scheduler, const sched::JobInfo& job) {
   std::set<std::string> nodes;
   const auto partitions = scheduler.partitions();
@@ -74,8 +74,8 @@ std::string spared(sched::Scheduler& scheduler, const JobReturn& how, std::set<s
   return nodes;
 }
 
-// Takes from how.exclude what the job could not run without, and adds what it can of how.avoid.
-// Where the nodes are not known the job is asked to do without how.exclude all the same.
+// Removes from how.exclude the nodes that the job could not run without, and adds what it can of
+// how.avoid. If the nodes are not known, the job excludes all of how.exclude all the same.
 void settle_exclusion(sched::Scheduler& scheduler,
                       sched::JobId job,
                       JobReturn& how,

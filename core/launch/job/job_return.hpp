@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a job comes back once its agent has decided so: under its own id, as a successor, on which
-// nodes; or that it does not.
+// How a job comes back once its agent has decided that: under its own id or as a successor, and on
+// which nodes; or that it does not.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -18,19 +18,19 @@ inline constexpr std::chrono::seconds k_return_patience{120};
 
 // How the run continues after this job's end.
 struct JobReturn {
-  bool requeue = true;  // under the same id, where the scheduler lets it
+  bool requeue = true;  // under the same id, if the scheduler allows it
   std::string exclude;  // host list; empty: none
-  unsigned nodes = 0;   // that the job needs, if `exclude` is not to leave fewer; 0: not checked
-  std::optional<sched::Submission> successor{};  // else, or where it does not let it
-  bool cancel = false;  // it is not: the job, which the scheduler has put back, goes
-  // To be excluded as well, the last first, as long as `nodes` that are up are left.
+  unsigned nodes = 0;   // nodes that the job needs: `exclude` must leave as many; 0: not checked
+  std::optional<sched::Submission> successor{};  // otherwise, or if the scheduler does not allow it
+  bool cancel = false;  // it does not continue: a job that the scheduler has requeued is cancelled
+  // To be excluded as well, the last one first, as long as `nodes` nodes that are up remain.
   std::vector<std::string> avoid{};
 };
 
 struct JobReturned {
-  sched::JobId job{};     // ours: requeued, or cancelled; another: its successor
+  sched::JobId job{};     // our own: requeued or cancelled; another: the successor
   std::string trouble{};  // what failed on the way, if anything
-  std::string avoided{};  // host list: what of JobReturn::avoid is excluded
+  std::string avoided{};  // host list: the nodes of JobReturn::avoid that are excluded
 };
 
 // Blocks. Errors: of the scheduler, once the patience is over.

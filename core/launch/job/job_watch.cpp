@@ -31,7 +31,7 @@ struct JobWatch::Shared {
   std::mutex mutex;
   std::condition_variable wake;
   bool asked = false;
-  bool facts_asked = true;   // from the beginning
+  bool facts_asked = true;   // once at the beginning
   bool facts_taken = false;  // once
   std::optional<Return> return_asked;
   std::optional<Facts> facts;
@@ -49,7 +49,7 @@ struct JobWatch::Shared {
     slot = std::move(value);
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written =
-        ::write(event.get(), &one, sizeof one);  // full means readable already
+        ::write(event.get(), &one, sizeof one);  // if it is full, it is readable already
   }
 
   struct Wishes {
@@ -58,7 +58,7 @@ struct JobWatch::Shared {
     bool asked = false;
   };
 
-  Wishes wait_for_wishes() {  // k_poll at most
+  Wishes wait_for_wishes() {  // for k_poll at most
     std::unique_lock lock(mutex);
     wake.wait_for(lock, k_poll, [&] { return asked || return_asked || facts_asked; });
     Wishes wishes;
@@ -181,7 +181,7 @@ void JobWatch::ask() {
 
 void JobWatch::begin_attempt() {
   const std::lock_guard lock(shared_->mutex);
-  if (!shared_->facts_taken) return;  // they are on their way
+  if (!shared_->facts_taken) return;  // the facts are on their way
   shared_->facts_taken = false;
   shared_->facts_asked = true;
   shared_->wake.notify_one();

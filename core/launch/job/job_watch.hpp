@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduler seen from inside a job. Its calls can block for 15 s while the controller is down,
-// so they run on a thread of their own; answers arrive as events. One RPC per question, and one
-// every 30 s by itself to notice a deadline that moved without a signal reaching anyone. A
-// scheduler that could not be loaded is tried again each time.
+// so they run on a thread of their own; answers arrive as events. There is one RPC per question,
+// and one every 30 s to notice a deadline that moved without a signal. A scheduler that could not
+// be loaded is tried again each time.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -24,15 +24,14 @@ class JobWatch {
   using Connect = std::function<Result<std::unique_ptr<sched::Scheduler>>()>;
 
   // `connect` runs on the thread. The thread is never joined: a process must be able to end while
-  // the controller does not answer.
-  // With `see_nodes` every asked record comes with the nodes that are down. `fallback` is the way
-  // to the scheduler where `connect` gives none; it may be empty.
+  // the controller does not answer. With `see_nodes` every requested record comes with the nodes
+  // that are down. `fallback` is used if `connect` fails; it may be empty.
   JobWatch(Connect connect, sched::JobId job, bool see_nodes = false, Connect fallback = {});
 
   // Readable when there is something to take.
   [[nodiscard]] int event_fd() const;
 
-  void ask();  // for the job's record, soon
+  void ask();  // requests the job's record
 
   // Reads the facts and the job's record again, once those of the beginning have been taken: they
   // show the reason of a signal that arrived before anybody listened.
@@ -46,16 +45,16 @@ class JobWatch {
 
   using Facts = JobFacts;
 
-  // Each hands an answer over once. Thread-safe.
+  // Each hands over an answer once. Thread-safe.
   [[nodiscard]] std::optional<Facts> take_facts();
   [[nodiscard]] std::optional<sched::JobInfo> take_job();
-  // The nodes that the controller calls down, asked for once the job was put back without a
+  // The nodes that the controller reports down, requested when the job was requeued without a
   // preemption, and always with `see_nodes`.
   [[nodiscard]] std::optional<std::vector<std::string>> take_down_nodes();
   [[nodiscard]] std::optional<Result<Returned>> take_returned();
-  // The same, waited for: Errc::unreachable where the scheduler does not answer at all.
+  // Waits for the same: Errc::unreachable if the scheduler does not answer at all.
   [[nodiscard]] Result<Returned> wait_returned();
-  // ask(), and the answer waited for; nullopt where none comes in time.
+  // ask(), then waits for the answer; nullopt if none comes in time.
   [[nodiscard]] std::optional<sched::JobInfo> wait_job(std::chrono::seconds limit);
   // When the controller that answered ask() was started, Unix seconds; handed over before the job.
   [[nodiscard]] std::optional<std::int64_t> take_controller_start();

@@ -19,7 +19,7 @@ namespace {
 
 using sched::JobState;
 
-constexpr std::chrono::seconds k_limit{15};  // a controller that is away costs scontrol 9 s
+constexpr std::chrono::seconds k_limit{15};  // with an unreachable controller, scontrol takes 9 s
 
 using Fields = std::map<std::string, std::string>;
 
@@ -78,7 +78,7 @@ JobState state_of(const std::string& word) {
 
 // The state of a job before its end began, which scontrol hides behind COMPLETING.
 JobState state_before_completing(const sched::JobInfo& job, std::uint32_t our_restarts) {
-  if (job.restart_count > our_restarts) return JobState::pending;  // put back
+  if (job.restart_count > our_restarts) return JobState::pending;  // requeued
   if (job.reason == "TimeLimit") return JobState::timed_out;
   if (job.preempt_time != 0) return JobState::preempted;
   return JobState::cancelled;
@@ -150,7 +150,7 @@ class SlurmCommands final : public sched::Scheduler {
             what));
   }
 
-  // Standard output of one of Slurm's commands; its own words where it fails.
+  // Standard output of one of Slurm's commands; if it fails, its error message.
   [[nodiscard]] static Result<std::string> told(std::vector<std::string> words) {
     Command command;
     command.argv = std::move(words);

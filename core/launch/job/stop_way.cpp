@@ -6,13 +6,13 @@
 namespace dts::launch {
 namespace {
 
-// Runs its programs, or waits to begin them once more by itself.
+// The agent runs programs, or waits before it starts them again by itself.
 bool is_between_begin_and_end(const std::vector<run::Event>& events) {
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
     if (event->is<run::AttemptStarted>()) return true;
     if (const auto* decided = event->as<run::Decided>())
       return decided->decision == run::Action::restart;
-    if (event->is<run::AttemptEnded>()) return false;  // it decides at this moment
+    if (event->is<run::AttemptEnded>()) return false;  // it is deciding right now
   }
   return false;
 }

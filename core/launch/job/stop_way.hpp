@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a run is stopped from outside, given what is known of it at a moment. Pure.
+// How a run is stopped from outside, given what is known about it. Pure.
 #pragma once
 
 #include "core/run/directory/lease.hpp"
@@ -12,24 +12,24 @@
 
 namespace dts::launch {
 
-// To the agent: save and end, without a limit of time (`dtsubmit stop`). SIGTERM would not do: that
-// is how Slurm announces SIGKILL after KillWait.
+// To the agent: save and end, without a time limit (`dtsubmit stop`). SIGTERM would not do: Slurm
+// sends it to announce SIGKILL after KillWait.
 inline constexpr int k_stop_request = SIGUSR2;
 
 enum class StopWay {
   nothing,  // the run has ended
   signal,   // its agent lives: k_stop_request
   cancel,   // its job waits in the queue: no program runs
-  wait,     // the agent is about to begin or to decide: look again
+  wait,     // the agent is about to begin or to decide: try again soon
 };
 
-// How to stop a job; `lease` is that of the newest attempt. An agent that has just requeued its job
-// no longer accepts requests; then the job in the queue must be cancelled.
+// How to stop a job; `lease` is the lease of the newest attempt. An agent that has just requeued
+// its job no longer accepts requests; the job in the queue must then be cancelled.
 [[nodiscard]] StopWay stop_way(const std::vector<run::Event>& events,
                                const sched::JobInfo& job,
                                const std::optional<run::Lease>& lease);
 
-// Of a run without a scheduler, whose agent is as holder_of() said.
+// The same for a run without a scheduler; holder_of() gives the state of its agent.
 [[nodiscard]] StopWay stop_way(const std::vector<run::Event>& events, run::Holder agent);
 
 }  // namespace dts::launch

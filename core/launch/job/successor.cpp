@@ -56,7 +56,7 @@ Result<sched::Submission> make_successor(const run::RunDirectory& run) {
 
 namespace {
 
-// A second requeue waits until the first one knows what came of it.
+// A second requeue waits until the first one knows its result.
 constexpr std::chrono::minutes k_lock_patience{5};
 
 using By = Resumed::By;
@@ -68,8 +68,8 @@ std::set<sched::JobId> jobs_of(const std::vector<run::Event>& events) {
   return jobs;
 }
 
-// A job of the run that lives and that its ledger does not know: the answer to its submission got
-// lost. Empty: none, or the scheduler cannot search.
+// A living job of the run that its ledger does not know, because the answer to its submission was
+// lost. Empty: there is none, or the scheduler cannot search.
 sched::JobId unrecorded_job(sched::Scheduler& scheduler,
                             const run::RunDirectory& run,
                             const std::set<sched::JobId>& recorded) {
@@ -94,7 +94,7 @@ Result<Resumed> submit_successor(sched::Scheduler& scheduler,
               "run the same command later: it finds the job, or submits it");
 }
 
-// The same job where the scheduler still knows it and lets it; otherwise a successor under a new
+// The same job, if the scheduler still knows it and allows it; otherwise a successor under a new
 // id.
 Result<Resumed> put_back(sched::Scheduler& scheduler,
                          const run::RunDirectory& run,
@@ -141,7 +141,7 @@ Result<Resumed> run_again(sched::Scheduler& scheduler,
                           const std::string& why,
                           std::chrono::system_clock::time_point since,
                           const sched::Patience& patience) {
-  // A job in the queue of which its run cannot take note would be nobody's.
+  // A job in the queue that its run cannot record would belong to nobody.
   DTS_TRY(run::check_writable(run));
   const UniqueFd lock = run::lock_submission(run, k_lock_patience);
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));

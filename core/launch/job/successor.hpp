@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a run goes on in another job, under its own id or, where that cannot be, a new one.
+// How a run continues in another job, under its own id or, if that is not possible, a new one.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,27 +13,28 @@
 
 namespace dts::launch {
 
-// Our environment without what must not leak into a job.
+// Our environment without the variables that must not leak into a job.
 [[nodiscard]] std::vector<std::string> scrubbed_environment();
 
-// The run's own files as the request they were once made into, with our own environment. Errors: a
-// file of the run directory that cannot be read.
+// The request that the run's files were once made into, with our own environment. Errors: a file of
+// the run directory that cannot be read.
 [[nodiscard]] Result<sched::Submission> make_successor(const run::RunDirectory& run);
 
-// The job of a run whose ledger has none, found by its script and recorded: its submission was not
-// answered. 0: there is none, or it is just being submitted. Errors: the scheduler's; the disk's.
+// The job of a run whose ledger has none, found by its script and recorded: the answer to its
+// submission was lost. Empty: there is none, or it is being submitted right now. Errors: the
+// scheduler's; the disk's.
 [[nodiscard]] Result<sched::JobId> find_job(sched::Scheduler& scheduler,
                                             const run::RunDirectory& run);
 
 struct Resumed {
   enum class By {
-    requeue,     // the job is put back into the queue
-    queue,       // it was waiting there already
+    requeue,     // the job is requeued
+    queue,       // it was in the queue already
     submission,  // a successor under a new id
-    another,     // somebody else asked for the same, and was faster
+    another,     // somebody else requested the same and was faster
   };
 
-  sched::JobId job{};  // that goes on with the run
+  sched::JobId job{};  // the job that continues the run
   By by = By::requeue;
 };
 

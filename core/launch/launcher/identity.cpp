@@ -24,8 +24,8 @@ bool is_torchrun(const Lookup& lookup) {
   return lookup("TORCHELASTIC_RUN_ID") && lookup(k_torchrun.rank);
 }
 
-// The "job.step" for which Slurm's own plug-in made the name space of PMIx, or the PMI of
-// --mpi=pmi2; "" where another launcher did, or did not say.
+// The "job.step" for which Slurm's own plug-in made the PMIx name space, or the PMI of --mpi=pmi2;
+// "" if another launcher made it, or did not say.
 std::string pmix_step(const Lookup& lookup) {
   constexpr std::string_view k_prefix = "slurm.pmix.";
   const std::string name = lookup("PMIX_NAMESPACE").value_or("");
@@ -38,7 +38,7 @@ std::string pmi_step(const Lookup& lookup) {
   return parts.size() == 2 && parse_number(parts[0]) && parse_number(parts[1]) ? id : "";
 }
 
-// True where `id`, a "job.step", is not where we are: its variables were inherited.
+// True if `id`, a "job.step", is not our own: its variables were inherited.
 bool is_elsewhere(const std::string& id,
                   const std::optional<SlurmStep>& step,
                   const Lookup& lookup) {
@@ -79,8 +79,9 @@ tl::unexpected<Error> world_of_one(const Source& source, const Identity& task) {
               "knows (`srun --mpi=list`)");
 }
 
-// `identity` comes from an mpirun or mpiexec that runs inside `step`. That is right where the step
-// only holds daemons, one a node; where it has several tasks, each has started a world of its own.
+// `identity` comes from an mpirun or mpiexec that runs inside `step`. That is right if the step
+// only holds daemons, one on each node; if it has several tasks, each has started a world of its
+// own.
 Result<void> check_inside_step(const Source& source,
                                const Identity& identity,
                                const SlurmStep& step,
@@ -111,7 +112,7 @@ Result<void> check_inside_step(const Source& source,
 
 Result<Identity> from_mpirun(const Source& source, const Lookup& lookup) {
   DTS_ASSIGN(const Identity identity, read_source(source, lookup));
-  // A step that cannot be read has leaked: it says nothing against mpirun.
+  // A step that cannot be read has leaked: it is no evidence against mpirun.
   if (const auto step = slurm_step(lookup); step && *step)
     DTS_TRY(check_inside_step(source, identity, **step, lookup));
   return identity;
@@ -127,7 +128,7 @@ Result<Identity> from_open_mpi(const Lookup& lookup) {
   return identity;
 }
 
-// srun --mpi=pmi2 gives rank and size, and no local rank: that is the step's.
+// srun --mpi=pmi2 sets rank and size but no local rank: that comes from the step.
 Result<void> check_pmi(const Identity& task, const Lookup& lookup) {
   DTS_ASSIGN(const unsigned rank, read_number(k_pmi, k_pmi.rank, lookup));
   DTS_ASSIGN(const unsigned size, read_number(k_pmi, k_pmi.world_size, lookup));
@@ -138,8 +139,7 @@ Result<void> check_pmi(const Identity& task, const Lookup& lookup) {
   return {};
 }
 
-// Not through an mpirun: the process is srun's own task, or a worker of the torchrun that is this
-// task.
+// Without mpirun: the process is srun's own task, or a worker of the torchrun that is this task.
 Result<Identity> from_step(const SlurmStep& step, const Lookup& lookup) {
   Identity identity = step.identity;
   if (is_torchrun(lookup)) {

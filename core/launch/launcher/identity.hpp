@@ -14,18 +14,18 @@ struct Identity {
   unsigned rank = 0;
   unsigned world_size = 1;
   unsigned local_rank = 0;
-  std::optional<unsigned> local_size;  // ranks on this node, where the source says so
+  std::optional<unsigned> local_size;  // ranks on this node, if the source says so
   std::optional<unsigned> node_rank;   // as the source numbers the nodes: not by their lowest rank
   std::string source;                  // "Open MPI", "Slurm step", ...; "none": a process by itself
 };
 
-// OMPI_* before PMIX_* and PMI_* before a Slurm step before torchrun before none: under mpirun the
+// Order of precedence: OMPI_*, PMIX_* and PMI_*, a Slurm step, torchrun, none. Under mpirun the
 // SLURM_* variables are the batch step's, or those of the daemon that the rank is a child of, and
 // mean nothing. A torchrun that is the only task of the step on its node is inside it, and its
 // workers are the ranks. RANK and WORLD_SIZE without torchrun's run id are not a source: many
 // programs set them. Errc::invalid, naming the variables, if
-// - a source is there only in part, is no number, or its numbers do not fit together;
-// - two launchers are inside one another, so that there are several worlds;
+// - a source is incomplete, is not a number, or its numbers do not fit together;
+// - one launcher is inside another, so that there are several worlds;
 // - two sources that must agree do not.
 [[nodiscard]] Result<Identity> identify(const Lookup& lookup);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables that identify a rank under each launcher, read one source at a time, without regard
-// to the others. identify() decides between them. Pure.
+// The variables that identify a rank under each launcher, read from one source at a time;
+// identify() chooses between the sources. Pure.
 #pragma once
 
 #include "core/base/os/environment.hpp"
@@ -11,7 +11,7 @@
 
 namespace dts::launch {
 
-// Names of variables; nullptr where the launcher has none of that meaning.
+// Names of variables; nullptr if the launcher has none with that meaning.
 struct Source {
   const char* name;
   const char* rank;
@@ -26,7 +26,7 @@ inline constexpr Source k_open_mpi{"Open MPI",
                                    "OMPI_COMM_WORLD_SIZE",
                                    "OMPI_COMM_WORLD_LOCAL_RANK",
                                    "OMPI_COMM_WORLD_LOCAL_SIZE",
-                                   // OMPI_COMM_WORLD_NODE_RANK is no number of a node.
+                                   // OMPI_COMM_WORLD_NODE_RANK is not the number of a node.
                                    nullptr};
 inline constexpr Source k_mvapich2{"MVAPICH2",
                                    "MV2_COMM_WORLD_RANK",
@@ -41,24 +41,24 @@ inline constexpr Source k_torchrun{
     "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK"};
 
 // Errc::invalid, naming the variable: one of rank, world_size and local_rank is not set, one that
-// is set is no number, or the numbers do not fit together.
+// is set is not a number, or the numbers do not fit together.
 [[nodiscard]] Result<Identity> read_source(const Source& source, const Lookup& lookup);
 
-// A variable of `source` that has to be there; Errc::invalid where it is not or is no number.
+// A variable of `source` that must be set; Errc::invalid if it is not, or is not a number.
 [[nodiscard]] Result<unsigned> read_number(const Source& source,
                                            const char* name,
                                            const Lookup& lookup);
 
-// The Slurm step that this process is in, or that a daemon above it was started by.
+// The Slurm step of this process, or of the daemon that started it.
 struct SlurmStep {
   Identity identity;               // source "Slurm step"
-  std::string id;                  // "4711.0"; empty where Slurm did not say
+  std::string id;                  // "4711.0"; empty if Slurm did not set it
   bool several_on_a_node = false;  // some node of the step has more than one task
 };
 
 // nullopt: a batch script, the shell of salloc or ssh, or no Slurm at all. Those have some of the
 // variables too, and can have inherited those of another step: a job submitted from inside a step
-// takes them along. Errc::invalid as read_source().
+// inherits its variables. Errc::invalid as read_source().
 [[nodiscard]] Result<std::optional<SlurmStep>> slurm_step(const Lookup& lookup);
 
 }  // namespace dts::launch

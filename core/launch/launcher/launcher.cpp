@@ -20,7 +20,7 @@ const LauncherType& type_of(spec::Launcher launcher) {
 
 namespace {
 
-// The launcher's answer; the error says why it is not available.
+// The launcher's answer; the error gives the reason why it is not available.
 Result<std::string> seen(spec::Launcher launcher, bool local, const Ask& ask) {
   Result<std::string> answer = ask(launcher);
   DTS_TRY(type_of(launcher).available(answer, local));
@@ -37,7 +37,7 @@ Result<LauncherChoice> choose_launcher(spec::Launcher asked, bool local, const A
   std::vector<std::string> missing;
   std::string hint;
   for (const spec::LauncherRow& row : spec::built_in_launchers()) {
-    if (row.hosts == nullptr) continue;  // for --hosts, which name it
+    if (row.hosts == nullptr) continue;  // they are for --hosts, which names the launcher
     auto answer = seen(row.launcher, local, ask);
     if (answer)
       return LauncherChoice{

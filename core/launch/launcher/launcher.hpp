@@ -18,18 +18,18 @@
 
 namespace dts::launch {
 
-// For the launcher's own hwloc, which would open an X display and every OpenCL driver to look for
-// GPUs, bind itself to each processor in turn and read every PCI device: 10 ms and more, for
-// nothing. Only where the user has no such variable; `dtsubmit rank` takes it away again.
+// For the launcher's own hwloc, which would otherwise open an X display and every OpenCL driver to
+// look for GPUs, bind itself to each processor in turn and read every PCI device: 10 ms and more,
+// for nothing. Set only if the user has not set it; `dtsubmit rank` removes it again.
 inline constexpr std::pair k_launcher_hwloc{"HWLOC_COMPONENTS", "-gl,-opencl,-x86,-pci"};
 
-// How long a launcher may take to say what it is.
+// How long a launcher may take to answer.
 inline constexpr std::chrono::seconds k_question_limit{10};
 
 struct LaunchRequest {
   plan::Plan plan{};
   std::vector<std::string> rank_command{};  // run once for each rank
-  std::vector<std::string> nodes{};         // of the job's, to run on; empty: all
+  std::vector<std::string> nodes{};         // the job's nodes to run on; empty: all
   std::string dtsubmit{};                   // our own program's path
   std::string run_directory{};
   unsigned attempt = 1;
@@ -41,22 +41,22 @@ struct LauncherCommand {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> environment{};  // on top of the agent's
   std::string description{};    // for the log: "mpirun (Open MPI) 4.1.4"
-  bool needs_sentinel = false;  // no step would hear of a preemption: see sentinel_command()
+  bool needs_sentinel = false;  // to hear of a preemption: see sentinel_command()
 };
 
-// One launcher. All but `ask` are pure.
+// One launcher. Everything but `ask` is pure.
 struct LauncherType {
-  // What it says of itself on this machine, in the text that the others are given: not_found where
-  // the program is not there. May start a process.
+  // What it reports about itself on this machine; the other functions get this text. not_found if
+  // the program is missing. May start a process.
   Result<std::string> (*ask)();
-  // Whether it can start ranks here, given that answer. Errc::invalid: never without (or with) a
-  // scheduler, so that `auto` does not name it; not_found: it has to be installed, as the hint
-  // says.
+  // Whether it can start ranks here, given that answer. Errc::invalid: never without (or never
+  // with) a scheduler, so `auto` does not mention it; not_found: it has to be installed, see the
+  // hint.
   Result<void> (*available)(const Result<std::string>& answer, bool local);
   Result<LauncherCommand> (*command)(const LaunchRequest& request,
                                      const std::string& answer,
                                      const Lookup& environment);
-  const Source* identity;  // the variables that tell a rank who it is; nullptr: see identify()
+  const Source* identity;  // the variables that identify a rank; nullptr: see identify()
 };
 
 #define DTS_LAUNCHER(name, ...) extern const LauncherType k_##name##_launcher;
@@ -67,15 +67,15 @@ struct LauncherType {
 
 struct LauncherChoice {
   spec::Launcher launcher = spec::Launcher::automatic;
-  std::string answer{};  // as of LauncherType::ask
+  std::string answer{};  // from LauncherType::ask
   std::string why{};
 };
 
 using Ask = std::function<Result<std::string>(spec::Launcher)>;
 
 // `asked`, or for `automatic` the first that is available: mpirun before srun, since MPI programs
-// work with it whatever Slurm was built with. Asks no more of them than it must. Errors: as
-// LauncherType::available(); not_found where there is none at all.
+// work with it however Slurm was built. Asks no more launchers than it must. Errors: as
+// LauncherType::available(); not_found if there is none at all.
 [[nodiscard]] Result<LauncherChoice> choose_launcher(spec::Launcher asked,
                                                      bool local,
                                                      const Ask& ask);

@@ -42,14 +42,14 @@ LauncherCommand mpirun_command(const LaunchRequest& request, unsigned release) {
   if (request.local)
     command.argv.insert(command.argv.end(),
                         {"--host", fmt::format("localhost:{}", plan.world_size)});
-  // mpirun splits the daemon's command at blanks, without quoting: such a path has to do without
-  // the shield.
+  // mpirun splits the daemon's command at blanks, without quoting: a path with blanks has to do
+  // without the shield.
   if (!request.nodes.empty()) {
     std::string hosts;
     for (const std::string& node : request.nodes)
       hosts += fmt::format("{}{}:{}", hosts.empty() ? "" : ",", node, plan.ntasks_per_node);
     command.argv.insert(command.argv.end(), {"--host", hosts});
-    // As srun_command() does, for the srun that starts mpirun's daemons.
+    // Like srun_command(), for the srun that starts mpirun's daemons.
     command.environment.emplace_back("SLURM_OVERLAP", "1");
   }
   const bool shielded = !request.local && request.dtsubmit.find(' ') == std::string::npos;
@@ -82,7 +82,7 @@ namespace {
 Result<std::string> ask_mpirun() {
   const auto mpirun = find_program("mpirun");
   if (!mpirun) return fail(Errc::not_found, "no mpirun");
-  // Up to release 4 mpirun is another name of orterun: that is known without the time of a process.
+  // Up to release 4, mpirun is another name of orterun, which saves starting a process to ask.
   std::error_code failed;
   if (std::filesystem::canonical(*mpirun, failed).filename() == "orterun")
     return "mpirun (Open MPI) 4";

@@ -29,12 +29,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 
-// Without a connection: an agent that lives ends its ranks itself, one that is gone leaves them
-// the time that a rank gives its program to save.
+// Without a connection: an agent that is alive ends its ranks itself; if it is gone, they keep the
+// time that a rank gives its program to save.
 constexpr seconds k_agent_patience{5};
 constexpr seconds k_save_patience{30};
 
-// Two names of one machine have the same: its cores must not be given away twice.
+// Equal for two names of one machine: its cores must not be assigned twice.
 std::string machine() {
   return fmt::format("{} {}", host_name(), boot_id());
 }
@@ -101,7 +101,7 @@ class Node {
   const NodeOrder& order_;
   ChannelFile channel_;
   UniqueFd signals_;
-  std::vector<pid_t> ranks_;  // those that run
+  std::vector<pid_t> ranks_;  // those still running
   int code_ = 0;
   bool connected_ = true;
   Clock::time_point kill_at_ = Clock::time_point::max();

@@ -27,7 +27,7 @@ tl::unexpected<Error> no_order(std::string_view what) {
               "`dtsubmit run --hosts` starts it, with the same dtsubmit on every host");
 }
 
-// Takes one text after the other; `good` until one is missing or not a number.
+// Takes one text after another; `good` until one is missing or is not a number.
 struct Reader {
   std::vector<std::string> texts;
   std::size_t next = 0;
@@ -51,7 +51,7 @@ struct Reader {
   }
 };
 
-// The first NUL-ended text from `begin` on; nullopt where its end has not come yet.
+// The NUL-terminated text at `begin`; nullopt if its end has not arrived yet.
 std::optional<std::string_view> text_at(std::string_view bytes, std::size_t begin) {
   const std::size_t end = bytes.find('\0', begin);
   return end == std::string_view::npos ? std::nullopt

@@ -23,20 +23,21 @@ LauncherCommand srun_command(const LaunchRequest& request, const std::string& mp
                   fmt::format("--nodes={}", plan.nodes),
                   fmt::format("--ntasks={}", plan.world_size),
                   fmt::format("--ntasks-per-node={}", plan.ntasks_per_node),
-                  // srun does not take it from the job's --cpus-per-task since Slurm 22.05.
+                  // Since Slurm 22.05, srun does not inherit it from the job's --cpus-per-task.
                   fmt::format("--cpus-per-task={}", plan.cpus_per_task),
                   "--distribution=block:block",
                   "--cpu-bind=none",
                   "--export=ALL",
                   "--input=none",
-                  // A rank process only fails when its agent is gone: then none may go on for long.
+                  // A rank process only fails when its agent is gone; then no rank may continue for
+                  // long.
                   "--kill-on-bad-exit=1",
                   "--wait=60",
                   "--mpi=" + mpi};
   // A rank whose control group has only its own GPU cannot open its peers' memory (CUDA IPC), and
   // GPUs are assigned by our plan. Otherwise the job's SLURM_GPU_BIND would apply.
   if (plan.gpus_per_node > 0) command.argv.emplace_back("--gpu-bind=none");
-  // A step that a lost node belonged to holds its cores on the others until the node is called
+  // A step that included a lost node holds its cores on the other nodes until the node is marked
   // down.
   if (!request.nodes.empty())
     command.argv.insert(command.argv.end(),

@@ -20,8 +20,8 @@ inline constexpr std::pair k_pmix_fence{"SLURM_PMIX_FENCE", "ring"};
 // otherwise none.
 [[nodiscard]] std::string mpi_type_of(std::string_view list);
 
-// One step over the whole job, or those of its `nodes`. `mpi` as mpi_type_of() gave it. Tasks are
-// placed as planned whatever distribution the site prefers, and bound by `dtsubmit rank`, which
+// One step over the whole job, or over `nodes` of it. `mpi` comes from mpi_type_of(). Tasks are
+// placed as planned, whatever distribution the site prefers, and bound by `dtsubmit rank`, which
 // knows the GPUs.
 [[nodiscard]] LauncherCommand srun_command(const LaunchRequest& request, const std::string& mpi);
 

@@ -9,7 +9,7 @@ namespace dts::launch {
 namespace {
 
 Result<std::string> ask_ssh() {
-  return std::string();  // whether a host can be reached is seen when it is
+  return std::string();  // whether a host is reachable shows when ssh connects
 }
 
 Result<void> ssh_available(const Result<std::string>&, bool) {

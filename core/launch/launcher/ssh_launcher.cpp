@@ -33,12 +33,12 @@ constexpr int k_own_failure = 255;  // ssh(1), EXIT STATUS
 // One host and the ssh that leads there.
 struct Link {
   std::string host;
-  std::string order;  // what of it has not been written yet
+  std::string order;  // the part not written yet
   pid_t pid = 0;      // 0: it has ended
   Pipe to_it;
   Pipe from_it;      // both of its streams
-  std::string part;  // of a line
-  std::string last;  // the last whole line
+  std::string part;  // of an incomplete line
+  std::string last;  // the last complete line
   bool up = false;
 };
 
@@ -139,7 +139,8 @@ void SshLauncher::read_words(Link& link) {
 }
 
 void SshLauncher::on_end(Link& link, int code) {
-  // Its last words are in the pipe. A child that it left holds the pipe open: no waiting for that.
+  // Its last output is in the pipe. A child that it left behind may hold the pipe open, so do not
+  // wait for end of file.
   while (link.from_it.read_end.valid()) {
     if (!wait_readable(link.from_it.read_end.get(), Clock::now())) break;
     read_words(link);
@@ -211,7 +212,8 @@ std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
                              "ConnectTimeout=10",
                              "ServerAliveInterval=15",
                              "ServerAliveCountMax=4",
-                             // A master that stays for later connections would be ended with us.
+                             // A connection master that persists for later connections would be
+                             // killed with us.
                              "ControlMaster=no",
                              "ClearAllForwardings=yes",
                              "RemoteCommand=none"})

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The ranks of an agent that is gone save first; see rank.cpp.
+// Ranks whose agent is gone save first; see rank.cpp.
 constexpr std::chrono::seconds k_orphan_limit{30};
 
 Result<ChannelFile> own_channel() {
@@ -71,7 +71,8 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
   command.blocked_signals = {SIGTERM};
   command.parent_death_signal = SIGKILL;
   DTS_ASSIGN(const pid_t daemon, start_process(command));
-  // On a node that Slurm has lost nobody ends the step: orted waits for an mpirun that is no more.
+  // Nobody ends the step on a node that Slurm has lost: orted waits for an mpirun that no longer
+  // exists.
   std::optional<LineConnection> agent = attach();
   Clock::time_point limit = Clock::time_point::max();
   std::array<pollfd, 2> waiting{

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of ours that are direct children of slurmstepd and so receive the signals sent to their
-// step, which under proctrack/cgroup no process below them does. They notify the agent, through the
-// run directory's channel.json (found by DTSUBMIT_RUN_DIR and DTSUBMIT_ATTEMPT).
+// Our processes that are direct children of slurmstepd and so receive the signals sent to their
+// step; under proctrack/cgroup, no process below them does. They notify the agent, through the run
+// directory's channel.json (found by DTSUBMIT_RUN_DIR and DTSUBMIT_ATTEMPT).
 #pragma once
 
 #include "core/base/result.hpp"
@@ -12,12 +12,12 @@
 namespace dts::launch {
 
 // `dtsubmit orted ARGUMENTS`, `dtsubmit prted ARGUMENTS`: runs Open MPI's daemon of that name
-// (release 4, release 5) with SIGTERM blocked, so that the PMIx server its ranks depend on outlives
-// the signal that asks them to save, and passes its exit code on. `argv` is the daemon's, its name
-// included.
+// (release 4, release 5) with SIGTERM blocked, so that the PMIx server that its ranks depend on
+// outlives the signal that asks them to save; returns its exit code. `argv` is the daemon's,
+// including its name.
 [[nodiscard]] Result<int> run_mpi_daemon(const std::vector<std::string>& argv);
 
-// `dtsubmit sentinel`: only listens; ends with the first signal.
+// `dtsubmit sentinel`: only listens; ends on the first signal.
 [[nodiscard]] Result<int> run_sentinel();
 
 }  // namespace dts::launch

@@ -6,7 +6,8 @@
 namespace dts::launch {
 
 void ProgressWatch::see(std::uint64_t step, std::uint64_t log_bytes, Time now) {
-  // Nobody looked: the job was suspended, or the node stood still. That time is not the program's.
+  // Nobody looked: the job was suspended, or the node stood still. That time does not count against
+  // the program.
   if (now - seen_ > k_unwatched) {
     last_ += now - seen_;
     heard_ += now - seen_;
@@ -14,7 +15,8 @@ void ProgressWatch::see(std::uint64_t step, std::uint64_t log_bytes, Time now) {
   if (step != step_ || log_bytes != log_bytes_) heard_ = now;
   seen_ = now;
   if (step != step_) {
-    // The first beat comes after imports and compilation: that pause is no measure.
+    // The first beat comes after imports and compilation, so the pause before it is not
+    // representative.
     if (beats_ > 0) longest_pause_ = std::max(longest_pause_, now - last_);
     ++beats_;
     last_ = now;

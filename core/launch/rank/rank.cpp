@@ -27,7 +27,8 @@ namespace {
 
 constexpr std::chrono::milliseconds k_connect_limit{2000};
 
-// The launcher ends the other ranks when this one fails: the agent must have heard why before.
+// The launcher ends the other ranks when this one fails: the agent must learn the reason before
+// that.
 tl::unexpected<Error> refuse(const ChannelFile& channel, const Error& why) {
   if (const auto told = tell_agent(
           channel, Refused{channel.token, node_name(getenv_lookup, host_name()), why.message});
@@ -39,7 +40,7 @@ tl::unexpected<Error> refuse(const ChannelFile& channel, const Error& why) {
 }  // namespace
 
 Result<int> run_rank(const RankOptions& options) {
-  // What was set for the launcher is not for the program.
+  // A variable that was set for the launcher is not meant for the program.
   if (getenv_lookup(k_launcher_hwloc.first) == k_launcher_hwloc.second)
     ::unsetenv(k_launcher_hwloc.first);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -49,7 +50,7 @@ Result<int> run_rank(const RankOptions& options) {
   const auto identity =
       options.identity ? Result<Identity>(*options.identity) : identify(getenv_lookup);
   if (!identity) return refuse(channel, identity.error());
-  DetachedCall<NodeFacts> measurement;  // begins first: it has all the time until the start
+  DetachedCall<NodeFacts> measurement;  // begins first, to have all the time until the start
   if (channel.preflight && identity->local_rank == 0)
     measurement.start([folder = run::RunDirectory{options.run_directory}.attempt(options.attempt),
                        gpus = channel.check_gpus ? GpuUse::all : GpuUse::none] {
@@ -63,7 +64,8 @@ Result<int> run_rank(const RankOptions& options) {
   }
   HeldPort worker = hold_worker_port(options.run_directory, options.attempt, hello.rank.rank);
   hello.worker_port = worker.port;
-  // Last, so that no connection is silent for long: the agent drops strangers when too many call.
+  // Last, so that no connection is silent for long: the agent drops connections without a hello
+  // when there are too many.
   DTS_ASSIGN(UniqueFd socket, connect_to_any(channel.addresses, channel.port, k_connect_limit));
   RankSegments segments(fmt::format(
       "{} {} {} {}", options.run_directory, options.attempt, hello.rank.node, channel.token));

@@ -17,13 +17,14 @@ struct RankOptions {
   std::string run_directory;
   unsigned attempt = 1;
   std::vector<std::string> command;  // the program's argv
-  // From a launcher that says it here and not in variables (`dtsubmit node`), with the node's name.
+  // Set by a launcher that passes it here and not in variables (`dtsubmit node`), together with the
+  // node's name.
   std::optional<Identity> identity;
   std::string node;
 };
 
-// Blocks until the program has ended. The value is this process's own exit code: 0 whenever the
-// agent knows the outcome, so that the launcher does not add a verdict of its own.
+// Blocks until the program has ended. Returns this process's own exit code: 0 whenever the agent
+// knows the outcome, so that the launcher does not add a verdict of its own.
 [[nodiscard]] Result<int> run_rank(const RankOptions& options);
 
 }  // namespace dts::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's cores and memory: set by the agent's order, read back, and looked at again when the
+// A rank's cores and memory: bound by the agent's order, read back, and read again when the
 // program's threads have settled. Not thread-safe.
 #pragma once
 
@@ -14,30 +14,30 @@ class RankBinding {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Binds this process, and so what it starts later, and reads back what came of it. An error where
-  // the cores cannot be had at all; a refused memory policy is for judge_binding() to tell.
+  // Binds this process, and so its later children, and reads the result back. An error if the cores
+  // are not available at all; judge_binding() reports a refused memory policy.
   [[nodiscard]] Result<void> apply(const Go& order);
 
-  // The variables for the OpenMP runtimes of `command`, where the order asks for them and the user
-  // has said nothing of it himself; what was done is part of bound(). Call it after apply().
+  // The variables for the OpenMP runtimes of `command`, if the order asks for them and the user has
+  // not set any; bound() includes the result. Call it after apply().
   [[nodiscard]] plan::Environment place_threads(const Go& order,
                                                 const std::vector<std::string>& command,
                                                 const plan::IsSet& is_set);
 
-  // False where the order is strict and what was read back is not what was ordered.
+  // False if the order is strict and what was read back is not what was ordered.
   [[nodiscard]] bool may_start() const;
 
-  // The program runs: its threads are to be looked at in k_first_look, and once more in
-  // k_second_look, when a framework has loaded all that it will.
+  // The program runs: its threads are read after k_first_look, and again after k_second_look, when
+  // a framework has loaded everything it needs.
   void begin(Time now);
 
   // The program has ended.
   void end() { next_look_ = Time::max(); }
 
-  // Time::max(): no more.
+  // Time::max(): never.
   [[nodiscard]] Time next_look() const { return next_look_; }
 
-  // Of all that this process has started.
+  // Reads the threads of everything that this process has started.
   void read_threads(Time now);
 
   [[nodiscard]] Bound bound() const { return {to_text(state_)}; }

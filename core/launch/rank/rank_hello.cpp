@@ -14,7 +14,7 @@
 namespace dts::launch {
 namespace {
 
-constexpr unsigned k_most_gpus = 1023;  // the largest number of one
+constexpr unsigned k_most_gpus = 1023;  // the highest GPU number
 
 using Numbers = std::vector<unsigned>;
 

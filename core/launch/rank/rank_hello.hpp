@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank says of itself first: its identity, its node, the GPUs and addresses it sees.
+// A rank's first message: its identity, its node, and the GPUs and addresses that it sees.
 #pragma once
 
 #include "core/launch/launcher/identity.hpp"
@@ -9,8 +9,8 @@
 
 namespace dts::launch {
 
-// `node`: the node's name where the launcher has said it; empty: it is found here. Without the port
-// that is held for the program's own server.
+// `node`: the node's name if the launcher has passed it; empty: it is determined here. Without the
+// port that is held for the program's own server.
 [[nodiscard]] Hello make_hello(const ChannelFile& channel,
                                const Identity& identity,
                                const std::string& node);

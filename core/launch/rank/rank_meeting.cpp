@@ -19,8 +19,8 @@ namespace {
 
 constexpr unsigned k_port_candidates = 64;
 
-// The way to the socket that rank 0 holds, if `address` leads there: it answers with the nonce and
-// the name of the interface that it was reached on, then closes.
+// The route to the socket that rank 0 holds, if `address` leads there: rank 0 answers with the
+// nonce and the name of the interface that it was reached on, then closes the connection.
 std::optional<Route> route_to_rank0(const std::string& address,
                                     unsigned port,
                                     const std::string& nonce) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's part of the rendezvous: the ports that it holds for its program, and the ways by which
+// A rank's part of the rendezvous: the ports that it holds for its program, and the routes by which
 // it reaches rank 0.
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace dts::launch {
 
-// A port for the program's own server, salted with the rank's number; 0 where none is free.
+// A port for the program's own server, salted with the rank's number; 0 if none is free.
 [[nodiscard]] HeldPort hold_worker_port(const std::string& run_directory,
                                         unsigned attempt,
                                         unsigned rank);
 
-// One of the ports that Slurm keeps for this step, where the site has it keep some (slurm.conf,
-// MpiParams=ports), else one of `ports`; `note` says what is unusual about it.
+// One of the ports that Slurm reserves for this step, if the site configures that (slurm.conf,
+// MpiParams=ports), otherwise one of `ports`; `note` says what is unusual about it.
 [[nodiscard]] HeldPort hold_master_port(const std::vector<unsigned>& ports, std::string& note);
 
-// Answers whoever knocks at the held port with the nonce and the name of the interface that it was
-// reached on. Does not block.
+// Answers any peer that connects to the held port with the nonce and the name of the interface that
+// it was reached on. Does not block.
 void answer_probe(const HeldPort& rendezvous, const std::string& nonce);
 
 // Every address of `probe` that leads to the socket that rank 0 holds. Blocks for a second or two.

@@ -24,11 +24,11 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds k_orphan_save_limit{20};  // to save after the agent is gone
 constexpr std::chrono::seconds k_bye_limit{30};
-// From the first process of a job that the scheduler signals to the last.
+// Time from the first process of a job that the scheduler signals to the last.
 constexpr milliseconds k_signal_spread{500};
 
 bool is_of_slurm(pid_t sender) {
-  if (sender == 0) return true;  // nobody that we can see
+  if (sender == 0) return true;  // a sender that we cannot see
   const auto process = process_info(sender);
   return !process || process->name.rfind("slurm", 0) == 0;
 }
@@ -68,7 +68,7 @@ void RankProcess::handle(const Go& message) {
   };
   plan::Environment environment = binding_.place_threads(message, command_, is_set);
   say(binding_.bound());
-  if (!binding_.may_start()) return;  // the agent ends the attempt
+  if (!binding_.may_start()) return;  // the agent will end the attempt
   environment.insert(environment.end(), message.environment.begin(), message.environment.end());
   std::erase_if(environment,
                 [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
@@ -77,8 +77,8 @@ void RankProcess::handle(const Go& message) {
   segments_.prepare(environment, is_set);
   const auto started = program_.start(command_, environment, {message.log, message.log_timestamps});
   if (!started) return say(unstartable(started.error()));
-  // proctrack/linuxproc signals children before their parents: a shell may die before we hear of
-  // it.
+  // proctrack/linuxproc signals children before their parents: a shell may die before the signal
+  // reaches us.
   if (signals_reach_program_) program_.expect_stop(SIGTERM);
   progress_.begin(message, Clock::now());
   binding_.begin(Clock::now());
@@ -88,7 +88,7 @@ void RankProcess::handle(const Go& message) {
 
 void RankProcess::handle(const Stacks& message) {
   if (program_.running()) say(progress_.report(program_.pid(), Clock::now()));
-  // In a process of its own: gdb takes its time, and we must hear of the end meanwhile.
+  // In its own process: gdb is slow, and we must notice the program's end meanwhile.
   Command command;
   command.argv = {
       program_path(), "stacks", "--pid", std::to_string(program_.pid()), "--file", message.file};
@@ -103,7 +103,7 @@ void RankProcess::handle(const Advise& message) {
   progress_.advise(message.milliseconds);
 }
 
-// What the program wrote into its page since the last look, and where its threads are by now.
+// What the program wrote into its page since the last look, and where its threads run now.
 void RankProcess::look_at_program() {
   const auto now = Clock::now();
   if (now >= stop_at_) stop_program();
@@ -128,7 +128,8 @@ void RankProcess::handle(const Stop& message) {
   stop_at_ = Clock::now() + (signals_reach_program_ ? k_signal_spread : milliseconds(0));
 }
 
-// Once: a program that exits already may die of a second signal, and what it saved would not count.
+// Only once: a program that is already exiting may be killed by a second signal, and then what it
+// saved would not count.
 void RankProcess::stop_program() {
   stop_at_ = Time::max();
   if (!stop_due_ || reached_by_ == stop_due_) return;
@@ -157,7 +158,7 @@ void RankProcess::on_agent_lost() {
     return;
   }
   log("the agent is gone: asking the program to save, {} s at most", k_orphan_save_limit.count());
-  if (!stop_due_) handle(Stop{stop_signal_});  // once, as ever
+  if (!stop_due_) handle(Stop{stop_signal_});  // only once, as always
   deadline_ = Clock::now() + k_orphan_save_limit;
 }
 
@@ -197,7 +198,7 @@ RankProcess::Time RankProcess::next_event() const {
       {progress_.next_look(), binding_.next_look(), launched_.next_look(), stop_at_, deadline_});
 }
 
-// A program that runs at the deadline is killed, and has as long again to be gone.
+// A program that still runs at the deadline is killed; after as much time again it is given up.
 bool RankProcess::outlives_deadline() {
   if (Clock::now() < deadline_) return true;
   if (!program_.running()) return false;
@@ -206,7 +207,7 @@ bool RankProcess::outlives_deadline() {
   return true;
 }
 
-// Waits for whatever comes first, and takes it.
+// Waits for whatever comes first and handles it.
 bool RankProcess::serve() {
   std::array<pollfd, 4> fds{
       {{signals_.get(), POLLIN, 0},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank once it is connected to its agent: obeys the agent's orders, runs the program, looks at
+// One rank once it is connected to its agent: follows the agent's orders, runs the program, watches
 // it and reports what it does. One thread.
 #pragma once
 
@@ -30,7 +30,7 @@ class RankProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // `command`: the program and its arguments. It outlives this.
+  // `command`: the program and its arguments. It must outlive this object.
   RankProcess(const std::vector<std::string>& command,
               UniqueFd socket,
               UniqueFd signals,
@@ -46,7 +46,7 @@ class RankProcess {
 
   void say(const FromRank& message) { agent_.send(to_line(message)); }
 
-  // Blocks until the program has ended and the agent knows it. The value is our own exit code.
+  // Blocks until the program has ended and the agent knows it. Returns our own exit code.
   [[nodiscard]] int run();
 
  private:
@@ -66,7 +66,7 @@ class RankProcess {
   void on_signals();
   void report_exit(int code);
   void look_at_program();
-  [[nodiscard]] Time next_event() const;  // of those that come with time
+  [[nodiscard]] Time next_event() const;  // of the timed ones
   [[nodiscard]] bool outlives_deadline();
   [[nodiscard]] bool serve();
   void read_agent();
@@ -75,26 +75,26 @@ class RankProcess {
   const std::vector<std::string>& command_;
   LineConnection agent_;
   UniqueFd signals_;
-  HeldPort worker_;  // the sockets of both until the program starts, the claims as long as we live
+  HeldPort worker_;  // sockets: until the program starts; their lock files: as long as we live
   HeldPort rendezvous_;
-  RankSegments segments_;                // of the program, so it goes after it
-  DetachedCall<NodeFacts> measurement_;  // of the first rank of a node
+  RankSegments segments_;                // declared before the program, so destroyed after it
+  DetachedCall<NodeFacts> measurement_;  // by the first rank of a node
   std::string nonce_;
   Program program_;
   OomCounter oom_;
   RankProgress progress_;
   RankBinding binding_;
   LaunchedWatch launched_;
-  pid_t stacks_ = 0;  // the process that writes them
+  pid_t stacks_ = 0;  // the process that writes the stacks
   int stop_signal_ = SIGTERM;
-  bool signals_reach_program_ = false;  // those of the scheduler, without us
-  std::optional<int> reached_by_;       // such a signal
-  std::optional<int> stop_due_;         // the agent's, if the scheduler's does not come
+  bool signals_reach_program_ = false;  // the scheduler's signals, without us
+  std::optional<int> reached_by_;       // a signal of that kind
+  std::optional<int> stop_due_;         // from the agent, if the scheduler's does not arrive
   Time stop_at_ = Time::max();
   bool agent_alive_ = true;
   bool reported_ = false;
   bool over_ = false;
-  Time deadline_ = Time::max();  // then the program is killed, or we leave
+  Time deadline_ = Time::max();  // when the program is killed, or we give up
 };
 
 }  // namespace dts::launch

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds k_look{1};     // at the program's heartbeat
-constexpr seconds k_report{30};  // of it to the agent
+constexpr seconds k_report{30};  // from one report to the agent to the next
 
 unsigned whole_seconds(std::chrono::steady_clock::duration time) {
   return static_cast<unsigned>(std::max<long>(0, std::chrono::floor<seconds>(time).count()));
@@ -85,9 +85,10 @@ std::optional<Progress> RankProgress::look(pid_t pid, Time now) {
   if (pid <= 0) return std::nullopt;
   idle_->see(ticks_worked(pid), now);
   const Progress seen = read_page(now);
-  // Said at once when it begins and when it ends: that of one rank is not yet that of all.
+  // Reported at once when it begins and when it ends: one rank that hangs does not mean that all
+  // do.
   const bool was_hung = std::exchange(hung_, watch_ && may_hang_ && watch_->hung(now).has_value());
-  // The first beat is waited for: with it the program is known to be back at work.
+  // The first beat matters: it shows that the program is back at work.
   const bool news = pace_.take_news() || (told_step_ == 0 && seen.step != 0) || hung_ != was_hung;
   if (!news && now < next_report_) return std::nullopt;
   next_report_ = now + k_report;

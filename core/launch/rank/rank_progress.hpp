@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a rank's program gets on, and what of it the agent is told. Not thread-safe.
+// The progress of a rank's program, and what is reported to the agent. Not thread-safe.
 #pragma once
 
 #include "core/base/files/beat_page.hpp"
@@ -23,14 +23,14 @@ class RankProgress {
   // Makes the page for the program's heartbeat and adds the variables that name it.
   [[nodiscard]] Result<void> prepare(std::uint64_t checkpoint_every, plan::Environment& variables);
 
-  // The program has started, by `order`.
+  // The program has been started by `order`.
   void begin(const Go& order, Time now);
 
   void advise(std::uint64_t milliseconds) {
     if (page_) page_->advise(milliseconds);
   }
 
-  // Saving is no hang: the agent has its own limit for it.
+  // Saving is not a hang: the agent has its own limit for it.
   void expect_end() { watch_.reset(); }
 
   // All that is known of the program `pid` now.
@@ -39,22 +39,22 @@ class RankProgress {
   // Time::max(): there is nothing to look at.
   [[nodiscard]] Time next_look() const { return next_look_; }
 
-  // A look at the program `pid` (0: it has ended); what there is to report, if it is time for it.
+  // Looks at the program `pid` (0: it has ended); returns a report if one is due.
   [[nodiscard]] std::optional<Progress> look(pid_t pid, Time now);
 
-  // After its end: what it has not yet told. The save that it was asked for may be its first.
+  // After its end: what has not been reported yet. The save that it was asked for may be its first.
   [[nodiscard]] std::optional<Progress> last_news(Time now);
 
-  // The program has told that nothing is left to do.
+  // The program has reported that nothing is left to do.
   [[nodiscard]] bool says_done() const { return page_ && page_->finished(); }
 
  private:
   [[nodiscard]] Progress read_page(Time now);
 
   std::optional<BeatPage> page_;
-  std::optional<ProgressWatch> watch_;  // while the program is to get on
-  bool may_hang_ = false;               // and is judged by it
-  bool hung_ = false;                   // and was, at the last look
+  std::optional<ProgressWatch> watch_;  // while the program should make progress
+  bool may_hang_ = false;               // a hang would be reported
+  bool hung_ = false;                   // it hung at the last look
   std::optional<IdleWatch> idle_;
   PaceWatch pace_;
   std::string log_;

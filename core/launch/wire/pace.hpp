@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast one rank's program is, from what it writes into its heartbeat's page. Pure.
+// How fast one rank's program is, from what it writes into its heartbeat page. Pure.
 #pragma once
 
 #include <chrono>
@@ -10,20 +10,19 @@
 
 namespace dts::launch {
 
-// Milliseconds. Medians, because one slow step or save is not a slow rank; 0: not told, or not long
-// enough to be known.
+// Milliseconds. Medians, because one slow step or save does not make a slow rank; 0: not reported,
+// or not yet long enough to be known.
 struct Pace {
   std::uint64_t save = 0;   // of the last five checkpoints
-  unsigned saves = 0;       // that were seen
-  std::uint64_t work = 0;   // of the last steps that were looked at: 20, or 5 in half a minute
-  std::uint64_t input = 0;  // likewise, the part of it that waited for input
-  std::uint64_t pause = 0;  // the longest one between two beats: who is asked to stop may not
-                            // listen for so long
+  unsigned saves = 0;       // saves that were seen
+  std::uint64_t work = 0;   // of the last steps that were seen: 20, or 5 within half a minute
+  std::uint64_t input = 0;  // of the same steps, the part that waited for input
+  std::uint64_t pause = 0;  // the longest between two beats: no response to a stop meanwhile
 
   [[nodiscard]] bool operator==(const Pace&) const = default;
 };
 
-// The larger of two in the middle; 0 of none.
+// The larger of the two in the middle; 0 if there are none.
 [[nodiscard]] std::uint64_t median(std::vector<std::uint64_t> values);
 
 class PaceWatch {
@@ -35,16 +34,15 @@ class PaceWatch {
   static constexpr std::chrono::seconds k_longest{30};
   static constexpr std::size_t k_saves = 5;
 
-  // What stands in the page now; called every second. A step that began and ended between two looks
-  // is not seen: the ones that are stand for all.
+  // The page's present content; called every second. A step that began and ended between two looks
+  // is not seen: those that are seen represent all.
   void see(
       std::uint64_t step, std::uint64_t save, std::uint64_t work, std::uint64_t input, Time now);
 
-  // The program's longest pause between two beats, as ProgressWatch found it, is the caller's.
+  // The caller adds the program's longest pause between two beats, as ProgressWatch measured it.
   [[nodiscard]] Pace pace() const;
 
-  // True once for the first save, and once for the first time that the work is known: others wait
-  // for that.
+  // True once for the first save, and once when the work is first known: others wait for these.
   [[nodiscard]] bool take_news();
 
  private:

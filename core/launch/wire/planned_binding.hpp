@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one rank is to run: planned by the agent, sent to the rank, and compared with what the
-// kernel says. Plain data.
+// Where one rank should run: planned by the agent, sent to the rank, and compared with what the
+// kernel reports. Plain data.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -12,7 +12,7 @@ namespace dts::launch {
 struct PlannedBinding {
   std::vector<unsigned> cpus;  // OS indices of PUs, ascending; empty: not bound
   plan::MemoryPolicy memory;
-  unsigned gpus_per_node = 0;  // of the job, which its ranks on a node share
+  unsigned gpus_per_node = 0;  // the job's GPUs, which its ranks on a node share
   unsigned node_cpus = 0;      // PUs of all its ranks on this node; 0: not known
 
   bool operator==(const PlannedBinding&) const = default;

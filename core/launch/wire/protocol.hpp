@@ -11,8 +11,8 @@
 //   a person's command -> agent  verify
 //   agent -> rank    ask_clock, listen, probe, go, advise, read_back, stacks, stop, kill, bye
 //
-// Everything from the other side is checked on arrival: an unknown type, a missing or mistyped
-// field and text that is not JSON are Errc::invalid, never an exception.
+// Every message is validated on arrival: an unknown type, a missing or mistyped field and text that
+// is not JSON are Errc::invalid, never an exception.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -33,7 +33,7 @@ namespace dts::launch {
 inline constexpr std::size_t k_longest_line = std::size_t{4} << 20;
 // Before the hello, which shows the token: anybody can connect.
 inline constexpr std::size_t k_longest_first_line = std::size_t{16} << 10;
-inline constexpr std::size_t k_most_addresses = 64;  // of a hello: so many fit
+inline constexpr std::size_t k_most_addresses = 64;  // in one hello
 
 struct Hello {
   std::string token;
@@ -50,7 +50,7 @@ struct Topology {
 };
 
 struct Measured {
-  std::string text;  // to_text() of NodeFacts: from the first rank of each node, where asked for
+  std::string text;  // to_text() of NodeFacts: from the first rank of each node, on request
 };
 
 struct ClockReading {
@@ -75,82 +75,82 @@ struct Reached {
 
 struct Bound {
   std::string text;  // to_text() of BoundState
-};  // before the program starts, when its threads have settled, and the answer to ReadBack
+};  // before the program starts, when its threads have settled, and in answer to ReadBack
 
 struct Started {
   int pid = 0;
 };
 
-// A process below a rank's program that is a rank of another launcher's.
+// A process below a rank's program that is a rank of another launcher.
 struct LaunchedProcess {
   unsigned rank = 0;
   unsigned world_size = 0;
   std::string master;   // "127.0.0.1:29500", where its world meets; empty: not known
-  std::string program;  // equal where the same was started in the same folder
+  std::string program;  // equal if the same program was started in the same folder
 
   bool operator==(const LaunchedProcess&) const = default;
 };
 
 struct Launched {
-  std::string launcher;  // "torchrun"; empty: not one that we know
-  std::string command;   // its words, or those of whatever has started the processes
-  std::string started;   // equal where the same was started in the same folder
-  std::vector<LaunchedProcess> processes;  // by rank; empty: none yet, or no more
+  std::string launcher;  // "torchrun"; empty: not a known launcher
+  std::string command;   // the command line of the launcher, or of whatever started the processes
+  std::string started;   // equal if the same command was started in the same folder
+  std::vector<LaunchedProcess> processes;  // by rank; empty: none yet, or none any more
 
   bool operator==(const Launched&) const = default;
 };  // the program has started a launcher, or processes with ranks of their own
 
 struct Signalled {
   int signal = 0;
-};  // the rank process got a signal from outside
+};  // the rank process received a signal from outside
 
 struct Exited {
   int code = 0;                // exit code, or 128 + signal
-  bool out_of_memory = false;  // the kernel killed for want of memory
-  bool done = false;           // the program said that nothing is left to do
+  bool out_of_memory = false;  // the kernel killed it for lack of memory
+  bool done = false;           // the program reported that nothing is left to do
 };
 
 struct Progress {
   std::uint64_t step = 0;        // of the heartbeat; 0: none
-  unsigned stalled_seconds = 0;  // no progress for so long, which is too long; 0: all is well
-  std::string state;             // the program's, as proc(5) has it
+  unsigned stalled_seconds = 0;  // without progress for too long; 0: all is well
+  std::string state;             // of the program, as in proc(5)
   Pace pace{};
-  unsigned quiet_seconds = 0;  // neither a beat nor output for so long
-  unsigned idle_seconds = 0;   // no processor time, of the program and all it has started
+  unsigned quiet_seconds = 0;  // neither a beat nor output for this long
+  unsigned idle_seconds = 0;   // no processor time, for the program and its descendants
   bool asleep = false;         // it waits for time to pass, not for another process
-};  // every 30 s, when there is none, and when something is known for the first time
+};  // every 30 s, when progress stops, and when something is known for the first time
 
-struct Dumped {};  // the stacks that were asked for are written
+struct Dumped {};  // the requested stacks have been written
 
 struct Failed {
   std::string message;
-  int program = 0;  // 127 or 126 where the program is not there or not executable; else 0
+  int program = 0;  // 127 or 126 if the program is missing or not executable; otherwise 0
 };                  // could not bind or start the program
 
 struct Refused {
   std::string token;
   std::string node;
   std::string message;
-};  // what is wrong with the variables that it got from the launcher
+};  // what is wrong with the variables that the launcher set
 
 struct Notice {
   std::string token;
   std::string node;
-  int signal = 0;  // that its step got; 0: none, it listens from now on
+  int signal = 0;  // received by its step; 0: none, it listens from now on
 };
 
 struct Attached {
   std::string token;
-};  // nothing follows: the end of the connection is what the other side waits for
+};  // nothing follows: the other side waits for the connection to close
 
 struct NotLaunched {
   std::string token;
-  std::string message;  // which node, and why its ranks are not there, or no longer
+  std::string message;  // which node, and why its ranks are missing or gone
 };
 
 struct Verify {
   std::string token;
-};  // the binding of all ranks is to be read anew
+};  // asks for the binding of all ranks to be read anew
 
 using FromRank = std::variant<Hello,
                               Topology,
@@ -191,13 +191,13 @@ struct Go {
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
   std::string log;                                               // file for both streams
   int stop_signal = 15;         // if the agent vanishes, the rank itself asks its program to save
-  bool log_timestamps = false;  // each line of the log begins with its time
-  // Without progress for so many seconds the program hangs; 0: as ProgressWatch finds, -1: never.
+  bool log_timestamps = false;  // each line of the log begins with the time
+  // Seconds without progress after which the program hangs; 0: ProgressWatch decides, -1: never.
   int hang_seconds = 0;
   std::uint64_t checkpoint_every = 0;  // milliseconds, as Advise has it; 0: not known yet
-  // For --bind-threads auto the first PU of each core, in the cores' order; empty: not asked for.
+  // For --bind-threads auto: the first PU of each core, in the cores' order; empty: not requested.
   std::vector<unsigned> thread_cpus{};
-  // What the scheduler signals a step with reaches programs by itself, too.
+  // The scheduler's signals to a step reach programs directly, too.
   bool signals_reach_programs = false;
 };
 
@@ -209,7 +209,7 @@ struct ReadBack {};
 
 struct Stacks {
   std::string file;
-};  // write where the program stands
+};  // write the program's stacks
 
 struct Stop {
   int signal = 15;
@@ -230,11 +230,11 @@ using ToRank = std::variant<AskClock, Listen, Probe, Go, Advise, ReadBack, Stack
 // attempt-<k>/channel.json, mode 0600: how ranks find the agent.
 struct ChannelFile {
   std::string token;
-  std::string node;                    // the agent's own, whose topology it knows itself
-  std::vector<std::string> addresses;  // to try in order
+  std::string node;                    // the agent's own, whose topology it already knows
+  std::vector<std::string> addresses;  // tried in order
   unsigned port = 0;
-  bool preflight = false;   // the first rank of each node measures it
-  bool check_gpus = false;  // with its GPUs
+  bool preflight = false;   // the first rank of each node measures the node
+  bool check_gpus = false;  // including its GPUs
 };
 
 [[nodiscard]] std::string to_text(const ChannelFile& channel);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control channel's messages as they are read: what comes from the other side is checked field
-// by field.
+// Reads the control channel's messages: what comes from the other side is checked field by field.
 #include "core/base/text/json_fields.hpp"
 #include "core/launch/wire/protocol.hpp"
 
@@ -15,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Reads fields of `text` with `build`; whatever json throws becomes one Error.
+// Reads fields of `text` with `build`; any json exception becomes one Error.
 template <class Build>
 auto parse(std::string_view text, const char* what, Build build)
     -> Result<decltype(build(json()))> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control channel's messages as they are written.
+// Writes the control channel's messages.
 #include "core/base/overload.hpp"
 #include "core/launch/wire/protocol.hpp"
 
