@@ -12,7 +12,7 @@
 namespace dts::launch {
 namespace {
 
-constexpr unsigned k_most_cpus = k_highest_cpu + 1;  // CPU_SETSIZE's 1024 is less than some nodes
+constexpr unsigned k_most_cpus = k_highest_cpu + 1;  // some nodes exceed CPU_SETSIZE, 1024
 
 struct FreeCpuSet {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }

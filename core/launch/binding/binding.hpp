@@ -17,7 +17,7 @@ namespace dts::launch {
 // The PUs this process may run on, ascending.
 [[nodiscard]] std::vector<unsigned> current_binding();
 
-// The same of any thread on this machine; empty where there is none of that number.
+// The same for any thread on this machine; empty if there is no such thread.
 [[nodiscard]] std::vector<unsigned> binding_of(pid_t thread);
 
 }  // namespace dts::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// binding.json, written and read.
+// Writes and reads binding.json.
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/json_fields.hpp"
 #include "core/base/text/number_list.hpp"

@@ -119,7 +119,7 @@ std::vector<std::string> in_lines(const BindingReport& report) {
 
 Result<void> write_binding(const run::RunDirectory& run, const BindingReport& report) {
   return write_file(
-      file_of(run, report.attempt), to_json(report), 0600, Durability::deferred);  // told anew
+      file_of(run, report.attempt), to_json(report), 0600, Durability::deferred);  // reported again
 }
 
 Result<BindingReport> read_binding(const run::RunDirectory& run, unsigned attempt) {

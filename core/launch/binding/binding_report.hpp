@@ -12,7 +12,7 @@
 
 namespace dts::launch {
 
-// The plan for one rank, and its own reading.
+// The plan for one rank, and the rank's own reading.
 struct RankBound {
   unsigned rank = 0;
   std::string node;
@@ -25,8 +25,8 @@ struct BindingGroup {
   std::vector<std::string> nodes;  // in the order of their lowest rank
   PlannedBinding planned;
   BoundState found;                      // of the first of them
-  std::vector<BindingFinding> findings;  // the largest number of threads of any of them
-  unsigned fewest_threads = 0;           // that the program of one of them has
+  std::vector<BindingFinding> findings;  // with the largest number of threads of any of them
+  unsigned fewest_threads = 0;           // in the program of any of them
   unsigned most_threads = 0;
 
   bool operator==(const BindingGroup&) const = default;
@@ -34,9 +34,9 @@ struct BindingGroup {
 
 struct BindingReport {
   unsigned attempt = 1;
-  unsigned number = 1;   // of this report in its attempt
+  unsigned number = 1;   // of this report within its attempt
   std::string time;      // ISO 8601 UTC
-  bool settled = false;  // of programs that had run for a while, with their threads
+  bool settled = false;  // after programs had run for a while, with their threads
   std::vector<BindingGroup> groups;
 
   bool operator==(const BindingReport&) const = default;
@@ -50,18 +50,18 @@ struct BindingReport {
 // "ranks 0-992:8 of n[0-124]": numbers that are 8 apart.
 [[nodiscard]] std::string who(const BindingGroup& group);
 
-// A line a group, "ranks 0-3 of n[0-1]: cores 0-7 as planned, memory bind 0"; of very many groups
-// first those with findings, and at the end how many more there are.
+// A line for each group, "ranks 0-3 of n[0-1]: cores 0-7 as planned, memory bind 0"; if there are
+// very many groups, first those with findings, and at the end the number of those left out.
 [[nodiscard]] std::vector<std::string> in_lines(const BindingReport& report);
 
-// Schema dtsubmit/binding/1, indented. The inverse: Errc::invalid for anything else.
+// Schema dtsubmit/binding/1, indented. from_json() is the inverse: Errc::invalid for anything else.
 [[nodiscard]] std::string to_json(const BindingReport& report);
 [[nodiscard]] Result<BindingReport> binding_report_from(std::string_view text);
 
 // attempt-<k>/binding.json. Replaced with each report.
 [[nodiscard]] Result<void> write_binding(const run::RunDirectory& run, const BindingReport& report);
 
-// Errc::not_found where the attempt has said nothing yet.
+// Errc::not_found if the attempt has not reported anything yet.
 [[nodiscard]] Result<BindingReport> read_binding(const run::RunDirectory& run, unsigned attempt);
 
 }  // namespace dts::launch

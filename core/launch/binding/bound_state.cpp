@@ -12,9 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr unsigned k_most = 1'000'000;  // threads of a rank
+constexpr unsigned k_most = 1'000'000;  // threads of one rank
 
-// Of PUs or of memory nodes.
+// PUs or memory nodes.
 std::vector<unsigned> cpus_of(const json& j, const char* key) {
   return numbers(j, key, k_highest_cpu);
 }

@@ -20,15 +20,15 @@ struct ThreadGroup {
   std::string name;     // their own names if these show their origin ("NCCL..."); otherwise empty
   std::vector<unsigned> cpus;  // ascending
   unsigned threads = 0;
-  unsigned working = 0;  // of them, that have used processor time
+  unsigned working = 0;  // those that have used processor time
 
   bool operator==(const ThreadGroup&) const = default;
 };
 
 struct BoundState {
   // The state of the rank's process before the program starts.
-  std::vector<unsigned> inherited;  // PUs of the mask that it was started with, ascending
-  std::string inherited_from;       // the variable that asked for that mask; empty: none is known
+  std::vector<unsigned> inherited;  // PUs of the mask that the process was started with, ascending
+  std::string inherited_from;       // the variable that requested that mask; empty: none known
   std::vector<unsigned> cpus;       // of the mask read back after binding
   std::vector<unsigned> cgroup;     // of its cpuset; empty: not known
   unsigned allotted = 0;            // PUs that the scheduler gave the job on a node; 0: not known
@@ -36,13 +36,13 @@ struct BoundState {
   std::string memory_error;         // why it could not be set; mostly empty
   std::vector<unsigned> memory_nodes;      // that the cpuset allows; empty: not known
   std::optional<unsigned> gpus_visible{};  // of the inherited CUDA_VISIBLE_DEVICES
-  std::optional<unsigned> gpus_open{};     // /dev/nvidia<n> that its cgroup lets it open
-  std::string thread_places{};  // by which variables OpenMP's threads are bound, and why these;
-                                // empty: --bind-threads auto was not asked for
+  std::optional<unsigned> gpus_open{};     // /dev/nvidia<n> that its cgroup allows it to open
+  std::string thread_places{};  // which variables bind OpenMP's threads, and why these; empty:
+                                // --bind-threads auto was not requested
 
-  // The state of the program and its descendants, some time after their start.
+  // The state of the program and its descendants, some time after they started.
   bool settled = false;
-  std::vector<unsigned> cgroup_now;  // `cgroup` by then
+  std::vector<unsigned> cgroup_now;  // `cgroup` at that time
   std::vector<ThreadGroup> threads;
   std::vector<std::string> openmp;  // runtimes that they have loaded: libgomp, libiomp5, libomp
   std::vector<std::string> places;  // "NAME=value" of the environment that places threads
@@ -51,7 +51,7 @@ struct BoundState {
   bool operator==(const BoundState&) const = default;
 };
 
-inline constexpr std::size_t k_most_thread_groups = 64;  // of a state; what is more is left out
+inline constexpr std::size_t k_most_thread_groups = 64;  // in one state; any more are left out
 
 // One line of JSON, and back. Errc::invalid for anything that is not such a line.
 [[nodiscard]] std::string to_text(const BoundState& state);

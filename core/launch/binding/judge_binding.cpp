@@ -24,7 +24,7 @@ Numbers common(const Numbers& a, const Numbers& b) {
   return both;
 }
 
-// "core 3", "cores 0-7": as `dtsubmit` calls PUs to people.
+// "core 3", "cores 0-7": dtsubmit's name for PUs in messages to people.
 std::string cores(const Numbers& cpus) {
   return fmt::format("core{} {}", cpus.size() == 1 ? "" : "s", fold_numbers(cpus));
 }
@@ -34,8 +34,8 @@ std::string nodes(const Numbers& numbers) {
 }
 
 // The plan divides the cores that the first rank of a node may use, so a mask that somebody else
-// narrowed silently narrows the plan too; it did no harm if the plan has all cores. Without a known
-// culprit it may be intended (taskset).
+// narrowed silently narrows the plan too; it does no harm if the plan has all cores. If no culprit
+// is known, it may be intended (taskset).
 void judge_inherited(const PlannedBinding& planned, const BoundState& found, Findings& findings) {
   std::size_t entitled = found.cgroup.size();
   if (found.allotted > 0) entitled = std::min<std::size_t>(entitled, found.allotted);
@@ -103,7 +103,7 @@ void judge_memory(const PlannedBinding& planned, const BoundState& found, Findin
                       planned.memory.nodes.begin(),
                       planned.memory.nodes.end(),
                       std::back_inserter(elsewhere));
-  // A full node is a reason to take another one's memory where ours is only preferred.
+  // If our node is only preferred, a full node is a reason to use another one's memory.
   if (!elsewhere.empty())
     findings.push_back({fmt::format("its memory comes from {}, planned {}",
                                     nodes(elsewhere),
@@ -133,7 +133,7 @@ void judge_cgroup_now(const PlannedBinding& planned, const BoundState& found, Fi
     findings.push_back(too_little("now leaves", found.cgroup_now, planned.cpus));
 }
 
-// Threads that a cpuset has lost the PUs of go to those of theirs that are left, or to any.
+// If a cpuset loses PUs, their threads move to the PUs that are left to them, or to any.
 bool is_by_cgroup(const ThreadGroup& group,
                   const PlannedBinding& planned,
                   const BoundState& found) {
@@ -143,7 +143,7 @@ bool is_by_cgroup(const ThreadGroup& group,
 
 // What bound the threads of a group to its PUs, as far as the loaded runtimes and variables show.
 std::string mover(const ThreadGroup& group, const BoundState& found) {
-  // Before Linux 6.2 whoever writes a cpuset, by making it larger too, undoes all masks in it.
+  // Before Linux 6.2, any write to a cpuset, even one that enlarges it, undoes all masks in it.
   if (found.cgroup_now != found.cgroup && group.cpus == found.cgroup_now)
     return "a change of the cgroup, or by the program itself";
   if (!group.name.empty()) return group.name;
@@ -176,8 +176,8 @@ bool has(const std::vector<std::string>& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-// A variable that the runtime which the program loaded does not read is without effect; two
-// runtimes in one process bind against each other.
+// A variable has no effect if the runtime that the program loaded does not read it; two runtimes in
+// one process bind against each other.
 void judge_openmp(const BoundState& found, Findings& findings) {
   const auto is_set = [&](std::string_view name) {
     return std::any_of(found.places.begin(), found.places.end(), [&](const std::string& place) {

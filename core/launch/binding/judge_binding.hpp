@@ -11,18 +11,19 @@
 namespace dts::launch {
 
 struct BindingFinding {
-  std::string text;      // without the number of threads, so that ranks have the same words
-  unsigned threads = 0;  // that `text` is about, and goes on from; 0: none
-  bool mismatch = true;  // --strict-binding stops for it; otherwise only a warning
+  std::string text;      // without the number of threads, so that ranks have equal texts
+  unsigned threads = 0;  // that `text` is about, and begins with; 0: none
+  bool mismatch = true;  // --strict-binding stops the attempt; otherwise only a warning
 
   bool operator==(const BindingFinding&) const = default;
 };
 
-// "12 threads " before the text where it is about threads.
+// The text, preceded by "12 threads " if it is about threads.
 [[nodiscard]] std::string in_words(const BindingFinding& finding);
 
-// Empty: all is as planned. Threads on a part of the planned PUs are well as long as no two that
-// work are held to one PU; NCCL's own are, wherever in the plan (its nearest-CPU masks).
+// Empty: everything is as planned. Threads on a part of the planned PUs are fine unless two that
+// work are confined to the same PU; NCCL's own threads are fine anywhere in the plan (its
+// nearest-CPU masks).
 [[nodiscard]] std::vector<BindingFinding> judge_binding(const PlannedBinding& planned,
                                                         const BoundState& found);
 

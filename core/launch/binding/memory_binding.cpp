@@ -18,7 +18,7 @@ namespace {
 
 using Kind = plan::MemoryPolicy::Kind;
 
-constexpr unsigned k_most_nodes = 1024;  // MAX_NUMNODES where it is largest
+constexpr unsigned k_most_nodes = 1024;  // the largest MAX_NUMNODES
 constexpr unsigned k_word = 8 * sizeof(unsigned long);
 constexpr int k_preferred_many = 5;  // MPOL_PREFERRED_MANY, in <linux/mempolicy.h> since 5.15
 constexpr std::size_t k_regions = 4;
@@ -35,7 +35,7 @@ Mask mask_of(const std::vector<unsigned>& nodes) {
 
 bool set_policy(int mode, const std::vector<unsigned>& nodes) {
   const Mask mask = mask_of(nodes);
-  // The kernel takes the number of bits plus one.
+  // The kernel expects the number of bits plus one.
   return ::syscall(SYS_set_mempolicy, mode, mask.data(), k_most_nodes + 1) == 0;
 }
 
@@ -101,7 +101,7 @@ std::vector<unsigned> nodes_of_pages(pid_t pid, const std::string& maps) {
       pages.push_back(region.begin + i * count / std::min<std::uint64_t>(k_pages, count) * page);
   }
   std::vector<int> where(pages.size(), -1);
-  // Without target nodes, it only reports where each page is; negative: nowhere yet.
+  // Without target nodes, it only reports where each page is; negative: not present yet.
   if (pages.empty() ||
       ::syscall(SYS_move_pages, pid, pages.size(), pages.data(), nullptr, where.data(), 0) < 0)
     return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory policy of the calling thread, which what it starts inherits (set_mempolicy(2),
-// get_mempolicy(2), move_pages(2)); by system call: libnuma is not on every node.
+// The memory policy of the calling thread, which its children inherit (set_mempolicy(2),
+// get_mempolicy(2), move_pages(2)). Uses system calls, because not every node has libnuma.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,14 +13,16 @@
 namespace dts::launch {
 
 // Several preferred nodes become the first of them on a kernel before 5.15. Kind::none changes
-// nothing. Errc::io where the kernel refuses: no such node in the cpuset, or a container's filter.
+// nothing. Errc::io if the kernel refuses: the node is not in the cpuset, or a container's filter
+// forbids the call.
 [[nodiscard]] Result<void> bind_memory(const plan::MemoryPolicy& policy);
 
-// Kind::none for any policy that bind_memory() does not make, and where the kernel knows none.
+// Kind::none for any policy that bind_memory() does not set, and for a kernel without memory
+// policies.
 [[nodiscard]] plan::MemoryPolicy current_memory_policy();
 
 // The NUMA nodes of a sample of the anonymous pages of `pid`, by `maps`, its /proc/PID/maps;
-// ascending. Empty where we may not ask.
+// ascending. Empty if we lack the permission.
 [[nodiscard]] std::vector<unsigned> nodes_of_pages(pid_t pid, const std::string& maps);
 
 }  // namespace dts::launch

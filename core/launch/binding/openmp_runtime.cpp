@@ -44,7 +44,7 @@ bool is_ours(const Elf64_Ehdr& header) {
          (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
-// A loader can be asked for a list; of another interpreter nobody knows what it would do.
+// A loader can be asked for a list; what any other interpreter would do with the option is unknown.
 bool is_loader(const std::string& path) {
   return path.front() == '/' && path.substr(path.rfind('/') + 1).starts_with("ld");
 }
@@ -55,8 +55,8 @@ std::string real_path(const std::string& path) {
   return failed ? path : real.string();
 }
 
-// "libgomp.so.1 => /opt/env/lib/libgomp.so.1 (0x7f...)": there, in an environment of conda, the
-// name may be a link to LLVM's.
+// "libgomp.so.1 => /opt/env/lib/libgomp.so.1 (0x7f...)": in a conda environment, that name may be a
+// link to LLVM's runtime.
 std::string behind_links(const std::string& list) {
   std::string text;
   for (const std::string& line : split(list, '\n')) {
@@ -121,7 +121,7 @@ std::vector<std::string> runtimes_in(std::string_view text) {
       const std::string_view rest = name.substr(runtime.size());
       if (!whole || folder || rest.find(".so") == rest.npos || (rest[0] != '.' && rest[0] != '-'))
         continue;
-      if (rest.starts_with("-plugin")) continue;  // for accelerators; libgomp is there by itself
+      if (rest.starts_with("-plugin")) continue;  // for accelerators; libgomp is listed by itself
       found.emplace_back(runtime);
       break;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which OpenMP runtimes a program is linked with: what its dynamic loader says, without running it.
+// Which OpenMP runtimes a program is linked with: what its dynamic loader reports, without running
+// it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace dts::launch {
 
-// `size` bytes of a file from `offset`, or fewer where it ends.
+// `size` bytes of a file from `offset`, or fewer at its end.
 using ReadAt = std::function<std::string(std::uint64_t offset, std::size_t size)>;
 
 struct ProgramFile {
@@ -23,20 +24,20 @@ struct ProgramFile {
   };
 
   Kind kind = Kind::unfamiliar;
-  std::string loader;  // PT_INTERP (elf(5)), an absolute path; of `dynamic` only
+  std::string loader;  // PT_INTERP (elf(5)), an absolute path; only if `dynamic`
 };
 
-// Pure. Any bytes will do.
+// Pure. Accepts any bytes.
 [[nodiscard]] ProgramFile look_at_program(const ReadAt& read);
 
 // The members of plan::k_openmp_runtimes, in its order, whose files are named in `text`: the output
-// of `ld.so --list`, or /proc/PID/maps. Wheels of Python add to such a name
+// of `ld.so --list`, or /proc/PID/maps. Python wheels add a suffix to such a name
 // ("libgomp-a34b3233.so.1"). Pure.
 [[nodiscard]] std::vector<std::string> runtimes_in(std::string_view text);
 
 struct LinkedRuntimes {
-  std::vector<std::string> names;  // of plan::k_openmp_runtimes
-  std::string why_none;            // "is a script"; empty where there are some
+  std::vector<std::string> names;  // from plan::k_openmp_runtimes
+  std::string why_none;            // "is a script"; empty if there are some
 };
 
 // The runtimes of the program that argv[0] = `program` names. Those that LD_PRELOAD adds count only

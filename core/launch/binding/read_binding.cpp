@@ -27,7 +27,7 @@ constexpr std::size_t k_most_processes = 1024;
 constexpr std::size_t k_maps_read = 16;  // processes whose libraries are looked at
 constexpr unsigned k_most_gpus = 64;
 
-// The path and all above it: a controller may be on for the group around ours only.
+// The path and all its parents: a controller may be enabled only for a group that contains ours.
 void add_upwards(const std::string& root,
                  std::string path,
                  const char* file,
@@ -58,7 +58,8 @@ unsigned allotted_by_slurm() {
   return counts && !counts->empty() ? *std::min_element(counts->begin(), counts->end()) : 0;
 }
 
-// NVIDIA's devices; a control group that forbids one forbids access(2) too, without waking it.
+// NVIDIA's devices; a control group that forbids a device also makes access(2) fail, without waking
+// the device.
 std::optional<unsigned> openable_gpus() {
   unsigned there = 0, open = 0;
   for (unsigned gpu = 0; gpu < k_most_gpus; ++gpu) {
@@ -70,12 +71,12 @@ std::optional<unsigned> openable_gpus() {
   return there == 0 ? std::nullopt : std::optional(open);
 }
 
-// The threads of one process at a time, in groups.
+// Gathers the threads of one process at a time into groups.
 class Gatherer {
  public:
   // Its children are appended to `found`.
   void add(pid_t pid, std::vector<pid_t>& found) {
-    // Without a name where its main thread has ended before the others.
+    // No name if its main thread has ended before the others.
     const std::string program = process_info(pid).value_or(ProcessInfo{}).name;
     for (const std::string& name : list_folder(proc_path(pid, "task"))) {
       const auto id = static_cast<pid_t>(parse_number(name).value_or(0));

@@ -14,12 +14,11 @@
 namespace dts::launch {
 
 // The files that may hold the PUs of the cpuset of a process, by its /proc/PID/cgroup: first that
-// of its own control group, then those of the ones around it. Version 1 if it has the cpuset
-// controller, otherwise version 2, as Slurm and systemd mount them.
+// of its own control group, then those of its parents. Version 1 if it has the cpuset controller,
+// otherwise version 2, as Slurm and systemd mount them.
 [[nodiscard]] std::vector<std::string> cpuset_files(std::string_view proc_cgroup);
 
-// The variable that made a launcher narrow masks, "SLURM_CPU_BIND=map_cpu:0"; empty if there is
-// none.
+// The variable that made a launcher narrow masks, "SLURM_CPU_BIND=map_cpu:0"; empty: none.
 [[nodiscard]] std::string mask_variable(const Lookup& variable);
 
 // Reads the calling process after binding; `inherited` is its mask before that. Takes well under a
@@ -27,8 +26,8 @@ namespace dts::launch {
 [[nodiscard]] BoundState read_start_state(std::vector<unsigned> inherited,
                                           std::string memory_error);
 
-// Adds the threads of `roots` and all their descendants, what they have loaded, where their pages
-// are if the state's memory policy asks for nodes, and the calling process's cpuset. A few
+// Adds the threads of `roots` and all their descendants, the libraries they have loaded, where
+// their pages are if the state's memory policy names nodes, and the calling process's cpuset. A few
 // milliseconds for a hundred threads.
 void read_threads(const std::vector<pid_t>& roots, BoundState& state);
 

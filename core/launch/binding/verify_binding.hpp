@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a run's ranks are bound at this moment, for a person who asks.
+// How a run's ranks are bound at this moment, at a user's request.
 #pragma once
 
 #include "core/launch/binding/binding_report.hpp"
@@ -12,8 +12,8 @@ namespace dts::launch {
 
 struct VerifiedBinding {
   BindingReport report;
-  bool fresh = false;   // the ranks have just been asked
-  std::string because;  // why not, where it is an older reading
+  bool fresh = false;   // the ranks have just been read
+  std::string because;  // why it is an older reading, otherwise
 };
 
 // The binding of the newest attempt. Its agent is asked to query the ranks, for at most `limit`; if

@@ -82,7 +82,7 @@ Result<std::vector<NodeReport>> run_check_step(const CheckStep& step) {
       until = std::min<Clock::time_point>(until, now + 2 * (now - began) + k_late);
   }
   if (!over) {
-    // srun ends its step on this signal, but leaves the step running when it is killed.
+    // On this signal srun ends its step; if it is killed, the step keeps running.
     ::kill(-pid, SIGTERM);
     const auto patience = Clock::now() + k_end;
     while (!(over = has_ended(pid)) && Clock::now() < patience) std::this_thread::sleep_for(k_look);

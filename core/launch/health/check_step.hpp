@@ -14,14 +14,14 @@ namespace dts::launch {
 
 struct CheckStep {
   std::vector<std::string> command;    // see launcher.hpp
-  std::string file;                    // takes the step's output, a line for each node
-  std::size_t nodes = 1;               // that are to answer
-  std::size_t enough = 1;              // of them are enough if the others are late
-  std::chrono::milliseconds limit{0};  // then those that have not are passed over
+  std::string file;                    // receives the step's output, a line for each node
+  std::size_t nodes = 1;               // that should answer
+  std::size_t enough = 1;              // of them, if the others are late
+  std::chrono::milliseconds limit{0};  // after which nodes without an answer are skipped
 };
 
 // The answers that came within the limit; the step is over or killed. Once enough nodes have
-// answered, the others have twice that time, plus 3 s.
+// answered, the others get twice the time that took, plus 3 s.
 [[nodiscard]] Result<std::vector<NodeReport>> run_check_step(const CheckStep& step);
 
 // `dtsubmit measure`: this node's line on standard output.

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds k_loopback_limit{2000};
 
-// The errno of writing, syncing and removing a file there; 0: it works.
+// The errno of writing, syncing and removing a file in `folder`; 0: it works.
 int try_to_write(const std::string& folder) {
   const std::string path = fmt::format("{}/.preflight-{}-{}", folder, host_name(), ::getpid());
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -34,7 +34,7 @@ int try_to_write(const std::string& folder) {
   return error;
 }
 
-// The space that a plain user may use; nullopt if the file system does not report it.
+// The space available to a plain user; nullopt if the file system does not report it.
 std::optional<std::uint64_t> free_bytes(const std::string& folder) {
   struct statvfs found {};
 
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> available_memory() {
   return kib ? std::optional(*kib << 10) : std::nullopt;
 }
 
-// A node without IPv4 has but the second of these.
+// A node without IPv4 only has the second of these.
 int try_loopback() {
   const auto listener = listen_on(0);
   if (!listener) return errno != 0 ? errno : EIO;

@@ -10,7 +10,7 @@
 namespace dts::launch {
 
 // Writes and removes a file of 4 KiB in `folder`, and one in /dev/shm. Blocks as long as the file
-// system does: never call it where somebody waits. NVML is asked for GPUs that are used.
+// system does: never call it on a thread that others wait for. NVML is queried if GPUs are used.
 // Thread-safe.
 [[nodiscard]] NodeFacts measure_node(const std::string& folder, GpuUse gpus);
 

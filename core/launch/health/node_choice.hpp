@@ -10,25 +10,26 @@
 
 namespace dts::launch {
 
-// The knowledge about one node of the allocation.
+// What is known about one node of the allocation.
 struct NodeStanding {
   std::string node;
-  std::string lost{};        // why it is unfit, by its pre-flight
-  bool away = false;         // down, says the scheduler, or silent
+  std::string lost{};        // why it is unfit, according to its pre-flight check
+  bool away = false;         // the scheduler reports it down, or it is silent
   bool suspect = false;      // it failed an attempt of this job
-  bool quarantined = false;  // it failed one of another run
-  bool warned = false;       // its pre-flight has warnings
+  bool quarantined = false;  // it failed an attempt of another run
+  bool warned = false;       // its pre-flight check has warnings
 };
 
 struct NodeChoice {
   std::vector<std::string> used;      // in the allocation's order; fewer than wanted: not enough
-  std::vector<std::string> spare;     // could be used
-  std::vector<run::UnfitNode> unfit;  // could not, by their pre-flight
-  std::vector<std::string> away;      // neither
+  std::vector<std::string> spare;     // usable but not needed
+  std::vector<run::UnfitNode> unfit;  // according to their pre-flight check
+  std::vector<std::string> away;      // down or silent
 };
 
-// The `wanted` best: sound ones, then those with a warning, in quarantine, and suspects; among
-// equals the first of the allocation, so that nodes stay the same from attempt to attempt.
+// The `wanted` best nodes: healthy ones first, then those with a warning, in quarantine, and
+// suspects; among equals the first of the allocation, so that nodes stay the same from attempt to
+// attempt.
 [[nodiscard]] NodeChoice choose_nodes(const std::vector<NodeStanding>& nodes, unsigned wanted);
 
 // A node's own report in the step that measures all nodes before some are chosen.
@@ -42,8 +43,8 @@ struct NodeReport {
 [[nodiscard]] std::string to_text(const NodeReport& report);
 [[nodiscard]] Result<NodeReport> parse_node_report(std::string_view line);
 
-// `standing` with what its report says, in words for the log too. A clock that was read outside of
-// [from, to] is wrong by as much at least.
+// `standing` updated with the node's report, and texts for the log. A clock reading outside of
+// [from, to] is off by at least the distance.
 struct Judged {
   NodeStanding standing;
   std::vector<std::string> notes;

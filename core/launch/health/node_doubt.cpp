@@ -42,7 +42,8 @@ Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
   Command command;
   command.argv = check_command(
       doubt.nodes, GpuUse::none, {"/bin/sh", "-c", k_script, doubt.dtsubmit, doubt.file});
-  // The job's own --gpus-per-node, which srun takes from here and refuses beside --gres=none.
+  // srun reads the job's own --gpus-per-node from this variable and rejects it together with
+  // --gres=none.
   command.env = environment_with({{"SLURM_GPUS_PER_NODE", ""}});
   DTS_ASSIGN(const Output output, run_process(std::move(command), limit));
   return parse_unable(output.out, doubt.nodes);

@@ -16,10 +16,10 @@ namespace dts::launch {
 struct NodeDoubt {
   std::vector<std::string> nodes;  // of the job, in Slurm
   std::string dtsubmit;            // the program that ranks run
-  std::string file;                // that they read first
+  std::string file;                // the first file that they read
 };
 
-// The nodes that say they cannot, in their order; blocks for `limit` at most. Errors: no srun, or
+// The nodes that report a problem, in their order; blocks for `limit` at most. Errors: no srun, or
 // no end within the limit.
 [[nodiscard]] Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
                                                                std::chrono::milliseconds limit);
@@ -29,8 +29,8 @@ struct NodeDoubt {
 [[nodiscard]] std::vector<run::UnfitNode> parse_unable(const std::string& output,
                                                        const std::vector<std::string>& nodes);
 
-// `outcome`, a failed launch, with the nodes that are unable; unless all are, which is no node's
-// fault. Pure.
+// `outcome`, a failed launch, with the unable nodes added; unless all are unable, in which case no
+// single node is at fault. Pure.
 [[nodiscard]] run::Outcome without_unable(run::Outcome outcome,
                                           std::vector<run::UnfitNode> unable,
                                           std::size_t nodes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of an allocation from attempt to attempt: which of them ranks run on, which are spare
-// and which are out. Without spares all are used and none is looked at here.
+// The nodes of an allocation from attempt to attempt: which of them run ranks, which are spare and
+// which are excluded. Without spares, all are used and none is checked here.
 #pragma once
 
 #include "core/launch/health/node_choice.hpp"
@@ -16,7 +16,7 @@ namespace dts::launch {
 
 struct NodePoolSettings {
   std::vector<std::string> nodes;  // of the allocation
-  unsigned wanted = 1;             // of them, by an attempt
+  unsigned wanted = 1;             // for an attempt
   NodeDemand demand;
   std::chrono::seconds preflight{0};  // 0: nodes are not measured
   std::string dtsubmit;               // our own program's path
@@ -31,17 +31,17 @@ class NodePool {
   // and the findings are logged. Unfit nodes are reported once.
   [[nodiscard]] NodeChoice choose(unsigned attempt);
 
-  // True where choose() has measured: the attempt need not.
+  // True if choose() has measured the nodes: the attempt need not.
   [[nodiscard]] bool measured() const { return measured_; }
 
-  // How an attempt ends for which `choice` has not nodes enough.
+  // The end of an attempt for which `choice` has too few nodes.
   [[nodiscard]] run::Outcome too_few(const NodeChoice& choice) const;
 
-  // After an attempt on `used`: what its end says of nodes, and those that the scheduler calls
-  // down.
+  // After an attempt on `used`: remembers what its outcome shows about nodes, and those that the
+  // scheduler reports down.
   void remember(const run::Outcome& outcome, const std::vector<std::string>& down);
 
-  // True where enough nodes are left that did not fail yet.
+  // True if enough nodes are left that have not failed yet.
   [[nodiscard]] bool has_spares() const;
 
  private:
@@ -53,7 +53,7 @@ class NodePool {
   NodePoolSettings settings_;
   std::set<std::string> down_;
   std::set<std::string> suspects_;
-  std::set<std::string> told_;  // unfit nodes
+  std::set<std::string> told_;  // unfit nodes reported so far
   bool measured_ = false;
 };
 

@@ -47,7 +47,7 @@ class Probes {
     for (std::size_t i = 0; i < nodes.size(); ++i) begin(i);
   }
 
-  // Looks at the tries until each is settled or `limit` has passed.
+  // Polls the tries until each is settled or `limit` has passed.
   void wait(std::chrono::milliseconds limit) {
     const auto until = Clock::now() + limit;
     while (!tries_.empty()) {
@@ -104,10 +104,10 @@ class Probes {
     }
   }
 
-  // True where nothing more can be learnt from it.
+  // True if nothing more can be learnt from it.
   bool settled(Try& one) {
     if (one.connected) {
-      saw(one.node, Reach::answers);  // an end of file or a reset: somebody has looked
+      saw(one.node, Reach::answers);  // an end of file or a reset: the daemon reacted
       return true;
     }
     int error = 0;

@@ -16,19 +16,19 @@ struct NodeEndpoint {
   unsigned port = 0;    // 0: not known
 };
 
-// From no fact to the best one; of a node's several addresses the best one counts.
+// From the least informative to the best result; the best of a node's addresses counts.
 enum class Reach {
-  unknown,      // nothing was learnt: no address, a name that does not resolve, no socket left
-  unreachable,  // no route, or nobody answered within the limit: its kernel would have
+  unknown,      // nothing was learnt: no address, an unresolved name, no socket left
+  unreachable,  // no route, or no answer within the limit, which a live kernel would have given
   refused,      // the host is up, its daemon is not
-  mute,         // the host is up, its daemon takes the connection and no notice of it
+  mute,         // the host is up, its daemon accepts the connection and ignores it
   answers,      // the daemon closed the connection after we closed our half
 };
 
 struct NodeSight {
   std::string node;
   Reach reach = Reach::unknown;
-  std::string detail{};  // of unreachable and unknown: "10.0.0.7 port 6818: No route to host"
+  std::string detail{};  // if unreachable or unknown: "10.0.0.7 port 6818: No route to host"
 };
 
 // Probes all nodes in parallel, with a socket for each address, and returns one result per node, in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of a node before programs start there, and their consequences. Only what training
-// cannot do without makes a node unfit; the rest is reported as a warning. Pure, thread-safe.
+// The checks of a node before programs start there, and their consequences. Only a fault that makes
+// training impossible makes a node unfit; the rest is reported as a warning. Pure, thread-safe.
 //
 // The GPU's limits are those of NVIDIA's DCGM health checks (docs.nvidia.com/datacenter/dcgm,
 // "Health Monitoring"): uncorrectable errors since the driver was loaded and a failed row remapping
@@ -18,26 +18,26 @@
 
 namespace dts::launch {
 
-// One GPU as NVML (nvml.h) shows it. Absent: the GPU does not say.
+// One GPU as NVML (nvml.h) reports it. Absent values are not reported by the GPU.
 struct GpuFacts {
-  std::string pci;  // "00000000:3B:00.0"; its index where even that is not known
+  std::string pci;  // "00000000:3B:00.0"; its index if even that is not known
   bool lost = false;
   std::optional<std::uint64_t> uncorrected{};  // ECC errors since the driver was loaded
-  bool retirement_pending = false;             // a page or row is to be replaced at the next reset
+  bool retirement_pending = false;             // a page or row will be replaced at the next reset
   bool remap_failed = false;
   std::uint64_t throttling = 0;  // nvmlClocksThrottleReasons
-  unsigned instances = 1;        // that it can be at the most, in MIG mode
+  unsigned instances = 1;        // the most it can have in MIG mode, otherwise 1
 };
 
 // A node's measurements of itself, made by measure_node().
 struct NodeFacts {
-  int write_errno = 0;                      // of a file written, synced and removed
+  int write_errno = 0;                      // from writing, syncing and removing a file
   std::optional<std::uint64_t> run_free{};  // bytes, in the run directory
   std::optional<std::uint64_t> memory{};    // bytes, MemAvailable of proc(5)
-  int shm_errno = 0;                        // of /dev/shm
+  int shm_errno = 0;                        // for /dev/shm
   std::optional<std::uint64_t> shm_free{};  // bytes
-  int loopback_errno = 0;                   // of a connection to itself, at 127.0.0.1 or ::1
-  std::string no_nvml{};                    // why NVML was not asked; empty: `gpus` is its answer
+  int loopback_errno = 0;                   // from a connection to itself, at 127.0.0.1 or ::1
+  std::string no_nvml{};                    // why NVML was not queried; empty: it was, see `gpus`
   std::vector<GpuFacts> gpus{};
 };
 
@@ -50,15 +50,15 @@ struct NodeDemand {
   std::string run_directory;
   unsigned ranks = 1;                        // on this node
   unsigned gpus = 0;                         // on each node
-  std::optional<std::uint64_t> memory_mib;   // --mem; 0 is all of it
-  std::optional<std::size_t> pci_gpus = {};  // on its PCI buses, where that is known
+  std::optional<std::uint64_t> memory_mib;   // --mem; 0 means all of it
+  std::optional<std::size_t> pci_gpus = {};  // on its PCI buses, if known
 };
 
 enum class Severity { note, warning, unfit };
 
 struct Finding {
   Severity severity = Severity::warning;
-  bool disk = false;  // no space or quota left in the run directory: of the user, not of the node
+  bool disk = false;  // the user's: no space or quota left in the run directory
   std::string text;   // what was measured, the limit, and what to do
 };
 
@@ -66,16 +66,16 @@ struct Finding {
 
 // The conclusion from the findings of one node.
 struct NodeVerdict {
-  std::string unfit;  // why it is, "; " between reasons; empty: it is not
-  bool disk = true;   // no reason but the run directory's disk
+  std::string unfit;  // why the node is unfit, separated by "; "; empty: it is fit
+  bool disk = true;   // the run directory's disk is the only reason
   bool warned = false;
-  std::vector<std::string> notes;  // the other findings, in words for the log
+  std::vector<std::string> notes;  // the other findings, as texts for the log
 };
 
 [[nodiscard]] NodeVerdict verdict_on(const std::string& node, const std::vector<Finding>& findings);
 
-// `ahead`: the node's clock minus the agent's, certain to `doubt` on both sides. A wrong clock is
-// worth a warning from 1 s on and never makes a node unfit: training orders nothing by it.
+// `ahead`: the node's clock minus the agent's, give or take `doubt`. A wrong clock is worth a
+// warning from 1 s on and never makes a node unfit: training does not depend on it.
 [[nodiscard]] std::optional<Finding> judge_clock(std::chrono::milliseconds ahead,
                                                  std::chrono::milliseconds doubt);
 

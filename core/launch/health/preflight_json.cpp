@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's facts as the line it sends, and its report.
+// Converts a node's facts and its report to and from the lines that it sends.
 #include "core/base/text/json_fields.hpp"
 #include "core/launch/health/node_choice.hpp"
 #include "core/launch/health/preflight.hpp"

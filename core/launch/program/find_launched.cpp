@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A first training may be over within a second of its launcher's start.
+// The first training may be over within a second of its launcher's start.
 constexpr milliseconds k_often{250};
 constexpr seconds k_often_for{30};
 constexpr seconds k_look{1};
@@ -34,7 +34,7 @@ struct Family {
   const char* size;
   const char* address;
   const char* port;
-  const char* launcher;  // that alone sets these; empty: several do
+  const char* launcher;  // the only launcher that sets these; empty: several do
 };
 
 constexpr Family k_families[] = {
@@ -48,7 +48,8 @@ constexpr Family k_families[] = {
     {"PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "", "", ""},
 };
 
-// Set in its processes by a launcher that calls itself by another name, a Python file for instance.
+// Variables by which a launcher that runs under another name, a Python file for instance, can be
+// recognised in its processes.
 constexpr std::pair<const char*, const char*> k_signs[] = {{"TORCHELASTIC_RUN_ID", "torchrun"}};
 
 using Variables = std::map<std::string, std::string, std::less<>>;
@@ -78,7 +79,7 @@ std::vector<std::string> command_of(pid_t pid) {
   return split(text, '\0');
 }
 
-// Equal for processes that were started with the same words in the same folder.
+// Equal for processes that were started by the same command in the same folder.
 std::string started_as(pid_t pid) {
   std::error_code failed;
   const auto folder = std::filesystem::read_symlink(proc_path(pid, "cwd"), failed);
@@ -87,17 +88,17 @@ std::string started_as(pid_t pid) {
 
 struct Found {
   LaunchedProcess process;
-  std::string launcher;  // as its variables say; empty: they do not
+  std::string launcher;  // according to its variables; empty: they do not show it
 };
 
-// The launcher that says so by its variables in a process, but has not started the program.
+// The launcher that a process's variables show, unless it is the one that started the program.
 std::string sign_of(const Variables& variables, const OwnVariables& own) {
   for (const auto& [variable, launcher] : k_signs)
     if (variables.count(variable) > 0 && own.count(variable) == 0) return launcher;
   return {};
 }
 
-// One of the ranks of another launcher may well be the program's own.
+// A rank of another launcher may well be the program itself.
 bool is_own(const Variables& variables, const Family& family, const OwnVariables& own) {
   const auto is_same = [&](const char* name) {
     return value_of(variables, name) == value_of(own, name);
@@ -122,8 +123,7 @@ std::optional<Found> foreign_rank(pid_t pid, const OwnVariables& own) {
   return std::nullopt;
 }
 
-// The process that most likely has started `pid`: the nearest known launcher above it, or its
-// parent.
+// The process that most likely started `pid`: the nearest known launcher above it, or its parent.
 pid_t starter_of(pid_t pid, const std::vector<pid_t>& family) {
   pid_t parent = 0;
   for (pid_t above = pid;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The processes that a rank's program has started as ranks of their own, see second_launcher.hpp.
-// Reads /proc; what may not be read counts for nothing. Not thread-safe.
+// Reads /proc; what it may not read is ignored. Not thread-safe.
 #pragma once
 
 #include "core/launch/wire/protocol.hpp"
@@ -16,13 +16,13 @@
 
 namespace dts::launch {
 
-// What the variables that name a rank, its world and where that meets are in the program's
-// environment.
+// The values, in the program's environment, of the variables that name a rank, its world and its
+// meeting place.
 using OwnVariables = std::map<std::string, std::string, std::less<>>;
 
-// Below `program`, itself included: processes with another rank, world or meeting place in their
-// environment than `own` says, and what has started them. A process that was given the same, as a
-// loader of data is, is none. nullopt: neither such a process nor a known launcher.
+// `program` and the processes below it whose environment has another rank, world or meeting place
+// than `own`, and what started them. A process that inherited the same values, such as a data
+// loader, does not count. nullopt: neither such a process nor a known launcher.
 [[nodiscard]] std::optional<Launched> find_launched(pid_t program, const OwnVariables& own);
 
 // When to look, and whether what was seen is new.
@@ -44,7 +44,7 @@ class LaunchedWatch {
   Time often_until_;
   Time next_look_ = Time::max();
   std::optional<Launched> told_;
-  Time gone_at_ = Time::max();  // what was reported is no longer there: then that is news
+  Time gone_at_ = Time::max();  // when the reported launcher had disappeared
 };
 
 }  // namespace dts::launch

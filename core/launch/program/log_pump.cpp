@@ -91,7 +91,8 @@ void LogPump::run() const {
     stamper.add({block.data(), static_cast<std::size_t>(n)},
                 line_time(std::chrono::system_clock::now()),
                 text);
-    // The program must not stop where the disk is full: its output is lost, and that is said once.
+    // The program must not stop when the disk is full: its output is lost, and that is reported
+    // once.
     if (!write_all(log_.get(), text) && !failed) {
       failed = true;
       log("cannot write the log: {}", std::strerror(errno));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time in front of each line of a log.
+// Puts the time in front of each line of a log.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -11,10 +11,10 @@
 
 namespace dts::launch {
 
-// "2026-11-21T13:52:29.123Z ": RFC 3339, UTC, milliseconds, a blank.
+// "2026-11-21T13:52:29.123Z ": RFC 3339, UTC, milliseconds, and a space.
 [[nodiscard]] std::string line_time(std::chrono::system_clock::time_point time);
 
-// Text that comes in pieces, with the time at which each line began. Not thread-safe.
+// Stamps text that arrives in pieces with the time at which each line began. Not thread-safe.
 class LineStamper {
  public:
   // Appends `piece` to `out`, with `time` before each line that begins in it.
@@ -24,17 +24,17 @@ class LineStamper {
   bool in_line_ = false;
 };
 
-// Copies a pipe into a log with those times, on a thread of its own: a file system that hangs must
-// not keep the rank from its signals. What the program writes goes through one pipe, so both its
-// streams stay in order; where the log is slow the pipe fills and the program waits, as it would
-// with the file itself. A piece of a line is written at once.
+// Copies a pipe into a log with those times, on its own thread: a file system that hangs must not
+// keep the rank from handling signals. Both output streams of the program go through one pipe, so
+// they stay in order; if the log is slow, the pipe fills and the program waits, as it would for the
+// file itself. Part of a line is written at once.
 class LogPump {
  public:
   LogPump(UniqueFd pipe, UniqueFd log);
   LogPump(const LogPump&) = delete;
   LogPump& operator=(const LogPump&) = delete;
-  // Waits for the pipe's end; 2 s at most, because another process may have inherited its other
-  // end.
+  // Waits for the end of the pipe, for 2 s at most, because another process may have inherited its
+  // other end.
   ~LogPump();
 
  private:

@@ -24,7 +24,7 @@ Result<void> Program::start(const std::vector<std::string>& argv,
                             const std::vector<std::pair<std::string, std::string>>& environment,
                             const Log& log) {
   UniqueFd file(::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  // Not not_found, which is the program's.
+  // Not not_found, which stands for a missing program.
   if (!file.valid())
     return fail(Errc::io, fmt::format("cannot open {}: {}", log.path, std::strerror(errno)));
   if (log.timestamps) {
@@ -60,7 +60,8 @@ void Program::kill() {
   if (pid_ > 0) ::kill(-group_, SIGKILL);
 }
 
-// The wrapper died of a stop signal; who handles that is its program, and goes on as ours.
+// The wrapper died of a stop signal; the process that handles it is its program, which becomes
+// ours.
 bool Program::adopt_heir(int code) {
   if (!is_wrapper_ || stop_signal_ == 0 || code != 128 + stop_signal_) return false;
   for (const pid_t orphan : own_children())
@@ -76,7 +77,7 @@ void Program::bury() {
   ::kill(-group_, SIGKILL);
   pid_ = 0;
   kill_children({});
-  pump_.reset();  // its writers are gone: it has come to the end
+  pump_.reset();  // all its writers are gone
 }
 
 std::optional<int> Program::reap() {

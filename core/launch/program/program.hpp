@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One rank's program: started, signalled, reaped, and cleaned up after. The caller must be a child
-// subreaper (prctl(2)), so that what the program leaves behind becomes its child. Not thread-safe.
+// subreaper (prctl(2)), so that the program's orphans become its children. Not thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -24,8 +24,8 @@ class Program {
   };
 
   // Runs `argv` in its own process group with `environment` on top of ours and both streams
-  // appended to `log`. It dies with us (PR_SET_PDEATHSIG). Errors of the program itself are those
-  // that exit_code_of_start() knows.
+  // appended to `log`. It is killed when we end (PR_SET_PDEATHSIG). exit_code_of_start()
+  // distinguishes errors of the program itself from ours.
   [[nodiscard]] Result<void> start(
       const std::vector<std::string>& argv,
       const std::vector<std::pair<std::string, std::string>>& environment,
@@ -35,23 +35,24 @@ class Program {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // To the program itself only, see stop_targets(): its workers are its own affair, and many die of
-  // a SIGTERM that their parent would have handled for them.
+  // Signals the program itself only, see stop_targets(): its workers are its own responsibility,
+  // and many die of a SIGTERM that their parent would have handled for them.
   void signal(int number);
 
-  // To be called every second while it runs: whether it is a wrapper can be seen only as long as it
-  // lives.
+  // Call it every second while the program runs: whether it is a wrapper can be seen only while it
+  // is alive.
   void look();
 
-  // A stop was asked for, by us or by whoever signals everything in sight: if the program is a
-  // wrapper that dies of that, the program that it ran is waited for, and its exit code is ours.
+  // A stop was requested, by us or by a sender that signals every process: if the program is a
+  // wrapper that dies of the signal, the program that it ran is waited for, and we return its exit
+  // code.
   void expect_stop(int number) { stop_signal_ = number; }
 
-  // SIGKILL to its whole process group.
+  // Sends SIGKILL to the whole process group.
   void kill();
 
-  // Collects ended children. The program's exit code (or 128 + signal) once it has ended; then
-  // everything it left behind has been killed and its log is complete.
+  // Collects ended children. Returns the program's exit code (or 128 + signal) once it has ended;
+  // by then everything it left behind has been killed and its log is complete.
   [[nodiscard]] std::optional<int> reap();
 
  private:
@@ -61,7 +62,7 @@ class Program {
   pid_t pid_ = 0;
   pid_t group_ = 0;
   bool is_wrapper_ = false;
-  int stop_signal_ = 0;  // that was asked for; 0: none yet
+  int stop_signal_ = 0;  // the signal of the requested stop; 0: none yet
   std::unique_ptr<LogPump> pump_;
 };
 

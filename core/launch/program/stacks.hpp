@@ -12,22 +12,22 @@
 
 namespace dts::launch {
 
-// Writes what can be learnt of `pid` and its children to `file`: py-spy's view where it is
-// installed, gdb's likewise, and the kernel's (/proc: state and wait channel of each thread).
-// Blocks, 25 s at most.
+// Writes what can be learnt about `pid` and its children to `file`: the views of py-spy and gdb, if
+// installed, and the kernel's (/proc: state and wait channel of each thread). Blocks for 25 s at
+// most.
 [[nodiscard]] Result<void> write_stacks(pid_t pid, const std::string& file);
 
-// The program and what it has started, and what these have: 64 processes at most.
+// The program and its descendants: 64 processes at most.
 [[nodiscard]] std::vector<pid_t> family_of(pid_t pid);
 
-// Processor time that they have used so far, in clock ticks (proc(5)).
+// The processor time that they have used so far, in clock ticks (proc(5)).
 [[nodiscard]] std::uint64_t ticks_worked(pid_t pid);
 
-// True where the main thread of one of them waits in nanosleep(2) or its like; false also where the
+// True if the main thread of one of them waits in nanosleep(2) or the like; false also if the
 // kernel does not let us see that.
 [[nodiscard]] bool is_asleep(pid_t pid);
 
-// The state letter of proc(5) of a process, "R", "S", "D", "T" ...; '?' where it is gone.
+// The state letter of a process (proc(5)), "R", "S", "D", "T" ...; '?' if it is gone.
 [[nodiscard]] char process_state(pid_t pid);
 
 }  // namespace dts::launch

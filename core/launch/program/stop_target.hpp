@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of a rank's processes receives a stop signal. A shell that runs its script's command
-// without `exec` would die of the signal and take the program with it, unsaved; so the signal is
-// sent to the program that handles it. Reads proc(5). Thread-safe.
+// without `exec` would be killed by the signal and the program would end with it, unsaved; so the
+// signal is sent to the program that handles it. Reads proc(5). Thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -11,14 +11,14 @@
 namespace dts::launch {
 
 // True for a process that only runs another for its user: a shell, or a program such as `conda
-// run`, by its name. False where proc(5) does not say.
+// run`, by its name. False if proc(5) does not show it.
 [[nodiscard]] bool is_wrapper(pid_t pid);
 
-// True where the process has a handler of its own for `signal`.
+// True if the process has its own handler for `signal`.
 [[nodiscard]] bool handles(pid_t pid, int signal);
 
 // `leader` itself, unless it is a wrapper without a handler: then the nearest processes below it
-// that have one; and `leader` again where there is none.
+// that have one, or `leader` if there is none.
 [[nodiscard]] std::vector<pid_t> stop_targets(pid_t leader, int signal);
 
 }  // namespace dts::launch
