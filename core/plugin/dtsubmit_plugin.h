@@ -6,7 +6,7 @@
  *     DTSUBMIT_PLUGIN_EXPORT const struct dtsubmit_plugin* dtsubmit_plugin_v1(void);
  *
  * which returns a struct that stays valid for the life of the process. Plug-ins are never unloaded.
- * Their operations and the JSON of these are described in dtsubmit-plugins(7). */
+ * dtsubmit-plugins(7) describes their operations and the JSON. */
 #ifndef DTSUBMIT_PLUGIN_H
 #define DTSUBMIT_PLUGIN_H
 
@@ -19,8 +19,8 @@ extern "C" {
 #define DTSUBMIT_PLUGIN_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* Changes only when old plug-ins cannot work any more. New members are appended to the struct
- * instead, and `struct_size` tells which of them a plug-in has. */
+/* Changes only when old plug-ins can no longer work. Otherwise new members are appended to the
+ * struct, and `struct_size` shows which of them a plug-in has. */
 #define DTSUBMIT_PLUGIN_ABI 3u
 #define DTSUBMIT_PLUGIN_SYMBOL "dtsubmit_plugin_v1"
 
@@ -37,9 +37,9 @@ struct dtsubmit_plugin {
 
   /* Performs `operation` on `request`, a JSON object as NUL-terminated UTF-8, and returns
    * {"result": ...} or {"error": {"code": CODE, "message": TEXT, "hint": TEXT}} with CODE one of
-   * rejected, unreachable, not_found, invalid, internal. The text belongs to the caller, who gives
-   * it to release(). NULL means out of memory. Several threads may be inside at once. Neither
-   * exits the process nor lets a C++ exception out. */
+   * rejected, unreachable, not_found, invalid, internal. The text belongs to the caller, who passes
+   * it to release(). NULL means out of memory. Several threads may call it at once. It must not
+   * exit the process or let a C++ exception escape. */
   char* (*call)(const char* operation, const char* request);
 
   /* Frees what call() returned; NULL is allowed. */

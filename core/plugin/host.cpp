@@ -26,7 +26,7 @@ Errc code_of(const std::string& word) {
   return Errc::internal;
 }
 
-// dlopen's words for a missing dependency: "libslurm.so.38: cannot open shared object file: ...".
+// dlopen's message for a missing dependency: "libslurm.so.38: cannot open shared object file: ...".
 tl::unexpected<Error> load_failure(const std::string& path, const std::string& words) {
   const std::string missing = words.substr(0, words.find(':'));
   const bool dependency = words.find("cannot open shared object file") != std::string::npos &&
@@ -104,9 +104,10 @@ std::vector<std::string> plugin_folders() {
 
 Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
                                                        const std::string& name) {
-  // The resolved path has no symbolic link and only parents that nobody else can change, so what
-  // was checked is what is loaded, and debuggers see a real file name (unlike /proc/self/fd/N,
-  // which glibc would also take for the same library once the descriptor's number is reused).
+  // The resolved path has no symbolic link and only parents that nobody else can change, so the
+  // file that was checked is the one that is loaded, and debuggers see a real file name (unlike
+  // /proc/self/fd/N, which glibc would also take for the same library once the descriptor's number
+  // is reused).
   DTS_ASSIGN(const std::string real, check_plugin_file(path));
   void* handle = dlopen(real.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
@@ -121,7 +122,7 @@ Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
   }
   dtsubmit_plugin_entry entry = nullptr;
   static_assert(sizeof entry == sizeof symbol);
-  std::memcpy(&entry, &symbol, sizeof entry);  // POSIX: dlsym's pointer is the function's
+  std::memcpy(&entry, &symbol, sizeof entry);  // POSIX allows it: dlsym returns a function
   const dtsubmit_plugin* table = entry();
   if (auto good = check_table(table, real, name); !good) {
     dlclose(handle);

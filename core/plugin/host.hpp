@@ -37,21 +37,22 @@ class Plugin {
 
 // Where plug-ins are looked for, in order: $DTSUBMIT_PLUGIN_PATH (colon-separated; relative and
 // empty entries are ignored, so that the current folder never counts), then lib/dtsubmit beside the
-// program's bin folder, which is right for a build tree and for an installation.
+// program's bin folder, which works for a build tree and for an installation.
 [[nodiscard]] std::vector<std::string> plugin_folders();
 
-// Refuses (Errc::invalid) a plug-in file that anybody but root and us could have written or could
-// replace: not a regular file, not owned by root or us, writable by group or others, or below a
-// folder that is (a sticky one, such as /tmp, is allowed: others cannot replace our files there).
+// Rejects (Errc::invalid) a plug-in file that anybody except root and us could have written or
+// could replace: not a regular file, not owned by root or us, writable by group or others, or below
+// a folder that is (a sticky one, such as /tmp, is allowed: others cannot replace our files there).
 // Returns the path with every symbolic link resolved: that is the one to load.
 [[nodiscard]] Result<std::string> check_plugin_file(const std::string& path);
 
 // Loads the file and checks ABI version, struct size, kind and name. Errc::invalid for a file that
-// is not such a plug-in, Errc::unreachable where a library it needs is not on this machine.
+// is not such a plug-in, Errc::unreachable if a library that it needs is missing on this machine.
 [[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin_file(const std::string& path,
                                                                      const std::string& name);
 
-// The first dtsubmit-NAME.so of plugin_folders(). Errc::not_found, naming the folders, without one.
+// The first dtsubmit-NAME.so of plugin_folders(). Errc::not_found, naming the folders, if there is
+// none.
 [[nodiscard]] Result<std::shared_ptr<const Plugin>> load_plugin(const std::string& name);
 
 }  // namespace dts::plugin

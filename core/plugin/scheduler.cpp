@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scheduler calls as JSON to a plug-in and back. The JSON is described in dtsubmit-plugins(7).
+// Passes scheduler calls to a plug-in as JSON, and the replies back. dtsubmit-plugins(7) describes
+// the JSON.
 #include "core/plugin/scheduler.hpp"
 
 #include "core/base/text/json_bytes.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-// A reply's object; what is absent or of another type reads as the default of `T`.
+// The object in a reply; a member that is missing or of another type reads as the default of `T`.
 class Reader {
  public:
   explicit Reader(const json& object) : object_(object) {}
@@ -271,7 +272,7 @@ std::string scheduler_name() {
 Result<std::unique_ptr<sched::Scheduler>> load_scheduler(const std::string& name, bool probe) {
   auto plugin = load_plugin(name);
   if (!plugin && plugin.error().code == Errc::not_found)
-    plugin.error().code = Errc::unreachable;  // no way to the scheduler is no scheduler
+    plugin.error().code = Errc::unreachable;  // without a way to the scheduler there is none
   if (!plugin) return tl::unexpected<Error>(std::move(plugin).error());
   DTS_ASSIGN(const std::string opened, (*plugin)->call("open", json{{"probe", probe}}.dump()));
   return std::make_unique<PluginScheduler>(*std::move(plugin),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sched::Scheduler that lives in a plug-in.
+// A sched::Scheduler implemented by a plug-in.
 #pragma once
 
 #include "core/sched/scheduler.hpp"
@@ -12,14 +12,13 @@ namespace dts::plugin {
 // The plug-in that DTSUBMIT_SCHEDULER names, otherwise "slurm".
 [[nodiscard]] std::string scheduler_name();
 
-// Loads the scheduler plug-in `name` and reads the scheduler's configuration, so that a problem is
-// known here and not at the first call. The object is thread-safe and its calls do not wait for
-// each other. Errors: those of load_plugin(); unreachable where the scheduler has no configuration
-// here.
+// Loads the scheduler plug-in `name` and reads the scheduler's configuration, so that problems show
+// here and not at the first call. The object is thread-safe and its calls do not wait for each
+// other. Errors: those of load_plugin(); unreachable if the scheduler has no configuration here.
 //
-// A scheduler's library may end the process where its configuration is broken (libslurm does, with
-// exit code 4 and a message by our plug-in). A process that must not die so, such as the agent of a
-// job, asks for a `probe`: a child process tries it first, which costs some 3 ms.
+// A scheduler's library may end the process if its configuration is broken (libslurm does, with
+// exit code 4 and a message by our plug-in). A process that must not end that way, such as the
+// agent of a job, requests a `probe`: a child process tries it first, which costs some 3 ms.
 [[nodiscard]] Result<std::unique_ptr<sched::Scheduler>> load_scheduler(
     const std::string& name = scheduler_name(), bool probe = false);
 

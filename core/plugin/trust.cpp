@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a plug-in's file can have been written, or can be replaced, by somebody else.
+// Whether somebody else can have written, or can replace, a plug-in's file.
 #include "core/base/files/owners.hpp"
 #include "core/plugin/host.hpp"
 
@@ -17,22 +17,22 @@ constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
 // What the steps from the root to this one have shown.
 struct Path {
   OwnerView view;
-  bool in_ours = false;  // below a folder of the user's
-  bool in_open = false;  // in a folder where others can make files
+  bool in_ours = false;  // below a folder of the user
+  bool in_open = false;  // in a folder where others can create files
 };
 
 Result<void> refuse(const std::string& step, const std::string& why, const std::string& hint = "") {
   return fail(Errc::invalid, fmt::format("refusing a plug-in: {} {}", step, why), hint);
 }
 
-// Where owners cannot be told, what lies where only root can put it counts as root's. A user who
-// submits a job is outside of that namespace, and there the same file was judged by its true owner.
+// If a user namespace hides the owners, a file where only root can put one counts as root's. A user
+// who submits a job is outside of that namespace, where the same file was judged by its true owner.
 bool is_roots(const Path& above, uid_t owner) {
   return above.view.is_unknown(owner) && !above.in_ours && !above.in_open;
 }
 
-// One step of the path: the file itself or a folder above it. Notes in `above` what it means for
-// the next one.
+// One step of the path: the file itself or a folder above it. Notes in `above` what follows for the
+// next step.
 Result<void> check_step(const std::string& step, bool is_folder, Path& above) {
   struct stat info {};
 

@@ -21,7 +21,7 @@ tl::unexpected<Error> unknown_outcome(const Error& lost) {
               "`dtsubmit status` shows the outcome");
 }
 
-// The time that is left to find out what came of an order.
+// The time left to find out what became of an order.
 class AnswerWait {
  public:
   explicit AnswerWait(const Patience& patience)
@@ -36,7 +36,7 @@ class AnswerWait {
     return true;
   }
 
-  // The controller answered, and knows nothing of the order. True once it has done so for long.
+  // The controller answered and does not know the order. True once it has done so for long enough.
   bool is_settled() {
     answered_ = std::min(answered_, Clock::now());
     return Clock::now() - answered_ >= patience_.settle;
@@ -48,7 +48,7 @@ class AnswerWait {
   Clock::time_point answered_ = Clock::time_point::max();
 };
 
-// The newest job of that script that was not there before.
+// The newest job of that script that did not exist before.
 Result<JobId> new_job(Scheduler& scheduler,
                       const std::string& script,
                       const std::set<JobId>& known) {
@@ -59,12 +59,12 @@ Result<JobId> new_job(Scheduler& scheduler,
   return newest;
 }
 
-// Whether the controller has put the job back since it was as in `before`.
+// Whether the controller has requeued the job since it was as in `before`.
 bool was_requeued(const JobInfo& before, const JobInfo& now) {
   return now.state == JobState::pending || now.restart_count > before.restart_count;
 }
 
-// nullopt: the order did not arrive, and may be given again.
+// nullopt: the order did not arrive and may be given again.
 std::optional<Result<void>> outcome_of_requeue(Scheduler& scheduler,
                                                const JobInfo& before,
                                                AnswerWait& wait,
@@ -120,10 +120,10 @@ Result<std::optional<JobId>> submit_once(Scheduler& scheduler,
 }
 
 Result<void> cancel_for_certain(Scheduler& scheduler, JobId job, const Patience& patience) {
-  // A controller that is away now gets no order that it might carry out hours later.
+  // A controller that is unreachable now must not get an order that it might carry out hours later.
   if (const auto info = scheduler.job(job); !info && is_away(info.error()))
     return tl::unexpected<Error>(info.error());
-  // Once more does no harm: a job that has ended is fine.
+  // Repeating it does no harm: a job that has already ended is fine.
   return until_answered([&] { return scheduler.cancel(job); }, patience);
 }
 
@@ -151,7 +151,7 @@ Result<void> signal_for_certain(Scheduler& scheduler,
       lost = lost || !sent;
       return sent;
     }
-    // The signal whose answer was lost may have ended it.
+    // The signal whose answer was lost may have ended the job.
     const auto now =
         lost ? scheduler.job(job) : Result<JobInfo>(tl::unexpected<Error>(sent.error()));
     const bool over = now ? is_terminal(now->state) : lost && now.error().code == Errc::not_found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for a job's states.
+// The names of a job's states.
 #include "core/sched/scheduler.hpp"
 
 #include "core/base/text/names.hpp"

@@ -37,58 +37,59 @@ enum class JobState {
 [[nodiscard]] const char* to_string(JobState state);
 // The inverse of to_string; `unknown` for any other word.
 [[nodiscard]] JobState job_state_of(std::string_view word);
-// True where the job has ended: it will not run again unless somebody requeues it.
+// True if the job has ended: it will not run again unless somebody requeues it.
 [[nodiscard]] bool is_terminal(JobState state);
 
-// What a waiting job waits for, as far as that changes what is said of it.
+// What a waiting job waits for, as far as our messages depend on it.
 enum class Wait {
   other,
   nodes,  // to become free
   time,   // eligible_time
 };
 
-// One job as the controller sees it now. Times are Unix seconds, 0 where unset.
+// One job as the controller sees it now. Times are Unix seconds, 0 if unset.
 struct JobInfo {
   JobId id{};
   JobState state = JobState::unknown;
-  bool completing = false;  // its processes of this or the last run are still being ended
-  std::string reason;       // why it is pending or failed, the scheduler's word; empty: none
-  std::string explanation;  // that, or how it ended, in a clause without a full stop; may be empty
-  std::string advice;       // what can be done about it; empty: nothing
+  bool completing = false;  // processes of this or its last run are still being ended
+  std::string reason;       // why it is pending or failed, the scheduler's own term; empty: none
+  std::string
+      explanation;     // the same, or how it ended, in a clause without a full stop; may be empty
+  std::string advice;  // what can be done about it; empty: nothing
   Wait wait = Wait::other;  // while it is pending
-  std::string description;  // more of that in the scheduler's own words, where it has any
+  std::string description;  // more about that in the scheduler's own words, if any
   std::string partition;    // where it runs, or the list of those it waits for
-  std::string dependency;   // what it still waits for: "afterok:12(unfulfilled)"
+  std::string dependency;   // still unfulfilled: "afterok:12(unfulfilled)"
   std::string nodes;        // host list; empty while pending
-  // Of each of these nodes, the numbers of the job's processors ("0-3,8") as the scheduler counts;
-  // empty: not known.
+  // For each of these nodes, the numbers of the job's processors ("0-3,8") as the scheduler counts
+  // them; empty: not known.
   std::vector<std::string> cpus;
-  std::string exclude_nodes;  // host list of those it does not want
+  std::string exclude_nodes;  // host list of nodes to avoid
   std::uint32_t restart_count = 0;
   bool requeue = false;
   std::int64_t eligible_time = 0;  // not started before
   std::int64_t start_time = 0;     // while pending: when the scheduler expects to start it
-  std::int64_t end_time = 0;       // the moving deadline while running
-  bool unlimited = false;          // it has no time limit; end_time then says little
+  std::int64_t end_time = 0;       // the current deadline while running
+  bool unlimited = false;          // it has no time limit; end_time then means little
   std::int64_t preempt_time = 0;   // set once preemption began
   int exit_code = 0;               // the batch script's exit code
   int exit_signal = 0;             // the signal that ended it
-  bool files_unusable = false;     // its log could not be opened, so that its script never ran
+  bool files_unusable = false;     // its log could not be opened, so its script never ran
 };
 
 struct NodeInfo {
   std::string name;
-  std::string address;     // NodeAddr: what other nodes can connect to
+  std::string address;     // NodeAddr: the address that other nodes can connect to
   std::uint32_t port = 0;  // of its daemon; 0: not known
-  std::string state;       // the scheduler's word, for people
-  bool away = false;       // it takes no job now
-  bool lost = false;       // down or silent: what ran there is over, or cannot be reached
+  std::string state;       // the scheduler's own term, for people
+  bool away = false;       // it accepts no jobs now
+  bool lost = false;       // down or silent: what ran there has ended or cannot be reached
   std::uint32_t cpus = 0;
   std::uint32_t gpus = 0;
   std::uint64_t memory_mib = 0;
 };
 
-// What becomes of a job whose nodes another one takes.
+// What happens to a job whose nodes another one takes.
 enum class Preemption { none, requeue, cancel, suspend };
 
 // "none", "requeue", ...; none for any other word.
@@ -105,7 +106,7 @@ struct PartitionInfo {
   Preemption preemption = Preemption::none;
 };
 
-// Exit codes of batch scripts to which the site has given a meaning of its own.
+// Exit codes of batch scripts to which the site has given its own meaning.
 struct ClaimedExits {
   std::string setting;  // its name in the scheduler's configuration
   std::string codes;    // "85,90-99"
@@ -115,45 +116,44 @@ struct ConfigInfo {
   std::string version;  // "22.05.8"
   std::string cluster_name;
   std::vector<ClaimedExits> claimed_exits;
-  // The scheduler's signals reach every process of a step, and not only its own children there.
+  // The scheduler's signals reach every process of a step, not only its own children.
   bool signals_reach_programs = false;
   std::uint32_t kill_wait_seconds = 0;
   std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
 };
 
 // A batch job. The script's #SBATCH lines are rendered from these fields, but the scheduler reads
-// the fields: nothing of the request is parsed a second time. Empty or absent means "not asked", so
-// that the scheduler's own default holds.
+// the fields: nothing of the request is parsed a second time. Empty or absent means "not
+// requested", so the scheduler's own default applies.
 struct Submission {
   std::string script;       // the whole text of the batch script
-  std::string script_path;  // where that text lies; shown to people as the job's command
+  std::string script_path;  // where that text is stored; shown to people as the job's command
   std::vector<std::string> environment;  // "NAME=value", already scrubbed
   std::string work_folder;               // absolute
   std::string job_name;
   std::string partition;
-  // Options of sbatch that we pass on without looking at them, by long name: {"account", "proj-1"}.
+  // Options of sbatch that we pass on unexamined, by long name: {"account", "proj-1"}.
   std::map<std::string, std::string> options;
   std::string dependency;     // "afterok:12"
   std::string exclude_nodes;  // host list
-  std::string output;         // file pattern, "%j" is the job id; also takes standard error
-  bool append_output = true;  // so that a requeued job does not truncate what it wrote before
+  std::string output;         // file pattern, "%j" is the job id; also receives standard error
+  bool append_output = true;  // so that a requeued job does not truncate its earlier output
   std::uint32_t nodes = 1;
   std::uint32_t ntasks_per_node = 1;
   std::optional<std::uint32_t> cpus_per_task;
   std::uint32_t gpus_per_node = 0;
-  std::optional<std::uint64_t> memory_mib;  // per node; 0 is all of it
+  std::optional<std::uint64_t> memory_mib;  // per node; 0 means all of it
   std::optional<std::chrono::seconds>
       time_limit;  // rounded up to minutes; seconds::max(): unlimited
   std::optional<bool> requeue;
-  bool no_kill = false;            // the job goes on where one of its nodes is lost
+  bool no_kill = false;            // the job continues if it loses a node
   int warn_signal = 0;             // sent to the batch script only (--signal=B:); 0: none
   std::uint32_t warn_seconds = 0;  // at least this long before the time limit
 };
 
-// Thread-safe unless a subclass says otherwise. Calls block for the scheduler's answer, at most
-// some 15 s where the controller is down; never call them where a signal must be answered (use a
-// thread). Errors: unreachable, rejected (the scheduler's words verbatim in the message),
-// not_found.
+// Thread-safe unless a subclass says otherwise. Calls block until the scheduler answers, for some
+// 15 s at most if the controller is down; never call them on a thread that must handle signals.
+// Errors: unreachable, rejected (the message quotes the scheduler verbatim), not_found.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
@@ -165,13 +165,13 @@ class Scheduler {
   [[nodiscard]] virtual Result<std::vector<NodeInfo>> nodes() = 0;
   [[nodiscard]] virtual Result<std::vector<PartitionInfo>> partitions() = 0;
   [[nodiscard]] virtual Result<ConfigInfo> config() = 0;
-  // SIGTERM, then SIGKILL after KillWait; a pending job is removed. A job that has ended already is
+  // SIGTERM, then SIGKILL after KillWait; a pending job is removed. A job that has already ended is
   // fine.
   [[nodiscard]] virtual Result<void> cancel(JobId id) = 0;
-  // Back into the queue under the same id. `rejected` where the job may not be requeued.
-  // A job that is already waiting is fine.
+  // Requeues the job under the same id. `rejected` if the job may not be requeued. A job that is
+  // already waiting is fine.
   [[nodiscard]] virtual Result<void> requeue(JobId id) = 0;
-  // A waiting job is not given these nodes (a host list), beside those it already excludes.
+  // Keeps a waiting job off these nodes (a host list), in addition to those it already excludes.
   [[nodiscard]] virtual Result<void> exclude(JobId id, const std::string& nodes) = 0;
   // Sends `signal` to the batch script only.
   [[nodiscard]] virtual Result<void> signal_batch(JobId id, int signal) = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As sbatch 22.05 does it; tests/contract compares the result inside a job.
+// Follows sbatch 22.05; tests/contract compares the result inside a job.
 #include "plugins/slurm/client_environment.hpp"
 
 #include <sys/resource.h>

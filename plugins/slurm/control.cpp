@@ -13,18 +13,18 @@
 namespace slurm_plugin {
 namespace {
 
-// The outcome of an order whose libslurm call gave `status`; `fine` are error numbers that mean the
-// job is already as wanted.
+// The outcome of an order whose libslurm call gave `status`; `fine` lists error numbers that mean
+// that the job is already in the requested state.
 Outcome<json> outcome_of(int status, const json& request, std::initializer_list<int> fine) {
   if (status == SLURM_SUCCESS) return json::object();
-  // slurm_requeue returns the number itself, the others -1 with errno.
+  // slurm_requeue returns the number itself, the others return -1 and set errno.
   const int number = status > 0 ? status : slurm_get_errno();
   for (const int known : fine)
     if (number == known) return json::object();
   return failed_slurm(number, named_job(request));
 }
 
-// By its text: the number of an array's last task is that of the whole array.
+// Identified by its text: the number of an array's last task is also that of the whole array.
 Outcome<json> send_signal(const json& request,
                           std::uint16_t signal,
                           std::uint16_t flags,

@@ -20,10 +20,10 @@ constexpr const char* k_down =
     "is slurmctld running? `scontrol ping` shows it; try again once it answers";
 constexpr const char* k_auth = "is munge running here, with the cluster's key? `munge -n` shows it";
 
-// The first row that holds the number counts.
+// The first row that includes the number applies.
 constexpr Meaning k_meanings[] = {
     {EAGAIN, EAGAIN, "unreachable", "Slurm is busy: try again in a moment"},
-    {1, 999, "unreachable", k_down},  // the system's own numbers: sockets
+    {1, 999, "unreachable", k_down},  // the system's own errno values: sockets
     {SLURM_PROTOCOL_VERSION_ERROR,
      SLURM_PROTOCOL_VERSION_ERROR,
      "unreachable",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why an operation of the plug-in did not work, and how Slurm's errno becomes that.
+// Why an operation of the plug-in failed, and how Slurm's errno is translated.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,7 @@ namespace slurm_plugin {
 
 using nlohmann::json;
 
-// The three texts of "error" in a reply; `code` is one of dtsubmit_plugin.h's.
+// The three texts of "error" in a reply; `code` is one of those in dtsubmit_plugin.h.
 struct Failure {
   const char* code = "internal";
   std::string message;
@@ -27,11 +27,11 @@ using Outcome = tl::expected<T, Failure>;
   return tl::unexpected<Failure>(Failure{code, std::move(message), std::move(hint)});
 }
 
-// The failure that libslurm left in errno: slurm_strerror's words verbatim, with "WHAT: " before
-// them unless `what` is empty.
+// The failure that libslurm left in errno: slurm_strerror's message verbatim, preceded by "WHAT: "
+// unless `what` is empty.
 [[nodiscard]] tl::unexpected<Failure> failed_slurm(const std::string& what = {});
 
-// The same for an error number in hand.
+// The same for a given error number.
 [[nodiscard]] tl::unexpected<Failure> failed_slurm(int number, const std::string& what);
 
 }  // namespace slurm_plugin

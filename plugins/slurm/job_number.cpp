@@ -13,7 +13,7 @@
 namespace slurm_plugin {
 namespace {
 
-// Takes the digits at the beginning of `text`; nullopt where there are none, or too many.
+// Takes the digits at the beginning of `text`; nullopt if there are none, or too many.
 std::optional<std::uint32_t> take_number(std::string_view& text) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job ids as texts outside and as numbers in libslurm.
+// Job ids: texts outside, numbers in libslurm.
 #pragma once
 
 #include "plugins/slurm/failure.hpp"
@@ -18,15 +18,15 @@ struct JobName {
   std::optional<std::uint32_t> component{};
 };
 
-// nullopt where Slurm has no such ids. Pure.
+// nullopt if Slurm has no such ids. Pure.
 [[nodiscard]] std::optional<JobName> parse_job_name(std::string_view text);
 
-// The number that libslurm's calls take for the request's "id". A task or component costs one
-// question to the controller. Failures: invalid, naming the id, where it is none of Slurm's;
-// not_found where the job has no such task or component.
+// The number for the request's "id" in libslurm's calls. A task or component costs one query to the
+// controller. Failures: invalid, naming the id, if it is not one of Slurm's; not_found if the job
+// has no such task or component.
 [[nodiscard]] Outcome<std::uint32_t> job_number(const json& request);
 
-// "job 4711_3", of the request's "id".
+// "job 4711_3", for the request's "id".
 [[nodiscard]] std::string named_job(const json& request);
 
 }  // namespace slurm_plugin

@@ -101,7 +101,7 @@ constexpr Row k_rows[] = {
     {"OutOfMemory", "it ran out of memory"},
 };
 
-// What a limit counts, by the word in its name; the longer name first.
+// What a limit counts, by a word in its name; longer names first.
 constexpr std::array<std::pair<std::string_view, const char*>, 17> k_resources{{
     {"SubmitJob", "submitted jobs"},
     {"WallDuration", "run time"},
@@ -140,7 +140,7 @@ std::optional<JobWords> words_of_limit(std::string_view reason) {
   const std::string_view rest = reason.substr(qos ? 3 : account ? 5 : 0);
   const bool per_account = rest.starts_with("Max") && rest.ends_with("PerAccount");
   if (!qos && !account && !per_account) return std::nullopt;
-  // "PerNode" and "PerJob" are no resources.
+  // "PerNode" and "PerJob" are not resources.
   const std::string_view limit = rest.substr(0, rest.find("Per"));
   const char* resource = resource_of(limit);
   if (resource == nullptr) return std::nullopt;
@@ -165,7 +165,7 @@ std::optional<JobWords> words_of_limit(std::string_view reason) {
       "dtsubmit cancel {job}, and submit it with less, or with another --qos or --account"};
 }
 
-constexpr int k_exit_io = 74;  // dtsubmit's exit code for files
+constexpr int k_exit_io = 74;  // dtsubmit's exit code for file errors
 
 constexpr const char* k_see_folder =
     "see that the run directory is there, can be written, and is shared with the nodes";
@@ -220,7 +220,7 @@ bool mentions(const std::string& text, std::initializer_list<std::string_view> w
       words.begin(), words.end(), [&](std::string_view word) { return has(text, word); });
 }
 
-// What to do about a job that waits. No shorter job starts on nodes that are down or drained.
+// What to do about a waiting job. If nodes are down or drained, no shorter job will start on them.
 std::string advice_on(const JobRecord& job, const std::string& advice) {
   const std::string& said = job.description;
   if (mentions(said, {"UnavailableNodes", "DOWN", "DRAIN", "down", "drain"})) return k_nodes_away;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting libslurm: see the header. What is fatal was tried on 22.05.8, see tests/contract.
+// Starting libslurm: see the header. The fatal cases were tried on 22.05.8, see tests/contract.
 #include "plugins/slurm/library.hpp"
 
 #include <dlfcn.h>
@@ -36,7 +36,8 @@ constexpr auto k_probe_limit = std::chrono::seconds(10);
 
 std::atomic<bool> g_starting{false};
 
-// Runs first of all exit handlers when slurm_init calls exit(1); libslurm has printed why by then.
+// Runs before all other exit handlers when slurm_init calls exit(1); libslurm has printed the
+// reason by then.
 void on_exit_inside_library() {
   if (!g_starting.load()) return;
   constexpr std::string_view words =
@@ -83,7 +84,7 @@ Outcome<void> read_configuration(const std::string& path, Findings& found, int d
   return {};
 }
 
-// The first "error: ..." of what libslurm wrote, without its prefix; empty without one.
+// The first "error: ..." in libslurm's output, without the prefix; empty if there is none.
 std::string first_error(const std::string& log) {
   constexpr std::string_view mark = "error: ";
   const std::size_t at = log.find(mark);
@@ -92,15 +93,15 @@ std::string first_error(const std::string& log) {
   return log.substr(from, log.find('\n', from) - from);
 }
 
-// Starts the library in a child whose standard error is `log_fd`, and waits. False: it could not,
-// or not within the limit.
+// Starts the library in a child whose standard error is `log_fd`, and waits. False: it failed, or
+// took longer than the limit.
 bool probe_in_child(int log_fd) {
-  std::fflush(nullptr);  // libslurm flushes before it logs: what is pending must not come twice
+  std::fflush(nullptr);  // libslurm flushes before it logs: buffered output must not appear twice
   const pid_t child = fork();
   if (child < 0) return false;
   if (child == 0) {
     dup2(log_fd, STDERR_FILENO);
-    // Before the parent's own handlers and buffered output get their turn.
+    // Runs before the parent's own handlers and before its buffered output is written.
     std::atexit([] { _exit(1); });
     slurm_init(nullptr);
     _exit(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting libslurm, which ends the process where it does not like its configuration.
+// Starting libslurm, which ends the process if it rejects its configuration.
 #pragma once
 
 #include "plugins/slurm/failure.hpp"
@@ -8,18 +8,18 @@
 
 namespace slurm_plugin {
 
-// Reads Slurm's configuration, once in a process; later calls give the first one's outcome.
-// With `probe`, a child process tries it first, so that no configuration can end this process; that
+// Reads Slurm's configuration, once per process; later calls return the outcome of the first. With
+// `probe`, a child process tries it first, so that no configuration can end this process; that
 // costs some 3 ms. Without it, a broken file ends the process with exit code 4 and a message.
 // Thread-safe.
 [[nodiscard]] Outcome<void> open_library(bool probe);
 
-// The file that libslurm will read: $SLURM_CONF, else the first that exists of its usual places;
-// empty where there is none (libslurm then asks DNS for a configless controller).
+// The file that libslurm will read: $SLURM_CONF, otherwise the first of its usual places that
+// exists; empty if there is none (libslurm then asks DNS for a configless controller).
 [[nodiscard]] std::string configuration_file();
 
-// What would make libslurm exit, or wait a minute for a file that is not there, as far as can be
-// seen by reading: file absent or unreadable, no ClusterName or SlurmctldHost, a missing include.
+// Finds what would make libslurm exit, or wait a minute for a missing file, as far as reading the
+// file shows it: file absent or unreadable, no ClusterName or SlurmctldHost, a missing include.
 [[nodiscard]] Outcome<void> check_configuration(const std::string& path);
 
 }  // namespace slurm_plugin

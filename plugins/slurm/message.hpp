@@ -10,7 +10,7 @@ struct Freer {
   void operator()(T* message) const { Free(message); }
 };
 
-// Owns what a slurm_load_* call filled in.
+// Owns the memory that a slurm_load_* call allocated.
 template <class T, void (*Free)(T*)>
 using Message = std::unique_ptr<T, Freer<T, Free>>;
 

@@ -71,7 +71,7 @@ std::string reply_text(const Outcome<json>& outcome) {
     reply["error"] = {{"code", outcome.error().code},
                       {"message", outcome.error().message},
                       {"hint", outcome.error().hint}};
-  // Comments and paths may be in any encoding: what is not UTF-8 becomes U+FFFD.
+  // Comments and paths may be in any encoding: bytes that are not UTF-8 become U+FFFD.
   return reply.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -80,7 +80,7 @@ char* call(const char* operation, const char* request) {
     const std::string text = reply_text(run_without_throwing(operation, request));
     return strdup(text.c_str());
   } catch (...) {
-    return nullptr;  // out of memory: the one thing left that throws
+    return nullptr;  // out of memory: nothing else can throw here
   }
 }
 

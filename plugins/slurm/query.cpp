@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to the controller: one RPC each. Slurm's "no value" numbers end here.
+// Queries to the controller: one RPC each. Slurm's "no value" numbers are translated here.
 #include "plugins/slurm/job_number.hpp"
 #include "plugins/slurm/job_words.hpp"
 #include "plugins/slurm/message.hpp"
@@ -20,14 +20,14 @@
 namespace slurm_plugin {
 namespace {
 
-// SHOW_LOCAL: without it libslurm asks for the federation first, a second RPC.
+// SHOW_LOCAL: without it, libslurm queries the federation first, a second RPC.
 constexpr std::uint16_t k_show = SHOW_ALL | SHOW_LOCAL;
 
 std::string text(const char* value) {
   return value == nullptr ? std::string() : value;
 }
 
-// Of each node of the job, the numbers of its processors; empty where Slurm does not tell.
+// For each node of the job, the numbers of its processors; empty if Slurm does not report them.
 json cpus_json(const slurm_job_info_t& info) {
   json list = json::array();
   std::array<char, 4096> numbers{};
@@ -162,8 +162,8 @@ Outcome<json> config(const json&) {
   for (const auto& [setting, codes] : {std::pair{"RequeueExit", text(conf->requeue_exit)},
                                        {"RequeueExitHold", text(conf->requeue_exit_hold)}})
     if (!codes.empty()) claimed.push_back({{"setting", setting}, {"codes", codes}});
-  // proctrack/cgroup signals a step's own children only, unless cgroup.conf says otherwise; the
-  // others know every process of it.
+  // proctrack/cgroup signals only a step's own children, unless cgroup.conf says otherwise; the
+  // other plug-ins know every process of the step.
   const std::string proctrack = text(conf->proctrack_type);
   return json{{"version", text(conf->version)},
               {"cluster_name", text(conf->cluster_name)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slurm's words for enum job_state_reason of 22.05, in the enum's order (as squeue prints them).
+// Slurm's names for enum job_state_reason of 22.05, in the enum's order (as squeue prints them).
 #include "plugins/slurm/words.hpp"
 
 #include <slurm/slurm.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of a request that may be any bytes: paths, environment variables.
+// Texts of a request that may contain any bytes: paths, environment variables.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,7 +8,7 @@
 
 namespace slurm_plugin {
 
-// A string, or {"hex": ...} where the bytes are not UTF-8 (dtsubmit-plugins(7), CALLS).
+// A string, or {"hex": ...} if the bytes are not UTF-8 (dtsubmit-plugins(7), CALLS).
 [[nodiscard]] std::string bytes_of(const nlohmann::json& value);
 
 }  // namespace slurm_plugin

@@ -23,7 +23,7 @@ class Description {
  public:
   explicit Description(const json& request) : request_(request) {
     slurm_init_job_desc_msg(&message_);
-    // Where sbatch starts from other values than the library.
+    // Here sbatch starts from other values than the library.
     message_.contiguous = 0;
     message_.mail_type = 0;
     message_.mem_bind_type = 0;
@@ -42,13 +42,13 @@ class Description {
 
   [[nodiscard]] job_desc_msg_t& message() { return message_; }
 
-  // An option that was asked for and is not in the table; empty: none.
+  // A requested option that is not in the table; empty: none.
   [[nodiscard]] const std::string& unknown() const { return unknown_; }
 
  private:
   static constexpr std::size_t k_most_texts = 32;  // more than there are calls of keep()
 
-  // Options of sbatch that are one text of the description.
+  // Options of sbatch that are a single text of the description.
   struct TextOption {
     const char* name;
     char* job_desc_msg_t::*member;
@@ -75,7 +75,7 @@ class Description {
 
   char* keep(std::string text) { return texts_.emplace_back(std::move(text)).data(); }
 
-  // The member's text, or nullptr where the request does not have it.
+  // The member's text, or nullptr if the request lacks it.
   char* text(const char* key) {
     const auto found = request_.find(key);
     return found == request_.end() ? nullptr : keep(bytes_of(*found));
@@ -95,7 +95,7 @@ class Description {
     message_.exc_nodes = text("exclude_nodes");
     if (number("no_kill", false)) message_.kill_on_node_fail = 0;
     message_.submit_line =
-        keep("dtsubmit");  // the real line may hold secrets, and is kept for ever
+        keep("dtsubmit");  // the real command line may hold secrets, and is kept for ever
   }
 
   void fill_size() {

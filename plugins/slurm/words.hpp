@@ -9,7 +9,7 @@
 
 namespace slurm_plugin {
 
-// sched::to_string's word for the base state of a job ("timed_out"), flags ignored.
+// The word of sched::to_string for the base state of a job ("timed_out"); flags are ignored.
 [[nodiscard]] const char* job_state_word(std::uint32_t state);
 
 // Slurm's own word for enum job_state_reason ("Resources"), as squeue prints it; "Reason42" for a
@@ -19,16 +19,16 @@ namespace slurm_plugin {
 // What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", ...
 [[nodiscard]] std::string node_state_word(std::uint32_t state);
 
-// A node of that state is down or silent ("idle*").
+// True if a node in that state is down or silent ("idle*").
 [[nodiscard]] bool is_lost(std::string_view state);
 
-// The same, or it takes no job for another reason: drained, failed.
+// The same, or if it accepts no jobs for another reason: drained, failed.
 [[nodiscard]] bool is_away(std::string_view state);
 
 // "requeue", "cancel", "suspend", "none".
 [[nodiscard]] const char* preemption_word(unsigned mode);
 
-// "22.05.8" of slurm_version.h's packed number.
+// "22.05.8" from the packed number of slurm_version.h.
 [[nodiscard]] std::string version_word(long number);
 
 // The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2": the sum over all types. 0 for nullptr.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process at a time changes a file of a run.
+// Locks that let one process at a time change a file of a run.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -11,19 +11,19 @@
 namespace dts::run {
 
 // Holds an exclusive lock (fcntl(2), open file description lock; it works over NFS) on the existing
-// file `path` while the value lives. Waits for `patience` at most: where the file is absent, the
-// file system has no locks or its lock server is gone, the value is not valid() and the caller goes
-// on without, because a job that hangs is worse than a race between two agents that should not both
-// live.
+// file `path` while the value lives. Waits for `patience` at most: if the file is absent, or the
+// file system has no locks or has lost its lock server, the value is not valid() and the caller
+// continues without the lock, because a job that hangs is worse than a race between two agents that
+// should not both be alive.
 [[nodiscard]] UniqueFd lock_file(const std::string& path,
                                  std::chrono::milliseconds patience = std::chrono::seconds(5));
 
-// The same for as long as somebody asks the scheduler for a job of the run: `dtsubmit submit`,
-// `requeue`, or a command that looks for a job whose submission was not answered. Another file than
-// the ledger, which every event locks for itself.
+// The same while a command requests a job for the run from the scheduler: `dtsubmit submit`,
+// `requeue`, or one that looks for a job whose submission was not answered. It is not the ledger's
+// lock, which is taken for each event.
 [[nodiscard]] UniqueFd lock_submission(const RunDirectory& run, std::chrono::milliseconds patience);
 
-// The same on PATH.lock, which it makes (0600): for a file that is replaced now and then.
+// The same on PATH.lock, which it creates (0600): for a file that is replaced from time to time.
 [[nodiscard]] UniqueFd lock_beside(const std::string& path);
 
 }  // namespace dts::run

@@ -17,24 +17,24 @@ namespace dts::run {
 struct Lease {
   JobId job{};  // the scheduler's id; empty: none
   std::uint32_t restart_count = 0;
-  std::string node;           // as gethostname(2) says it there
+  std::string node;           // as gethostname(2) returns it there
   pid_t pid = 0;              // of the agent
-  std::uint64_t started = 0;  // of that process, see ProcessInfo; 0: not known
+  std::uint64_t started = 0;  // start time of that process, see ProcessInfo; 0: not known
 };
 
 // One line.
 [[nodiscard]] std::string to_json(const Lease& lease);
 
-// The lease of attempt `number`. Errc::not_found without one, Errc::invalid for other text.
+// The lease of attempt `number`. Errc::not_found if there is none, Errc::invalid for other text.
 [[nodiscard]] Result<Lease> read_lease(const RunDirectory& run, unsigned number);
 
 enum class Holder { alive, gone, elsewhere };
 
-// Whether the agent is a process of this machine; elsewhere: it is, or was, another machine's.
+// Whether the agent is alive on this machine; elsewhere: it is, or was, on another machine.
 [[nodiscard]] Holder holder_of(const Lease& lease);
 
-// Whether the agent of the run's newest attempt is a process of this machine; nullopt: it is, or
-// was, another machine's, or nobody knows.
+// Whether the agent of the run's newest attempt is alive on this machine; nullopt: it is, or was,
+// on another machine, or that is not known.
 [[nodiscard]] std::optional<bool> agent_lives(const RunDirectory& run);
 
 }  // namespace dts::run

@@ -14,7 +14,7 @@ namespace {
 void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n <= 0) return;  // a terminal that is gone stops the copy, not the job
+    if (n <= 0) return;  // a lost terminal stops the copy, not the job
     text.remove_prefix(static_cast<std::size_t>(n));
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies what a growing file has gained since the last look. One thread at a time.
+// Copies what was appended to a growing file since the last look. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ class LogFollower {
   // Writes what is new to `fd`, about `limit` bytes of it at most; true if there was anything.
   bool copy_to(int fd, std::uint64_t limit = UINT64_MAX);
 
-  // The same without limit, and a last line without its newline too: the file will not grow.
+  // The same without limit, including a last line without a newline: the file will not grow any
+  // more.
   void copy_rest(int fd);
 
  private:

@@ -18,8 +18,9 @@ class Presence {
   // Watches the folder that exists now.
   explicit Presence(const RunDirectory& run);
 
-  // False once two looks in a row found another folder or none under the run's name, or no ledger
-  // in it that was there before: one alone may be a file server's hiccup. Blocks as stat(2) does.
+  // False once two looks in a row have found no folder under the run's name, another folder, or
+  // that its ledger has disappeared: a single look may be a file server's hiccup. Blocks as stat(2)
+  // does.
   [[nodiscard]] bool look();
 
  private:

@@ -14,7 +14,7 @@ namespace dts::run {
 
 struct RankSelection {
   bool all = false;
-  std::vector<unsigned> ranks{};  // ascending, without repetition; ignored where `all`
+  std::vector<unsigned> ranks{};  // ascending, without repetition; ignored if `all`
 };
 
 // The value of --ranks: "all", or numbers and ranges: "0", "0,4-7". Errc::usage for anything else.
@@ -23,16 +23,16 @@ struct RankSelection {
 [[nodiscard]] bool is_selected(const RankSelection& selection, unsigned rank);
 
 // The last lines of a log, `lines` of them at most and no more than 16 KiB, each without its
-// newline. Empty where there is no log.
+// newline. Empty if there is no log.
 [[nodiscard]] std::vector<std::string> last_lines(const std::string& path, std::size_t lines);
 
 class RankLogs {
  public:
   RankLogs(const RunDirectory& run, unsigned attempt, RankSelection selection);
 
-  // Writes new output to `fd`, at most 1 MiB of each log: a rank that floods its log delays the
-  // others no longer than that takes. With several ranks, each line is complete and begins with
-  // "[R] ", and logs that appear later are included. True if there was any output.
+  // Writes new output to `fd`, at most 1 MiB of each log, which limits how long a rank that floods
+  // its log delays the others. With several ranks, each line is complete and begins with "[R] ",
+  // and logs that appear later are included. True if there was any output.
   bool copy_to(int fd);
 
   // Writes all remaining output, once no rank writes any more.

@@ -23,9 +23,9 @@ namespace dts::run {
 namespace {
 
 constexpr std::string_view k_attempt = "attempt-";
-constexpr int k_deepest = 2;  // folders below checkpoints/ that are looked into
+constexpr int k_deepest = 2;  // levels of folders below checkpoints/ that are searched
 
-// Nobody reads the folder before it has its name.
+// Nobody reads the folder before it has its final name.
 Result<void> fill(const RunDirectory& staging, const Files& files) {
   DTS_TRY(create_file(staging.spec(), files.spec));
   DTS_TRY(create_file(staging.plan(), files.plan));
@@ -35,7 +35,7 @@ Result<void> fill(const RunDirectory& staging, const Files& files) {
   return make_folders(staging.checkpoints());
 }
 
-// "<name>-<time>-<id>" -> "<time>-<id>"; the name may hold dashes itself.
+// "<name>-<time>-<id>" -> "<time>-<id>"; the name itself may contain dashes.
 std::string time_part(const std::string& path) {
   const std::size_t id = path.rfind('-');
   const std::size_t time =
@@ -43,9 +43,9 @@ std::string time_part(const std::string& path) {
   return time == std::string::npos ? path : path.substr(time + 1);
 }
 
-constexpr std::uint64_t k_ticks = std::uint64_t{1} << 24;  // to a second: six hex digits
+constexpr std::uint64_t k_ticks = std::uint64_t{1} << 24;  // per second: six hex digits
 
-// The time in ticks; a later one than that of the call before in the same second.
+// The time in ticks; always later than that of the previous call, even within a second.
 std::uint64_t next_tick(std::chrono::system_clock::time_point now) {
   static std::atomic<std::uint64_t> last{0};
   const auto second = std::chrono::floor<std::chrono::seconds>(now);
@@ -117,7 +117,7 @@ Result<void> make_folder(const std::string& path) {
   return fail_errno("cannot create " + path);
 }
 
-// The fence only ever rises: an agent that was faster at the epoch file may be slower here.
+// The fence is only ever raised: an agent that was first at the epoch file may be slower here.
 Result<void> raise_fence(const RunDirectory& run, unsigned number) {
   DTS_TRY(make_folder(run.checkpoints()));
   const UniqueFd lock = lock_file(run.ledger());
@@ -147,7 +147,7 @@ Result<unsigned> take_attempt(const RunDirectory& run, const std::string& lease)
     DTS_TRY(make_folder(run.attempt(number)));
     const std::string epoch = run.attempt(number) + "/epoch";
     UniqueFd fd(::open(epoch.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!fd.valid() && errno == EEXIST) continue;  // another agent was faster
+    if (!fd.valid() && errno == EEXIST) continue;  // another agent was first
     if (!fd.valid()) return fail_errno("cannot create " + epoch);
     if (::write(fd.get(), lease.data(), lease.size()) != static_cast<ssize_t>(lease.size())) {
       const auto error = fail_errno("cannot write " + epoch);

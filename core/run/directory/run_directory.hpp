@@ -10,7 +10,7 @@
 
 namespace dts::run {
 
-// Names of what is in a run directory. A value: copies are cheap.
+// The names of the files in a run directory. A value: copies are cheap.
 struct RunDirectory {
   std::string path;
 
@@ -37,7 +37,7 @@ struct RunDirectory {
   }
 };
 
-// True where there is a ledger, or a plan whose ledger is gone.
+// True if there is a ledger, or a plan whose ledger has been lost.
 [[nodiscard]] bool is_run_directory(const std::string& path);
 
 struct Files {
@@ -48,28 +48,27 @@ struct Files {
   std::string ledger;  // its first line
 };
 
-// The last part of its path.
+// The last component of its path.
 [[nodiscard]] std::string run_name(const RunDirectory& run);
 
-// True where run_name() made the name of `a` before that of `b`, as far as clocks agree.
+// True if run_name() generated the name of `a` before that of `b`, as far as clocks agree.
 [[nodiscard]] bool is_older(const RunDirectory& a, const RunDirectory& b);
 
-// "<name>-<YYYYmmddTHHMMSS>-<6 hex digits>". The digits count on from the time, sixteen million to
-// a second, so that names order runs by their creation; no two of one process are the same.
+// "<name>-<YYYYmmddTHHMMSS>-<6 hex digits>". The digits subdivide the second, into sixteen million,
+// so that names order runs by their creation; no two names of one process are equal.
 [[nodiscard]] std::string run_name(const std::string& name,
                                    std::chrono::system_clock::time_point now);
 
-// Makes <root>/<run>/ (mode 0700) atomically: a reader sees either all the files or no folder.
-// Durable only after sync_run_directory(), so that the wait for the disk can overlap the
-// submission.
+// Creates <root>/<run>/ (mode 0700) atomically: a reader sees either all the files or no folder.
+// Durable only after sync_run_directory(), so that waiting for the disk can overlap the submission.
 [[nodiscard]] Result<RunDirectory> create_run_directory(const std::string& root,
                                                         const std::string& run,
                                                         const Files& files);
 [[nodiscard]] Result<void> sync_run_directory(const RunDirectory& run);
 
-// Takes the next attempt number: attempt-<k>/epoch is made with O_EXCL, so no two agents get the
+// Takes the next attempt number: attempt-<k>/epoch is created with O_EXCL, so no two agents get the
 // same one, and checkpoints/fence is raised to it, so that commits of older attempts are refused.
-// `lease` is written into the epoch file: who holds it (JSON).
+// `lease`, written into the epoch file, says who holds the attempt (JSON).
 [[nodiscard]] Result<unsigned> take_attempt(const RunDirectory& run, const std::string& lease);
 
 // Makes what take_attempt() wrote survive a power cut: call it before a rank may commit anything.
@@ -78,15 +77,16 @@ struct Files {
 // The highest attempt taken so far; 0: none.
 [[nodiscard]] unsigned latest_attempt(const RunDirectory& run);
 
-// Name of the newest checkpoint ("step-000000120"), empty without one: to see whether there was
+// Name of the newest checkpoint ("step-000000120"), empty if there is none; used to detect
 // progress.
 [[nodiscard]] std::string newest_checkpoint(const RunDirectory& run);
 
-// The text of metrics.jsonl, which is the program's file: empty where there is none of ours.
+// The text of metrics.jsonl, which is the program's file; empty if there is none, or it is not
+// ours.
 [[nodiscard]] std::string read_metrics(const RunDirectory& run);
 
-// True where the program has written into checkpoints/ since `attempt` began, under names of its
-// own ("last.pt"): by the times of the file system, not of a clock.
+// True if the program has written to checkpoints/ since `attempt` began, under names of its own
+// ("last.pt"); judged by the file system's times, not by a clock.
 [[nodiscard]] bool saves_otherwise(const RunDirectory& run, unsigned attempt);
 
 }  // namespace dts::run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a run can be written to, asked before something is begun that it has to take note of.
+// Whether a run can be written to; checked before something is begun that it has to record.
 #pragma once
 
 #include "core/run/directory/run_directory.hpp"

@@ -13,13 +13,13 @@ enum class Action {
   restart,   // the next attempt, in this allocation
   requeue,   // ask the scheduler to run the job again
   resubmit,  // a successor under a new job id
-  wait,      // the scheduler is requeueing the job already
+  wait,      // the scheduler is already requeueing the job
 };
 
 [[nodiscard]] const char* to_string(Action action);
 [[nodiscard]] std::optional<Action> action_from(std::string_view text);
 
-// True for the two after which nothing follows: done and stop.
+// True for done and stop, after which nothing follows.
 [[nodiscard]] constexpr bool ends_run(Action action) {
   return action == Action::done || action == Action::stop;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can happen to a run: one type an event, each with what is told of that event alone.
+// What can happen to a run: one type for each event, with the members that only this event has.
 // `detail` is always a sentence for people. On disk: core/run/event/event_fields.hpp.
 #pragma once
 
@@ -41,7 +41,7 @@ struct Submitted {
   std::string detail{};
 };
 
-// By `dtsubmit requeue`: a person asked for the run again.
+// `dtsubmit requeue`: a user requested the run again.
 struct Resumed {
   std::string detail{};
 };
@@ -67,19 +67,19 @@ struct AttemptEnded {
   std::string detail{};
   std::string checkpoint{};            // the newest one; empty: none
   std::optional<unsigned> rank{};      // the first that failed
-  std::string node{};                  // where that was, where it is known
-  std::optional<std::int64_t> step{};  // the newest that its program reported
+  std::string node{};                  // the node of that rank, if known
+  std::optional<std::int64_t> step{};  // the newest that the program reported
   bool saved = false;                  // see saves_otherwise()
-  bool unsaved = false;                // asked to save, not every rank did
+  bool unsaved = false;                // not every rank saved when asked to
   std::optional<Seconds> save{};       // that a checkpoint takes
-  std::optional<Seconds> stalled{};    // of a hang: without progress before it was found
+  std::optional<Seconds> stalled{};    // for a hang: time without progress before it was found
 };
 
 struct Decided {
   std::optional<int> exit_code{};
   Recorded<Action> decision{};
   std::string detail{};
-  std::map<std::string, double> seconds{};  // at the run's end: its phases, see run/goodput.hpp
+  std::map<std::string, double> seconds{};  // at the run's end, see run/summary/goodput.hpp
 };
 
 // The same job is back in the queue.
@@ -123,23 +123,23 @@ struct Warning {
   std::string detail{};
 };
 
-// Nothing is seen of the attempt's programs.
+// The attempt's programs show no sign of life.
 struct Quiet {
   std::string detail{};
   std::optional<unsigned> rank{};
   std::string node{};
 };
 
-// Something is seen of them again.
+// They show one again.
 struct Heard {
   std::string detail{};
 };
 
-// Of a later release.
+// Written by a later release.
 struct Unknown {
   std::string name{};
   std::string detail{};
-  std::string line{};  // as it was read, and as it is written again
+  std::string line{};  // as it was read; it is written back unchanged
 };
 
 using What = std::variant<Created,
@@ -163,11 +163,11 @@ using What = std::variant<Created,
 
 struct Event {
   std::string time{};    // ISO 8601 UTC
-  unsigned attempt = 0;  // 0: before the first
+  unsigned attempt = 0;  // 0: before the first attempt
   JobId job{};           // empty: no scheduler
   What what{};
 
-  // Null where it is another event.
+  // Null if it is another event.
   template <class Type>
   [[nodiscard]] const Type* as() const {
     return std::get_if<Type>(&what);
@@ -188,7 +188,7 @@ struct Event {
 // Its name in a ledger.
 [[nodiscard]] std::string_view event_name(const Event& event);
 
-// Empty where it says nothing to people.
+// Empty if the event has none.
 [[nodiscard]] const std::string& detail_of(const Event& event);
 
 // True for a decision after which nothing follows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a ledger as they are on disk: one row an event and member, read and written by
-// core/run/event_line.cpp. The names are a contract with every ledger that was ever written.
+// The events of a ledger as they are on disk: one row for each event and each member, read and
+// written by core/run/event/event_line.cpp. The names are a contract with every ledger that was
+// ever written.
 #pragma once
 
 #include "core/run/event/event.hpp"
@@ -14,7 +15,7 @@ namespace dts::run {
 
 template <class EventType, class Value>
 struct EventField {
-  std::string_view name;  // of the member of the line; of "seconds", "seconds.<its own member>"
+  std::string_view name;  // in the line; for a member of "seconds", "seconds.<its own name>"
   Value EventType::*value;
 };
 
@@ -92,7 +93,7 @@ inline constexpr std::tuple k_events{
 static_assert(std::tuple_size_v<decltype(k_events)> + 1 == std::variant_size_v<What>,
               "every event but Unknown has its rows");
 
-// Does `use` with the rows of an event's type; nothing for Unknown.
+// Calls `use` with the rows of an event's type; does nothing for Unknown.
 template <class Type, class Use>
 constexpr void with_rows_of(const Use& use) {
   const auto look = [&](const auto& rows) {

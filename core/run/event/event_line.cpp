@@ -16,7 +16,7 @@ namespace {
 using Line = nlohmann::ordered_json;
 using SecondsByName = std::map<std::string, double>;
 
-constexpr std::size_t k_longest_detail = 2000;  // programs and launchers have their words in it
+constexpr std::size_t k_longest_detail = 2000;  // may quote programs and launchers
 constexpr std::string_view k_part_of_seconds = "seconds.";
 
 constexpr std::string_view member_of(std::string_view row) {
@@ -27,7 +27,7 @@ std::string part_of(std::string_view row) {
   return std::string(row.substr(k_part_of_seconds.size()));
 }
 
-// True where `next` is a member that is known, and is written after `last`.
+// True if `next` is a known member that is written after `last`.
 constexpr bool follows(std::string_view& last, std::string_view next) {
   const std::size_t before = last.empty() ? 0 : place_of(member_of(last));
   const std::size_t place = place_of(member_of(next));

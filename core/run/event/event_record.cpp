@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t k_longest_text = 2000;
 constexpr std::int64_t k_most_steps = 1'000'000'000'000'000;
 
-// Takes the parser's words one after the other; false ends it: the line is no record.
+// Takes the parser's events one after another; returning false stops it: the line is not a record.
 class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   Record record;
@@ -55,7 +55,7 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
       auto id = JobId::parse(value);
       return id && set(*std::move(id));
     }
-    // Whoever reads it shows it to people.
+    // It will be shown to people.
     return is(MemberKind::text) && set(printable(value, k_longest_text));
   }
 
@@ -92,7 +92,7 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
   static constexpr number_unsigned_t k_most_code = std::numeric_limits<int>::max();
   static constexpr number_unsigned_t k_most_count = std::numeric_limits<std::uint32_t>::max();
 
-  // The member that is being read.
+  // The member being read.
   MemberValue& member() { return record.at(place_); }
 
   [[nodiscard]] bool is(MemberKind kind) const {
@@ -108,7 +108,7 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  // True inside a member of a later release, which `deeper` begins one more level of.
+  // True inside a member of a later release, whose nesting grows by `deeper`.
   bool in_unknown(unsigned deeper = 0) {
     if (in_ != In::record || place_ < k_members.size()) return false;
     depth_ += deeper;
@@ -135,8 +135,8 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
 
   In in_ = In::nothing;
   std::size_t place_ = 0;
-  unsigned depth_ = 0;  // of what is open inside a member of a later release
-  std::string second_;  // name of the number of seconds that is being read
+  unsigned depth_ = 0;  // nesting inside a member of a later release
+  std::string second_;  // name of the entry of "seconds" that is being read
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a ledger as its members, before it is known which event they make. Pure, thread-safe.
+// One line of a ledger as its members, before it is known which event they form. Pure, thread-safe.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -18,10 +18,10 @@ namespace dts::run {
 
 enum class MemberKind {
   text,
-  count,  // fits into 32 bits without a sign
-  job,    // a scheduler's id, see job_id_from()
+  count,  // fits into 32 unsigned bits
+  job,    // a scheduler's job id, see job_id_from()
   code,   // fits into an int; -1: none
-  step,   // cut to 10^15; -1: none
+  step,   // at most 10^15; -1: none
   flag,
   names,    // a list of texts
   seconds,  // an object of numbers
@@ -32,8 +32,8 @@ struct MemberName {
   MemberKind kind;
 };
 
-// Every member that a line may have, in the order in which they are written. Others are of a later
-// release. Of a wrong type each makes its line damage, whatever the event.
+// Every member that a line may have, in the order in which they are written. Others belong to a
+// later release. A member of a wrong type makes the line damaged, whatever the event.
 inline constexpr std::array<MemberName, 17> k_members{{{"time", MemberKind::text},
                                                        {"event", MemberKind::text},
                                                        {"attempt", MemberKind::count},
@@ -52,7 +52,7 @@ inline constexpr std::array<MemberName, 17> k_members{{{"time", MemberKind::text
                                                        {"unsaved", MemberKind::flag},
                                                        {"seconds", MemberKind::seconds}}};
 
-// Its place in k_members; their number: it is not one of them.
+// The index of a name in k_members; its size if the name is not there.
 [[nodiscard]] constexpr std::size_t place_of(std::string_view name) {
   std::size_t place = 0;
   while (place < k_members.size() && k_members[place].name != name) ++place;
@@ -71,7 +71,7 @@ class Record {
  public:
   [[nodiscard]] MemberValue& at(std::size_t place) { return values_.at(place); }
 
-  // Null where the line does not have it. `name`: of k_members, and `Type` its kind's.
+  // Null if the line lacks the member. `name` must be in k_members, and `Type` must match its kind.
   template <class Type>
   [[nodiscard]] Type* find(std::string_view name) {
     return std::get_if<Type>(&values_.at(place_of(name)));
@@ -81,8 +81,8 @@ class Record {
   std::array<MemberValue, k_members.size()> values_{};
 };
 
-// nullopt for anything but one JSON object whose members have the types of their names. Without a
-// document in between: a ledger has 255 MB at worst.
+// nullopt for anything but one JSON object whose members have the types of their names. Parsed
+// without building a document: a ledger has 255 MB at worst.
 [[nodiscard]] std::optional<Record> record_from(std::string_view line);
 
 }  // namespace dts::run

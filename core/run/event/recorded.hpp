@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value of an enumeration as a ledger has it: one that only a later release knows keeps its name.
+// A value of an enumeration as a ledger holds it: a value that only a later release knows keeps its
+// name.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace dts::run {
 
-// Specialised for each enumeration that a ledger names.
+// Specialised for each enumeration that appears in a ledger.
 template <class Value>
 [[nodiscard]] std::optional<Value> value_named(std::string_view name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In what a rank can be slower than its peers. Pure.
+// The phase in which a rank can be slower than its peers. Pure.
 #pragma once
 
 #include <optional>

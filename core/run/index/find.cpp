@@ -20,11 +20,11 @@ bool has_job(const RunDirectory& run, const JobId& job) {
          });
 }
 
-// Runs below a folder, those of others apart.
+// Runs below a folder, with those of others kept apart.
 struct Found {
   std::vector<RunDirectory> runs{};    // oldest first
-  std::vector<Error> refused{};        // one for each that is not ours alone, in no order
-  std::vector<std::string> foreign{};  // their names, likewise
+  std::vector<Error> refused{};        // one for each run that others can access, in no order
+  std::vector<std::string> foreign{};  // their names, in the same order
 };
 
 Found look_below(const std::string& root) {
@@ -51,7 +51,8 @@ std::vector<RunDirectory> list_runs(const std::string& root) {
 
 Result<RunDirectory> open_run(const std::string& folder) {
   RunDirectory run{absolute_path(folder)};
-  while (run.path.size() > 1 && run.path.back() == '/') run.path.pop_back();  // of a shell
+  while (run.path.size() > 1 && run.path.back() == '/')
+    run.path.pop_back();  // from a shell's completion
   if (!is_run_directory(run.path))
     return fail(Errc::not_found,
                 fmt::format("{} is not a run directory", folder),
@@ -62,7 +63,7 @@ Result<RunDirectory> open_run(const std::string& folder) {
 
 Result<RunDirectory> find_run(const std::string& root, const std::string& what) {
   if (what.find('/') != std::string::npos || what == ".") return open_run(what);
-  // The folder itself may be shared, or another's: its runs are looked at one by one.
+  // The folder itself may be shared or belong to somebody else: its runs are checked one by one.
   DTS_TRY(check_own_link(root));
   Found found = look_below(root);
   if (what == "last" && !found.runs.empty()) return found.runs.back();
@@ -72,10 +73,10 @@ Result<RunDirectory> find_run(const std::string& root, const std::string& what) 
     return run == found.runs.rend() ? nullptr : &*run;
   };
   const RunDirectory* run = newest([&](const RunDirectory& one) { return run_name(one) == what; });
-  if (run == nullptr && job)  // every ledger is read for it
+  if (run == nullptr && job)  // this reads every ledger
     run = newest([&](const RunDirectory& one) { return has_job(one, *job); });
   if (run != nullptr) return *run;
-  // The job of somebody else's run is not looked up, since that run may be the one that is meant.
+  // The job of somebody else's run is not looked up, since that run may be the one the user means.
   for (std::size_t i = 0; i < found.refused.size(); ++i)
     if (what == "last" || (job && job->number()) || found.foreign[i] == what)
       return tl::unexpected<Error>(std::move(found.refused[i]));

@@ -11,16 +11,15 @@
 namespace dts::run {
 
 // Our own runs below `root`, oldest first (by the time in their names). A run that belongs to
-// somebody else, or that others may write to, is not included, since its contents would be
-// executed.
+// somebody else, or that others may write to, is left out, since its contents would be executed.
 [[nodiscard]] std::vector<RunDirectory> list_runs(const std::string& root);
 
-// The run in `folder`. Errc::not_found where there is none; Errc::invalid, naming it, where it is
-// not ours alone (see open_own_folder()).
+// The run in `folder`. Errc::not_found if there is none; Errc::invalid, naming it, if it is not
+// ours alone (see open_own_folder()).
 [[nodiscard]] Result<RunDirectory> open_run(const std::string& folder);
 
-// Errc::not_found with a hint where nothing matches; Errc::invalid where only a run matches, or
-// could, that is not ours alone.
+// Errc::not_found with a hint if nothing matches; Errc::invalid if the only run that matches, or
+// could match, is not ours alone.
 [[nodiscard]] Result<RunDirectory> find_run(const std::string& root, const std::string& what);
 
 }  // namespace dts::run

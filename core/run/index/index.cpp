@@ -64,7 +64,7 @@ std::vector<Indexed> parse_index(std::string_view text) {
 
 namespace {
 
-// "last" apart: it is one among all.
+// "last" is excepted: it means one of all entries.
 bool means(const std::string& what, const Indexed& entry, const std::string& cluster) {
   const auto job = JobId::parse(what);
   return run_name(RunDirectory{entry.folder}) == what ||
@@ -82,7 +82,7 @@ std::vector<std::string> matches(const std::vector<Indexed>& entries,
     const bool fits = what == "last" || means(what, *entry, cluster);
     if (fits && seen.insert(entry->folder).second) found.push_back(entry->folder);
   }
-  if (what == "last")  // a requeue of an old run adds a line, but makes no new run
+  if (what == "last")  // a requeue of an old run adds a line but is not a new run
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
       return is_older({b}, {a});
     });
@@ -135,7 +135,7 @@ std::optional<Indexed> gone_from_index(const std::string& what) {
   if (!entries) return std::nullopt;
   const bool is_folder = what.find('/') != std::string::npos;
   std::string folder = is_folder ? absolute_path(what) : "";
-  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();  // of a shell
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();  // from a shell's completion
   const auto found = std::find_if(entries->rbegin(), entries->rend(), [&](const Indexed& entry) {
     return is_folder ? entry.folder == folder : means(what, entry, this_cluster());
   });
@@ -148,7 +148,7 @@ Result<RunDirectory> find_in_index(const std::string& what) {
   for (const std::string& folder : matches(entries, what, this_cluster())) {
     auto run = open_run(folder);
     if (run || run.error().code != Errc::not_found)
-      return run;  // otherwise it is gone: an older one
+      return run;  // otherwise it is gone: try an older one
   }
   return fail(Errc::not_found,
               fmt::format("no run of `{}` is known", what),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runs.jsonl in the user's state folder: where this user's runs are, so that they are found from
-// any folder. It is a convenience: what it says is checked where it is used, and a run is as good
-// without it.
+// any folder. It is a convenience: its entries are checked before use, and runs do not depend on
+// it.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -16,46 +16,46 @@
 
 namespace dts::run {
 
-// One line: a run, or one more job of it.
+// One line: a run, or a further job of a run.
 struct Indexed {
   std::string folder;   // the run directory, absolute
   JobId job{};          // the scheduler's id; empty: none
-  std::string cluster;  // whose id that is: SLURM_CONF at the submission, empty where unset
+  std::string cluster;  // which cluster's: SLURM_CONF at the submission, empty if unset
 };
 
 [[nodiscard]] std::string to_line(const Indexed& entry);
 
-// Every line that is one, oldest first; others (torn by a crash, of a later release) are passed
-// over. Pure.
+// Every valid line, oldest first; others (torn by a crash, or of a later release) are skipped.
+// Pure.
 [[nodiscard]] std::vector<Indexed> parse_index(std::string_view text);
 
 // The folders of `entries` that `what` (a job id, a run's name or "last") can refer to, the best
-// first: for "last" the newest, otherwise the newest with that name, or with that job on `cluster`.
-// No duplicates. Pure.
+// match first: for "last" the newest, otherwise the newest with that name, or with that job on
+// `cluster`. No duplicates. Pure.
 [[nodiscard]] std::vector<std::string> matches(const std::vector<Indexed>& entries,
                                                const std::string& what,
                                                const std::string& cluster);
 
-// The user's index. Empty where there is none. Errors: of a file that is not ours alone.
+// The user's index; empty if there is none. Errors: a file that is not ours alone.
 [[nodiscard]] Result<std::vector<Indexed>> read_index();
 
-// Adds a line, made 0600 in a folder made 0700; many processes on many machines may do that at
-// once. The oldest lines are dropped once there is 1 MiB of them. Errors: a home that cannot be
-// written, to be said as a warning only.
+// Adds a line to the file (mode 0600, in a folder of mode 0700); many processes on many machines
+// may do so at once. The oldest lines are dropped once the file has 1 MiB. Errors: a home directory
+// that cannot be written, which deserves only a warning.
 [[nodiscard]] Result<void> add_to_index(const Indexed& entry);
 
 // SLURM_CONF of this process.
 [[nodiscard]] std::string this_cluster();
 
-// One more job of a run that is in the index; of the cluster of the job before.
+// Adds a further job of a run that is in the index; its cluster is that of the previous job.
 [[nodiscard]] Result<void> add_job_to_index(const RunDirectory& run, const JobId& job);
 
-// The newest that `what` (its folder, a job id or a name) means where nothing is in its place any
-// more. Empty without an index.
+// The newest entry that `what` (a folder, a job id or a name) refers to and whose folder no longer
+// exists. Empty if the index has none.
 [[nodiscard]] std::optional<Indexed> gone_from_index(const std::string& what);
 
-// The run of this user that `what` means wherever it is. Errc::not_found where the index knows
-// none that is still there; Errc::invalid where one is not ours alone.
+// The user's run that `what` refers to, wherever it is. Errc::not_found if the index knows none
+// that still exists; Errc::invalid if one is not ours alone.
 [[nodiscard]] Result<RunDirectory> find_in_index(const std::string& what);
 
 }  // namespace dts::run

@@ -14,12 +14,12 @@ namespace {
 using nlohmann::ordered_json;
 using std::chrono::hours;
 
-constexpr hours k_pair{24};  // two strikes of the lighter kind this near are one of the other
+constexpr hours k_pair{24};  // two strikes of the lighter kind within this time confirm each other
 constexpr hours k_first_term{24};
 constexpr unsigned k_most_doublings = 3;
 constexpr hours k_memory{30 * 24};
 
-// True for what one strike proves.
+// True for a cause that one strike proves.
 bool is_fact(const std::string& cause) {
   return cause == k_preflight_strike || cause == to_string(Cause::gpu_error);
 }
@@ -34,7 +34,7 @@ class Record {
     }
     if (time - last_strike_ > k_memory) *this = Record();
     last_strike_ = time;
-    if (time < until_) return;  // it serves its term
+    if (time < until_) return;  // it is in quarantine already
     if (!is_fact(strike.cause) && !is_second(strike, time)) {
       light_ = strike;
       light_time_ = time;
@@ -62,11 +62,11 @@ class Record {
   WallTime since_{};
   WallTime until_{};
   Strike by_;
-  std::optional<Strike> light_;  // not yet a quarantine
+  std::optional<Strike> light_;  // not enough for a quarantine
   WallTime light_time_{};
 };
 
-// A node's clock may have been ahead: nothing lasts longer for that. nullopt: no time.
+// A node's clock may have been ahead: that must not prolong anything. nullopt: not a time.
 std::optional<WallTime> time_of(const Strike& strike, WallTime now) {
   const auto time = parse_utc(strike.time);
   return time ? std::optional(std::min<WallTime>(*time, now)) : std::nullopt;

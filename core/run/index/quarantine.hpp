@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that a user's jobs do without for a while, because of what they did to earlier ones. Pure,
+// Nodes that a user's jobs avoid for a while because of what they did to earlier ones. Pure,
 // thread-safe.
 //
-// The rule. A failed pre-flight and a broken GPU are facts of the node: one is enough. A launch
-// that failed there and a hang that named it may be the program's own doing: two within 24 hours,
-// of different runs. A quarantine lasts 24 hours, the next one twice as long, 8 days at most; after
-// 30 days without a strike all is forgotten. (A few nodes with many failures are what large
-// clusters report: Kokolis et al., "Revisiting Reliability in Large-Scale Machine Learning Research
-// Clusters", HPCA 2025, section on lemon nodes, arXiv 2410.21680.)
+// The rule: a failed pre-flight check and a broken GPU are facts about the node, so one is enough.
+// A launch that failed on it or a hang blamed on it may be the program's own fault, so it takes two
+// within 24 hours, from different runs. A quarantine lasts 24 hours, the next one twice as long, at
+// most 8 days; after 30 days without a strike everything is forgotten. (Large clusters report that
+// a few nodes cause many of the failures: Kokolis et al., "Revisiting Reliability in Large-Scale
+// Machine Learning Research Clusters", HPCA 2025, section on lemon nodes, arXiv 2410.21680.)
 #pragma once
 
 #include "core/run/ledger/decision.hpp"
@@ -22,13 +22,13 @@ namespace dts::run {
 using WallTime = std::chrono::system_clock::time_point;
 
 inline constexpr const char* k_preflight_strike = "preflight";
-inline constexpr const char* k_released = "released";  // by a person: what was before is forgotten
+inline constexpr const char* k_released = "released";  // by a user: forgets what was before
 
 // One line of the quarantine's file.
 struct Strike {
   std::string time;  // ISO 8601 UTC
   std::string node;
-  std::string cause;  // "preflight", "released", or a Cause in words
+  std::string cause;  // "preflight", "released", or the name of a Cause
   std::string run;    // its run directory
   unsigned attempt = 0;
   std::string detail;  // for people
@@ -38,13 +38,13 @@ struct Quarantined {
   std::string node;
   WallTime since{};
   WallTime until{};
-  Strike last{};       // the one that did it
-  unsigned times = 1;  // how often the node has been here
+  Strike last{};       // the one that caused it
+  unsigned times = 1;  // how often the node has been in quarantine
 };
 
 [[nodiscard]] std::string to_line(const Strike& strike);
 
-// Every line that is a strike; others (torn by a crash, of a later release) are passed over.
+// Every line that is a strike; others (torn by a crash, or of a later release) are skipped.
 [[nodiscard]] std::vector<Strike> parse_strikes(const std::string& text);
 
 // The nodes in quarantine at `now`, those that have been there longest first.

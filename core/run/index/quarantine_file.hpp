@@ -10,18 +10,18 @@
 namespace dts::run {
 
 // The file of a cluster, quarantine/<cluster>.jsonl in state_folder(). Errc::invalid for a name
-// that is no file's.
+// that cannot be a file name.
 [[nodiscard]] Result<std::string> quarantine_path(const std::string& cluster);
 
-// The clusters that have one, sorted.
+// The clusters that have a quarantine file, sorted.
 [[nodiscard]] std::vector<std::string> quarantine_clusters();
 
-// An absent file has none. Errc::io.
+// No strikes if the file is absent. Errors: Errc::io.
 [[nodiscard]] Result<std::vector<Strike>> read_strikes(const std::string& path);
 
-// Appends them, each with one write(2), at `now`; makes the file (mode 0600) and its folder (0700)
-// where they are absent. One process at a time; what can no longer matter is dropped once the file
-// has 256 KiB.
+// Appends the strikes, each with one write(2), with the time `now`; creates the file (mode 0600)
+// and its folder (0700) if absent. One process at a time; strikes that can no longer matter are
+// dropped once the file has 256 KiB.
 [[nodiscard]] Result<void> add_strikes(const std::string& path,
                                        std::vector<Strike> strikes,
                                        WallTime now);

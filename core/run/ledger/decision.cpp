@@ -9,7 +9,7 @@ namespace dts::run {
 namespace {
 
 constexpr unsigned k_most_without_progress = 2;
-constexpr unsigned k_most_unproven = 3;  // in days of queue time as in seconds
+constexpr unsigned k_most_unproven = 3;  // may cost days of queue time as well as seconds
 constexpr std::chrono::seconds k_longest_delay{60};
 
 std::chrono::seconds back_off(unsigned failures) {
@@ -17,7 +17,7 @@ std::chrono::seconds back_off(unsigned failures) {
   return std::min(k_longest_delay, std::chrono::seconds(1U << std::min(failures - 1, 16U)));
 }
 
-// Causes that leave nothing to choose.
+// Causes that leave nothing to decide.
 std::optional<Decision> settled(const Outcome& outcome) {
   switch (outcome.cause) {
     case Cause::completed:
@@ -68,7 +68,7 @@ std::string why_no_more(const Outcome& outcome) {
   }
 }
 
-// Why the run may not go on, if it may not.
+// Why the run may not continue, if so.
 std::string exhausted(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
   const Rule rule = policy.rule(outcome.cause);
   if (rule.action == Action::stop) return why_no_more(outcome);
@@ -100,7 +100,7 @@ std::string tally(const Outcome& outcome, const Circumstances& now, const Policy
   return to_string(outcome.cause);
 }
 
-// The program asked for it. What cannot go on for ever is announced the first time.
+// The program asked for it. A limit on that is announced the first time.
 Decision run_again(const Circumstances& now, const Policy& policy) {
   std::string why = "the program asked to be run again";
   if (now.unproven > 0 && !policy.rule(Cause::checkpointed).chosen)
@@ -121,7 +121,7 @@ Decision restart(const Outcome& outcome, const Circumstances& now, const Policy&
           back_off(counted ? now.count(kind) : now.without_progress)};
 }
 
-// Something that happens to a job, not to a program: without a scheduler it is the user's Ctrl-C.
+// It happens to a job, not to a program: without a scheduler it is the user's Ctrl-C.
 bool is_of_the_job(Cause cause) {
   const Kind kind = kind_of(cause);
   return kind == Kind::preempted || kind == Kind::signalled || kind == Kind::node_failed ||
@@ -140,7 +140,7 @@ bool goes_elsewhere(const Outcome& outcome, const Circumstances& now, Action wan
          now.may_requeue && wanted != Action::resubmit;
 }
 
-// The nodes to do without, as a host list.
+// The nodes to avoid, as a host list.
 std::string where(const Outcome& outcome) {
   std::string nodes;
   for (const UnfitNode& unfit : outcome.unfit) nodes += (nodes.empty() ? "" : ",") + unfit.node;
@@ -156,7 +156,7 @@ Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& 
   if (now.stop_asked && outcome.cause == Cause::stopped) return by_the_user;
   if (auto decision = settled(outcome)) return *std::move(decision);
   if (now.stop_asked) return by_the_user;
-  // Whatever the budgets say: the job will run again.
+  // Budgets do not matter here: the job will run again.
   if (now.already_requeued) return {Action::wait, 0, "the scheduler has requeued the job itself"};
   if (std::string reason = exhausted(outcome, now, policy); !reason.empty())
     return {Action::stop, outcome.exit_code, std::move(reason)};
@@ -176,7 +176,7 @@ Decision decide(const Outcome& outcome, const Circumstances& now, const Policy& 
             0,
             fmt::format("{}: once more without {}", tally(outcome, now, policy), where(outcome)),
             where(outcome)};
-  // A broken GPU of a job that may not be requeued gets the chance of a restart.
+  // A job with a broken GPU that may not be requeued gets a restart instead.
   const bool may_return = now.may_requeue || outcome.cause != Cause::gpu_error;
   if (wanted == Action::restart || !now.in_scheduler || !may_return)
     return restart(outcome, now, policy);

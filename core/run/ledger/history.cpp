@@ -12,7 +12,7 @@ namespace dts::run {
 
 namespace {
 
-// How an attempt began, to compare its end with.
+// The beginning of an attempt, for comparison with its end.
 struct Beginning {
   std::string checkpoint;
   std::string time;
@@ -21,11 +21,11 @@ struct Beginning {
 std::chrono::seconds between(const std::string& begin, const std::string& end) {
   const auto from = parse_utc(begin);
   const auto to = parse_utc(end);
-  if (!from || !to || *to < *from) return std::chrono::seconds(0);  // a clock was set back
+  if (!from || !to || *to < *from) return std::chrono::seconds(0);  // the clock was set back
   return std::chrono::duration_cast<std::chrono::seconds>(*to - *from);
 }
 
-// Ends the computing without a word before: what was not saved is lost.
+// Ends the computing without warning: unsaved work is lost.
 bool costs_work(Cause cause) {
   const Kind kind = kind_of(cause);
   return kind == Kind::crash || kind == Kind::node_failed || kind == Kind::exit ||
@@ -51,7 +51,7 @@ void count_end(const AttemptEnded& end,
   ++counted.failures[kind];
   const bool saved = has_saved(end, begun);
   const bool progress = is_progress(end, begun, farthest);
-  // A program that only asked to be run again has not shown that the crashes are over.
+  // A program that only asked to be run again has not proved that the crashes are over.
   const bool shows_nothing = kind == Kind::launch || kind == Kind::node_failed ||
                              (kind == Kind::checkpointed && !progress);
   if (kind == Kind::crash)
@@ -67,7 +67,7 @@ void count_end(const AttemptEnded& end,
 Circumstances count_failures(const std::vector<Event>& events) {
   Circumstances counted;
   std::map<unsigned, Beginning> begun;
-  std::int64_t farthest = 0;  // step of all ended attempts
+  std::int64_t farthest = 0;  // the highest step of all ended attempts
   for (const Event& event : events) {
     if (const auto* started = event.as<AttemptStarted>())
       begun[event.attempt] = {started->checkpoint, event.time};
@@ -97,7 +97,7 @@ FailureRecord failure_record(const std::vector<Event>& events) {
     const auto cause = ended->cause.value();
     if (!cause || began == since.end()) continue;
     if (ended->unsaved || costs_work(*cause)) ++record.failures;
-    // Nobody knows when it vanished: it was found later.
+    // Nobody knows when it vanished: that was noticed later.
     if (*cause != Cause::agent_lost) record.running += between(began->second, event.time);
   }
   return record;

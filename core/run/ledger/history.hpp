@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's ledger says about the attempts so far, as the decision needs it. Pure.
+// What a run's ledger shows about its attempts, as the decision needs it. Pure.
 #pragma once
 
 #include "core/base/text/duration.hpp"
@@ -11,15 +11,16 @@
 
 namespace dts::run {
 
-// failures, without_progress, unproven and elapsed; the other fields keep their defaults. Since the
-// last `dtsubmit requeue`: that is a person's word that the cause is gone.
+// Sets failures, without_progress, unproven and elapsed; the other fields keep their defaults.
+// Counts from the last `dtsubmit requeue`, by which the user confirms that the cause is gone.
 [[nodiscard]] Circumstances count_failures(const std::vector<Event>& events);
 
-// How often the run's computing was ended, since the last `dtsubmit requeue`.
+// How often the run's computing was interrupted since the last `dtsubmit requeue`.
 struct FailureRecord {
-  unsigned failures = 0;  // ends that cost unsaved work: of itself, of a node, or not all had saved
-  Seconds running{0};     // of all ranks together, as far as it is known
-  Seconds save{0};        // that a checkpoint took last, over the whole ledger; 0: not known
+  unsigned failures =
+      0;  // ends that cost unsaved work: a crash, a lost node, a stop without all saves
+  Seconds running{0};  // of all ranks together, as far as it is known
+  Seconds save{0};     // that a checkpoint took last, over the whole ledger; 0: not known
 };
 
 [[nodiscard]] FailureRecord failure_record(const std::vector<Event>& events);
@@ -27,10 +28,11 @@ struct FailureRecord {
 // The newest attempt that started and has no end; nullopt if all have one.
 [[nodiscard]] std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events);
 
-// The decision that ended the run; null: it goes on, as far as the ledger says. Lives in `events`.
+// The decision that ended the run; null: according to the ledger, it continues. Points into
+// `events`.
 [[nodiscard]] const Event* final_decision(const std::vector<Event>& events);
 
-// True where that decision is that the run is complete.
+// True if that decision is that the run is complete.
 [[nodiscard]] bool is_done(const std::vector<Event>& events);
 
 }  // namespace dts::run

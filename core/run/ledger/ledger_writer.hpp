@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent writes into its run's ledger and reads of it, also while the disk takes nothing (it
-// is full, read-only or away): then events wait in memory, in their order, and go with the next
-// one that gets through. Thread-safe.
+// Writes and reads a run's ledger for its agent, even while the disk cannot be written (it is full,
+// read-only or disconnected): events then wait in memory, in order, and are written with the next
+// one that succeeds. Thread-safe.
 #pragma once
 
 #include "core/run/ledger/ledger.hpp"
@@ -16,15 +16,14 @@ class LedgerWriter {
  public:
   explicit LedgerWriter(std::string ledger) : ledger_(std::move(ledger)) {}
 
-  // Appends what waits, and then `event`, whose time is now where it has none. An error is the
-  // disk's: the event waits then.
+  // Appends the waiting events and then `event`, with the current time if it has none. An error
+  // means that the disk failed and the event waits.
   Result<void> append(Event event);
 
-  // Everything that the ledger has, or had at the last look where it cannot be read, and what
-  // waits.
+  // Everything in the ledger (if it cannot be read, as last seen), followed by the waiting events.
   [[nodiscard]] std::vector<Event> events();
 
-  // What no append has got through yet.
+  // The events that could not be written yet.
   [[nodiscard]] std::vector<Event> waiting() const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace dts::run {
 
-// The scheduler's id of the job that the run has, or had last; empty: none yet. Pure.
+// The scheduler's id of the run's current or last job; empty: none yet. Pure.
 [[nodiscard]] JobId newest_job(const std::vector<Event>& events);
 
 }  // namespace dts::run

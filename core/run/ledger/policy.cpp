@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned k_most_crashes = 3;
 constexpr unsigned k_most_launches = 2;
-constexpr unsigned k_most_signals = 20;  // from something that ends every attempt
+constexpr unsigned k_most_signals = 20;  // to rule out something that ends every attempt
 constexpr unsigned k_most_ever = 1'000'000;
 
 struct Row {
@@ -22,7 +22,7 @@ struct Row {
   Rule rule;
 };
 
-// `ended`: nothing to choose, decide() knows these.
+// `ended`: nothing to choose; decide() handles these.
 constexpr Row k_rows[] = {
     {Cause::completed, Kind::ended, {}},
     {Cause::cancelled, Kind::ended, {}},
@@ -72,13 +72,14 @@ const Row& row(Cause cause) {
       std::begin(k_rows), std::end(k_rows), [&](const Row& one) { return one.cause == cause; });
 }
 
-// The causes that the word on the left of `=` stands for: a cause, or all of a kind.
+// The causes that the word before `=` stands for: one cause, or all of a kind.
 std::vector<Cause> causes_of(std::string_view word) {
   std::vector<Cause> causes;
   for (const Row& one : k_rows)
     if (one.kind != Kind::ended && (word == to_string(one.cause) || word == to_string(one.kind)))
       causes.push_back(one.cause);
-  // "preempted" and "node_failed" are both a cause and a kind: the kind, which holds the cause.
+  // "preempted" and "node_failed" are both a cause and a kind: they mean the kind, which includes
+  // the cause.
   return causes;
 }
 
@@ -94,7 +95,7 @@ std::vector<std::string> known_words() {
 
 std::optional<Action> choice_of(std::string_view word) {
   const auto action = action_from(word);
-  const bool none = action == Action::done || action == Action::wait;  // not for a person to choose
+  const bool none = action == Action::done || action == Action::wait;  // users cannot choose these
   return none ? std::nullopt : action;
 }
 

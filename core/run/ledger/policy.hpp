@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be done about each cause, and how often: the defaults, and what `--on` makes of them.
+// What may be done about each cause, and how often: the defaults, and how `--on` changes them.
 // Pure.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace dts::run {
 
-// Causes that draw on one budget.
+// Groups of causes that share one budget.
 enum class Kind {
   preempted,
   signalled,
@@ -37,27 +37,27 @@ enum class Kind {
 
 struct Rule {
   Action action = Action::stop;    // restart, requeue, resubmit or stop
-  std::optional<unsigned> most{};  // times a run may draw on its kind's budget; absent: no limit
-  bool chosen = false;             // `most` is a person's, by `--on`
+  std::optional<unsigned> most{};  // how often a run may use its kind's budget; absent: no limit
+  bool chosen = false;             // `most` was set by the user with `--on`
 };
 
 struct Policy {
-  std::map<Cause, Rule> rules;         // of the causes that leave a choice
+  std::map<Cause, Rule> rules;         // for the causes that leave a choice
   std::chrono::seconds time_total{0};  // of all attempts together; 0: no limit
 
   [[nodiscard]] Rule rule(Cause cause) const;
 };
 
-// Preempted, put back, a node lost, out of time: back into the queue, no limit. Ended by a signal
-// that nothing explains: likewise, 20 times. A crash: 3 times in
-// the same allocation, a broken GPU elsewhere; a failed launch: twice. The program's own failure
-// and a full disk: stop. (The numbers are those of NVIDIA's resiliency extension.)
+// Preempted, requeued, a node lost, out of time: requeue, without limit. Ended by a signal that
+// nothing explains: requeue, 20 times. A crash: 3 restarts in the same allocation, but elsewhere
+// for a broken GPU; a failed launch: twice. The program's own failure and a full disk: stop. (The
+// numbers are those of NVIDIA's resiliency extension.)
 [[nodiscard]] Policy default_policy();
 
 // The default, changed by `on`: "preempted=requeue,timeout=resubmit,crash=restart:5,hang=stop". On
-// the left a kind or a single cause, the later wins; on the right an action and, after a colon,
-// a budget of its own, a number or `unlimited`; else that of the default stays. Every mistake at
-// once.
+// the left a kind or a single cause, where later entries win; on the right an action and, after a
+// colon, its own budget, a number or `unlimited`; otherwise the default's budget is kept. All
+// mistakes are reported at once.
 [[nodiscard]] tl::expected<Policy, Diagnostics> parse_policy(std::string_view on);
 
 }  // namespace dts::run

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an agent takes the run's next attempt, from one that may have left no word.
+// How an agent takes the run's next attempt, even from an agent that ended without recording it.
 #pragma once
 
 #include "core/run/directory/lease.hpp"
@@ -9,11 +9,11 @@ namespace dts::run {
 
 struct TakenAttempt {
   unsigned number = 1;
-  FailureRecord record;  // of the attempts before
+  FailureRecord record;  // of the previous attempts
 };
 
-// take_attempt() for `lease`. Whoever had the attempt before and left no word of its end is gone,
-// or is fenced off from now on: the ledger gets that end, as agent_lost. Errors: of the disk.
+// take_attempt() for `lease`. If the previous attempt has no recorded end, its agent is gone, or is
+// fenced off from now on: the end is added to the ledger, as agent_lost. Errors: of the disk.
 [[nodiscard]] Result<TakenAttempt> take_over(const RunDirectory& run, const Lease& lease);
 
 }  // namespace dts::run

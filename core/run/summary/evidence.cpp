@@ -11,8 +11,8 @@
 namespace dts::run {
 
 // Messages of Linux (errno(3), signal(7)), of the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
-// Gloo, TensorFlow, XLA and Open MPI. Words that a program also prints where all is well
-// ("timeout") are none.
+// Gloo, TensorFlow, XLA and Open MPI. Words that a program also prints when all is well ("timeout")
+// are left out.
 const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> k_patterns{
       {Cause::out_of_memory, "CUDA out of memory"},
@@ -86,10 +86,10 @@ constexpr Cause k_order[] = {Cause::out_of_memory,
                              Cause::rendezvous,
                              Cause::comm_timeout};
 constexpr std::size_t k_longest_line = 400;
-constexpr std::size_t k_longest_before = 80;  // of the words looked for
+constexpr std::size_t k_longest_before = 80;  // of the pattern
 
-// The words at `at` and what is around them, as people can read it. A progress bar writes over its
-// own line with carriage returns: only the last text on it was ever to be seen.
+// The text at `at` and around it, in readable form. A progress bar overwrites its own line with
+// carriage returns: only the last text on it stays visible.
 std::string around(const std::string& line, std::size_t at) {
   const std::size_t overwritten = line.rfind('\r', at);
   std::size_t from = overwritten == std::string::npos ? 0 : overwritten + 1;

@@ -13,23 +13,23 @@ namespace dts::run {
 
 struct Evidence {
   Cause cause = Cause::user_exit;
-  std::string line;  // that shows it, printable(), some 400 bytes
+  std::string line;  // the line that shows it, printable(), some 400 bytes
 };
 
 // The cause that the last lines of a failed rank's log show: out_of_memory, gpu_error, disk_full,
-// damaged, rendezvous or comm_timeout. Where they show several, the first of that list: a rank that
-// ran out of memory also breaks its communicator. nullopt: they say nothing known.
+// damaged, rendezvous or comm_timeout. If they show several, the first of that list: a rank that
+// ran out of memory also breaks its communicator. nullopt: no known message.
 [[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);
 
-// The code that a program gave to MPI_Abort, as the last lines of its log have it (Open MPI, MPICH
-// and those made from it); nullopt: they say nothing of one. Of several the first.
+// The code that a program gave to MPI_Abort, as the last lines of its log show it (Open MPI, MPICH
+// and derivatives); nullopt: they do not mention one. If there are several, the first.
 [[nodiscard]] std::optional<long long> read_abort(const std::vector<std::string>& last_lines);
 
-// True where MPI_Abort may be the reason of `cause`: a launcher then kills all ranks at once, and
-// which of them is missed first says nothing.
+// True if MPI_Abort may be the reason for `cause`: a launcher then kills all ranks at once, and
+// which of them is missed first means nothing.
 [[nodiscard]] bool may_be_an_abort(Cause cause);
 
-// The words looked for; for a test that has a real message for each.
+// The patterns; public for a test that has a real message for each.
 struct Pattern {
   Cause cause;
   std::string_view words;
@@ -40,7 +40,7 @@ struct Pattern {
 // True if a program's output can make `cause` more precise.
 [[nodiscard]] bool may_be_explained(Cause cause);
 
-// True where a rank that ended with `cause` may be the victim of another that ended first.
+// True if a rank that ended with `cause` may be the victim of another that ended first.
 [[nodiscard]] bool may_be_a_victim(Cause cause);
 
 }  // namespace dts::run

@@ -21,7 +21,7 @@ std::optional<Evidence> evidence_of(const RunDirectory& run, unsigned attempt, u
   return read_evidence(last_lines(run.rank_log(attempt, rank), k_lines));
 }
 
-// Another rank that failed by itself, not for want of its peers.
+// Another rank that failed by itself, not because it lost its peers.
 std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
                                                      unsigned attempt,
                                                      unsigned world_size,
@@ -34,7 +34,7 @@ std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
   return std::nullopt;
 }
 
-// A program that finds no room for its state finds none for its last words either.
+// A program with no space left for its state has none for its last messages either.
 bool is_full(const std::string& folder) {
   constexpr std::uintmax_t k_least = 4096;
   std::error_code failed;
@@ -46,14 +46,14 @@ bool is_full(const std::string& folder) {
 
 namespace {
 
-// The outcome of MPI_Abort(code) by one of the ranks, where the log of one says so.
+// The outcome if one of the ranks called MPI_Abort(code), according to its log.
 std::optional<Outcome> abort_outcome(const RunDirectory& run,
                                      unsigned attempt,
                                      unsigned world_size) {
   for (unsigned rank = 0; rank < std::min(world_size, k_most_logs); ++rank) {
     const auto code = read_abort(last_lines(run.rank_log(attempt, rank), k_lines));
     if (!code) continue;
-    const int exit_code = static_cast<int>(*code & 0xff);  // as exit(3) cuts it
+    const int exit_code = static_cast<int>(*code & 0xff);  // truncated as by exit(3)
     return Outcome{exit_code == k_no_restart ? Cause::no_restart : Cause::user_exit,
                    exit_code == 0 ? 1 : exit_code,
                    fmt::format("rank {} called MPI_Abort with code {}", rank, *code),
@@ -82,7 +82,7 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.cause = other->second.cause;
     outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);
     outcome.rank = other->first;
-    outcome.node.clear();  // not of this rank
+    outcome.node.clear();  // not this rank's
   }
   return outcome;
 }
@@ -97,7 +97,7 @@ Outcome settle_completion(Outcome outcome, const std::string& metrics, unsigned 
   const bool knows_total = told && own->first_step >= 0 && summary.total_steps > 0;
   if (told && own->said_done && outcome.unsaved)
     return {Cause::completed, 0, "the stop ended a program that was done, as metrics.jsonl says"};
-  if (outcome.unsaved) return outcome;  // after its last step it may have had something to save
+  if (outcome.unsaved) return outcome;  // after its last step there may have been something to save
   if (told && own->said_done)
     return {Cause::completed, 0, "every rank exited 0, and metrics.jsonl says that it is done"};
   if (knows_total && own->last_step >= summary.total_steps)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An outcome and what the ranks' logs say of it.
+// Explains an outcome by what the ranks' logs say.
 #pragma once
 
 #include "core/run/directory/run_directory.hpp"
@@ -7,8 +7,8 @@
 
 namespace dts::run {
 
-// `outcome` with the cause that the failed rank's last lines show, if they do; and where that rank
-// may be only the victim of another, with the rank whose lines show a cause of their own. Reads the
+// `outcome` with the cause that the failed rank's last lines show, if they do; and, if that rank
+// may only be the victim of another, with the rank whose lines show a cause of their own. Reads the
 // ends of at most 256 logs. Thread-safe.
 [[nodiscard]] Outcome explain(Outcome outcome,
                               const RunDirectory& run,
@@ -18,7 +18,7 @@ namespace dts::run {
 // An outcome that may be "done" as well as "saved" or "stopped" (Outcome::may_be_done), settled by
 // what the program wrote into metrics.jsonl (`metrics`) in this attempt: complete if it contains
 // the event "done", or, if every rank exited 0, the last step of a known total. Without such
-// evidence the run comes back: a program that is done ends at once, one that is not would be lost.
+// evidence the run continues: a program that is done ends at once, one that is not would be lost.
 // Pure.
 [[nodiscard]] Outcome settle_completion(Outcome outcome,
                                         const std::string& metrics,

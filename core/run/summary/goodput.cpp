@@ -45,7 +45,7 @@ class Account {
       now_ = std::min(*time, until_);
       begun_ = true;
     }
-    // Only its program's reports show when it vanished: the ledger records it much later.
+    // Only its program's reports show when it vanished: the ledger recorded it much later.
     const bool silent = is_vanished(event) || event.attempt != attempt_;
     if (silent && vanished_.count(attempt_) != 0 && state_ != State::computing)
       state_ = State::down;
@@ -84,7 +84,7 @@ class Account {
     now_ = to;
   }
 
-  // The end of a run stops its clock; whoever asks for it again was away meanwhile.
+  // The end of a run stops its clock; the time until the user requests it again does not count.
   void reopen(const Event& event, Time time) {
     if (!event.is<Resumed, AttemptStarted, Requeued>()) return;
     over_ = false;
@@ -123,7 +123,7 @@ class Account {
 
   void close_attempt() {
     if (attempt_ == 0) return;
-    // By number, as summarise() sorts them: there may be very many.
+    // Sorted by number, see summarise(): there may be very many.
     const auto told = std::lower_bound(
         summary_.attempts.begin(),
         summary_.attempts.end(),
@@ -131,7 +131,7 @@ class Account {
         [](const AttemptSummary& a, unsigned number) { return a.number < number; });
     const bool known = told != summary_.attempts.end() && told->number == attempt_;
     if (span_) divide(*span_, known ? *told : AttemptSummary{});
-    TimeUse& all = done_[attempt_];  // twice only in a ledger that nobody of ours wrote
+    TimeUse& all = done_[attempt_];  // twice only in a ledger that we did not write
     for (const Phase phase : k_phases) all[phase] += use_[phase];
     attempt_ = 0;
     use_ = {};
@@ -144,7 +144,7 @@ class Account {
                        [](const AttemptSummary& attempt) { return attempt.gets_on; });
   }
 
-  // Divides the time in which the ranks ran, by the program's reports.
+  // Divides the time in which the ranks ran by the program's reports.
   void divide(const Span& span, const AttemptSummary& told) {
     const auto training = parse_utc(told.training);
     const Time first = training ? std::clamp(*training, span.begin, span.end) : span.begin;
@@ -162,7 +162,7 @@ class Account {
     use_[Phase::saving] += saving;
     left -= saving;
     if (!told.gets_on) {
-      // A program that reports its steps has not reached the first one here.
+      // A program that reports steps elsewhere has not reached its first one here.
       use_[tells_steps() ? Phase::starting : Phase::unmeasured] += left;
       return;
     }
@@ -183,9 +183,9 @@ class Account {
   bool begun_ = false;
   bool over_ = false;
   State state_ = State::queued;
-  unsigned attempt_ = 0;  // the one that goes on; 0: none
-  TimeUse use_;           // of it
-  TimeUse waited_;        // since the last one
+  unsigned attempt_ = 0;  // the one that is running; 0: none
+  TimeUse use_;           // for that attempt
+  TimeUse waited_;        // since the previous attempt
   std::optional<Span> span_;
   std::set<unsigned> vanished_;
   std::map<unsigned, milliseconds> stalled_;

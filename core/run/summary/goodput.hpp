@@ -17,11 +17,11 @@ namespace dts::run {
 enum class Phase {
   computing,   // steps that count
   queued,      // submitted or requeued, and no agent yet
-  starting,    // from the agent's begin to the program's first step
-  saving,      // checkpoints, without one made for a stop
-  lost,        // steps that the next attempt did again
+  starting,    // from the agent's start to the program's first step
+  saving,      // checkpoints, except one made for a stop
+  lost,        // steps that the next attempt repeated
   stopping,    // from the request to stop to the end of the attempt
-  down,        // no attempt and none asked for: back-off, a lost agent, a run that somebody stopped
+  down,        // no attempt and none requested: back-off, a lost agent, a run stopped by the user
   unmeasured,  // programs ran that reported no steps: its use is unknown
   stalled,     // without progress, before a hang was found
 };
@@ -50,22 +50,23 @@ struct TimeUse {
   }
 
   [[nodiscard]] std::chrono::milliseconds total() const;
-  // Computing as a share of the total, 0 to 1; negative where no time has passed, and where
-  // programs have run and none of it was measured.
+  // Computing as a share of the total, 0 to 1; negative if no time has passed, or if programs have
+  // run and none of it was measured.
   [[nodiscard]] double goodput() const;
 };
 
 struct Goodput {
   TimeUse run;                           // from the run's creation to its end, or to `until`
-  std::map<unsigned, TimeUse> attempts;  // with the wait before each; a wait that no attempt has
-                                         // ended yet is the run's alone
+  std::map<unsigned, TimeUse> attempts;  // including the wait before each; a wait that no attempt
+                                         // has ended yet counts for the run alone
 };
 
 // From the run's own events (whole seconds) and its program's reports (summarise()). Time between
-// two events belongs to one phase, so the phases add up to the wall time of the run exactly, and
-// those of the attempts to no more. `until` ends a run that has no end; events later than it count
-// as then. An attempt whose agent vanished is down from its program's last report. If the program
-// reports no steps in any attempt, everything after its start is unmeasured.
+// two events belongs to one phase, so the phases of the run add up to its wall time exactly, and
+// those of the attempts to no more. `until` ends a run that has no end; later events count as if
+// they had happened then. If its agent vanished, an attempt counts as down from its program's last
+// report on. If the program reports no steps in any attempt, everything after its start is
+// unmeasured.
 [[nodiscard]] Goodput account(const std::vector<Event>& events,
                               const RunSummary& summary,
                               std::chrono::system_clock::time_point until);
@@ -74,11 +75,11 @@ struct Goodput {
 [[nodiscard]] std::map<std::string, double> in_seconds(const TimeUse& use);
 
 // "93 % of 2 h 14 min computing; queued 10 min 0 s, lost 40 s": the phases that took a second at
-// least, the longest first. "unknown: the program reported no steps; ..." where goodput() is
-// negative. Empty where no time has passed.
+// least, the longest first. "unknown: the program reported no steps; ..." if goodput() is negative.
+// Empty if no time has passed.
 [[nodiscard]] std::string in_words(const TimeUse& use);
 
-// "40 s", "10 min 5 s", "2 h 14 min", "3 d 2 h": to the nearest second, the rest cut off.
+// "40 s", "10 min 5 s", "2 h 14 min", "3 d 2 h": to the nearest second, smaller units cut off.
 [[nodiscard]] std::string duration_words(std::chrono::milliseconds time);
 
 }  // namespace dts::run

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// A summary in the making: where each attempt is in it, since there may be very many.
+// A summary under construction, with an index of its attempts, since there may be very many.
 struct Draft {
   RunSummary summary{};
   std::unordered_map<unsigned, std::size_t> places{};
@@ -29,7 +29,7 @@ AttemptSummary& attempt_of(Draft& draft, unsigned number) {
   return attempts[place->second];
 }
 
-// Every rank has saved when it was asked to, or has asked itself to be run again: nothing is lost.
+// Every rank saved when it was asked to, or itself asked to be run again: nothing is lost.
 bool saved_for_stop(const AttemptEnded& ended) {
   const auto cause = ended.cause.value();
   if (!cause || ended.unsaved) return false;
@@ -46,7 +46,7 @@ struct EventTaker {
   AttemptSummary& attempt;
 
   void operator()(const AttemptStarted& started) {
-    attempt = AttemptSummary{};  // one that could not begin may have had the number
+    attempt = AttemptSummary{};  // the number may belong to one that could not begin
     attempt.number = event.attempt;
     attempt.started = event.time;
     attempt.nodes = started.nodes;
@@ -91,7 +91,7 @@ struct EventTaker {
     summary.done = decided.decision == Action::done;
   }
 
-  void operator()(const auto&) {}  // says nothing of it
+  void operator()(const auto&) {}  // the summary ignores it
 };
 
 void take_event(Draft& draft, const Event& event) {
@@ -103,10 +103,9 @@ void take_event(Draft& draft, const Event& event) {
 constexpr std::size_t k_longest_digest = 128;
 constexpr double k_most_seconds = 1e9;
 constexpr std::int64_t k_most_attempts = 1'000'000;
-constexpr std::int64_t k_most_steps =
-    1'000'000'000'000'000;  // so that sums of them do not overflow
+constexpr std::int64_t k_most_steps = 1'000'000'000'000'000;  // so that their sums do not overflow
 
-// A member that is a whole number of at most `most`; -1 for anything else.
+// A member that is a whole number up to `most`; -1 for anything else.
 std::int64_t whole(const json& metric, const char* name, std::int64_t most) {
   const auto found = metric.find(name);
   if (found == metric.end() || !found->is_number_unsigned()) return -1;
@@ -122,12 +121,12 @@ double duration(const json& metric) {
   return value > 0 && value < k_most_seconds ? value : 0;
 }
 
-// Text of the program's own may stand between its metrics: only what was one is damaged.
+// The program's own text may stand between its metrics: only a truncated metric counts as damaged.
 bool is_ours(std::string_view line) {
   return line.starts_with('{') || line.find('\0') != std::string_view::npos;
 }
 
-// The newest save, in case the next line reports a stop: then it was made for that stop.
+// The newest save: if the next line reports a stop, it was made for that stop.
 struct LastSave {
   std::int64_t attempt = 0;
   std::int64_t step = -1;
@@ -188,7 +187,7 @@ void take_metrics(Draft& draft, std::string_view text) {
   }
 }
 
-// An attempt's work is lost as far as the next one that got to training began before its end.
+// An attempt's work is lost if the next one that trained began before the step at which it ended.
 void count_lost_steps(RunSummary& summary) {
   std::int64_t resumed_at = -1;
   for (auto attempt = summary.attempts.rbegin(); attempt != summary.attempts.rend(); ++attempt) {
