@@ -41,7 +41,7 @@ struct LauncherCommand {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> environment{};  // on top of the agent's
   std::string description{};    // for the log: "mpirun (Open MPI) 4.1.4"
-  bool needs_sentinel = false;  // to hear of a preemption: see sentinel_command()
+  bool needs_sentinel = false;  // to be signalled on a preemption: see sentinel_command()
 };
 
 // One launcher. Everything but `ask` is pure.

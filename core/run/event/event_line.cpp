@@ -46,7 +46,8 @@ constexpr bool is_in_order(const Rows& event) {
 }
 
 static_assert(std::apply([](const auto&... events) { return (is_in_order(events) && ...); },
-                         k_events));
+                         k_events),
+              "every member of an event is in k_members, and the rows follow its order");
 
 // --- writing: a value that says nothing is omitted ---
 

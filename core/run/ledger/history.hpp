@@ -17,10 +17,9 @@ namespace dts::run {
 
 // How often the run's computing was interrupted since the last `dtsubmit requeue`.
 struct FailureRecord {
-  unsigned failures =
-      0;  // ends that cost unsaved work: a crash, a lost node, a stop without all saves
-  Seconds running{0};  // of all ranks together, as far as it is known
-  Seconds save{0};     // that a checkpoint took last, over the whole ledger; 0: not known
+  unsigned failures = 0;  // ends that lost work: a crash, a lost node, a stop without all saves
+  Seconds running{0};     // of all ranks together, as far as it is known
+  Seconds save{0};        // that a checkpoint took last, over the whole ledger; 0: not known
 };
 
 [[nodiscard]] FailureRecord failure_record(const std::vector<Event>& events);

@@ -51,7 +51,7 @@ class SilentNodes {
   [[nodiscard]] std::vector<std::string> take_to_ask() { return std::exchange(to_ask_, {}); }
 
  private:
-  // Empty where the nodes are not known.
+  // Empty if the nodes are not known.
   [[nodiscard]] std::vector<std::string> nodes() const;
   void judge(const std::vector<NodeSight>& sights,
              const std::vector<std::string>& silent,
