@@ -75,7 +75,7 @@ class RankProcess {
   const std::vector<std::string>& command_;
   LineConnection agent_;
   UniqueFd signals_;
-  HeldPort worker_;  // sockets: until the program starts; their lock files: as long as we live
+  HeldPort worker_;  // port sockets: until the program starts; claims: as long as we live
   HeldPort rendezvous_;
   RankSegments segments_;                // declared before the program, so destroyed after it
   DetachedCall<NodeFacts> measurement_;  // by the first rank of a node
