@@ -135,6 +135,10 @@ Result<int> dispatch(int argc, char** argv) {
   const bool has_command = separator != words.end();
   if (has_command) invocation.command.assign(separator + 1, words.end());
   words.erase(separator, words.end());
+  if (const auto all = std::find(words.begin(), words.end(), "--help-all"); all != words.end()) {
+    invocation.all_options = true;
+    *all = "--help";
+  }
   // The verbs used inside a job start once per rank: they skip setting up the whole command line.
   if (!words.empty() && is_inside_verb(words.front()))
     return run_inside_verb(words, invocation.command);

@@ -21,6 +21,7 @@ using Action = std::function<Result<int>()>;
 struct Invocation {
   std::vector<std::string> command;  // everything after `--`
   Action action;                     // set by the verb that was chosen
+  bool all_options = false;          // --help-all: --help shows the rare ones, too
 };
 
 // Each adds its subcommand to `app`; its final callback sets `invocation.action`.

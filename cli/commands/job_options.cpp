@@ -30,7 +30,7 @@ void add_option(CLI::App& verb, const spec::Option& row, JobOptions& options) {
     option = verb.add_option(row.names, options.typed[name], row.help);
     option->type_name(row.value.type);
   }
-  option->group(heading(row.group));
+  option->group(row.is_rare && !options.shows_rare ? "" : heading(row.group));
   if (*row.variable != '\0') option->envname(row.variable);
 }
 

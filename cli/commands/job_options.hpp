@@ -22,7 +22,8 @@ struct JobOptions {
   // By long name, as typed; parsed by make_spec(), so that all mistakes are reported together.
   std::map<std::string, std::string> typed;
   std::map<std::string, bool> flags;
-  std::string runs;  // folder of run directories
+  std::string runs;         // folder of run directories
+  bool shows_rare = false;  // --help does, before add_options()
 };
 
 // The options of one group; with those of Group::job also --runs.

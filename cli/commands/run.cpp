@@ -72,7 +72,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* verb =
       app.add_subcommand("run", "run the same job on this machine or --hosts, without Slurm");
-  verb->footer("Every rank's output is in the run directory. Ctrl-C saves and stops (exit 130).");
+  verb->footer(
+      "Every rank's output is in the run directory. Ctrl-C saves and stops (exit 130). More "
+      "options: --help-all.");
+  options->job.shows_rare = invocation.all_options;
   add_options(*verb, spec::Group::job, options->job);
   add_options(*verb, spec::Group::hosts, options->job);
   verb->add_option(

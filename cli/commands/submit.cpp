@@ -187,9 +187,10 @@ void add_submit(CLI::App& app, Invocation& invocation) {
   CLI::App* verb = app.add_subcommand(
       "submit", "submit a job to Slurm (the default command: `submit` may be omitted)");
   verb->footer(
-      "Without a program after `--` the bundled trainer runs.\n"
+      "Without a program after `--` the bundled trainer runs. More options: --help-all.\n"
       "Exit codes: 0 ok, 2 usage, 3 invalid job, 4 no scheduler, 5 rejected, 74 disk; with --wait "
       "the job's own.");
+  options->job.shows_rare = invocation.all_options;
   add_options(*verb, spec::Group::job, options->job);
   add_options(*verb, spec::Group::slurm, options->job);
   verb->add_flag("-W,--wait", options->wait, "wait for the end and exit with the job's code");

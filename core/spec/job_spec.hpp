@@ -24,6 +24,8 @@ struct JobSpec {
   unsigned nodes = 1;                     // >= 1
   std::optional<unsigned> gpus_per_node;  // 0 is allowed and means none
   std::optional<unsigned> ntasks_per_node;
+  bool per_node = false;  // the program starts its node's processes itself
+  bool per_rank = false;  // the program is a rank, even where it is known to start processes
   std::optional<unsigned> cpus_per_task;
   std::string partition;  // empty: the site's default
   std::string exclude;    // host list of nodes not to run on

@@ -44,6 +44,7 @@ struct Option {
   const char* key = "";       // in spec.json; empty: the long name with underscores
   const char* variable = "";  // environment variable that stands in for the option
   Group group = Group::job;
+  bool is_rare = false;  // in the manual pages only: --help is one screen
 
   [[nodiscard]] std::string long_name() const;  // "--nodes"
   [[nodiscard]] std::string json_key() const;   // "nodes"

@@ -30,6 +30,23 @@ The default is none.
        .manual = R"(Ranks on each node.
 The default is one per GPU, or 1 without GPUs.
 )"},
+      {.names = "--per-node",
+       .value = flag(&JobSpec::per_node, Written::if_set),
+       .help = "start the program once on each node: it starts the node's processes itself",
+       .manual =
+           R"(Start the program once on each node: it starts the node's processes itself, one per GPU, and its own
+ranks are its business.
+It gets the number of nodes, its node's rank and the rendezvous as torchrun does.
+For a script that calls torchrun, for example; launchers that show in the command are recognised without it.
+)",
+       .is_rare = true},
+      {.names = "--per-rank",
+       .value = flag(&JobSpec::per_rank, Written::if_set),
+       .help = "start the program once for each rank, even if it looks like a launcher",
+       .manual =
+           R"(Start the program once for each rank, even if it is known to start processes itself.
+)",
+       .is_rare = true},
       {.names = "-c,--cpus-per-task",
        .value = count(&JobSpec::cpus_per_task, 1),
        .help = "cores for each rank [its share of the node]",
@@ -72,7 +89,9 @@ A program that is
 .B torchrun
 (or python3 \-m torch.distributed.run) gets one task on each node and starts that node's processes itself,
 one per GPU unless its own \-\-nproc\-per\-node says otherwise.
-It gets the number of nodes, node rank and rendezvous through its PET_* variables, so the options for them can be omitted.
+It gets the number of nodes, node rank and rendezvous through its PET_* variables, so the options for them can be omitted;
+for others see PROGRAMS THAT START PROCESSES THEMSELVES in
+.BR dtsubmit\-submit (1).
 torchrun turns every exit code of your program into 1: a run still continues after a stop that dtsubmit requested,
 but your program cannot ask for another attempt with 85.
 )"},

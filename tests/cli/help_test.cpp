@@ -46,6 +46,17 @@ TEST_CASE("help of the program and of every verb is as it was") {
   }
 }
 
+TEST_CASE("--help-all shows the rare options that --help leaves out") {
+  const Session session;
+  for (const char* verb : {"submit", "run"}) {
+    CHECK(session.dtsubmit({verb, "--help"}).out.find("--per-rank") == std::string::npos);
+    const Output all = session.dtsubmit({verb, "--help-all"});
+    CHECK(all.exit_code == 0);
+    CHECK(all.out.find("  --per-rank  ") != std::string::npos);
+    CHECK(all.out.find("-N,--nodes N") != std::string::npos);
+  }
+}
+
 TEST_CASE("no word at all, -h and --help are the same; --version is one line") {
   const Session session;
   const std::string help = session.dtsubmit({"--help"}).out;

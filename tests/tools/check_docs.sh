@@ -37,7 +37,12 @@ compare() {
     return
   }
   told=$(options_of_page "$page")
-  helped=$(for command in "$@"; do $command --help; done | options_of_help)
+  helped=$(for command in "$@"; do
+    case $command in
+      *' submit' | *' run') $command --help-all ;; # --help is one screen
+      *) $command --help ;;
+    esac
+  done | options_of_help)
   for option in $helped; do
     echo "$told" | grep -qxF -- "$option" || complain "$page: $option of \`$1 --help\` is not there"
   done

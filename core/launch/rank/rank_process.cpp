@@ -66,7 +66,8 @@ void RankProcess::handle(const Go& message) {
   const auto is_set = [](const std::string& name) {
     return getenv_lookup(name.c_str()).has_value();
   };
-  plan::Environment environment = binding_.place_threads(message, command_, is_set);
+  const std::vector<std::string>& command = message.command.empty() ? command_ : message.command;
+  plan::Environment environment = binding_.place_threads(message, command, is_set);
   say(binding_.bound());
   if (!binding_.may_start()) return;  // the agent will end the attempt
   environment.insert(environment.end(), message.environment.begin(), message.environment.end());
@@ -75,7 +76,7 @@ void RankProcess::handle(const Go& message) {
   if (const auto ready = progress_.prepare(message.checkpoint_every, environment); !ready)
     return say(Failed{ready.error().message});
   segments_.prepare(environment, is_set);
-  const auto started = program_.start(command_, environment, {message.log, message.log_timestamps});
+  const auto started = program_.start(command, environment, {message.log, message.log_timestamps});
   if (!started) return say(unstartable(started.error()));
   // proctrack/linuxproc signals children before their parents: a shell may die before the signal
   // reaches us.

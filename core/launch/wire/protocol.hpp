@@ -199,6 +199,9 @@ struct Go {
   std::vector<unsigned> thread_cpus{};
   // The scheduler's signals to a step reach programs directly, too.
   bool signals_reach_programs = false;
+  // The program and its arguments where they differ from the job's: a launcher that is given its
+  // node's place. Empty: the job's.
+  std::vector<std::string> command{};
 };
 
 struct Advise {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the control channel's messages: what comes from the other side is checked field by field.
+#include "core/base/text/json_bytes.hpp"
 #include "core/base/text/json_fields.hpp"
 #include "core/launch/wire/protocol.hpp"
 
@@ -108,6 +109,16 @@ PlannedBinding planned_binding_from(const json& j) {
   return {counts(j, "cpus"), *memory, count(j, "gpus_per_node"), count(j, "node_cpus")};
 }
 
+std::vector<std::string> arguments(const json& j, const char* name) {
+  std::vector<std::string> all;
+  for (const json& word : j.at(name).get_ref<const json::array_t&>()) {
+    auto bytes = bytes_from_json(word);
+    if (!bytes) wrong_field(name);
+    all.push_back(*std::move(bytes));
+  }
+  return all;
+}
+
 Go go_from(const json& j) {
   Go go;
   go.binding = planned_binding_from(j);
@@ -120,6 +131,7 @@ Go go_from(const json& j) {
   go.checkpoint_every = milliseconds(j, "checkpoint_every");
   go.thread_cpus = counts(j, "thread_cpus");
   go.signals_reach_programs = j.at("signals_reach_programs").get<bool>();
+  go.command = arguments(j, "command");
   return go;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the control channel's messages.
 #include "core/base/overload.hpp"
+#include "core/base/text/json_bytes.hpp"
 #include "core/launch/wire/protocol.hpp"
 
 #include <nlohmann/json.hpp>
@@ -47,6 +48,24 @@ json reached_to(const Reached& m) {
     routes.push_back(
         {{"address", route.address}, {"from", route.from}, {"interface", route.interface}});
   return {{"type", "reached"}, {"routes", std::move(routes)}};
+}
+
+json go_to(const Go& m) {
+  return {{"type", "go"},
+          {"cpus", m.binding.cpus},
+          {"memory", plan::to_text(m.binding.memory)},
+          {"gpus_per_node", m.binding.gpus_per_node},
+          {"node_cpus", m.binding.node_cpus},
+          {"strict_binding", m.strict_binding},
+          {"environment", m.environment},
+          {"log", m.log},
+          {"log_timestamps", m.log_timestamps},
+          {"stop_signal", m.stop_signal},
+          {"hang_seconds", m.hang_seconds},
+          {"checkpoint_every", m.checkpoint_every},
+          {"thread_cpus", m.thread_cpus},
+          {"signals_reach_programs", m.signals_reach_programs},
+          {"command", bytes_to_json(m.command)}};
 }
 
 // Names and output may hold any bytes; invalid UTF-8 must not throw here.
@@ -147,22 +166,7 @@ std::string to_line(const ToRank& message) {
                                    {"port", m.port},
                                    {"nonce", m.nonce}};
                      },
-                     [](const Go& m) {
-                       return json{{"type", "go"},
-                                   {"cpus", m.binding.cpus},
-                                   {"memory", plan::to_text(m.binding.memory)},
-                                   {"gpus_per_node", m.binding.gpus_per_node},
-                                   {"node_cpus", m.binding.node_cpus},
-                                   {"strict_binding", m.strict_binding},
-                                   {"environment", m.environment},
-                                   {"log", m.log},
-                                   {"log_timestamps", m.log_timestamps},
-                                   {"stop_signal", m.stop_signal},
-                                   {"hang_seconds", m.hang_seconds},
-                                   {"checkpoint_every", m.checkpoint_every},
-                                   {"thread_cpus", m.thread_cpus},
-                                   {"signals_reach_programs", m.signals_reach_programs}};
-                     },
+                     [](const Go& m) { return go_to(m); },
                      [](const Advise& m) {
                        return json{{"type", "advise"}, {"milliseconds", m.milliseconds}};
                      },

@@ -1,50 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/layout/check_own_launcher.hpp"
 
-#include <fmt/format.h>
+#include "core/plan/layout/launcher_words.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 namespace dts::plan {
 namespace {
 
+using Kind = OwnLauncher::Kind;
+
+std::string shown(const OwnLauncher& launcher) {
+  if (launcher.wrapper.empty()) return launcher.name;
+  return fmt::format("{} (behind `{}`)", launcher.name, launcher.wrapper);
+}
+
 // True for --machine_rank 1 and the like: the option gives the launcher the rank of its node.
 bool is_told_its_node(const OwnLauncher& launcher) {
-  return std::any_of(launcher.words.begin(), launcher.words.end(), [](std::string word) {
-    std::replace(word.begin(), word.end(), '_', '-');
-    return word.rfind("--machine-rank", 0) == 0 || word.rfind("--node-rank", 0) == 0;
-  });
+  return option_of(launcher, "--machine-rank --node-rank").has_value();
+}
+
+Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) {
+  const std::uint64_t all = std::uint64_t{plan.ntasks_per_node} * plan.workers_per_task;
+  return {plan.hosts.empty() ? "--ntasks-per-node" : "--hosts",
+          fmt::format("{} starts the {} processes of a node itself: {} of it would start {}",
+                      shown(launcher),
+                      plan.workers_per_task,
+                      plan.ntasks_per_node,
+                      all),
+          plan.hosts.empty()
+              ? "omit --ntasks-per-node: one is started on each node; --per-rank starts one for "
+                "each rank nevertheless"
+              : "name each host once, without a number of ranks"};
+}
+
+// One on each node, and nothing that would let those know of each other.
+void check_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  if (plan.nodes > 1 && launcher.kind == Kind::node && launcher.told.empty() &&
+      !is_told_its_node(launcher))
+    problems.push_back(
+        {"command",
+         fmt::format("{} would be started on each of {} nodes without knowing of the others",
+                     shown(launcher),
+                     plan.nodes),
+         std::string(launcher.instead)});
+  const std::string options = options_to_write(plan, launcher);
+  if (!launcher.place && !options.empty())
+    problems.push_back({"command",
+                        fmt::format("{} is in a shell's text within another, where its options "
+                                    "for this job cannot be inserted",
+                                    shown(launcher)),
+                        "write them: " + options});
 }
 
 }  // namespace
 
 void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
-  using Kind = OwnLauncher::Kind;
-  const std::string where =
-      launcher.wrapper.empty() ? "" : fmt::format(" (behind `{}`)", launcher.wrapper);
-  if (launcher.kind == Kind::torchrun && plan.ntasks_per_node > 1)
-    problems.push_back(
-        {plan.hosts.empty() ? "--ntasks-per-node" : "--hosts",
-         fmt::format("{}{} starts the {} processes of a node itself: {} of it would start {}",
-                     launcher.name,
-                     where,
-                     plan.workers_per_task,
-                     plan.ntasks_per_node,
-                     std::uint64_t{plan.ntasks_per_node} * plan.workers_per_task),
-         plan.hosts.empty() ? "omit --ntasks-per-node: one is started on each node"
-                            : "name each host once, without a number of ranks"});
+  if (launcher.kind == Kind::torchrun || launcher.kind == Kind::node) {
+    if (plan.ntasks_per_node > 1)
+      problems.push_back(started_for_each_rank(plan, launcher));
+    else
+      check_told(plan, launcher, problems);
+  }
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
-  const bool one_a_node = plan.ntasks_per_node == 1 && is_told_its_node(launcher);
-  if (launcher.kind == Kind::other && ranks > 1 && !one_a_node)
+  if (launcher.kind == Kind::other && ranks > 1)
     problems.push_back(
         {"command",
-         fmt::format("{}{} starts the processes itself, and the job would start {} of it, one for "
+         fmt::format("{} starts the processes itself, and the job would start {} of it, one for "
                      "each rank",
-                     launcher.name,
-                     where,
+                     shown(launcher),
                      ranks),
          "name the program that it starts: each rank gets RANK, WORLD_SIZE, LOCAL_RANK and "
-         "MASTER_ADDR from dtsubmit; on one node --ntasks-per-node 1 starts the launcher once"});
+         "MASTER_ADDR from dtsubmit; on one node --ntasks-per-node 1 starts the launcher once; "
+         "--per-rank starts one for each rank nevertheless"});
 }
 
 }  // namespace dts::plan

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
+#include "core/plan/layout/own_launcher.hpp"
 #include "core/plan/plan.hpp"
 
 #include <string>
@@ -27,5 +28,14 @@ inline void decide(Plan& plan, std::string_view what, unsigned value, std::strin
 // Slurm may send the signal up to 60 s early (sbatch(1), --signal): a margin within a minute of the
 // limit would fire right at the start.
 void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems);
+
+// The processes that each task starts itself, where the program is known to or --per-node says so.
+void choose_workers(Plan& plan, const spec::JobSpec& spec, const OwnLauncher& launcher);
+
+// What such processes cannot have, and contradictions between the options that say who starts them.
+void check_workers(const Plan& plan,
+                   const spec::JobSpec& spec,
+                   const OwnLauncher& launcher,
+                   Diagnostics& problems);
 
 }  // namespace dts::plan

@@ -21,35 +21,7 @@ namespace {
 
 constexpr std::uint64_t k_most_ranks = 1'000'000;
 
-// The value of --nproc-per-node where it is a number: --nproc_per_node=8, --nproc-per-node 8.
-std::optional<unsigned> asked_workers(const std::vector<std::string>& command) {
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    std::string word = command[i].substr(0, command[i].find('='));
-    std::replace(word.begin(), word.end(), '_', '-');
-    if (word != "--nproc-per-node") continue;
-    const bool joined = word.size() < command[i].size();
-    const std::string value = joined                   ? command[i].substr(word.size() + 1)
-                              : i + 1 < command.size() ? command[i + 1]
-                                                       : "";
-    if (const auto number = parse_number(value); number && *number >= 1 && *number <= k_most_ranks)
-      return static_cast<unsigned>(*number);
-  }
-  return std::nullopt;
-}
-
-void choose_workers(Plan& plan, const OwnLauncher& launcher) {
-  if (launcher.kind != OwnLauncher::Kind::torchrun) return;
-  const auto asked = asked_workers(launcher.words);
-  plan.workers_per_task = asked.value_or(std::max(1U, plan.gpus_per_node));
-  decide(plan,
-         "workers-per-task",
-         plan.workers_per_task,
-         asked                    ? "--nproc-per-node of torchrun"
-         : plan.gpus_per_node > 0 ? "torchrun: one process per GPU"
-                                  : "torchrun without GPUs: one process");
-}
-
-void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems) {
+void choose_environment(Plan& plan, const spec::JobSpec& spec) {
   plan.frameworks = spec.frameworks;
   plan.bind_threads = spec.bind_threads;
   plan.bind = spec.bind;
@@ -57,15 +29,6 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& prob
   plan.cores_per_rank = spec.cores_per_rank;
   if (spec.bind.policy != spec::BindPolicy::automatic)
     decide(plan, "bind", spec.bind.text, k_as_asked);
-  const bool has_torch =
-      std::find(spec.frameworks.begin(), spec.frameworks.end(), "torch") != spec.frameworks.end();
-  if (plan.workers_per_task > 0 && !has_torch)
-    problems.push_back({"--framework", "torchrun needs the variables of torch", "add torch"});
-  if (plan.workers_per_task > 1 && spec.bind_threads != "none")
-    problems.push_back(
-        {"--bind-threads",
-         "torchrun's processes share one environment: all would be on the same cores",
-         "omit it, or start the processes without torchrun"});
   if (spec.frameworks != spec::all_frameworks())
     decide(plan,
            "framework",
@@ -80,7 +43,10 @@ void choose_environment(Plan& plan, const spec::JobSpec& spec, Diagnostics& prob
                : "as requested: one core for each OpenMP thread");
 }
 
-void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
+void choose_tasks(Plan& plan,
+                  const spec::JobSpec& spec,
+                  const OwnLauncher& launcher,
+                  const Fit& fit) {
   constexpr const char* k_what = "ntasks-per-node";
   if (spec.ntasks_per_node) {
     plan.ntasks_per_node = *spec.ntasks_per_node;
@@ -88,7 +54,10 @@ void choose_tasks(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
   }
   if (plan.workers_per_task > 0)
     return decide(
-        plan, k_what, plan.ntasks_per_node, "torchrun starts the node's processes itself");
+        plan,
+        k_what,
+        plan.ntasks_per_node,
+        spec.per_node ? "--per-node" : launcher.name + " starts the node's processes itself");
   if (plan.gpus_per_node > 0) {
     plan.ntasks_per_node = plan.gpus_per_node;
     return decide(plan, k_what, plan.ntasks_per_node, "one rank per GPU");
@@ -240,13 +209,14 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   if (spec.spares > 0) decide(plan, "spares", plan.spares = spec.spares, k_as_asked);
   choose_exclusion(plan, spec, cluster, fit);
   const OwnLauncher launcher = find_own_launcher(spec.command);
-  choose_workers(plan, launcher);
-  choose_tasks(plan, spec, fit);
+  choose_workers(plan, spec, launcher);
+  choose_tasks(plan, spec, launcher, fit);
   share_hosts(plan);
   choose_cpus(plan, spec, fit);
-  choose_environment(plan, spec, problems);
+  choose_environment(plan, spec);
   check_ranks(plan, problems);
-  check_own_launcher(plan, launcher, problems);
+  check_workers(plan, spec, launcher, problems);
+  if (!spec.per_rank) check_own_launcher(plan, launcher, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
   choose_launcher(plan, spec);
   if (!plan.hosts.empty() && spec.command.empty())

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan/layout/own_launcher.hpp"
 
+#include "core/base/text/text.hpp"
+#include "core/plan/layout/known_launchers.hpp"
 #include "core/plan/layout/shell_words.hpp"
 
 #include <algorithm>
 #include <initializer_list>
 #include <span>
-#include <string_view>
 
 namespace dts::plan {
 namespace {
@@ -16,156 +17,7 @@ using Words = std::span<const std::string>;
 
 constexpr int k_deepest = 16;  // programs that run programs
 
-struct Launcher {
-  std::string_view program;  // its file's name, or "-m MODULE" of Python
-  std::string_view verb;     // the subcommand that makes it a launcher; empty: it always is one
-  Kind kind;
-};
-
-constexpr Launcher k_launchers[] = {
-    {"torchrun", "", Kind::torchrun},
-    {"-m torch.distributed.run", "", Kind::torchrun},
-    {"-m torch.distributed.launch", "", Kind::torchrun},
-    {"torchrun_xpu", "", Kind::torchrun},
-    {"accelerate", "launch", Kind::other},
-    {"accelerate-launch", "", Kind::other},
-    {"-m accelerate.commands.launch", "", Kind::other},
-    {"-m accelerate", "launch", Kind::other},
-    {"deepspeed", "", Kind::other},
-    {"-m deepspeed.launcher.runner", "", Kind::other},
-    {"-m deepspeed.launcher.launch", "", Kind::other},
-    {"colossalai", "run", Kind::other},
-    {"horovodrun", "", Kind::other},
-    {"-m horovod.runner", "", Kind::other},
-    {"-m paddle.distributed.launch", "", Kind::other},
-    {"fabric", "run", Kind::other},
-    {"mpirun", "", Kind::other},
-    {"mpiexec", "", Kind::other},
-    {"orterun", "", Kind::other},
-    {"prterun", "", Kind::other},
-    {"srun", "", Kind::other},
-};
-
-// A program that runs the program in its words.
-struct Wrapper {
-  std::string_view program;
-  std::string_view verb;  // "run" of `uv run`; empty: none
-  // Options whose value is the next word.
-  std::initializer_list<std::string_view> with_value;
-  unsigned operands;  // words before the program: the image of a container
-};
-
-// Singularity and Apptainer are one program under two names.
-const std::initializer_list<std::string_view> k_container_exec{"-B",
-                                                               "--bind",
-                                                               "--env",
-                                                               "--env-file",
-                                                               "--pwd",
-                                                               "--cwd",
-                                                               "-H",
-                                                               "--home",
-                                                               "-W",
-                                                               "--workdir",
-                                                               "--mount",
-                                                               "-o",
-                                                               "--overlay",
-                                                               "-S",
-                                                               "--scratch",
-                                                               "--network",
-                                                               "--app"};
-const std::initializer_list<std::string_view> k_container_run{
-    "-B", "--bind", "--env", "--pwd", "-H", "--home"};
-
-const Wrapper k_wrappers[] = {
-    {"env", "", {"-u", "--unset", "-C", "--chdir"}, 0},
-    {"exec", "", {"-a"}, 0},
-    {"command", "", {}, 0},
-    {"time", "", {"-f", "-o", "--format", "--output"}, 0},
-    {"nice", "", {"-n", "--adjustment"}, 0},
-    {"ionice", "", {"-c", "-n", "--class", "--classdata"}, 0},
-    {"nohup", "", {}, 0},
-    {"setsid", "", {}, 0},
-    {"stdbuf", "", {"-i", "-o", "-e"}, 0},
-    {"timeout", "", {"-k", "-s", "--kill-after", "--signal"}, 1},
-    {"numactl", "", {"-N", "-m", "-C", "-i", "-p"}, 0},
-    {"taskset", "", {}, 1},
-    {"chrt", "", {}, 1},
-    {"xvfb-run", "", {"-n", "-s", "-e", "-f"}, 0},
-    {"sudo", "", {"-u", "-g", "-E"}, 0},
-    {"strace", "", {"-o", "-e", "-p", "-s"}, 0},
-    {"catchsegv", "", {}, 0},
-    {"uv",
-     "run",
-     {"-p",
-      "--python",
-      "--with",
-      "--with-requirements",
-      "--with-editable",
-      "--project",
-      "--directory",
-      "--extra",
-      "--group",
-      "--only-group",
-      "--no-group",
-      "--env-file",
-      "--package",
-      "--index",
-      "--index-url",
-      "--cache-dir"},
-     0},
-    {"poetry", "run", {"-C", "--directory", "-P", "--project"}, 0},
-    {"pipenv", "run", {}, 0},
-    {"pdm", "run", {"-p", "--project"}, 0},
-    {"hatch", "run", {"-e", "--env"}, 0},
-    {"rye", "run", {}, 0},
-    {"pixi", "run", {"-e", "--environment", "--manifest-path"}, 0},
-    {"conda", "run", {"-n", "--name", "-p", "--prefix", "--cwd"}, 0},
-    {"mamba", "run", {"-n", "--name", "-p", "--prefix", "--cwd"}, 0},
-    {"micromamba",
-     "run",
-     {"-n", "--name", "-p", "--prefix", "--cwd", "-r", "--root-prefix", "-e", "--env"},
-     0},
-    {"singularity", "exec", k_container_exec, 1},
-    {"apptainer", "exec", k_container_exec, 1},
-    {"singularity", "run", k_container_run, 1},
-    {"apptainer", "run", k_container_run, 1},
-    {"ch-run", "", {"-b", "--bind", "-c", "--cd", "--set-env", "-d", "--home"}, 1},
-    {"enroot", "start", {"-m", "--mount", "-e", "--env", "-c", "--conf"}, 1},
-    {"shifter", "", {"--image", "-i", "--volume", "-V", "--module", "--workdir"}, 0},
-    {"nsys",
-     "profile",
-     {"-o",
-      "--output",
-      "-t",
-      "--trace",
-      "-s",
-      "--sample",
-      "-c",
-      "--capture-range",
-      "-y",
-      "--delay",
-      "-d",
-      "--duration",
-      "-x",
-      "-w",
-      "--stats",
-      "-f",
-      "--force-overwrite",
-      "-n",
-      "-e",
-      "-p",
-      "-b"},
-     0},
-    {"ncu", "", {"-o", "--export", "-k", "--kernel-name", "-s", "-c", "--set", "--section"}, 0},
-    {"rocprof", "", {"-i", "-o", "-d"}, 0},
-    {"scalene", "", {"--outfile"}, 0},
-    {"py-spy",
-     "record",
-     {"-o", "--output", "-f", "--format", "-r", "--rate", "-d", "--duration"},
-     0},
-};
-
-std::string_view file_name(std::string_view path) {
+std::string_view file_name_of(std::string_view path) {
   return path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
 }
 
@@ -205,7 +57,26 @@ std::size_t skip_options(Words words,
   return std::min(at, words.size());
 }
 
-OwnLauncher launcher_in(Words words, int depth);
+// Looks into one argument list: the command's, or a command of a shell's text.
+class Search {
+ public:
+  explicit Search(Words all) : all_(all) {}
+
+  [[nodiscard]] OwnLauncher in(Words words, int depth) const;
+
+ private:
+  [[nodiscard]] OwnLauncher in_table(const std::string& name, Words words, std::size_t rest) const;
+  [[nodiscard]] OwnLauncher of_python(Words words, int depth) const;
+  [[nodiscard]] OwnLauncher of_shell(Words words, int depth) const;
+  [[nodiscard]] OwnLauncher in_text(const std::string& text, int depth) const;
+  [[nodiscard]] OwnLauncher behind_wrapper(const std::string& name, Words words, int depth) const;
+
+  [[nodiscard]] std::size_t index_of(const std::string& word) const {
+    return static_cast<std::size_t>(&word - all_.data());
+  }
+
+  Words all_;
+};
 
 OwnLauncher behind(std::string wrapper, OwnLauncher found) {
   if (found.kind != Kind::none)
@@ -213,19 +84,38 @@ OwnLauncher behind(std::string wrapper, OwnLauncher found) {
   return found;
 }
 
-// The launcher of that name in the table, followed by `rest`.
-OwnLauncher in_table(const std::string& name, Words all, std::size_t rest) {
-  for (const Launcher& known : k_launchers) {
+// How many of the words from `rest` on are the verb; nullopt: others.
+std::optional<std::size_t> verb_length(std::string_view verb, Words words, std::size_t rest) {
+  if (verb.empty()) return 0;
+  const auto parts = split(std::string(verb), ' ');
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (rest + i >= words.size() || words[rest + i] != parts[i]) return std::nullopt;
+  return parts.size();
+}
+
+// The launcher of that name in the table, followed by the words from `rest` on.
+OwnLauncher Search::in_table(const std::string& name, Words words, std::size_t rest) const {
+  for (const KnownLauncher& known : known_launchers()) {
     if (name != known.program) continue;
-    if (!known.verb.empty() && (rest >= all.size() || all[rest] != known.verb)) continue;
-    std::string shown = name.rfind("-m ", 0) == 0 ? "python " + name : name;
-    if (!known.verb.empty()) shown += " " + std::string(known.verb);
-    return {known.kind, std::move(shown), "", {all.begin(), all.end()}};
+    const auto verb = verb_length(known.verb, words, rest);
+    if (!verb) continue;
+    OwnLauncher found;
+    found.kind = known.kind;
+    found.name = name.rfind("-m ", 0) == 0 ? "python " + name : name;
+    if (!known.verb.empty()) found.name += " " + std::string(known.verb);
+    found.words = {words.begin(), words.end()};
+    found.arguments = rest + *verb;
+    found.place = {.argument = index_of(words[rest + *verb - 1]) + 1};
+    found.count = known.count;
+    found.counts_all = known.counts_all;
+    found.told = known.told;
+    found.instead = known.instead;
+    return found;
   }
   return {};
 }
 
-OwnLauncher launcher_of_python(Words words, int depth) {
+OwnLauncher Search::of_python(Words words, int depth) const {
   const std::initializer_list<std::string_view> k_with_value = {"-W", "-X", "-Q"};
   for (std::size_t i = 1; i < words.size() && words[i].size() > 1 && words[i][0] == '-'; ++i) {
     if (words[i] == "-c") return {};
@@ -235,30 +125,41 @@ OwnLauncher launcher_of_python(Words words, int depth) {
   }
   // python /usr/bin/torchrun
   const std::size_t script = skip_options(words, 1, k_with_value, 0);
-  return script < words.size() ? launcher_in(words.subspan(script), depth + 1) : OwnLauncher{};
+  return script < words.size() ? in(words.subspan(script), depth + 1) : OwnLauncher{};
 }
 
-// bash -lc 'TEXT'; a shell script would have to be read.
-OwnLauncher launcher_of_shell(Words words, int depth) {
-  for (std::size_t i = 1; i + 1 < words.size() && !words[i].empty() && words[i][0] == '-'; ++i) {
-    if (words[i].find('c') == std::string::npos || words[i].rfind("--", 0) == 0) continue;
-    for (const std::vector<std::string>& command : shell_commands(words[i + 1]))
-      if (OwnLauncher found = launcher_in(command, depth + 1); found.kind != Kind::none)
-        return behind(std::string(file_name(words[0])) + " -c", std::move(found));
-    return {};
+// The launcher's place is then in that text.
+OwnLauncher Search::in_text(const std::string& text, int depth) const {
+  for (const ShellCommand& command : split_shell(text)) {
+    OwnLauncher found = Search(command.words).in(command.words, depth + 1);
+    if (found.kind == Kind::none) continue;
+    if (found.place && !found.place->offset)
+      found.place = OwnLauncher::Place{index_of(text), command.ends.at(found.place->argument - 1)};
+    else
+      found.place.reset();
+    return found;
   }
   return {};
 }
 
-OwnLauncher launcher_in(Words words, int depth) {
-  while (!words.empty() && is_assignment(words.front())) words = words.subspan(1);
-  if (words.empty() || depth > k_deepest) return {};
-  const std::string name(file_name(words.front()));
-  if (OwnLauncher found = in_table(name, words, 1); found.kind != Kind::none) return found;
-  if (is_named(name, "python") || is_named(name, "pypy")) return launcher_of_python(words, depth);
-  for (const std::string_view shell : {"sh", "bash", "dash", "zsh", "ksh"})
-    if (name == shell) return launcher_of_shell(words, depth);
-  for (const Wrapper& known : k_wrappers) {
+// bash -euo pipefail -c 'TEXT'; a shell script would have to be read.
+OwnLauncher Search::of_shell(Words words, int depth) const {
+  const auto is_option = [](const std::string& word) {
+    return word.size() > 1 && (word[0] == '-' || word[0] == '+');
+  };
+  for (std::size_t i = 1; i + 1 < words.size() && is_option(words[i]); ++i) {
+    const std::string& word = words[i];
+    const bool is_long = word.rfind("--", 0) == 0;
+    if (word == "--rcfile" || word == "--init-file" || (!is_long && word.back() == 'o'))
+      ++i;  // its value
+    else if (!is_long && word.find('c') != std::string::npos)
+      return behind(std::string(file_name_of(words[0])) + " -c", in_text(words[i + 1], depth));
+  }
+  return {};
+}
+
+OwnLauncher Search::behind_wrapper(const std::string& name, Words words, int depth) const {
+  for (const KnownWrapper& known : known_wrappers()) {
     if (name != known.program) continue;
     std::size_t at = 1;
     if (!known.verb.empty()) {
@@ -269,15 +170,58 @@ OwnLauncher launcher_in(Words words, int depth) {
     at = skip_options(words, at, known.with_value, known.operands);
     std::string wrapper = name;
     if (!known.verb.empty()) wrapper += " " + std::string(known.verb);
-    return behind(std::move(wrapper), launcher_in(words.subspan(at), depth + 1));
+    const bool is_module =
+        at < words.size() && (words[at - 1] == "-m" || words[at - 1] == "--module");
+    if (name == "uv" && is_module)
+      return behind(std::move(wrapper), in_table("-m " + words[at], words, at + 1));
+    return behind(std::move(wrapper), in(words.subspan(at), depth + 1));
   }
   return {};
+}
+
+OwnLauncher Search::in(Words words, int depth) const {
+  while (!words.empty() && is_assignment(words.front())) words = words.subspan(1);
+  if (words.empty() || depth > k_deepest) return {};
+  const std::string name(file_name_of(words.front()));
+  if (OwnLauncher found = in_table(name, words, 1); found.kind != Kind::none) return found;
+  if (is_named(name, "python") || is_named(name, "pypy")) return of_python(words, depth);
+  for (const std::string_view shell : {"sh", "bash", "dash", "zsh", "ksh"})
+    if (name == shell) return of_shell(words, depth);
+  return behind_wrapper(name, words, depth);
+}
+
+// "--num-processes" of "--num_processes=8".
+std::string option_name(std::string_view word) {
+  std::string name(word.substr(0, word.find('=')));
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+bool is_script(std::string_view word) {
+  return word.ends_with(".py") && word.substr(0, 1) != "-";
 }
 
 }  // namespace
 
 OwnLauncher find_own_launcher(const std::vector<std::string>& command) {
-  return launcher_in(command, 0);
+  return Search(command).in(command, 0);
+}
+
+std::optional<std::string> option_of(const OwnLauncher& launcher, std::string_view names) {
+  const std::vector<std::string>& words = launcher.words;
+  const auto known = split(std::string(names), ' ');
+  const auto is_named_so = [&](const std::string& word) {
+    return std::any_of(known.begin(), known.end(), [&](const std::string& name) {
+      return option_name(name) == option_name(word);
+    });
+  };
+  for (std::size_t i = launcher.arguments; i < words.size() && !is_script(words[i]); ++i) {
+    if (names.empty() || words[i].empty() || !is_named_so(words[i])) continue;
+    if (const std::size_t equals = words[i].find('='); equals != std::string::npos)
+      return words[i].substr(equals + 1);
+    return i + 1 < words.size() ? words[i + 1] : std::string();
+  }
+  return std::nullopt;
 }
 
 }  // namespace dts::plan

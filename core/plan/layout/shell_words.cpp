@@ -18,7 +18,7 @@ class Splitter {
  public:
   explicit Splitter(std::string_view text) : text_(text) {}
 
-  std::vector<std::vector<std::string>> split() {
+  std::vector<ShellCommand> split() {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
       if (c == '#' && !in_word_)
@@ -56,27 +56,30 @@ class Splitter {
   void end_word() {
     if (!in_word_) return;
     in_word_ = false;
-    if (!(words_.empty() && begins_command(word_))) words_.push_back(word_);
+    if (!(command_.words.empty() && begins_command(word_))) {
+      command_.words.push_back(word_);
+      command_.ends.push_back(std::min(at_, text_.size()));
+    }
     word_.clear();
   }
 
   void end_command() {
     end_word();
-    if (!words_.empty()) commands_.push_back(std::move(words_));
-    words_.clear();
+    if (!command_.words.empty()) commands_.push_back(std::move(command_));
+    command_ = {};
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   bool in_word_ = false;
   std::string word_;
-  std::vector<std::string> words_;
-  std::vector<std::vector<std::string>> commands_;
+  ShellCommand command_;
+  std::vector<ShellCommand> commands_;
 };
 
 }  // namespace
 
-std::vector<std::vector<std::string>> shell_commands(std::string_view text) {
+std::vector<ShellCommand> split_shell(std::string_view text) {
   return Splitter(text).split();
 }
 

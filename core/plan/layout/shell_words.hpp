@@ -2,15 +2,21 @@
 // The simple commands in a shell's command text, as far as they are known without running it. Pure.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dts::plan {
 
+struct ShellCommand {
+  std::vector<std::string> words;
+  std::vector<std::size_t> ends;  // of each word in the text, one past its last byte
+};
+
 // The words of each command between `;`, `&`, `|`, `(`, `)`, `{`, `}`, newlines and the words of
 // the grammar (if, then, do, ...), quotes removed. Nothing is expanded; comments, redirections and
 // the texts of here-documents may appear as words.
-[[nodiscard]] std::vector<std::vector<std::string>> shell_commands(std::string_view text);
+[[nodiscard]] std::vector<ShellCommand> split_shell(std::string_view text);
 
 }  // namespace dts::plan

@@ -68,6 +68,22 @@ TEST_CASE("every rank is told its own place and the one place to meet") {
   CHECK(cores.size() == 8);  // no core twice
 }
 
+TEST_CASE("a launcher of a node's processes gets its place on the command line") {
+  JobStory job(2, 1);
+  job.program({"env", "composer", "t.py"}).all_hello().listening(20001).all_reached();
+  CHECK(job.told<Go>(1).at(0).command == std::vector<std::string>{"env",
+                                                                  "composer",
+                                                                  "--nproc=8",
+                                                                  "--world_size=16",
+                                                                  "--node_rank=1",
+                                                                  "--master_addr=10.0.0.0",
+                                                                  "--master_port=20001",
+                                                                  "t.py"});
+  JobStory other(2, 1);
+  other.program({"torchrun", "t.py"}).all_hello().listening(20001).all_reached();
+  CHECK(other.told<Go>(1).at(0).command.empty());
+}
+
 TEST_CASE("only where it is asked to, a rank finds out how OpenMP's threads are bound") {
   for (const auto& [runtime, cpus] :
        {std::pair{"none", 0U}, {"gnu", 0U}, {"intel", 0U}, {"auto", 2U}}) {

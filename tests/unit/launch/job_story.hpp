@@ -45,6 +45,14 @@ class JobStory {
     return *this;
   }
 
+  // A program that is started once on each node, and starts 8 processes itself.
+  JobStory& program(std::vector<std::string> command) {
+    settings_.plan.command = std::move(command);
+    settings_.plan.workers_per_task = 8;
+    attempt_ = std::make_unique<Attempt>(settings_, start_);
+    return *this;
+  }
+
   JobStory& bind_threads(const char* runtime) {
     settings_.plan.bind_threads = runtime;
     attempt_ = std::make_unique<Attempt>(settings_, start_);

@@ -34,6 +34,7 @@ Go a_go() {
   go.environment = {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}};
   go.log = "/runs/a/attempt-1/rank-3.log";
   go.thread_cpus = {2, 3};
+  go.command = {"composer", "--node_rank=1", "\xff.py", ""};
   return go;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt/start/program_start.hpp"
 
+#include "core/plan/layout/launcher_words.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +27,10 @@ void ProgramStart::begin(const plan::Rendezvous& rendezvous,
   ending_.begin_programs();
   std::vector<plan::Environment> environments =
       plan::rank_environments(places_.placements(), rendezvous, settings_.plan);
+  const plan::OwnLauncher launcher = plan::find_own_launcher(settings_.plan.command);
   for (const plan::Placement& placement : places_.placements()) {
     Go go = orders_for(placement);
+    go.command = plan::command_of_rank(settings_.plan, launcher, placement, rendezvous);
     go.checkpoint_every = checkpoint_every;
     go.environment = std::move(environments.at(placement.rank));
     go.environment.insert(

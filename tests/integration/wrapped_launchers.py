@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Launchers of processes behind other programs, on two nodes of a private Slurm: one on each node, and one world.
+
+torchrun is Debian's. uv and composer are stand-ins of the same command line, as neither is in Debian: the first runs
+its words, the second passes what it is given on to torchrun."""
+import glob
+import os
+import re
+
+from checks import check
+from frameworks_support import PYTHON, TORCHRUN, need
+from main_job_support import Cluster
+
+SAY = f"""#!{PYTHON}
+import os, sys
+sys.stdout.write("process %s of %s\\n" % (os.environ["RANK"], os.environ["WORLD_SIZE"]))
+"""
+
+UV = """#!/bin/sh
+[ "$1 $2 $3" = "run --with x" ] && shift 3 && exec "$@"
+"""
+
+COMPOSER = f"""#!{PYTHON}
+import argparse, os, sys
+options = argparse.ArgumentParser()
+options.add_argument("-n", "--nproc", type=int, default=int(os.environ["LOCAL_WORLD_SIZE"]))
+options.add_argument("--world_size", type=int, default=int(os.environ["WORLD_SIZE"]))
+options.add_argument("--node_rank")
+options.add_argument("--master_addr")
+options.add_argument("--master_port")
+options.add_argument("program", nargs=argparse.REMAINDER)
+told = options.parse_args()
+os.execv(os.path.dirname(sys.argv[0]) + "/torchrun", ["torchrun", "--nnodes", str(told.world_size // told.nproc),
+         "--nproc_per_node", str(told.nproc), "--node_rank", told.node_rank, "--master_addr", told.master_addr,
+         "--master_port", told.master_port, *told.program])
+"""
+
+
+def world(run):
+    """(rank, size) of every process that said so in the logs of the first attempt."""
+    said = []
+    for log in glob.glob(run.path + "/attempt-1/rank-*.log"):
+        with open(log, errors="replace") as file:
+            said += re.findall(r"^process (\d+) of (\d+)$", file.read(), re.M)
+    return sorted((int(rank), int(size)) for rank, size in said)
+
+
+def main():
+    need("torch")
+    with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
+        place = cluster.place
+        texts = {"torchrun": TORCHRUN, "say.py": SAY, "uv": UV, "composer": COMPOSER,
+                 "train.sh": f"#!/bin/sh\nexec {place}/torchrun {place}/say.py\n"}
+        for name, text in texts.items():
+            with open(f"{place}/{name}", "w") as file:
+                file.write(text)
+            os.chmod(f"{place}/{name}", 0o755)
+        torchrun, say, composer = f"{place}/torchrun", f"{place}/say.py", f"{place}/composer"
+        cases = {
+            "bash -c": ["bash", "-euo", "pipefail", "-c", f"cd / && A=b exec {torchrun} {say}"],
+            "a chain of wrappers": ["env", "A=b", "nice", "-n", "1", "timeout", "5m", "stdbuf", "-oL", torchrun, say],
+            "uv run": [f"{place}/uv", "run", "--with", "x", PYTHON, torchrun, say],
+            "composer": [composer, say],
+            "composer in bash -c": ["bash", "-c", f"{composer} {say} | cat; exit ${{PIPESTATUS[0]}}"],
+        }
+        layout = ["--nodes", "2", "--gpus-per-node", "2"]
+        runs = {name: cluster.submit(*layout, "--", *command) for name, command in cases.items()}
+        runs["--per-node"] = cluster.submit(*layout, "--per-node", "--", f"{place}/train.sh")
+        for name, run in runs.items():
+            check(run.finish()["done"], f"{name}: done")
+            check(world(run) == [(rank, 4) for rank in range(4)], f"{name}: one world of 4: {world(run)}")
+        twice = cluster.dtsubmit("--runs", cluster.runs, *layout, "--ntasks-per-node", "2", "--", "env", torchrun, say, code=3)
+        for words in ("2 of it would start 4", "omit --ntasks-per-node", "--per-rank"):
+            check(words in " ".join(twice.stderr.split()), f"one for each rank is refused: `{words}`")
+
+
+if __name__ == "__main__":
+    main()
