@@ -5,11 +5,13 @@
 #include "core/base/files/files.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/container/container.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,9 +34,27 @@ std::optional<std::string> nearest_program(const std::string& name) {
   return nearest(name, programs);
 }
 
+// In place of the program, which is in the image.
+std::optional<Diagnostic> problem_of_image(const spec::Container& container, Reach reach) {
+  const std::string& image = container.image;
+  if (image.starts_with('/') && !exists(image)) {
+    if (reach == Reach::here)
+      return Diagnostic{"--container", "no image " + image, "is the path right?"};
+    warn_with("no image " + image + " on this machine", "do the nodes have it?");
+    return std::nullopt;
+  }
+  std::error_code failed;
+  const auto kind = launch::read_image(image, std::filesystem::is_directory(image, failed)).kind;
+  if (container.runtime == spec::ContainerRuntime::automatic) return std::nullopt;
+  if (const auto fit = launch::accepts(container.runtime, kind, container.mounts); !fit)
+    return Diagnostic{"--container-runtime", fit.error().message, fit.error().hint};
+  return std::nullopt;
+}
+
 // The problem with the program, if any; a warning is printed at once.
 std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
+  if (!spec.container.image.empty()) return problem_of_image(spec.container, reach);
   const std::string& name = spec.command[0];
   const auto found = resolve_program(name);
   if (found) return std::nullopt;

@@ -26,6 +26,9 @@ void add_option(CLI::App& verb, const spec::Option& row, JobOptions& options) {
   CLI::Option* option = nullptr;
   if (*row.value.type == '\0') {
     option = verb.add_flag(row.names, options.flags[name], row.help);
+  } else if (row.value.repeats) {
+    option = verb.add_option(row.names, options.repeated[name], row.help);
+    option->type_name(row.value.type)->type_size(1)->expected(1)->take_all();
   } else {
     option = verb.add_option(row.names, options.typed[name], row.help);
     option->type_name(row.value.type);
@@ -34,11 +37,16 @@ void add_option(CLI::App& verb, const spec::Option& row, JobOptions& options) {
   if (*row.variable != '\0') option->envname(row.variable);
 }
 
-bool was_typed(const spec::Option& row, const JobOptions& options) {
+// What was typed for it, in the order of typing; a flag has no text.
+std::vector<std::string> texts_of(const spec::Option& row, const JobOptions& options) {
   const std::string name = row.long_name();
-  if (const auto flag = options.flags.find(name); flag != options.flags.end()) return flag->second;
+  if (const auto flag = options.flags.find(name); flag != options.flags.end())
+    return std::vector<std::string>(flag->second ? 1 : 0);
+  if (const auto several = options.repeated.find(name); several != options.repeated.end())
+    return several->second;
   const auto text = options.typed.find(name);
-  return text != options.typed.end() && !text->second.empty();
+  if (text == options.typed.end() || text->second.empty()) return {};
+  return {text->second};
 }
 
 }  // namespace
@@ -56,15 +64,11 @@ void add_options(CLI::App& verb, spec::Group group, JobOptions& options) {
 Asked make_spec(const JobOptions& options, const std::vector<std::string>& command) {
   Asked asked;
   asked.spec.command = command;
-  for (const spec::Option& row : spec::options()) {
-    if (!was_typed(row, options)) continue;
-    const auto text = options.typed.find(row.long_name());
-    const auto parsed =
-        row.value.parse(text == options.typed.end() ? std::string() : text->second, asked.spec);
-    if (!parsed)
-      asked.problems.push_back(
-          {row.long_name(), parsed.error().message, parsed.error().hint, "", 0});
-  }
+  for (const spec::Option& row : spec::options())
+    for (const std::string& text : texts_of(row, options))
+      if (const auto parsed = row.value.parse(text, asked.spec); !parsed)
+        asked.problems.push_back(
+            {row.long_name(), parsed.error().message, parsed.error().hint, "", 0});
   if (const auto policy = run::parse_policy(asked.spec.on); !policy)
     asked.problems.insert(asked.problems.end(), policy.error().begin(), policy.error().end());
   return asked;

@@ -21,6 +21,7 @@ namespace dts::cli {
 struct JobOptions {
   // By long name, as typed; parsed by make_spec(), so that all mistakes are reported together.
   std::map<std::string, std::string> typed;
+  std::map<std::string, std::vector<std::string>> repeated;
   std::map<std::string, bool> flags;
   std::string runs;         // folder of run directories
   bool shows_rare = false;  // --help does, before add_options()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/spec/bind.hpp"
+#include "core/spec/container.hpp"
 #include "core/spec/launchers.hpp"
 
 #include <chrono>
@@ -54,6 +55,7 @@ struct JobSpec {
   std::string bind_threads = "none";  // OpenMP runtime whose threads are bound: auto, gnu, intel
   bool strict_binding = false;        // end where a rank is not bound as planned
   int stop_signal = 15;               // sent once to every program to make it save and exit 85
+  Container container{};              // that programs run in
   std::vector<std::string> command;   // argv of the program; empty: the bundled trainer
 };
 

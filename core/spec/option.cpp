@@ -15,6 +15,7 @@ std::vector<Option> all() {
   std::vector<Option> rows = layout_options();
   for (const auto& part : {running_options(),
                            binding_options(),
+                           container_options(),
                            in_group(Group::hosts, host_options()),
                            in_group(Group::slurm, slurm_options())})
     rows.insert(rows.end(), part.begin(), part.end());

@@ -26,6 +26,7 @@ enum class Group {
 // How the value of an option is typed, stored and checked; see core/spec/values.hpp.
 struct Value {
   const char* type = "";  // as --help shows it, "N"; empty: a flag
+  bool repeats = false;   // can be given several times; parse() then takes them one after another
   // What was typed, never empty except for a flag. Errc::invalid leaves the spec as it was.
   std::function<Result<void>(const std::string& text, JobSpec& spec)> parse;
   // What spec.json holds. Errc::invalid says what was expected.
@@ -57,6 +58,7 @@ struct Option {
 [[nodiscard]] std::vector<Option> layout_options();
 [[nodiscard]] std::vector<Option> running_options();
 [[nodiscard]] std::vector<Option> binding_options();
+[[nodiscard]] std::vector<Option> container_options();
 [[nodiscard]] std::vector<Option> host_options();
 [[nodiscard]] std::vector<Option> slurm_options();
 

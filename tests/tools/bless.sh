@@ -4,8 +4,8 @@
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$root/build/dev}
-cmake --build "$build" --target golden_script golden_binding golden_manual
-for name in script binding; do
+cmake --build "$build" --target golden_script golden_binding golden_container golden_manual
+for name in script binding container; do
   "$build/bin/golden_$name" "$root/tests/golden/$name" --bless
 done
 "$build/bin/golden_manual" "$root/man" --bless

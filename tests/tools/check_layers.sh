@@ -35,13 +35,14 @@ BEGIN {
   arrows["core/cluster/layout"] = "core/base/"
   arrows["core/cluster"] = "core/cluster/layout/ core/base/"
   arrows["core/reliability"] = "core/base/"
-  arrows["core/launch/wire"] = "core/plan/ core/run/directory/ core/base/"
+  arrows["core/launch/wire"] = "core/spec/container.hpp core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/job"] = "core/launch/wire/ core/script/ core/plan/ core/run/ core/sched/ core/spec/ core/base/"
   arrows["core/launch/program"] = "core/launch/wire/ core/plan/ core/base/"
+  arrows["core/launch/container"] = "core/spec/container.hpp core/spec/container_runtimes.inc core/plan/plan.hpp core/base/"
   arrows["core/launch/launcher"] = "core/spec/launchers.inc core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/binding"] = "core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/health"] = "core/launch/launcher/ core/launch/wire/ core/plan/ core/run/ core/topo/ core/base/"
-  arrows["core/launch/rank"] = "core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
+  arrows["core/launch/rank"] = "core/spec/container.hpp core/launch/container/ core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
   arrows["core/launch/attempt/state"] = "core/launch/wire/ core/plan/ core/run/ core/spec/job_spec.hpp core/topo/topology.hpp core/base/"
   arrows["core/launch/attempt/start"] = "core/launch/attempt/state/ core/launch/health/ core/launch/binding/ core/topo/json.hpp core/topo/restrict.hpp " arrows["core/launch/attempt/state"]
   arrows["core/launch/attempt/watch"] = "core/launch/attempt/start/ core/launch/attempt/state/ core/launch/binding/ core/reliability/ " arrows["core/launch/attempt/state"]

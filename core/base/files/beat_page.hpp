@@ -22,10 +22,13 @@ class BeatPage {
  public:
   // A new page, all zero; it lives as long as a process has it open.
   [[nodiscard]] static Result<BeatPage> create();
+  // The same in a new file, for a program that cannot see our /proc; the caller removes it. Once
+  // its program has cut it off, all its numbers are zero.
+  [[nodiscard]] static Result<BeatPage> create_file(const std::string& path);
   // The page at `path`, which is another process's path(); nullopt where there is none.
   [[nodiscard]] static std::optional<BeatPage> open(const std::string& path);
 
-  // By which others of the same user open the page: /proc/<our pid>/fd/<number>.
+  // By which others of the same user open the page: /proc/<our pid>/fd/<number>, or its file.
   [[nodiscard]] std::string path() const;
 
   // Written by the program: any number that grows with its progress, its step for example.
@@ -76,6 +79,7 @@ class BeatPage {
   [[nodiscard]] std::uint64_t load(std::size_t word) const;
 
   UniqueFd file_;
+  std::string name_;  // of create_file()
   std::unique_ptr<std::uint64_t, Unmap> words_;
 };
 

@@ -74,6 +74,11 @@ Result<int> run_rank(const RankOptions& options) {
                       std::move(signals),
                       std::move(worker),
                       std::move(segments),
+                      {options.run_directory,
+                       options.attempt,
+                       hello.rank.node,
+                       hello.rank.rank,
+                       hello.rank.local_rank},
                       std::move(measurement));
   process.say(hello);
   if (topology) process.say(*topology);

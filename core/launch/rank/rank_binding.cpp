@@ -41,7 +41,9 @@ plan::Environment RankBinding::place_threads(const Go& order,
     state_.thread_places = fmt::format("OpenMP threads as your own {} says", *own);
     return {};
   }
-  const LinkedRuntimes linked = linked_runtimes(command.at(0));
+  const LinkedRuntimes linked = order.container.image.empty()
+                                    ? linked_runtimes(command.at(0))
+                                    : LinkedRuntimes{{}, "is in a container"};
   plan::Environment variables =
       plan::places_of_threads(linked.names, order.binding.cpus, order.thread_cpus);
   const std::string names =

@@ -63,8 +63,9 @@ void RankProcess::handle(const Go& message) {
   stop_signal_ = message.stop_signal;
   signals_reach_program_ = message.signals_reach_programs;
   if (const auto bound = binding_.apply(message); !bound) return say(Failed{bound.error().message});
-  const auto is_set = [](const std::string& name) {
-    return getenv_lookup(name.c_str()).has_value();
+  const plan::Environment own = own_variables(message.container);
+  const auto is_set = [&own](const std::string& name) {
+    return getenv_lookup(name.c_str()).has_value() || has_variable(own, name);
   };
   const std::vector<std::string>& command = message.command.empty() ? command_ : message.command;
   plan::Environment environment = binding_.place_threads(message, command, is_set);
@@ -73,10 +74,14 @@ void RankProcess::handle(const Go& message) {
   environment.insert(environment.end(), message.environment.begin(), message.environment.end());
   std::erase_if(environment,
                 [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
-  if (const auto ready = progress_.prepare(message.checkpoint_every, environment); !ready)
-    return say(Failed{ready.error().message});
   segments_.prepare(environment, is_set);
-  const auto started = program_.start(command, environment, {message.log, message.log_timestamps});
+  const bool is_contained = !message.container.image.empty();
+  const std::string page = is_contained ? container_.page_file(segments_.path()) : "";
+  if (const auto ready = progress_.prepare(message.checkpoint_every, page, environment); !ready)
+    return say(Failed{ready.error().message});
+  for (const auto& variable : own)
+    if (!has_variable(environment, variable.first)) environment.push_back(variable);
+  const auto started = start_program(message, command, environment);
   if (!started) return say(unstartable(started.error()));
   // proctrack/linuxproc signals children before their parents: a shell may die before the signal
   // reaches us.
@@ -85,6 +90,18 @@ void RankProcess::handle(const Go& message) {
   binding_.begin(Clock::now());
   launched_.begin(environment, Clock::now());
   say(Started{program_.pid()});
+}
+
+Result<void> RankProcess::start_program(const Go& order,
+                                        const std::vector<std::string>& command,
+                                        const plan::Environment& environment) {
+  const Program::Log log{order.log, order.log_timestamps};
+  if (order.container.image.empty()) return program_.start(command, environment, log);
+  DTS_ASSIGN(
+      const ContainerCommand inside,
+      container_.enclose(
+          order.container, command_, environment, order.binding.gpus_per_node, segments_.path()));
+  return program_.start(inside.argv, inside.environment, log);
 }
 
 void RankProcess::handle(const Stacks& message) {
@@ -145,6 +162,7 @@ void RankProcess::handle(const Kill&) {
 void RankProcess::report_exit(int code) {
   if (reported_) return;
   reported_ = true;
+  if (code == 128 + SIGKILL) container_.remove();
   binding_.end();
   if (const auto last = progress_.last_news(Clock::now())) say(*last);
   say(Exited{code, oom_.explains(code), progress_.says_done()});

@@ -10,6 +10,7 @@
 #include "core/launch/program/oom.hpp"
 #include "core/launch/program/program.hpp"
 #include "core/launch/rank/rank_binding.hpp"
+#include "core/launch/rank/rank_container.hpp"
 #include "core/launch/rank/rank_meeting.hpp"
 #include "core/launch/rank/rank_progress.hpp"
 #include "core/launch/rank/rank_segments.hpp"
@@ -36,13 +37,15 @@ class RankProcess {
               UniqueFd signals,
               HeldPort worker,
               RankSegments segments,
+              RankPlace place,
               DetachedCall<NodeFacts> measurement)
       : command_(command),
         agent_(std::move(socket), k_longest_line),
         signals_(std::move(signals)),
         worker_(std::move(worker)),
         segments_(std::move(segments)),
-        measurement_(std::move(measurement)) {}
+        measurement_(std::move(measurement)),
+        container_(std::move(place)) {}
 
   void say(const FromRank& message) { agent_.send(to_line(message)); }
 
@@ -66,6 +69,9 @@ class RankProcess {
   void on_signals();
   void report_exit(int code);
   void look_at_program();
+  [[nodiscard]] Result<void> start_program(const Go& order,
+                                           const std::vector<std::string>& command,
+                                           const plan::Environment& environment);
   [[nodiscard]] Time next_event() const;  // of the timed ones
   [[nodiscard]] bool outlives_deadline();
   [[nodiscard]] bool serve();
@@ -80,6 +86,7 @@ class RankProcess {
   RankSegments segments_;                // declared before the program, so destroyed after it
   DetachedCall<NodeFacts> measurement_;  // by the first rank of a node
   std::string nonce_;
+  RankContainer container_;
   Program program_;
   OomCounter oom_;
   RankProgress progress_;

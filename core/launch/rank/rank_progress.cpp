@@ -29,8 +29,10 @@ std::uint64_t size_of(const std::string& file) {
 
 }  // namespace
 
-Result<void> RankProgress::prepare(std::uint64_t checkpoint_every, plan::Environment& variables) {
-  DTS_ASSIGN(page_, BeatPage::create());
+Result<void> RankProgress::prepare(std::uint64_t checkpoint_every,
+                                   const std::string& file,
+                                   plan::Environment& variables) {
+  DTS_ASSIGN(page_, file.empty() ? BeatPage::create() : BeatPage::create_file(file));
   variables.emplace_back("DTSUBMIT_BEAT", page_->path());
   if (checkpoint_every > 0) {
     page_->advise(checkpoint_every);

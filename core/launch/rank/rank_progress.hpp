@@ -20,8 +20,11 @@ class RankProgress {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Makes the page for the program's heartbeat and adds the variables that name it.
-  [[nodiscard]] Result<void> prepare(std::uint64_t checkpoint_every, plan::Environment& variables);
+  // Makes the page for the program's heartbeat and adds the variables that name it. `file`: its
+  // name, for a program in a container; empty: it has none.
+  [[nodiscard]] Result<void> prepare(std::uint64_t checkpoint_every,
+                                     const std::string& file,
+                                     plan::Environment& variables);
 
   // The program has been started by `order`.
   void begin(const Go& order, Time now);

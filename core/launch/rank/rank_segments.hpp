@@ -23,6 +23,11 @@ class RankSegments {
   // shared memory, nothing is added.
   void prepare(plan::Environment& variables, const plan::IsSet& is_set);
 
+  // The folder; empty: there is none.
+  [[nodiscard]] std::string path() const {
+    return folder_ && folder_->valid() ? folder_->path() : "";
+  }
+
  private:
   std::string name_;
   std::optional<SegmentFolder> folder_;

@@ -19,6 +19,7 @@
 #include "core/launch/wire/pace.hpp"
 #include "core/launch/wire/planned_binding.hpp"
 #include "core/plan/plan.hpp"
+#include "core/spec/container.hpp"
 
 #include <cstdint>
 #include <string>
@@ -202,6 +203,7 @@ struct Go {
   // The program and its arguments where they differ from the job's: a launcher that is given its
   // node's place. Empty: the job's.
   std::vector<std::string> command{};
+  spec::Container container{};  // that the program runs in; no image: none
 };
 
 struct Advise {

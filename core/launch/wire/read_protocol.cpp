@@ -119,6 +119,27 @@ std::vector<std::string> arguments(const json& j, const char* name) {
   return all;
 }
 
+// A text of a list as `parse` reads it.
+template <class One>
+One part_of(const json& text, Result<One> (*parse)(std::string_view)) {
+  auto one = parse(text.get_ref<const std::string&>());
+  if (!one) throw json::other_error::create(501, "`container`: " + one.error().message, nullptr);
+  return *std::move(one);
+}
+
+spec::Container container_from(const json& j) {
+  spec::Container container;
+  container.image = j.at("image").get<std::string>();
+  const auto runtime = spec::container_runtime_from(j.at("runtime").get<std::string>());
+  if (!runtime) throw json::other_error::create(501, "`runtime` is no container runtime", nullptr);
+  container.runtime = *runtime;
+  for (const json& text : j.at("mounts").get_ref<const json::array_t&>())
+    container.mounts.push_back(part_of(text, &spec::parse_mount));
+  for (const json& text : j.at("variables").get_ref<const json::array_t&>())
+    container.variables.push_back(part_of(text, &spec::parse_container_variable));
+  return container;
+}
+
 Go go_from(const json& j) {
   Go go;
   go.binding = planned_binding_from(j);
@@ -132,6 +153,7 @@ Go go_from(const json& j) {
   go.thread_cpus = counts(j, "thread_cpus");
   go.signals_reach_programs = j.at("signals_reach_programs").get<bool>();
   go.command = arguments(j, "command");
+  if (j.contains("container")) go.container = container_from(j.at("container"));
   return go;
 }
 

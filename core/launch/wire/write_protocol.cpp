@@ -11,6 +11,20 @@ namespace {
 
 using nlohmann::json;
 
+template <class One>
+std::vector<std::string> texts_of(const std::vector<One>& list) {
+  std::vector<std::string> texts;
+  for (const One& one : list) texts.push_back(to_text(one));
+  return texts;
+}
+
+json container_to(const spec::Container& container) {
+  return json{{"image", container.image},
+              {"runtime", spec::to_string(container.runtime)},
+              {"mounts", texts_of(container.mounts)},
+              {"variables", texts_of(container.variables)}};
+}
+
 json hello_to(const Hello& m) {
   json j{{"type", "hello"},
          {"token", m.token},
@@ -51,21 +65,23 @@ json reached_to(const Reached& m) {
 }
 
 json go_to(const Go& m) {
-  return {{"type", "go"},
-          {"cpus", m.binding.cpus},
-          {"memory", plan::to_text(m.binding.memory)},
-          {"gpus_per_node", m.binding.gpus_per_node},
-          {"node_cpus", m.binding.node_cpus},
-          {"strict_binding", m.strict_binding},
-          {"environment", m.environment},
-          {"log", m.log},
-          {"log_timestamps", m.log_timestamps},
-          {"stop_signal", m.stop_signal},
-          {"hang_seconds", m.hang_seconds},
-          {"checkpoint_every", m.checkpoint_every},
-          {"thread_cpus", m.thread_cpus},
-          {"signals_reach_programs", m.signals_reach_programs},
-          {"command", bytes_to_json(m.command)}};
+  json j{{"type", "go"},
+         {"cpus", m.binding.cpus},
+         {"memory", plan::to_text(m.binding.memory)},
+         {"gpus_per_node", m.binding.gpus_per_node},
+         {"node_cpus", m.binding.node_cpus},
+         {"strict_binding", m.strict_binding},
+         {"environment", m.environment},
+         {"log", m.log},
+         {"log_timestamps", m.log_timestamps},
+         {"stop_signal", m.stop_signal},
+         {"hang_seconds", m.hang_seconds},
+         {"checkpoint_every", m.checkpoint_every},
+         {"thread_cpus", m.thread_cpus},
+         {"signals_reach_programs", m.signals_reach_programs},
+         {"command", bytes_to_json(m.command)}};
+  if (!m.container.image.empty()) j["container"] = container_to(m.container);
+  return j;
 }
 
 // Names and output may hold any bytes; invalid UTF-8 must not throw here.

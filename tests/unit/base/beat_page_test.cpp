@@ -79,3 +79,21 @@ TEST_CASE("what is no page is none, and a page cannot be cut off under us") {
   CHECK(::ftruncate(file.get(), 0) != 0);
   CHECK(page->step() == 0);
 }
+
+TEST_CASE("a page in a file reaches whoever opens the file, and cut off it is all zero") {
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.file("beat");
+  auto page = BeatPage::create_file(path);
+  REQUIRE(page);
+  CHECK(page->path() == path);
+  auto other = BeatPage::open(path);
+  REQUIRE(other);
+  other->beat(41);
+  CHECK(page->step() == 41);
+  REQUIRE(::truncate(path.c_str(), 0) == 0);
+  CHECK(page->step() == 0);
+  page->advise(1000);
+  CHECK_FALSE(BeatPage::open(path));
+  CHECK(BeatPage::create_file(path));  // what a killed process has left is replaced
+  CHECK_FALSE(BeatPage::create_file(folder.file("none/beat")));
+}

@@ -38,6 +38,15 @@ Go a_go() {
   return go;
 }
 
+Go a_contained_go() {
+  Go go = a_go();
+  go.container = {"/images/a.sif",
+                  spec::ContainerRuntime::apptainer,
+                  {{"/data", "/d", true}},
+                  {{"HF_TOKEN"}, {"A", "b=\"c\"\n"}}};
+  return go;
+}
+
 const std::vector<FromRank> k_from_rank{
     a_hello(),
     Listening{29500},
@@ -72,6 +81,7 @@ const std::vector<ToRank> k_to_rank{AskClock{},
                                     Listen{{20000, 20001}, "abcd"},
                                     Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
                                     a_go(),
+                                    a_contained_go(),
                                     Go{{}, false, {}, "l", 15, false, 0, 93'000},
                                     Advise{93'000},
                                     ReadBack{},
@@ -82,7 +92,8 @@ const std::vector<ToRank> k_to_rank{AskClock{},
 
 // Fields whose absence is no error.
 bool is_optional(const std::string& field) {
-  return field == "topology" || field == "note" || field == "log_timestamps";
+  return field == "topology" || field == "note" || field == "log_timestamps" ||
+         field == "container";
 }
 
 // Leaves out each field of `line` in turn, and puts a value of a wrong type into it.

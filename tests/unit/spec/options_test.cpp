@@ -34,6 +34,10 @@ const std::map<std::string, std::string> k_examples = {{"", ""},
                                                        {"POLICY", "spread"},
                                                        {"WORDS", "ssh -v"},
                                                        {"SIZE", "17G"},
+                                                       {"IMAGE", "/images/a.sif"},
+                                                       {"RUNTIME", "podman"},
+                                                       {"SRC[:DST[:ro]]", "/a:/b:ro"},
+                                                       {"NAME[=VALUE]", "A=b=c"},
                                                        {"TEXT", "a b"}};
 
 }  // namespace

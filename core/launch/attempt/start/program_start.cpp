@@ -48,6 +48,7 @@ Go ProgramStart::orders_for(const plan::Placement& placement) const {
   go.signals_reach_programs = signals_reach_programs_;
   go.log_timestamps = settings_.spec.log_timestamps;
   go.hang_seconds = hang_seconds(settings_.spec.hang_timeout);
+  go.container = settings_.spec.container;
   if (settings_.plan.bind_threads == "auto") go.thread_cpus = placement.first_cpus;
   return go;
 }

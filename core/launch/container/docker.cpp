@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Docker: its daemon starts the program, outside of the job's control groups, so cores and GPUs are
+// given by number and the user by uid, and the container has to be removed where its client was
+// killed. https://docs.docker.com/reference/cli/docker/container/run/
+#include "core/base/text/number_list.hpp"
+#include "core/base/text/text.hpp"
+#include "core/launch/container/oci_options.hpp"
+
+#include <fmt/format.h>
+
+namespace dts::launch {
+namespace {
+
+// The quotes are Docker's: a comma would end the field (--gpus is a CSV value).
+std::string docker_gpus(const std::vector<unsigned>& numbers) {
+  if (numbers.empty()) return "--gpus=all";
+  std::vector<std::string> words;
+  for (const unsigned number : numbers) words.push_back(std::to_string(number));
+  return "--gpus=\"device=" + join(words, ",") + "\"";
+}
+
+ContainerCommand by_docker(const ContainerOrder& order) {
+  ContainerCommand command;
+  command.argv = {"docker", "run"};
+  const auto add = [&command](const std::vector<std::string>& words) {
+    command.argv.insert(command.argv.end(), words.begin(), words.end());
+  };
+  add(oci_options(order));
+  // As process 1 of a PID namespace, a program would ignore signals that it has no handler for.
+  add({"--pid=host", fmt::format("--user={}:{}", order.uid, order.gid)});
+  if (!order.cpus.empty()) add({"--cpuset-cpus=" + fold_numbers(order.cpus)});
+  if (order.gpus == GpuVendor::nvidia) add({docker_gpus(order.gpu_numbers)});
+  add(oci_devices(order));
+  if (!order.devices.empty()) add({"--ulimit=memlock=-1"});
+  add({order.image.name});
+  add({order.program.begin() + 1, order.program.end()});
+  command.removal = {"docker", "rm", "--force", order.name};
+  command.remove_first = true;
+  return command;
+}
+
+}  // namespace
+
+const ContainerType k_docker_runtime{
+    "docker", nullptr, {ImageKind::reference}, true, false, by_docker};
+
+}  // namespace dts::launch

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kind of image --container names. Pure, thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dts::launch {
+
+enum class ImageKind {
+  folder,     // with a root file system
+  file,       // SIF, or another that Apptainer reads
+  squashfs,   // a root file system
+  edf,        // an environment definition file, which names the image
+  reference,  // a name in a registry: "nvcr.io/nvidia/pytorch:24.01-py3"
+  other,      // of another kind of source: "oras://..."
+};
+
+struct Image {
+  ImageKind kind = ImageKind::reference;
+  std::string name;  // the path, or the reference without "docker://"
+};
+
+// `is_folder`: whether a path leads to a folder.
+[[nodiscard]] Image read_image(std::string_view text, bool is_folder);
+
+// "a folder", "a SquashFS file", ...
+[[nodiscard]] const char* to_words(ImageKind kind);
+
+// A reference as enroot writes it, "nvcr.io#nvidia/pytorch:24.01-py3": the host of the registry
+// ends in `#` (pyxis wiki, "Usage").
+[[nodiscard]] std::string enroot_reference(const std::string& reference);
+
+}  // namespace dts::launch

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `podman run` and `docker run` have in common. Pure.
+#pragma once
+
+#include "core/launch/container/container.hpp"
+
+namespace dts::launch {
+
+// Up to the image: namespaces, streams, signals, mounts, the names of the variables.
+//
+//   --network, --ipc, --uts=host  ranks meet at the node's addresses and share /dev/shm
+//   --init=false                  the program itself gets the signals that --sig-proxy passes on
+//   --log-driver=none             the output is in the rank's log alone
+//   --env=NAME                    with the value of the client's own environment
+//   --entrypoint                  the program, without the script that the image starts it by
+[[nodiscard]] std::vector<std::string> oci_options(const ContainerOrder& order);
+
+// Device nodes of AMD GPUs, and those beside GPUs.
+[[nodiscard]] std::vector<std::string> oci_devices(const ContainerOrder& order);
+
+}  // namespace dts::launch

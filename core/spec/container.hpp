@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The container that a rank's program runs in, as the user asked for it. Pure, thread-safe.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/base/result.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::spec {
+
+enum class ContainerRuntime {
+  automatic,  // chosen on each node: the first that is installed and accepts the image
+#define DTS_CONTAINER_RUNTIME(name) name,
+#include "core/spec/container_runtimes.inc"
+#undef DTS_CONTAINER_RUNTIME
+};
+
+// All but `automatic`, in the order in which it tries them.
+[[nodiscard]] const std::vector<ContainerRuntime>& container_runtimes();
+
+// "auto", "apptainer", ... and the inverse.
+[[nodiscard]] const char* to_string(ContainerRuntime runtime);
+[[nodiscard]] std::optional<ContainerRuntime> container_runtime_from(std::string_view name);
+
+// A file or folder of the node as the program sees it.
+struct ContainerMount {
+  std::string source;
+  std::string target;
+  bool read_only = false;
+
+  bool operator==(const ContainerMount&) const = default;
+};
+
+// A variable of the user's that the program gets.
+struct ContainerVariable {
+  std::string name;
+  std::optional<std::string> value{};  // absent: that of the rank's own environment
+
+  bool operator==(const ContainerVariable&) const = default;
+};
+
+struct Container {
+  std::string image;  // a full path, or a name in a registry; empty: no container
+  ContainerRuntime runtime = ContainerRuntime::automatic;
+  std::vector<ContainerMount> mounts{};
+  std::vector<ContainerVariable> variables{};
+
+  bool operator==(const Container&) const = default;
+};
+
+// "SRC[:DST[:ro]]"; DST is SRC by default. Errc::invalid says what is wrong with it.
+[[nodiscard]] Result<ContainerMount> parse_mount(std::string_view text);
+[[nodiscard]] std::string to_text(const ContainerMount& mount);
+
+// "NAME" or "NAME=VALUE"; errors never repeat the value.
+[[nodiscard]] Result<ContainerVariable> parse_container_variable(std::string_view text);
+[[nodiscard]] std::string to_text(const ContainerVariable& variable);
+
+// What no runtime can mount at its own place: a path that is not absolute, has bytes that are not
+// printable, or one of `:` and `,`, which separate fields of the runtimes' options.
+[[nodiscard]] Result<void> check_mountable(std::string_view path);
+
+// Whether a text names an image and can be given to every runtime as one word. Errc::invalid.
+[[nodiscard]] Result<void> check_image(std::string_view image);
+
+// What the options contradict each other in, and targets that are named twice.
+void check_container(const Container& container, bool has_command, Diagnostics& problems);
+
+}  // namespace dts::spec

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Container runtimes: which one is chosen, and that no value of a variable is on a command line.
+#include "core/launch/container/container.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dts::launch {
+namespace {
+
+using spec::ContainerRuntime;
+
+ContainerOrder an_order(Image image) {
+  ContainerOrder order;
+  order.image = std::move(image);
+  order.program = {"python3", "train.py"};
+  order.mounts = {{"/data", "/mnt/data", true}, {"/home/u/run", "/home/u/run", false}};
+  order.folder = "/home/u";
+  order.variables = {{"RANK", "3"}, {"HF_TOKEN", "hunter2-secret"}};
+  order.cpus = {4, 5, 9};
+  order.name = "dtsubmit-0a-3";
+  order.uid = 1000;
+  order.gid = 100;
+  order.node = "n1";
+  order.file = "/dev/shm/x/rank-3.toml";
+  return order;
+}
+
+Result<RuntimeChoice> choose(ContainerRuntime asked,
+                             ImageKind image,
+                             const std::set<ContainerRuntime>& installed,
+                             std::vector<spec::ContainerMount> mounts = {}) {
+  return choose_runtime({"image", asked, std::move(mounts)}, image, [&](ContainerRuntime one) {
+    return installed.count(one) > 0;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("an image is known by its name") {
+  CHECK(read_image("/a/b.sif", false).kind == ImageKind::file);
+  CHECK(read_image("/a/b", true).kind == ImageKind::folder);
+  CHECK(read_image("/a/b.sqsh", false).kind == ImageKind::squashfs);
+  CHECK(read_image("/a/b.toml", false).kind == ImageKind::edf);
+  CHECK(read_image("docker://debian:12", false).name == "debian:12");
+  CHECK(read_image("docker://debian:12", false).kind == ImageKind::reference);
+  CHECK(read_image("oras://a/b:1", false).kind == ImageKind::other);
+  CHECK(read_image("localhost:5000/a:1", false).kind == ImageKind::reference);
+}
+
+TEST_CASE("enroot writes # after the host of a registry") {
+  CHECK(enroot_reference("nvcr.io/nvidia/pytorch:24.01") == "nvcr.io#nvidia/pytorch:24.01");
+  CHECK(enroot_reference("localhost:5000/a:1") == "localhost:5000#a:1");
+  CHECK(enroot_reference("debian:12") == "debian:12");
+  CHECK(enroot_reference("library/debian:12") == "library/debian:12");
+  CHECK(enroot_reference("nvcr.io#nvidia/pytorch") == "nvcr.io#nvidia/pytorch");
+}
+
+TEST_CASE("auto takes the first that is installed and accepts the image, and says so") {
+  const auto choice = choose(ContainerRuntime::automatic,
+                             ImageKind::reference,
+                             {ContainerRuntime::docker, ContainerRuntime::charliecloud});
+  REQUIRE(choice);
+  CHECK(choice->runtime == ContainerRuntime::charliecloud);
+  CHECK(choice->why == "auto: no apptainer, no singularity, no podman");
+  const auto sif = choose(ContainerRuntime::automatic,
+                          ImageKind::file,
+                          {ContainerRuntime::podman, ContainerRuntime::singularity});
+  REQUIRE(sif);
+  CHECK(sif->runtime == ContainerRuntime::singularity);
+  const auto read_only = choose(ContainerRuntime::automatic,
+                                ImageKind::reference,
+                                {ContainerRuntime::charliecloud, ContainerRuntime::docker},
+                                {{"/a", "/a", true}});
+  REQUIRE(read_only);
+  CHECK(read_only->runtime == ContainerRuntime::docker);
+}
+
+TEST_CASE("a runtime that is missing, or cannot run the image, is named") {
+  const auto missing = choose(ContainerRuntime::apptainer, ImageKind::file, {});
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().code == Errc::not_found);
+  CHECK(missing.error().message == "apptainer is not installed");
+  const auto none = choose(ContainerRuntime::automatic, ImageKind::file, {});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message ==
+        "no container runtime is installed that can run a SIF file: no apptainer, no singularity");
+  const auto unfit =
+      choose(ContainerRuntime::docker, ImageKind::folder, {ContainerRuntime::docker});
+  REQUIRE_FALSE(unfit);
+  CHECK(unfit.error().message == "docker cannot run a folder");
+  const auto mount = choose(ContainerRuntime::charliecloud,
+                            ImageKind::folder,
+                            {ContainerRuntime::charliecloud},
+                            {{"/a", "/b", true}});
+  REQUIRE_FALSE(mount);
+  CHECK(mount.error().message == "charliecloud cannot mount /a read-only");
+}
+
+TEST_CASE("no runtime gets a value on its command line, and each the program at its end") {
+  for (const ContainerRuntime runtime : spec::container_runtimes()) {
+    const ContainerType& type = type_of(runtime);
+    for (const ImageKind kind : type.images) {
+      CAPTURE(spec::to_string(runtime));
+      CAPTURE(to_words(kind));
+      ContainerOrder order = an_order({kind, "/images/a"});
+      order.gpus = GpuVendor::nvidia;
+      const ContainerCommand command = type.command(order);
+      const std::string line = join(command.argv, " ");
+      CHECK(line.find("hunter2") == std::string::npos);
+      CHECK(command.argv.back() == "train.py");
+      CHECK(command.argv.front() == type.program);
+      CHECK(line.find(runtime == ContainerRuntime::edf ? order.file : "/home/u/run") !=
+            std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a definition's values are quoted, and nothing in them is expanded") {
+  ContainerOrder order = an_order({ImageKind::edf, "/home/u/a.toml"});
+  order.variables = {{"A", "a\"b\\c\n$HOME"}};
+  const std::string text = k_edf_runtime.command(order).file_text;
+  CHECK(text.find("A = \"a\\\"b\\\\c\\u000A$$HOME\"\n") != std::string::npos);
+  CHECK(text.find("base_environment = \"/home/u/a.toml\"\n") == 0);
+}
+
+TEST_CASE("variables of launchers and of communication are inherited, others are not") {
+  CHECK(is_inherited_inside("PMIX_RANK"));
+  CHECK(is_inherited_inside("NCCL_DEBUG"));
+  CHECK_FALSE(is_inherited_inside("PATH"));
+  CHECK_FALSE(is_inherited_inside("AWS_SECRET_ACCESS_KEY"));
+}
+
+}  // namespace dts::launch
