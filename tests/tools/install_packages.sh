@@ -16,7 +16,7 @@ packages=(
 # Only the tests need these; the quickstart does not.
 if [ "${1:-}" = --with-tests ]; then
   packages+=(clang clang-format clang-tidy libclang-rt-14-dev libomp-dev python3-torch groff-base mandoc
-    openssh-server openssh-client)
+    openssh-server openssh-client charliecloud-runtime busybox-static)
 fi
 
 missing=()

@@ -33,6 +33,7 @@ const ContainerType k_charliecloud_runtime{
     nullptr,
     {ImageKind::folder, ImageKind::squashfs, ImageKind::reference},
     false,
+    false,
     true,
     by_charliecloud};
 

@@ -56,6 +56,7 @@ Result<RuntimeChoice> choose_runtime(const spec::Container& asked,
   std::vector<std::string> missing;
   std::vector<std::string> unfit;
   for (const ContainerRuntime runtime : spec::container_runtimes()) {
+    if (image == ImageKind::reference && !type_of(runtime).pulls) continue;
     if (const auto fit = accepts(runtime, image, asked.mounts); !fit) {
       unfit.push_back(fit.error().message);
       continue;

@@ -51,6 +51,7 @@ struct ContainerType {
   const char* program;  // in PATH where the runtime is installed
   const char* option;   // that the program's --help names then; nullptr: it need not be asked
   std::vector<ImageKind> images;  // that it can run
+  bool pulls;                     // fetches an image from its registry by itself
   bool read_only_mounts;          // whether it has them
   // The program runs in a file system that nobody can add mount points to, so that they have to be
   // there before; only for images that are folders.
@@ -78,8 +79,9 @@ struct RuntimeChoice {
 // Whether a runtime is installed on this node.
 using IsInstalled = std::function<bool(spec::ContainerRuntime)>;
 
-// `asked`, or for `automatic` the first that accepts the image and is installed. Asks no more than
-// it must. Errc::not_found: it is not installed, or none is; the error's text follows "n1: ".
+// `asked`, or for `automatic` the first that accepts the image, can fetch it if it is a name in a
+// registry, and is installed. Asks no more than it must. Errc::not_found: it is not installed, or
+// none is; the error's text follows "n1: ".
 [[nodiscard]] Result<RuntimeChoice> choose_runtime(const spec::Container& asked,
                                                    ImageKind image,
                                                    const IsInstalled& is_installed);

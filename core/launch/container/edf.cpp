@@ -64,6 +64,7 @@ const ContainerType k_edf_runtime{"srun",
                                   "--environment",
                                   {ImageKind::edf, ImageKind::squashfs, ImageKind::reference},
                                   true,
+                                  true,
                                   false,
                                   by_edf};
 

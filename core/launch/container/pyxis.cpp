@@ -34,6 +34,7 @@ const ContainerType k_pyxis_runtime{"srun",
                                     "--container-image",
                                     {ImageKind::squashfs, ImageKind::reference},
                                     true,
+                                    true,
                                     false,
                                     by_pyxis};
 

@@ -65,19 +65,24 @@ TEST_CASE("auto takes the first that is installed and accepts the image, and say
                              ImageKind::reference,
                              {ContainerRuntime::docker, ContainerRuntime::charliecloud});
   REQUIRE(choice);
-  CHECK(choice->runtime == ContainerRuntime::charliecloud);
+  CHECK(choice->runtime == ContainerRuntime::docker);  // charliecloud does not fetch images
   CHECK(choice->why == "auto: no apptainer, no singularity, no podman");
+  const auto folder = choose(ContainerRuntime::automatic,
+                             ImageKind::folder,
+                             {ContainerRuntime::podman, ContainerRuntime::charliecloud});
+  REQUIRE(folder);
+  CHECK(folder->runtime == ContainerRuntime::charliecloud);
   const auto sif = choose(ContainerRuntime::automatic,
                           ImageKind::file,
                           {ContainerRuntime::podman, ContainerRuntime::singularity});
   REQUIRE(sif);
   CHECK(sif->runtime == ContainerRuntime::singularity);
   const auto read_only = choose(ContainerRuntime::automatic,
-                                ImageKind::reference,
-                                {ContainerRuntime::charliecloud, ContainerRuntime::docker},
+                                ImageKind::folder,
+                                {ContainerRuntime::charliecloud, ContainerRuntime::podman},
                                 {{"/a", "/a", true}});
   REQUIRE(read_only);
-  CHECK(read_only->runtime == ContainerRuntime::docker);
+  CHECK(read_only->runtime == ContainerRuntime::podman);
 }
 
 TEST_CASE("a runtime that is missing, or cannot run the image, is named") {
