@@ -130,7 +130,8 @@ See CONTAINERS in
 or
 .BR auto ,
 the default: on each node the first of them that is installed and accepts the image.
-)"},
+)",
+       .is_rare = true},
       {.names = "--mount",
        .value = several("SRC[:DST[:ro]]",
                         &Container::mounts,
@@ -144,7 +145,8 @@ is given, read-only with
 Can be given several times.
 The working directory and the run directory are always mounted.
 )",
-       .key = "mounts"},
+       .key = "mounts",
+       .is_rare = true},
       {.names = "--container-env",
        .value = several("NAME[=VALUE]",
                         &Container::variables,
@@ -157,7 +159,8 @@ The working directory and the run directory are always mounted.
 Can be given several times.
 Values are never part of a command line on the nodes; one that is written here is kept in the run directory, which only its
 owner can read, so give the name alone for a secret.
-)"},
+)",
+       .is_rare = true},
   };
 }
 

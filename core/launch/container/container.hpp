@@ -44,7 +44,7 @@ struct ContainerCommand {
   std::string file_text{};  // for a file with mode 0600 at ContainerOrder::file; empty: none
   // Ends a container that outlives its client; empty: nothing does.
   std::vector<std::string> removal{};
-  bool remove_first = false;  // what a killed client has left would be in the way
+  bool remove_first = false;  // before an attempt that is not the first: its rank was killed too
 };
 
 struct ContainerType {

@@ -55,6 +55,8 @@ ContainerCommand by_edf(const ContainerOrder& order) {
   command.argv.push_back("--environment=" + order.file);
   command.argv.insert(command.argv.end(), order.program.begin(), order.program.end());
   command.file_text = definition(order);
+  command.removal = end_of_step(order);
+  command.remove_first = true;
   return command;
 }
 

@@ -25,6 +25,8 @@ ContainerCommand by_pyxis(const ContainerOrder& order) {
   if (order.gpus == GpuVendor::nvidia)
     command.environment = {{"NVIDIA_VISIBLE_DEVICES", "all"},
                            {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}};
+  command.removal = end_of_step(order);
+  command.remove_first = true;
   return command;
 }
 

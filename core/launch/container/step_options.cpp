@@ -38,6 +38,18 @@ std::vector<std::string> step_of_program(const ContainerOrder& order) {
   return words;
 }
 
+std::vector<std::string> end_of_step(const ContainerOrder& order) {
+  constexpr const char* k_script =
+      R"(while :; do
+  found=$(squeue --steps --noheader --jobs="$SLURM_JOB_ID" --format='%i %j' |
+          while read -r id name; do if [ "$name" = "$0" ]; then echo "$id"; fi; done)
+  [ -n "$found" ] || break
+  scancel --signal=KILL $found
+  sleep 0.5
+done)";
+  return {"sh", "-c", k_script, order.name};
+}
+
 std::vector<std::string> mount_texts(const ContainerOrder& order) {
   std::vector<std::string> texts;
   for (const spec::ContainerMount& mount : order.mounts) texts.push_back(to_text(mount));

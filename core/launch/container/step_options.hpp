@@ -12,6 +12,9 @@ namespace dts::launch {
 // own for its program. srun passes signals on to its task and returns its exit code (srun(1)).
 [[nodiscard]] std::vector<std::string> step_of_program(const ContainerOrder& order);
 
+// Such a step goes on where its srun was killed: kills it, and waits until it is gone.
+[[nodiscard]] std::vector<std::string> end_of_step(const ContainerOrder& order);
+
 // "SRC:DST[:ro]".
 [[nodiscard]] std::vector<std::string> mount_texts(const ContainerOrder& order);
 

@@ -199,7 +199,7 @@ Result<ContainerCommand> RankContainer::enclose(const spec::Container& container
   if (!command.file_text.empty())
     DTS_TRY(write_file(order.file, command.file_text, 0600, Durability::deferred));
   removal_ = command.removal;
-  if (command.remove_first) remove();
+  if (command.remove_first && place_.attempt > 1) remove();
   command.environment.insert(command.environment.begin(), variables.begin(), variables.end());
   add_user(command.environment);
   return command;
