@@ -125,8 +125,7 @@ See CONTAINERS in
 .BR charliecloud ,
 .BR docker ,
 .BR shifter ,
-.BR pyxis ,
-.B edf
+.B pyxis
 or
 .BR auto ,
 the default: on each node the first of them that is installed and accepts the image.

@@ -15,6 +15,7 @@ namespace {
 
 void check_words(const spec::ContainerMount& mount) {
   for (const spec::ContainerRuntime runtime : spec::container_runtimes()) {
+    if (launch::type_of(runtime).images.empty()) continue;
     launch::ContainerOrder order;
     order.image = {launch::type_of(runtime).images.front(), "/image"};
     order.program = {"program", "end"};
@@ -43,6 +44,5 @@ DTS_FUZZ_TARGET(input) {
     must(!input.empty() && input.front() != '-');
     const auto image = launch::read_image(input, false);
     must(image.kind == launch::ImageKind::reference || !image.name.empty());
-    (void)launch::enroot_reference(image.name);
   }
 }

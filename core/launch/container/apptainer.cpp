@@ -51,8 +51,8 @@ const std::vector<ImageKind>& apptainer_images() {
 }  // namespace
 
 const ContainerType k_apptainer_runtime{
-    "apptainer", nullptr, apptainer_images(), true, true, false, by_apptainer};
+    "apptainer", apptainer_images(), nullptr, true, true, false, by_apptainer};
 const ContainerType k_singularity_runtime{
-    "singularity", nullptr, apptainer_images(), true, true, false, by_singularity};
+    "singularity", apptainer_images(), nullptr, true, true, false, by_singularity};
 
 }  // namespace dts::launch

@@ -30,8 +30,8 @@ ContainerCommand by_charliecloud(const ContainerOrder& order) {
 
 const ContainerType k_charliecloud_runtime{
     "ch-run",
-    nullptr,
     {ImageKind::folder, ImageKind::squashfs, ImageKind::reference},
+    nullptr,
     false,
     false,
     true,

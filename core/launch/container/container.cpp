@@ -12,6 +12,12 @@ namespace dts::launch {
 
 using spec::ContainerRuntime;
 
+namespace {
+
+constexpr const char* k_other_runtime = "choose another --container-runtime, or convert the image";
+
+}  // namespace
+
 const ContainerType& type_of(ContainerRuntime runtime) {
   switch (runtime) {
 #define DTS_CONTAINER_RUNTIME(name) \
@@ -32,7 +38,7 @@ Result<void> accepts(ContainerRuntime runtime,
   if (std::find(type.images.begin(), type.images.end(), image) == type.images.end())
     return fail(Errc::invalid,
                 fmt::format("{} cannot run {}", spec::to_string(runtime), to_words(image)),
-                "choose another --container-runtime, or convert the image");
+                type.advice != nullptr ? type.advice : k_other_runtime);
   const auto read_only = std::find_if(
       mounts.begin(), mounts.end(), [](const spec::ContainerMount& one) { return one.read_only; });
   if (read_only != mounts.end() && !type.read_only_mounts)
@@ -70,7 +76,8 @@ Result<RuntimeChoice> choose_runtime(const spec::Container& asked,
   if (missing.empty())
     return fail(
         Errc::invalid,
-        fmt::format("no container runtime can run {}: {}", to_words(image), join(unfit, ", ")));
+        fmt::format("no container runtime can run {}: {}", to_words(image), join(unfit, ", ")),
+        image == ImageKind::edf ? type_of(ContainerRuntime::edf).advice : k_other_runtime);
   return fail(Errc::not_found,
               fmt::format("no container runtime is installed that can run {}: no {}",
                           to_words(image),

@@ -34,7 +34,6 @@ struct ContainerOrder {
   std::string name;                   // of the rank's container, the same in each attempt
   unsigned uid = 0;
   unsigned gid = 0;
-  std::string node;  // the node's name in the scheduler
   std::string file;  // where `file_text` goes
 };
 
@@ -48,9 +47,9 @@ struct ContainerCommand {
 };
 
 struct ContainerType {
-  const char* program;  // in PATH where the runtime is installed
-  const char* option;   // that the program's --help names then; nullptr: it need not be asked
-  std::vector<ImageKind> images;  // that it can run
+  const char* program;            // in PATH where the runtime is installed
+  std::vector<ImageKind> images;  // that it can run; none: see `advice`
+  const char* advice;             // for an image that it cannot run; nullptr: nothing particular
   bool pulls;                     // fetches an image from its registry by itself
   bool read_only_mounts;          // whether it has them
   // The program runs in a file system that nobody can add mount points to, so that they have to be

@@ -42,6 +42,6 @@ ContainerCommand by_docker(const ContainerOrder& order) {
 }  // namespace
 
 const ContainerType k_docker_runtime{
-    "docker", nullptr, {ImageKind::reference}, true, true, false, by_docker};
+    "docker", {ImageKind::reference}, nullptr, true, true, false, by_docker};
 
 }  // namespace dts::launch

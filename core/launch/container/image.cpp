@@ -42,12 +42,4 @@ const char* to_words(ImageKind kind) {
   return "an image of such a source";
 }
 
-std::string enroot_reference(const std::string& reference) {
-  const std::size_t slash = reference.find('/');
-  if (slash == std::string::npos || reference.find('#') != std::string::npos) return reference;
-  const std::string host = reference.substr(0, slash);
-  const bool is_host = host.find_first_of(".:") != std::string::npos || host == "localhost";
-  return is_host ? host + "#" + reference.substr(slash + 1) : reference;
-}
-
 }  // namespace dts::launch

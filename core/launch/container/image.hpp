@@ -27,8 +27,4 @@ struct Image {
 // "a folder", "a SquashFS file", ...
 [[nodiscard]] const char* to_words(ImageKind kind);
 
-// A reference as enroot writes it, "nvcr.io#nvidia/pytorch:24.01-py3": the host of the registry
-// ends in `#` (pyxis wiki, "Usage").
-[[nodiscard]] std::string enroot_reference(const std::string& reference);
-
 }  // namespace dts::launch

@@ -30,6 +30,6 @@ ContainerCommand by_podman(const ContainerOrder& order) {
 }  // namespace
 
 const ContainerType k_podman_runtime{
-    "podman", nullptr, {ImageKind::folder, ImageKind::reference}, true, true, false, by_podman};
+    "podman", {ImageKind::folder, ImageKind::reference}, nullptr, true, true, false, by_podman};
 
 }  // namespace dts::launch

@@ -1,43 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pyxis, NVIDIA's plug-in of Slurm over enroot: https://github.com/NVIDIA/pyxis/wiki/Usage
-// All exported variables are set inside unless the image sets them; --container-env names those
-// that win over the image's. GPUs are made visible by enroot's hook, from NVIDIA_VISIBLE_DEVICES.
+// Pyxis is NVIDIA's plug-in of Slurm that starts a step's tasks by enroot. As an option of srun, it
+// would put `dtsubmit rank` into the image, or need a step of its own for each program, whose srun
+// answers SIGTERM with SIGKILL to its task. So enroot itself is started, which a node with pyxis
+// has: it becomes the program (enroot-switchroot(1) executes the command script, and that the
+// program). https://github.com/NVIDIA/enroot/blob/master/doc/cmd/start.md, image-format.md and
+// standard-hooks.md.
 #include "core/base/text/text.hpp"
-#include "core/launch/container/step_options.hpp"
+#include "core/launch/container/container.hpp"
 
 namespace dts::launch {
 namespace {
 
-ContainerCommand by_pyxis(const ContainerOrder& order) {
+// Fields of fstab(5), separated by colons.
+std::string enroot_mount(const spec::ContainerMount& mount) {
+  return mount.source + ":" + mount.target + ":none:x-create=auto,rbind," +
+         (mount.read_only ? "ro" : "rw");
+}
+
+ContainerCommand by_enroot(const ContainerOrder& order) {
   ContainerCommand command;
-  command.argv = step_of_program(order);
-  const bool is_file = order.image.kind == ImageKind::squashfs;
-  std::vector<std::string> names;
-  for (const auto& [name, value] : order.variables) names.push_back(name);
-  command.argv.insert(
-      command.argv.end(),
-      {"--container-image=" + (is_file ? order.image.name : enroot_reference(order.image.name)),
-       "--container-mounts=" + join(mount_texts(order), ","),
-       "--container-workdir=" + order.folder,
-       "--container-env=" + join(names, ","),
-       "--no-container-entrypoint"});
-  command.argv.insert(command.argv.end(), order.program.begin(), order.program.end());
+  command.argv = {"enroot", "start", "--rc", order.file};
+  const auto add = [&command](const std::string& option, const std::string& value) {
+    command.argv.insert(command.argv.end(), {option, value});
+  };
+  for (const spec::ContainerMount& mount : order.mounts) add("--mount", enroot_mount(mount));
+  for (const auto& [name, value] : order.variables) add("--env", name);
+  for (const std::string& name : order.inherited) add("--env", name);
+  // What the hooks for GPUs and InfiniBand read.
   if (order.gpus == GpuVendor::nvidia)
     command.environment = {{"NVIDIA_VISIBLE_DEVICES", "all"},
                            {"NVIDIA_DRIVER_CAPABILITIES", "compute,utility"}};
-  command.removal = end_of_step(order);
-  command.remove_first = true;
+  if (!order.devices.empty()) command.environment.emplace_back("MELLANOX_VISIBLE_DEVICES", "all");
+  for (const auto& [name, value] : command.environment) add("--env", name);
+  command.argv.push_back(order.image.name);
+  command.argv.insert(command.argv.end(), order.program.begin(), order.program.end());
+  // In place of the image's own command script, which may start other things.
+  command.file_text = "cd " + shell_quote(order.folder) + " && exec \"$@\"\n";
   return command;
 }
 
 }  // namespace
 
-const ContainerType k_pyxis_runtime{"srun",
-                                    "--container-image",
-                                    {ImageKind::squashfs, ImageKind::reference},
-                                    true,
-                                    true,
-                                    false,
-                                    by_pyxis};
+const ContainerType k_pyxis_runtime{
+    "enroot",
+    {ImageKind::squashfs},
+    "enroot reads a SquashFS file: enroot import -o IMAGE.sqsh docker://REGISTRY#NAME",
+    true,
+    true,
+    false,
+    by_enroot};
 
 }  // namespace dts::launch

@@ -20,6 +20,6 @@ ContainerCommand by_shifter(const ContainerOrder& order) {
 }  // namespace
 
 const ContainerType k_shifter_runtime{
-    "shifter", nullptr, {ImageKind::reference}, false, true, false, by_shifter};
+    "shifter", {ImageKind::reference}, nullptr, false, true, false, by_shifter};
 
 }  // namespace dts::launch

@@ -28,17 +28,10 @@ bool has_variable(const plan::Environment& variables, std::string_view name) {
 
 namespace {
 
-constexpr std::chrono::seconds k_question{10};  // that a runtime is asked
 constexpr std::chrono::seconds k_removal{20};
 
 bool is_installed(spec::ContainerRuntime runtime) {
-  const ContainerType& type = type_of(runtime);
-  if (!find_program(type.program)) return false;
-  if (type.option == nullptr) return true;
-  Command ask;
-  ask.argv = {type.program, "--help"};
-  const auto help = run_process(std::move(ask), k_question);
-  return help && (help->out + help->err).find(type.option) != std::string::npos;
+  return find_program(type_of(runtime).program).has_value();
 }
 
 Result<Image> find_image(const std::string& text) {
@@ -169,8 +162,7 @@ Result<ContainerOrder> RankContainer::order_for(const spec::Container& container
       "dtsubmit-{}-{}", to_hex(hash64(place_.run_directory + " " + place_.node)), place_.rank);
   order.uid = ::geteuid();
   order.gid = ::getegid();
-  order.node = place_.node;
-  order.file = fmt::format("{}/rank-{}.toml", shared, place_.rank);
+  order.file = fmt::format("{}/rank-{}.rc", shared, place_.rank);
   return order;
 }
 

@@ -25,8 +25,7 @@ ContainerOrder an_order(Image image) {
   order.name = "dtsubmit-0a-3";
   order.uid = 1000;
   order.gid = 100;
-  order.node = "n1";
-  order.file = "/dev/shm/x/rank-3.toml";
+  order.file = "/dev/shm/x/rank-3.rc";
   return order;
 }
 
@@ -50,14 +49,6 @@ TEST_CASE("an image is known by its name") {
   CHECK(read_image("docker://debian:12", false).kind == ImageKind::reference);
   CHECK(read_image("oras://a/b:1", false).kind == ImageKind::other);
   CHECK(read_image("localhost:5000/a:1", false).kind == ImageKind::reference);
-}
-
-TEST_CASE("enroot writes # after the host of a registry") {
-  CHECK(enroot_reference("nvcr.io/nvidia/pytorch:24.01") == "nvcr.io#nvidia/pytorch:24.01");
-  CHECK(enroot_reference("localhost:5000/a:1") == "localhost:5000#a:1");
-  CHECK(enroot_reference("debian:12") == "debian:12");
-  CHECK(enroot_reference("library/debian:12") == "library/debian:12");
-  CHECK(enroot_reference("nvcr.io#nvidia/pytorch") == "nvcr.io#nvidia/pytorch");
 }
 
 TEST_CASE("auto takes the first that is installed and accepts the image, and says so") {
@@ -119,18 +110,27 @@ TEST_CASE("no runtime gets a value on its command line, and each the program at 
       CHECK(line.find("hunter2") == std::string::npos);
       CHECK(command.argv.back() == "train.py");
       CHECK(command.argv.front() == type.program);
-      CHECK(line.find(runtime == ContainerRuntime::edf ? order.file : "/home/u/run") !=
-            std::string::npos);
+      CHECK(line.find("/home/u/run") != std::string::npos);
     }
   }
 }
 
-TEST_CASE("a definition's values are quoted, and nothing in them is expanded") {
-  ContainerOrder order = an_order({ImageKind::edf, "/home/u/a.toml"});
-  order.variables = {{"A", "a\"b\\c\n$HOME"}};
-  const std::string text = k_edf_runtime.command(order).file_text;
-  CHECK(text.find("A = \"a\\\"b\\\\c\\u000A$$HOME\"\n") != std::string::npos);
-  CHECK(text.find("base_environment = \"/home/u/a.toml\"\n") == 0);
+TEST_CASE("what only srun can run is refused with the reason") {
+  for (const ContainerRuntime asked : {ContainerRuntime::edf, ContainerRuntime::automatic}) {
+    const auto definition = choose(asked, ImageKind::edf, {ContainerRuntime::edf});
+    REQUIRE_FALSE(definition);
+    CHECK(definition.error().code == Errc::invalid);
+    CHECK(definition.error().hint.find("only srun reads") == 0);
+  }
+  const auto reference = choose(ContainerRuntime::pyxis, ImageKind::reference, {});
+  REQUIRE_FALSE(reference);
+  CHECK(reference.error().hint.find("enroot import") != std::string::npos);
+}
+
+TEST_CASE("enroot goes to the working directory by a script that quotes it") {
+  ContainerOrder order = an_order({ImageKind::squashfs, "/images/a.sqsh"});
+  order.folder = "/home/u/it's";
+  CHECK(k_pyxis_runtime.command(order).file_text == "cd '/home/u/it'\\''s' && exec \"$@\"\n");
 }
 
 TEST_CASE("variables of launchers and of communication are inherited, others are not") {
