@@ -51,10 +51,18 @@ std::optional<Diagnostic> problem_of_image(const spec::Container& container, Rea
   return std::nullopt;
 }
 
+// Of a program's name alone nothing is known here: the nodes' PATH will be another.
+bool is_found_by_set_up(const spec::JobSpec& spec) {
+  const bool sets_up =
+      !spec.modules.empty() || !spec.conda.empty() || !spec.venv.empty() || !spec.setup.empty();
+  return sets_up && spec.command[0].find('/') == std::string::npos;
+}
+
 // The problem with the program, if any; a warning is printed at once.
 std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
   if (!spec.container.image.empty()) return problem_of_image(spec.container, reach);
+  if (is_found_by_set_up(spec)) return std::nullopt;
   const std::string& name = spec.command[0];
   const auto found = resolve_program(name);
   if (found) return std::nullopt;

@@ -80,12 +80,16 @@ run::Policy policy_of(const run::RunDirectory& run) {
 
 void read_last_words(const run::RunDirectory& run, Known& known) {
   for (const run::AttemptSummary& attempt : known.summary.attempts) {
-    if (!attempt.rank) continue;
-    const std::string path = run.rank_log(attempt.number, *attempt.rank);
+    const bool is_set_up = attempt.cause == run::Cause::set_up_failed && !attempt.node.empty();
+    if (!attempt.rank && !is_set_up) continue;
+    const std::string path = is_set_up ? run::set_up_log(run, attempt.number, attempt.node)
+                                       : run.rank_log(attempt.number, *attempt.rank);
     auto lines = run::last_lines(path, k_lines);
     if (!lines.empty())
       known.last_words[attempt.number] = {
-          fmt::format("rank {}", *attempt.rank), path, std::move(lines)};
+          is_set_up ? "the set-up on " + attempt.node : fmt::format("rank {}", *attempt.rank),
+          path,
+          std::move(lines)};
   }
   const std::string path = fmt::format("{}/slurm-{}.log", run.path, known.summary.job);
   auto lines = run::last_lines(path, k_lines);

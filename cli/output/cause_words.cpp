@@ -49,6 +49,9 @@ CauseWords words_of_cause(run::Cause cause) {
     case run::Cause::no_program:
       return {"the program does not exist or cannot be executed",
               "correct the path, or its permissions, and submit it again"};
+    case run::Cause::set_up_failed:
+      return {"the set-up of a node failed",
+              "correct --setup, --module, --conda or --venv, and submit it again"};
     case run::Cause::user_exit:
       return {"the program failed", "fix the program"};
     case run::Cause::launcher_died:

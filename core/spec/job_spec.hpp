@@ -56,6 +56,14 @@ struct JobSpec {
   bool strict_binding = false;        // end where a rank is not bound as planned
   int stop_signal = 15;               // sent once to every program to make it save and exit 85
   Container container{};              // that programs run in
+  // Once on each node, before any rank's program and after the last; see set_up_script().
+  std::vector<std::string> modules;
+  std::string conda;
+  std::string venv;
+  std::vector<std::string> setup;     // files or lines of bash
+  std::vector<std::string> teardown;  // likewise
+  std::vector<std::string> ulimits;   // of each program, parse_resource_limit()
+  std::string umask;                  // octal; empty: as it is
   std::vector<std::string> command;   // argv of the program; empty: the bundled trainer
 };
 

@@ -16,6 +16,7 @@ std::vector<Option> all() {
   for (const auto& part : {running_options(),
                            binding_options(),
                            container_options(),
+                           setup_options(),
                            in_group(Group::hosts, host_options()),
                            in_group(Group::slurm, slurm_options())})
     rows.insert(rows.end(), part.begin(), part.end());

@@ -59,6 +59,7 @@ struct Option {
 [[nodiscard]] std::vector<Option> running_options();
 [[nodiscard]] std::vector<Option> binding_options();
 [[nodiscard]] std::vector<Option> container_options();
+[[nodiscard]] std::vector<Option> setup_options();
 [[nodiscard]] std::vector<Option> host_options();
 [[nodiscard]] std::vector<Option> slurm_options();
 

@@ -6,6 +6,7 @@
 #include "core/base/os/environment.hpp"
 #include "core/base/text/duration.hpp"
 #include "core/launch/job/allocation.hpp"
+#include "core/launch/job/node_scripts.hpp"
 
 namespace dts::launch {
 namespace {
@@ -39,6 +40,9 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
                           {"PYTHONUNBUFFERED", "1"},
                           {"DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0"}};
   settings.quiet_limit = quiet_limit();
+  NodeScripts scripts = node_scripts(job.spec);
+  settings.set_up = std::move(scripts.set_up);
+  settings.tear_down = std::move(scripts.tear_down);
   settings.agent_node = job.allocation.node;
   settings.nodes = job.allocation.nodes;
   settings.wall = std::chrono::system_clock::now();

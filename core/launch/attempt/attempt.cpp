@@ -17,7 +17,8 @@ Attempt::Attempt(AttemptSettings settings, Time now)
       places_(settings_, ranks_, news_),
       rendezvous_(settings_, ranks_, places_, ending_, news_),
       check_(settings_, clock_, ranks_, places_, ending_, news_),
-      start_(settings_, ranks_, places_, ending_),
+      set_up_(settings_, ranks_, places_, ending_),
+      start_(settings_, ranks_, places_, set_up_, ending_),
       pace_(settings_, ranks_, ending_, news_),
       binding_(settings_, clock_, ranks_, places_, pace_, ending_, news_),
       hangs_(settings_, ranks_, ending_, news_),
@@ -55,6 +56,9 @@ void Attempt::on_rank(unsigned rank, FromRank& message, Time now) {
                  },
                  [&](const Reached& m) {
                    if (is_in(Phase::meeting)) rendezvous_.on_reached(rank, m, now);
+                 },
+                 [&](SetUpEnded& m) {
+                   if (is_in(Phase::setting_up)) set_up_.on_ended(rank, std::move(m), now);
                  },
                  [&](const Bound& m) {
                    if (all_run || is_in(Phase::starting)) binding_.on_bound(rank, m, all_run, now);
@@ -138,6 +142,8 @@ void Attempt::on_tick(Time now) {
       return rendezvous_.on_tick(now);
     case Phase::checking:
       return advance(now);
+    case Phase::setting_up:
+      return set_up_.on_tick(now);
     case Phase::starting:
       return start_.on_tick(now);
     case Phase::running:
@@ -154,7 +160,8 @@ void Attempt::advance(Time now) {
     check_.begin(now);
   }
   if (is_in(Phase::checking) && (check_.all_answered() || check_.is_over(now)) && check_.judge(now))
-    start_programs(now);
+    set_up_nodes(now);
+  if (is_in(Phase::setting_up) && set_up_.all_done()) start_programs(now);
   if (is_in(Phase::starting) && start_.all_started()) {
     phase_ = Phase::running;
     started_news_ = true;
@@ -170,6 +177,11 @@ void Attempt::place_ranks(Time now) {
     return ending_.end(std::move(placed).error(), now);
   phase_ = Phase::meeting;
   rendezvous_.begin(now);
+}
+
+void Attempt::set_up_nodes(Time now) {
+  phase_ = Phase::setting_up;
+  set_up_.begin(now);
 }
 
 void Attempt::start_programs(Time now) {

@@ -6,6 +6,7 @@
 
 #include "core/launch/attempt/start/gathering.hpp"
 #include "core/launch/attempt/start/node_check.hpp"
+#include "core/launch/attempt/start/node_set_up.hpp"
 #include "core/launch/attempt/start/program_start.hpp"
 #include "core/launch/attempt/start/rank_places.hpp"
 #include "core/launch/attempt/start/rendezvous.hpp"
@@ -162,7 +163,7 @@ class Attempt {
   }
 
  private:
-  enum class Phase { gathering, meeting, checking, starting, running };
+  enum class Phase { gathering, meeting, checking, setting_up, starting, running };
 
   // False for every phase once the attempt ends.
   [[nodiscard]] bool is_in(Phase phase) const { return phase_ == phase && !ending_.begun(); }
@@ -173,6 +174,7 @@ class Attempt {
   // Moves to the next phase as long as the current one is complete.
   void advance(Time now);
   void place_ranks(Time now);
+  void set_up_nodes(Time now);
   void start_programs(Time now);
 
   AttemptSettings settings_;
@@ -186,6 +188,7 @@ class Attempt {
   RankPlaces places_;
   Rendezvous rendezvous_;
   NodeCheck check_;
+  NodeSetUp set_up_;
   ProgramStart start_;
   JobPace pace_;
   BindingWatch binding_;

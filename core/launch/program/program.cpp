@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ namespace dts::launch {
 
 Result<void> Program::start(const std::vector<std::string>& argv,
                             const std::vector<std::pair<std::string, std::string>>& environment,
-                            const Log& log) {
+                            const Log& log,
+                            const Limits& limits) {
   UniqueFd file(::open(log.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   // Not not_found, which stands for a missing program.
   if (!file.valid())
@@ -39,6 +41,12 @@ Result<void> Program::start(const std::vector<std::string>& argv,
   command.stderr_fd = file.get();
   command.own_group = true;
   command.parent_death_signal = SIGKILL;
+  command.in_child = [&limits] {
+    if (limits.umask) ::umask(*limits.umask);
+    for (const ResourceLimit& limit : limits.limits)
+      if (const int error = set_limit(limit); error != 0) return error;
+    return 0;
+  };
   DTS_ASSIGN(pid_, start_process(command));
   group_ = pid_;
   is_wrapper_ = is_wrapper(pid_);
@@ -88,6 +96,18 @@ std::optional<int> Program::reap() {
   if (!code || adopt_heir(*code)) return std::nullopt;
   bury();
   return code;
+}
+
+Result<Program::Limits> program_limits(const std::vector<std::string>& limits,
+                                       const std::string& umask) {
+  Program::Limits all;
+  for (const std::string& text : limits) {
+    DTS_ASSIGN(ResourceLimit limit, parse_resource_limit(text));
+    DTS_TRY(may_set(limit));
+    all.limits.push_back(std::move(limit));
+  }
+  all.umask = parse_umask(umask);
+  return all;
 }
 
 }  // namespace dts::launch

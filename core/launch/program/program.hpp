@@ -3,6 +3,7 @@
 // subreaper (prctl(2)), so that the program's orphans become its children. Not thread-safe.
 #pragma once
 
+#include "core/base/os/limits.hpp"
 #include "core/base/result.hpp"
 #include "core/launch/program/log_pump.hpp"
 
@@ -23,13 +24,19 @@ class Program {
     bool timestamps = false;  // see LogPump; otherwise the program itself writes to the file
   };
 
+  struct Limits {
+    std::vector<ResourceLimit> limits{};
+    std::optional<unsigned> umask{};
+  };
+
   // Runs `argv` in its own process group with `environment` on top of ours and both streams
   // appended to `log`. It is killed when we end (PR_SET_PDEATHSIG). exit_code_of_start()
   // distinguishes errors of the program itself from ours.
   [[nodiscard]] Result<void> start(
       const std::vector<std::string>& argv,
       const std::vector<std::pair<std::string, std::string>>& environment,
-      const Log& log);
+      const Log& log,
+      const Limits& limits);
 
   [[nodiscard]] bool running() const { return pid_ > 0; }
 
@@ -65,5 +72,9 @@ class Program {
   int stop_signal_ = 0;  // the signal of the requested stop; 0: none yet
   std::unique_ptr<LogPump> pump_;
 };
+
+// Errc::invalid where one is no limit, Errc::io where it may not be set here.
+[[nodiscard]] Result<Program::Limits> program_limits(const std::vector<std::string>& limits,
+                                                     const std::string& umask);
 
 }  // namespace dts::launch

@@ -57,7 +57,14 @@ void RankProcess::handle(const Probe& message) {
   say(follow(message));
 }
 
+void RankProcess::handle(const SetUp& message) {
+  if (const auto begun = set_up_.start(message); !begun)
+    return say(SetUpEnded{begun.error().message, {}});
+  if (!set_up_.running()) say(SetUpEnded{});
+}
+
 void RankProcess::handle(const Go& message) {
+  apply(message.set_up);
   worker_.socket.reset();
   rendezvous_.socket.reset();
   stop_signal_ = message.stop_signal;
@@ -96,12 +103,13 @@ Result<void> RankProcess::start_program(const Go& order,
                                         const std::vector<std::string>& command,
                                         const plan::Environment& environment) {
   const Program::Log log{order.log, order.log_timestamps};
-  if (order.container.image.empty()) return program_.start(command, environment, log);
+  DTS_ASSIGN(const Program::Limits limits, program_limits(order.limits, order.umask));
+  if (order.container.image.empty()) return program_.start(command, environment, log, limits);
   DTS_ASSIGN(
       const ContainerCommand inside,
       container_.enclose(
-          order.container, command_, environment, order.binding.gpus_per_node, segments_.path()));
-  return program_.start(inside.argv, inside.environment, log);
+          order.container, command, environment, order.binding.gpus_per_node, segments_.path()));
+  return program_.start(inside.argv, inside.environment, log, limits);
 }
 
 void RankProcess::handle(const Stacks& message) {
@@ -155,6 +163,7 @@ void RankProcess::stop_program() {
 }
 
 void RankProcess::handle(const Kill&) {
+  set_up_.kill();
   program_.kill();
   if (!program_.running()) report_exit(128 + SIGKILL);
 }
@@ -189,6 +198,9 @@ void RankProcess::on_signals() {
         stacks_ = 0;
         say(Dumped{});
       }
+      if (const auto ended = set_up_.reap()) say(*ended);
+      // It waits for any child, and must not take the set-up's.
+      if (set_up_.running()) continue;
       if (const auto code = program_.reap()) report_exit(*code);
     } else if (*signal != SIGCONT) {
       if (signals_reach_program_ && is_of_slurm(sent->sender)) {
@@ -250,6 +262,8 @@ int RankProcess::run() {
     look_at_program();
     if (!outlives_deadline() || !serve()) break;
   }
+  set_up_.kill();
+  set_up_.tear_down(k_tear_down_limit);
   return agent_alive_ ? 0 : 1;
 }
 

@@ -14,6 +14,7 @@
 #include "core/launch/rank/rank_meeting.hpp"
 #include "core/launch/rank/rank_progress.hpp"
 #include "core/launch/rank/rank_segments.hpp"
+#include "core/launch/rank/rank_set_up.hpp"
 #include "core/launch/wire/protocol.hpp"
 
 #include <sys/types.h>
@@ -56,6 +57,7 @@ class RankProcess {
   void handle(const AskClock&);
   void handle(const Listen& message);
   void handle(const Probe& message);
+  void handle(const SetUp& message);
   void handle(const Go& message);
   void handle(const Advise& message);
   void handle(const Stacks& message);
@@ -91,6 +93,7 @@ class RankProcess {
   OomCounter oom_;
   RankProgress progress_;
   RankBinding binding_;
+  RankSetUp set_up_;
   LaunchedWatch launched_;
   pid_t stacks_ = 0;  // the process that writes the stacks
   int stop_signal_ = SIGTERM;

@@ -2,14 +2,16 @@
 // The control channel's messages: one JSON object a line, between each `rank` and the `agent`.
 // Pure.
 //
-//   rank  -> agent   hello, topology, measured, clock, listening, reached, bound, started,
+//   rank  -> agent   hello, topology, measured, clock, listening, reached, set_up_ended, bound,
+//   started,
 //                    launched, signalled, progress, dumped, exited, failed; or refused, in place of
 //                    hello, from one that cannot tell which rank it is
 //   step  -> agent   notice, from a process that is no rank but hears the step's signals; attached,
 //                    from one that has to end when the agent does
 //   launcher -> agent  not_launched, from our own (`dtsubmit ssh`)
 //   a person's command -> agent  verify
-//   agent -> rank    ask_clock, listen, probe, go, advise, read_back, stacks, stop, kill, bye
+//   agent -> rank    ask_clock, listen, probe, set_up, go, advise, read_back, stacks, stop, kill,
+//   bye
 //
 // Every message is validated on arrival: an unknown type, a missing or mistyped field and text that
 // is not JSON are Errc::invalid, never an exception.
@@ -21,6 +23,7 @@
 #include "core/plan/plan.hpp"
 #include "core/spec/container.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -77,6 +80,19 @@ struct Reached {
 struct Bound {
   std::string text;  // to_text() of BoundState
 };  // before the program starts, when its threads have settled, and in answer to ReadBack
+
+// Of a process's environment: "NAME=value" entries, and names.
+struct EnvironmentChanges {
+  std::vector<std::string> set{};
+  std::vector<std::string> unset{};
+
+  bool operator==(const EnvironmentChanges&) const = default;
+};
+
+struct SetUpEnded {
+  std::string failure{};         // empty: it is done
+  EnvironmentChanges changes{};  // then
+};
 
 struct Started {
   int pid = 0;
@@ -160,6 +176,7 @@ using FromRank = std::variant<Hello,
                               Listening,
                               Reached,
                               Bound,
+                              SetUpEnded,
                               Started,
                               Launched,
                               Signalled,
@@ -186,6 +203,16 @@ struct Probe {
   std::string nonce;
 };
 
+struct SetUp {
+  std::string script;     // bash, see set_up_script(); empty: none
+  std::string tear_down;  // bash, when the programs have ended; empty: none
+  std::string log;
+  std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
+};                                                               // to the first rank of each node
+
+// A node's tear-down is killed then.
+inline constexpr std::chrono::seconds k_tear_down_limit{30};
+
 struct Go {
   PlannedBinding binding;
   bool strict_binding = false;  // do not start the program with another binding than planned
@@ -203,7 +230,10 @@ struct Go {
   // The program and its arguments where they differ from the job's: a launcher that is given its
   // node's place. Empty: the job's.
   std::vector<std::string> command{};
-  spec::Container container{};  // that the program runs in; no image: none
+  spec::Container container{};        // that the program runs in; no image: none
+  EnvironmentChanges set_up{};        // of the node, for the program
+  std::vector<std::string> limits{};  // of the program, parse_resource_limit()
+  std::string umask{};                // of the program, octal; empty: as it is
 };
 
 struct Advise {
@@ -224,7 +254,8 @@ struct Kill {};
 
 struct Bye {};
 
-using ToRank = std::variant<AskClock, Listen, Probe, Go, Advise, ReadBack, Stacks, Stop, Kill, Bye>;
+using ToRank =
+    std::variant<AskClock, Listen, Probe, SetUp, Go, Advise, ReadBack, Stacks, Stop, Kill, Bye>;
 
 // Without the newline.
 [[nodiscard]] std::string to_line(const FromRank& message);

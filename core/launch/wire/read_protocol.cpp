@@ -140,6 +140,17 @@ spec::Container container_from(const json& j) {
   return container;
 }
 
+SetUp set_up_from(const json& j) {
+  return {j.at("script").get<std::string>(),
+          j.at("tear_down").get<std::string>(),
+          j.at("log").get<std::string>(),
+          j.at("environment").get<std::vector<std::pair<std::string, std::string>>>()};
+}
+
+SetUpEnded set_up_ended_from(const json& j) {
+  return {j.at("failure").get<std::string>(), {arguments(j, "set"), arguments(j, "unset")}};
+}
+
 Go go_from(const json& j) {
   Go go;
   go.binding = planned_binding_from(j);
@@ -154,6 +165,9 @@ Go go_from(const json& j) {
   go.signals_reach_programs = j.at("signals_reach_programs").get<bool>();
   go.command = arguments(j, "command");
   if (j.contains("container")) go.container = container_from(j.at("container"));
+  go.set_up = {arguments(j, "set"), arguments(j, "unset")};
+  go.limits = j.at("limits").get<std::vector<std::string>>();
+  go.umask = j.at("umask").get<std::string>();
   return go;
 }
 
@@ -189,6 +203,7 @@ constexpr Reader<FromRank> k_from_rank[] = {
      }},
     {"reached", [](const json& j) -> FromRank { return reached_from(j); }},
     {"bound", [](const json& j) -> FromRank { return Bound{j.at("text")}; }},
+    {"set_up_ended", [](const json& j) -> FromRank { return set_up_ended_from(j); }},
     {"started", [](const json& j) -> FromRank { return Started{number(j, "pid")}; }},
     {"launched", [](const json& j) -> FromRank { return launched_from(j); }},
     {"signalled", [](const json& j) -> FromRank { return Signalled{number(j, "signal")}; }},
@@ -222,6 +237,7 @@ constexpr Reader<ToRank> k_to_rank[] = {
      [](const json& j) -> ToRank {
        return Probe{j.at("addresses").get<std::vector<std::string>>(), port(j), j.at("nonce")};
      }},
+    {"set_up", [](const json& j) -> ToRank { return set_up_from(j); }},
     {"go", [](const json& j) -> ToRank { return go_from(j); }},
     {"advise", [](const json& j) -> ToRank { return Advise{milliseconds(j, "milliseconds")}; }},
     {"read_back", [](const json&) -> ToRank { return ReadBack{}; }},

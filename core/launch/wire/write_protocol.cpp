@@ -79,7 +79,11 @@ json go_to(const Go& m) {
          {"checkpoint_every", m.checkpoint_every},
          {"thread_cpus", m.thread_cpus},
          {"signals_reach_programs", m.signals_reach_programs},
-         {"command", bytes_to_json(m.command)}};
+         {"command", bytes_to_json(m.command)},
+         {"set", bytes_to_json(m.set_up.set)},
+         {"unset", bytes_to_json(m.set_up.unset)},
+         {"limits", m.limits},
+         {"umask", m.umask}};
   if (!m.container.image.empty()) j["container"] = container_to(m.container);
   return j;
 }
@@ -112,6 +116,12 @@ std::string to_line(const FromRank& message) {
           [](const Reached& m) { return reached_to(m); },
           [](const Bound& m) {
             return json{{"type", "bound"}, {"text", m.text}};
+          },
+          [](const SetUpEnded& m) {
+            return json{{"type", "set_up_ended"},
+                        {"failure", m.failure},
+                        {"set", bytes_to_json(m.changes.set)},
+                        {"unset", bytes_to_json(m.changes.unset)}};
           },
           [](const Started& m) {
             return json{{"type", "started"}, {"pid", m.pid}};
@@ -181,6 +191,13 @@ std::string to_line(const ToRank& message) {
                                    {"addresses", m.addresses},
                                    {"port", m.port},
                                    {"nonce", m.nonce}};
+                     },
+                     [](const SetUp& m) {
+                       return json{{"type", "set_up"},
+                                   {"script", m.script},
+                                   {"tear_down", m.tear_down},
+                                   {"log", m.log},
+                                   {"environment", m.environment}};
                      },
                      [](const Go& m) { return go_to(m); },
                      [](const Advise& m) {

@@ -26,6 +26,9 @@ struct RankSelection {
 // newline. Empty if there is no log.
 [[nodiscard]] std::vector<std::string> last_lines(const std::string& path, std::size_t lines);
 
+// What the set-up and tear-down of a node wrote.
+[[nodiscard]] std::string set_up_log(const RunDirectory& run, unsigned attempt, std::string node);
+
 class RankLogs {
  public:
   RankLogs(const RunDirectory& run, unsigned attempt, RankSelection selection);

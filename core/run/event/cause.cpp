@@ -6,7 +6,7 @@
 namespace dts::run {
 namespace {
 
-constexpr Names<Cause, 29> k_names{{
+constexpr Names<Cause, 30> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
@@ -26,6 +26,7 @@ constexpr Names<Cause, 29> k_names{{
     {Cause::damaged, "damaged"},
     {Cause::disk_full, "disk_full"},
     {Cause::no_program, "no_program"},
+    {Cause::set_up_failed, "set_up_failed"},
     {Cause::user_exit, "user_exit"},
     {Cause::launcher_died, "launcher_died"},
     {Cause::launch_failed, "launch_failed"},

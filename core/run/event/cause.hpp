@@ -28,6 +28,7 @@ enum class Cause {
   damaged,          // every checkpoint is damaged, so the program would start from scratch
   disk_full,        // no space or quota left
   no_program,       // the program is missing or cannot be executed
+  set_up_failed,    // a command of the job's set-up of a node failed
   user_exit,        // a rank's program exited with another code
   launcher_died,    // mpirun ended before its ranks
   launch_failed,    // not all ranks said hello, or one could not start its program

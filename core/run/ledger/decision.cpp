@@ -56,6 +56,8 @@ std::string why_no_more(const Outcome& outcome) {
   switch (outcome.cause) {
     case Cause::no_program:
       return "trying again would not find it; correct the command and submit it again";
+    case Cause::set_up_failed:
+      return "the set-up failed; correct it and submit the job again";
     case Cause::user_exit:
       return "the program failed";
     case Cause::damaged:

@@ -53,6 +53,12 @@ class JobStory {
     return *this;
   }
 
+  JobStory& set_up(const std::string& script) {
+    settings_.set_up = script;
+    attempt_ = std::make_unique<Attempt>(settings_, start_);
+    return *this;
+  }
+
   JobStory& bind_threads(const char* runtime) {
     settings_.plan.bind_threads = runtime;
     attempt_ = std::make_unique<Attempt>(settings_, start_);

@@ -33,7 +33,7 @@ struct Rank {
 
   bool start(std::vector<std::string> argv,
              std::vector<std::pair<std::string, std::string>> environment = {}) {
-    return program.start(argv, environment, {log(), timestamps}).has_value();
+    return program.start(argv, environment, {log(), timestamps}, {}).has_value();
   }
 
   bool shell(const std::string& script) { return start({"/bin/sh", "-c", script}); }
@@ -116,7 +116,7 @@ TEST_CASE("a program that cannot be started is an error now, not an exit code la
   const auto error_of = [](const char* name) {
     const TemporaryFolder folder;
     Program program;
-    const auto started = program.start({name}, {}, {folder.file("log")});
+    const auto started = program.start({name}, {}, {folder.file("log")}, {});
     CHECK_FALSE(program.running());
     return started ? Errc::internal : started.error().code;
   };
@@ -125,7 +125,7 @@ TEST_CASE("a program that cannot be started is an error now, not an exit code la
   CHECK(error_of("/etc/passwd") == Errc::invalid);  // not executable
   CHECK(error_of("/tmp") == Errc::invalid);         // a folder
   Program program;
-  CHECK_FALSE(program.start({"/bin/true"}, {}, {"/nonexistent/log"}));
+  CHECK_FALSE(program.start({"/bin/true"}, {}, {"/nonexistent/log"}, {}));
 }
 
 TEST_CASE("the stop signal reaches the program, not its workers") {

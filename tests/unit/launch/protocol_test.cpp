@@ -34,6 +34,9 @@ Go a_go() {
   go.environment = {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}};
   go.log = "/runs/a/attempt-1/rank-3.log";
   go.thread_cpus = {2, 3};
+  go.set_up = {{"A=b"}, {"C"}};
+  go.limits = {"nofile=65536"};
+  go.umask = "027";
   go.command = {"composer", "--node_rank=1", "\xff.py", ""};
   return go;
 }
@@ -59,6 +62,8 @@ const std::vector<FromRank> k_from_rank{
     Reached{{{"n0", "10.0.0.2", "eth0"}, {"fd00::1", "fd00::2", ""}}},
     Reached{},
     Bound{R"({"cpus":"0-7"})"},
+    SetUpEnded{"--setup a: `b` exited 1", {}},
+    SetUpEnded{"", {{"A=\xff\n", "B="}, {"C"}}},
     Started{4712},
     Launched{"torchrun", "python3 t \"a\"\n", "ab", {{0, 2, "n0:1", "cd"}, {1, 2, "", "cd"}}},
     Launched{},
@@ -77,18 +82,20 @@ const std::vector<FromRank> k_from_rank{
     NotLaunched{"0123456789abcdef", "n2: ssh: connect to host n2 port 22: No route to host"},
     Verify{"0123456789abcdef"}};
 
-const std::vector<ToRank> k_to_rank{AskClock{},
-                                    Listen{{20000, 20001}, "abcd"},
-                                    Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
-                                    a_go(),
-                                    a_contained_go(),
-                                    Go{{}, false, {}, "l", 15, false, 0, 93'000},
-                                    Advise{93'000},
-                                    ReadBack{},
-                                    Stacks{"/runs/a/attempt-1/stacks-rank-0.txt"},
-                                    Stop{10},
-                                    Kill{},
-                                    Bye{}};
+const std::vector<ToRank> k_to_rank{
+    AskClock{},
+    Listen{{20000, 20001}, "abcd"},
+    Probe{{"10.0.0.1", "fd00::1"}, 20001, "abcd"},
+    a_go(),
+    a_contained_go(),
+    Go{{}, false, {}, "l", 15, false, 0, 93'000},
+    Advise{93'000},
+    ReadBack{},
+    Stacks{"/runs/a/attempt-1/stacks-rank-0.txt"},
+    Stop{10},
+    Kill{},
+    Bye{},
+    SetUp{"true\n", "false", "/runs/a/set-up-n0.log", {{"A", "b"}}}};
 
 // Fields whose absence is no error.
 bool is_optional(const std::string& field) {

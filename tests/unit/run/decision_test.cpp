@@ -42,6 +42,7 @@ const std::vector<Row> k_table{
     {Cause::damaged, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::disk_full, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::no_program, Action::stop, Action::stop, Action::wait, Action::stop},
+    {Cause::set_up_failed, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::user_exit, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::launcher_died, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::launch_failed, Action::restart, Action::restart, Action::wait, Action::restart},

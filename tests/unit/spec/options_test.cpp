@@ -38,6 +38,12 @@ const std::map<std::string, std::string> k_examples = {{"", ""},
                                                        {"RUNTIME", "podman"},
                                                        {"SRC[:DST[:ro]]", "/a:/b:ro"},
                                                        {"NAME[=VALUE]", "A=b=c"},
+                                                       {"NAME,...", "gcc/12"},
+                                                       {"ENV", "ml"},
+                                                       {"FOLDER", "/venvs/a b"},
+                                                       {"FILE|LINE", "export A='b'"},
+                                                       {"NAME=VALUE", "nofile=65536"},
+                                                       {"MODE", "027"},
                                                        {"TEXT", "a b"}};
 
 }  // namespace

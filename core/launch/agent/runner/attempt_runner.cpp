@@ -182,7 +182,9 @@ void AttemptRunner::tell_news() {
 }
 
 void AttemptRunner::clean_up() {
-  const Time until = Clock::now() + k_launcher_patience;
+  const bool tears_down = !settings_.attempt.tear_down.empty();
+  const Time until =
+      Clock::now() + (tears_down ? k_launcher_patience + k_tear_down_limit : k_launcher_patience);
   while (launcher_.runs() && Clock::now() < until) poll_once(milliseconds(50));
   launcher_.kill();
   // Orphans of a killed rank process or mpirun are reparented to us and must not run beside the

@@ -47,6 +47,9 @@ Go ProgramStart::orders_for(const plan::Placement& placement) const {
   go.stop_signal = settings_.spec.stop_signal;
   go.signals_reach_programs = signals_reach_programs_;
   go.log_timestamps = settings_.spec.log_timestamps;
+  go.set_up = set_up_.changes_of(placement.node);
+  go.limits = settings_.spec.ulimits;
+  go.umask = settings_.spec.umask;
   go.hang_seconds = hang_seconds(settings_.spec.hang_timeout);
   go.container = settings_.spec.container;
   if (settings_.plan.bind_threads == "auto") go.thread_cpus = placement.first_cpus;

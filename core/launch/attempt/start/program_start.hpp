@@ -4,6 +4,7 @@
 // at fault: a share that is not mounted, an old file. Pure, not thread-safe.
 #pragma once
 
+#include "core/launch/attempt/start/node_set_up.hpp"
 #include "core/launch/attempt/start/rank_places.hpp"
 #include "core/launch/attempt/state/attempt_settings.hpp"
 #include "core/launch/attempt/state/ending.hpp"
@@ -22,8 +23,9 @@ class ProgramStart {
   ProgramStart(const AttemptSettings& settings,
                RankTable& ranks,
                const RankPlaces& places,
+               const NodeSetUp& set_up,
                Ending& ending)
-      : settings_(settings), ranks_(ranks), places_(places), ending_(ending) {}
+      : settings_(settings), ranks_(ranks), places_(places), set_up_(set_up), ending_(ending) {}
 
   // See Attempt::set_signals_reach_programs().
   void set_signals_reach_programs(bool reach) { signals_reach_programs_ = reach; }
@@ -46,6 +48,7 @@ class ProgramStart {
   const AttemptSettings& settings_;
   RankTable& ranks_;
   const RankPlaces& places_;
+  const NodeSetUp& set_up_;
   Ending& ending_;
   bool signals_reach_programs_ = false;
   Time limit_;

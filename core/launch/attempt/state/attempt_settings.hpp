@@ -24,6 +24,8 @@ struct AttemptSettings {
   std::vector<unsigned> ports;             // candidates for MASTER_PORT, in order
   plan::Environment environment;           // DTSUBMIT_*, the same for all ranks
   std::chrono::seconds quiet_limit{3600};  // without a sign of life, before it is reported
+  std::string set_up{};                    // run on each node before any program; empty: nothing is
+  std::string tear_down{};                 // run there once programs have ended; empty: nothing is
   std::string agent_node;
   std::optional<topo::NodeTopology> topology{};  // of agent_node, if the agent has read it
   std::vector<std::string> nodes{};              // to run on; empty: not known

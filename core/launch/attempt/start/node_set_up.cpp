@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/attempt/start/node_set_up.hpp"
+
+#include "core/run/directory/rank_logs.hpp"
+
+#include <fmt/format.h>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::hours k_set_up_limit{1};  // it may install packages
+
+}  // namespace
+
+void NodeSetUp::begin(Time now) {
+  if (settings_.set_up.empty() && settings_.tear_down.empty()) return;
+  limit_ = now + k_set_up_limit;
+  for (const plan::Placement& placement : places_.placements()) {
+    if (placement.local_rank != 0) continue;
+    ++nodes_;
+    ranks_.send(placement.rank,
+                SetUp{settings_.set_up,
+                      settings_.tear_down,
+                      run::set_up_log(settings_.run, settings_.number, placement.node),
+                      settings_.environment});
+  }
+}
+
+void NodeSetUp::on_ended(unsigned rank, SetUpEnded message, Time now) {
+  const std::string& node = ranks_.at(rank).node();
+  if (message.failure.empty()) {
+    done_.emplace(node, std::move(message.changes));
+    return;
+  }
+  run::Outcome outcome{
+      run::Cause::set_up_failed, 1, fmt::format("set-up on {}: {}", node, message.failure)};
+  outcome.node = node;
+  ending_.end(std::move(outcome), now);
+}
+
+void NodeSetUp::on_tick(Time now) {
+  if (now < limit_) return;
+  run::Outcome outcome{run::Cause::set_up_failed, 1, ""};
+  for (const plan::Placement& placement : places_.placements())
+    if (placement.local_rank == 0 && done_.count(placement.node) == 0)
+      outcome.node = placement.node;
+  outcome.detail = fmt::format("set-up on {}: not done after an hour", outcome.node);
+  ending_.end(std::move(outcome), now);
+}
+
+const EnvironmentChanges& NodeSetUp::changes_of(const std::string& node) const {
+  static const EnvironmentChanges k_none;
+  const auto found = done_.find(node);
+  return found == done_.end() ? k_none : found->second;
+}
+
+}  // namespace dts::launch

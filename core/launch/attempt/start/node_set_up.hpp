@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job's set-up on each node, by the node's first rank, once nodes are known to be fit. No
+// program starts before all are done. Pure, not thread-safe.
+#pragma once
+
+#include "core/launch/attempt/start/rank_places.hpp"
+#include "core/launch/attempt/state/attempt_settings.hpp"
+#include "core/launch/attempt/state/ending.hpp"
+#include "core/launch/attempt/state/rank_table.hpp"
+
+#include <map>
+#include <string>
+
+namespace dts::launch {
+
+class NodeSetUp {
+ public:
+  NodeSetUp(const AttemptSettings& settings,
+            RankTable& ranks,
+            const RankPlaces& places,
+            Ending& ending)
+      : settings_(settings), ranks_(ranks), places_(places), ending_(ending) {}
+
+  void begin(Time now);
+  void on_ended(unsigned rank, SetUpEnded message, Time now);
+  void on_tick(Time now);
+
+  [[nodiscard]] bool all_done() const { return done_.size() == nodes_; }
+
+  // Of the environment, for every rank of the node.
+  [[nodiscard]] const EnvironmentChanges& changes_of(const std::string& node) const;
+
+ private:
+  const AttemptSettings& settings_;
+  RankTable& ranks_;
+  const RankPlaces& places_;
+  Ending& ending_;
+  std::size_t nodes_ = 0;  // that were asked
+  Time limit_ = Time::max();
+  std::map<std::string, EnvironmentChanges> done_;  // by node
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/rank/rank_set_up.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
+#include "core/run/directory/rank_logs.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+
+namespace dts::launch {
+namespace {
+
+constexpr int k_results_fd = 200;  // the shell's, beyond those that scripts use themselves
+constexpr std::size_t k_most_results = std::size_t{3} << 20;  // less than k_longest_line
+constexpr std::size_t k_last_lines = 5;
+constexpr std::size_t k_longest_shown = 1200;
+
+std::string name_of_entry(const std::string& entry) {
+  return entry.substr(0, entry.find('='));
+}
+
+// Those that the shell changes for itself, or our script has set under `set -a`.
+bool is_of_shell(const std::string& name) {
+  for (const std::string_view own : {"_", "SHLVL", "PWD", "OLDPWD"})
+    if (name == own) return true;
+  return name.empty() || name.rfind("dts_", 0) == 0;
+}
+
+std::map<std::string, std::string> by_name(const std::vector<std::string>& entries) {
+  std::map<std::string, std::string> named;
+  for (const std::string& entry : entries)
+    if (const std::string name = name_of_entry(entry); !is_of_shell(name)) named[name] = entry;
+  return named;
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  std::array<char, 65536> bytes{};
+  for (ssize_t n;
+       (n = ::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(text.size()))) > 0;)
+    text.append(bytes.data(), static_cast<std::size_t>(n));
+  return text;
+}
+
+}  // namespace
+
+EnvironmentChanges changes_of_environment(const std::vector<std::string>& before,
+                                          const std::vector<std::string>& after) {
+  const auto old_entries = by_name(before);
+  const auto new_entries = by_name(after);
+  EnvironmentChanges changes;
+  for (const auto& [name, entry] : new_entries)
+    if (const auto old = old_entries.find(name); old == old_entries.end() || old->second != entry)
+      changes.set.push_back(entry);
+  for (const auto& [name, entry] : old_entries)
+    if (new_entries.count(name) == 0) changes.unset.push_back(name);
+  return changes;
+}
+
+void apply(const EnvironmentChanges& changes) {
+  for (const std::string& name : changes.unset) ::unsetenv(name.c_str());
+  for (const std::string& entry : changes.set) {
+    const std::string name = name_of_entry(entry);
+    if (name.size() < entry.size()) ::setenv(name.c_str(), entry.c_str() + name.size() + 1, 1);
+  }
+}
+
+Result<void> RankSetUp::start(const SetUp& order) {
+  order_ = order;
+  if (order.script.empty()) return {};
+  const UniqueFd log(::open(order.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!log.valid()) return fail_errno("cannot open " + order.log);
+  results_ = UniqueFd(::memfd_create("dtsubmit-set-up", MFD_CLOEXEC));
+  if (!results_.valid()) return fail_errno("cannot make a file in memory");
+  before_ = environment_with(order.environment);
+  Command command;
+  command.argv = {"bash", "-c", order.script, "dtsubmit-set-up", std::to_string(k_results_fd)};
+  command.env = before_;
+  command.stdout_fd = log.get();
+  command.stderr_fd = log.get();
+  command.own_group = true;
+  command.parent_death_signal = SIGKILL;
+  command.in_child = [fd = results_.get()] { return ::dup2(fd, k_results_fd) < 0 ? 1 : 0; };
+  DTS_ASSIGN(pid_, start_process(command));
+  return {};
+}
+
+std::optional<SetUpEnded> RankSetUp::reap() {
+  int status = 0;
+  if (pid_ <= 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  pid_ = 0;
+  return read_results(status);
+}
+
+SetUpEnded RankSetUp::read_results(int wait_status) {
+  std::vector<std::string> words = split(read_all(results_.get()), '\0');
+  results_ = UniqueFd();
+  const int code = exit_code_of_wait_status(wait_status);
+  const std::string output = last_output();
+  SetUpEnded ended;
+  if (words.front() == "done" && code == 0) {
+    ended.changes = changes_of_environment(before_, {words.begin() + 1, words.end()});
+    std::size_t bytes = 0;
+    for (const std::string& entry : ended.changes.set) bytes += entry.size();
+    if (bytes <= k_most_results) return ended;
+    ended.changes = {};
+    ended.failure =
+        fmt::format("it sets {} bytes of variables, more than {}", bytes, k_most_results);
+    return ended;
+  }
+  if (words.front() == "failed" && words.size() >= 5) {
+    const std::string& where = words[3];
+    ended.failure = fmt::format("{}: `{}`{} exited {}",
+                                words[1],
+                                words[2],
+                                where.empty() ? "" : fmt::format(" ({})", where),
+                                words[4]);
+  } else {
+    ended.failure = fmt::format("its shell ended with code {}", code);
+  }
+  if (!output.empty()) ended.failure += ": " + output;
+  ended.failure = printable(ended.failure, k_longest_shown);
+  return ended;
+}
+
+// The last lines that it wrote, on one.
+std::string RankSetUp::last_output() const {
+  std::vector<std::string> lines = run::last_lines(order_.log, k_last_lines);
+  std::erase_if(lines, [](const std::string& line) { return line.empty(); });
+  return join(lines, " / ");
+}
+
+void RankSetUp::kill() {
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+}
+
+void RankSetUp::tear_down(std::chrono::milliseconds limit) {
+  if (order_.tear_down.empty()) return;
+  Command command;
+  command.argv = {"bash", "-c", order_.tear_down, "dtsubmit-tear-down"};
+  command.env = environment_with(order_.environment);
+  const auto done = run_process(command, limit);
+  if (!done) return log("tear-down: {}", done.error().message);
+  if (const std::string said = done->out + done->err; !said.empty())
+    if (const auto written = append_line(order_.log, said); !written)
+      log("{}", written.error().message);
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options: what is made ready on each node before ranks start there, and taken down afterwards.
+#include "core/base/os/limits.hpp"
+#include "core/base/text/text.hpp"
+#include "core/base/text/utf8.hpp"
+#include "core/spec/json_values.hpp"
+#include "core/spec/values.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace dts::spec {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr std::size_t k_longest_setup = std::size_t{16} << 10;
+constexpr std::size_t k_longest_setups = std::size_t{64} << 10;  // an argument of a shell
+
+bool is_shell_text(const std::string& text) {
+  return is_utf8(text) && std::none_of(text.begin(), text.end(), [](unsigned char c) {
+           return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
+         });
+}
+
+void check_shell_text(const std::string& text, const std::string& option, Diagnostics& problems) {
+  if (text.empty()) problems.push_back({option, "is empty", "omit it"});
+  if (!is_shell_text(text))
+    problems.push_back({option, "contains a byte that is not part of a UTF-8 text"});
+  if (text.size() > k_longest_setup)
+    problems.push_back({option,
+                        fmt::format("is {} bytes long, at most {}", text.size(), k_longest_setup),
+                        "write it to a file and name that"});
+}
+
+Result<void> read_texts(const nlohmann::json& stored, Texts& texts) {
+  const auto bad = fail(Errc::invalid, "expected a list of texts");
+  if (!stored.is_array()) return bad;
+  Texts all;
+  for (const nlohmann::json& one : stored) {
+    if (!one.is_string()) return bad;
+    all.push_back(one.get<std::string>());
+  }
+  texts = std::move(all);
+  return {};
+}
+
+// Typed several times, each adds to the list.
+Value list_of_texts(Texts JobSpec::*member, const char* type) {
+  Value value;
+  value.type = type;
+  value.repeats = true;
+  value.parse = [member](const std::string& typed, JobSpec& spec) -> Result<void> {
+    (spec.*member).push_back(typed);
+    return {};
+  };
+  value.read = [member](const nlohmann::json& stored, JobSpec& spec) {
+    return read_texts(stored, spec.*member);
+  };
+  value.write = [member](const JobSpec& spec) {
+    return (spec.*member).empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(spec.*member);
+  };
+  value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    std::size_t bytes = 0;
+    for (const std::string& one : spec.*member) {
+      check_shell_text(one, option, problems);
+      bytes += one.size();
+    }
+    if (bytes > k_longest_setups)
+      problems.push_back(
+          {option,
+           fmt::format("all together are {} bytes long, at most {}", bytes, k_longest_setups),
+           "write them to a file and name that"});
+  };
+  return value;
+}
+
+Value list_of_modules() {
+  Value value = list_of_texts(&JobSpec::modules, "NAME,...");
+  value.parse = [](const std::string& typed, JobSpec& spec) -> Result<void> {
+    for (std::string& name : split(typed, ',')) spec.modules.push_back(std::move(name));
+    return {};
+  };
+  return value;
+}
+
+Value list_of_limits() {
+  Value value = list_of_texts(&JobSpec::ulimits, "NAME=VALUE");
+  value.check = [](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    for (const std::string& one : spec.ulimits)
+      if (const auto limit = parse_resource_limit(one); !limit)
+        problems.push_back({option, limit.error().message, limit.error().hint});
+  };
+  return value;
+}
+
+Value file_mode_mask() {
+  Value value = text(&JobSpec::umask, "MODE");
+  value.check = [](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    if (!spec.umask.empty() && !parse_umask(spec.umask))
+      problems.push_back(
+          {option, fmt::format("`{}` is not an octal mode", spec.umask), "for example 027"});
+  };
+  return value;
+}
+
+}  // namespace
+
+std::vector<Option> setup_options() {
+  return {
+      {.names = "--module",
+       .value = list_of_modules(),
+       .help = "environment modules that are loaded on each node",
+       .manual =
+           R"(Environment modules that are loaded on each node before ranks start there, in this order; can be repeated.
+See SET\-UP in
+.BR dtsubmit\-environment (7),
+also for the options that follow.
+)",
+       .key = "modules",
+       .is_rare = true},
+      {.names = "--conda",
+       .value = text(&JobSpec::conda, "ENV"),
+       .help = "conda environment that is activated on each node",
+       .manual =
+           R"(Environment of conda, mamba or micromamba, by name or folder, that is activated on each node.
+)",
+       .is_rare = true},
+      {.names = "--venv",
+       .value = text(&JobSpec::venv, "FOLDER"),
+       .help = "Python virtual environment that is activated on each node",
+       .manual = R"(Virtual environment of Python that is activated on each node.
+)",
+       .is_rare = true},
+      {.names = "--setup",
+       .value = list_of_texts(&JobSpec::setup, "FILE|LINE"),
+       .help = "bash script or line that is run once on each node before any rank starts",
+       .manual =
+           R"(File that bash reads, or a line that it runs, once on each node before any rank starts; can be repeated.
+Changes to the environment are kept for all ranks of the node.
+If a command of it fails, no rank starts, and the run ends with the node, the command and its output.
+)",
+       .is_rare = true},
+      {.names = "--teardown",
+       .value = list_of_texts(&JobSpec::teardown, "FILE|LINE"),
+       .help = "bash script or line that is run once on each node after its programs have ended",
+       .manual =
+           R"(The same once the programs of all ranks have ended, however they did; all of it may take 30 seconds.
+)",
+       .is_rare = true},
+      {.names = "--ulimit",
+       .value = list_of_limits(),
+       .help = "limit of each program's resources, e.g. nofile=65536, stack=unlimited",
+       .manual = R"(Limit of each program's resources, as setrlimit(2) names them in lower case:
+.BR nofile ", " memlock ", " stack ", " nproc ", " core
+and others; can be repeated.
+The value is a number (of bytes, for sizes; K, M, G and T are powers of 1024) or
+.BR unlimited ,
+and SOFT:HARD sets the hard limit, too.
+)",
+       .key = "ulimits",
+       .is_rare = true},
+      {.names = "--umask",
+       .value = file_mode_mask(),
+       .help = "umask of each program, e.g. 027",
+       .manual = R"(Mask of the modes of new files of each program, octal.
+)",
+       .is_rare = true},
+  };
+}
+
+}  // namespace dts::spec

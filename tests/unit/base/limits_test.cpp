@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/os/limits.hpp"
+
+#include <doctest/doctest.h>
+
+namespace dts {
+
+TEST_CASE("limits of resources as people write them") {
+  const auto files = parse_resource_limit("nofile=65536");
+  REQUIRE(files);
+  CHECK(files->resource == RLIMIT_NOFILE);
+  CHECK(files->soft == 65536);
+  CHECK_FALSE(files->hard);
+  const auto stack = parse_resource_limit("stack=8M:unlimited");
+  REQUIRE(stack);
+  CHECK(stack->soft == 8 << 20);
+  CHECK(stack->hard == RLIM_INFINITY);
+  for (const char* bad : {"",
+                          "=",
+                          "nofile",
+                          "nofile=",
+                          "NOFILE=1",
+                          "nofile=-1",
+                          "nofile=1x",
+                          "nofile=2:1",
+                          "nofile=1:",
+                          "nofile=unlimited:5",
+                          "stack=99999999999999999999",
+                          "stack=16777216T"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(parse_resource_limit(bad));
+  }
+}
+
+TEST_CASE("what is set can be read back, and lowering a limit is always allowed") {
+  const auto core = parse_resource_limit("core=0");
+  REQUIRE(core);
+  CHECK(may_set(*core));
+  CHECK(set_limit(*core) == 0);
+  rlimit now{};
+  CHECK(::getrlimit(RLIMIT_CORE, &now) == 0);
+  CHECK(now.rlim_cur == 0);
+}
+
+TEST_CASE("a mask is octal") {
+  CHECK(parse_umask("027") == 027U);
+  CHECK(parse_umask("0") == 0U);
+  for (const char* bad : {"", "8", "0o27", "1000", "-1", "00027"}) CHECK_FALSE(parse_umask(bad));
+}
+
+}  // namespace dts

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The set-up's script, read by a real bash.
+#include "core/script/set_up.hpp"
+
+#include "core/base/os/process.hpp"
+#include "core/base/text/text.hpp"
+#include "tests/support/contains.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace dts::script {
+namespace {
+
+using tests::contains;
+
+// What it writes to its results, split at the NULs.
+std::vector<std::string> results_of(const spec::JobSpec& spec) {
+  Command command;
+  command.argv = {"bash", "-c", set_up_script(spec, {}), "set-up", "1"};
+  const auto output = run_process(std::move(command), std::chrono::seconds(20));
+  REQUIRE(output);
+  return split(output->out, '\0');
+}
+
+bool has(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+}  // namespace
+
+TEST_CASE("no set-up, no script") {
+  CHECK(set_up_script({}, {}).empty());
+  CHECK(tear_down_script({}).empty());
+}
+
+TEST_CASE("lines change the environment, one after another") {
+  spec::JobSpec spec;
+  spec.setup = {"export A='x y'\nexport B=\"$A z\"",
+                "C=3; export C; unset HOME",
+                "set -u; export -f dts_f 2>/dev/null || true"};
+  const auto results = results_of(spec);
+  CHECK(results.front() == "done");
+  for (const char* entry : {"A=x y", "B=x y z", "C=3"}) CHECK(has(results, entry));
+}
+
+TEST_CASE("what fails is named: the step, its command, where it is and its code") {
+  struct Case {
+    const char* line;
+    const char* command;
+    const char* code;
+  };
+
+  for (const Case& c : {Case{"true; (exit 7); true", "( exit 7 )", "7"},
+                        {"false", "false", "1"},
+                        {"no_such_command a", "no_such_command a", "127"},
+                        {"exit 3", "exit", "3"},
+                        {"if", "eval \"$dts_value\"", "2"}}) {
+    CAPTURE(c.line);
+    spec::JobSpec spec;
+    spec.setup = {"export A=1", c.line, "export B=1"};
+    const auto results = results_of(spec);
+    REQUIRE(results.size() >= 5);
+    CHECK(results[0] == "failed");
+    CHECK(results[1] == std::string("--setup ") + c.line);
+    CHECK(results[2] == c.command);
+    CHECK(results[4] == c.code);
+  }
+}
+
+TEST_CASE("a file is read, and the line of it that fails is named") {
+  const tests::TemporaryFolder folder;
+  spec::JobSpec spec;
+  spec.setup = {folder.file("prepare.sh")};
+  REQUIRE(write_file(spec.setup[0], "export A=1\n\nfalse\nexport B=1\n"));
+  const auto results = results_of(spec);
+  REQUIRE(results.size() >= 5);
+  CHECK(results[2] == "false");
+  CHECK(results[3] == spec.setup[0] + " line 3");
+}
+
+TEST_CASE("hostile values reach the fragments as they are") {
+  spec::JobSpec spec;
+  spec.modules = {"a'; touch /tmp/never; '", "$(exit 9)"};
+  spec.setup = {"module() { :; }"};
+  const auto site = [](const std::string& name) -> std::optional<std::string> {
+    return name == "module" ? std::optional<std::string>("export M=\"${M-}<$dts_value>\"\n")
+                            : std::nullopt;
+  };
+  Command command;
+  command.argv = {"bash", "-c", set_up_script(spec, site), "set-up", "1"};
+  const auto output = run_process(std::move(command), std::chrono::seconds(20));
+  REQUIRE(output);
+  CHECK(has(split(output->out, '\0'), "M=<a'; touch /tmp/never; '><$(exit 9)>"));
+}
+
+TEST_CASE("a module that is not there fails") {
+  spec::JobSpec spec;
+  spec.modules = {"no-such-module"};
+  const auto results = results_of(spec);
+  REQUIRE(results.size() >= 5);
+  CHECK(results[1] == "--module no-such-module");
+}
+
+TEST_CASE("each line of a tear-down is tried") {
+  spec::JobSpec spec;
+  spec.teardown = {"echo one; exit 5", "false", "echo 'thr''ee'"};
+  Command command;
+  command.argv = {"bash", "-c", tear_down_script(spec)};
+  const auto output = run_process(std::move(command), std::chrono::seconds(20));
+  REQUIRE(output);
+  CHECK(output->out == "one\nthree\n");
+  CHECK(contains(output->err, "--teardown false exited 1"));
+}
+
+}  // namespace dts::script
