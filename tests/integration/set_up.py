@@ -10,6 +10,8 @@ import sys
 from checks import check, wait_for
 from main_job_support import Cluster
 
+OPTIONS = sys.argv[1:]  # of every submission
+
 SITE_MODULE = """module() { [ "$1 $2" = "load train/1.0" ] && export LOADED="${LOADED-}<$2>"; }
 module load "$dts_value"
 """
@@ -51,7 +53,7 @@ def kept(cluster, place):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", place + "/venv"], check=True)
     os.symlink("python3", place + "/venv/bin/only-there")
     write(place + "/prepare.sh", f"echo once >>{place}/once\nexport PREPARED='yes, \"it\" is'\n")
-    run = cluster.submit("--nodes", "2", "--ntasks-per-node", "2", "--module", "train/1.0", "--venv", place + "/venv",
+    run = cluster.submit(*OPTIONS, "--nodes", "2", "--ntasks-per-node", "2", "--module", "train/1.0", "--venv", place + "/venv",
                          "--setup", "./prepare.sh", "--setup", "export PREPARED=\"$PREPARED!\"",
                          "--teardown", f"echo \"$PREPARED\" >>{place}/down", "--", "only-there", "-c", SAY)
     check(run.finish()["done"], "with module, venv and set-up the run is done")
@@ -62,7 +64,7 @@ def kept(cluster, place):
 
 
 def fails(cluster, place):
-    run = cluster.submit("--nodes", "2", "--ntasks-per-node", "2", "--setup", f"mkdir {place}/first || cat /no/such/file",
+    run = cluster.submit(*OPTIONS, "--nodes", "2", "--ntasks-per-node", "2", "--setup", f"mkdir {place}/first || cat /no/such/file",
                          "--teardown", f"echo down >>{place}/down-2", "--", "echo", "a rank ran")
     status = run.finish()
     end = ended(run)
@@ -80,7 +82,7 @@ def fails(cluster, place):
 
 def repeated(cluster, place):
     write(place + "/twice.sh", TWICE)
-    run = cluster.submit("--nodes", "2", "--setup", f"echo again >>{place}/again; export PREPARED=now", "--", "./twice.sh")
+    run = cluster.submit(*OPTIONS, "--nodes", "2", "--setup", f"echo again >>{place}/again; export PREPARED=now", "--", "./twice.sh")
     wait_for(120, "the ranks", lambda: any(event["event"] == "ranks_started" for event in run.ledger()))
     cluster.run("scontrol", "requeue", str(run.job))
     check(run.finish()["done"], "after a requeue the run is done")
@@ -89,7 +91,7 @@ def repeated(cluster, place):
 
 
 def stopped(cluster, place):
-    run = cluster.submit("--setup", f"touch {place}/begun; sleep 1000", "--", "echo", "a rank ran")
+    run = cluster.submit(*OPTIONS, "--setup", f"touch {place}/begun; sleep 1000", "--", "echo", "a rank ran")
     wait_for(120, "the set-up", lambda: os.path.exists(place + "/begun"))
     cluster.dtsubmit("stop", run.path)
     run.finish(120)
@@ -98,7 +100,7 @@ def stopped(cluster, place):
 
 
 def limits(cluster):
-    run = cluster.submit("--ulimit", "nofile=321:654", "--ulimit", "core=0", "--umask", "027", "--", "sh", "-c",
+    run = cluster.submit(*OPTIONS, "--ulimit", "nofile=321:654", "--ulimit", "core=0", "--umask", "027", "--", "sh", "-c",
                          "echo limits $(ulimit -Sn) $(ulimit -Hn) $(ulimit -c) $(umask)")
     check(run.finish()["done"] and "limits 321 654 0 0027" in logs(run)[0], f"limits and umask of the program: {logs(run)}")
 

@@ -43,7 +43,7 @@ void check_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& prob
          fmt::format("{} would be started on each of {} nodes without knowing of the others",
                      shown(launcher),
                      plan.nodes),
-         std::string(launcher.instead)});
+         std::string(launcher.instead) + "; --per-node starts one on each node nevertheless"});
   const std::string options = options_to_write(plan, launcher);
   if (!launcher.place && !options.empty())
     problems.push_back({"command",
@@ -71,8 +71,9 @@ void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnosti
                      shown(launcher),
                      ranks),
          "name the program that it starts: each rank gets RANK, WORLD_SIZE, LOCAL_RANK and "
-         "MASTER_ADDR from dtsubmit; on one node --ntasks-per-node 1 starts the launcher once; "
-         "--per-rank starts one for each rank nevertheless"});
+         "MASTER_ADDR from dtsubmit; --per-node starts the launcher once on each node "
+         "nevertheless, "
+         "--per-rank for each rank"});
 }
 
 }  // namespace dts::plan

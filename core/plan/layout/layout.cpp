@@ -216,7 +216,8 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   choose_environment(plan, spec);
   check_ranks(plan, problems);
   check_workers(plan, spec, launcher, problems);
-  if (!spec.per_rank) check_own_launcher(plan, launcher, problems);
+  const bool is_by_hand = spec.per_rank || (spec.per_node && launcher.told.empty());
+  if (!is_by_hand) check_own_launcher(plan, launcher, problems);
   check_cpus(spec, fit, plan.ntasks_per_node, plan.cpus_per_task, problems);
   choose_launcher(plan, spec);
   if (!plan.hosts.empty() && spec.command.empty())

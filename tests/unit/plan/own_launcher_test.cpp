@@ -205,6 +205,14 @@ TEST_CASE("--per-node: a program that nobody knows is started once on each node"
   spec.ntasks_per_node.reset();
   spec.per_rank = true;
   CHECK(contains(refused(spec)[0].message, "contradicts --per-rank"));
+  spec.per_rank = false;
+  for (const Words& command : {Words{"deepspeed", "t.py"}, Words{"mpirun", "./a.out"}}) {
+    spec.command = command;
+    spec.per_node = false;
+    CHECK(contains(refused(spec)[0].hint, "--per-node"));
+    spec.per_node = true;
+    CHECK(planned(spec).world_size == 2);
+  }
 }
 
 TEST_CASE("launchers without variables get their place in the job as options") {

@@ -17,8 +17,11 @@ namespace {
 using tests::contains;
 
 // What it writes to its results, split at the NULs.
-std::vector<std::string> results_of(const spec::JobSpec& spec) {
+std::vector<std::string> results_of(
+    const spec::JobSpec& spec,
+    const std::vector<std::pair<std::string, std::string>>& environment = {}) {
   Command command;
+  command.env = environment_with(environment);
   command.argv = {"bash", "-c", set_up_script(spec, {}), "set-up", "1"};
   const auto output = run_process(std::move(command), std::chrono::seconds(20));
   REQUIRE(output);
@@ -102,6 +105,47 @@ TEST_CASE("a module that is not there fails") {
   const auto results = results_of(spec);
   REQUIRE(results.size() >= 5);
   CHECK(results[1] == "--module no-such-module");
+}
+
+TEST_CASE("a module is loaded by the function that the site's initialisation defines") {
+  const tests::TemporaryFolder folder;
+  REQUIRE(make_folders(folder.file("init")));
+  REQUIRE(write_file(folder.file("init/bash"),
+                     "false\nmodule() { false; export LOADED=\"${LOADED-}<$1 $2>\"; }\n"));
+  spec::JobSpec spec;
+  spec.modules = {"gcc/12", "a b"};
+  const auto results = results_of(spec, {{"LMOD_PKG", folder.path}});
+  CHECK(results.front() == "done");
+  CHECK(has(results, "LOADED=<load gcc/12><load a b>"));
+}
+
+TEST_CASE("an environment of conda is activated by conda's own hook") {
+  const tests::TemporaryFolder folder;
+  REQUIRE(write_file(folder.file("conda"),
+                     "#!/bin/sh\n[ \"$*\" = 'shell.bash hook' ] && echo 'conda() { false; "
+                     "[ \"$1\" = activate ] && export CONDA_PREFIX=\"/envs/$2\"; }'\n",
+                     0755));
+  spec::JobSpec spec;
+  spec.conda = "my env";
+  const auto results =
+      results_of(spec, {{"CONDA_EXE", folder.file("conda")}, {"PATH", "/usr/bin:/bin"}});
+  CHECK(results.front() == "done");
+  CHECK(has(results, "CONDA_PREFIX=/envs/my env"));
+  const auto without = results_of(spec, {{"CONDA_EXE", ""}, {"PATH", "/usr/bin:/bin"}});
+  REQUIRE(without.size() >= 5);
+  CHECK(without[0] == "failed");
+  CHECK(without[1] == "--conda my env");
+}
+
+TEST_CASE("a virtual environment is that of its folder") {
+  const tests::TemporaryFolder folder;
+  REQUIRE(make_folders(folder.file("bin")));
+  REQUIRE(write_file(folder.file("bin/activate"), "false\nVIRTUAL_ENV=x; export VIRTUAL_ENV\n"));
+  spec::JobSpec spec;
+  spec.venv = folder.path;
+  CHECK(has(results_of(spec), "VIRTUAL_ENV=x"));
+  spec.venv = folder.file("none");
+  CHECK(results_of(spec).front() == "failed");
 }
 
 TEST_CASE("each line of a tear-down is tried") {
