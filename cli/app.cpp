@@ -3,6 +3,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/inside.hpp"
+#include "cli/commands/job_options.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/text/text.hpp"
 
@@ -143,7 +144,7 @@ Result<int> dispatch(int argc, char** argv) {
   if (!words.empty() && is_inside_verb(words.front()))
     return run_inside_verb(words, invocation.command);
   if (words.empty()) words = {has_command ? "submit" : "--help"};
-  return parse_and_act(with_verb(std::move(words)), invocation);
+  return parse_and_act(with_bare_values(with_verb(std::move(words))), invocation);
 }
 
 // If a standard stream is closed, the next file that is opened would get its number, and messages

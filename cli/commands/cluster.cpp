@@ -146,6 +146,8 @@ void add_place(CLI::App& verb, cluster::ClusterSpec& spec) {
 void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
   verb.add_option("--nodes", spec.nodes, "number of nodes")->capture_default_str();
   verb.add_option("--gpus-per-node", spec.gpus_per_node, "simulated GPUs")->capture_default_str();
+  verb.add_option("--gpu-type", spec.gpu_type, "their type, e.g. a100");
+  verb.add_option("--features", spec.features, "features of all nodes, e.g. a100,nvlink");
   verb.add_option("--cpus-per-node",
                   spec.cpus_per_node,
                   "CPUs that a node claims to have [one per GPU, at least 4]");

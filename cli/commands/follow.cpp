@@ -169,7 +169,11 @@ Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
   News news(run, told);
   while (true) {
     DTS_TRY(news.look(end));
-    if (const auto code = end.look(news.decided(), news.decided() || news.vanished())) return *code;
+    if (const auto code = end.look(news.decided(), news.decided() || news.vanished())) {
+      // Its reason may have come since the look above; Presence needs two of them.
+      for (int looks = 0; looks < 2 && !news.decided(); ++looks) DTS_TRY(news.look(end));
+      return *code;
+    }
     std::this_thread::sleep_for(k_look);
   }
 }

@@ -25,7 +25,12 @@ struct JobOptions {
   std::map<std::string, bool> flags;
   std::string runs;         // folder of run directories
   bool shows_rare = false;  // --help does, before add_options()
+  bool reads_sbatch_variables = false;
 };
+
+// "--exclusive" for an option whose value is optional becomes "--exclusive=yes": CLI11 would take
+// the next word for its value.
+[[nodiscard]] std::vector<std::string> with_bare_values(std::vector<std::string> words);
 
 // The options of one group; with those of Group::job also --runs.
 void add_options(CLI::App& verb, spec::Group group, JobOptions& options);
@@ -35,6 +40,7 @@ void add_options(CLI::App& verb, spec::Group group, JobOptions& options);
 struct Asked {
   spec::JobSpec spec;
   Diagnostics problems;
+  std::vector<std::string> notes;  // what came from SBATCH_* variables
 };
 
 [[nodiscard]] Asked make_spec(const JobOptions& options, const std::vector<std::string>& command);

@@ -10,6 +10,7 @@
 #include "core/plan/layout/json.hpp"
 #include "core/run/event/event_line.hpp"
 #include "core/spec/json.hpp"
+#include "core/spec/validate.hpp"
 
 #include "version.hpp"
 #include <fmt/format.h>
@@ -59,7 +60,8 @@ Result<Prepared> prepare(Asked asked,
     return fail(Errc::not_found,
                 "the bundled trainer is not at " + trainer_path(),
                 "build it, or name a program after `--`");
-  prepared.run_name = run::run_name(prepared.plan.job_name, std::chrono::system_clock::now());
+  prepared.run_name =
+      run::run_name(spec::folder_name(prepared.plan.job_name), std::chrono::system_clock::now());
   prepared.runs = absolute_path(runs.empty() ? "runs" : runs);
   if (destination == Destination::scheduler) {
     prepared.context.run_dir = prepared.directory().path;

@@ -14,23 +14,46 @@
 #include "core/base/os/log.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
+#include "core/base/text/units.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plan/layout/json.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/ledger/ledger.hpp"
+#include "core/script/log_link.hpp"
 #include "core/script/submission.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <pwd.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <future>
 #include <memory>
 
 namespace dts::cli {
 namespace {
+
+// Of an option like --mem-per-gpu, which spec has checked already.
+std::optional<std::uint64_t> mebibytes(const spec::JobSpec& spec, const char* option) {
+  const auto found = spec.slurm.find(option);
+  const auto amount = found == spec.slurm.end() ? Result<std::uint64_t>(fail(Errc::not_found, ""))
+                                                : parse_memory_mib(found->second);
+  return amount ? std::optional(*amount) : std::nullopt;
+}
+
+std::string memory_of(const spec::JobSpec& spec, const plan::Plan& plan) {
+  std::optional<std::uint64_t> mib = spec.memory_mib;
+  if (const auto each = mebibytes(spec, "mem-per-gpu")) mib = *each * plan.gpus_per_node;
+  if (const auto each = mebibytes(spec, "mem-per-cpu"))
+    mib = *each * plan.ntasks_per_node * plan.cpus_per_task;
+  if (!mib) return "the site's default of memory";
+  return *mib == 0 ? "all memory of each node" : fmt::format("{} MiB of memory a node", *mib);
+}
 
 struct SubmitOptions {
   JobOptions job;
@@ -38,6 +61,17 @@ struct SubmitOptions {
   bool dry_run = false;
   bool json = false;
 };
+
+// "16 ranks, 16 GPUs (a100), 128 cores; 64.0 GiB of memory a node"
+std::string sums_of(const Prepared& prepared) {
+  const plan::Plan& plan = prepared.plan;
+  const spec::JobSpec& spec = prepared.spec;
+  std::string sums = counted(plan.world_size, "rank");
+  if (plan.gpus_per_node > 0) sums += ", " + counted(plan.nodes * plan.gpus_per_node, "GPU");
+  if (!spec.gpu_type.empty()) sums += fmt::format(" ({})", spec.gpu_type);
+  sums += ", " + counted(plan.world_size * plan.cpus_per_task, "core");
+  return sums + "; " + memory_of(spec, plan);
+}
 
 void print_dry_run(const Prepared& prepared, bool json) {
   if (json) {
@@ -53,6 +87,7 @@ void print_dry_run(const Prepared& prepared, bool json) {
              counted(plan.world_size, "rank"),
              counted(plan.gpus_per_node, "GPU"),
              counted(plan.cpus_per_task, "core"));
+  fmt::print("# sums: {}\n", sums_of(prepared));
   for (const plan::Reason& reason : plan.reasons)
     fmt::print("#   {}: {}\n", reason.what(), reason.why);
   fmt::print("{}", prepared.script);
@@ -107,6 +142,29 @@ sched::Submission submission_of(const Prepared& prepared) {
                                   .environment = launch::scrubbed_environment()});
 }
 
+// --chdir, from here on: relative paths are read from there.
+void enter_folder(Asked& asked) {
+  if (!asked.spec.chdir.empty() && ::chdir(asked.spec.chdir.c_str()) != 0)
+    asked.problems.push_back(
+        {"--chdir", fmt::format("{}: {}", asked.spec.chdir, std::strerror(errno)), ""});
+}
+
+std::string user_name() {
+  const passwd* user = ::getpwuid(::getuid());
+  return user != nullptr ? user->pw_name : std::to_string(::getuid());
+}
+
+// --output and --error. The job is there already: what cannot be made is a warning.
+void link_logs(const Prepared& prepared, sched::JobId job) {
+  for (const auto& [option, pattern] : prepared.spec.log_links) {
+    const std::string link =
+        script::log_link_path(pattern, {prepared.plan.job_name, job.text(), user_name()});
+    const std::string log = script::log_path(prepared.directory().path, job.text());
+    if (const auto made = make_link(log, link); !made)
+      tell("dtsubmit: --{}: {}; the log is {}\n", option, made.error().message, log);
+  }
+}
+
 tl::unexpected<Error> not_known(const run::RunDirectory& run) {
   return fail(Errc::unreachable,
               fmt::format("no answer from the controller: it is not known whether it accepted the "
@@ -150,6 +208,8 @@ Result<plan::ClusterView> look_at_site(sched::Scheduler& scheduler) {
 
 Result<int> act(const SubmitOptions& options, const std::vector<std::string>& command) {
   Asked asked = make_spec(options.job, command);
+  for (const std::string& note : asked.notes) tell("{}\n", note);
+  enter_folder(asked);
   if (options.dry_run) {
     warn_of_program(asked.spec);
     DTS_ASSIGN(const Prepared prepared,
@@ -172,6 +232,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
     const HeldSignals whole;
     DTS_ASSIGN(job, told_in_time(submit(**scheduler, prepared)));
     note_in_index(prepared.directory(), job);
+    link_logs(prepared, job);
     print_submitted(prepared, job, options.json);
   }
   if (!options.wait) return 0;
@@ -187,7 +248,8 @@ void add_submit(CLI::App& app, Invocation& invocation) {
   CLI::App* verb = app.add_subcommand(
       "submit", "submit a job to Slurm (the default command: `submit` may be omitted)");
   verb->footer(
-      "Without a program after `--` the bundled trainer runs. More options: --help-all.\n"
+      "Every option of sbatch works by the same name: --help-all lists them.\n"
+      "Without a program after `--` the bundled trainer runs.\n"
       "Exit codes: 0 ok, 2 usage, 3 invalid job, 4 no scheduler, 5 rejected, 74 disk; with --wait "
       "the job's own.");
   options->job.shows_rare = invocation.all_options;

@@ -13,6 +13,7 @@
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
 #include "core/run/directory/rank_logs.hpp"
+#include "core/script/log_link.hpp"
 #include "core/spec/json.hpp"
 
 #include <CLI/CLI.hpp>
@@ -91,7 +92,7 @@ void read_last_words(const run::RunDirectory& run, Known& known) {
           path,
           std::move(lines)};
   }
-  const std::string path = fmt::format("{}/slurm-{}.log", run.path, known.summary.job);
+  const std::string path = script::log_path(run.path, known.summary.job.text());
   auto lines = run::last_lines(path, k_lines);
   if (!lines.empty()) known.batch_words = {"the batch script", path, std::move(lines)};
 }

@@ -60,9 +60,9 @@ struct Reason {
 };
 
 struct Plan {
-  std::string job_name;  // the spec's, else made from the program's name; always is_safe_name()
-  unsigned nodes = 1;    // that ranks run on
-  unsigned spares = 0;   // asked for beside them
+  std::string job_name;              // the spec's, otherwise made from the program's name
+  unsigned nodes = 1;                // that ranks run on
+  unsigned spares = 0;               // asked for beside them
   std::vector<std::string> exclude;  // nodes that are not asked for
   unsigned ntasks_per_node = 1;
   unsigned gpus_per_node = 0;

@@ -89,12 +89,14 @@ json to_json(const sched::Submission& job) {
   put(object, "work_folder", job.work_folder);
   put(object, "job_name", job.job_name);
   put(object, "partition", job.partition);
-  if (!job.options.empty()) object["options"] = job.options;
-  put(object, "dependency", job.dependency);
+  auto options = job.options;
+  options.insert(job.once.begin(), job.once.end());
+  if (!options.empty()) object["options"] = options;
   put(object, "exclude_nodes", job.exclude_nodes);
   put(object, "output", job.output);
   if (job.cpus_per_task) object["cpus_per_task"] = *job.cpus_per_task;
   if (job.gpus_per_node > 0) object["gpus_per_node"] = job.gpus_per_node;
+  put(object, "gpu_type", job.gpu_type);
   if (job.memory_mib) object["memory_mib"] = *job.memory_mib;
   if (job.time_limit) object["time_limit_minutes"] = minutes_of(*job.time_limit);
   if (job.requeue) object["requeue"] = *job.requeue;

@@ -132,9 +132,12 @@ struct Submission {
   std::string work_folder;               // absolute
   std::string job_name;
   std::string partition;
-  // Options of sbatch that we pass on unexamined, by long name: {"account", "proj-1"}.
+  // Options of sbatch that we pass on without looking at them, by long name: {"account", "proj-1"}.
+  // The value of a flag is empty.
   std::map<std::string, std::string> options;
-  std::string dependency;     // "afterok:12"
+  // Likewise, but of this job only, not of those that continue its run with the same script, where
+  // they are not written: {"dependency", "afterok:12"}.
+  std::map<std::string, std::string> once;
   std::string exclude_nodes;  // host list
   std::string output;         // file pattern, "%j" is the job id; also receives standard error
   bool append_output = true;  // so that a requeued job does not truncate its earlier output
@@ -142,7 +145,8 @@ struct Submission {
   std::uint32_t ntasks_per_node = 1;
   std::optional<std::uint32_t> cpus_per_task;
   std::uint32_t gpus_per_node = 0;
-  std::optional<std::uint64_t> memory_mib;  // per node; 0 means all of it
+  std::string gpu_type;                     // of these, the site's name; empty: any
+  std::optional<std::uint64_t> memory_mib;  // per node; 0 is all of it
   std::optional<std::chrono::seconds>
       time_limit;  // rounded up to minutes; seconds::max(): unlimited
   std::optional<bool> requeue;

@@ -65,11 +65,11 @@ Directives directives_of(const sched::Submission& job) {
   };
   put("output", job.output);
   put("partition", job.partition);
-  put("dependency", job.dependency);
   put("exclude", job.exclude_nodes);
-  for (const auto& [name, value] : job.options) put(name, value);
+  for (const auto& [name, value] : job.options) all.push_back({name, value});
   if (job.cpus_per_task) put("cpus-per-task", std::to_string(*job.cpus_per_task));
-  if (job.gpus_per_node > 0) put("gpus-per-node", std::to_string(job.gpus_per_node));
+  const std::string gpu_type = job.gpu_type.empty() ? "" : job.gpu_type + ":";
+  if (job.gpus_per_node > 0) put("gpus-per-node", fmt::format("{}{}", gpu_type, job.gpus_per_node));
   if (job.memory_mib) put("mem", *job.memory_mib == 0 ? "0" : fmt::format("{}M", *job.memory_mib));
   if (job.time_limit) put("time", format_time_limit(*job.time_limit));
   if (job.requeue) all.push_back({*job.requeue ? "requeue" : "no-requeue", ""});

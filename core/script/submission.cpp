@@ -2,6 +2,8 @@
 #include "core/script/submission.hpp"
 
 #include "core/base/text/hostlist.hpp"
+#include "core/script/log_link.hpp"
+#include "core/spec/option.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -10,8 +12,6 @@
 
 namespace dts::script {
 namespace {
-
-constexpr const char* k_log = "slurm-%j.log";  // %j is the job's id
 
 // Literal text in one of Slurm's file name patterns (sbatch(1), FILENAME PATTERN).
 std::string escape_pattern(std::string_view text) {
@@ -25,7 +25,7 @@ std::string escape_pattern(std::string_view text) {
 
 // The value of --output: the log in the run folder.
 std::string output_pattern(const std::string& run_dir) {
-  return escape_pattern(run_dir) + "/" + k_log;
+  return log_path(escape_pattern(run_dir), "%j");
 }
 
 // Seconds before its time limit at which the batch script is warned; 0: never. A job without --time
@@ -48,14 +48,21 @@ sched::Submission make_submission(const spec::JobSpec& spec,
   submission.job_name = plan.job_name;
   submission.partition = spec.partition;
   submission.options = spec.slurm;
+  for (const auto& [name, value] : spec.slurm_site) submission.options[name] = value;
+  submission.options.erase("no-kill");
+  for (const spec::Option& row : spec::options())
+    if (row.is_for_first_job)
+      if (auto given = submission.options.extract(row.long_name().substr(2)))
+        submission.once.insert(std::move(given));
   submission.output = output_pattern(files.run_dir);
   submission.nodes = plan.nodes + plan.spares;
   // Otherwise Slurm ends the whole job when it loses one node.
-  submission.no_kill = plan.spares > 0;
+  submission.no_kill = plan.spares > 0 || spec.slurm.count("no-kill") > 0;
   submission.exclude_nodes = fold_hostlist(plan.exclude);
   submission.ntasks_per_node = plan.ntasks_per_node;
   submission.cpus_per_task = plan.cpus_per_task;
   submission.gpus_per_node = plan.gpus_per_node;
+  submission.gpu_type = spec.gpu_type;
   submission.memory_mib = spec.memory_mib;
   submission.time_limit = spec.time;
   submission.requeue = spec.requeue;

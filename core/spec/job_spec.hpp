@@ -20,19 +20,39 @@ namespace dts::spec {
   return {"torch", "tensorflow", "jax", "horovod", "sagemaker"};
 }
 
+// The size of a job as it can also be given; settle_size() turns it into numbers per node.
+struct Totals {
+  bool nodes_given = false;                // JobSpec::nodes is not the default
+  std::optional<unsigned> ntasks;          // ranks of the job
+  std::optional<unsigned> gpus;            // of the job
+  std::optional<unsigned> gpus_per_task;   // for each rank
+  std::optional<unsigned> ntasks_per_gpu;  // ranks that share one
+
+  [[nodiscard]] bool any() const { return ntasks || gpus || gpus_per_task || ntasks_per_gpu; }
+};
+
 struct JobSpec {
-  std::string job_name;                   // safe name, see is_safe_name(); default: the program's
+  std::string job_name;                   // as Slurm allows them; empty: the program's
   unsigned nodes = 1;                     // >= 1
   std::optional<unsigned> gpus_per_node;  // 0 is allowed and means none
+  std::string gpu_type;                   // of all GPUs, the site's name, "a100"; empty: any
   std::optional<unsigned> ntasks_per_node;
   bool per_node = false;  // the program starts its node's processes itself
   bool per_rank = false;  // the program is a rank, even where it is known to start processes
   std::optional<unsigned> cpus_per_task;
+  std::optional<unsigned> cpus_per_gpu;  // instead of cpus_per_task
+  Totals totals;
   std::string partition;  // empty: the site's default
   std::string exclude;    // host list of nodes not to run on
   unsigned spares = 0;    // nodes beside `nodes` that are asked for and kept in reserve
   // Options that only the scheduler reads, by sbatch's long names: {"account", "proj-1"}.
+  // An empty value is that of a flag.
   std::map<std::string, std::string> slurm;
+  std::map<std::string, std::string> slurm_site;  // the same, of options that we do not know
+  std::string chdir;  // working folder of the job and its ranks; empty: where it is submitted
+  // Links to the job's log, file name patterns of sbatch by the option that gave them: {"output",
+  // "logs/%x-%j.out"}.
+  std::map<std::string, std::string> log_links;
   std::optional<std::chrono::seconds> time;  // seconds::max() is UNLIMITED
   std::optional<std::uint64_t> memory_mib;   // per node; 0 is all of it (--mem=0)
   bool requeue = true;

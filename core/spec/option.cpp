@@ -11,14 +11,23 @@ std::vector<Option> in_group(Group group, std::vector<Option> rows) {
   return rows;
 }
 
+std::vector<Option> rare(std::vector<Option> rows) {
+  for (Option& row : rows) row.is_rare = true;
+  return in_group(Group::slurm, std::move(rows));
+}
+
 std::vector<Option> all() {
   std::vector<Option> rows = layout_options();
-  for (const auto& part : {running_options(),
+  for (const auto& part : {size_options(),
+                           running_options(),
                            binding_options(),
                            container_options(),
                            setup_options(),
                            in_group(Group::hosts, host_options()),
-                           in_group(Group::slurm, slurm_options())})
+                           in_group(Group::slurm, slurm_options()),
+                           rare(slurm_node_options()),
+                           rare(slurm_core_options()),
+                           rare(slurm_notice_options())})
     rows.insert(rows.end(), part.begin(), part.end());
   return rows;
 }

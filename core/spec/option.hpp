@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of a job, each written once: a row says how the option is typed, what spec.json calls
 // it, what is checked, and what --help and the manual pages say. A new option is one row of an
-// options_*.cpp. Pure; the table is constant and thread-safe.
+// options/options_*.cpp. Pure; the table is constant and thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -23,7 +23,10 @@ enum class Group {
   slurm,  // for a scheduler
 };
 
-// How the value of an option is typed, stored and checked; see core/spec/values.hpp.
+// What an option gets whose value is optional and was omitted, "--exclusive".
+inline constexpr const char* k_bare = "yes";
+
+// How the value of an option is typed, stored and checked; see core/spec/values/values.hpp.
 struct Value {
   const char* type = "";  // as --help shows it, "N"; empty: a flag
   bool repeats = false;   // can be given several times; parse() then takes them one after another
@@ -33,6 +36,7 @@ struct Value {
   std::function<Result<void>(const nlohmann::json& value, JobSpec& spec)> read;
   // What is written to spec.json; null: nothing is.
   std::function<nlohmann::ordered_json(const JobSpec& spec)> write;
+  bool may_be_bare = false;  // typed without a value it gets k_bare
   // What is wrong with the value in itself; empty: nothing can be.
   std::function<void(const JobSpec& spec, const std::string& option, Diagnostics& problems)> check;
 };
@@ -40,12 +44,15 @@ struct Value {
 struct Option {
   const char* names;  // "-N,--nodes"
   Value value;
-  const char* help;           // one line of --help, with the default in brackets
-  const char* manual = "";    // the manual's text, man(7); empty: `help`
-  const char* key = "";       // in spec.json; empty: the long name with underscores
-  const char* variable = "";  // environment variable that stands in for the option
+  const char* help;         // one line of --help, with the default in brackets
+  const char* manual = "";  // the manual's text, man(7); empty: `help`
+  const char* key = "";     // in spec.json; empty: the long name with underscores
+  // Environment variable that stands in for the option; SBATCH_*: in `dtsubmit submit` only.
+  const char* variable = "";
   Group group = Group::job;
-  bool is_rare = false;  // in the manual pages only: --help is one screen
+  bool is_rare = false;  // listed by --help-all and the manual pages only
+  // Asked of the first job of a run, not of those that continue it: a dependency was met then.
+  bool is_for_first_job = false;
 
   [[nodiscard]] std::string long_name() const;  // "--nodes"
   [[nodiscard]] std::string json_key() const;   // "nodes"
@@ -61,6 +68,10 @@ struct Option {
 [[nodiscard]] std::vector<Option> container_options();
 [[nodiscard]] std::vector<Option> setup_options();
 [[nodiscard]] std::vector<Option> host_options();
+[[nodiscard]] std::vector<Option> size_options();
 [[nodiscard]] std::vector<Option> slurm_options();
+[[nodiscard]] std::vector<Option> slurm_node_options();
+[[nodiscard]] std::vector<Option> slurm_core_options();
+[[nodiscard]] std::vector<Option> slurm_notice_options();
 
 }  // namespace dts::spec

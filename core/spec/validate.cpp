@@ -12,6 +12,7 @@
 namespace dts::spec {
 namespace {
 
+constexpr std::size_t k_longest_folder_name = 200;  // with time and number it is one path component
 constexpr std::size_t k_longest_argument = 131'072;  // MAX_ARG_STRLEN of execve(2)
 
 void check_hosts(Diagnostics& problems, const JobSpec& spec) {
@@ -68,6 +69,25 @@ void check_command(Diagnostics& problems, const std::vector<std::string>& comman
   }
 }
 
+void check_memory(Diagnostics& problems, const JobSpec& spec) {
+  std::vector<std::string> given;
+  if (spec.memory_mib) given.emplace_back("--mem");
+  for (const char* option : {"mem-per-cpu", "mem-per-gpu"})
+    if (spec.slurm.count(option) > 0) given.push_back(std::string("--") + option);
+  if (given.size() > 1)
+    problems.push_back({given.front(),
+                        fmt::format("{} exclude each other", join(given, ", ")),
+                        "use one of them"});
+}
+
+void check_cores(Diagnostics& problems, const JobSpec& spec) {
+  if (!spec.cpus_per_gpu) return;
+  if (spec.cpus_per_task)
+    problems.push_back({"--cpus-per-gpu", "--cpus-per-task says it as well", "use one of them"});
+  if (spec.gpus_per_node.value_or(0) == 0)
+    problems.push_back({"--cpus-per-gpu", "the job has no GPUs", "add --gpus-per-node"});
+}
+
 bool is_interpreter(std::string_view name) {
   for (const std::string_view known :
        {"python", "bash", "sh", "perl", "julia", "Rscript", "env", "torchrun"})
@@ -90,6 +110,8 @@ Diagnostics validate(const JobSpec& spec) {
   if (spec.spares > 0 && !spec.hosts.empty())
     problems.push_back({"--spares", "only a Slurm job has spare nodes, not --hosts"});
   check_launcher(problems, spec);
+  check_memory(problems, spec);
+  check_cores(problems, spec);
   check_command(problems, spec.command);
   return problems;
 }
@@ -105,10 +127,14 @@ std::string default_job_name(const std::vector<std::string>& command) {
     }
   if (const std::size_t dot = name.find_last_of('.'); dot != std::string::npos && dot > 0)
     name.resize(dot);
+  return folder_name(name).substr(0, 64);
+}
+
+std::string folder_name(const std::string& job_name) {
   std::string safe;
-  for (const char c : name)
+  for (const char c : job_name)
     if (is_safe_name(safe + c)) safe += c;
-  if (safe.size() > 64) safe.resize(64);
+  if (safe.size() > k_longest_folder_name) safe.resize(k_longest_folder_name);
   return safe.empty() ? "job" : safe;
 }
 

@@ -17,4 +17,7 @@ namespace dts::spec {
 // interpreter (python3 train.py) the first operand's. "job" where nothing is left.
 [[nodiscard]] std::string default_job_name(const std::vector<std::string>& command);
 
+// What of a job's name a folder can have; "job" where nothing is left.
+[[nodiscard]] std::string folder_name(const std::string& job_name);
+
 }  // namespace dts::spec

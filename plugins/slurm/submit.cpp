@@ -3,15 +3,15 @@
 // adds to the environment. tests/contract compares both with a real sbatch's.
 #include "plugins/slurm/client_environment.hpp"
 #include "plugins/slurm/operations.hpp"
+#include "plugins/slurm/options.hpp"
 #include "plugins/slurm/request_text.hpp"
+#include "plugins/slurm/sbatch.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -42,35 +42,12 @@ class Description {
 
   [[nodiscard]] job_desc_msg_t& message() { return message_; }
 
-  // A requested option that is not in the table; empty: none.
-  [[nodiscard]] const std::string& unknown() const { return unknown_; }
-
  private:
-  static constexpr std::size_t k_most_texts = 32;  // more than there are calls of keep()
-
-  // Options of sbatch that are a single text of the description.
-  struct TextOption {
-    const char* name;
-    char* job_desc_msg_t::*member;
-  };
-
-  static constexpr TextOption k_text_options[] = {{"account", &job_desc_msg_t::account},
-                                                  {"comment", &job_desc_msg_t::comment},
-                                                  {"qos", &job_desc_msg_t::qos}};
+  static constexpr std::size_t k_most_texts = 64;  // more than there are calls of keep()
 
   void fill_options() {
-    const auto given = request_.find("options");
-    if (given == request_.end()) return;
-    for (const auto& [name, value] : given->items()) {
-      const auto* row =
-          std::find_if(std::begin(k_text_options),
-                       std::end(k_text_options),
-                       [&name = name](const TextOption& one) { return name == one.name; });
-      if (row == std::end(k_text_options))
-        unknown_ = name;
-      else
-        message_.*(row->member) = keep(bytes_of(value));
-    }
+    if (const auto given = request_.find("options"); given != request_.end())
+      set_options(*given, message_, [this](std::string text) { return keep(std::move(text)); });
   }
 
   char* keep(std::string text) { return texts_.emplace_back(std::move(text)).data(); }
@@ -91,7 +68,6 @@ class Description {
     message_.group_id = getgid();
     message_.name = text("job_name");
     message_.partition = text("partition");
-    message_.dependency = text("dependency");
     message_.exc_nodes = text("exclude_nodes");
     if (number("no_kill", false)) message_.kill_on_node_fail = 0;
     message_.submit_line =
@@ -113,7 +89,10 @@ class Description {
       message_.pn_min_cpus = cpus;
       message_.bitflags |= JOB_CPUS_SET;
     }
-    if (gpus > 0) message_.tres_per_node = keep("gres:gpu:" + std::to_string(gpus));
+    const std::string type = request_.value("gpu_type", std::string());
+    if (gpus > 0)
+      message_.tres_per_node =
+          keep("gres:gpu:" + type + (type.empty() ? "" : ":") + std::to_string(gpus));
     if (const auto memory = request_.find("memory_mib"); memory != request_.end())
       message_.pn_min_memory = memory->get<std::uint64_t>();
   }
@@ -157,16 +136,15 @@ class Description {
   std::vector<std::string> environment_;
   std::vector<char*> environment_pointers_;
   std::vector<char*> argv_;
-  std::string unknown_;
 };
 
 }  // namespace
 
 Outcome<json> submit(const json& request) {
+  if (const auto options = request.find("options");
+      options != request.end() && !knows_options(*options))
+    return submit_by_sbatch(request);
   Description description(request);
-  if (!description.unknown().empty())
-    return failed("rejected",
-                  "--" + description.unknown() + " is an option that this plug-in does not know");
   submit_response_msg_t* raw = nullptr;
   if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return failed_slurm();
   json result = {{"id", std::to_string(raw->job_id)}};

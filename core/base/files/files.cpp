@@ -185,6 +185,18 @@ Result<std::string> state_folder() {
               "set one of them");
 }
 
+Result<void> make_link(const std::string& target, const std::string& link) {
+  std::error_code error;
+  const fs::path folder = fs::path(link).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (error)
+    return fail(Errc::io, fmt::format("cannot make {}: {}", folder.string(), error.message()));
+  if (fs::is_symlink(link, error)) fs::remove(link, error);
+  if (::symlink(target.c_str(), link.c_str()) != 0)
+    return fail_errno("cannot make the link " + link);
+  return {};
+}
+
 std::string absolute_path(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

@@ -66,6 +66,10 @@ enum class Durability {
 // Directory Specification 0.8). Errc::invalid if neither variable names an absolute path.
 [[nodiscard]] Result<std::string> state_folder();
 
+// A symbolic link at `link` that leads to `target`; its folder is made, and another link there is
+// replaced. Errc::io where something else is there already.
+[[nodiscard]] Result<void> make_link(const std::string& target, const std::string& link);
+
 [[nodiscard]] std::string absolute_path(const std::string& path);
 
 }  // namespace dts

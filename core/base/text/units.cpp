@@ -85,9 +85,15 @@ Result<std::uint64_t> parse_memory_mib(std::string_view text) {
                 "write e.g. 4000M or 16G");
   };
   std::string_view digits = text;
+  // "32gb", "32GiB": Slurm looks at the first letter only.
+  for (const std::string_view rest : {"ib", "iB", "IB", "b", "B"})
+    if (digits.size() > rest.size() + 1 && digits.substr(digits.size() - rest.size()) == rest) {
+      digits.remove_suffix(rest.size());
+      break;
+    }
   char unit = 'M';
-  if (!text.empty() && (text.back() < '0' || text.back() > '9')) {
-    unit = static_cast<char>(text.back() & ~0x20);
+  if (!digits.empty() && (digits.back() < '0' || digits.back() > '9')) {
+    unit = static_cast<char>(digits.back() & ~0x20);
     digits.remove_suffix(1);
   }
   const auto number = parse_number(digits);

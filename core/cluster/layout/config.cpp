@@ -89,7 +89,9 @@ Lines node_lines(const Layout& layout) {
         spec.sockets,
         cpus_of(spec) / spec.sockets,
         layout.memory_mib);
-    if (spec.gpus_per_node > 0) value += fmt::format(" Gres=gpu:{}", spec.gpus_per_node);
+    const std::string type = spec.gpu_type.empty() ? "" : spec.gpu_type + ":";
+    if (spec.gpus_per_node > 0) value += fmt::format(" Gres=gpu:{}{}", type, spec.gpus_per_node);
+    if (!spec.features.empty()) value += " Feature=" + spec.features;
     lines.push_back({"NodeName", value + " State=UNKNOWN"});
   }
   const std::string all = range(layout.node_prefix, spec.nodes);
@@ -169,8 +171,10 @@ std::string render_hosts(const Layout& layout, std::string machines) {
 
 std::string render_gres_conf(const Layout& layout) {
   if (layout.spec.gpus_per_node == 0) return {};
-  return fmt::format("NodeName={} Name=gpu File={}\n",
+  const std::string& type = layout.spec.gpu_type;
+  return fmt::format("NodeName={} Name=gpu {}File={}\n",
                      range(layout.node_prefix, layout.spec.nodes),
+                     type.empty() ? "" : "Type=" + type + " ",
                      range(layout.spec.folder + "/gpu/gpu", layout.spec.gpus_per_node));
 }
 

@@ -114,6 +114,14 @@ Result<void> validate(const ClusterSpec& spec) {
     problems.push_back({"--constrain-cores",
                         "only control groups can confine a job to its cores",
                         "add --proctrack cgroup"});
+  if (!spec.gpu_type.empty() && !is_safe_name(spec.gpu_type))
+    problems.push_back(
+        {"--gpu-type", fmt::format("{} is not a type", shell_quote(spec.gpu_type)), "e.g. a100"});
+  for (const std::string& feature : split(spec.features, ','))
+    if (!spec.features.empty() && !is_safe_name(feature))
+      problems.push_back({"--features",
+                          fmt::format("{} is not a feature", shell_quote(feature)),
+                          "e.g. a100,nvlink"});
   for (const std::string& line : spec.extra) check_extra(line, problems);
   if (problems.empty()) return {};
   return tl::unexpected<Error>(to_error(problems));

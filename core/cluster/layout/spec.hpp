@@ -20,6 +20,8 @@ struct ClusterSpec {
   std::string folder;  // everything of the cluster lies below it; empty: default_folder(name)
   unsigned nodes = 2;  // 1..64
   unsigned gpus_per_node = 8;  // simulated ones, 0..64
+  std::string gpu_type;        // of all of them; empty: none
+  std::string features;        // of all nodes, comma-separated; empty: none
   unsigned cpus_per_node =
       0;  // claimed ones, up to 1024; 0: max(gpus_per_node, 4), rounded up to whole sockets
   unsigned sockets = 1;  // the CPUs of a node are spread over them evenly

@@ -106,7 +106,7 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
                             JobReturn how,
                             JobReturned returned) {
   // Not before this job has ended: otherwise both would work on the same run.
-  how.successor->dependency = fmt::format("afterany:{}", job);
+  how.successor->once["dependency"] = fmt::format("afterany:{}", job);
   how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
   std::set<sched::JobId> known{job};
   if (const auto jobs =

@@ -51,7 +51,9 @@ Result<sched::Submission> make_successor(const run::RunDirectory& run) {
   files.script_path = run.script();
   files.run_dir = run.path;
   files.environment = scrubbed_environment();
-  return script::make_submission(spec, plan, std::move(files));
+  sched::Submission successor = script::make_submission(spec, plan, std::move(files));
+  successor.once.clear();
+  return successor;
 }
 
 namespace {

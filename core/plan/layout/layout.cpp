@@ -120,6 +120,17 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
     plan.cpus_per_task = *spec.cpus_per_task;
     return decide(plan, k_what, plan.cpus_per_task, k_as_asked);
   }
+  if (spec.cpus_per_gpu && plan.gpus_per_node > 0) {
+    plan.cpus_per_task =
+        std::max(1U, *spec.cpus_per_gpu * plan.gpus_per_node / std::max(1U, plan.ntasks_per_node));
+    return decide(plan,
+                  k_what,
+                  plan.cpus_per_task,
+                  fmt::format("{} per GPU, {} shared by {}",
+                              counted(*spec.cpus_per_gpu, "core"),
+                              counted(plan.gpus_per_node, "GPU"),
+                              counted(plan.ntasks_per_node, "rank")));
+  }
   if (fit.fewest_cpus == 0)
     return decide(plan, k_what, plan.cpus_per_task, "the nodes' CPUs are not known");
   plan.cpus_per_task = std::max(1U, fit.fewest_cpus / std::max(1U, plan.ntasks_per_node));

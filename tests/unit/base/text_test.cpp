@@ -152,8 +152,21 @@ TEST_CASE("memory is in MiB unless it says otherwise, and rounded up") {
   CHECK(parse_memory_mib("1k") == 1U);
   CHECK(parse_memory_mib("1025K") == 2U);
   CHECK(parse_memory_mib("0") == 0U);
-  for (const char* bad :
-       {"", "G", "-1G", "1GB", "1.5G", "1 G", "99999999999999999999", "1099511627776T", "1P"})
+  CHECK(parse_memory_mib("32gb") == 32768U);
+  CHECK(parse_memory_mib("2GiB") == 2048U);
+  for (const char* bad : {"",
+                          "G",
+                          "B",
+                          "GB",
+                          "-1G",
+                          "1GBB",
+                          "1XB",
+                          "1B",
+                          "1.5G",
+                          "1 G",
+                          "99999999999999999999",
+                          "1099511627776T",
+                          "1P"})
     CHECK_FALSE(parse_memory_mib(bad));
 }
 

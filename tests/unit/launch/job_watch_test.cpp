@@ -22,6 +22,11 @@ Result<std::unique_ptr<sched::Scheduler>> nobody() {
   return fail(Errc::unreachable, k_why);
 }
 
+std::string dependency_of(const sched::Submission& job) {
+  const auto found = job.once.find("dependency");
+  return found == job.once.end() ? "" : found->second;
+}
+
 // A controller that refuses what it is told to; what it was asked goes to `asked`.
 class Scripted final : public sched::Scheduler {
  public:
@@ -35,7 +40,7 @@ class Scripted final : public sched::Scheduler {
         excluded_(std::move(excluded)) {}
 
   Result<sched::JobId> submit(const sched::Submission& job) override {
-    DTS_TRY(answer("submit " + job.dependency + " without " + job.exclude_nodes));
+    DTS_TRY(answer("submit " + dependency_of(job) + " without " + job.exclude_nodes));
     return sched::JobId(8);
   }
 

@@ -30,6 +30,7 @@ const std::map<std::string, std::string> k_examples = {{"", ""},
                                                        {"CAUSE=ACTION[:N],...", "crash=stop"},
                                                        {"TIME", "1:17:00"},
                                                        {"SIG", "USR1"},
+                                                       {"SIG[@SEC]", "USR2@7"},
                                                        {"LIST", "jax"},
                                                        {"POLICY", "spread"},
                                                        {"WORDS", "ssh -v"},
@@ -44,7 +45,32 @@ const std::map<std::string, std::string> k_examples = {{"", ""},
                                                        {"FILE|LINE", "export A='b'"},
                                                        {"NAME=VALUE", "nofile=65536"},
                                                        {"MODE", "027"},
-                                                       {"TEXT", "a b"}};
+                                                       {"TEXT", "a b"},
+                                                       {"[TYPE:]N", "a100:7"},
+                                                       {"N[@TIME]", "1@10:00"},
+                                                       {"MINUTES", "7"},
+                                                       {"FILE", "logs/%x-%j"},
+                                                       {"DIR", "/tmp"},
+                                                       {"ADDRESS", "ada@example.org"},
+                                                       {"S[:C[:T]]", "2:8:2"},
+                                                       {"KEY=VALUE", "my-option=on"},
+                                                       {"append", "append"},
+                                                       {"user|mcs|topo", "user"},
+                                                       {"yes|no", "no"}};
+
+// Where the type says too little.
+const std::map<std::string, std::string> k_examples_by_name = {
+    {"--dependency", "afterok:7"},
+    {"--mail-type", "END,FAIL"},
+    {"--hint", "nomultithread"},
+    {"--wait-all-nodes", "1"},
+    {"--oom-kill-step", "1"},
+};
+
+std::string example_of(const Option& row) {
+  const auto own = k_examples_by_name.find(row.long_name());
+  return own != k_examples_by_name.end() ? own->second : k_examples.at(row.value.type);
+}
 
 }  // namespace
 
@@ -66,8 +92,8 @@ TEST_CASE("what is typed for any option survives spec.json") {
   for (const Option& row : options()) {
     CAPTURE(row.names);
     JobSpec spec;
-    REQUIRE(k_examples.count(row.value.type) == 1);
-    REQUIRE(row.value.parse(k_examples.at(row.value.type), spec));
+    REQUIRE(k_examples.count(row.value.type) + k_examples_by_name.count(row.long_name()) > 0);
+    REQUIRE(row.value.parse(example_of(row), spec));
     const std::string text = to_json(spec);
     const auto back = from_json(text, "spec.json");
     REQUIRE(back);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options whose text is one of a few words, or stands for a value.
 #include "core/base/text/text.hpp"
-#include "core/spec/json_values.hpp"
-#include "core/spec/values.hpp"
+#include "core/spec/values/json_values.hpp"
+#include "core/spec/values/values.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options: number of ranks, their resources, and the launcher.
-#include "core/spec/values.hpp"
+#include "core/spec/values/values.hpp"
 
 namespace dts::spec {
 
 std::vector<Option> layout_options() {
   return {
       {.names = "-N,--nodes",
-       .value = count(&JobSpec::nodes, 1),
+       .value = node_count(),
        .help = "nodes [1]",
        .manual = R"(Number of nodes.
 The default is 1.
@@ -16,14 +16,18 @@ Without Slurm, this machine is the only node, unless
 names others.
 )"},
       {.names = "--gpus-per-node",
-       .value = count(&JobSpec::gpus_per_node, 0),
-       .help = "GPUs on each node; one rank for each",
-       .manual = R"(GPUs on each node.
+       .value = gpus_per_node(),
+       .help = "GPUs on each node, e.g. 8 or a100:4; one rank for each",
+       .manual = R"(GPUs on each node, with or without a type:
+.B 8
+or
+.BR a100:4 .
 One rank is started for each, unless
 .B \-\-ntasks\-per\-node
 says otherwise.
 The default is none.
-)"},
+)",
+       .variable = "SBATCH_GPUS_PER_NODE"},
       {.names = "--ntasks-per-node",
        .value = count(&JobSpec::ntasks_per_node, 1),
        .help = "ranks on each node [one per GPU, otherwise 1]",
@@ -57,17 +61,14 @@ Without Slurm, the nearest cores are used, a number greater than the host's is r
 takes precedence.
 )"},
       {.names = "-J,--job-name",
-       .value = name(&JobSpec::job_name),
+       .value = text(&JobSpec::job_name, "NAME"),
        .help = "name of the job and its run [the program's]",
        .manual =
-           R"(Name of the job and, with a time stamp and a suffix, of its run directory: a letter or digit, followed by
-letters, digits,
-.BR . ,
-.B _
-and
-.BR \- .
+           R"(Name of the job and, with a time stamp and a suffix, of its run directory, which leaves out what a folder's
+name should not have.
 The default is derived from the program's name.
-)"},
+)",
+       .variable = "SBATCH_JOB_NAME"},
       {.names = "--launcher",
        .value = launcher(&JobSpec::launcher),
        .help =

@@ -2,8 +2,8 @@
 // Lengths of time, and memory.
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
-#include "core/spec/json_values.hpp"
-#include "core/spec/values.hpp"
+#include "core/spec/values/json_values.hpp"
+#include "core/spec/values/values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

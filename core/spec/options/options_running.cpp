@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options: starting, watching and stopping a run.
-#include "core/spec/values.hpp"
+#include "core/spec/values/values.hpp"
 
 namespace dts::spec {
 
@@ -14,7 +14,8 @@ std::vector<Option> running_options() {
 The rank's output then passes through
 .BR dtsubmit ;
 without this option, the program writes directly to the file, and its output is not changed.
-)"},
+)",
+       .is_rare = true},
       {.names = "--start-timeout",
        .value = length(&JobSpec::start_timeout, 1),
        .help = "end the attempt if a rank has not started after this long [120s]",
@@ -25,7 +26,8 @@ The default is 120 seconds; a slow file system or the pull of a container may ne
 Regardless of the limit, a node that cannot be reached is given up after about 4 seconds, and the job is requeued
 without it; a rank that is missing while others on its node have started is given up after about 3.
 If a node is up but silent, the agent's log reports that, and whether its slurmd answers.
-)"},
+)",
+       .is_rare = true},
       {.names = "--preflight",
        .value = length_or_off(&JobSpec::preflight, "WHEN"),
        .help = "check each node before programs start: on, off, or a time limit for it [10s]",
@@ -35,7 +37,8 @@ If a node is up but silent, the agent's log reports that, and whether its slurmd
 or how many seconds the checks may take.
 The default is 10; see
 .BR dtsubmit\-recovery (7).
-)"},
+)",
+       .is_rare = true},
       {.names = "--on",
        .value = text(&JobSpec::on, "CAUSE=ACTION[:N],..."),
        .help = "what to do about a cause, e.g. crash=restart:5,timeout=resubmit [dtsubmit-run(5)]",
@@ -66,9 +69,9 @@ A plain number is minutes, as for
        .manual = R"(Signal sent once to each program to make it save and exit with code 85:
 .B TERM
 (the default),
-.B USR1
-or
-.BR USR2 .
+.BR USR1 ,
+.BR USR2 ,
+or any other that a program can catch.
 )"},
       {.names = "--framework",
        .value = frameworks(&JobSpec::frameworks),

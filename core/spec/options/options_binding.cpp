@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options: which cores and GPUs ranks are bound to, and machines without a scheduler.
-#include "core/spec/values.hpp"
+#include "core/spec/values/values.hpp"
 
 namespace dts::spec {
 
@@ -56,7 +56,8 @@ in
 for programs that this slows down.
 .BR none ,
 the default, lets the threads of a rank move freely among its cores.
-)"},
+)",
+       .is_rare = true},
       {.names = "--strict-binding",
        .value = flag(&JobSpec::strict_binding, Written::if_set),
        .help = "stop if a rank or its threads are not bound as planned [warn]",

@@ -2,8 +2,8 @@
 // Options: the container that programs run in.
 #include "core/base/text/text.hpp"
 #include "core/spec/container.hpp"
-#include "core/spec/json_values.hpp"
 #include "core/spec/option.hpp"
+#include "core/spec/values/json_values.hpp"
 
 #include <nlohmann/json.hpp>
 

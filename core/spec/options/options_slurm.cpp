@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of sbatch, with the same names. An option only for Slurm is a row with for_slurm().
-#include "core/spec/values.hpp"
+#include "core/spec/values/slurm_values.hpp"
+#include "core/spec/values/values.hpp"
 
 namespace dts::spec {
 
@@ -11,7 +12,8 @@ std::vector<Option> slurm_options() {
        .help = "partition [the site's default]",
        .manual = R"(Partition.
 The default is the site's.
-)"},
+)",
+       .variable = "SBATCH_PARTITION"},
       {.names = "-x,--exclude",
        .value = host_list(&JobSpec::exclude),
        .help = "nodes not to run on, e.g. n3 or n[1-2]",
@@ -38,15 +40,23 @@ See
        .manual =
            R"(Time limit: minutes, M:S, H:M:S, D\-H, D\-H:M or D\-H:M:S, e.g. 90, 1:30:00, 2\-12.
 The default is the partition's.
-)"},
+)",
+       .variable = "SBATCH_TIMELIMIT"},
       {.names = "--mem",
        .value = memory(&JobSpec::memory_mib),
        .help = "memory on each node, e.g. 16G; 0 is all",
        .manual = R"(Memory on each node, e.g. 16G or 4000M; 0 means all of it.
 )",
-       .key = "memory_mib"},
-      {.names = "-A,--account", .value = for_slurm("account", "NAME"), .help = "account to charge"},
-      {.names = "-q,--qos", .value = for_slurm("qos", "NAME"), .help = "quality of service"},
+       .key = "memory_mib",
+       .variable = "SBATCH_MEM_PER_NODE"},
+      {.names = "-A,--account",
+       .value = for_slurm("account", "NAME"),
+       .help = "account to charge",
+       .variable = "SBATCH_ACCOUNT"},
+      {.names = "-q,--qos",
+       .value = for_slurm("qos", "NAME"),
+       .help = "quality of service",
+       .variable = "SBATCH_QOS"},
       {.names = "--comment",
        .value = for_slurm("comment", "TEXT"),
        .help = "comment, shown by scontrol and squeue"},
@@ -62,7 +72,8 @@ This is the default.
        .manual = R"(Do not requeue the job.
 Takes precedence over
 .BR \-\-requeue .
-)"},
+)",
+       .variable = "SBATCH_NO_REQUEUE"},
       {.names = "--signal-margin",
        .value = length(&JobSpec::signal_margin, 0),
        .help = "stop and save this long before the time limit [120s]",

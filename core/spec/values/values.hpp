@@ -21,16 +21,13 @@ using Seconds = std::chrono::seconds;
 
 // As count(); 0, the default, means that nothing was asked for and is not written.
 [[nodiscard]] Value count_if_any(unsigned JobSpec::*member);
+[[nodiscard]] Value count_if_any(std::optional<unsigned> JobSpec::*member);
 
 // Printable UTF-8, at most 1,024 bytes (Slurm's limit for names, job_mgr.c).
 [[nodiscard]] Value text(std::string JobSpec::*member, const char* type);
 
-// The same for an option that only the scheduler reads: goes to it under its own name, without
-// being looked at. See JobSpec::slurm.
-[[nodiscard]] Value for_slurm(const char* name, const char* type);
-
-// The job's name, is_safe_name() and at most 200 characters.
-[[nodiscard]] Value name(std::string JobSpec::*member);
+// What is wrong with such a text.
+void check_text(const std::string& text, const std::string& option, Diagnostics& problems);
 
 // Nodes in Slurm's notation, expand_hostlist().
 [[nodiscard]] Value host_list(std::string JobSpec::*member);
@@ -70,7 +67,29 @@ enum class Written { always, if_set };
 // --mem: MiB, parse_memory_mib().
 [[nodiscard]] Value memory(std::optional<std::uint64_t> JobSpec::*member);
 
-// The number of TERM, USR1 or USR2.
+// --nodes: "4", or "4-4"; a real range is refused.
+[[nodiscard]] Value node_count();
+
+// --gpus-per-node: "8" or "a100:4".
+[[nodiscard]] Value gpus_per_node();
+
+// A number of GPUs, with or without a type, and one of ranks, that settle_size() takes.
+[[nodiscard]] Value gpu_total(std::optional<unsigned> Totals::*member);
+[[nodiscard]] Value task_total(std::optional<unsigned> Totals::*member);
+
+// --gres: GPUs are --gpus-per-node, the others go to the scheduler.
+[[nodiscard]] Value gres();
+
+// --signal of sbatch: "[B:]USR1@120" sets the stop signal and its margin.
+[[nodiscard]] Value signal_and_margin();
+
+// A name for the job's log, in sbatch's file name pattern; see JobSpec::log_links.
+[[nodiscard]] Value log_link(const char* name);
+
+// --open-mode: accepts `append`, which is what we do.
+[[nodiscard]] Value append_only();
+
+// A signal that a program can catch, by name ("USR1", "SIGHUP") or number.
 [[nodiscard]] Value stop_signal(int JobSpec::*member);
 
 // Some of all_frameworks(), or all, or none.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts, texts, words and flags.
-#include "core/spec/values.hpp"
+#include "core/spec/values/values.hpp"
 
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
-#include "core/spec/json_values.hpp"
+#include "core/spec/values/json_values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -21,7 +21,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr std::size_t k_longest_text = 1'024;  // Slurm's limit for names (job_mgr.c)
-constexpr std::size_t k_longest_name = 200;    // with time and number it becomes a folder's name
 
 Result<unsigned> parse_count(const std::string& text) {
   const auto number = parse_number(text);
@@ -34,15 +33,6 @@ void check_count(unsigned value, unsigned least, const std::string& option, Diag
   if (value < least) problems.push_back({option, fmt::format("at least {}, not {}", least, value)});
   if (value > k_most)
     problems.push_back({option, fmt::format("at most {}, not {}", k_most, value)});
-}
-
-void check_text(const std::string& text, const std::string& option, Diagnostics& problems) {
-  if (!is_printable(text) || !is_utf8(text))
-    problems.push_back({option, "contains a byte that is not part of a printable UTF-8 character"});
-  else if (text.size() > k_longest_text)
-    problems.push_back(
-        {option,
-         fmt::format("is {} bytes long, Slurm accepts at most {}", text.size(), k_longest_text)});
 }
 
 // Text that is stored as it was typed, and written where it is not empty.
@@ -89,6 +79,15 @@ Value count_of(Member member, unsigned least) {
 
 }  // namespace
 
+void check_text(const std::string& text, const std::string& option, Diagnostics& problems) {
+  if (!is_printable(text) || !is_utf8(text))
+    problems.push_back({option, "contains a byte that is not part of a printable UTF-8 character"});
+  else if (text.size() > k_longest_text)
+    problems.push_back(
+        {option,
+         fmt::format("is {} bytes long, Slurm accepts at most {}", text.size(), k_longest_text)});
+}
+
 Value count(unsigned JobSpec::*member, unsigned least) {
   return count_of(member, least);
 }
@@ -105,51 +104,14 @@ Value count_if_any(unsigned JobSpec::*member) {
   return value;
 }
 
+Value count_if_any(std::optional<unsigned> JobSpec::*member) {
+  return count_of(member, 1);
+}
+
 Value text(std::string JobSpec::*member, const char* type) {
   Value value = plain_text(member, type);
   value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
     check_text(spec.*member, option, problems);
-  };
-  return value;
-}
-
-Value for_slurm(const char* name, const char* type) {
-  Value value;
-  value.type = type;
-  value.parse = [name](const std::string& typed, JobSpec& spec) -> Result<void> {
-    spec.slurm[name] = typed;
-    return {};
-  };
-  value.read = [name](const json& stored, JobSpec& spec) -> Result<void> {
-    std::string given;
-    DTS_TRY(read_text(stored, given));
-    if (!given.empty()) spec.slurm[name] = given;
-    return {};
-  };
-  value.write = [name](const JobSpec& spec) {
-    const auto found = spec.slurm.find(name);
-    return found == spec.slurm.end() ? ordered_json() : ordered_json(found->second);
-  };
-  value.check = [name](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
-    if (const auto found = spec.slurm.find(name); found != spec.slurm.end())
-      check_text(found->second, option, problems);
-  };
-  return value;
-}
-
-Value name(std::string JobSpec::*member) {
-  Value value = plain_text(member, "NAME");
-  value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
-    const std::string& text = spec.*member;
-    if (!text.empty() && !is_safe_name(text))
-      problems.push_back(
-          {option,
-           "must start with a letter or digit and continue with letters, digits, `.`, `_` or `-`",
-           "it becomes a folder's name"});
-    else if (text.size() > k_longest_name)
-      problems.push_back({option,
-                          fmt::format("is longer than {} characters", k_longest_name),
-                          "it becomes a folder's name"});
   };
   return value;
 }
@@ -184,31 +146,6 @@ Value no_flag(bool JobSpec::*member) {
   value.parse = [member](const std::string&, JobSpec& spec) -> Result<void> {
     spec.*member = false;
     return {};
-  };
-  return value;
-}
-
-Value stop_signal(int JobSpec::*member) {
-  Value value;
-  value.type = "SIG";
-  value.parse = [member](const std::string& typed, JobSpec& spec) -> Result<void> {
-    const std::string abbreviation = typed.rfind("SIG", 0) == 0 ? typed.substr(3) : typed;
-    for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2}) {
-      if (abbreviation != ::sigabbrev_np(signal)) continue;
-      spec.*member = signal;
-      return {};
-    }
-    return fail(
-        Errc::invalid, fmt::format("`{}` is not a stop signal", typed), "one of TERM, USR1, USR2");
-  };
-  value.read = [member](const json& stored, JobSpec& spec) {
-    return read_number(stored, spec.*member);
-  };
-  value.write = [member](const JobSpec& spec) { return ordered_json(spec.*member); };
-  value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
-    const int signal = spec.*member;
-    if (signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2)
-      problems.push_back({option, "must be TERM, USR1 or USR2"});
   };
   return value;
 }

@@ -3,8 +3,8 @@
 #include "core/base/os/limits.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
-#include "core/spec/json_values.hpp"
-#include "core/spec/values.hpp"
+#include "core/spec/values/json_values.hpp"
+#include "core/spec/values/values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/spec/json_values.hpp"
+#include "core/spec/values/json_values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of values of options that only the scheduler reads. They are checked as far as sbatch
+// would check them, normalised, and kept in JobSpec::slurm under sbatch's long name; a flag's value
+// is empty. Rules: sbatch(1), Slurm 22.05. Pure, thread-safe.
+#pragma once
+
+#include "core/spec/option.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dts::spec {
+
+// Any text of at most 1,024 bytes.
+[[nodiscard]] Value for_slurm(const char* name, const char* type);
+
+// A whole number within the bounds.
+[[nodiscard]] Value slurm_number(const char* name, std::int64_t least, std::int64_t most);
+
+// A number of cores, sockets and the like: 1 to 65,535.
+[[nodiscard]] Value slurm_count(const char* name);
+
+// A time as --time has it, passed on as "[D-]HH:MM:SS".
+[[nodiscard]] Value slurm_time(const char* name);
+
+// An amount of memory or disk as --mem has it, passed on in MiB ("4096M").
+[[nodiscard]] Value slurm_size(const char* name);
+
+// One of a few words; upper and lower case are the same.
+[[nodiscard]] Value slurm_word(const char* name, const char* type, std::vector<std::string> words);
+
+// A comma-separated list of such words.
+[[nodiscard]] Value slurm_words(const char* name, const char* type, std::vector<std::string> words);
+
+// Nodes in Slurm's notation, expand_hostlist().
+[[nodiscard]] Value slurm_nodes(const char* name);
+
+// A point in time as sbatch(1) describes it for --begin: "16:00", "tomorrow", "now+1hour",
+// "2027-01-20T12:34:00". Only what it is made of is checked here: what it means depends on the
+// time of submission.
+[[nodiscard]] Value slurm_moment(const char* name);
+
+// --dependency: "afterok:12:13,singleton".
+[[nodiscard]] Value slurm_dependency(const char* name);
+
+// An option without a value.
+[[nodiscard]] Value slurm_flag(const char* name);
+
+// An option whose value may be omitted: `yes`, as JobOptions passes it then, is a flag.
+[[nodiscard]] Value or_flag(Value value, const char* name);
+
+// --slurm KEY=VALUE or KEY, repeated: an option of this site's sbatch that has no row. Kept under
+// KEY.
+[[nodiscard]] Value any_for_slurm();
+
+}  // namespace dts::spec
