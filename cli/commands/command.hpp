@@ -20,7 +20,6 @@ using Action = std::function<Result<int>()>;
 // Set by app.cpp before parsing, read by actions.
 struct Invocation {
   std::vector<std::string> command;  // everything after `--`
-  bool all_options = false;          // --help-all: help lists rare options too
   Action action;                     // set by the verb that was chosen
   bool all_options = false;          // --help-all: --help shows the rare ones, too
 };
