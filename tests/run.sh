@@ -51,7 +51,8 @@ rest() {
   stage "build of the fuzz targets" build fuzz --target fuzzers
   stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
   stage "cognitive complexity" tests dev -L complexity
-  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|contract|walk|unit|golden|cli|lint" -j 2
+  # Most of their time they wait for a cluster, so there are more of them than cores.
+  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|contract|walk|unit|golden|cli|lint" -j $((2 * jobs))
 }
 
 tests/tools/install_packages.sh --with-tests

@@ -70,27 +70,32 @@ Result<void> check_log_pattern(const std::string& pattern) {
   return {};
 }
 
+Result<void> parse_site_option(const std::string& typed, JobSpec& spec) {
+  const std::size_t equals = typed.find('=');
+  const std::string key = typed.substr(0, equals);
+  DTS_TRY(check_key(key));
+  spec.slurm_site[key] = equals == std::string::npos ? "" : typed.substr(equals + 1);
+  return {};
+}
+
+Result<void> read_site_options(const json& stored, JobSpec& spec) {
+  if (!stored.is_object())
+    return fail(Errc::invalid, R"(expected an object, e.g. {"power": "level"})");
+  for (const auto& [key, given] : stored.items()) {
+    DTS_TRY(check_key(key));
+    DTS_TRY(read_text(given, spec.slurm_site[key]));
+  }
+  return {};
+}
+
 }  // namespace
 
 Value any_for_slurm() {
   Value value;
   value.type = "KEY=VALUE";
-  value.parse = [](const std::string& typed, JobSpec& spec) -> Result<void> {
-    const std::size_t equals = typed.find('=');
-    const std::string key = typed.substr(0, equals);
-    DTS_TRY(check_key(key));
-    spec.slurm_site[key] = equals == std::string::npos ? "" : typed.substr(equals + 1);
-    return {};
-  };
-  value.read = [](const json& stored, JobSpec& spec) -> Result<void> {
-    if (!stored.is_object())
-      return fail(Errc::invalid, R"(expected an object, e.g. {"power": "level"})");
-    for (const auto& [key, given] : stored.items()) {
-      DTS_TRY(check_key(key));
-      DTS_TRY(read_text(given, spec.slurm_site[key]));
-    }
-    return {};
-  };
+  value.repeats = true;
+  value.parse = parse_site_option;
+  value.read = read_site_options;
   value.write = [](const JobSpec& spec) {
     return spec.slurm_site.empty() ? ordered_json() : ordered_json(spec.slurm_site);
   };
@@ -98,7 +103,6 @@ Value any_for_slurm() {
     for (const auto& [key, given] : spec.slurm_site)
       check_text(given, option + " " + key, problems);
   };
-  value.repeats = true;
   return value;
 }
 
