@@ -4,6 +4,7 @@
 
 #include <slurm/slurm_errno.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace slurm_plugin {
@@ -104,6 +105,14 @@ tl::unexpected<Failure> failed_slurm(int number, const std::string& what) {
   for (const Meaning& meaning : k_meanings)
     if (number >= meaning.first && number <= meaning.last)
       return failed(meaning.code, message, meaning.hint);
+  return failed("rejected", message);
+}
+
+tl::unexpected<Failure> failed_command(const std::string& message) {
+  for (const Meaning& meaning : k_meanings)
+    for (int number = std::max(meaning.first, 1000); number <= meaning.last; ++number)
+      if (message.find(slurm_strerror(number)) != std::string::npos)
+        return failed(meaning.code, message, meaning.hint);
   return failed("rejected", message);
 }
 

@@ -213,7 +213,7 @@ Outcome<json> submit_by_sbatch(const json& request) {
   // "1234" or "1234;cluster"
   const std::string id = said->out.substr(0, said->out.find_first_of(";\n"));
   if (said->status != 0 || id.empty() || id.find_first_not_of("0123456789") != std::string::npos)
-    return failed("rejected", "sbatch: " + plain(said->err));
+    return failed_command("sbatch: " + plain(said->err));
   json result = {{"id", id}};
   if (const std::string message = plain(said->err); !message.empty()) result["message"] = message;
   return result;

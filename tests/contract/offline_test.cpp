@@ -143,6 +143,18 @@ TEST_CASE("error numbers fall into rejected, unreachable and not found, with Slu
   CHECK(failed_slurm(ESLURM_INVALID_QOS, "").value().message == slurm_strerror(ESLURM_INVALID_QOS));
 }
 
+TEST_CASE("what a command of Slurm printed is known by its words") {
+  const auto refused =
+      failed_command("sbatch: Batch job submission failed: Invalid qos specification");
+  CHECK(refused.value().code == std::string("rejected"));
+  CHECK(refused.value().hint.find("--qos") != std::string::npos);
+  const auto away = failed_command(
+      "sbatch: Batch job submission failed: Unable to contact slurm controller (connect failure)");
+  CHECK(away.value().code == std::string("unreachable"));
+  CHECK(failed_command("sbatch: unrecognized option '--x'").value().code ==
+        std::string("rejected"));
+}
+
 TEST_CASE("a configuration that libslurm would die of is an error that names it") {
   setenv("SLURM_CONF", "/nonexistent/slurm.conf", 1);
   const auto absent = dts::plugin::load_scheduler();
