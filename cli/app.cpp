@@ -6,6 +6,7 @@
 #include "cli/commands/job_options.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/text/text.hpp"
+#include "core/spec/options/of_sbatch.hpp"
 
 #include "version.hpp"
 #include <CLI/CLI.hpp>
@@ -60,6 +61,8 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
     for (const CLI::Option* option : verb->get_options())
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     const std::string name = word.substr(0, word.find('='));
+    if (const auto instead = spec::instead_of(name); instead && verb->get_name() == "submit")
+      return {Errc::usage, fmt::format("`{}` is an option of sbatch only", name), *instead};
     const auto similar = nearest(name, known);
     return {Errc::usage,
             fmt::format("unknown option `{}`", name),

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of sbatch that we read in our own way: those of a site, and names for the job's log.
 #include "core/base/text/text.hpp"
+#include "core/spec/options/of_sbatch.hpp"
 #include "core/spec/values/json_values.hpp"
 #include "core/spec/values/slurm_values.hpp"
 #include "core/spec/values/values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
 
 namespace dts::spec {
 namespace {
@@ -32,28 +31,10 @@ Result<void> check_key(const std::string& key) {
       return fail(Errc::invalid,
                   fmt::format("--{} is an option of dtsubmit", key),
                   fmt::format("write --{} itself", key));
-  static const std::vector<std::string> ours{"array",
-                                             "clusters",
-                                             "export",
-                                             "export-file",
-                                             "help",
-                                             "input",
-                                             "parsable",
-                                             "test-only",
-                                             "uid",
-                                             "gid",
-                                             "usage",
-                                             "version",
-                                             "wait",
-                                             "wrap",
-                                             "ignore-pbs",
-                                             "get-user-env",
-                                             "quiet",
-                                             "verbose"};
-  if (std::find(ours.begin(), ours.end(), key) != ours.end())
+  if (const auto instead = instead_of("--" + key))
     return fail(Errc::invalid,
                 fmt::format("--{} of sbatch would change how dtsubmit submits the job", key),
-                "omit it");
+                *instead);
   return {};
 }
 

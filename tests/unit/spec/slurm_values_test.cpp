@@ -77,6 +77,8 @@ TEST_CASE("what sbatch would refuse, or mean differently, is refused") {
       {"--slurm", "Power=1"},
       {"--slurm", "nodes=4"},
       {"--slurm", "wrap=hostname"},
+      {"--slurm", "array=1-3"},
+      {"--slurm", "wait"},
       {"--slurm", ""},
       {"--stop-signal", "STOP"},
       {"--stop-signal", "0"},
