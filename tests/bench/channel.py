@@ -97,7 +97,7 @@ def simulate():
     with open(os.environ["DTS_TOLD"], "w") as file:
         json.dump(told, file)
     for r in range(ranks.count):
-        ranks.say(r, {"type": "exited", "code": 0, "out_of_memory": False})
+        ranks.say(r, {"type": "exited", "code": 0, "out_of_memory": False, "done": False})
     time.sleep(2)
 
 
