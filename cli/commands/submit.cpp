@@ -41,8 +41,8 @@ namespace {
 // Of an option like --mem-per-gpu, which spec has checked already.
 std::optional<std::uint64_t> mebibytes(const spec::JobSpec& spec, const char* option) {
   const auto found = spec.slurm.find(option);
-  const auto amount = found == spec.slurm.end() ? Result<std::uint64_t>(fail(Errc::not_found, ""))
-                                                : parse_memory_mib(found->second);
+  if (found == spec.slurm.end()) return std::nullopt;
+  const auto amount = parse_memory_mib(found->second);
   return amount ? std::optional(*amount) : std::nullopt;
 }
 

@@ -71,14 +71,6 @@ std::optional<std::uint16_t> mail_bits(std::string_view list) {
   return bits;
 }
 
-bool set_text(char* job_desc_msg_t::*member,
-              job_desc_msg_t& message,
-              const std::string& value,
-              const Keep& keep) {
-  message.*member = keep(value);
-  return true;
-}
-
 // One row an option: sets the field, false where the value is for sbatch to read.
 struct OptionRow {
   std::string_view name;
@@ -87,7 +79,8 @@ struct OptionRow {
 
 template <char* job_desc_msg_t::*member>
 bool text_field(job_desc_msg_t& message, const std::string& value, const Keep& keep) {
-  return set_text(member, message, value, keep);
+  message.*member = keep(value);
+  return true;
 }
 
 bool set_exclusive(job_desc_msg_t& message, const std::string& value, const Keep&) {

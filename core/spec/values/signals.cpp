@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals as options name them.
 #include "core/base/text/text.hpp"
-#include "core/base/text/units.hpp"
 #include "core/spec/values/json_values.hpp"
 #include "core/spec/values/values.hpp"
 
