@@ -3,6 +3,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/inside.hpp"
+#include "cli/commands/job_layers.hpp"
 #include "cli/commands/job_options.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/text/text.hpp"
@@ -25,6 +26,8 @@ namespace {
 void add_verbs(CLI::App& app, Invocation& invocation) {
   add_submit(app, invocation);
   add_run(app, invocation);
+  add_config(app, invocation);
+  add_render(app, invocation);
   add_list(app, invocation);
   add_status(app, invocation);
   add_why(app, invocation);
@@ -63,6 +66,8 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
     const std::string name = word.substr(0, word.find('='));
     if (const auto instead = spec::instead_of(name); instead && verb->get_name() == "submit")
       return {Errc::usage, fmt::format("`{}` is an option of sbatch only", name), *instead};
+    if (const auto instead = spec::instead_of_srun(name); instead && verb->get_name() == "submit")
+      return {Errc::usage, fmt::format("`{}` is an option of srun", name), *instead};
     const auto similar = nearest(name, known);
     return {Errc::usage,
             fmt::format("unknown option `{}`", name),
@@ -83,12 +88,13 @@ Error unknown_word(const CLI::App& app, const std::string& word) {
               : see_help(app)};
 }
 
-// `submit` is the default verb: dtsubmit --nodes 2 -- program.
+// `submit` is the default verb: dtsubmit --nodes 2 -- program, dtsubmit job.toml.
 std::vector<std::string> with_verb(std::vector<std::string> words) {
   const std::vector<std::string> general{"-h", "--help", "--version"};
   if (words.empty() || std::find(general.begin(), general.end(), words.front()) != general.end())
     return words;
-  if (words.front().rfind('-', 0) == 0) words.insert(words.begin(), "submit");
+  if (words.front().rfind('-', 0) == 0 || is_job_file(words.front()))
+    words.insert(words.begin(), "submit");
   return words;
 }
 

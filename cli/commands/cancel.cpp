@@ -3,7 +3,10 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
+#include "cli/commands/sweep_commands.hpp"
 #include "cli/output/report.hpp"
+#include "core/launch/job/chain.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
 
 #include <CLI/CLI.hpp>
@@ -22,10 +25,12 @@ struct CancelOptions {
 };
 
 Result<void> cancel(const Selection& selection) {
-  DTS_ASSIGN(const run::RunDirectory run, find(selection));
+  DTS_ASSIGN(const run::RunDirectory run, find_whole(selection));
+  if (launch::is_sweep(run)) return cancel_sweep(run);
   DTS_ASSIGN(const sched::JobId job, job_of(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   const HeldSignals whole;
+  DTS_TRY(told_in_time(launch::cut_chain(*scheduler, run)));  // it would start otherwise
   DTS_TRY(told_in_time(sched::cancel_for_certain(*scheduler, job, patience_with_words())));
   fmt::print("cancelled job {}; to continue it later: dtsubmit requeue {}\n", job, job);
   return {};

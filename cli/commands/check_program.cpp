@@ -6,13 +6,18 @@
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/container/container.hpp"
+#include "core/spec/parts.hpp"
+#include "core/spec/stage.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,15 +87,67 @@ std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   return Diagnostic{"command", found.error().message, hint};
 }
 
+void check_source(const std::string& source, Asked& asked, Reach reach) {
+  if (::access(source.c_str(), R_OK) == 0) return;
+  const std::string words = fmt::format("{}: {}", source, std::strerror(errno));
+  if (reach == Reach::here)
+    asked.problems.push_back({"--stage", words, "is the path right?"});
+  else
+    warn(fmt::format("--stage {} on this machine (do the nodes have it?)", words));
+}
+
+// A file that is meant and is not there would be run as a line of bash, on each node.
+void warn_of_files(const char* option, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    const bool is_one_word = line.find_first_of(" \t\n$~;&|<>(){}*?'\"\\=") == std::string::npos;
+    const bool is_path = line.find('/') != std::string::npos || line.ends_with(".sh");
+    if (is_one_word && is_path && !exists(line))
+      warn_with(
+          fmt::format("{}: no file {} on this machine, so it is a line of bash", option, line),
+          "is the path right?");
+  }
+}
+
+void warn_of_set_up(const spec::JobSpec& spec) {
+  warn_of_files("--setup", spec.setup);
+  warn_of_files("--teardown", spec.teardown);
+}
+
 }  // namespace
 
 void check_program(Asked& asked, Reach reach) {
+  warn_of_set_up(asked.spec);
   if (auto problem = problem_of(asked.spec, reach)) asked.problems.push_back(*std::move(problem));
+  for (const spec::Part& part : spec::parts_of(asked.spec))
+    if (auto problem = problem_of(part.job, reach)) {
+      problem->where = words_of(asked.spec, part) + ": " + problem->where;
+      asked.problems.push_back(*std::move(problem));
+    }
 }
 
 void warn_of_program(const spec::JobSpec& spec) {
+  warn_of_set_up(spec);
   if (const auto problem = problem_of(spec, Reach::nodes))
     warn_with(problem->message, problem->hint);
+  for (const spec::Part& part : spec::parts_of(spec))
+    if (const auto problem = problem_of(part.job, Reach::nodes))
+      warn_with(fmt::format("{}: {}", words_of(spec, part), problem->message), problem->hint);
+}
+
+void check_stage(Asked& asked, Reach reach) {
+  std::set<std::string> seen;
+  const auto settle = [&](spec::JobSpec& job) {
+    for (std::string& text : job.stage) {
+      auto item = spec::parse_stage_item(text);
+      if (!item) continue;  // reported with the other options
+      item->source = absolute_path(item->source);
+      if (seen.insert(item->source).second) check_source(item->source, asked, reach);
+      text = spec::to_text(*item);
+    }
+  };
+  settle(asked.spec);
+  for (auto* parts : {&asked.spec.steps, &asked.spec.roles})
+    for (spec::Part& part : *parts) settle(part.job);
 }
 
 }  // namespace dts::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's program, as it can be seen before the job exists: a slip of the pen must not wait in a
-// queue.
+// The user's program and files, as they can be seen before the job exists: a slip of the pen must
+// not wait in a queue.
 #pragma once
 
 #include "cli/commands/job_options.hpp"
@@ -22,5 +22,9 @@ void check_program(Asked& asked, Reach reach);
 
 // The same, every problem a warning: for a plan that nobody submits.
 void warn_of_program(const spec::JobSpec& spec);
+
+// Makes the paths of what --stage names absolute, because a node's set-up need not begin in this
+// folder. What cannot be read here is a problem, or a warning where nodes may see more than we do.
+void check_stage(Asked& asked, Reach reach);
 
 }  // namespace dts::cli

@@ -27,6 +27,8 @@ struct Invocation {
 // Each adds its subcommand to `app`; its final callback sets `invocation.action`.
 void add_submit(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
+void add_config(CLI::App& app, Invocation& invocation);
+void add_render(CLI::App& app, Invocation& invocation);
 void add_simulate(CLI::App& app, Invocation& invocation);
 void add_drill(CLI::App& app, Invocation& invocation);
 void add_cluster(CLI::App& app, Invocation& invocation);

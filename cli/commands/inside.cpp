@@ -2,15 +2,20 @@
 #include "cli/commands/inside.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
 #include "core/drill/reach.hpp"
 #include "core/launch/agent/agent.hpp"
+#include "core/launch/agent/staged_nodes.hpp"
 #include "core/launch/health/check_step.hpp"
+#include "core/launch/job/assignment.hpp"
 #include "core/launch/launcher/node_daemon.hpp"
 #include "core/launch/launcher/ssh_launcher.hpp"
 #include "core/launch/launcher/step_daemon.hpp"
 #include "core/launch/program/stacks.hpp"
 #include "core/launch/rank/rank.hpp"
+#include "core/spec/stage.hpp"
+#include "core/stage/stage.hpp"
 
 #include <fmt/format.h>
 
@@ -65,6 +70,35 @@ Result<int> write_stacks(const std::map<std::string, std::string>& options) {
   return 0;
 }
 
+// `--part job|local` makes it the agent of one part, which --restart here|together concerns.
+Result<int> run_agent(const std::string& run, const Options& options) {
+  launch::AgentOptions agent{run, false, program_path(), {}, {}};
+  const auto part = options.find("--part");
+  if (part == options.end()) return launch::run_agent(agent);
+  agent.local = part->second == "local";
+  const auto restart = options.find("--restart");
+  agent.part = {restart != options.end() && restart->second == "together"};
+  if (const auto ranks = options.find("--ranks"); ranks != options.end()) {
+    DTS_ASSIGN(agent.shown, run::parse_ranks(ranks->second));
+  }
+  return launch::run_agent(agent);
+}
+
+// A node's set-up: its output is the set-up's log.
+Result<int> stage_here(const std::string& run, const Options& options) {
+  const auto folder = options.find("--folder");
+  if (folder == options.end()) return fail(Errc::usage, "`stage` needs --folder FOLDER");
+  DTS_ASSIGN(const spec::JobSpec spec, launch::read_spec({run}));
+  stage::StageOrder order;
+  order.folder = folder->second;
+  for (const std::string& text : spec.stage) {
+    DTS_ASSIGN(spec::StageItem item, spec::parse_stage_item(text));
+    order.items.push_back(std::move(item));
+  }
+  DTS_TRY(stage::stage_all(order, [](const std::string& line) { log_line(line); }));
+  return 0;
+}
+
 Result<int> drill_act(const std::string& run, unsigned attempt, const Options& options) {
   const auto word = options.find("--act");
   const auto act = word == options.end() ? std::nullopt : drill::act_from(word->second);
@@ -74,10 +108,29 @@ Result<int> drill_act(const std::string& run, unsigned attempt, const Options& o
   return drill::run_act(target, *act);
 }
 
+Result<int> measure(const std::string& run, unsigned attempt, const Options& options) {
+  DTS_ASSIGN(const unsigned gpus, number_of("measure", options, "--gpus"));
+  return launch::run_measure(run, attempt, gpus > 0 ? launch::GpuUse::all : launch::GpuUse::none);
+}
+
+Result<int> unstage(const std::string& run, unsigned attempt, const Options& options) {
+  const auto node = options.find("--node");
+  DTS_TRY(launch::unstage_here({run}, attempt, node == options.end() ? "" : node->second));
+  return 0;
+}
+
+Result<int> rank(launch::RankOptions rank, const Options& options) {
+  if (const auto node = options.find("--node"); node != options.end()) {
+    rank.node = node->second;
+    DTS_ASSIGN(rank.identity, identity_of(options));
+  }
+  return launch::run_rank(rank);
+}
+
 }  // namespace
 
 bool is_inside_verb(const std::string& word) {
-  constexpr std::array<std::string_view, 10> k_words{"agent",
+  constexpr std::array<std::string_view, 12> k_words{"agent",
                                                      "rank",
                                                      "sentinel",
                                                      "stacks",
@@ -86,7 +139,9 @@ bool is_inside_verb(const std::string& word) {
                                                      "ssh",
                                                      "node",
                                                      "drill-act",
-                                                     "measure"};
+                                                     "measure",
+                                                     "stage",
+                                                     "unstage"};
   return std::find(k_words.begin(), k_words.end(), word) != k_words.end();
 }
 
@@ -100,22 +155,15 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   if (verb == "stacks") return write_stacks(options);
   const auto run = options.find("--run");
   if (run == options.end()) return fail(Errc::usage, "`" + verb + "` needs --run DIR");
-  if (verb == "agent") return launch::run_agent({run->second, false, program_path()});
+  if (verb == "agent") return run_agent(run->second, options);
+  if (verb == "stage") return stage_here(run->second, options);
   DTS_ASSIGN(const unsigned attempt, number_of(verb, options, "--attempt", 1));
-  if (verb == "measure") {
-    DTS_ASSIGN(const unsigned gpus, number_of(verb, options, "--gpus"));
-    return launch::run_measure(
-        run->second, attempt, gpus > 0 ? launch::GpuUse::all : launch::GpuUse::none);
-  }
+  if (verb == "measure") return measure(run->second, attempt, options);
+  if (verb == "unstage") return unstage(run->second, attempt, options);
   if (verb == "ssh") return launch::run_ssh_launcher(run->second, attempt);
   if (verb == "drill-act") return drill_act(run->second, attempt, options);
   if (command.empty()) return fail(Errc::usage, "`rank` needs a command after `--`");
-  launch::RankOptions rank{run->second, attempt, command, {}, {}};
-  if (const auto node = options.find("--node"); node != options.end()) {
-    rank.node = node->second;
-    DTS_ASSIGN(rank.identity, identity_of(options));
-  }
-  return launch::run_rank(rank);
+  return rank({run->second, attempt, command, {}, {}}, options);
 }
 
 }  // namespace dts::cli

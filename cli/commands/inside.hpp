@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that dtsubmit itself uses inside a job: agent, rank, orted, prted, sentinel, ssh,
-// node. Not for
-// people.
+// The verbs that dtsubmit itself uses inside a job: agent, rank, orted, prted, sentinel, ssh, node,
+// stage, unstage. Not for people.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -2,8 +2,10 @@
 // dtsubmit list: the runs of this user, wherever they are, the newest first.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/sweep_view.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/why.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
 #include "core/run/index/find.hpp"
@@ -32,6 +34,8 @@ struct Row {
   run::RunDirectory run;
   run::RunSummary summary;
   Standing standing = Standing::unknown;
+  std::size_t elements = 0;  // of a sweep
+  std::size_t done = 0;      // of these
 };
 
 struct Listed {
@@ -50,6 +54,7 @@ Listed collect(const std::string& runs) {
   for (const run::Indexed& entry : entries.value_or(std::vector<run::Indexed>())) {
     if (!seen.insert(entry.folder).second) continue;
     auto run = run::open_run(entry.folder);
+    if (run && launch::is_element(*run)) continue;  // its sweep has a row
     if (run)
       listed.runs.push_back(*std::move(run));
     else if (run.error().code == Errc::not_found)
@@ -88,8 +93,26 @@ class Listing {
   bool away_ = false;
 };
 
+Row row_of_sweep(const run::RunDirectory& run) {
+  Row row;
+  row.run = run;
+  const auto view = look_at_sweep(run);
+  if (!view) {
+    warn(view.error().message);
+    return row;
+  }
+  row.summary.job = view->array;
+  row.standing = view->standing();
+  row.elements = view->elements.size();
+  row.done = static_cast<std::size_t>(
+      std::ranges::count(view->elements, Standing::done, &ElementView::standing));
+  return row;
+}
+
 Row look_at(const run::RunDirectory& run, const std::set<std::string>& elsewhere, Listing& asked) {
-  Row row{run, {}, Standing::unknown};
+  if (launch::is_sweep(run)) return row_of_sweep(run);
+  Row row;
+  row.run = run;
   const auto ledger = run::load_ledger(run.ledger());
   if (!ledger) {
     warn(ledger.error().message);
@@ -128,7 +151,8 @@ void print_table(const std::vector<Row>& rows, const Listed& listed) {
     fmt::print("{:<8} {:>9} {:>13}  {}\n",
                to_string(row.standing),
                row.summary.job.empty() ? "-" : row.summary.job.text(),
-               steps_of(row.summary),
+               row.elements > 0 ? fmt::format("{}/{} done", row.done, row.elements)
+                                : steps_of(row.summary),
                row.run.path);
   if (const std::size_t more = listed.runs.size() - rows.size(); more > 0)
     fmt::print("and {} older: --all shows them\n", more);
@@ -137,13 +161,19 @@ void print_table(const std::vector<Row>& rows, const Listed& listed) {
 void print_json(const std::vector<Row>& rows, const Listed& listed) {
   nlohmann::ordered_json document{{"schema", "dtsubmit/list/1"}};
   document["runs"] = nlohmann::ordered_json::array();
-  for (const Row& row : rows)
-    document["runs"].push_back({{"run_directory", row.run.path},
-                                {"state", to_string(row.standing)},
-                                {"job", row.summary.job},
-                                {"step", newest_step(row.summary)},
-                                {"total_steps", row.summary.total_steps},
-                                {"attempts", row.summary.attempts.size()}});
+  for (const Row& row : rows) {
+    nlohmann::ordered_json one{{"run_directory", row.run.path},
+                               {"state", to_string(row.standing)},
+                               {"job", row.summary.job},
+                               {"step", newest_step(row.summary)},
+                               {"total_steps", row.summary.total_steps},
+                               {"attempts", row.summary.attempts.size()}};
+    if (row.elements > 0) {
+      one["elements"] = row.elements;
+      one["elements_done"] = row.done;
+    }
+    document["runs"].push_back(std::move(one));
+  }
   document["older"] = listed.runs.size() - rows.size();
   document["gone"] = listed.gone;
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

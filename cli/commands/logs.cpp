@@ -3,12 +3,16 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/ending.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/sweep_commands.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/directory/parts.hpp"
 #include "core/run/directory/presence.hpp"
 #include "core/run/directory/rank_logs.hpp"
+#include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
 
 #include <CLI/CLI.hpp>
@@ -24,7 +28,7 @@
 namespace dts::cli {
 namespace {
 
-constexpr std::chrono::milliseconds k_look{300};
+constexpr std::chrono::milliseconds k_poll{300};
 
 struct LogOptions {
   Selection selection;
@@ -127,14 +131,26 @@ class EndInQueue {
   Clock::time_point next_question_ = Clock::now() + std::chrono::seconds(1);
 };
 
-Result<int> follow(const run::RunDirectory& run, const LogOptions& options, ShownLogs& shown) {
-  EndInQueue end(run);
+// A part that was ended for another's sake may begin again, as long as the whole run goes on.
+bool is_over(const run::RunDirectory& run, const run::RunDirectory& whole) {
+  if (run.path == whole.path) return is_over(run);
+  const auto events = run::read_ledger(run.ledger());
+  return (events && run::is_done(*events)) || is_over(whole);
+}
+
+// `whole`: the run that `run` is a part of, or itself.
+Result<int> follow(const run::RunDirectory& run,
+                   const run::RunDirectory& whole,
+                   const LogOptions& options,
+                   ShownLogs& shown) {
+  EndInQueue end(whole);
   run::Presence presence(run);
   unsigned attempt =
       std::max(1U, options.attempt != 0 ? options.attempt : run::latest_attempt(run));
   shown.select(attempt);
   while (true) {
-    const bool over = is_over(run);  // looked at before the last copy, so that nothing is missed
+    const bool over =
+        is_over(run, whole);  // looked at before the last copy, so that nothing is missed
     const bool newer = run::latest_attempt(run) > attempt;
     over || newer ? shown.rest() : shown.look();
     if (newer && options.attempt == 0) {
@@ -142,11 +158,11 @@ Result<int> follow(const run::RunDirectory& run, const LogOptions& options, Show
       shown.select(attempt);
       continue;
     }
-    if (over && options.attempt == 0) print_ending(run, options.selection);
+    if (over && options.attempt == 0 && is_over(whole)) print_ending(whole, options.selection);
     if (over || newer) return 0;
     if (end.look()) {
       shown.rest();
-      print_ending(run, options.selection);
+      print_ending(whole, options.selection);
       return 0;
     }
     if (!presence.look()) {
@@ -155,15 +171,45 @@ Result<int> follow(const run::RunDirectory& run, const LogOptions& options, Show
                   run::vanished_words(run),
                   "dtsubmit why " + shell_quote(run.path) + " shows what is known about it");
     }
-    std::this_thread::sleep_for(k_look);
+    std::this_thread::sleep_for(k_poll);
   }
+}
+
+// What is shown of a composed run: the part that runs, otherwise the last that has.
+run::RunDirectory part_to_show(const run::RunDirectory& whole) {
+  run::RunDirectory shown = whole;
+  for (const run::PartDirectory& part : run::parts_of(whole)) {
+    if (run::latest_attempt(part.run) == 0) continue;
+    shown = part.run;
+    if (const auto events = run::read_ledger(shown.ledger()); events && !run::is_done(*events))
+      break;
+  }
+  return shown;
+}
+
+// One part after another, from the first that is not done.
+Result<int> follow_parts(const run::RunDirectory& whole,
+                         const LogOptions& options,
+                         const run::RankSelection& ranks) {
+  for (const run::PartDirectory& part : run::parts_of(whole)) {
+    const auto events = run::read_ledger(part.run.ledger());
+    if ((events && run::is_done(*events)) || is_over(whole)) continue;
+    tell("--- {} {} ---\n", part.is_role ? "role" : "step", part.name);
+    ShownLogs shown(part.run, options, ranks);
+    DTS_TRY(follow(part.run, whole, options, shown));
+  }
+  return 0;
 }
 
 Result<int> act(const LogOptions& options) {
   DTS_ASSIGN(run::RankSelection ranks, run::parse_ranks(options.ranks));
-  DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+  DTS_ASSIGN(run::RunDirectory run, find(options.selection));
+  if (launch::is_sweep(run)) return choose_element(run, "logs");
+  const bool is_composed = !options.agent && !run::parts_of(run).empty();
+  if (is_composed && options.follow && !is_over(run)) return follow_parts(run, options, ranks);
+  if (is_composed) run = part_to_show(run);
   ShownLogs shown(run, options, std::move(ranks));
-  if (options.follow) return follow(run, options, shown);
+  if (options.follow) return follow(run, run::whole_of(run), options, shown);
   const unsigned attempt = options.attempt != 0 ? options.attempt : run::latest_attempt(run);
   if (attempt == 0)
     return fail(Errc::not_found,

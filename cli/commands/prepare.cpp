@@ -2,20 +2,23 @@
 #include "cli/commands/prepare.hpp"
 
 #include "cli/commands/job_options.hpp"
+#include "cli/commands/templates.hpp"
 #include "core/base/files/files.hpp"
-#include "core/base/net/net.hpp"
+#include "core/base/os/log.hpp"
 #include "core/base/text/hostlist.hpp"
-#include "core/base/text/json_bytes.hpp"
 #include "core/base/text/units.hpp"
+#include "core/plan/composition.hpp"
 #include "core/plan/layout/json.hpp"
+#include "core/run/directory/parts.hpp"
 #include "core/run/event/event_line.hpp"
 #include "core/spec/json.hpp"
+#include "core/spec/parts.hpp"
 #include "core/spec/validate.hpp"
+#include "core/sweep/element.hpp"
+#include "core/sweep/json.hpp"
 
 #include "version.hpp"
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <chrono>
 #include <future>
@@ -23,50 +26,96 @@
 namespace dts::cli {
 namespace {
 
-std::string provenance(const Prepared& prepared) {
-  const nlohmann::ordered_json record{{"schema", "dtsubmit/provenance/1"},
-                                      {"version", k_version},
-                                      {"created", format_utc(std::chrono::system_clock::now())},
-                                      {"host", host_name()},
-                                      {"user", ::getuid()},
-                                      {"folder", absolute_path(".")},
-                                      {"dtsubmit", program_path()},
-                                      {"command", bytes_to_json(prepared.plan.command)}};
-  return record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+// One without parts has a plan of its own only.
+Result<plan::Composition> plan_of(const Asked& asked, const plan::ClusterView& cluster) {
+  Diagnostics problems = asked.problems;
+  auto made = spec::is_composed(asked.spec)
+                  ? plan::make_composition(asked.spec, cluster, trainer_path())
+                  : plan::make_plan(asked.spec, cluster, trainer_path()).map([](plan::Plan plan) {
+                      return plan::Composition{std::move(plan), {}};
+                    });
+  if (!made) problems.insert(problems.end(), made.error().begin(), made.error().end());
+  if (!problems.empty()) {
+    spec::locate(asked.settings, problems);
+    return tl::unexpected<Error>(to_error(problems));
+  }
+  return *std::move(made);
 }
 
-Result<plan::Plan> plan_of(const Asked& asked, const plan::ClusterView& cluster) {
-  Diagnostics problems = asked.problems;
-  auto plan = plan::make_plan(asked.spec, cluster, trainer_path());
-  if (!plan) problems.insert(problems.end(), plan.error().begin(), plan.error().end());
-  if (!problems.empty()) return tl::unexpected<Error>(to_error(problems));
-  return *std::move(plan);
+run::Files files_of(const Prepared& prepared, const spec::JobSpec& spec, const plan::Plan& plan) {
+  run::Files files;
+  files.spec = spec::to_json(spec);
+  files.plan = plan::to_json(plan);
+  files.provenance =
+      provenance_record({prepared.work_folder(), plan.command, prepared.versions}, prepared.source);
+  const std::string now = format_utc(std::chrono::system_clock::now());
+  files.ledger = run::to_line({.time = now, .what = run::Created{}}) + "\n";
+  return files;
+}
+
+// The elements of an array or a sweep, or what is wrong with them.
+std::optional<sweep::Sweep> sweep_of(Asked& asked, const plan::ClusterView& cluster) {
+  spec::JobSpec& spec = asked.spec;
+  const auto array = spec.slurm.find("array");
+  if (spec.sweep.empty() && spec.sweep_mode.empty() && array == spec.slurm.end())
+    return std::nullopt;
+  if (spec::is_composed(spec))
+    asked.problems.push_back({spec.sweep.empty() ? "--array" : "--sweep",
+                              "a job of several steps or roles cannot be an array",
+                              "submit the sweep for one program"});
+  auto made = sweep::make_sweep(
+      {spec.sweep,
+       spec.sweep_mode,
+       array == spec.slurm.end() ? "" : array->second,
+       [](const std::string& path) { return read_file(path, sweep::k_largest_csv); }});
+  if (!made) {
+    asked.problems.insert(asked.problems.end(), made.error().begin(), made.error().end());
+    return std::nullopt;
+  }
+  sweep::check_texts(spec, *made, asked.problems);
+  if (auto problem = sweep::check_size(*made, cluster.max_array_size))
+    asked.problems.push_back(*std::move(problem));
+  spec.slurm["array"] = made->array();
+  return *std::move(made);
 }
 
 }  // namespace
 
 Result<void> check(const Asked& asked) {
-  return plan_of(asked, {}).map([](const plan::Plan&) {});
+  Asked copy = asked;
+  [[maybe_unused]] const auto sweep = sweep_of(copy, {});
+  return plan_of(copy, {}).map([](const plan::Composition&) {});
 }
 
 Result<Prepared> prepare(Asked asked,
+                         Source source,
                          const plan::ClusterView& cluster,
-                         const std::string& runs,
                          Destination destination) {
   Prepared prepared;
-  DTS_ASSIGN(prepared.plan, plan_of(asked, cluster));
+  prepared.source = std::move(source);
+  check_snapshot(asked, prepared.source);
+  for (const std::string& note : asked.notes) tell("{}\n", note);
+  prepared.sweep = sweep_of(asked, cluster);
+  DTS_ASSIGN(plan::Composition made, plan_of(asked, cluster));
+  prepared.plan = std::move(made.job);
+  prepared.parts = std::move(made.parts);
   prepared.spec = std::move(asked.spec);
-  if (prepared.spec.command.empty() && !exists(trainer_path()))
+  const bool uses_trainer = prepared.spec.command.empty() && prepared.parts.empty();
+  if (uses_trainer && !exists(trainer_path()))
     return fail(Errc::not_found,
                 "the bundled trainer is not at " + trainer_path(),
                 "build it, or name a program after `--`");
   prepared.run_name =
       run::run_name(spec::folder_name(prepared.plan.job_name), std::chrono::system_clock::now());
-  prepared.runs = absolute_path(runs.empty() ? "runs" : runs);
+  prepared.runs = absolute_path(prepared.spec.runs.empty() ? "runs" : prepared.spec.runs);
   if (destination == Destination::scheduler) {
     prepared.context.run_dir = prepared.directory().path;
     prepared.context.dtsubmit = program_path();
     prepared.context.version = k_version;
+    if (const std::string& named = prepared.spec.script_template; !named.empty())
+      prepared.context.template_name = named;
+    prepared.context.templates = templates_on_disk(
+        is_template_file(prepared.spec.script_template) ? prepared.spec.script_template : "");
     DTS_ASSIGN(prepared.script,
                script::render_sbatch(prepared.spec, prepared.plan, prepared.context));
   }
@@ -74,13 +123,19 @@ Result<Prepared> prepare(Asked asked,
 }
 
 Result<run::RunDirectory> write_run(const Prepared& prepared) {
-  run::Files files;
-  files.spec = spec::to_json(prepared.spec);
-  files.plan = plan::to_json(prepared.plan);
+  run::Files files = files_of(prepared, prepared.spec, prepared.plan);
   files.script = prepared.script;
-  files.provenance = provenance(prepared);
-  const std::string now = format_utc(std::chrono::system_clock::now());
-  files.ledger = run::to_line({.time = now, .what = run::Created{}}) + "\n";
+  if (prepared.source.tree) files.diff = prepared.source.tree->diff;
+  if (prepared.spec.snapshot)
+    files.more = [&prepared](const run::RunDirectory& staging) {
+      return take_snapshot(prepared.source, staging);
+    };
+  if (prepared.sweep) files.sweep = sweep::to_json(*prepared.sweep);
+  const auto& parts = spec::parts_of(prepared.spec);
+  for (std::size_t i = 0; i < prepared.parts.size(); ++i)
+    files.parts.emplace_back(
+        run::part_folder(!prepared.spec.roles.empty(), static_cast<unsigned>(i + 1), parts[i].name),
+        files_of(prepared, parts[i].job, prepared.parts[i]));
   return run::create_run_directory(prepared.runs, prepared.run_name, files);
 }
 

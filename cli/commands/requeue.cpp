@@ -3,7 +3,9 @@
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
+#include "cli/commands/sweep_commands.hpp"
 #include "core/base/files/files.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/ledger/history.hpp"
@@ -51,9 +53,8 @@ Result<void> check_unfinished(const run::RunDirectory& run, const std::vector<ru
               "submit the program again to run it from the beginning");
 }
 
-Result<int> act(const Selection& selection) {
-  const auto asked_at = std::chrono::system_clock::now();
-  DTS_ASSIGN(const run::RunDirectory run, find(selection));
+Result<int> requeue_run(const run::RunDirectory& run,
+                        std::chrono::system_clock::time_point asked_at) {
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   warn_of_damage(run, ledger);
   DTS_TRY(check_unfinished(run, ledger.events));
@@ -69,6 +70,13 @@ Result<int> act(const Selection& selection) {
   print_resumed(resumed, job.value_or(sched::JobId()));
   std::fflush(stdout);
   return 0;
+}
+
+Result<int> act(const Selection& selection) {
+  const auto asked_at = std::chrono::system_clock::now();
+  DTS_ASSIGN(const run::RunDirectory run, find_whole(selection));
+  const auto order = [&](const run::RunDirectory& one) { return requeue_run(one, asked_at); };
+  return launch::is_sweep(run) ? each_element(run, Which::unfinished, order) : order(run);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
 #include "core/launch/agent/agent.hpp"
+#include "core/launch/job/successor.hpp"
+#include "core/spec/parts.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -39,29 +41,47 @@ void scrub_own_environment() {
 
 Result<run::RunDirectory> new_run(const RunOptions& options,
                                   const std::vector<std::string>& command) {
-  Asked asked = make_spec(options.job, command);
+  DTS_ASSIGN(Asked asked, make_spec(options.job, command));
   if (asked.spec.nodes > 1 && asked.spec.hosts.empty())
     asked.problems.push_back(
         {"--nodes",
          fmt::format("`run` uses this machine only, not {} nodes", asked.spec.nodes),
          "omit --nodes, name the machines with --hosts, or `dtsubmit submit`"});
+  auto source = begin_reading_source();
+  for (const spec::Part& part : spec::parts_of(asked.spec))
+    if (part.job.nodes > 1)
+      asked.problems.push_back({words_of(asked.spec, part) + ": --nodes",
+                                fmt::format("{}, but `run` uses this machine only", part.job.nodes),
+                                "omit it, or `dtsubmit submit`"});
   check_program(asked, asked.spec.hosts.empty() ? Reach::here : Reach::elsewhere);
+  check_stage(asked, asked.spec.hosts.empty() ? Reach::here : Reach::elsewhere);
   DTS_ASSIGN(const Prepared prepared,
-             prepare(std::move(asked), {}, options.job.runs, Destination::this_machine));
+             prepare(std::move(asked), source.get(), {}, Destination::this_machine));
   DTS_ASSIGN(run::RunDirectory run, write_run(prepared));
   DTS_TRY(run::sync_run_directory(run));
   note_in_index(run, {});
   return run;
 }
 
+// A run with --snapshot continues in its copy.
+Result<void> enter_snapshot(const run::RunDirectory& run) {
+  if (!exists(run.snapshot())) return {};
+  DTS_ASSIGN(const std::string folder, launch::work_folder(run));
+  if (::chdir(folder.c_str()) != 0) return fail_errno("cannot enter " + folder);
+  return {};
+}
+
+Result<run::RunDirectory> earlier_run(const RunOptions& options) {
+  DTS_ASSIGN(const Asked asked, make_spec(options.job, {}));
+  return find({options.again, asked.spec.runs.empty() ? k_default_runs : asked.spec.runs});
+}
+
 Result<int> act(const RunOptions& options, const std::vector<std::string>& command) {
   DTS_ASSIGN(const run::RankSelection shown, run::parse_ranks(options.shown));
   scrub_own_environment();
-  auto run =
-      options.again.empty()
-          ? new_run(options, command)
-          : find({options.again, options.job.runs.empty() ? k_default_runs : options.job.runs});
+  auto run = options.again.empty() ? new_run(options, command) : earlier_run(options);
   if (!run) return tl::unexpected<Error>(std::move(run).error());
+  DTS_TRY(enter_snapshot(*run));
   tell("run directory {}\n", run->path);
   return launch::run_agent({run->path, true, program_path(), shown});
 }
@@ -76,6 +96,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "Every rank's output is in the run directory. Ctrl-C saves and stops (exit 130). More "
       "options: --help-all.");
   options->job.shows_rare = invocation.all_options;
+  add_job_file(*verb, options->job);
   add_options(*verb, spec::Group::job, options->job);
   add_options(*verb, spec::Group::hosts, options->job);
   verb->add_option(

@@ -3,10 +3,13 @@
 
 #include "cli/output/report.hpp"
 #include "core/base/files/files.hpp"
+#include "core/base/text/array_indices.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
+#include "core/run/directory/parts.hpp"
 #include "core/run/directory/presence.hpp"
 #include "core/run/index/find.hpp"
 #include "core/run/index/index.hpp"
@@ -80,10 +83,62 @@ Result<run::RunDirectory> find_directory(const Selection& selection) {
   return here;  // the better words
 }
 
+// "last/train", "1234/steps/2-train": a part of what stands before. nullopt: it is none.
+std::optional<run::RunDirectory> find_part(const Selection& selection) {
+  const std::string& what = selection.what;
+  for (std::size_t slash = what.rfind('/'); slash != std::string::npos && slash > 0;
+       slash = what.rfind('/', slash - 1)) {
+    const auto whole = find_directory({what.substr(0, slash), selection.runs});
+    if (!whole) continue;
+    if (const auto part = run::part_named(*whole, what.substr(slash + 1))) return part->run;
+  }
+  return std::nullopt;
+}
+
+// An element of a sweep, "SWEEP/3" or "JOB_3", by its sweep and its index.
+struct ElementName {
+  std::string sweep;
+  unsigned index = 0;
+};
+
+std::optional<ElementName> element_name(const std::string& what) {
+  const std::size_t mark = what.find_last_of("/_");
+  if (mark == std::string::npos || mark == 0) return std::nullopt;
+  const auto index = parse_number(std::string_view(what).substr(mark + 1));
+  if (!index || *index > k_highest_index) return std::nullopt;
+  return ElementName{what.substr(0, mark), static_cast<unsigned>(*index)};
+}
+
+Result<run::RunDirectory> find_element(const Selection& selection, const ElementName& name) {
+  DTS_ASSIGN(const run::RunDirectory run, find({name.sweep, selection.runs}));
+  if (!launch::is_sweep(run)) return fail(Errc::not_found, run.path + " is not a sweep");
+  DTS_ASSIGN(const sweep::Sweep sweep, launch::read_sweep(run));
+  DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
+  return launch::open_element(run, sweep, name.index, run::newest_job(events));
+}
+
+// Of a sweep that is named, the words about its elements are the better ones.
+Result<run::RunDirectory> find_run_or_element(const Selection& selection) {
+  auto run = find_directory(selection);
+  const auto name = element_name(selection.what);
+  if (run || run.error().code != Errc::not_found || !name) return run;
+  auto element = find_element(selection, *name);
+  const bool is_of_sweep =
+      element || element.error().message.ends_with(fmt::format("has no element {}", name->index));
+  return is_of_sweep ? element : run;
+}
+
 }  // namespace
 
+Result<run::RunDirectory> find_whole(const Selection& selection) {
+  return find(selection).map([](const run::RunDirectory& run) { return run::whole_of(run); });
+}
+
 Result<run::RunDirectory> find(const Selection& selection) {
-  DTS_ASSIGN(run::RunDirectory run, find_directory(selection));
+  auto found = find_run_or_element(selection);
+  if (!found && found.error().code == Errc::not_found)
+    if (auto part = find_part(selection)) found = *std::move(part);
+  DTS_ASSIGN(run::RunDirectory run, std::move(found));
   if (!lacks_job(run)) return run;
   const auto scheduler = plugin::load_scheduler();
   const auto job = scheduler ? launch::find_job(**scheduler, run)

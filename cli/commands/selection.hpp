@@ -18,7 +18,7 @@ namespace dts::cli {
 inline constexpr const char* k_default_runs = "runs";
 
 struct Selection {
-  std::string what = "last";  // job id, run name, folder
+  std::string what = "last";  // job id, run name, folder; with "/PART" a part of it
   std::string runs = k_default_runs;
 };
 
@@ -33,6 +33,9 @@ void add_runs_option(CLI::App& verb, std::string& runs);
 // user's index has it.
 // Also looks for the job of a run whose submission was never answered, and writes it down.
 [[nodiscard]] Result<run::RunDirectory> find(const Selection& selection);
+
+// The same, for what concerns the whole job: of a part, the run that it belongs to.
+[[nodiscard]] Result<run::RunDirectory> find_whole(const Selection& selection);
 
 // Says on standard error what of the run's files is damaged and skipped, if anything.
 void warn_of_damage(const run::RunDirectory& run,

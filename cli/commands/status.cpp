@@ -2,10 +2,13 @@
 // dtsubmit status: the attempts of a run, what ended each, and what was lost.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/sweep_commands.hpp"
 #include "cli/output/cause_words.hpp"
 #include "cli/output/end_words.hpp"
+#include "cli/output/parts.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "core/run/summary/goodput.hpp"
@@ -25,6 +28,7 @@ namespace {
 
 struct StatusOptions {
   Selection selection;
+  std::string metric;  // of a sweep
   bool json = false;
 };
 
@@ -33,10 +37,11 @@ struct Status {
   run::RunDirectory run;
   run::RunSummary summary;
   run::Goodput goodput;
-  std::string state;      // in the scheduler
-  std::string scheduler;  // its name
-  bool failed = false;    // as the scheduler calls it
-  std::string other;      // what is to be said where that is not the run's own word
+  std::string state;           // in the scheduler
+  std::string scheduler;       // its name
+  bool failed = false;         // as the scheduler calls it
+  std::vector<PartRow> parts;  // of a composed run
+  std::string other;           // what is to be said where that is not the run's own word
 };
 
 // What the scheduler says now; empty where there is none or it knows the job no more.
@@ -121,6 +126,7 @@ void print_json(const Status& status) {
   document["attempts"] = nlohmann::ordered_json::array();
   for (const run::AttemptSummary& attempt : summary.attempts)
     document["attempts"].push_back(to_json(attempt, use_of(status, attempt.number)));
+  if (!status.parts.empty()) document["parts"] = parts_to_json(status.parts);
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -196,6 +202,8 @@ void print_table(const Status& status) {
   const run::RunSummary& summary = status.summary;
   print_heading(status);
   for (const run::AttemptSummary& attempt : summary.attempts) print_attempt(status, attempt);
+  if (const std::string parts = parts_table(status.parts); !parts.empty())
+    return fmt::print("\n{}", parts);  // steps are theirs
   fmt::print("\nsteps lost  {}\n",
              summary.steps_lost >= 0 ? std::to_string(summary.steps_lost)
                                      : "unknown: the program reported no steps");
@@ -208,10 +216,12 @@ void print_table(const Status& status) {
 
 Result<int> act(const StatusOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+  if (launch::is_sweep(run)) return sweep_status(run, options.metric, options.json);
   DTS_ASSIGN(const run::Ledger ledger, run::load_ledger(run.ledger()));
   const std::vector<run::Event>& events = ledger.events;
   Status status;
   status.run = run;
+  status.parts = part_rows(run);
   status.summary = run::summarise(events, run::read_metrics(run));
   warn_of_damage(run, ledger, status.summary);
   const auto job = scheduler_job(status.summary.job, status.scheduler);
@@ -235,7 +245,13 @@ void add_status(CLI::App& app, Invocation& invocation) {
   CLI::App* verb =
       app.add_subcommand("status", "the attempts of a run, what ended each, and what was lost");
   add_selection(*verb, options->selection, Naming::optional);
-  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/status/1");
+  verb->add_option("--metric",
+                   options->metric,
+                   "of a sweep: number of metrics.jsonl to compare, e.g. accuracy:max [loss:min]")
+      ->type_name("NAME[:min|max]");
+  verb->add_flag("--json",
+                 options->json,
+                 "one JSON document, schema dtsubmit/status/1, of a sweep dtsubmit/sweep-status/1");
   verb->callback(
       [options, &invocation] { invocation.action = [options] { return act(*options); }; });
 }

@@ -4,8 +4,11 @@
 #include "cli/commands/follow.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
+#include "cli/commands/sweep_commands.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/job/chain.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/launch/job/stop_way.hpp"
 #include "core/plugin/scheduler.hpp"
 
@@ -79,6 +82,7 @@ Result<int> stop_job(const run::RunDirectory& run, bool wait) {
       fmt::print("job {} is over; nothing is left to stop\n", seen.job);
       return 0;
     case StopWay::cancel:
+      DTS_TRY(launch::cut_chain(*scheduler, run));
       DTS_TRY(sched::cancel_for_certain(*scheduler, seen.job, patience_with_words()));
       fmt::print(
           "job {} waited in the queue and is cancelled; to continue it later: dtsubmit "
@@ -135,12 +139,23 @@ Result<int> stop_here(const run::RunDirectory& run, bool wait) {
   return 0;
 }
 
-Result<int> act(const StopOptions& options) {
-  DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+Result<int> stop_run(const run::RunDirectory& run, bool wait) {
   const auto job = job_of(run);
-  if (job) return stop_job(run, options.wait);
-  if (job.error().code == Errc::not_found) return stop_here(run, options.wait);
+  if (job) return stop_job(run, wait);
+  if (job.error().code == Errc::not_found) return stop_here(run, wait);
   return tl::unexpected<Error>(job.error());
+}
+
+Result<int> act(const StopOptions& options) {
+  DTS_ASSIGN(const run::RunDirectory run, find_whole(options.selection));
+  if (!launch::is_sweep(run)) return stop_run(run, options.wait);
+  DTS_ASSIGN(int code, each_element(run, Which::alive, [](const run::RunDirectory& element) {
+               return stop_run(element, false);
+             }));
+  if (options.wait) {
+    DTS_ASSIGN(code, follow_sweep(run));
+  }
+  return code;
 }
 
 }  // namespace

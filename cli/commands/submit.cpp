@@ -2,6 +2,7 @@
 // dtsubmit submit: plan, write the run directory, submit, and perhaps wait.
 #include "cli/commands/check_program.hpp"
 #include "cli/commands/command.hpp"
+#include "cli/commands/dry_run.hpp"
 #include "cli/commands/ending.hpp"
 #include "cli/commands/follow.hpp"
 #include "cli/commands/job_options.hpp"
@@ -9,19 +10,22 @@
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
 #include "cli/commands/submission.hpp"
+#include "cli/commands/sweep_commands.hpp"
+#include "cli/commands/sweep_view.hpp"
+#include "cli/commands/wait_for.hpp"
 #include "cli/output/script_note.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
-#include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/launch/job/successor.hpp"
-#include "core/plan/layout/json.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "core/script/log_link.hpp"
 #include "core/script/submission.hpp"
+#include "core/sweep/json.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -38,23 +42,6 @@
 namespace dts::cli {
 namespace {
 
-// Of an option like --mem-per-gpu, which spec has checked already.
-std::optional<std::uint64_t> mebibytes(const spec::JobSpec& spec, const char* option) {
-  const auto found = spec.slurm.find(option);
-  if (found == spec.slurm.end()) return std::nullopt;
-  const auto amount = parse_memory_mib(found->second);
-  return amount ? std::optional(*amount) : std::nullopt;
-}
-
-std::string memory_of(const spec::JobSpec& spec, const plan::Plan& plan) {
-  std::optional<std::uint64_t> mib = spec.memory_mib;
-  if (const auto each = mebibytes(spec, "mem-per-gpu")) mib = *each * plan.gpus_per_node;
-  if (const auto each = mebibytes(spec, "mem-per-cpu"))
-    mib = *each * plan.ntasks_per_node * plan.cpus_per_task;
-  if (!mib) return "the site's default of memory";
-  return *mib == 0 ? "all memory of each node" : fmt::format("{} MiB of memory a node", *mib);
-}
-
 struct SubmitOptions {
   JobOptions job;
   bool wait = false;
@@ -62,38 +49,9 @@ struct SubmitOptions {
   bool json = false;
 };
 
-// "16 ranks, 16 GPUs (a100), 128 cores; 64.0 GiB of memory a node"
-std::string sums_of(const Prepared& prepared) {
-  const plan::Plan& plan = prepared.plan;
-  const spec::JobSpec& spec = prepared.spec;
-  std::string sums = counted(plan.world_size, "rank");
-  if (plan.gpus_per_node > 0) sums += ", " + counted(plan.nodes * plan.gpus_per_node, "GPU");
-  if (!spec.gpu_type.empty()) sums += fmt::format(" ({})", spec.gpu_type);
-  sums += ", " + counted(plan.world_size * plan.cpus_per_task, "core");
-  return sums + "; " + memory_of(spec, plan);
-}
-
-void print_dry_run(const Prepared& prepared, bool json) {
-  if (json) {
-    nlohmann::ordered_json document{{"schema", "dtsubmit/dry-run/1"}, {"script", prepared.script}};
-    document["plan"] = nlohmann::ordered_json::parse(plan::to_json(prepared.plan));
-    fmt::print("{}\n", document.dump(2));
-    return;
-  }
-  const plan::Plan& plan = prepared.plan;
-  fmt::print("# plan: {} x {} = {}, {} a node, {} a rank\n",
-             counted(plan.nodes, "node"),
-             counted(plan.ntasks_per_node, "rank"),
-             counted(plan.world_size, "rank"),
-             counted(plan.gpus_per_node, "GPU"),
-             counted(plan.cpus_per_task, "core"));
-  fmt::print("# sums: {}\n", sums_of(prepared));
-  for (const plan::Reason& reason : plan.reasons)
-    fmt::print("#   {}: {}\n", reason.what(), reason.why);
-  fmt::print("{}", prepared.script);
-}
-
 void print_note(const Prepared& prepared) {
+  for (const plan::Plan& part : prepared.parts)
+    if (const std::string note = script_note(part.command); !note.empty()) tell("{}\n", note);
   if (const std::string note = script_note(prepared.plan.command); !note.empty())
     tell("{}\n", note);
 }
@@ -110,23 +68,24 @@ std::string exclusion_of(const plan::Plan& plan) {
 void print_submitted(const Prepared& prepared, sched::JobId job, bool json) {
   const std::string run = prepared.directory().path;
   if (json) {
-    const nlohmann::ordered_json document{{"schema", "dtsubmit/submit/1"},
-                                          {"job", job},
-                                          {"run_directory", run},
-                                          {"world_size", prepared.plan.world_size},
-                                          {"exclude", prepared.plan.exclude}};
+    nlohmann::ordered_json document{{"schema", "dtsubmit/submit/1"},
+                                    {"job", job},
+                                    {"run_directory", run},
+                                    {"world_size", prepared.plan.world_size},
+                                    {"exclude", prepared.plan.exclude}};
+    if (prepared.sweep) document["elements"] = prepared.sweep->elements.size();
     fmt::print("{}\n", document.dump(2));
   } else {
-    fmt::print(
-        "submitted job {}: {} x {}{}\n{}run directory {}\nfollow it: dtsubmit logs -f "
-        "{}\n",
-        job,
-        counted(prepared.plan.nodes, "node"),
-        counted(prepared.plan.ntasks_per_node, "rank"),
-        prepared.plan.spares > 0 ? fmt::format(", {} spare", prepared.plan.spares) : "",
-        exclusion_of(prepared.plan),
-        run,
-        job);
+    fmt::print("submitted {} {}: {}{}{}\n{}run directory {}\nfollow it: dtsubmit {} {}\n",
+               prepared.sweep ? "array" : "job",
+               job,
+               prepared.sweep ? size_of(*prepared.sweep) + "; each " : "",
+               size_in_words(prepared),
+               prepared.plan.spares > 0 ? fmt::format(", {} spare", prepared.plan.spares) : "",
+               exclusion_of(prepared.plan),
+               run,
+               prepared.sweep ? "status" : "logs -f",
+               job);
   }
   std::fflush(stdout);
 }
@@ -138,7 +97,7 @@ sched::Submission submission_of(const Prepared& prepared) {
                                  {.script = prepared.script,
                                   .script_path = run.script(),
                                   .run_dir = run.path,
-                                  .work_folder = absolute_path("."),
+                                  .work_folder = prepared.work_folder(),
                                   .environment = launch::scrubbed_environment()});
 }
 
@@ -155,14 +114,23 @@ std::string user_name() {
 }
 
 // --output and --error. The job is there already: what cannot be made is a warning.
-void link_logs(const Prepared& prepared, sched::JobId job) {
+void link_log(const Prepared& prepared, const std::string& run, const sched::JobId& job) {
   for (const auto& [option, pattern] : prepared.spec.log_links) {
     const std::string link =
         script::log_link_path(pattern, {prepared.plan.job_name, job.text(), user_name()});
-    const std::string log = script::log_path(prepared.directory().path, job.text());
+    const std::string log = script::log_path(run, job.text());
     if (const auto made = make_link(log, link); !made)
       tell("dtsubmit: --{}: {}; the log is {}\n", option, made.error().message, log);
   }
+}
+
+void link_logs(const Prepared& prepared, const sched::JobId& job) {
+  const run::RunDirectory run = prepared.directory();
+  if (!prepared.sweep) return link_log(prepared, run.path, job);
+  for (const sweep::Element& element : prepared.sweep->elements)
+    link_log(prepared,
+             launch::element_directory(run, element.index).path,
+             sweep::job_of_element(job, element.index));
 }
 
 tl::unexpected<Error> not_known(const run::RunDirectory& run) {
@@ -194,8 +162,13 @@ Result<sched::JobId> submit(sched::Scheduler& scheduler, const Prepared& prepare
   return tl::unexpected<Error>(job ? std::move(durable).error() : job.error());
 }
 
+struct Site {
+  plan::ClusterView cluster;
+  std::string version;  // of the scheduler
+};
+
 // Queries what is available to run on, and checks that the site does not use our exit codes.
-Result<plan::ClusterView> look_at_site(sched::Scheduler& scheduler) {
+Result<Site> look_at_site(sched::Scheduler& scheduler) {
   // At once: each question is a round trip to the controller.
   auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.config(); });
   auto view = view_of(scheduler);
@@ -203,29 +176,33 @@ Result<plan::ClusterView> look_at_site(sched::Scheduler& scheduler) {
   DTS_TRY(check_exit_codes(config));
   DTS_ASSIGN(plan::ClusterView cluster, std::move(view));
   cluster.avoided = avoided_nodes(config.cluster_name);
-  return cluster;
+  cluster.max_array_size = config.max_array_size;
+  return Site{std::move(cluster), config.version};
 }
 
 Result<int> act(const SubmitOptions& options, const std::vector<std::string>& command) {
-  Asked asked = make_spec(options.job, command);
-  for (const std::string& note : asked.notes) tell("{}\n", note);
+  DTS_ASSIGN(Asked asked, make_spec(options.job, command));
   enter_folder(asked);
+  check_stage(asked, Reach::nodes);
+  auto source = begin_reading_source();
   if (options.dry_run) {
     warn_of_program(asked.spec);
     DTS_ASSIGN(const Prepared prepared,
-               prepare(std::move(asked), {}, options.job.runs, Destination::scheduler));
+               prepare(std::move(asked), source.get(), {}, Destination::scheduler));
     print_note(prepared);
     print_dry_run(prepared, options.json);
     return 0;
   }
   check_program(asked, Reach::nodes);
   const auto scheduler = plugin::load_scheduler();
-  auto cluster = scheduler ? look_at_site(**scheduler)
-                           : Result<plan::ClusterView>(tl::unexpected<Error>(scheduler.error()));
-  if (!cluster) DTS_TRY(check(asked));  // the user's own mistakes come first
-  if (!cluster) return tl::unexpected<Error>(std::move(cluster).error());
-  DTS_ASSIGN(const Prepared prepared,
-             prepare(std::move(asked), *cluster, options.job.runs, Destination::scheduler));
+  if (scheduler) wait_for_others(**scheduler, asked);
+  auto site = scheduler ? look_at_site(**scheduler)
+                        : Result<Site>(tl::unexpected<Error>(scheduler.error()));
+  if (!site) DTS_TRY(check(asked));  // the user's own mistakes come first
+  if (!site) return tl::unexpected<Error>(std::move(site).error());
+  DTS_ASSIGN(Prepared prepared,
+             prepare(std::move(asked), source.get(), site->cluster, Destination::scheduler));
+  prepared.versions[plugin::scheduler_name()] = site->version;
   print_note(prepared);
   sched::JobId job;
   {
@@ -236,6 +213,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
     print_submitted(prepared, job, options.json);
   }
   if (!options.wait) return 0;
+  if (prepared.sweep) return follow_sweep(prepared.directory());
   DTS_ASSIGN(const int code, follow_job(**scheduler, prepared.directory(), job));
   if (code != 0) print_ending(prepared.directory(), {prepared.directory().path});
   return code;
@@ -249,10 +227,13 @@ void add_submit(CLI::App& app, Invocation& invocation) {
       "submit", "submit a job to Slurm (the default command: `submit` may be omitted)");
   verb->footer(
       "Every option of sbatch works by the same name: --help-all lists them.\n"
+      "A job file says the same as options: nodes = 2. See dtsubmit-jobfile(5), `dtsubmit "
+      "config`.\n"
       "Without a program after `--` the bundled trainer runs.\n"
       "Exit codes: 0 ok, 2 usage, 3 invalid job, 4 no scheduler, 5 rejected, 74 disk; with --wait "
       "the job's own.");
   options->job.shows_rare = invocation.all_options;
+  add_job_file(*verb, options->job);
   add_options(*verb, spec::Group::job, options->job);
   add_options(*verb, spec::Group::slurm, options->job);
   verb->add_flag("-W,--wait", options->wait, "wait for the end and exit with the job's code");

@@ -6,12 +6,15 @@
 #include "cli/commands/ending.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
+#include "cli/commands/sweep_commands.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/assignment.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/lease.hpp"
+#include "core/run/directory/parts.hpp"
 #include "core/run/directory/rank_logs.hpp"
 #include "core/script/log_link.hpp"
 #include "core/spec/json.hpp"
@@ -24,6 +27,7 @@
 #include <ctime>
 #include <memory>
 #include <set>
+#include <utility>
 
 namespace dts::cli {
 namespace {
@@ -79,12 +83,21 @@ run::Policy policy_of(const run::RunDirectory& run) {
   return run::parse_policy(spec->on).value_or(run::default_policy());
 }
 
+// Of a composed run, the part that ended the attempt, whose newest attempt it was.
+std::pair<run::RunDirectory, unsigned> place_of_logs(const run::RunDirectory& run,
+                                                     const run::AttemptSummary& attempt) {
+  const auto part = attempt.part.empty() ? std::nullopt : run::part_named(run, attempt.part);
+  if (!part) return {run, attempt.number};
+  return {part->run, run::latest_attempt(part->run)};
+}
+
 void read_last_words(const run::RunDirectory& run, Known& known) {
   for (const run::AttemptSummary& attempt : known.summary.attempts) {
     const bool is_set_up = attempt.cause == run::Cause::set_up_failed && !attempt.node.empty();
     if (!attempt.rank && !is_set_up) continue;
-    const std::string path = is_set_up ? run::set_up_log(run, attempt.number, attempt.node)
-                                       : run.rank_log(attempt.number, *attempt.rank);
+    const auto [place, number] = place_of_logs(run, attempt);
+    const std::string path = is_set_up ? run::set_up_log(place, number, attempt.node)
+                                       : place.rank_log(number, *attempt.rank);
     auto lines = run::last_lines(path, k_lines);
     if (!lines.empty())
       known.last_words[attempt.number] = {
@@ -114,7 +127,9 @@ Result<Known> learn(const run::RunDirectory& run, const Selection& selection) {
   known.name = name_of(run, known, selection);
   known.policy = policy_of(run);
 
-  known.checkpoint = run::newest_checkpoint(run);
+  const auto& attempts = known.summary.attempts;
+  known.checkpoint =
+      run::newest_checkpoint(attempts.empty() ? run : place_of_logs(run, attempts.back()).first);
 
   struct stat metrics {};
 
@@ -128,6 +143,7 @@ Result<Known> learn(const run::RunDirectory& run, const Selection& selection) {
 
 Result<int> act(const WhyOptions& options) {
   DTS_ASSIGN(const run::RunDirectory run, find(options.selection));
+  if (launch::is_sweep(run)) return sweep_why(run, options.json);
   DTS_ASSIGN(const Known known, learn(run, options.selection));
   const Why why = explain(known);
   fmt::print("{}", options.json ? to_json(why, known) + "\n" : to_text(why, known));

@@ -21,13 +21,13 @@ constexpr int k_usual = 1100;  // the width of what is below the node
 constexpr int k_letters = 12, k_small_letters = 8;
 
 // How the boxes of one picture are arranged.
-struct Arrangement {
+struct NodeArrangement {
   std::size_t packages = 1, numas = 1, caches = 1, cores = 4;  // beside each other
 };
 
-class Painter {
+class NodePainter {
  public:
-  Painter(const Scene& scene, const Arrangement& arrangement)
+  NodePainter(const Scene& scene, const NodeArrangement& arrangement)
       : scene_(scene), arrangement_(arrangement) {
     const std::string widest = fmt::format("({}+)", std::max(1U, scene.ranks) - 1);
     core_width_ = std::max(26, svg::width_of(widest, k_letters) + 4);
@@ -158,7 +158,7 @@ class Painter {
   }
 
   const Scene& scene_;
-  const Arrangement& arrangement_;
+  const NodeArrangement& arrangement_;
   int core_width_ = 0, device_width_ = 0;
 };
 
@@ -226,9 +226,9 @@ Most most_of(const Scene& scene) {
 }
 
 // All that are worth a try.
-std::vector<Arrangement> arrangements(const Scene& scene) {
+std::vector<NodeArrangement> arrangements(const Scene& scene) {
   const Most most = most_of(scene);
-  std::vector<Arrangement> all;
+  std::vector<NodeArrangement> all;
   for (const std::size_t p : doubled(std::max<std::size_t>(scene.packages.size(), 1)))
     for (const std::size_t n : doubled(most.numas))
       for (const std::size_t c : doubled(most.caches))
@@ -243,8 +243,8 @@ std::vector<Arrangement> arrangements(const Scene& scene) {
 Drawing draw_node(const Scene& scene, int widest) {
   std::optional<Drawing> best;
   std::pair<int, int> best_cost;
-  for (const Arrangement& arrangement : arrangements(scene)) {
-    Drawing drawing = Painter(scene, arrangement).paint();
+  for (const NodeArrangement& arrangement : arrangements(scene)) {
+    Drawing drawing = NodePainter(scene, arrangement).paint();
     const int excess = std::max(0, drawing.width - widest);
     const std::pair cost{
         std::max(drawing.height * 3, std::max(drawing.width, k_usual) * 2) + 1000 * excess,

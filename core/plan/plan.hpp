@@ -45,7 +45,8 @@ struct ClusterView {
 
   std::vector<Node> nodes;
   std::vector<Partition> partitions;
-  std::vector<Avoided> avoided;  // those that have been longest first
+  std::vector<Avoided> avoided;      // those that have been longest first
+  std::uint32_t max_array_size = 0;  // indices of job arrays are below it; 0: unknown
 };
 
 // A decision and why, for `dtsubmit plan` and --dry-run.
@@ -188,6 +189,20 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
                                                          const Rendezvous& rendezvous,
                                                          const Plan& plan);
+
+// What W&B and MLflow read: one id in all attempts of the run, with the rank's number behind it
+// where that is not 0, since no two processes may write to one run of W&B (its guide, "Resume a
+// run"); MLflow takes tags instead, because its server alone makes ids (`mlflow.tracking.context`).
+// `run_name` is of the run directory, `job_name` what people call it.
+[[nodiscard]] Environment tracker_variables(const std::string& run_name,
+                                            const std::string& job_name,
+                                            unsigned rank);
+
+// A rank's place as srun would say it (srun(1), OUTPUT ENVIRONMENT VARIABLES), for programs that
+// take it from there: what mpirun's daemon has from its own step, one task a node, is no rank's
+// place.
+[[nodiscard]] Environment slurm_step_variables(const std::vector<Placement>& placements,
+                                               unsigned rank);
 
 using IsSet = std::function<bool(const std::string& name)>;
 

@@ -112,6 +112,8 @@ sched::JobInfo job_from(const json& object) {
   sched::JobInfo job;
   const Reader reader(object);
   reader.read("id", job.id);
+  reader.read("array", job.array);
+  reader.read("tasks", job.tasks);
   job.state = sched::job_state_of(reader.text("state"));
   reader.read("completing", job.completing);
   reader.read("reason", job.reason);
@@ -175,6 +177,7 @@ sched::ConfigInfo config_from(const json& object) {
       config.claimed_exits.push_back({Reader(claim).text("setting"), Reader(claim).text("codes")});
   reader.read("signals_reach_programs", config.signals_reach_programs);
   reader.read("kill_wait_seconds", config.kill_wait_seconds);
+  reader.read("max_array_size", config.max_array_size);
   reader.read("boot_time", config.boot_time);
   return config;
 }

@@ -55,7 +55,7 @@ Result<JobId> new_job(Scheduler& scheduler,
   DTS_ASSIGN(const auto jobs, find_jobs(scheduler, script));
   JobId newest;
   for (const JobInfo& job : jobs)
-    if (known.count(job.id) == 0) newest = job.id;
+    if (known.count(job.id) == 0) newest = job.array.empty() ? job.id : job.array;
   return newest;
 }
 

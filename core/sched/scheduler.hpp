@@ -50,6 +50,9 @@ enum class Wait {
 // One job as the controller sees it now. Times are Unix seconds, 0 if unset.
 struct JobInfo {
   JobId id{};
+  JobId array{};      // of a job of an array: the id of the whole array
+  std::string tasks;  // of a record that stands for several waiting jobs of an array: their
+                      // indices, "3-9"; its id is then that of the array
   JobState state = JobState::unknown;
   bool completing = false;  // processes of this or its last run are still being ended
   std::string reason;       // why it is pending or failed, the scheduler's own term; empty: none
@@ -119,7 +122,8 @@ struct ConfigInfo {
   // The scheduler's signals reach every process of a step, not only its own children.
   bool signals_reach_programs = false;
   std::uint32_t kill_wait_seconds = 0;
-  std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
+  std::uint32_t max_array_size = 0;  // indices of job arrays are below it; 0: not known
+  std::int64_t boot_time = 0;        // when the controller last started, Unix seconds; 0: not known
 };
 
 // A batch job. The script's #SBATCH lines are rendered from these fields, but the scheduler reads

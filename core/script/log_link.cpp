@@ -22,10 +22,18 @@ std::optional<std::string> field(char c, const LogNames& names) {
     }
     case 'j':
     case 'J':
-    case 'A':
       return names.job;
+    case 'A':
+      return names.job.substr(0, names.job.find('_'));
+    case 'a':
+      if (const std::size_t mark = names.job.find('_'); mark != std::string::npos)
+        return names.job.substr(mark + 1);
+      return std::nullopt;
     case 'u':
       return names.user;
+    case 'n':
+    case 't':
+      return "0";  // of the batch script
     default:
       return std::nullopt;
   }
@@ -54,6 +62,9 @@ std::string log_link_path(const std::string& pattern, const LogNames& names) {
 }
 
 std::string log_path(const std::string& run_dir, const std::string& job) {
+  // The run directory of an element may not be there yet when its log is opened.
+  if (job.find('_') != std::string::npos && job.find('%') == std::string::npos)
+    return run_dir.substr(0, run_dir.rfind('/')) + "/slurm-" + job + ".log";
   return run_dir + "/slurm-" + job + ".log";
 }
 

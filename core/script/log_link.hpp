@@ -9,7 +9,7 @@ namespace dts::script {
 // What the fields of a file name pattern stand for.
 struct LogNames {
   std::string job_name;  // %x; its slashes become `_`
-  std::string job;       // %j, %J, %A
+  std::string job;       // %j, %J; in an array, "4711_3", %A and %a are its parts
   std::string user;      // %u
 };
 

@@ -4,10 +4,11 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/script/submission.hpp"
-#include "core/script/template.hpp"
+#include "core/script/template/shell_output.hpp"
 
-#include "sbatch_template.inc"
+#include "templates.inc"
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -16,6 +17,7 @@ namespace dts::script {
 namespace {
 
 constexpr std::size_t k_largest_script = std::size_t{4} << 20;
+constexpr std::size_t k_longest_value = 1'024;  // Slurm's limit for texts of a job (job_mgr.c)
 
 Result<void> check_folder(const std::string& folder) {
   const auto bad = [&](std::string why) {
@@ -47,10 +49,88 @@ Result<std::vector<std::string>> directive_lines(const Directives& directives) {
   return lines;
 }
 
+nlohmann::json finished_lines(const std::vector<std::string>& lines) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const std::string& line : lines) all.push_back(finished_text(line));
+  return all;
+}
+
+// What a template can name; see TEMPLATES in dtsubmit-jobs(7).
+nlohmann::json values_of(const spec::JobSpec& spec,
+                         const plan::Plan& plan,
+                         const ScriptContext& context,
+                         const std::vector<std::string>& directives) {
+  return {{"dtsubmit", context.dtsubmit},
+          {"run_dir", context.run_dir},
+          {"version", context.version},
+          {"directives", finished_lines(directives)},
+          {"setup", finished_lines(context.setup)},
+          {"job_name", plan.job_name},
+          {"partition", spec.partition},
+          {"nodes", plan.nodes},
+          {"spares", plan.spares},
+          {"ntasks_per_node", plan.ntasks_per_node},
+          {"world_size", plan.world_size},
+          {"gpus_per_node", plan.gpus_per_node},
+          {"cpus_per_task", plan.cpus_per_task},
+          {"command", plan.command}};
+}
+
+std::string agent_command(const ScriptContext& context) {
+  return fmt::format(
+      "{} agent --run {}", shell_quote(context.dtsubmit), shell_quote(context.run_dir));
+}
+
+Result<void> check_script(const std::string& script, const ScriptContext& context) {
+  if (script.find('\0') != std::string::npos || script.find('\r') != std::string::npos)
+    return fail(Errc::invalid,
+                "the batch script contains a NUL or carriage return, which sbatch refuses",
+                "look at the set-up lines and the template");
+  if (script.size() > k_largest_script)
+    return fail(
+        Errc::invalid,
+        fmt::format(
+            "the batch script has {} bytes, Slurm accepts {}", script.size(), k_largest_script));
+  if (!script.starts_with("#!"))
+    return fail(
+        Errc::invalid,
+        fmt::format("the script of template `{}` does not begin with #!", context.template_name),
+        "let the template begin with #!/bin/bash");
+  if (script.find(agent_command(context)) == std::string::npos)
+    return fail(
+        Errc::invalid,
+        fmt::format("the script of template `{}` does not start the agent", context.template_name),
+        "let the template end with {{>agent}}");
+  return {};
+}
+
 }  // namespace
 
-std::string_view builtin_sbatch_template() {
-  return k_sbatch_template;
+Result<std::string> sbatch_quote(std::string_view value) {
+  if (!is_printable(value))
+    return fail(Errc::invalid, "contains a control byte, which no #SBATCH line can hold");
+  if (value.size() > k_longest_value)
+    return fail(
+        Errc::invalid,
+        fmt::format("is {} bytes long, Slurm accepts at most {}", value.size(), k_longest_value));
+  std::string quoted = "\"";
+  for (const char c : value) {
+    if (c == '\\' || c == '"') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::optional<Template> builtin_template(const std::string& name) {
+  for (const auto& [known, text] : k_templates)
+    if (known == name) return Template{name + ".mustache", std::string(text)};
+  return std::nullopt;
+}
+
+std::vector<std::string> builtin_template_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : k_templates) names.emplace_back(name);
+  return names;
 }
 
 Directives directives_of(const sched::Submission& job) {
@@ -67,6 +147,9 @@ Directives directives_of(const sched::Submission& job) {
   put("partition", job.partition);
   put("exclude", job.exclude_nodes);
   for (const auto& [name, value] : job.options) all.push_back({name, value});
+  // The script of an array is not that of a job that continues one of its elements.
+  if (const auto array = job.once.find("array"); array != job.once.end())
+    put(array->first, array->second);
   if (job.cpus_per_task) put("cpus-per-task", std::to_string(*job.cpus_per_task));
   const std::string gpu_type = job.gpu_type.empty() ? "" : job.gpu_type + ":";
   if (job.gpus_per_node > 0) put("gpus-per-node", fmt::format("{}{}", gpu_type, job.gpus_per_node));
@@ -94,26 +177,22 @@ Result<std::string> render_sbatch(const spec::JobSpec& spec,
                                   const plan::Plan& plan,
                                   const ScriptContext& context) {
   DTS_ASSIGN(const Directives directives, make_directives(spec, plan, context));
-  DTS_ASSIGN(std::vector<std::string> lines, directive_lines(directives));
-  const Values values{{{"dtsubmit", context.dtsubmit},
-                       {"job_name", plan.job_name},
-                       {"run_dir", context.run_dir},
-                       {"version", context.version}},
-                      {{"directives", std::move(lines)}, {"setup", context.setup}}};
-  const std::string_view text = context.template_text.empty()
-                                    ? builtin_sbatch_template()
-                                    : std::string_view(context.template_text);
-  DTS_ASSIGN(std::string script, fill_template(text, context.template_name, values));
-  if (script.find('\0') != std::string::npos || script.find('\r') != std::string::npos)
-    return fail(Errc::invalid,
-                "the batch script contains a NUL or carriage return, which sbatch refuses",
-                "look at the set-up lines and the template");
-  if (script.size() > k_largest_script)
-    return fail(
-        Errc::invalid,
-        fmt::format(
-            "the batch script has {} bytes, Slurm accepts {}", script.size(), k_largest_script));
-  return script;
+  DTS_ASSIGN(const std::vector<std::string> lines, directive_lines(directives));
+  const Partials templates = [&](const std::string& name) -> Result<std::optional<Template>> {
+    if (context.templates) {
+      DTS_ASSIGN(auto found, context.templates(name));
+      if (found) return found;
+    }
+    return builtin_template(name);
+  };
+  DTS_ASSIGN(const auto main, templates(context.template_name));
+  if (!main)
+    return fail(Errc::not_found, fmt::format("there is no template `{}`", context.template_name));
+  ShellOutput script;
+  DTS_TRY(render_template(
+      *main, values_of(spec, plan, context, lines), templates, Unknown::is_error, script));
+  DTS_TRY(check_script(script.text(), context));
+  return script.text();
 }
 
 }  // namespace dts::script

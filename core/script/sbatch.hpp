@@ -5,8 +5,10 @@
 #include "core/base/result.hpp"
 #include "core/plan/plan.hpp"
 #include "core/sched/scheduler.hpp"
+#include "core/script/template/render.hpp"
 #include "core/spec/job_spec.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +20,8 @@ struct ScriptContext {
   std::string dtsubmit;            // absolute path of the program the job runs
   std::string version;             // for the header, "0.1.0"
   std::vector<std::string> setup;  // lines of shell before the agent starts (module load ...)
-  std::string template_text;       // empty: the built-in templates/sbatch.in
-  std::string template_name = "sbatch.in";  // for messages
+  std::string template_name = "sbatch";
+  Partials templates{};  // those that take the place of built-in ones; null: none
 };
 
 // One option of sbatch: --name=value, or --name where `value` is empty. Values are in the form that
@@ -42,13 +44,22 @@ using Directives = std::vector<Directive>;
                                                  const plan::Plan& plan,
                                                  const ScriptContext& context);
 
-// The complete script. Errors as make_directives() and fill_template(), and for a result that
-// sbatch would not accept: a NUL or carriage return, more than 4 MiB (max_script_size).
+// The complete script, from the template of that name. Errors as make_directives(),
+// render_template() and ShellOutput; not_found without such a template; and for a result that does
+// not start the agent or that sbatch would not accept: no #!, a NUL or carriage return, more than 4
+// MiB (max_script_size).
 [[nodiscard]] Result<std::string> render_sbatch(const spec::JobSpec& spec,
                                                 const plan::Plan& plan,
                                                 const ScriptContext& context);
 
-// templates/sbatch.in as it was when the program was built.
-[[nodiscard]] std::string_view builtin_sbatch_template();
+// templates/NAME.mustache as it was when the program was built; nullopt: there is none.
+[[nodiscard]] std::optional<Template> builtin_template(const std::string& name);
+
+[[nodiscard]] std::vector<std::string> builtin_template_names();
+
+// `value` as sbatch's own lexer reads it back (Slurm 22.05 to 25.05, src/sbatch/opt.c, not a
+// shell's): in double quotes, `\` and `"` escaped. Errc::invalid for control bytes and more than
+// 1,024 bytes.
+[[nodiscard]] Result<std::string> sbatch_quote(std::string_view value);
 
 }  // namespace dts::script

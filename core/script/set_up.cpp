@@ -32,6 +32,7 @@ class SetUpText {
 
 std::string set_up_script(const spec::JobSpec& spec, const SetUpFragment& site) {
   SetUpText steps(site);
+  if (!spec.stage.empty()) steps.add("stage", k_set_up_stage, join(spec.stage, " "));
   for (const std::string& module : spec.modules) steps.add("module", k_set_up_module, module);
   if (!spec.conda.empty()) steps.add("conda", k_set_up_conda, spec.conda);
   if (!spec.venv.empty()) steps.add("venv", k_set_up_venv, spec.venv);

@@ -24,8 +24,8 @@ std::string escape_pattern(std::string_view text) {
 }
 
 // The value of --output: the log in the run folder.
-std::string output_pattern(const std::string& run_dir) {
-  return log_path(escape_pattern(run_dir), "%j");
+std::string output_pattern(const std::string& run_dir, bool is_array) {
+  return log_path(escape_pattern(run_dir), is_array ? "%A_%a" : "%j");
 }
 
 // Seconds before its time limit at which the batch script is warned; 0: never. A job without --time
@@ -54,7 +54,7 @@ sched::Submission make_submission(const spec::JobSpec& spec,
     if (row.is_for_first_job)
       if (auto given = submission.options.extract(row.long_name().substr(2)))
         submission.once.insert(std::move(given));
-  submission.output = output_pattern(files.run_dir);
+  submission.output = output_pattern(files.run_dir, spec.slurm.count("array") > 0);
   submission.nodes = plan.nodes + plan.spares;
   // Otherwise Slurm ends the whole job when it loses one node.
   submission.no_kill = plan.spares > 0 || spec.slurm.count("no-kill") > 0;

@@ -184,6 +184,14 @@ void check_container(const Container& container, bool has_command, Diagnostics& 
     needs(!container.variables.empty(), "--container-env");
     return;
   }
+  if (container.image.ends_with(".toml"))
+    problems.push_back({"--container",
+                        fmt::format("{} is an environment definition file", container.image),
+                        k_no_definitions});
+  else if (container.runtime == ContainerRuntime::edf)
+    problems.push_back({"--container-runtime",
+                        "edf is for environment definition files, which are refused",
+                        k_no_definitions});
   if (!has_command)
     problems.push_back({"--container",
                         "the bundled trainer is not in the image",

@@ -12,6 +12,11 @@
 
 namespace dts::spec {
 
+// Why no container is made of an environment definition file (core/decisions/0011-containers.md).
+inline constexpr const char* k_no_definitions =
+    "only srun reads environment definition files, and it kills a step's program at the SIGTERM "
+    "that asks it to save: give the definition's image, mounts and variables as options";
+
 enum class ContainerRuntime {
   automatic,  // chosen on each node: the first that is installed and accepts the image
 #define DTS_CONTAINER_RUNTIME(name) name,

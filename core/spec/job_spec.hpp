@@ -20,6 +20,9 @@ namespace dts::spec {
   return {"torch", "tensorflow", "jax", "horovod", "sagemaker"};
 }
 
+// JobSpec::chain without a limit.
+inline constexpr unsigned k_endless_chain = 1000;
+
 // The size of a job as it can also be given; settle_size() turns it into numbers per node.
 struct Totals {
   bool nodes_given = false;                // JobSpec::nodes is not the default
@@ -30,6 +33,8 @@ struct Totals {
 
   [[nodiscard]] bool any() const { return ntasks || gpus || gpus_per_task || ntasks_per_gpu; }
 };
+
+struct Part;
 
 struct JobSpec {
   std::string job_name;                   // as Slurm allows them; empty: the program's
@@ -49,6 +54,7 @@ struct JobSpec {
   // An empty value is that of a flag.
   std::map<std::string, std::string> slurm;
   std::map<std::string, std::string> slurm_site;  // the same, of options that we do not know
+  std::string runs;   // folder of run directories, where the job is submitted; empty: "runs"
   std::string chdir;  // working folder of the job and its ranks; empty: where it is submitted
   // Links to the job's log, file name patterns of sbatch by the option that gave them: {"output",
   // "logs/%x-%j.out"}.
@@ -74,8 +80,12 @@ struct JobSpec {
   unsigned cores_per_rank = 0;        // 0: as many as there are
   std::string bind_threads = "none";  // OpenMP runtime whose threads are bound: auto, gnu, intel
   bool strict_binding = false;        // end where a rank is not bound as planned
-  int stop_signal = 15;               // sent once to every program to make it save and exit 85
-  Container container{};              // that programs run in
+  bool snapshot = false;              // attempts run in a copy of the files that git tracks
+  std::string script_template;        // of the batch script, by name or file; empty: "sbatch"
+  std::string interface;  // network interface that ranks meet on; empty: the fastest of all nodes
+  int stop_signal = 15;   // sent once to every program to make it save and exit 85
+  Container container{};  // that programs run in
+  std::vector<std::string> stage{};  // copied to each node's own disk, parse_stage_item()
   // Once on each node, before any rank's program and after the last; see set_up_script().
   std::vector<std::string> modules;
   std::string conda;
@@ -84,7 +94,31 @@ struct JobSpec {
   std::vector<std::string> teardown;  // likewise
   std::vector<std::string> ulimits;   // of each program, parse_resource_limit()
   std::string umask;                  // octal; empty: as it is
+  std::vector<std::string> sweep;     // parameters with their values, see core/sweep
+  std::vector<std::string> after;     // runs to wait for, parse_after()
+  unsigned chain = 0;                 // jobs of the run at most, one waiting; 0: none waits
+  std::string sweep_mode;             // how they are combined; empty: grid
   std::vector<std::string> command;   // argv of the program; empty: the bundled trainer
+  // Instead of a command: programs one after another, or side by side; only one of them is not
+  // empty. See resolve_parts().
+  std::vector<Part> steps;
+  std::vector<Part> roles;
+};
+
+enum class OnFailure {
+  all,    // the roles end, and begin again, together
+  alone,  // this role is started again while the others run
+};
+
+// One program of a job of several, with a layout of its own.
+struct Part {
+  std::string name;
+  std::string given;             // a JSON object: what it says of itself, the rest is the job's
+  bool is_stored = false;        // `given` is spelt as in spec.json, not as people type
+  std::chrono::seconds time{0};  // of all its attempts together; 0: no limit
+  OnFailure on_failure = OnFailure::all;  // of a role
+  bool until_others_end = false;          // a role that never ends by itself, a server
+  JobSpec job{};                          // the part as a job of its own
 };
 
 }  // namespace dts::spec

@@ -2,6 +2,8 @@
 #include "core/spec/option.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 namespace dts::spec {
 namespace {
@@ -27,7 +29,8 @@ std::vector<Option> all() {
                            in_group(Group::slurm, slurm_options()),
                            rare(slurm_node_options()),
                            rare(slurm_core_options()),
-                           rare(slurm_notice_options())})
+                           rare(slurm_notice_options()),
+                           rare(sweep_options())})
     rows.insert(rows.end(), part.begin(), part.end());
   return rows;
 }
@@ -40,10 +43,23 @@ std::string Option::long_name() const {
 }
 
 std::string Option::json_key() const {
-  if (*key != '\0') return key;
+  return *key != '\0' ? key : file_key();
+}
+
+std::string Option::file_key() const {
   std::string name = long_name().substr(2);
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
+}
+
+std::vector<std::string> Option::own_variables() const {
+  std::string name = "DTSUBMIT_" + file_key();
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::vector<std::string> variables;
+  // A rank has the time at which its job ends in it: a job that it submits is to have its own.
+  if (name != "DTSUBMIT_DEADLINE") variables.push_back(name);
+  if (std::string_view(variable).substr(0, 9) == "DTSUBMIT_") variables.emplace_back(variable);
+  return variables;
 }
 
 const std::vector<Option>& options() {

@@ -36,7 +36,8 @@ struct Value {
   std::function<Result<void>(const nlohmann::json& value, JobSpec& spec)> read;
   // What is written to spec.json; null: nothing is.
   std::function<nlohmann::ordered_json(const JobSpec& spec)> write;
-  bool may_be_bare = false;  // typed without a value it gets k_bare
+  bool may_be_bare = false;             // typed without a value it gets k_bare
+  std::vector<std::string> words = {};  // the only texts that there are; empty: others, too
   // What is wrong with the value in itself; empty: nothing can be.
   std::function<void(const JobSpec& spec, const std::string& option, Diagnostics& problems)> check;
 };
@@ -47,7 +48,7 @@ struct Option {
   const char* help;         // one line of --help, with the default in brackets
   const char* manual = "";  // the manual's text, man(7); empty: `help`
   const char* key = "";     // in spec.json; empty: the long name with underscores
-  // Environment variable that stands in for the option; SBATCH_*: in `dtsubmit submit` only.
+  // sbatch's environment variable for the option, or one of ours besides own_variables().
   const char* variable = "";
   Group group = Group::job;
   bool is_rare = false;  // listed by --help-all and the manual pages only
@@ -55,7 +56,11 @@ struct Option {
   bool is_for_first_job = false;
 
   [[nodiscard]] std::string long_name() const;  // "--nodes"
-  [[nodiscard]] std::string json_key() const;   // "nodes"
+  [[nodiscard]] std::string json_key() const;   // "nodes", "memory_mib"
+  [[nodiscard]] std::string file_key() const;   // the same by the option's name: "nodes", "mem"
+  // Environment variables that stand in for the option: DTSUBMIT_NODES. The first that is set
+  // counts.
+  [[nodiscard]] std::vector<std::string> own_variables() const;
 };
 
 // In the order of --help, the manual pages and spec.json.
@@ -67,6 +72,7 @@ struct Option {
 [[nodiscard]] std::vector<Option> binding_options();
 [[nodiscard]] std::vector<Option> container_options();
 [[nodiscard]] std::vector<Option> setup_options();
+[[nodiscard]] std::vector<Option> sweep_options();
 [[nodiscard]] std::vector<Option> host_options();
 [[nodiscard]] std::vector<Option> size_options();
 [[nodiscard]] std::vector<Option> slurm_options();

@@ -4,6 +4,7 @@
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/spec/option.hpp"
+#include "core/spec/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -88,19 +89,6 @@ void check_cores(Diagnostics& problems, const JobSpec& spec) {
     problems.push_back({"--cpus-per-gpu", "the job has no GPUs", "add --gpus-per-node"});
 }
 
-bool is_interpreter(std::string_view name) {
-  for (const std::string_view known :
-       {"python", "bash", "sh", "perl", "julia", "Rscript", "env", "torchrun"})
-    if (name.substr(0, known.size()) == known)
-      return name.find_first_not_of("0123456789.", known.size()) == std::string_view::npos;
-  return false;
-}
-
-std::string file_name(std::string_view path) {
-  const std::size_t slash = path.find_last_of('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
-
 }  // namespace
 
 Diagnostics validate(const JobSpec& spec) {
@@ -113,21 +101,8 @@ Diagnostics validate(const JobSpec& spec) {
   check_memory(problems, spec);
   check_cores(problems, spec);
   check_command(problems, spec.command);
+  check_parts(spec, problems);
   return problems;
-}
-
-std::string default_job_name(const std::vector<std::string>& command) {
-  std::string name = command.empty() ? "dttrain" : file_name(command[0]);
-  if (is_interpreter(name))
-    for (std::size_t i = 1; i < command.size(); ++i) {
-      if (command[i] == "-c" || command[i] == "-e") break;  // a program's text is no name
-      if (command[i].empty() || command[i][0] == '-') continue;
-      name = file_name(command[i]);
-      break;
-    }
-  if (const std::size_t dot = name.find_last_of('.'); dot != std::string::npos && dot > 0)
-    name.resize(dot);
-  return folder_name(name).substr(0, 64);
 }
 
 std::string folder_name(const std::string& job_name) {

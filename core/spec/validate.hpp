@@ -13,10 +13,6 @@ namespace dts::spec {
 // of the command may hold tabs and newlines) and every count is at least 1 and at most 65,535.
 [[nodiscard]] Diagnostics validate(const JobSpec& spec);
 
-// A safe name for a job that has none: the program's file name without folder and ending; for an
-// interpreter (python3 train.py) the first operand's. "job" where nothing is left.
-[[nodiscard]] std::string default_job_name(const std::vector<std::string>& command);
-
 // What of a job's name a folder can have; "job" where nothing is left.
 [[nodiscard]] std::string folder_name(const std::string& job_name);
 

@@ -24,18 +24,15 @@ Outcome<json> outcome_of(int status, const json& request, std::initializer_list<
   return failed_slurm(number, named_job(request));
 }
 
-// Identified by its text: the number of an array's last task is also that of the whole array.
+// Identified by its text: the number of an array's last task is also that of the whole array, which
+// slurm_kill_job() would not reach.
 Outcome<json> send_signal(const json& request,
                           std::uint16_t signal,
                           std::uint16_t flags,
                           std::initializer_list<int> fine) {
-  const auto id = job_number(request);
-  if (!id) return tl::unexpected<Failure>(id.error());
+  if (const auto id = job_number(request); !id) return tl::unexpected<Failure>(id.error());
   const std::string text = request.at("id").get<std::string>();
-  const bool plain = !parse_job_name(text)->task && !parse_job_name(text)->component;
-  const int status = plain ? slurm_kill_job(*id, signal, flags)
-                           : slurm_kill_job2(text.c_str(), signal, flags, nullptr);
-  return outcome_of(status, request, fine);
+  return outcome_of(slurm_kill_job2(text.c_str(), signal, flags, nullptr), request, fine);
 }
 
 }  // namespace
@@ -68,9 +65,13 @@ Outcome<json> exclude(const json& request) {
   slurm_free_job_info_msg(found);
   job_desc_msg_t update;
   slurm_init_job_desc_msg(&update);
-  update.job_id = *id;
+  std::string text = request.at("id").get<std::string>();
+  update.job_id_str = text.data();
   update.exc_nodes = nodes.data();
-  return outcome_of(slurm_update_job(&update), request, {});
+  job_array_resp_msg_t* answers = nullptr;  // one for each task that was not changed
+  const int status = slurm_update_job2(&update, &answers);
+  if (answers != nullptr) slurm_free_job_array_resp(answers);
+  return outcome_of(status, request, {});
 }
 
 Outcome<json> signal_batch(const json& request) {

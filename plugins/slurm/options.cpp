@@ -122,6 +122,7 @@ bool set_mail_type(job_desc_msg_t& message, const std::string& value, const Keep
 }
 
 constexpr OptionRow k_option_rows[] = {
+    {"array", text_field<&job_desc_msg_t::array_inx>},
     {"account", text_field<&job_desc_msg_t::account>},
     {"bb", text_field<&job_desc_msg_t::burst_buffer>},
     {"comment", text_field<&job_desc_msg_t::comment>},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries to the controller: one RPC each. Slurm's "no value" numbers are translated here.
+#include "plugins/slurm/array_tasks.hpp"
 #include "plugins/slurm/job_number.hpp"
 #include "plugins/slurm/job_words.hpp"
 #include "plugins/slurm/message.hpp"
@@ -55,7 +56,9 @@ json job_json(const slurm_job_info_t& info) {
   const bool pending = record.state == "pending";
   const bool planned = !pending || has_planned_start(record.reason);
   return {
-      {"id", std::to_string(info.job_id)},
+      {"id", name_of(info)},
+      {"array", info.array_job_id == 0 ? "" : std::to_string(info.array_job_id)},
+      {"tasks", waiting_tasks(info)},
       {"state", record.state},
       {"completing", (info.job_state & JOB_COMPLETING) != 0},
       {"reason", info.state_reason == WAIT_NO_REASON ? "" : record.reason},
@@ -170,6 +173,7 @@ Outcome<json> config(const json&) {
               {"claimed_exits", claimed},
               {"signals_reach_programs", !proctrack.empty() && proctrack != "proctrack/cgroup"},
               {"kill_wait_seconds", conf->kill_wait},
+              {"max_array_size", conf->max_array_sz},
               {"boot_time", static_cast<std::int64_t>(conf->boot_time)}};
 }
 

@@ -56,7 +56,7 @@ class Ranks:
 
     def hello(self, r):
         return {"type": "hello", "token": self.channel["token"], "rank": r, "world_size": self.count, "local_rank": r, "node": self.node,
-                "gpu_ids": [], "host": self.node, "pid": 100000 + r, "addresses": ["10.0.0.1", "127.0.0.1"], "worker_port": 1024 + r}
+                "gpu_ids": [], "host": self.node, "pid": 100000 + r, "addresses": ["10.0.0.1", "127.0.0.1"], "links": [], "worker_port": 1024 + r}
 
     def hear(self, rank, line):
         type_first = TYPE.match(line)  # most lines are long, and 16,384 of them are parsed here

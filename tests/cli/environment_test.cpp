@@ -77,6 +77,28 @@ Names given(const Session& session) {
   return names;
 }
 
+// What else it finds as the only one of a job's steps or roles. Variables that are called after a
+// part are checked here: the page has NAME in their place.
+Names given_to_part(const Session& session, const std::string& kind) {
+  const Output made = session.shell(
+      "echo '{\"" + kind + R"(": [{"name": "a", "command": ["env", "-0"]}]}' >parts.json)");
+  REQUIRE(made.exit_code == 0);
+  const Output run = session.dtsubmit({"run", "parts.json"});
+  CAPTURE(run.err);
+  REQUIRE(run.exit_code == 0);
+  const run::RunDirectory part{session.newest_run().path + "/" + kind + "/1-a"};
+  Names names = names_of(*read_file(part.rank_log(1, 0)));
+  const bool are_roles = kind == "roles";
+  const std::string prefix = are_roles ? "DTSUBMIT_ROLE_A_" : "DTSUBMIT_STEP_A_";
+  CHECK(names.count(prefix + "DIR") == 1);
+  for (const char* end : {"NODES", "ADDR", "PORT"})
+    CHECK((names.count(prefix + end) == 1) == are_roles);
+  std::erase_if(names, [&](const std::string& name) {
+    return name.rfind("DTSUBMIT_", 0) != 0 || name.rfind(prefix, 0) == 0;
+  });
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("the manual lists every variable that a rank is given, and no other") {
@@ -86,8 +108,12 @@ TEST_CASE("the manual lists every variable that a rank is given, and no other") 
   const Names real = given(session);
   CHECK(real.count("RANK") == 1);
   set.insert(real.begin(), real.end());
+  for (const char* kind : {"steps", "roles"}) set.merge(given_to_part(session, kind));
   set.insert("DTSUBMIT_DEADLINE");          // only Slurm has one
   set.insert("DTSUBMIT_CHECKPOINT_EVERY");  // from the second attempt on
+  set.insert("DTSUBMIT_STAGE_DIR");         // with --stage
+  const std::vector<plan::Placement> alone(1);
+  for (const auto& [name, value] : plan::slurm_step_variables(alone, 0)) set.insert(name);
   const Names page = documented("SET FOR EVERY RANK");
   for (const std::string& name : set)
     CHECK_MESSAGE(page.count(name) == 1, name, " is not in the page");

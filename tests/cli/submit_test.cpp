@@ -125,6 +125,41 @@ TEST_CASE("problems of the options, of the plan and of the program are told toge
     CHECK(contains(output.err, option));
 }
 
+TEST_CASE("an option copied from a line of srun is answered with what to do") {
+  const Session session;
+  for (const char* option : {"--container-image=i",
+                             "--container-mounts=/a:/b",
+                             "--container-workdir=/w",
+                             "--image=i",
+                             "--uenv=u",
+                             "--environment=e",
+                             "--kill-on-bad-exit",
+                             "--mpi=pmix",
+                             "--label",
+                             "--cpu-bind=none",
+                             "--overlap"}) {
+    CAPTURE(option);
+    const Output output = session.dtsubmit({"--dry-run", option, "--", "true"});
+    CHECK(output.exit_code == 2);
+    CHECK(contains(output.err, "is an option of srun"));
+  }
+}
+
+TEST_CASE("a dry run names options of the first job, and files that are not there") {
+  const Session session;
+  const Output output = session.dtsubmit(
+      {"--dry-run", "--hold", "--dependency=afterok:7", "--setup", "no/env.sh", "--", "true"});
+  CHECK(output.exit_code == 0);
+  CHECK(contains(output.out, "# for the first job only:"));
+  CHECK(contains(output.out, "--dependency=afterok:7"));
+  CHECK(contains(output.out, "--hold"));
+  CHECK(contains(output.err, "--setup: no file no/env.sh"));
+  const Output line =
+      session.dtsubmit({"--dry-run", "--setup", "source $HOME/env.sh", "--", "true"});
+  CHECK(line.err.empty());
+  CHECK_FALSE(contains(line.out, "first job only"));
+}
+
 TEST_CASE("a length of time may have a unit in every option; without one it is as documented") {
   const Session session;
   const auto spec = [&](const Words& words) {

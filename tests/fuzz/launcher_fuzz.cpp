@@ -2,7 +2,7 @@
 // Command lines: arguments between newlines, and the same bytes as a shell's text. What is inserted
 // for a launcher that is found stays within the command.
 #include "core/plan/layout/launcher_words.hpp"
-#include "core/plan/layout/shell_words.hpp"
+#include "core/plan/program/shell_words.hpp"
 #include "tests/support/fuzz.hpp"
 
 using dts::tests::must;

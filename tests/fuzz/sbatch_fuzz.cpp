@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // #SBATCH values: sbatch's lexer reads back what was written, as one word, or it was refused.
 #include "core/base/text/text.hpp"
-#include "core/script/template.hpp"
+#include "core/script/sbatch.hpp"
 #include "tests/support/fuzz.hpp"
 #include "tests/support/sbatch_lexer.hpp"
 

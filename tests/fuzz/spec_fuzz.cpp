@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Job files: a spec that is read survives its own JSON; a valid one can be planned and rendered or
 // is refused.
+#include "core/plan/composition.hpp"
 #include "core/script/sbatch.hpp"
 #include "core/spec/json.hpp"
+#include "core/spec/parts.hpp"
 #include "core/spec/validate.hpp"
 #include "tests/support/fuzz.hpp"
 
@@ -14,7 +16,10 @@ DTS_FUZZ_TARGET(input) {
     must(!spec.error().message.empty());
     return;
   }
-  const auto plan = dts::plan::make_plan(*spec, {}, "/usr/bin/dttrain");
+  const auto plan = dts::spec::is_composed(*spec)
+                        ? dts::plan::make_composition(*spec, {}, "/usr/bin/dttrain")
+                              .map([](dts::plan::Composition made) { return made.job; })
+                        : dts::plan::make_plan(*spec, {}, "/usr/bin/dttrain");
   if (!plan) {
     must(!plan.error().empty());
     return;

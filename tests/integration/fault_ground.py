@@ -70,7 +70,7 @@ class Ground(Cluster):
         self.daemons = {}
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
-                with open(f"/proc/{name}/cmdline") as file:
+                with open(f"/proc/{name}/cmdline", errors="replace") as file:
                     argv = file.read().split("\0")[:-1]
             except OSError:
                 continue

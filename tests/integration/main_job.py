@@ -143,7 +143,7 @@ def slurmd(flavour):
         node = next(e["nodes"][1] for e in run.ledger() if e["event"] == "attempt_started")
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
-                argv = open(f"/proc/{name}/cmdline").read().split("\0")
+                argv = open(f"/proc/{name}/cmdline", errors="replace").read().split("\0")
             except OSError:
                 continue
             if os.path.basename(argv[0]) == "slurmd" and node in argv and any(a.startswith(cluster.folder) for a in argv):

@@ -125,7 +125,7 @@ class Run:
             if not name.isdigit() or int(name) == os.getpid():
                 continue
             try:
-                argv = open(f"/proc/{name}/cmdline").read().split("\0")
+                argv = open(f"/proc/{name}/cmdline", errors="replace").read().split("\0")
                 environ = open(f"/proc/{name}/environ", errors="replace").read()
             except OSError:
                 continue

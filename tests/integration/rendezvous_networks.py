@@ -32,6 +32,10 @@ CASES = {
         "set up": DEAD + ["ip addr add 192.168.{n}.1/24 dev dead", "ip link set dead up", "ip addr add 10.77.0.{n}/24 dev eth0", "ip link set eth0 up",
                           "ip route add default via 192.168.{n}.99"],  # so that the wrong address is sent to, and never answers
         "address": "10.77.0.1", "interface": "eth0"},
+    "another network, by name": {
+        "set up": ["ip addr add 10.77.0.{n}/24 dev eth0", "ip link set eth0 up", "ip link add link eth0 name ib0 type macvlan mode bridge",
+                   "ip addr add 10.78.0.{n}/24 dev ib0", "ip link set ib0 up"],
+        "asked": "ib0", "address": "10.78.0.1", "interface": "ib0"},
     "the same bridge on both": {
         "set up": DEAD + ["ip link set dead name docker0", "ip addr add 172.17.0.1/16 dev docker0", "ip link set docker0 up",
                           "ip addr add 10.77.0.{n}/24 dev eth0", "ip link set eth0 up"],
@@ -89,7 +93,7 @@ class Hosts:
                 subprocess.run(["umount", file], capture_output=True)
 
 
-def new_run(place):
+def new_run(place, interface):
     """A run directory that has been planned for one machine, and is then told of two nodes."""
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     run(DTSUBMIT, "run", "--ntasks-per-node", "2", "--runs", place + "/runs", "--", "true", env=environment)
@@ -104,6 +108,12 @@ def new_run(place):
     plan.update(nodes=2, ntasks_per_node=1, launcher="mpirun", command=["/usr/bin/python3", os.path.abspath(__file__), "rank"])
     with open(folder + "/plan.json", "w") as file:
         json.dump(plan, file)
+    with open(folder + "/spec.json") as file:
+        spec = json.load(file)
+    if interface:
+        spec["interface"] = interface
+    with open(folder + "/spec.json", "w") as file:
+        json.dump(spec, file)
     return folder
 
 
@@ -111,7 +121,7 @@ def meet(name, case, base):
     place = f"{base}/{re.sub('[^a-z0-9]', '-', name.lower())}"
     os.makedirs(place + "/bin")
     os.symlink(HERE + "/rendezvous_launcher.py", place + "/bin/mpirun")
-    folder = new_run(place)
+    folder = new_run(place, case.get("asked"))
     hosts = Hosts(place, case["set up"])
     try:
         world = [{"rank": r, "world": 2, "local": 0, "node": f"n{r}", "under": " ".join(enter(place, NAMES[r]))} for r in (0, 1)]

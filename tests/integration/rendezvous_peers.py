@@ -60,7 +60,7 @@ def greet(port, line):
 
 def hostile():
     port = channel()["port"]
-    rank = {"rank": 0, "world_size": 2, "local_rank": 0, "node": "n1", "gpu_ids": [], "host": "n1", "pid": 1, "addresses": [], "worker_port": 1}
+    rank = {"rank": 0, "world_size": 2, "local_rank": 0, "node": "n1", "gpu_ids": [], "host": "n1", "pid": 1, "addresses": [], "links": [], "worker_port": 1}
     lines = [os.urandom(4096) + b"\n", b'{"type":"hello","tok', b"[" * 100000 + b"\n", b"\n\n\n", b'{"type":"exited","code":0}\n',
              json.dumps({"type": "hello", "token": "0" * 32, **rank}).encode() + b"\n"]
     for line in lines:

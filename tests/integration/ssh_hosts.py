@@ -72,7 +72,7 @@ def ours():
     found = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            argv = open(f"/proc/{name}/cmdline").read().split("\0")
+            argv = open(f"/proc/{name}/cmdline", errors="replace").read().split("\0")
         except OSError:
             continue
         if argv[0] in (DTSUBMIT, "ssh") or MEMBER in argv:

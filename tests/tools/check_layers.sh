@@ -14,9 +14,11 @@ BEGIN {
   arrows["core/base/files"] = arrows["core/base/text"] " core/base/text/"
   arrows["core/base/os"] = arrows["core/base/files"] " core/base/files/"
   arrows["core/base/net"] = arrows["core/base/os"] " core/base/os/"
-  arrows["core/spec"] = "core/spec/values/json_values.hpp core/base/"
+  arrows["core/spec"] = "core/spec/values/json_values.hpp core/spec/file/ core/base/"
+  arrows["core/spec/file"] = "core/spec/ core/base/"
   arrows["core/spec/values"] = "core/spec/ core/base/"
   arrows["core/spec/options"] = "core/spec/ core/base/"
+  arrows["core/stage"] = "core/spec/stage.hpp core/base/"
   arrows["core/topo"] = "core/base/"
   arrows["core/topo/nvml"] = "core/topo/topology.hpp core/topo/json.hpp core/base/"
   arrows["core/topo/hwloc"] = "core/topo/ core/base/"
@@ -25,10 +27,14 @@ BEGIN {
   arrows["core/plan/gpus"] = "core/plan/cores/ " arrows["core/plan/cores"]
   arrows["core/plan"] = "core/spec/ core/topo/topology.hpp core/topo/distance.hpp core/base/"
   arrows["core/plan/binding"] = "core/plan/plan.hpp core/plan/ranks_by_node.hpp core/plan/gpus/ core/plan/cores/ " arrows["core/plan"]
+  arrows["core/plan/program"] = "core/spec/ core/base/"
   arrows["core/plan/layout"] = "core/plan/ " arrows["core/plan"]
   arrows["core/sched"] = "core/base/"
-  arrows["core/script"] = "core/sched/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
+  arrows["core/script"] = "core/script/template/ core/sched/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
+  arrows["core/sweep"] = "core/plan/ core/spec/ core/topo/topology.hpp core/base/"
+  arrows["core/script/template"] = "core/base/"
   arrows["core/plugin"] = "core/sched/ core/base/"
+  arrows["core/provenance"] = "core/base/"
   arrows["core/run/directory"] = "core/base/"
   arrows["core/run/event"] = "core/base/"
   arrows["core/run/ledger"] = "core/run/event/ core/run/directory/ core/base/"
@@ -38,19 +44,20 @@ BEGIN {
   arrows["core/cluster"] = "core/cluster/layout/ core/base/"
   arrows["core/reliability"] = "core/base/"
   arrows["core/launch/wire"] = "core/spec/container.hpp core/plan/ core/run/directory/ core/base/"
-  arrows["core/launch/job"] = "core/launch/wire/ core/script/ core/plan/ core/run/ core/sched/ core/spec/ core/base/"
+  arrows["core/launch/job"] = "core/launch/wire/ core/sweep/ core/script/ core/plan/ core/run/ core/sched/ core/spec/ core/base/"
   arrows["core/launch/program"] = "core/launch/wire/ core/plan/ core/base/"
   arrows["core/launch/container"] = "core/spec/container.hpp core/spec/container_runtimes.inc core/plan/plan.hpp core/base/"
   arrows["core/launch/launcher"] = "core/spec/launchers.inc core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/binding"] = "core/launch/wire/ core/plan/ core/run/directory/ core/base/"
   arrows["core/launch/health"] = "core/launch/launcher/ core/launch/wire/ core/plan/ core/run/ core/topo/ core/base/"
-  arrows["core/launch/rank"] = "core/spec/container.hpp core/launch/container/ core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
+  arrows["core/launch/rank"] = "core/spec/container.hpp core/stage/ core/launch/container/ core/launch/health/ core/launch/binding/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/directory/ core/topo/ core/base/"
   arrows["core/launch/attempt/state"] = "core/launch/wire/ core/plan/ core/run/ core/spec/job_spec.hpp core/topo/topology.hpp core/base/"
   arrows["core/launch/attempt/start"] = "core/launch/attempt/state/ core/launch/health/ core/launch/binding/ core/topo/json.hpp core/topo/restrict.hpp " arrows["core/launch/attempt/state"]
   arrows["core/launch/attempt/watch"] = "core/launch/attempt/start/ core/launch/attempt/state/ core/launch/binding/ core/reliability/ " arrows["core/launch/attempt/state"]
   arrows["core/launch/attempt"] = "core/launch/attempt/ " arrows["core/launch/attempt/state"]
   arrows["core/launch/agent/runner"] = "core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/topo/topology.hpp core/base/"
-  arrows["core/launch/agent"] = "core/launch/agent/runner/ core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/spec/ core/plugin/ core/topo/ core/base/"
+  arrows["core/launch/agent/after"] = "core/sweep/ core/launch/job/ core/plugin/ core/run/ core/sched/ core/spec/ core/plan/ core/base/"
+  arrows["core/launch/agent"] = "core/sweep/ core/launch/agent/after/ core/launch/agent/runner/ core/stage/ core/launch/attempt/ core/launch/health/ core/launch/program/ core/launch/launcher/ core/launch/job/ core/launch/wire/ core/plan/ core/run/ core/sched/ core/spec/ core/plugin/ core/topo/ core/base/"
   arrows["core/drill"] = "core/launch/ core/cluster/ core/plan/ core/run/ core/sched/ core/plugin/ core/spec/ core/base/"
   arrows["core/train/device"] = "core/base/"
   arrows["core/train/comm"] = "core/train/device/ core/base/"
@@ -71,6 +78,7 @@ BEGIN {
   homes["doctest/"] = "tests/"
   homes["mpi.h"] = homes["dnnl"] = homes["oneapi/"] = homes["zlib.h"] = homes["cu"] = homes["nccl"] = "core/train/"
   homes["tl/"] = "core/base/ plugins/"
+  homes["toml++/"] = "core/spec/file/"
   homes["fmt/"] = homes["nlohmann/"] = "core/ cli/ plugins/ tests/"
 }
 function bad(why) {

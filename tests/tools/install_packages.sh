@@ -8,7 +8,7 @@ packages=(
   slurmctld slurmd slurm-client libslurm-dev
   openmpi-bin libopenmpi-dev libhwloc-dev
   libdnnl-dev ocl-icd-opencl-dev  # dnnl's CMake file looks for OpenCL and only recommends it
-  nlohmann-json3-dev libcli11-dev libfmt-dev libexpected-dev doctest-dev
+  nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev libexpected-dev doctest-dev
   libxxhash-dev zlib1g-dev
   dataset-fashion-mnist
   procps iproute2 util-linux python3
@@ -16,7 +16,7 @@ packages=(
 # Only the tests need these; the quickstart does not.
 if [ "${1:-}" = --with-tests ]; then
   packages+=(clang clang-format clang-tidy libclang-rt-14-dev libomp-dev python3-torch groff-base mandoc
-    openssh-server openssh-client charliecloud-runtime busybox-static)
+    openssh-server openssh-client charliecloud-runtime busybox-static python3-jsonschema)
 fi
 
 missing=()

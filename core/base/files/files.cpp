@@ -46,6 +46,21 @@ struct TemporaryFile {
   }
 };
 
+// Those that their owner may not change, as an unpacked archive can have them.
+void open_folders(const fs::path& top) {
+  std::error_code error;
+  const auto open = [&error](const fs::path& path) {
+    if (fs::is_directory(fs::symlink_status(path, error)))
+      fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
+  };
+  open(top);
+  // Each is opened before the iterator enters it.
+  for (fs::recursive_directory_iterator each(top, error), end; !error && each != end;) {
+    open(each->path());
+    each.increment(error);
+  }
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
@@ -162,6 +177,10 @@ bool exists(const std::string& path) {
 Result<void> remove_all(const std::string& path) {
   std::error_code error;
   fs::remove_all(path, error);
+  if (error == std::errc::permission_denied) {
+    open_folders(path);
+    fs::remove_all(path, error);
+  }
   if (error) return fail(Errc::io, "cannot remove " + path + ": " + error.message());
   return {};
 }
@@ -200,7 +219,10 @@ Result<void> make_link(const std::string& target, const std::string& link) {
 std::string absolute_path(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
-  return error ? path : absolute.lexically_normal().string();
+  if (error) return path;
+  std::string normal = absolute.lexically_normal().string();
+  if (normal.size() > 1 && normal.back() == '/') normal.pop_back();
+  return normal;
 }
 
 }  // namespace dts

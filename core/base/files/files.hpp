@@ -70,6 +70,7 @@ enum class Durability {
 // replaced. Errc::io where something else is there already.
 [[nodiscard]] Result<void> make_link(const std::string& target, const std::string& link);
 
+// Without "." and "..", and without a slash at the end.
 [[nodiscard]] std::string absolute_path(const std::string& path);
 
 }  // namespace dts

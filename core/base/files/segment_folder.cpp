@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <ctime>
 
 namespace dts {
 namespace {
@@ -34,6 +35,12 @@ bool is_still(int fd, const std::string& path) {
 
   return ::fstat(fd, &held) == 0 && ::lstat(path.c_str(), &now) == 0 && held.st_dev == now.st_dev &&
          held.st_ino == now.st_ino;
+}
+
+bool is_older(int fd, std::chrono::seconds age) {
+  struct stat info {};
+
+  return ::fstat(fd, &info) == 0 && ::time(nullptr) - info.st_mtim.tv_sec >= age.count();
 }
 
 UniqueFd open_folder(const std::string& path) {
@@ -66,12 +73,13 @@ SegmentFolder::~SegmentFolder() {
   if (lock_.valid()) remove_if_last(lock_, path_);
 }
 
-void remove_left_segments(const std::string& parent) {
+void remove_left_segments(const std::string& parent, std::chrono::seconds age) {
   for (const std::string& name : list_folder(parent)) {
     if (name.rfind(prefix(), 0) != 0) continue;
     const std::string path = parent + "/" + name;
     const UniqueFd folder = open_folder(path);
-    if (folder.valid() && is_ours(folder.get())) remove_if_last(folder, path);
+    if (folder.valid() && is_ours(folder.get()) && is_older(folder.get(), age))
+      remove_if_last(folder, path);
   }
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder for files of shared memory that goes when the last process that uses it has gone,
-// whichever way that ended.
+// A folder for files of a node that goes when the last process that uses it has gone, whichever way
+// that ended.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
 
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dts {
 
@@ -33,6 +35,10 @@ class SegmentFolder {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  // It stays when everybody has left, until remove_left_segments() finds it. Gives the lock, which
+  // says that it is in use as long as a descriptor of it is open in any process.
+  [[nodiscard]] UniqueFd keep() && { return std::move(lock_); }
+
  private:
   SegmentFolder(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
 
@@ -41,7 +47,9 @@ class SegmentFolder {
 };
 
 // Removes this user's folders in `parent` that nobody has joined any more: their processes were
-// killed before they could leave. Never one of another user's, never one that is in use.
-void remove_left_segments(const std::string& parent);
+// killed before they could leave. Never one of another user's, never one that is in use, or in
+// which a name has changed within `age`.
+void remove_left_segments(const std::string& parent,
+                          std::chrono::seconds age = std::chrono::seconds(0));
 
 }  // namespace dts

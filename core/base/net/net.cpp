@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/net/net.hpp"
 
+#include "core/base/net/interfaces.hpp"
 #include "core/base/os/wait.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -26,13 +25,6 @@ namespace {
 // The socket API types addresses by cast; these two keep the casts in one place.
 sockaddr* as_sockaddr(sockaddr_storage* address) {
   return reinterpret_cast<sockaddr*>(address);
-}
-
-std::string numeric(const sockaddr* address, socklen_t length) {
-  char text[NI_MAXHOST];
-  if (::getnameinfo(address, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) return {};
-  const std::string result = text;
-  return result.rfind("::ffff:", 0) == 0 ? result.substr(7) : result;
 }
 
 Result<UniqueFd> listen_family(int family, unsigned port) {
@@ -236,57 +228,14 @@ std::string local_address(int fd) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
   if (::getsockname(fd, as_sockaddr(&address), &length) != 0) return {};
-  return numeric(as_sockaddr(&address), length);
+  return numeric_address(as_sockaddr(&address), length);
 }
 
 std::string peer_address(int fd) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
   if (::getpeername(fd, as_sockaddr(&address), &length) != 0) return {};
-  return numeric(as_sockaddr(&address), length);
-}
-
-namespace {
-
-struct InterfaceAddress {
-  std::string interface;
-  std::string address;
-  bool loopback = false;
-};
-
-std::vector<InterfaceAddress> usable_addresses() {
-  ifaddrs* list = nullptr;
-  if (::getifaddrs(&list) != 0) return {};
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
-  std::vector<InterfaceAddress> found;
-  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
-    const int family = one->ifa_addr->sa_family;
-    if (family != AF_INET && family != AF_INET6) continue;
-    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    const std::string text = numeric(one->ifa_addr, length);
-    if (text.empty() || text.rfind("fe80:", 0) == 0) continue;
-    found.push_back({one->ifa_name, text, (one->ifa_flags & IFF_LOOPBACK) != 0});
-  }
-  return found;
-}
-
-}  // namespace
-
-std::vector<std::string> interface_addresses() {
-  std::vector<InterfaceAddress> found = usable_addresses();
-  std::stable_partition(found.begin(), found.end(), [](const auto& one) { return !one.loopback; });
-  std::vector<std::string> addresses;
-  for (InterfaceAddress& one : found) addresses.push_back(std::move(one.address));
-  return addresses;
-}
-
-std::string interface_of(const std::string& address) {
-  // All of 127.0.0.0/8 belongs to the loopback interface, although it lists only one address.
-  const std::string listed = address.rfind("127.", 0) == 0 ? "127.0.0.1" : address;
-  for (const InterfaceAddress& one : usable_addresses())
-    if (one.address == listed) return one.interface;
-  return {};
+  return numeric_address(as_sockaddr(&address), length);
 }
 
 std::string host_name() {

@@ -51,13 +51,6 @@ struct HeldPort {
 [[nodiscard]] std::string local_address(int fd);
 [[nodiscard]] std::string peer_address(int fd);
 
-// Addresses of the interfaces that are up, loopback ones last; link-local IPv6 is left out because
-// it means nothing without an interface.
-[[nodiscard]] std::vector<std::string> interface_addresses();
-
-// The interface that has this address; empty: none has it.
-[[nodiscard]] std::string interface_of(const std::string& address);
-
 [[nodiscard]] std::string host_name();
 
 }  // namespace dts

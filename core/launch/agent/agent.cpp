@@ -4,12 +4,19 @@
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
+#include "core/base/text/array_indices.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/agent/after/start_condition.hpp"
 #include "core/launch/agent/attempt_loop.hpp"
+#include "core/launch/agent/composed_run.hpp"
+#include "core/launch/job/chain.hpp"
+#include "core/launch/job/element.hpp"
+#include "core/run/directory/parts.hpp"
 #include "core/run/index/find.hpp"
 #include "core/run/ledger/events.hpp"
 #include "core/run/ledger/history.hpp"
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
 
 #include <csignal>
@@ -17,8 +24,26 @@
 namespace dts::launch {
 namespace {
 
-sched::JobId job_of_environment() {
-  return JobId::parse(getenv_lookup("SLURM_JOB_ID").value_or("")).value_or(JobId());
+// In a job array one script serves all elements.
+Result<run::RunDirectory> run_of_job(const std::string& folder) {
+  DTS_ASSIGN(run::RunDirectory run, run::open_run(folder));
+  if (!is_sweep(run)) return run;
+  const auto index = parse_number(getenv_lookup("SLURM_ARRAY_TASK_ID").value_or(""));
+  const auto array = JobId::parse(getenv_lookup("SLURM_ARRAY_JOB_ID").value_or(""));
+  if (!index || *index > k_highest_index || !array)
+    return fail(Errc::invalid,
+                fmt::format("{} is a sweep, and this job is none of its elements: "
+                            "SLURM_ARRAY_TASK_ID and SLURM_ARRAY_JOB_ID are not set",
+                            run.path),
+                "name an element's run directory");
+  DTS_ASSIGN(const sweep::Sweep sweep, read_sweep(run));
+  return open_element(run, sweep, static_cast<unsigned>(*index), *array);
+}
+
+// The next job of a chain whose run was stopped before it could be cancelled.
+bool is_left_over(const run::RunDirectory& run) {
+  const auto chain = read_chain(run);
+  return chain && !chain->waiting.empty() && chain->waiting == own_job(getenv_lookup);
 }
 
 // A run whose own files cannot say what to do next is over; the places where people look get the
@@ -32,7 +57,7 @@ void note_unreadable(const run::RunDirectory& run, const Error& failed, bool loc
                               0,
                               run::latest_attempt(run),
                               damaged ? run::Cause::run_damaged : run::Cause::launch_failed)) {
-    event.job = local ? JobId() : job_of_environment();
+    event.job = local ? JobId() : own_job(getenv_lookup);
     if (const auto noted = run::append_event(run.ledger(), std::move(event)); !noted)
       log("{}", noted.error().message);
   }
@@ -44,7 +69,7 @@ Result<int> run_agent(const AgentOptions& options) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   DTS_ASSIGN(UniqueFd signals,
              take_signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGCHLD}));
-  DTS_ASSIGN(const run::RunDirectory run, run::open_run(options.run_directory));
+  DTS_ASSIGN(const run::RunDirectory run, run_of_job(options.run_directory));
   // Slurm requeues a job whose batch daemon has vanished, even if the run is finished.
   if (const auto ledger = run::load_ledger(run.ledger())) {
     if (const auto damage = run::damage_words(*ledger, run.ledger()); !damage.empty())
@@ -53,12 +78,24 @@ Result<int> run_agent(const AgentOptions& options) {
       log("{} is complete: nothing is left to do", run.path);
       return 0;
     }
+    if (!options.local && run::final_decision(ledger->events) != nullptr && is_left_over(run)) {
+      log("{} has been stopped: nothing is left to do", run.path);
+      return 0;
+    }
   }
   auto job = read_assignment(run, options.local);
   if (!job) {
     note_unreadable(run, job.error(), options.local);
     return tl::unexpected<Error>(std::move(job).error());
   }
+  if (!options.local) {
+    auto waits = wait_on(*job);
+    if (!waits) note_unreadable(run, waits.error(), false);
+    DTS_ASSIGN(const std::optional<int> code, std::move(waits));
+    if (code) return *code;
+  }
+  if (!run::parts_of(run).empty())
+    return ComposedRun(options, *std::move(job), std::move(signals)).run();
   AttemptLoop attempts(options, *std::move(job), std::move(signals));
   auto code = attempts.run().map_error(
       [&attempts](Error failed) { return attempts.explained(std::move(failed)); });

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // `dtsubmit agent`: the batch script's process. It owns the job from the first attempt to the
-// decision after the last: done, restart here, requeue, or stop.
+// decision after the last: done, restart here, requeue, or stop. Of a composed run, it starts one
+// such agent for each part.
 #pragma once
 
 #include "core/base/result.hpp"
 #include "core/run/directory/rank_logs.hpp"
 
+#include <optional>
 #include <string>
 
 namespace dts::launch {
+
+// The agent of one part of a composed run: what concerns the whole job is its caller's, see
+// ComposedRun.
+struct PartOptions {
+  bool returns_restarts = false;  // a restart is the caller's, too
+};
 
 struct AgentOptions {
   std::string run_directory;  // absolute
   bool local = false;    // `dtsubmit run`: no scheduler, ranks' output also on our standard output
   std::string dtsubmit;  // our program's path, for `rank`
   run::RankSelection shown{};  // shown on standard output if `local`
+  std::optional<PartOptions> part{};
 };
 
 // Blocks until the run is done, stopped, or the scheduler ends the job. Returns the job's exit

@@ -2,6 +2,7 @@
 // The attempts of one job, one after another, and the decision after each. One thread.
 #pragma once
 
+#include "core/launch/agent/job_end.hpp"
 #include "core/launch/agent/recorded_attempt.hpp"
 #include "core/run/directory/presence.hpp"
 
@@ -43,22 +44,14 @@ class AttemptLoop {
   void close(const Error* failed);
 
  private:
-  [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
-  [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
-                                     const Result<JobWatch::Returned>& answer);
-  [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
-  [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
-  void cancel();
-  void watch_the_job();
   [[nodiscard]] Result<std::optional<int>> carry_out(const AttemptEnd& ended,
                                                      const run::Decision& decision);
   [[nodiscard]] Result<std::optional<int>> pause(const AttemptEnd& ended,
                                                  std::chrono::seconds delay);
   [[nodiscard]] Result<std::optional<int>> end_in_pause(int signal);
-  void note_successor(sched::JobId job) const;
   [[nodiscard]] run::Decision decide(const AttemptEnd& ended,
                                      const std::vector<run::Event>& events) const;
-  void wait_for_the_end();
+  void leave_nodes();
   [[nodiscard]] Result<AttemptEnd> make_attempt();
 
   const AgentOptions& options_;
@@ -72,8 +65,11 @@ class AttemptLoop {
   UniqueFd terminal_;  // standard error at the start; attempts log to their own folders
   std::unique_ptr<JobWatch> watch_;
   std::optional<RecordedAttempt> attempt_;  // the newest
-  bool told_to_end_ = false;                // by the scheduler
-  bool disk_was_full_ = false;              // at the end of the last attempt
+  JobEnd end_{job_, ledger_, signals_.get(), [this](run::Event event) {
+                return attempt_->note(std::move(event));
+              }};
+  bool has_left_ = false;       // see leave_nodes()
+  bool disk_was_full_ = false;  // at the end of the last attempt
 };
 
 }  // namespace dts::launch

@@ -93,6 +93,7 @@ RunnerSettings RecordedAttempt::runner_settings() {
   settings.attempt.record = record_;
   settings.dtsubmit = in_.options.dtsubmit;
   settings.local = in_.options.local;
+  settings.names_nodes = plan_.spares > 0 || in_.options.part;
   settings.signals = in_.signals;
   settings.topology = in_.topology;
   settings.watch = in_.watch;

@@ -8,6 +8,12 @@
 #include "core/launch/job/allocation.hpp"
 #include "core/launch/job/node_scripts.hpp"
 
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace dts::launch {
 namespace {
 
@@ -20,6 +26,21 @@ std::chrono::seconds quiet_limit() {
   if (!asked || asked->count() < 1 || *asked > k_longest_quiet)
     return AttemptSettings().quiet_limit;
   return std::chrono::ceil<std::chrono::seconds>(*asked);
+}
+
+// What ComposedRun tells the agent of a part; other agents have none: is_leaky_variable().
+std::vector<std::pair<std::string, std::string>> part_variables() {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) continue;
+    const bool is_of_part = text.starts_with("DTSUBMIT_STEP") ||
+                            text.starts_with("DTSUBMIT_ROLE") ||
+                            text.starts_with("DTSUBMIT_JOB_DIR=");
+    if (is_of_part) variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
 }
 
 }  // namespace
@@ -39,6 +60,11 @@ AttemptSettings attempt_settings(const Assignment& job, unsigned number) {
                           {"DTSUBMIT_CHECKPOINT_DIR", job.run.checkpoints()},
                           {"PYTHONUNBUFFERED", "1"},
                           {"DTSUBMIT_BEGIN_ANEW", may_begin_anew ? "1" : "0"}};
+  for (auto& variable : part_variables()) settings.environment.push_back(std::move(variable));
+  if (job.membership)
+    for (auto& variable : sweep::variables_of(*job.membership))
+      settings.environment.push_back(std::move(variable));
+  settings.in_slurm = !job.allocation.job.empty();
   settings.quiet_limit = quiet_limit();
   NodeScripts scripts = node_scripts(job.spec);
   settings.set_up = std::move(scripts.set_up);

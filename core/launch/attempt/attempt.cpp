@@ -17,7 +17,7 @@ Attempt::Attempt(AttemptSettings settings, Time now)
       places_(settings_, ranks_, news_),
       rendezvous_(settings_, ranks_, places_, ending_, news_),
       check_(settings_, clock_, ranks_, places_, ending_, news_),
-      set_up_(settings_, ranks_, places_, ending_),
+      set_up_(settings_, ranks_, places_, ending_, news_),
       start_(settings_, ranks_, places_, set_up_, ending_),
       pace_(settings_, ranks_, ending_, news_),
       binding_(settings_, clock_, ranks_, places_, pace_, ending_, news_),
@@ -59,6 +59,9 @@ void Attempt::on_rank(unsigned rank, FromRank& message, Time now) {
                  },
                  [&](SetUpEnded& m) {
                    if (is_in(Phase::setting_up)) set_up_.on_ended(rank, std::move(m), now);
+                 },
+                 [&](const Staging& m) {
+                   if (is_in(Phase::setting_up)) set_up_.on_staging(rank, m, now);
                  },
                  [&](const Bound& m) {
                    if (all_run || is_in(Phase::starting)) binding_.on_bound(rank, m, all_run, now);

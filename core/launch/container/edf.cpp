@@ -6,15 +6,6 @@
 
 namespace dts::launch {
 
-const ContainerType k_edf_runtime{
-    "srun",
-    {},
-    "only srun reads environment definition files, and it kills a step's program at the SIGTERM "
-    "that "
-    "asks it to save: give the definition's image, mounts and variables as options",
-    false,
-    false,
-    false,
-    nullptr};
+const ContainerType k_edf_runtime{"srun", {}, spec::k_no_definitions, false, false, false, nullptr};
 
 }  // namespace dts::launch

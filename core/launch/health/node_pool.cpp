@@ -120,6 +120,12 @@ void NodePool::remember(const run::Outcome& outcome, const std::vector<std::stri
     suspects_.insert(one.node);
 }
 
+std::vector<std::string> NodePool::reachable() const {
+  std::vector<std::string> nodes = settings_.nodes;
+  std::erase_if(nodes, [this](const std::string& node) { return down_.count(node) > 0; });
+  return nodes;
+}
+
 bool NodePool::has_spares() const {
   if (!has_any()) return false;
   const auto left = std::count_if(

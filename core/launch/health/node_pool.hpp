@@ -41,6 +41,9 @@ class NodePool {
   // scheduler reports down.
   void remember(const run::Outcome& outcome, const std::vector<std::string>& down);
 
+  // The job's nodes, without those that the scheduler reports down.
+  [[nodiscard]] std::vector<std::string> reachable() const;
+
   // True if enough nodes are left that have not failed yet.
   [[nodiscard]] bool has_spares() const;
 

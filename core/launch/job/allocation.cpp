@@ -50,6 +50,15 @@ Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {
 
 }  // namespace
 
+// The number of an array's last task is also that of the array: an order by it would reach all.
+JobId own_job(const Lookup& lookup) {
+  const auto array = lookup("SLURM_ARRAY_JOB_ID");
+  const auto task = lookup("SLURM_ARRAY_TASK_ID");
+  const std::string text =
+      array && task ? *array + "_" + *task : lookup("SLURM_JOB_ID").value_or("");
+  return JobId::parse(text).value_or(JobId());
+}
+
 Result<Allocation> slurm_allocation(const Lookup& lookup) {
   Allocation allocation;
   DTS_TRY(refuse_heterogeneous(lookup));
@@ -57,7 +66,7 @@ Result<Allocation> slurm_allocation(const Lookup& lookup) {
   auto id = JobId::parse(job);
   if (!id || !id->number())
     return fail(Errc::invalid, fmt::format("SLURM_JOB_ID=`{}` is not a job id", job));
-  allocation.job = *std::move(id);
+  allocation.job = own_job(lookup);
   allocation.restart_count =
       static_cast<unsigned>(parse_number(lookup("SLURM_RESTART_COUNT").value_or("0")).value_or(0));
   allocation.node = node_name(lookup, host_name());

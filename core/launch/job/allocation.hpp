@@ -22,6 +22,10 @@ struct Allocation {
   std::vector<unsigned> tasks_per_node;
 };
 
+// This job's id as the scheduler's commands take it: "4711", or "4711_3" in a job array, whose
+// tasks have numbers of their own, too. Empty outside a job.
+[[nodiscard]] JobId own_job(const Lookup& lookup);
+
 // Errc::invalid if a variable is missing or malformed, for a heterogeneous job, and for a job whose
 // tasks are distributed by a host file: Slurm then does not report how many each node has. The
 // order of the nodes means nothing here: since Slurm 26.05 the ranks may follow the network's

@@ -3,6 +3,7 @@
 
 #include "core/base/files/own_file.hpp"
 #include "core/base/os/environment.hpp"
+#include "core/launch/job/element.hpp"
 #include "core/plan/layout/json.hpp"
 #include "core/spec/json.hpp"
 
@@ -31,6 +32,9 @@ Result<Assignment> read_assignment(const run::RunDirectory& run, bool local) {
   DTS_ASSIGN(read.spec, read_spec(run));
   DTS_ASSIGN(read.policy, read_policy(read.spec));
   DTS_ASSIGN(read.plan, read_plan(run));
+  if (is_element(run)) {
+    DTS_ASSIGN(read.membership, read_membership(run));
+  }
   DTS_ASSIGN(read.allocation,
              local ? local_allocation(read.plan) : slurm_allocation(getenv_lookup));
   if (!local) DTS_TRY(check_allocation(read.allocation, read.plan));

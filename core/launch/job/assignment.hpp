@@ -6,6 +6,9 @@
 #include "core/run/directory/run_directory.hpp"
 #include "core/run/ledger/policy.hpp"
 #include "core/spec/job_spec.hpp"
+#include "core/sweep/element.hpp"
+
+#include <optional>
 
 namespace dts::launch {
 
@@ -14,7 +17,8 @@ struct Assignment {
   spec::JobSpec spec;
   run::Policy policy;
   plan::Plan plan;
-  Allocation allocation;  // as planned
+  Allocation allocation;                        // as planned
+  std::optional<sweep::Membership> membership;  // of an element of a sweep
 };
 
 // With `local` there is no scheduler, and the plan enforces --cpus-per-task. Errors: of read_spec()

@@ -18,9 +18,6 @@
 #include <set>
 
 namespace dts::launch {
-namespace {
-
-// The folder that the run was submitted from.
 Result<std::string> work_folder(const run::RunDirectory& run) {
   DTS_ASSIGN(const std::string text, read_own_file(run.provenance()));
   const auto record = nlohmann::json::parse(text, nullptr, false);
@@ -28,8 +25,6 @@ Result<std::string> work_folder(const run::RunDirectory& run) {
     return fail(Errc::invalid, run.provenance() + ": no \"folder\"");
   return record["folder"].get<std::string>();
 }
-
-}  // namespace
 
 std::vector<std::string> scrubbed_environment() {
   std::vector<std::string> environment;
@@ -130,7 +125,7 @@ Result<sched::JobId> find_job(sched::Scheduler& scheduler, const run::RunDirecto
   if (const sched::JobId job = run::newest_job(events); !job.empty() || !lock.valid()) return job;
   DTS_ASSIGN(const auto jobs, sched::find_jobs(scheduler, run.script()));
   if (jobs.empty()) return sched::JobId();
-  const sched::JobId found = jobs.back().id;
+  const sched::JobId found = jobs.back().array.empty() ? jobs.back().id : jobs.back().array;
   DTS_TRY(run::append_event(
       run.ledger(),
       {.job = found,

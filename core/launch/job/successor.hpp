@@ -16,6 +16,10 @@ namespace dts::launch {
 // Our environment without the variables that must not leak into a job.
 [[nodiscard]] std::vector<std::string> scrubbed_environment();
 
+// Where all attempts of the run work: the folder that it was submitted from, or with --snapshot a
+// copy of it. Errors: a provenance.json that cannot be read.
+[[nodiscard]] Result<std::string> work_folder(const run::RunDirectory& run);
+
 // The request that the run's files were once made into, with our own environment. Errors: a file of
 // the run directory that cannot be read.
 [[nodiscard]] Result<sched::Submission> make_successor(const run::RunDirectory& run);

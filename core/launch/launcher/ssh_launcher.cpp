@@ -80,7 +80,7 @@ Result<void> SshLauncher::start(const plan::Plan& plan, const NodeOrder& order) 
   link.order = to_bytes(order);
   if (!link.to_it.open() || !link.from_it.open()) return fail_errno("cannot make a pipe");
   Command command;
-  command.argv = ssh_command(plan.ssh, link.host, program_path());
+  command.argv = ssh_command(plan.ssh, link.host, {program_path(), "node"});
   command.stdin_fd = link.to_it.read_end.get();
   command.stdout_fd = command.stderr_fd = link.from_it.write_end.get();
   command.parent_death_signal = SIGKILL;
@@ -205,7 +205,7 @@ std::vector<std::string> travelling_environment() {
 
 std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
                                      const std::string& host,
-                                     const std::string& dtsubmit) {
+                                     const std::vector<std::string>& words) {
   std::vector<std::string> argv = ssh;
   argv.insert(argv.end(), {"-T", "-x"});
   for (const char* option : {"BatchMode=yes",
@@ -218,7 +218,9 @@ std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
                              "ClearAllForwardings=yes",
                              "RemoteCommand=none"})
     argv.insert(argv.end(), {"-o", option});
-  argv.insert(argv.end(), {"--", host, "exec " + shell_quote(dtsubmit) + " node"});
+  std::string line = "exec";
+  for (const std::string& word : words) line += " " + shell_quote(word);
+  argv.insert(argv.end(), {"--", host, line});
   return argv;
 }
 

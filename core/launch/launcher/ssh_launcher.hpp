@@ -12,11 +12,11 @@ namespace dts::launch {
 
 // `ssh` is the user's ssh command, whose options win over ours: ssh_config(5) uses the first value
 // of each. No password is asked for, nothing is forwarded; a host that does not answer is given up
-// after seconds, one that falls silent after a minute. The remote shell only has to exec a path in
-// single quotes.
+// after seconds, one that falls silent after a minute. The remote shell only has to exec `words`,
+// each in single quotes.
 [[nodiscard]] std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
                                                    const std::string& host,
-                                                   const std::string& dtsubmit);
+                                                   const std::vector<std::string>& words);
 
 // Blocks until every host's ssh has ended. Returns 0 if all rank processes succeeded. The first
 // failure is reported to the agent, which ends the attempt.

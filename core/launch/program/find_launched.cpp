@@ -7,7 +7,7 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 #include "core/launch/program/stacks.hpp"
-#include "core/plan/layout/own_launcher.hpp"
+#include "core/plan/program/own_launcher.hpp"
 
 #include <algorithm>
 #include <cstdlib>

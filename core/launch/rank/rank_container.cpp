@@ -155,7 +155,11 @@ Result<ContainerOrder> RankContainer::order_for(const spec::Container& container
   DTS_ASSIGN(order.image, find_image(container.image));
   std::error_code failed;
   order.folder = std::filesystem::current_path(failed).string();
-  DTS_ASSIGN(order.mounts, all_mounts(container, {order.folder, place_.run_directory, shared}));
+  std::vector<std::string> places{order.folder, place_.run_directory, shared};
+  // Of the node's set-up, so that it is there now.
+  if (const auto staged = getenv_lookup("DTSUBMIT_STAGE_DIR"); staged && exists(*staged))
+    places.push_back(*staged);
+  DTS_ASSIGN(order.mounts, all_mounts(container, places));
   if (exists("/dev/infiniband")) order.devices = {"/dev/infiniband"};
   order.cpus = current_binding();
   order.name = fmt::format(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/rank/rank_hello.hpp"
 
+#include "core/base/net/interfaces.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/environment.hpp"
 #include "core/base/text/number_list.hpp"
@@ -17,6 +18,15 @@ namespace {
 constexpr unsigned k_most_gpus = 1023;  // the highest GPU number
 
 using Numbers = std::vector<unsigned>;
+
+void add_addresses(Hello& hello) {
+  std::vector<HostAddress> own = interface_addresses();
+  if (own.size() > k_most_addresses) own.resize(k_most_addresses);
+  for (HostAddress& one : own) {
+    hello.links.push_back({one.interface, link_speed(one.interface)});
+    hello.addresses.push_back(std::move(one.address));
+  }
+}
 
 }  // namespace
 
@@ -37,8 +47,7 @@ Hello make_hello(const ChannelFile& channel, const Identity& identity, const std
       hello.rank.gpu_numbers =
           parse_number_list(getenv_lookup(name).value_or(""), k_most_gpus).value_or(Numbers());
   hello.pid = ::getpid();
-  hello.addresses = interface_addresses();
-  if (hello.addresses.size() > k_most_addresses) hello.addresses.resize(k_most_addresses);
+  add_addresses(hello);
   // The agent knows its own node.
   hello.topology = identity.local_rank == 0 && hello.rank.node != channel.node;
   return hello;

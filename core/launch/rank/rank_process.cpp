@@ -137,6 +137,8 @@ void RankProcess::look_at_program() {
   if (now >= progress_.next_look())
     if (const auto news = progress_.look(program_.pid(), now)) say(*news);
   if (now >= binding_.next_look()) handle(ReadBack{});
+  if (now >= set_up_.next_look())
+    if (const auto staging = set_up_.look(now)) say(*staging);
   if (now >= launched_.next_look())
     if (const auto launched = launched_.look(program_.pid(), now)) say(*launched);
 }
@@ -225,8 +227,12 @@ void RankProcess::read_agent() {
 }
 
 RankProcess::Time RankProcess::next_event() const {
-  return std::min(
-      {progress_.next_look(), binding_.next_look(), launched_.next_look(), stop_at_, deadline_});
+  return std::min({progress_.next_look(),
+                   binding_.next_look(),
+                   launched_.next_look(),
+                   set_up_.next_look(),
+                   stop_at_,
+                   deadline_});
 }
 
 // A program that still runs at the deadline is killed; after as much time again it is given up.
@@ -264,6 +270,7 @@ int RankProcess::run() {
   }
   set_up_.kill();
   set_up_.tear_down(k_tear_down_limit);
+  if (leaves_node_) set_up_.remove_staged();
   return agent_alive_ ? 0 : 1;
 }
 

@@ -16,6 +16,7 @@
 #include "core/launch/rank/rank_segments.hpp"
 #include "core/launch/rank/rank_set_up.hpp"
 #include "core/launch/wire/protocol.hpp"
+#include "core/run/directory/rank_logs.hpp"
 
 #include <sys/types.h>
 
@@ -46,7 +47,9 @@ class RankProcess {
         worker_(std::move(worker)),
         segments_(std::move(segments)),
         measurement_(std::move(measurement)),
-        container_(std::move(place)) {}
+        container_(place),
+        set_up_({place.node, place.run_directory},
+                run::stage_record({place.run_directory}, place.attempt, place.node)) {}
 
   void say(const FromRank& message) { agent_.send(to_line(message)); }
 
@@ -65,7 +68,10 @@ class RankProcess {
   void handle(const Stop& message);
   void handle(const Kill&);
 
-  void handle(const Bye&) { over_ = true; }
+  void handle(const Bye& message) {
+    over_ = true;
+    leaves_node_ = message.leaves_node;
+  }
 
   void on_agent_lost();
   void on_signals();
@@ -104,6 +110,7 @@ class RankProcess {
   bool agent_alive_ = true;
   bool reported_ = false;
   bool over_ = false;
+  bool leaves_node_ = false;
   Time deadline_ = Time::max();  // when the program is killed, or we give up
 };
 

@@ -2,6 +2,7 @@
 #include "core/launch/rank/rank_set_up.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr int k_results_fd = 200;  // the shell's, beyond those that scripts use themselves
 constexpr std::size_t k_most_results = std::size_t{3} << 20;  // less than k_longest_line
+constexpr std::chrono::seconds k_look_every{5};
 constexpr std::size_t k_last_lines = 5;
 constexpr std::size_t k_longest_shown = 1200;
 
@@ -78,6 +80,24 @@ void apply(const EnvironmentChanges& changes) {
   }
 }
 
+// A folder for what is staged, known to all that the node's set-up runs.
+Result<void> RankSetUp::open_stage(std::vector<std::string>& environment) {
+  const Lookup variables = [&](const char* name) -> std::optional<std::string> {
+    for (const std::string& entry : environment)
+      if (name_of_entry(entry) == name) return entry.substr(entry.find('=') + 1);
+    return std::nullopt;
+  };
+  DTS_ASSIGN(stage_, stage::open_stage_folder(place_, variables));
+  DTS_TRY(stage::record_stage(record_, stage_.path));
+  std::erase_if(environment, [](const std::string& entry) {
+    return name_of_entry(entry) == "DTSUBMIT_STAGE_DIR";
+  });
+  environment.push_back("DTSUBMIT_STAGE_DIR=" + stage_.data());
+  environment.push_back("dts_program=" + program_path());
+  next_look_ = std::chrono::steady_clock::now() + k_look_every;
+  return {};
+}
+
 Result<void> RankSetUp::start(const SetUp& order) {
   order_ = order;
   if (order.script.empty()) return {};
@@ -89,6 +109,9 @@ Result<void> RankSetUp::start(const SetUp& order) {
   Command command;
   command.argv = {"bash", "-c", order.script, "dtsubmit-set-up", std::to_string(k_results_fd)};
   command.env = before_;
+  if (order.stages)
+    if (auto opened = open_stage(*command.env); !opened)
+      return tl::unexpected<Error>(std::move(opened).error().during("--stage"));
   command.stdout_fd = log.get();
   command.stderr_fd = log.get();
   command.own_group = true;
@@ -98,10 +121,19 @@ Result<void> RankSetUp::start(const SetUp& order) {
   return {};
 }
 
+std::optional<Staging> RankSetUp::look(Time now) {
+  next_look_ = now + k_look_every;
+  const auto progress = stage::read_progress(stage_.path);
+  if (!progress || *progress == staged_) return std::nullopt;
+  staged_ = *progress;
+  return Staging{staged_.done, staged_.total};
+}
+
 std::optional<SetUpEnded> RankSetUp::reap() {
   int status = 0;
   if (pid_ <= 0 || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   pid_ = 0;
+  next_look_ = Time::max();
   return read_results(status);
 }
 
@@ -145,6 +177,12 @@ std::string RankSetUp::last_output() const {
 
 void RankSetUp::kill() {
   if (pid_ > 0) ::kill(-pid_, SIGKILL);
+}
+
+void RankSetUp::remove_staged() {
+  if (stage_.path.empty()) return;
+  if (const auto removed = stage::remove_staged(record_); !removed)
+    log("{}", removed.error().message);
 }
 
 void RankSetUp::tear_down(std::chrono::milliseconds limit) {

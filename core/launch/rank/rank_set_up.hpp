@@ -5,18 +5,27 @@
 
 #include "core/base/files/unique_fd.hpp"
 #include "core/launch/wire/protocol.hpp"
+#include "core/stage/meter.hpp"
+#include "core/stage/stage_folder.hpp"
 
 #include <sys/types.h>
 
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dts::launch {
 
 class RankSetUp {
  public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  // `record`: the file that says where this node's staged files are.
+  RankSetUp(stage::StagePlace place, std::string record)
+      : place_(std::move(place)), record_(std::move(record)) {}
+
   // The error is the machine's: no bash, no log.
   [[nodiscard]] Result<void> start(const SetUp& order);
 
@@ -26,16 +35,31 @@ class RankSetUp {
   // children.
   [[nodiscard]] std::optional<SetUpEnded> reap();
 
+  // When staging is to be looked at.
+  [[nodiscard]] Time next_look() const { return next_look_; }
+
+  // What is new of it.
+  [[nodiscard]] std::optional<Staging> look(Time now);
+
   // What still runs of it is killed.
   void kill();
 
   // The programs have ended, or never started: runs the job's tear-down, for so long at most.
   void tear_down(std::chrono::milliseconds limit);
 
+  // Removes what was staged; otherwise the next attempt finds it.
+  void remove_staged();
+
  private:
+  [[nodiscard]] Result<void> open_stage(std::vector<std::string>& environment);
   [[nodiscard]] SetUpEnded read_results(int wait_status);
   [[nodiscard]] std::string last_output() const;
 
+  stage::StagePlace place_;
+  std::string record_;
+  stage::StageFolder stage_;  // in use as long as we live
+  stage::Progress staged_;
+  Time next_look_ = Time::max();
   pid_t pid_ = 0;
   SetUp order_;
   UniqueFd results_;

@@ -39,12 +39,19 @@ inline constexpr std::size_t k_longest_line = std::size_t{4} << 20;
 inline constexpr std::size_t k_longest_first_line = std::size_t{16} << 10;
 inline constexpr std::size_t k_most_addresses = 64;  // in one hello
 
+// An interface of a host.
+struct Link {
+  std::string interface;
+  unsigned mbps = 0;  // of its adapter; 0: not known, see link_speed()
+};
+
 struct Hello {
   std::string token;
   plan::RankHello rank;
   std::string host;
   int pid = 0;
   std::vector<std::string> addresses;  // of this host's interfaces, loopback last
+  std::vector<Link> links;             // of these, in their order; empty: not known
   bool topology = false;               // a Topology follows: from the first rank of each node
   unsigned worker_port = 0;            // held for the program's own server; 0: none was free
 };
@@ -92,6 +99,12 @@ struct EnvironmentChanges {
 struct SetUpEnded {
   std::string failure{};         // empty: it is done
   EnvironmentChanges changes{};  // then
+};
+
+// Of a set-up that still runs: it is not stuck.
+struct Staging {
+  std::uint64_t done = 0;   // bytes
+  std::uint64_t total = 0;  // bytes
 };
 
 struct Started {
@@ -177,6 +190,7 @@ using FromRank = std::variant<Hello,
                               Reached,
                               Bound,
                               SetUpEnded,
+                              Staging,
                               Started,
                               Launched,
                               Signalled,
@@ -208,7 +222,8 @@ struct SetUp {
   std::string tear_down;  // bash, when the programs have ended; empty: none
   std::string log;
   std::vector<std::pair<std::string, std::string>> environment;  // on top of the inherited one
-};                                                               // to the first rank of each node
+  bool stages = false;  // files are staged: the script does it, in a folder that the rank keeps
+};                      // to the first rank of each node
 
 // A node's tear-down is killed then.
 inline constexpr std::chrono::seconds k_tear_down_limit{30};
@@ -252,7 +267,9 @@ struct Stop {
 
 struct Kill {};
 
-struct Bye {};
+struct Bye {
+  bool leaves_node = false;  // nothing follows in this job: what was staged is removed
+};
 
 using ToRank =
     std::variant<AskClock, Listen, Probe, SetUp, Go, Advise, ReadBack, Stacks, Stop, Kill, Bye>;

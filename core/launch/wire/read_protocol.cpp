@@ -89,6 +89,10 @@ Hello hello_from(const json& j) {
   hello.host = j.at("host").get<std::string>();
   hello.pid = number(j, "pid");
   hello.addresses = j.at("addresses").get<std::vector<std::string>>();
+  for (const json& link : j.at("links").get_ref<const json::array_t&>())
+    hello.links.push_back(
+        {link.at(0).get<std::string>(), whole<unsigned>(link.at(1), "links", 100'000'000)});
+  if (!hello.links.empty() && hello.links.size() != hello.addresses.size()) wrong_field("links");
   hello.topology = j.value("topology", false);
   hello.worker_port = port(j, "worker_port");
   return hello;
@@ -144,7 +148,12 @@ SetUp set_up_from(const json& j) {
   return {j.at("script").get<std::string>(),
           j.at("tear_down").get<std::string>(),
           j.at("log").get<std::string>(),
-          j.at("environment").get<std::vector<std::pair<std::string, std::string>>>()};
+          j.at("environment").get<std::vector<std::pair<std::string, std::string>>>(),
+          j.at("stages").get<bool>()};
+}
+
+Staging staging_from(const json& j) {
+  return {whole<std::uint64_t>(j.at("done"), "done"), whole<std::uint64_t>(j.at("total"), "total")};
 }
 
 SetUpEnded set_up_ended_from(const json& j) {
@@ -204,6 +213,7 @@ constexpr Reader<FromRank> k_from_rank[] = {
     {"reached", [](const json& j) -> FromRank { return reached_from(j); }},
     {"bound", [](const json& j) -> FromRank { return Bound{j.at("text")}; }},
     {"set_up_ended", [](const json& j) -> FromRank { return set_up_ended_from(j); }},
+    {"staging", [](const json& j) -> FromRank { return staging_from(j); }},
     {"started", [](const json& j) -> FromRank { return Started{number(j, "pid")}; }},
     {"launched", [](const json& j) -> FromRank { return launched_from(j); }},
     {"signalled", [](const json& j) -> FromRank { return Signalled{number(j, "signal")}; }},
@@ -244,7 +254,7 @@ constexpr Reader<ToRank> k_to_rank[] = {
     {"stacks", [](const json& j) -> ToRank { return Stacks{j.at("file")}; }},
     {"stop", [](const json& j) -> ToRank { return Stop{number(j, "signal")}; }},
     {"kill", [](const json&) -> ToRank { return Kill{}; }},
-    {"bye", [](const json&) -> ToRank { return Bye{}; }},
+    {"bye", [](const json& j) -> ToRank { return Bye{j.at("leaves_node").get<bool>()}; }},
 };
 
 template <class Message>

@@ -36,7 +36,9 @@ json hello_to(const Hello& m) {
          {"host", m.host},
          {"pid", m.pid},
          {"addresses", m.addresses},
+         {"links", json::array()},
          {"worker_port", m.worker_port}};
+  for (const Link& link : m.links) j["links"].push_back({link.interface, link.mbps});
   if (!m.rank.gpu_numbers.empty()) j["gpu_numbers"] = m.rank.gpu_numbers;
   if (m.topology) j["topology"] = true;
   return j;
@@ -123,6 +125,9 @@ std::string to_line(const FromRank& message) {
                         {"set", bytes_to_json(m.changes.set)},
                         {"unset", bytes_to_json(m.changes.unset)}};
           },
+          [](const Staging& m) {
+            return json{{"type", "staging"}, {"done", m.done}, {"total", m.total}};
+          },
           [](const Started& m) {
             return json{{"type", "started"}, {"pid", m.pid}};
           },
@@ -197,7 +202,8 @@ std::string to_line(const ToRank& message) {
                                    {"script", m.script},
                                    {"tear_down", m.tear_down},
                                    {"log", m.log},
-                                   {"environment", m.environment}};
+                                   {"environment", m.environment},
+                                   {"stages", m.stages}};
                      },
                      [](const Go& m) { return go_to(m); },
                      [](const Advise& m) {
@@ -215,8 +221,8 @@ std::string to_line(const ToRank& message) {
                      [](const Kill&) {
                        return json{{"type", "kill"}};
                      },
-                     [](const Bye&) {
-                       return json{{"type", "bye"}};
+                     [](const Bye& m) {
+                       return json{{"type", "bye"}, {"leaves_node", m.leaves_node}};
                      },
                  },
                  message));

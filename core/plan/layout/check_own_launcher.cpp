@@ -34,6 +34,30 @@ Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) 
               : "name each host once, without a number of ranks"};
 }
 
+// torchrun that was told of one node, on several: each would train alone, and each save the same.
+void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
+  if (plan.nodes < 2 || launcher.kind != Kind::torchrun) return;
+  const auto nodes = option_of(launcher, "--nnodes");
+  const bool is_standalone = option_of(launcher, "--standalone").has_value();
+  if (is_standalone || nodes == "1")
+    problems.push_back(
+        {"command",
+         fmt::format("{} with {} would train on each of {} nodes without knowing of the others",
+                     shown(launcher),
+                     is_standalone ? "--standalone" : "--nnodes 1",
+                     plan.nodes),
+         "omit it: torchrun learns of the nodes from the job; --per-node starts one on each node "
+         "nevertheless"});
+  if (!launcher.hidden_behind.empty() && !nodes)
+    problems.push_back(
+        {"command",
+         fmt::format("{}: the container has no variables of the job, which name the {} nodes",
+                     shown(launcher),
+                     plan.nodes),
+         "use --container IMAGE in place of " + launcher.hidden_behind +
+             ", or say --nnodes and the rendezvous yourself"});
+}
+
 // One on each node, and nothing that would let those know of each other.
 void check_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   if (plan.nodes > 1 && launcher.kind == Kind::node && launcher.told.empty() &&
@@ -59,8 +83,10 @@ void check_own_launcher(const Plan& plan, const OwnLauncher& launcher, Diagnosti
   if (launcher.kind == Kind::torchrun || launcher.kind == Kind::node) {
     if (plan.ntasks_per_node > 1)
       problems.push_back(started_for_each_rank(plan, launcher));
-    else
+    else {
+      check_rendezvous(plan, launcher, problems);
       check_told(plan, launcher, problems);
+    }
   }
   const std::uint64_t ranks = std::uint64_t{plan.nodes} * plan.ntasks_per_node;
   if (launcher.kind == Kind::other && ranks > 1)

@@ -2,8 +2,8 @@
 // Whether a launcher in the program's words fits the layout. Pure.
 #pragma once
 
-#include "core/plan/layout/own_launcher.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/program/own_launcher.hpp"
 
 namespace dts::plan {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
-#include "core/plan/layout/own_launcher.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/program/own_launcher.hpp"
 
 #include <string>
 #include <string_view>

@@ -4,9 +4,11 @@
 #include "core/plan/plan.hpp"
 #include "core/plan/thread_places.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace dts::plan {
@@ -112,7 +114,8 @@ void add_sagemaker(Environment& variables, const World& world, const Placement& 
   variables.emplace_back("SM_NUM_GPUS", text(rank.gpus.size()));
 }
 
-// torchrun takes the default of each of its options from PET_<OPTION>.
+// torchrun takes the default of each of its options from PET_<OPTION>; programs that start it with
+// options, such as llamafactory-cli and swift, take them from names without PET_.
 void add_torchrun(Environment& variables,
                   const World& world,
                   const Placement& rank,
@@ -122,7 +125,9 @@ void add_torchrun(Environment& variables,
                     {"PET_NODE_RANK", text(rank.node_rank)},
                     {"PET_NPROC_PER_NODE", text(workers)},
                     {"PET_MASTER_ADDR", world.rendezvous.master_addr},
-                    {"PET_MASTER_PORT", text(world.rendezvous.master_port)}});
+                    {"PET_MASTER_PORT", text(world.rendezvous.master_port)},
+                    {"NNODES", text(world.rendezvous.hosts.size())},
+                    {"NPROC_PER_NODE", text(workers)}});
 }
 
 void add_openmp(Environment& variables, const Placement& rank, const Plan& plan) {
@@ -150,6 +155,24 @@ void add_libraries(Environment& variables,
   variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 }
 
+// "8(x2),4": how many ranks each node has, in the order of nodes.
+std::string ranks_of_nodes(const std::vector<Placement>& placements) {
+  std::map<unsigned, unsigned> ranks;  // by node rank
+  for (const Placement& one : placements) ranks[one.node_rank] = one.local_world_size;
+  std::string text;
+  for (auto node = ranks.begin(); node != ranks.end();) {
+    auto end = node;
+    unsigned alike = 0;
+    for (; end != ranks.end() && end->second == node->second; ++end) ++alike;
+    text += fmt::format("{}{}{}",
+                        text.empty() ? "" : ",",
+                        node->second,
+                        alike > 1 ? fmt::format("(x{})", alike) : "");
+    node = end;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
@@ -174,6 +197,25 @@ std::vector<Environment> rank_environments(const std::vector<Placement>& placeme
     add_libraries(variables, world, rank, plan);
   }
   return all;
+}
+
+Environment slurm_step_variables(const std::vector<Placement>& placements, unsigned rank) {
+  const Placement& own = placements.at(rank);
+  const std::string ranks = std::to_string(placements.size());
+  unsigned nodes = 0;
+  for (const Placement& one : placements) nodes = std::max(nodes, one.node_rank + 1);
+  const std::string of_nodes = ranks_of_nodes(placements);
+  return {{"SLURM_PROCID", std::to_string(rank)},
+          {"SLURM_LOCALID", std::to_string(own.local_rank)},
+          {"SLURM_NODEID", std::to_string(own.node_rank)},
+          {"SLURM_NTASKS", ranks},
+          {"SLURM_NPROCS", ranks},
+          {"SLURM_STEP_NUM_TASKS", ranks},
+          {"SLURM_NNODES", std::to_string(nodes)},
+          {"SLURM_STEP_NUM_NODES", std::to_string(nodes)},
+          {"SLURM_TASKS_PER_NODE", of_nodes},
+          {"SLURM_STEP_TASKS_PER_NODE", of_nodes},
+          {"SLURM_NTASKS_PER_NODE", std::to_string(own.local_world_size)}};
 }
 
 }  // namespace dts::plan

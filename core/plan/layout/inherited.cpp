@@ -26,7 +26,7 @@ bool is_overruled(std::string_view name, const IsSet& is_set) {
       std::find(k_thread_places.begin(), k_thread_places.end(), name) != k_thread_places.end();
   if (places && std::any_of(k_thread_places.begin(), k_thread_places.end(), is_set)) return true;
   const bool advice = name == "OMP_NUM_THREADS" || name == "KMP_WARNINGS" ||
-                      starts_with_one_of(name, {"NCCL_", "GLOO_", "UCX_"});
+                      starts_with_one_of(name, {"NCCL_", "GLOO_", "UCX_", "WANDB_", "MLFLOW_"});
   return advice && is_set(std::string(name));
 }
 
@@ -54,6 +54,8 @@ bool is_leaky_variable(std::string_view name) {
                                                              "SM_CURRENT_HOST",
                                                              "SM_NUM_GPUS",
                                                              "DTSUBMIT_CHECKPOINT_EVERY",
+                                                             "DTSUBMIT_JOB_DIR",
+                                                             "DTSUBMIT_STAGE_DIR",
                                                              "MPI_LOCALRANKID",
                                                              "MPI_LOCALNRANKS"};
   if (name == "SLURM_CONF") return false;
@@ -62,7 +64,8 @@ bool is_leaky_variable(std::string_view name) {
   };
   const auto& launchers = spec::built_in_launchers();
   return k_names.count(name) > 0 || std::any_of(launchers.begin(), launchers.end(), is_of) ||
-         starts_with_one_of(name, {"MV2_COMM_WORLD_", "PET_", "TORCHELASTIC_"});
+         starts_with_one_of(
+             name, {"MV2_COMM_WORLD_", "PET_", "TORCHELASTIC_", "DTSUBMIT_STEP", "DTSUBMIT_ROLE"});
 }
 
 }  // namespace dts::plan

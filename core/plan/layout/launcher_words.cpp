@@ -35,6 +35,8 @@ std::string value_for(What what,
     case What::workers:
     case What::all_workers:
       return number_of_workers(plan, what);
+    case What::yes:
+      return "True";
   }
   return {};
 }
@@ -52,6 +54,8 @@ std::string variable_for(What what, const Plan& plan) {
     case What::workers:
     case What::all_workers:
       return number_of_workers(plan, what);
+    case What::yes:
+      return "True";
   }
   return {};
 }

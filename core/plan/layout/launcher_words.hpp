@@ -3,8 +3,8 @@
 // which node this is, and where they meet. Those that the user wrote stay as they are. Pure.
 #pragma once
 
-#include "core/plan/layout/own_launcher.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/program/own_launcher.hpp"
 
 #include <string>
 #include <vector>

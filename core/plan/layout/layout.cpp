@@ -9,6 +9,7 @@
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/layout/fit.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/program/job_name.hpp"
 #include "core/spec/validate.hpp"
 
 #include <fmt/format.h>
@@ -206,7 +207,7 @@ tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
   plan.hosts = expand_host_slots(spec.hosts).value_or(std::vector<HostSlots>());
   plan.nodes = plan.hosts.empty() ? spec.nodes : static_cast<unsigned>(plan.hosts.size());
   plan.gpus_per_node = spec.gpus_per_node.value_or(0);
-  plan.job_name = spec.job_name.empty() ? spec::default_job_name(spec.command) : spec.job_name;
+  plan.job_name = spec.job_name.empty() ? default_job_name(spec.command) : spec.job_name;
   decide(
       plan, "job-name", plan.job_name, spec.job_name.empty() ? "the program's name" : k_as_asked);
   decide(plan,

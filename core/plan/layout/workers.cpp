@@ -2,7 +2,7 @@
 // Programs that start a node's processes themselves: how many, and what does not go with them.
 #include "core/base/text/text.hpp"
 #include "core/plan/layout/decide.hpp"
-#include "core/plan/layout/own_launcher.hpp"
+#include "core/plan/program/own_launcher.hpp"
 
 #include <algorithm>
 

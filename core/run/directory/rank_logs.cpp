@@ -54,6 +54,11 @@ std::string set_up_log(const RunDirectory& run, unsigned attempt, std::string no
   return run.attempt(attempt) + "/set-up-" + node + ".log";
 }
 
+std::string stage_record(const RunDirectory& run, unsigned attempt, std::string node) {
+  std::replace(node.begin(), node.end(), '/', '_');
+  return run.attempt(attempt) + "/stage-" + node;
+}
+
 std::vector<std::string> last_lines(const std::string& path, std::size_t lines) {
   constexpr off_t k_most_bytes = 16 << 10;
   const auto file = open_own_file(path, Others::may_write);

@@ -29,6 +29,9 @@ struct RankSelection {
 // What the set-up and tear-down of a node wrote.
 [[nodiscard]] std::string set_up_log(const RunDirectory& run, unsigned attempt, std::string node);
 
+// Says where the files are that were staged on a node.
+[[nodiscard]] std::string stage_record(const RunDirectory& run, unsigned attempt, std::string node);
+
 class RankLogs {
  public:
   RankLogs(const RunDirectory& run, unsigned attempt, RankSelection selection);

@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/files/unique_fd.hpp"
+#include "core/base/hash.hpp"
 #include "core/base/text/text.hpp"
 #include "core/run/directory/file_lock.hpp"
 
@@ -26,12 +27,29 @@ constexpr std::string_view k_attempt = "attempt-";
 constexpr int k_deepest = 2;  // levels of folders below checkpoints/ that are searched
 
 // Nobody reads the folder before it has its final name.
+Result<void> write_all(const RunDirectory& staging, const Files& files) {
+  const std::pair<std::string, const std::string&> all[] = {
+      {staging.spec(), files.spec},
+      {staging.plan(), files.plan},
+      {staging.script(), files.script},
+      {staging.provenance(), files.provenance},
+      {staging.diff(), files.diff},
+      {staging.sweep(), files.sweep},
+      {staging.element(), files.element},
+      {staging.ledger(), files.ledger}};
+  for (const auto& [path, text] : all)
+    if (!text.empty()) DTS_TRY(create_file(path, text));
+  return {};
+}
+
 Result<void> fill(const RunDirectory& staging, const Files& files) {
-  DTS_TRY(create_file(staging.spec(), files.spec));
-  DTS_TRY(create_file(staging.plan(), files.plan));
-  if (!files.script.empty()) DTS_TRY(create_file(staging.script(), files.script));
-  DTS_TRY(create_file(staging.provenance(), files.provenance));
-  DTS_TRY(create_file(staging.ledger(), files.ledger));
+  DTS_TRY(write_all(staging, files));
+  if (files.more) DTS_TRY(files.more(staging));
+  for (const auto& [folder, part] : files.parts) {
+    const RunDirectory below{staging.path + "/" + folder};
+    DTS_TRY(make_folders(below.path));
+    DTS_TRY(fill(below, part));
+  }
   return make_folders(staging.checkpoints());
 }
 
@@ -69,7 +87,10 @@ bool is_run_directory(const std::string& path) {
 }
 
 std::string run_name(const RunDirectory& run) {
-  return run.path.substr(run.path.rfind('/') + 1);
+  const std::size_t slash = run.path.rfind('/');
+  std::string name = run.path.substr(slash + 1);
+  if (slash == std::string::npos || !parse_number(name)) return name;
+  return run_name(RunDirectory{run.path.substr(0, slash)}) + "-" + name;
 }
 
 bool is_older(const RunDirectory& a, const RunDirectory& b) {
@@ -91,7 +112,8 @@ Result<RunDirectory> create_run_directory(const std::string& root,
                                           const Files& files) {
   DTS_TRY(make_folders(root));
   const RunDirectory final_place{absolute_path(root + "/" + run)};
-  const RunDirectory staging{absolute_path(root + "/.new-" + run)};
+  // Two processes may make the directory of one element of a sweep.
+  const RunDirectory staging{absolute_path(root + "/.new-" + run + "-" + random_hex(4))};
   if (::mkdir(staging.path.c_str(), 0700) != 0)
     return fail_errno("cannot create folder " + staging.path);
   auto filled = fill(staging, files);

@@ -5,7 +5,9 @@
 #include "core/base/result.hpp"
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dts::run {
@@ -21,6 +23,19 @@ struct RunDirectory {
   [[nodiscard]] std::string script() const { return path + "/script.sbatch"; }
 
   [[nodiscard]] std::string provenance() const { return path + "/provenance.json"; }
+
+  [[nodiscard]] std::string diff() const { return path + "/source.diff"; }
+
+  [[nodiscard]] std::string snapshot() const { return path + "/snapshot"; }
+
+  // Of a sweep: its elements. Their run directories are below it, named by their indices.
+  [[nodiscard]] std::string sweep() const { return path + "/sweep.json"; }
+
+  // The next job of a run that waits in the queue (--chain).
+  [[nodiscard]] std::string chain() const { return path + "/chain.json"; }
+
+  // Of an element of a sweep: which it is.
+  [[nodiscard]] std::string element() const { return path + "/element.json"; }
 
   [[nodiscard]] std::string ledger() const { return path + "/ledger.jsonl"; }
 
@@ -45,10 +60,17 @@ struct Files {
   std::string plan;
   std::string script;  // empty: none (`dtsubmit run`)
   std::string provenance;
-  std::string ledger;  // its first line
+  std::string ledger;  // its first lines
+  std::string diff{};  // of the source tree from its commit; empty: none
+  // Adds what else the folder is to hold, before any reader sees it; null: nothing.
+  std::function<Result<void>(const RunDirectory& staging)> more{};
+  // Of a composed run: run directories below its own, by part_folder().
+  std::vector<std::pair<std::string, Files>> parts{};
+  std::string sweep{};    // empty: none
+  std::string element{};  // empty: none
 };
 
-// The last component of its path.
+// The last component of its path; for an element of a sweep, "<sweep>-<index>".
 [[nodiscard]] std::string run_name(const RunDirectory& run);
 
 // True if run_name() generated the name of `a` before that of `b`, as far as clocks agree.

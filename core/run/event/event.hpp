@@ -66,6 +66,7 @@ struct AttemptEnded {
   std::optional<int> exit_code{};
   std::string detail{};
   std::string checkpoint{};            // the newest one; empty: none
+  std::string part{};                  // of a composed run: the name of the one that ended it
   std::optional<unsigned> rank{};      // the first that failed
   std::string node{};                  // the node of that rank, if known
   std::optional<std::int64_t> step{};  // the newest that the program reported
@@ -79,6 +80,7 @@ struct Decided {
   std::optional<int> exit_code{};
   Recorded<Action> decision{};
   std::string detail{};
+  std::string exclude{};                    // host list that the next attempt must avoid
   std::map<std::string, double> seconds{};  // at the run's end, see run/summary/goodput.hpp
 };
 

@@ -34,7 +34,7 @@ struct MemberName {
 
 // Every member that a line may have, in the order in which they are written. Others belong to a
 // later release. A member of a wrong type makes the line damaged, whatever the event.
-inline constexpr std::array<MemberName, 17> k_members{{{"time", MemberKind::text},
+inline constexpr std::array<MemberName, 19> k_members{{{"time", MemberKind::text},
                                                        {"event", MemberKind::text},
                                                        {"attempt", MemberKind::count},
                                                        {"job", MemberKind::job},
@@ -44,8 +44,10 @@ inline constexpr std::array<MemberName, 17> k_members{{{"time", MemberKind::text
                                                        {"detail", MemberKind::text},
                                                        {"nodes", MemberKind::names},
                                                        {"checkpoint", MemberKind::text},
+                                                       {"part", MemberKind::text},
                                                        {"rank", MemberKind::code},
                                                        {"node", MemberKind::text},
+                                                       {"exclude", MemberKind::text},
                                                        {"phase", MemberKind::text},
                                                        {"step", MemberKind::step},
                                                        {"saved", MemberKind::flag},

@@ -27,6 +27,7 @@ struct Outcome {
   std::chrono::seconds stalled{0};  // for a hang: time without progress before it was found
   bool unsaved = false;             // not every rank saved when asked to
   std::vector<UnfitNode> unfit{};   // all nodes that failed their pre-flight check
+  std::string part{};               // of a composed run: the name of the one that ended it
   bool may_be_done = false;  // after a stop request, every rank exited 0 or was killed by the stop
 };
 

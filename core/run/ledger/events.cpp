@@ -11,6 +11,7 @@ AttemptEnded ended_event(const Outcome& outcome) {
   AttemptEnded ended{.cause = outcome.cause,
                      .exit_code = outcome.exit_code,
                      .detail = outcome.detail,
+                     .part = outcome.part,
                      .rank = outcome.rank,
                      .node = outcome.node,
                      .unsaved = outcome.unsaved};
@@ -38,7 +39,10 @@ std::vector<Event> events_of_failure(const std::vector<Event>& before,
 }
 
 Decided decided_event(const Decision& decision) {
-  return {.exit_code = decision.exit_code, .decision = decision.action, .detail = decision.why};
+  return {.exit_code = decision.exit_code,
+          .decision = decision.action,
+          .detail = decision.why,
+          .exclude = decision.exclude};
 }
 
 }  // namespace dts::run

@@ -81,6 +81,7 @@ struct EventTaker {
     attempt.exit_code = ended.exit_code;
     attempt.detail = ended.detail;
     attempt.checkpoint = ended.checkpoint;
+    attempt.part = ended.part;
     attempt.rank = ended.rank;
     attempt.node = ended.node;
   }

@@ -30,6 +30,7 @@ struct AttemptSummary {
   std::string detail;
   std::string reason;            // of the decision
   std::string checkpoint;        // the newest at its end
+  std::string part;              // of a composed run: the name of the one that ended it
   std::string node;              // where the first failing rank was, if known
   std::optional<unsigned> rank;  // the first that failed
   std::optional<int> exit_code;

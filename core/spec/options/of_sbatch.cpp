@@ -14,7 +14,6 @@ struct Other {
 };
 
 constexpr Other k_others[] = {
-    {"--array", "-a", "arrays are not supported yet: submit one job for each element"},
     {"--clusters", "-M", "set SLURM_CONF to the other cluster's configuration"},
     {"--export", "", "the job gets your environment; for one variable: -- env NAME=VALUE program"},
     {"--export-file", "", "the job gets your environment; --setup FILE sets more of it"},
@@ -34,15 +33,57 @@ constexpr Other k_others[] = {
     {"--wrap", "", "write the program after `--`"},
 };
 
+// Of srun, and of plug-ins that sbatch may have too.
+constexpr Other k_of_srun[] = {
+    {"--accel-bind",
+     "",
+     "omit it: each rank has the GPUs next to its cores; --bind says otherwise"},
+    {"--container-image",
+     "",
+     "--container IMAGE runs the program in it; --slurm container-image=IMAGE leaves it to sbatch"},
+    {"--container-mount-home", "", "--mount $HOME"},
+    {"--container-mounts", "", "--mount SRC[:DST[:ro]], once for each"},
+    {"--container-name", "", "--container IMAGE: each rank enters the image itself"},
+    {"--container-workdir",
+     "",
+     "--chdir FOLDER: the program starts in it inside the container too"},
+    {"--cpu-bind", "", "--bind says which cores each rank has"},
+    {"--environment",
+     "",
+     "give the definition's image, mounts and variables: --container, --mount, --container-env"},
+    {"--het-group", "", "a job file with [[roles]] starts several programs at once"},
+    {"--image", "", "--container IMAGE; --slurm image=IMAGE leaves it to sbatch"},
+    {"--kill-on-bad-exit", "-K", "omit it: the first rank that fails ends the others"},
+    {"--label",
+     "-l",
+     "omit it: the output of each rank is in a file of its own, see dtsubmit logs"},
+    {"--mpi", "", "omit it: --launcher says how the ranks are started"},
+    {"--multi-prog", "", "a job file with [[roles]] starts several programs at once"},
+    {"--no-container-mount-home", "", "omit it: name what is mounted by --mount"},
+    {"--overlap", "", "omit it: the job starts no steps beside each other"},
+    {"--uenv", "", "--slurm uenv=NAME leaves it to sbatch"},
+    {"--unbuffered", "-u", "omit it: output is not held back; Python needs PYTHONUNBUFFERED=1"},
+    {"--view", "", "--slurm view=NAME leaves it to sbatch"},
+    {"--volume", "", "--mount SRC[:DST[:ro]]; --slurm volume=SRC:DST leaves it to sbatch"},
+};
+
+template <std::size_t N>
+std::optional<std::string> instead_in(const Other (&others)[N], std::string_view name) {
+  const auto* found = std::find_if(std::begin(others), std::end(others), [&](const Other& other) {
+    return other.name == name || (!other.letter.empty() && other.letter == name);
+  });
+  if (found == std::end(others)) return std::nullopt;
+  return found->instead;
+}
+
 }  // namespace
 
 std::optional<std::string> instead_of(std::string_view name) {
-  const auto* found =
-      std::find_if(std::begin(k_others), std::end(k_others), [&](const Other& other) {
-        return other.name == name || (!other.letter.empty() && other.letter == name);
-      });
-  if (found == std::end(k_others)) return std::nullopt;
-  return found->instead;
+  return instead_in(k_others, name);
+}
+
+std::optional<std::string> instead_of_srun(std::string_view name) {
+  return instead_in(k_of_srun, name);
 }
 
 }  // namespace dts::spec

@@ -12,4 +12,8 @@ namespace dts::spec {
 // option of sbatch. Pure, thread-safe.
 [[nodiscard]] std::optional<std::string> instead_of(std::string_view name);
 
+// The same for options that people copy from a line of srun, some of them of its plug-ins. sbatch
+// may know those: --slurm KEY=VALUE passes them on.
+[[nodiscard]] std::optional<std::string> instead_of_srun(std::string_view name);
+
 }  // namespace dts::spec

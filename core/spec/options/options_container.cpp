@@ -33,15 +33,22 @@ Value container_image() {
     return image.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(image);
   };
   value.check = [](const JobSpec& spec, const std::string&, Diagnostics& problems) {
-    check_container(spec.container, !spec.command.empty(), problems);
+    check_container(spec.container,
+                    !spec.command.empty() || !spec.steps.empty() || !spec.roles.empty(),
+                    problems);
   };
   return value;
 }
 
-Result<ContainerRuntime> read_runtime(const std::string& name) {
-  if (const auto known = container_runtime_from(name)) return *known;
+std::vector<std::string> runtime_names() {
   std::vector<std::string> names{"auto"};
   for (const ContainerRuntime one : container_runtimes()) names.emplace_back(to_string(one));
+  return names;
+}
+
+Result<ContainerRuntime> read_runtime(const std::string& name) {
+  if (const auto known = container_runtime_from(name)) return *known;
+  std::vector<std::string> names = runtime_names();
   const std::string last = names.back();
   names.pop_back();
   return fail(Errc::invalid, "must be " + join(names, ", ") + " or " + last);
@@ -50,6 +57,7 @@ Result<ContainerRuntime> read_runtime(const std::string& name) {
 Value container_runtime() {
   Value value;
   value.type = "RUNTIME";
+  value.words = runtime_names();
   value.parse = [](const std::string& typed, JobSpec& spec) -> Result<void> {
     DTS_ASSIGN(spec.container.runtime, read_runtime(typed));
     return {};

@@ -69,6 +69,16 @@ name should not have.
 The default is derived from the program's name.
 )",
        .variable = "SBATCH_JOB_NAME"},
+      {.names = "--interface",
+       .value = text(&JobSpec::interface, "NAME"),
+       .help = "network interface that ranks meet on [the fastest that all nodes reach]",
+       .manual =
+           R"(Network interface that ranks meet on, for example ib0: MASTER_ADDR is an address of it on the node of rank 0,
+and NCCL and Gloo are told its name where all nodes have it.
+The default is the fastest adapter of that node that every other node reaches, by the kernel's speed of the link;
+among equals, the one that Slurm knows the node by.
+)",
+       .is_rare = true},
       {.names = "--launcher",
        .value = launcher(&JobSpec::launcher),
        .help =

@@ -22,6 +22,25 @@ std::vector<std::string> mail_types() {
           "ARRAY_TASKS"};
 }
 
+// Several add up, as for sbatch.
+Value mail_list() {
+  constexpr const char* k_name = "mail-type";
+  Value value = slurm_words(k_name, "LIST", mail_types());
+  value.repeats = true;
+  value.parse = [parse_one = value.parse](const std::string& typed, JobSpec& spec) -> Result<void> {
+    JobSpec alone;
+    DTS_TRY(parse_one(typed, alone));
+    std::string& all = spec.slurm[k_name];
+    const std::string& one = alone.slurm[k_name];
+    if (all.empty() || all == "NONE")
+      all = one;
+    else if (one != "NONE")
+      all += "," + one;
+    return {};
+  };
+  return value;
+}
+
 }  // namespace
 
 std::vector<Option> slurm_notice_options() {
@@ -55,7 +74,7 @@ std::vector<Option> slurm_notice_options() {
        .value = slurm_number("priority", 0, 4'294'967'293),
        .help = "priority, for operators"},
       {.names = "--mail-type",
-       .value = slurm_words("mail-type", "LIST", mail_types()),
+       .value = mail_list(),
        .help = "when Slurm sends mail, e.g. BEGIN,END,FAIL or ALL"},
       {.names = "--mail-user",
        .value = for_slurm("mail-user", "ADDRESS"),
@@ -111,7 +130,9 @@ is the job's name,
 .BR %j ", " %A " and " %J
 are its id,
 .B %u
-is the user and
+is the user,
+.BR %n " and " %t
+are 0 as in every batch script, and
 .B %%
 a percent sign; a number gives a width,
 .BR %5j .

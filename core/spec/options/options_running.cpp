@@ -39,6 +39,18 @@ The default is 10; see
 .BR dtsubmit\-recovery (7).
 )",
        .is_rare = true},
+      {.names = "--snapshot",
+       .value = flag(&JobSpec::snapshot, Written::if_set),
+       .help = "run all attempts in a copy of the files that git tracks, made now",
+       .manual =
+           R"(Run all attempts in a copy of the files that git tracks, as they are at submission: later edits have no effect.
+The copy,
+.I snapshot/
+in the run directory, includes submodules and changes that are not committed, but no untracked files: a program or
+set\-up file that git does not track is refused.
+Relative paths, also those of output, are relative to the folder in the copy that matches the one of the submission.
+)",
+       .is_rare = true},
       {.names = "--on",
        .value = text(&JobSpec::on, "CAUSE=ACTION[:N],..."),
        .help = "what to do about a cause, e.g. crash=restart:5,timeout=resubmit [dtsubmit-run(5)]",
@@ -92,6 +104,13 @@ See
 .BR dtsubmit-environment (7).
 )",
        .key = "frameworks"},
+      {.names = "--runs",
+       .value = local_text(&JobSpec::runs, "DIR"),
+       .help = "folder of run directories [runs]",
+       .manual = R"(Folder of the run directories.
+The default is
+.IR runs .
+)"},
   };
 }
 

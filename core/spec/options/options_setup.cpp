@@ -3,6 +3,7 @@
 #include "core/base/os/limits.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
+#include "core/spec/stage.hpp"
 #include "core/spec/values/json_values.hpp"
 #include "core/spec/values/values.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+constexpr const char* k_lines = R"(["./prepare.sh", "ulimit -c 0"])";
 constexpr std::size_t k_longest_setup = std::size_t{16} << 10;
 constexpr std::size_t k_longest_setups = std::size_t{64} << 10;  // an argument of a shell
 
@@ -35,33 +37,9 @@ void check_shell_text(const std::string& text, const std::string& option, Diagno
                         "write it to a file and name that"});
 }
 
-Result<void> read_texts(const nlohmann::json& stored, Texts& texts) {
-  const auto bad = fail(Errc::invalid, "expected a list of texts");
-  if (!stored.is_array()) return bad;
-  Texts all;
-  for (const nlohmann::json& one : stored) {
-    if (!one.is_string()) return bad;
-    all.push_back(one.get<std::string>());
-  }
-  texts = std::move(all);
-  return {};
-}
-
-// Typed several times, each adds to the list.
-Value list_of_texts(Texts JobSpec::*member, const char* type) {
-  Value value;
-  value.type = type;
-  value.repeats = true;
-  value.parse = [member](const std::string& typed, JobSpec& spec) -> Result<void> {
-    (spec.*member).push_back(typed);
-    return {};
-  };
-  value.read = [member](const nlohmann::json& stored, JobSpec& spec) {
-    return read_texts(stored, spec.*member);
-  };
-  value.write = [member](const JobSpec& spec) {
-    return (spec.*member).empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(spec.*member);
-  };
+// Texts that reach a shell.
+Value shell_texts(Texts JobSpec::*member, const char* type, const char* example) {
+  Value value = texts(member, type, example);
   value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
     std::size_t bytes = 0;
     for (const std::string& one : spec.*member) {
@@ -78,7 +56,7 @@ Value list_of_texts(Texts JobSpec::*member, const char* type) {
 }
 
 Value list_of_modules() {
-  Value value = list_of_texts(&JobSpec::modules, "NAME,...");
+  Value value = shell_texts(&JobSpec::modules, "NAME,...", R"(["cuda/12.4"])");
   value.parse = [](const std::string& typed, JobSpec& spec) -> Result<void> {
     for (std::string& name : split(typed, ',')) spec.modules.push_back(std::move(name));
     return {};
@@ -87,11 +65,19 @@ Value list_of_modules() {
 }
 
 Value list_of_limits() {
-  Value value = list_of_texts(&JobSpec::ulimits, "NAME=VALUE");
+  Value value = texts(&JobSpec::ulimits, "NAME=VALUE", R"(["nofile=65536"])");
   value.check = [](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
     for (const std::string& one : spec.ulimits)
       if (const auto limit = parse_resource_limit(one); !limit)
         problems.push_back({option, limit.error().message, limit.error().hint});
+  };
+  return value;
+}
+
+Value list_of_stage_items() {
+  Value value = texts(&JobSpec::stage, "SRC[:DST]", R"(["/data/set:set"])");
+  value.check = [](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
+    check_stage_items(spec.stage, option, problems);
   };
   return value;
 }
@@ -110,6 +96,20 @@ Value file_mode_mask() {
 
 std::vector<Option> setup_options() {
   return {
+      {.names = "--stage",
+       .value = list_of_stage_items(),
+       .help = "file, folder or archive that is copied to each node's own disk before the start",
+       .manual =
+           R"(File or folder that is copied to the own disk of each node before programs start there, below the folder that
+.B DTSUBMIT_STAGE_DIR
+names; can be repeated.
+DST is its name there, the source's own name without it; the last colon separates the two.
+A DST that ends in a slash is a folder for the copy, and a tar archive is unpacked there:
+.BR "\-\-stage data.tar.zst:images/" .
+See STAGING in
+.BR dtsubmit\-environment (7).
+)",
+       .is_rare = true},
       {.names = "--module",
        .value = list_of_modules(),
        .help = "environment modules that are loaded on each node",
@@ -135,7 +135,7 @@ also for the options that follow.
 )",
        .is_rare = true},
       {.names = "--setup",
-       .value = list_of_texts(&JobSpec::setup, "FILE|LINE"),
+       .value = shell_texts(&JobSpec::setup, "FILE|LINE", k_lines),
        .help = "bash script or line that is run once on each node before any rank starts",
        .manual =
            R"(File that bash reads, or a line that it runs, once on each node before any rank starts; can be repeated.
@@ -144,7 +144,7 @@ If a command of it fails, no rank starts, and the run ends with the node, the co
 )",
        .is_rare = true},
       {.names = "--teardown",
-       .value = list_of_texts(&JobSpec::teardown, "FILE|LINE"),
+       .value = shell_texts(&JobSpec::teardown, "FILE|LINE", k_lines),
        .help = "bash script or line that is run once on each node after its programs have ended",
        .manual =
            R"(The same once the programs of all ranks have ended, however they did; all of it may take 30 seconds.

@@ -49,6 +49,13 @@ The default is the partition's.
 )",
        .key = "memory_mib",
        .variable = "SBATCH_MEM_PER_NODE"},
+      {.names = "--template",
+       .value = text(&JobSpec::script_template, "NAME|FILE"),
+       .help = "template of the batch script [sbatch]",
+       .manual = R"(Template of the batch script, by name or file; see TEMPLATES in
+.BR dtsubmit\-render (1).
+)",
+       .is_rare = true},
       {.names = "-A,--account",
        .value = for_slurm("account", "NAME"),
        .help = "account to charge",

@@ -43,6 +43,7 @@ Value parsed_text(const char* type, Parsed JobSpec::*member, Parse parse, Write 
 
 Value choice(std::string JobSpec::*member, const char* type, std::vector<std::string> words) {
   Value value = text(member, type);
+  value.words = words;
   value.check = [=](const JobSpec& spec, const std::string& option, Diagnostics& problems) {
     if (std::find(words.begin(), words.end(), spec.*member) == words.end())
       problems.push_back({option, "must be " + alternatives(words)});
@@ -51,13 +52,15 @@ Value choice(std::string JobSpec::*member, const char* type, std::vector<std::st
 }
 
 Value launcher(Launcher JobSpec::*member) {
-  const auto parse = [](const std::string& name) -> Result<Launcher> {
+  std::vector<std::string> names{"auto"};
+  for (const LauncherRow& row : built_in_launchers()) names.emplace_back(row.name);
+  const auto parse = [names](const std::string& name) -> Result<Launcher> {
     if (const auto known = launcher_from(name)) return *known;
-    std::vector<std::string> names{"auto"};
-    for (const LauncherRow& row : built_in_launchers()) names.emplace_back(row.name);
     return fail(Errc::invalid, "must be " + alternatives(names));
   };
-  return parsed_text("NAME", member, parse, [](Launcher one) { return to_string(one); });
+  Value value = parsed_text("NAME", member, parse, [](Launcher one) { return to_string(one); });
+  value.words = names;
+  return value;
 }
 
 Value bind(Bind JobSpec::*member) {

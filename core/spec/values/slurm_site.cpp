@@ -26,8 +26,9 @@ Result<void> check_key(const std::string& key) {
     return fail(Errc::invalid,
                 fmt::format("`{}` is not the long name of an option of sbatch", key),
                 "for example --slurm power=level or --slurm spread-job");
+  // --module of sbatch is no option of Slurm's but of Shifter's plug-in, and means another thing.
   for (const Option& option : options())
-    if (option.long_name() == "--" + key)
+    if (option.long_name() == "--" + key && key != "module")
       return fail(Errc::invalid,
                   fmt::format("--{} is an option of dtsubmit", key),
                   fmt::format("write --{} itself", key));
@@ -43,10 +44,11 @@ Result<void> check_log_pattern(const std::string& pattern) {
   for (std::size_t i = pattern.find('%'); i != std::string::npos; i = pattern.find('%', i + 1)) {
     i = pattern.find_first_not_of("0123456789", i + 1);
     const std::string field = i == std::string::npos ? "" : pattern.substr(i, 1);
-    if (field.empty() || std::string("%xjJAu").find(field) == std::string::npos)
+    if (field.empty() || std::string("%xjJAaunt").find(field) == std::string::npos)
       return fail(Errc::invalid,
                   fmt::format("`%{}` is not known when the job is submitted", field),
-                  "known are %x, %j, %J, %A, %u and %%; the ranks' logs are in the run directory");
+                  "known are %x, %j, %J, %A, %a, %u, %n, %t and %%; the ranks' logs are in the run "
+                  "directory");
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/values/slurm_values.hpp"
 
+#include "core/base/text/array_indices.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
@@ -167,6 +168,12 @@ Value slurm_words(const char* name, const char* type, std::vector<std::string> w
         }
         return join(normal, ",");
       });
+}
+
+Value slurm_array(const char* name) {
+  return checked(name, "INDICES", [](const std::string& typed) {
+    return parse_array_indices(typed).map([](const ArrayIndices& array) { return to_text(array); });
+  });
 }
 
 Value slurm_nodes(const char* name) {

@@ -33,6 +33,9 @@ namespace dts::spec {
 // A comma-separated list of such words.
 [[nodiscard]] Value slurm_words(const char* name, const char* type, std::vector<std::string> words);
 
+// Indices of a job array, parse_array_indices().
+[[nodiscard]] Value slurm_array(const char* name);
+
 // Nodes in Slurm's notation, expand_hostlist().
 [[nodiscard]] Value slurm_nodes(const char* name);
 

@@ -88,6 +88,13 @@ void check_text(const std::string& text, const std::string& option, Diagnostics&
          fmt::format("is {} bytes long, Slurm accepts at most {}", text.size(), k_longest_text)});
 }
 
+Value local_text(std::string JobSpec::*member, const char* type) {
+  Value value;
+  value.type = type;
+  value.parse = plain_text(member, type).parse;
+  return value;
+}
+
 Value count(unsigned JobSpec::*member, unsigned least) {
   return count_of(member, least);
 }
@@ -181,6 +188,23 @@ void check_frameworks(const std::vector<std::string>& asked,
 }
 
 }  // namespace
+
+Value texts(std::vector<std::string> JobSpec::*member, const char* type, const char* example) {
+  Value value;
+  value.type = type;
+  value.repeats = true;
+  value.parse = [member](const std::string& typed, JobSpec& spec) -> Result<void> {
+    (spec.*member).push_back(typed);
+    return {};
+  };
+  value.read = [member, example](const json& stored, JobSpec& spec) {
+    return read_texts(stored, example, spec.*member);
+  };
+  value.write = [member](const JobSpec& spec) {
+    return (spec.*member).empty() ? ordered_json() : ordered_json(spec.*member);
+  };
+  return value;
+}
 
 Value frameworks(std::vector<std::string> JobSpec::*member) {
   Value value;

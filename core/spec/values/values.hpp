@@ -26,6 +26,14 @@ using Seconds = std::chrono::seconds;
 // Printable UTF-8, at most 1,024 bytes (Slurm's limit for names, job_mgr.c).
 [[nodiscard]] Value text(std::string JobSpec::*member, const char* type);
 
+// Several texts: typed several times, each adds to the list. `example` is for messages, JSON.
+[[nodiscard]] Value texts(std::vector<std::string> JobSpec::*member,
+                          const char* type,
+                          const char* example);
+
+// Any text, which is for the command that submits and is not kept in spec.json.
+[[nodiscard]] Value local_text(std::string JobSpec::*member, const char* type);
+
 // What is wrong with such a text.
 void check_text(const std::string& text, const std::string& option, Diagnostics& problems);
 

@@ -2,6 +2,10 @@
 // Ports that are taken, peers that are reached or not, addresses as text.
 #include "core/base/net/net.hpp"
 
+#include "core/base/files/files.hpp"
+#include "core/base/net/interfaces.hpp"
+#include "tests/support/temporary_folder.hpp"
+
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <net/if.h>
@@ -17,7 +21,6 @@
 
 namespace {
 
-using namespace dts;
 using namespace dts;
 using std::chrono::milliseconds;
 
@@ -51,6 +54,31 @@ bool resolves(const char* host) {
   if (::getaddrinfo(host, nullptr, nullptr, &found) != 0) return false;
   ::freeaddrinfo(found);
   return true;
+}
+
+TEST_CASE("the speed of a link is that of an adapter or a bond, where the kernel knows it") {
+  const tests::TemporaryFolder folder;
+
+  const struct {
+    const char* kind;   // what marks an adapter
+    const char* speed;  // the file's text; null: there is none
+    unsigned mbps;
+  } table[] = {{"device", "25000\n", 25'000},
+               {"bonding", "200000\n", 200'000},
+               {"device", "-1\n", 0},
+               {"device", "", 0},
+               {"device", nullptr, 0},
+               {"device", "99999999999999999999\n", 0},
+               {"bridge", "10000\n", 0}};
+
+  for (const auto& row : table) {
+    const std::string own = folder.file("eth0");
+    REQUIRE(remove_all(own));
+    REQUIRE(make_folders(own + "/" + row.kind));
+    if (row.speed != nullptr) REQUIRE(create_file(own + "/speed", row.speed));
+    CHECK(link_speed("eth0", folder.path) == row.mbps);
+  }
+  CHECK(link_speed("none", folder.path) == 0);
 }
 
 }  // namespace
@@ -170,7 +198,8 @@ TEST_CASE("of several addresses the first that answers is used") {
 }
 
 TEST_CASE("this machine's addresses are text that leads back to it, loopback last") {
-  const std::vector<std::string> addresses = interface_addresses();
+  std::vector<std::string> addresses;
+  for (const HostAddress& one : interface_addresses()) addresses.push_back(one.address);
   REQUIRE_FALSE(addresses.empty());
   const auto is_loopback = [](const std::string& address) {
     return address == "::1" || address.rfind("127.", 0) == 0;
@@ -185,7 +214,7 @@ TEST_CASE("this machine's addresses are text that leads back to it, loopback las
 TEST_CASE("an address is known by its interface") {
   CHECK(interface_of("127.0.0.1") == "lo");
   CHECK(interface_of("127.20.30.40") == "lo");
-  for (const std::string& address : interface_addresses())
+  for (const auto& [address, interface] : interface_addresses())
     CHECK(::if_nametoindex(interface_of(address).c_str()) != 0);
   CHECK(interface_of("203.0.113.1").empty());  // for documentation only (RFC 5737)
   CHECK(interface_of("").empty());

@@ -146,3 +146,12 @@ TEST_CASE("spares belong to the allocation") {
   plan.spares = 1;
   CHECK(check_allocation(given, plan));
 }
+
+TEST_CASE("a task of a job array is known by the array's id and its index") {
+  Variables variables = k_batch;
+  variables["SLURM_ARRAY_JOB_ID"] = "4700";
+  variables["SLURM_ARRAY_TASK_ID"] = "3";
+  CHECK(slurm_allocation(environment_of(variables))->job.text() == "4700_3");
+  CHECK(own_job(environment_of(k_batch)).text() == "4711");
+  CHECK(own_job(environment_of({})).empty());
+}

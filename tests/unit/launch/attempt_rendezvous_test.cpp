@@ -170,6 +170,65 @@ TEST_CASE("the scheduler's address of the node is tried first") {
   CHECK(job.environment_of_rank(0)["MASTER_ADDR"] == "192.168.7.1");
 }
 
+// Rank 0 of three nodes has these addresses; "slurm" is the scheduler's for its node.
+JobStory story_with_links(const std::vector<std::string>& addresses,
+                          const std::vector<Link>& links,
+                          const std::string& interface = "") {
+  JobStory job(3, 1);
+  job.meet_on(interface);
+  job.attempt().set_node_addresses({{"n0", "slurm"}});
+  Hello hello = job.hello_of(0);
+  hello.addresses = addresses;
+  hello.links = links;
+  job.hello(0, hello).hello(1).hello(2);
+  job.listening(20001);
+  return job;
+}
+
+TEST_CASE("ranks meet on the fastest adapter that all nodes reach") {
+  const std::vector<std::string> addresses = {"10.0.0.0", "172.17.0.1", "10.1.0.1", "127.0.0.1"};
+
+  struct {
+    std::vector<Link> links;
+    std::vector<std::string> order;
+  } const table[] = {{{}, {"slurm", "10.0.0.0", "172.17.0.1", "10.1.0.1", "127.0.0.1"}},
+                     {{{"eth0", 0}, {"docker0", 0}, {"ib0", 0}, {"lo", 0}},
+                      {"slurm", "10.0.0.0", "172.17.0.1", "10.1.0.1", "127.0.0.1"}},
+                     {{{"eth0", 1000}, {"docker0", 0}, {"ib0", 200'000}, {"lo", 0}},
+                      {"10.1.0.1", "slurm", "10.0.0.0", "172.17.0.1", "127.0.0.1"}},
+                     {{{"eth0", 25'000}, {"docker0", 0}, {"eth1", 25'000}, {"lo", 0}},
+                      {"slurm", "10.0.0.0", "172.17.0.1", "10.1.0.1", "127.0.0.1"}}};
+
+  for (const auto& row : table) {
+    JobStory job = story_with_links(addresses, row.links);
+    CHECK(job.told<Probe>(1)[0].addresses == row.order);
+    job.reached(1, row.order).reached(2, {row.order[1], row.order[2]});
+    CHECK(job.environment_of_rank(2)["MASTER_ADDR"] == row.order[1]);
+  }
+}
+
+TEST_CASE("nodes that the scheduler has on this machine meet there") {
+  JobStory job(3, 1);
+  job.attempt().set_node_addresses({{"n0", "127.0.1.1"}});
+  Hello hello = job.hello_of(0);
+  hello.links = {{"eth0", 10'000}, {"lo", 0}};
+  job.hello(0, hello).hello(1).hello(2);
+  job.listening(20001);
+  CHECK(job.told<Probe>(1)[0].addresses ==
+        std::vector<std::string>{"127.0.1.1", "10.0.0.0", "127.0.0.1"});
+}
+
+TEST_CASE("--interface leaves its addresses alone, or says which interfaces there are") {
+  const std::vector<std::string> addresses = {"10.0.0.0", "fd00::1", "10.1.0.1", "127.0.0.1"};
+  const std::vector<Link> links = {{"eth0", 1000}, {"eth0", 1000}, {"ib0", 200'000}, {"lo", 0}};
+  JobStory job = story_with_links(addresses, links, "eth0");
+  CHECK(job.told<Probe>(1)[0].addresses == std::vector<std::string>{"10.0.0.0", "fd00::1"});
+  JobStory wrong = story_with_links(addresses, links, "eth7");
+  wrong.killed_ranks_exit();
+  check_ended(
+      wrong, Cause::launch_failed, "n0 has no address on --interface eth7; it has eth0, ib0, lo");
+}
+
 TEST_CASE("no address that all reach is a launch failure that lists what was tried") {
   JobStory job(3, 1);
   job.all_hello()

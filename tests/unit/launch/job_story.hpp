@@ -59,8 +59,19 @@ class JobStory {
     return *this;
   }
 
+  JobStory& stage(const std::string& item) {
+    settings_.spec.stage = {item};
+    return set_up("dts_stage");
+  }
+
   JobStory& bind_threads(const char* runtime) {
     settings_.plan.bind_threads = runtime;
+    attempt_ = std::make_unique<Attempt>(settings_, start_);
+    return *this;
+  }
+
+  JobStory& meet_on(const std::string& interface) {
+    settings_.spec.interface = interface;
     attempt_ = std::make_unique<Attempt>(settings_, start_);
     return *this;
   }

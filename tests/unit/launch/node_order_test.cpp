@@ -95,8 +95,8 @@ TEST_CASE("ranks are shared out in the order of the hosts") {
 }
 
 TEST_CASE("ssh asks nobody, forwards nothing, and the remote shell gets one safe line") {
-  const Words argv =
-      ssh_command({"ssh", "-F", "my config", "-o", "ConnectTimeout=3"}, "n1", "/my programs/it's");
+  const Words argv = ssh_command(
+      {"ssh", "-F", "my config", "-o", "ConnectTimeout=3"}, "n1", {"/my programs/it's", "node"});
   CHECK(Words(argv.begin(), argv.begin() + 5) ==
         Words{"ssh", "-F", "my config", "-o", "ConnectTimeout=3"});
   for (const char* option : {"BatchMode=yes",

@@ -20,6 +20,7 @@ Hello a_hello() {
   hello.host = "n1.cluster";
   hello.pid = 4711;
   hello.addresses = {"10.0.0.1", "fd00::1", "127.0.0.1"};
+  hello.links = {{"ib0", 200'000}, {"eth0", 0}, {"lo", 0}};
   hello.topology = true;
   hello.worker_port = 29501;
   return hello;
@@ -64,6 +65,7 @@ const std::vector<FromRank> k_from_rank{
     Bound{R"({"cpus":"0-7"})"},
     SetUpEnded{"--setup a: `b` exited 1", {}},
     SetUpEnded{"", {{"A=\xff\n", "B="}, {"C"}}},
+    Staging{1'000, 18'446'744'073'709'551'615ULL},
     Started{4712},
     Launched{"torchrun", "python3 t \"a\"\n", "ab", {{0, 2, "n0:1", "cd"}, {1, 2, "", "cd"}}},
     Launched{},
@@ -95,7 +97,8 @@ const std::vector<ToRank> k_to_rank{
     Stop{10},
     Kill{},
     Bye{},
-    SetUp{"true\n", "false", "/runs/a/set-up-n0.log", {{"A", "b"}}}};
+    Bye{true},
+    SetUp{"true\n", "false", "/runs/a/set-up-n0.log", {{"A", "b"}}, true}};
 
 // Fields whose absence is no error.
 bool is_optional(const std::string& field) {
@@ -168,6 +171,9 @@ TEST_CASE("a hello carries everything the placement needs") {
   CHECK(hello.host == "n1.cluster");
   CHECK(hello.pid == 4711);
   CHECK(hello.addresses.size() == 3);
+  REQUIRE(hello.links.size() == 3);
+  CHECK(hello.links[0].interface == "ib0");
+  CHECK(hello.links[0].mbps == 200'000);
   CHECK(hello.topology == a_hello().topology);
   CHECK(hello.worker_port == 29501);
 }
@@ -182,7 +188,10 @@ TEST_CASE("the longest hello of a real rank fits into what a stranger may send")
   hello.host = std::string(255, 'h');
   hello.addresses.assign(k_most_addresses,
                          "2001:0db8:85a3:0000:0000:8a2e:0370:7334%" + std::string(15, 'i'));
+  hello.links.assign(k_most_addresses, {std::string(15, 'i'), 99'999'999});
   CHECK(to_line(FromRank(hello)).size() < k_longest_first_line);
+  hello.links.pop_back();
+  CHECK_FALSE(parse_from_rank(to_line(FromRank(hello))));
 }
 
 TEST_CASE("a route arrives whole, and each of its fields is needed") {

@@ -42,6 +42,34 @@ TEST_CASE("a set-up that fails on one node ends the attempt, and names it") {
   CHECK(job.outcome().detail == "set-up on n1: --setup false: `false` exited 1");
 }
 
+TEST_CASE("a set-up may take an hour, staging as long as it makes progress") {
+  JobStory job;
+  job.stage("/data").all_hello().listening(20001).all_reached();
+  CHECK(job.told<SetUp>(2)[0].stages);
+  job.says(JobStory::peer_of(0), SetUpEnded{});
+  for (std::uint64_t done = 1; done <= 3; ++done) {
+    job.wait(std::chrono::minutes(50));
+    job.says(JobStory::peer_of(2), Staging{done << 20, 4 << 20});
+  }
+  CHECK(job.count<Kill>() == 0);
+  const auto notes = job.attempt().take_notes();
+  REQUIRE_FALSE(notes.empty());
+  CHECK(contains(notes.back(), "n1 is the slowest: 75 % (3.0 of 4.0 MiB)"));
+  job.wait(std::chrono::minutes(61));
+  CHECK(job.count<Kill>() == 4);
+}
+
+TEST_CASE("what was staged stays for a restart, and goes with a job that leaves its nodes") {
+  for (const int code : {0, 1}) {
+    JobStory job;
+    job.stage("/data").all_hello().listening(20001).all_reached();
+    for (const unsigned rank : {0U, 2U}) job.says(JobStory::peer_of(rank), SetUpEnded{});
+    job.all_started().all_exit(code);
+    REQUIRE(job.count<Bye>() == 4);
+    CHECK(job.told<Bye>(2)[0].leaves_node == (code == 0));
+  }
+}
+
 TEST_CASE("without a set-up nothing is asked") {
   JobStory job;
   job.all_hello().listening(20001).all_reached();

@@ -388,6 +388,8 @@ TEST_CASE("torchrun is told nodes, processes and rendezvous; its processes share
   CHECK(value(got, "PET_NPROC_PER_NODE") == "3");
   CHECK(value(got, "PET_MASTER_ADDR") == value(got, "MASTER_ADDR"));
   CHECK(value(got, "PET_MASTER_PORT") == value(got, "MASTER_PORT"));
+  CHECK(value(got, "NNODES") == "2");  // of llamafactory-cli and swift
+  CHECK(value(got, "NPROC_PER_NODE") == "3");
   CHECK(value(got, "OMP_NUM_THREADS") == "1");  // of three home cores
   const Environment without = rank_environments(all, meeting(all), {}).at(1);
   for (const auto& [name, text] : without) CHECK(name.rfind("PET_", 0) != 0);
@@ -408,6 +410,7 @@ TEST_CASE("variables of a session do not leak, the site's and the user's do") {
                            "MV2_COMM_WORLD_RANK",
                            "MPI_LOCALRANKID",
                            "DTSUBMIT_CHECKPOINT_EVERY",
+                           "DTSUBMIT_STAGE_DIR",
                            "PET_NNODES",
                            "TORCHELASTIC_RUN_ID"})
     CHECK(is_leaky_variable(name));
@@ -423,6 +426,34 @@ TEST_CASE("variables of a session do not leak, the site's and the user's do") {
                            "",
                            "MY_SLURM_X"})
     CHECK_FALSE(is_leaky_variable(name));
+}
+
+TEST_CASE("a run keeps its ids in W&B and MLflow, and no two ranks share one") {
+  const std::string run = "train-20260102T030405-00ab12";
+  const Environment first = tracker_variables(run, "train: big", 0);
+  CHECK(value(first, "WANDB_RUN_ID") == run);
+  CHECK(value(first, "WANDB_RUN_GROUP") == run);
+  CHECK(value(first, "WANDB_RESUME") == "allow");
+  CHECK(json::parse(value(first, "MLFLOW_RUN_CONTEXT")) ==
+        json{{"mlflow.runName", "train: big"}, {"dtsubmit.run", run}});
+  CHECK(value(tracker_variables(run, "train", 7), "WANDB_RUN_ID") == run + "-7");
+  const std::string other(200, 'x');
+  const std::string longest = value(tracker_variables(other + run, "train", 65534), "WANDB_RUN_ID");
+  CHECK(longest.size() <= 64);
+  CHECK(longest.ends_with(run + "-65534"));
+  CHECK(
+      is_overruled("WANDB_RUN_ID", [](const std::string& name) { return name == "WANDB_RUN_ID"; }));
+}
+
+TEST_CASE("a rank's place in the words of srun") {
+  const Environment variables = slurm_step_variables(placements({2, 2, 1}), 3);
+  CHECK(value(variables, "SLURM_PROCID") == "3");
+  CHECK(value(variables, "SLURM_LOCALID") == "1");
+  CHECK(value(variables, "SLURM_NODEID") == "1");
+  CHECK(value(variables, "SLURM_NTASKS") == "5");
+  CHECK(value(variables, "SLURM_NNODES") == "3");
+  CHECK(value(variables, "SLURM_TASKS_PER_NODE") == "2(x2),1");
+  CHECK(value(slurm_step_variables(placements({1}), 0), "SLURM_STEP_TASKS_PER_NODE") == "1");
 }
 
 }  // namespace dts::plan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request becomes.
 #include "core/plan/layout/json.hpp"
+#include "core/plan/program/job_name.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 namespace dts::plan {
@@ -95,6 +96,38 @@ TEST_CASE("nothing known of the cluster: the request stands as it is") {
   const Plan plan = planned(request(1000, 64));
   CHECK(plan.world_size == 64000);
   CHECK(plan.cpus_per_task == 1);
+}
+
+TEST_CASE("the program that a launcher, a wrapper or a shell runs in the end names the job") {
+  using Words = std::vector<std::string>;
+  for (const auto& [command, name] : std::initializer_list<std::pair<Words, const char*>>{
+           {{"torchrun", "--nproc_per_node", "8", "src/a.py"}, "a"},
+           {{"torchrun", "--standalone", "-m", "pkg.train", "--lr", "1"}, "train"},
+           {{"python", "-m", "accelerate.commands.launch", "--num_processes", "8", "x.py"}, "x"},
+           {{"python3", "-u", "-m", "pkg.fit"}, "fit"},
+           {{"python3", "-c", "import a.py"}, "python3"},
+           {{"tune", "run", "--nproc_per_node", "8", "full_finetune", "--config", "c"},
+            "full_finetune"},
+           {{"axolotl", "train", "lora.yml"}, "lora"},
+           {{"swift", "sft", "--model", "m"}, "swift"},
+           {{"env", "A=1", "prog"}, "prog"},
+           {{"A=1", "./prog"}, "prog"},
+           {{"uv", "run", "--with", "torch", "train.py"}, "train"},
+           {{"uv", "run", "-m", "pkg.fit"}, "fit"},
+           {{"singularity", "exec", "--nv", "-B", "/d", "i.sif", "prog", "x.py"}, "prog"},
+           {{"nsys", "profile", "-o", "out", "numactl", "-N", "0", "prog"}, "prog"},
+           {{"docker", "run", "--gpus", "all", "img", "python", "t.py"}, "t"},
+           {{"bash", "-euo", "pipefail", "-c", "cd /w; A=1 torchrun --nnodes 2 t.py | tee log"},
+            "t"},
+           {{"bash", "-c", "sleep 1; echo x"}, "bash"},
+           {{"bash", "train.sh", "-c", "x"}, "train"},
+           {{"perl", "-e", "exit"}, "perl"},
+           {{"env"}, "env"},
+           {{"mpirun", "-n", "8", "./a.out"}, "a"},
+       }) {
+    CAPTURE(command);
+    CHECK(default_job_name(command) == name);
+  }
 }
 
 TEST_CASE("a job without a name gets the program's") {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that start processes of their own, wherever in the command they are.
-#include "core/plan/layout/own_launcher.hpp"
+#include "core/plan/program/own_launcher.hpp"
 
-#include "core/plan/layout/launcher_words.hpp"
-#include "core/plan/layout/shell_words.hpp"
+#include "core/plan/program/shell_words.hpp"
 #include "tests/unit/plan/requests.hpp"
 
 namespace dts::plan {
@@ -20,14 +19,6 @@ std::vector<Words> shell_commands(std::string_view text) {
     all.push_back(std::move(command.words));
   }
   return all;
-}
-
-Words node_command(const spec::JobSpec& spec, unsigned node_rank) {
-  const Plan plan = planned(spec);
-  Placement placement;
-  placement.rank = placement.node_rank = node_rank;
-  return command_of_rank(
-      plan, find_own_launcher(plan.command), placement, {"10.0.0.1", 4711, {}, {}, "", ""});
 }
 
 }  // namespace
@@ -76,6 +67,29 @@ TEST_CASE("a launcher is found bare, as a module, behind other programs and in a
            Case{{"bash", "-c", "mpirun -n 8 ./a.out"}, Kind::other, "bash -c"},
            Case{{"srun", "python", "t.py"}, Kind::other},
            Case{{"composer", "-n", "8", "train.py"}, Kind::node},
+           Case{{"llamafactory-cli", "train", "a.yaml"}, Kind::torchrun},
+           Case{{"llamafactory-cli", "export", "a.yaml"}, Kind::none},
+           Case{{"swift", "rlhf", "--rlhf_type", "dpo"}, Kind::torchrun},
+           Case{{"swift", "infer"}, Kind::none},
+           Case{{"xtuner", "train", "cfg"}, Kind::node},
+           Case{{"trl", "sft", "--model_name_or_path", "m"}, Kind::node},
+           Case{{"trl", "vllm-serve"}, Kind::none},
+           Case{{"axolotl", "train", "a.yml"}, Kind::node},
+           Case{{"axolotl", "preprocess", "a.yml"}, Kind::none},
+           Case{{"msrun", "train.py"}, Kind::node},
+           Case{{"python", "-m", "lightning", "run", "model", "t.py"}, Kind::node},
+           Case{{"ft_launcher", "t.py"}, Kind::torchrun},
+           Case{
+               {"docker", "run", "--rm", "--gpus", "all", "-v", "/d:/d", "img", "torchrun", "t.py"},
+               Kind::torchrun,
+               "docker run"},
+           Case{{"podman-hpc", "run", "--gpu", "img", "torchrun", "t.py"},
+                Kind::torchrun,
+                "podman-hpc run"},
+           Case{{"singularity_wrapper", "exec", "torchrun", "t.py"},
+                Kind::torchrun,
+                "singularity_wrapper exec"},
+           Case{{"shifter", "--image=i", "torchrun", "t.py"}, Kind::torchrun, "shifter"},
            Case{{"tune", "run", "--nproc_per_node", "8", "full_finetune_distributed"},
                 Kind::torchrun},
            Case{{"fabric", "run", "train.py"}, Kind::node},
@@ -213,69 +227,6 @@ TEST_CASE("--per-node: a program that nobody knows is started once on each node"
     spec.per_node = true;
     CHECK(planned(spec).world_size == 2);
   }
-}
-
-TEST_CASE("launchers without variables get their place in the job as options") {
-  spec::JobSpec spec = request(2, 8);
-  spec.command = {
-      "uv", "run", "accelerate", "launch", "--machine_rank=$R", "t.py", "--num_machines"};
-  CHECK(planned(spec).world_size == 2);
-  CHECK(node_command(spec, 1) == Words{"uv",
-                                       "run",
-                                       "accelerate",
-                                       "launch",
-                                       "--num_machines=2",
-                                       "--main_process_ip=10.0.0.1",
-                                       "--main_process_port=4711",
-                                       "--num_processes=16",
-                                       "--machine_rank=$R",
-                                       "t.py",
-                                       "--num_machines"});
-  spec.command = {"bash", "-c", "cd /w && 'composer' t.py # composer"};
-  CHECK(node_command(spec, 1) ==
-        Words{"bash",
-              "-c",
-              "cd /w && 'composer' --nproc=8 --world_size=16 --node_rank=1 "
-              "--master_addr=10.0.0.1 --master_port=4711 t.py # composer"});
-  spec.command = {"lightning", "run", "model", "--devices", "4", "t.py"};
-  CHECK(planned(spec).workers_per_task == 4);
-  CHECK(node_command(spec, 0) == Words{"lightning",
-                                       "run",
-                                       "model",
-                                       "--num-nodes=2",
-                                       "--node-rank=0",
-                                       "--main-address=10.0.0.1",
-                                       "--main-port=4711",
-                                       "--devices",
-                                       "4",
-                                       "t.py"});
-  spec.command = {"tune", "run", "full_finetune_distributed", "--config", "c"};
-  CHECK(node_command(spec, 0) ==
-        Words{"tune", "run", "--nproc_per_node=8", "full_finetune_distributed", "--config", "c"});
-  spec.command = {"accelerate", "launch", "--num_processes", "8", "t.py"};
-  CHECK(planned(spec).workers_per_task == 4);  // of 8 on two nodes
-  spec.command = {"torchrun", "t.py"};
-  CHECK(node_command(spec, 0).empty());
-}
-
-TEST_CASE(
-    "one node needs no place, and a launcher that cannot be given one is refused on several") {
-  spec::JobSpec spec = request(1, 8);
-  spec.command = {"accelerate", "launch", "t.py"};
-  CHECK(node_command(spec, 0).empty());
-  spec.command = {"composer", "t.py"};
-  CHECK(node_command(spec, 0) == Words{"composer", "--nproc=8", "--world_size=8", "t.py"});
-  spec.command = {"deepspeed", "t.py"};
-  CHECK(planned(spec).workers_per_task == 8);
-  spec.nodes = 2;
-  CHECK(contains(refused(spec)[0].message, "without knowing of the others"));
-  CHECK(contains(refused(spec)[0].hint, "torchrun"));
-  spec.command = {"bash", "-c", "deepspeed --no_ssh --node_rank $NODE_RANK t.py"};
-  CHECK(planned(spec).world_size == 2);
-  spec.command = {"bash", "-c", "sh -c 'composer t.py'"};
-  CHECK(contains(refused(spec)[0].hint, "--node_rank=$NODE_RANK --master_addr=$MASTER_ADDR"));
-  spec.command = {"bash", "-c", "sh -c 'torchrun t.py'"};
-  CHECK(planned(spec).world_size == 2);
 }
 
 }  // namespace dts::plan

@@ -36,6 +36,7 @@ std::vector<Event> all_events() {
                    .exit_code = 137,
                    .detail = "rank 3 on n1: \"its\" process vanished",
                    .checkpoint = "step-000000120",
+                   .part = "train",
                    .rank = 3,
                    .node = "n1",
                    .step = 127,
@@ -43,7 +44,7 @@ std::vector<Event> all_events() {
                    .unsaved = true,
                    .save = Seconds(0.5),
                    .stalled = Seconds(300)},
-      Decided{85, Action::restart, "crash 1 of 3", {{"computing", 12.5}, {"wall", 13}}},
+      Decided{85, Action::restart, "crash 1 of 3", "n3", {{"computing", 12.5}, {"wall", 13}}},
       Requeued{"x"},
       Resubmitted{"x"},
       NodeUnfit{"no GPU", "n2"},
@@ -69,9 +70,9 @@ constexpr const char* k_all_lines[] = {
     R"("ranks_started","detail":"4 ranks, master 10.0.0.1 port 29500")",
     R"("stop_requested","cause":"preempted","detail":"signal 15")",
     R"("attempt_ended","cause":"rank_killed","exit_code":137,)"
-    R"("detail":"rank 3 on n1: \"its\" process vanished","checkpoint":"step-000000120","rank":3,)"
-    R"("node":"n1","step":127,"saved":true,"unsaved":true,"seconds":{"save":0.5,"stalled":300.0})",
-    R"("decided","exit_code":85,"decision":"restart","detail":"crash 1 of 3",)"
+    R"("detail":"rank 3 on n1: \"its\" process vanished","checkpoint":"step-000000120",)"
+    R"("part":"train","rank":3,"node":"n1","step":127,"saved":true,"unsaved":true,"seconds":{"save":0.5,"stalled":300.0})",
+    R"("decided","exit_code":85,"decision":"restart","detail":"crash 1 of 3","exclude":"n3",)"
     R"("seconds":{"computing":12.5,"wall":13.0})",
     R"("requeued","detail":"x")",
     R"("resubmitted","detail":"x")",

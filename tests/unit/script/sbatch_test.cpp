@@ -6,7 +6,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
-#include "core/script/template.hpp"
+#include "core/script/template/shell_output.hpp"
 #include "tests/support/contains.hpp"
 #include "tests/support/sbatch_lexer.hpp"
 
@@ -190,6 +190,62 @@ TEST_CASE(
   const auto read = bash_words(words);
   REQUIRE(read.size() == expected.size());
   for (std::size_t i = 0; i < read.size(); ++i) REQUIRE(read[i] == expected[i]);
+}
+
+TEST_CASE("sbatch_quote escapes what sbatch reads, and only that") {
+  CHECK(*sbatch_quote("") == "\"\"");
+  CHECK(*sbatch_quote(R"(a"b\c'd#e $f `g` :)") == R"("a\"b\\c'd#e $f `g` :")");
+  CHECK(sbatch_quote(std::string(1024, 'x')));
+  CHECK_FALSE(sbatch_quote(std::string(1025, 'x')));
+  CHECK_FALSE(sbatch_quote("a\nb"));
+  CHECK_FALSE(sbatch_quote(std::string_view("a\0b", 3)));
+}
+
+// Templates of a site, by name.
+ScriptContext with_templates(const std::map<std::string, std::string>& texts) {
+  ScriptContext c = context();
+  c.templates = [texts](const std::string& name) -> Result<std::optional<Template>> {
+    const auto found = texts.find(name);
+    if (found == texts.end()) return std::nullopt;
+    return Template{"/etc/" + name, found->second};
+  };
+  return c;
+}
+
+TEST_CASE("a site's templates take the place of ours, whole or in part") {
+  const auto part =
+      rendered(request(), with_templates({{"prologue", "ulimit -l unlimited # {{job_name}}\n"}}));
+  REQUIRE(part);
+  CHECK(contains(
+      *part,
+      "unset BASH_ENV ENV CDPATH\nulimit -l unlimited # train\nexec /usr/bin/dtsubmit agent"));
+  const auto whole = rendered(
+      request(),
+      with_templates(
+          {{"sbatch",
+            "#!/bin/bash -l\n{{>options}}\n{{#command}}: {{.}}\n{{/command}}{{>agent}}\n"}}));
+  REQUIRE(whole);
+  CHECK(contains(*whole, "#!/bin/bash -l\n#SBATCH --cpus"));
+  CHECK(contains(*whole, "\n: true\nexec /usr/bin/dtsubmit agent"));
+}
+
+TEST_CASE("a template that makes no job of ours is refused") {
+  const auto complaint = [](const std::string& text) {
+    const auto script = rendered(request(), with_templates({{"sbatch", text}}));
+    REQUIRE_FALSE(script);
+    return script.error().message;
+  };
+  CHECK(contains(complaint("#!/bin/sh\n{{>options}}\n"), "does not start the agent"));
+  CHECK(contains(complaint("{{>options}}\n{{>agent}}\n"), "does not begin with #!"));
+  CHECK(contains(complaint("#!/bin/sh\n#SBATCH --mem=1\n{{>agent}}\n"),
+                 "/etc/sbatch:1:1: an #SBATCH line"));
+  CHECK(contains(complaint("#!/bin/sh\necho \"{{job_nam}}\"\n{{>agent}}\n"),
+                 "did you mean `job_name`?"));
+  CHECK(contains(complaint("#!/bin/sh\necho \"{{job_name}}\"\n{{>agent}}\n"),
+                 "/etc/sbatch:2:7: job_name: a value cannot stand inside quotes"));
+  ScriptContext c = context();
+  c.template_name = "nobody";
+  CHECK(contains(rendered(request(), c).error().message, "there is no template `nobody`"));
 }
 
 TEST_CASE("property: shell_quote and sbatch_quote are inverted by their readers") {

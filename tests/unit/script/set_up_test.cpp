@@ -73,6 +73,27 @@ TEST_CASE("what fails is named: the step, its command, where it is and its code"
   }
 }
 
+TEST_CASE("staging comes first, and its failure names what was asked for") {
+  const tests::TemporaryFolder folder;
+  const std::string program = folder.file("program");
+  spec::JobSpec spec;
+  spec.stage = {"/data/it's", "/b:c"};
+  spec.setup = {"[ -z \"${dts_program+x}\" ]; export SEEN=\"$DTSUBMIT_STAGE_DIR\""};
+  const std::vector<std::pair<std::string, std::string>> environment{
+      {"dts_program", program}, {"DTSUBMIT_RUN_DIR", "/runs/a b"}, {"DTSUBMIT_STAGE_DIR", "/l/d"}};
+  REQUIRE(
+      write_file(program, "#!/bin/sh\n[ \"$*\" = 'stage --run /runs/a b --folder /l' ]\n", 0700));
+  const auto results = results_of(spec, environment);
+  CHECK(results.front() == "done");
+  CHECK(has(results, "SEEN=/l/d"));
+  REQUIRE(write_file(program, "#!/bin/sh\nexit 74\n", 0700));
+  const auto failed = results_of(spec, environment);
+  REQUIRE(failed.size() >= 5);
+  CHECK(failed[1] == "--stage /data/it's /b:c");
+  CHECK(tests::contains(failed[2], "stage --run"));
+  CHECK(failed[4] == "74");
+}
+
 TEST_CASE("a file is read, and the line of it that fails is named") {
   const tests::TemporaryFolder folder;
   spec::JobSpec spec;

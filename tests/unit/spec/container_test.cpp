@@ -98,6 +98,13 @@ TEST_CASE("options of a container without one, and what contradicts itself, are 
   CHECK(validate(spec).size() == 2);
   spec.container.image = "debian:12";
   CHECK(validate(spec).empty());
+  spec.container.runtime = ContainerRuntime::edf;
+  CHECK(validate(spec)[0].where == "--container-runtime");
+  spec.container.runtime = ContainerRuntime::automatic;
+  spec.container.image = "/e/x.toml";
+  REQUIRE(validate(spec).size() == 1);
+  CHECK(validate(spec)[0].where == "--container");
+  spec.container.image = "debian:12";
   spec.container.mounts.push_back({"/c", "/b"});
   REQUIRE(validate(spec).size() == 1);
   CHECK(validate(spec)[0].message == "/b is mounted over twice");

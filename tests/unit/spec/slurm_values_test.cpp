@@ -96,6 +96,9 @@ TEST_CASE("a site's own options are kept by name, and come back from spec.json")
   JobSpec spec;
   REQUIRE(typed("--slurm", "my-spank=a=b", spec));
   REQUIRE(typed("--slurm", "my-flag", spec));
+  JobSpec of_plugins;  // what people know of srun, see instead_of_srun()
+  for (const char* key : {"container-image=i", "image=i", "uenv=u", "environment=e"})
+    CHECK(typed("--slurm", key, of_plugins));
   CHECK(spec.slurm_site ==
         std::map<std::string, std::string>{{"my-flag", ""}, {"my-spank", "a=b"}});
   const auto back = from_json(to_json(spec), "spec.json");

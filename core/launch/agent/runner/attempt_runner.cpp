@@ -182,7 +182,9 @@ void AttemptRunner::tell_news() {
 }
 
 void AttemptRunner::clean_up() {
-  const bool tears_down = !settings_.attempt.tear_down.empty();
+  // What ranks do on their nodes once their programs have ended.
+  const bool tears_down =
+      !settings_.attempt.tear_down.empty() || !settings_.attempt.spec.stage.empty();
   const Time until =
       Clock::now() + (tears_down ? k_launcher_patience + k_tear_down_limit : k_launcher_patience);
   while (launcher_.runs() && Clock::now() < until) poll_once(milliseconds(50));

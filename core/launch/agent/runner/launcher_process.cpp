@@ -68,9 +68,9 @@ std::vector<std::string> LauncherProcess::rank_command() const {
   return words;
 }
 
-// The nodes that the launcher must use when there are spares; empty: all of the job's.
+// The nodes that the launcher must use when the job has more; empty: all of the job's.
 std::vector<std::string> LauncherProcess::named_nodes() const {
-  if (settings_.attempt.plan.spares == 0) return {};
+  if (!settings_.names_nodes) return {};
   return settings_.attempt.nodes;
 }
 

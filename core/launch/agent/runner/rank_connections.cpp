@@ -2,6 +2,7 @@
 #include "core/launch/agent/runner/rank_connections.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/net/interfaces.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/log.hpp"
 
@@ -52,7 +53,8 @@ Result<void> RankConnections::open() {
   channel.token = settings_.token;
   channel.node = settings_.agent_node;
   channel.port = local_port(listener_.get());
-  channel.addresses = interface_addresses();
+  for (HostAddress& one : interface_addresses())
+    channel.addresses.push_back(std::move(one.address));
   channel.addresses.push_back(host_name());
   channel.preflight = settings_.spec.preflight.count() > 0;
   channel.check_gpus = settings_.plan.gpus_per_node > 0;

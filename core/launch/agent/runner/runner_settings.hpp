@@ -14,6 +14,7 @@ namespace dts::launch {
 struct RunnerSettings {
   AttemptSettings attempt;
   std::string dtsubmit;                                     // our own program's path
+  bool names_nodes = false;                                 // the job has other nodes, too
   bool local = false;                                       // no scheduler: this machine only
   int signals = -1;                                         // signalfd, see take_signals()
   std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; being read

@@ -5,10 +5,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dts::launch {
 namespace {
 
 constexpr std::chrono::hours k_set_up_limit{1};  // it may install packages
+constexpr std::chrono::seconds k_words_every{30};
+
+double share_of(const Staging& staging) {
+  return staging.total == 0
+             ? 1
+             : static_cast<double>(staging.done) / static_cast<double>(staging.total);
+}
 
 }  // namespace
 
@@ -22,12 +31,14 @@ void NodeSetUp::begin(Time now) {
                 SetUp{settings_.set_up,
                       settings_.tear_down,
                       run::set_up_log(settings_.run, settings_.number, placement.node),
-                      settings_.environment});
+                      settings_.environment,
+                      !settings_.spec.stage.empty()});
   }
 }
 
 void NodeSetUp::on_ended(unsigned rank, SetUpEnded message, Time now) {
   const std::string& node = ranks_.at(rank).node();
+  staging_.erase(node);
   if (message.failure.empty()) {
     done_.emplace(node, std::move(message.changes));
     return;
@@ -36,6 +47,32 @@ void NodeSetUp::on_ended(unsigned rank, SetUpEnded message, Time now) {
       run::Cause::set_up_failed, 1, fmt::format("set-up on {}: {}", node, message.failure)};
   outcome.node = node;
   ending_.end(std::move(outcome), now);
+}
+
+void NodeSetUp::on_staging(unsigned rank, const Staging& message, Time now) {
+  limit_ = now + k_set_up_limit;
+  staging_[ranks_.at(rank).node()] = message;
+  if (now < next_words_) return;
+  next_words_ = now + k_words_every;
+  tell_staging();
+}
+
+// The slowest of all decides when programs start.
+void NodeSetUp::tell_staging() const {
+  const auto slowest =
+      std::min_element(staging_.begin(), staging_.end(), [](const auto& a, const auto& b) {
+        return share_of(a.second) < share_of(b.second);
+      });
+  constexpr double k_mib = 1 << 20;
+  news_.notes.push_back(
+      fmt::format("staging: {} of {} nodes are set up; of the others {} is the slowest: {:.0f} % "
+                  "({:.1f} of {:.1f} MiB)",
+                  done_.size(),
+                  nodes_,
+                  slowest->first,
+                  100 * share_of(slowest->second),
+                  static_cast<double>(slowest->second.done) / k_mib,
+                  static_cast<double>(slowest->second.total) / k_mib));
 }
 
 void NodeSetUp::on_tick(Time now) {

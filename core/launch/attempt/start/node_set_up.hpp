@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
+#include "core/launch/attempt/state/attempt_news.hpp"
 #include "core/launch/attempt/state/attempt_settings.hpp"
 #include "core/launch/attempt/state/ending.hpp"
 #include "core/launch/attempt/state/rank_table.hpp"
@@ -18,11 +19,14 @@ class NodeSetUp {
   NodeSetUp(const AttemptSettings& settings,
             RankTable& ranks,
             const RankPlaces& places,
-            Ending& ending)
-      : settings_(settings), ranks_(ranks), places_(places), ending_(ending) {}
+            Ending& ending,
+            AttemptNews& news)
+      : settings_(settings), ranks_(ranks), places_(places), ending_(ending), news_(news) {}
 
   void begin(Time now);
   void on_ended(unsigned rank, SetUpEnded message, Time now);
+  // Its node copies what the job stages.
+  void on_staging(unsigned rank, const Staging& message, Time now);
   void on_tick(Time now);
 
   [[nodiscard]] bool all_done() const { return done_.size() == nodes_; }
@@ -31,13 +35,18 @@ class NodeSetUp {
   [[nodiscard]] const EnvironmentChanges& changes_of(const std::string& node) const;
 
  private:
+  void tell_staging() const;
+
   const AttemptSettings& settings_;
   RankTable& ranks_;
   const RankPlaces& places_;
   Ending& ending_;
+  AttemptNews& news_;
   std::size_t nodes_ = 0;  // that were asked
   Time limit_ = Time::max();
   std::map<std::string, EnvironmentChanges> done_;  // by node
+  std::map<std::string, Staging> staging_;          // by node, the newest
+  Time next_words_{};                               // about it, for the log
 };
 
 }  // namespace dts::launch

@@ -2,6 +2,7 @@
 #include "core/launch/attempt/start/program_start.hpp"
 
 #include "core/plan/layout/launcher_words.hpp"
+#include "core/run/directory/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -35,6 +36,12 @@ void ProgramStart::begin(const plan::Rendezvous& rendezvous,
     go.environment = std::move(environments.at(placement.rank));
     go.environment.insert(
         go.environment.end(), settings_.environment.begin(), settings_.environment.end());
+    for (auto& variable : plan::tracker_variables(
+             run::full_name(settings_.run), settings_.plan.job_name, placement.rank))
+      go.environment.push_back(std::move(variable));
+    if (settings_.in_slurm)
+      for (auto& variable : plan::slurm_step_variables(places_.placements(), placement.rank))
+        go.environment.push_back(std::move(variable));
     ranks_.send(placement.rank, std::move(go));
   }
 }

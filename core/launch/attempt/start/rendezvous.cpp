@@ -9,11 +9,60 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <optional>
 
 namespace dts::launch {
 namespace {
 
 constexpr std::chrono::seconds k_rendezvous_limit{20};
+
+// The addresses of one host, by the links that lead to them.
+class LinksOfHost {
+ public:
+  // `scheduled`: the scheduler's address of the host; may be empty.
+  LinksOfHost(const Hello& hello, std::string scheduled)
+      : hello_(hello), scheduled_(std::move(scheduled)) {
+    for (const Link& link : hello.links)
+      if (link.mbps > 0) slowest_ = std::min(slowest_.value_or(link.mbps), link.mbps);
+  }
+
+  // Empty: not known.
+  [[nodiscard]] std::string interface_of(const std::string& address) const {
+    const Link* link = find(address);
+    return link == nullptr ? std::string() : link->interface;
+  }
+
+  // An address of which no speed is known, perhaps a name, counts as on the slowest adapter, so
+  // that it only stands back where another is known to be faster than that. A scheduler that knows
+  // nodes by loopback addresses has them all on this machine.
+  [[nodiscard]] unsigned speed_of(const std::string& address) const {
+    if (is_loopback(address))
+      return address == scheduled_ ? std::numeric_limits<unsigned>::max() : 0;
+    const Link* link = find(address);
+    return link != nullptr && link->mbps > 0 ? link->mbps : slowest_.value_or(1);
+  }
+
+ private:
+  [[nodiscard]] const Link* find(const std::string& address) const {
+    for (std::size_t i = 0; i < hello_.links.size(); ++i)
+      if (hello_.addresses[i] == address) return &hello_.links[i];
+    return nullptr;
+  }
+
+  const Hello& hello_;
+  std::string scheduled_;
+  std::optional<unsigned> slowest_;
+};
+
+// "eth0, ib0"
+std::string interfaces_of(const Hello& hello) {
+  std::vector<std::string> names;
+  for (const Link& link : hello.links)
+    if (std::find(names.begin(), names.end(), link.interface) == names.end())
+      names.push_back(link.interface);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
 }  // namespace
 
@@ -42,7 +91,7 @@ void Rendezvous::on_listening(unsigned rank, const Listening& message, Time now)
     news_.notes.push_back(fmt::format("MASTER_PORT {}: {}", message.port, message.note));
   choose_probers();
   if (probers_.empty()) return meet_at("127.0.0.1", {});  // a single rank talks to itself
-  begin_probes();
+  begin_probes(now);
 }
 
 std::string Rendezvous::scheduled_address(unsigned rank) const {
@@ -63,6 +112,14 @@ std::vector<std::string> Rendezvous::address_candidates() const {
   if (first.node() == settings_.agent_node)
     for (const unsigned prober : probers_) add(ranks_.at(prober).reached_at);
   for (const std::string& address : first.hello.addresses) add(address);
+  const LinksOfHost links(first.hello, scheduled_address(0));
+  if (const std::string& interface = settings_.spec.interface; !interface.empty())
+    std::erase_if(candidates,
+                  [&](const std::string& one) { return links.interface_of(one) != interface; });
+  // Otherwise the order stays as it is.
+  std::stable_sort(candidates.begin(), candidates.end(), [&](const auto& one, const auto& other) {
+    return links.speed_of(one) > links.speed_of(other);
+  });
   return candidates;
 }
 
@@ -77,9 +134,10 @@ void Rendezvous::choose_probers() {
   std::sort(probers_.begin(), probers_.end());
 }
 
-void Rendezvous::begin_probes() {
+void Rendezvous::begin_probes(Time now) {
   step_ = Step::probing;
   const Probe probe{address_candidates(), result_.master_port, nonce()};
+  if (probe.addresses.empty()) return end_without_interface(now);
   for (const unsigned rank : probers_) ranks_.send(rank, probe);
 }
 
@@ -125,6 +183,17 @@ void Rendezvous::on_reached(unsigned rank, const Reached& message, Time now) {
     if (const std::vector<Route> routes = routes_to(candidate); !routes.empty())
       return meet_at(candidate, routes);
   end_unreached(candidates, now);
+}
+
+void Rendezvous::end_without_interface(Time now) {
+  const RankState& first = ranks_.at(0);
+  ending_.end({run::Cause::launch_failed,
+               1,
+               fmt::format("{} has no address on --interface {}; it has {}",
+                           first.node(),
+                           settings_.spec.interface,
+                           interfaces_of(first.hello))},
+              now);
 }
 
 void Rendezvous::end_unreached(const std::vector<std::string>& candidates, Time now) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the ranks of an attempt meet: rank 0 listens, one rank of every other node tries each of
-// its addresses, and the first that all of them reach is chosen. Pure, not thread-safe.
+// its addresses, those on the fastest adapter first, and the first that all of them reach is
+// chosen. Pure, not thread-safe.
 #pragma once
 
 #include "core/launch/attempt/start/rank_places.hpp"
@@ -42,7 +43,7 @@ class Rendezvous {
  private:
   enum class Step { idle, listening, probing, settled };
 
-  void begin_probes();
+  void begin_probes(Time now);
   void choose_probers();
   // The routes by which every prober reached `address`, in the order of `probers_`; empty: some did
   // not.
@@ -50,6 +51,7 @@ class Rendezvous {
   void meet_at(const std::string& address, const std::vector<Route>& routes);
   [[nodiscard]] std::vector<std::string> address_candidates() const;
   [[nodiscard]] std::string scheduled_address(unsigned rank) const;  // empty: not known
+  void end_without_interface(Time now);
   void end_unreached(const std::vector<std::string>& candidates, Time now);
   [[nodiscard]] std::string nonce() const;  // proves to a prober that it reached this job's rank 0
 

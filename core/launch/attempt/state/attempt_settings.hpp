@@ -23,6 +23,7 @@ struct AttemptSettings {
   std::string token;                       // hellos without it are rejected
   std::vector<unsigned> ports;             // candidates for MASTER_PORT, in order
   plan::Environment environment;           // DTSUBMIT_*, the same for all ranks
+  bool in_slurm = false;                   // ranks run in a job of it
   std::chrono::seconds quiet_limit{3600};  // without a sign of life, before it is reported
   std::string set_up{};                    // run on each node before any program; empty: nothing is
   std::string tear_down{};                 // run there once programs have ended; empty: nothing is

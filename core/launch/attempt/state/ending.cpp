@@ -70,8 +70,10 @@ void Ending::finish_if_all_ended() {
   begun_ = true;
   const EndedRanks ended(ranks_, settings_.spec.stop_signal, settings_.plan.workers_per_task > 0);
   outcome_ = ended.outcome(stop_, failure_);
+  // After any other end the agent decides, and may start the next attempt on the same nodes.
+  const Bye bye{stop_.has_value() || outcome_->cause == run::Cause::completed};
   for (const auto& [rank, state] : ranks_)
-    if (!state.gone) ranks_.send(rank, Bye{});
+    if (!state.gone) ranks_.send(rank, bye);
 }
 
 }  // namespace dts::launch

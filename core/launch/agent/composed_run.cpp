@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/composed_run.hpp"
+
+#include "core/base/exit_codes.hpp"
+#include "core/base/net/ephemeral_ports.hpp"
+#include "core/base/net/net.hpp"
+#include "core/base/os/log.hpp"
+#include "core/base/os/own_children.hpp"
+#include "core/base/os/process_table.hpp"
+#include "core/base/os/signals.hpp"
+#include "core/base/os/wait.hpp"
+#include "core/launch/agent/part_variables.hpp"
+#include "core/launch/job/classify.hpp"
+#include "core/launch/job/stop_way.hpp"
+#include "core/plan/composition.hpp"
+#include "core/run/directory/parts.hpp"
+#include "core/run/ledger/events.hpp"
+#include "core/run/ledger/take_over.hpp"
+#include "core/spec/parts.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::chrono::milliseconds k_tick{200};
+constexpr seconds k_role_patience{120};   // to save, for a role that another one ends
+constexpr seconds k_server_patience{30};  // for one that has nothing left to do
+constexpr unsigned k_most_vanished = 3;   // agents of parts in a job
+constexpr seconds k_longest_pause{60};    // before roles begin again together
+
+// 0, 1, 2, 4 ... 60 s.
+seconds pause_before(unsigned restart) {
+  if (restart <= 1) return seconds(0);
+  return std::min(k_longest_pause, seconds(1U << std::min(restart - 2, 16U)));
+}
+
+}  // namespace
+
+Result<void> ComposedRun::note(run::Event event) {
+  event.attempt = attempt_;
+  if (event.job.empty()) event.job = job_.allocation.job;
+  if (const auto noted = ledger_.append(std::move(event)); !noted)
+    log("{}; the run continues without it", noted.error().message);
+  return {};
+}
+
+Result<void> ComposedRun::begin() {
+  const auto process = process_info(::getpid());
+  DTS_ASSIGN(const run::TakenAttempt taken,
+             run::take_over(run_,
+                            {job_.allocation.job,
+                             job_.allocation.restart_count,
+                             job_.allocation.node,
+                             ::getpid(),
+                             process ? process->started : 0}));
+  attempt_ = taken.number;
+  const std::string path = run_.attempt(attempt_) + "/agent.log";
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0) log("no log {}", path);
+  DTS_TRY(run::sync_attempt(run_, attempt_));
+  return note({.what = run::AttemptStarted{.nodes = job_.allocation.nodes}});
+}
+
+Result<void> ComposedRun::read_parts() {
+  const auto folders = run::parts_of(run_);
+  const auto& parts = spec::parts_of(job_.spec);
+  if (folders.size() != parts.size())
+    return fail(Errc::invalid,
+                fmt::format("{} names {} parts, and there are {} folders of parts",
+                            run_.spec(),
+                            parts.size(),
+                            folders.size()));
+  std::vector<plan::Plan> plans;
+  for (const auto& folder : folders) {
+    DTS_ASSIGN(plan::Plan plan, read_plan(folder.run));
+    plans.push_back(std::move(plan));
+  }
+  const bool are_roles = !job_.spec.roles.empty();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto nodes = options_.local ? job_.allocation.nodes
+                                : plan::nodes_of_part(plans, are_roles, i, job_.allocation.nodes);
+    parts_.emplace_back(parts[i],
+                        words_of(job_.spec, parts[i]),
+                        folders[i].run,
+                        plans[i],
+                        std::move(nodes),
+                        are_roles && parts[i].on_failure == spec::OnFailure::all);
+    DTS_TRY(parts_.back().resume_after(ledger_.events()));
+  }
+  return {};
+}
+
+Result<Variables> ComposedRun::shared_variables() {
+  std::map<std::string, std::string> addresses;
+  if (watch_ && !job_.spec.roles.empty()) addresses = node_addresses(*watch_);
+  if (options_.local) addresses[job_.allocation.node] = "127.0.0.1";
+  std::vector<PartPlace> places;
+  for (const PartAgent& part : parts_)
+    places.push_back({part.part().name, part.run().path, part.nodes(), 0});
+  if (!job_.spec.roles.empty()) choose_ports(run_.path, attempt_, places);
+  return part_variables(run_.path, !job_.spec.roles.empty(), places, addresses);
+}
+
+Variables ComposedRun::variables_of(const PartAgent& part) const {
+  Variables variables = shared_;
+  variables.emplace_back(job_.spec.roles.empty() ? "DTSUBMIT_STEP" : "DTSUBMIT_ROLE",
+                         part.part().name);
+  return variables;
+}
+
+bool ComposedRun::is_ending() const {
+  return stop_asked_ || end_signal_;
+}
+
+void ComposedRun::on_signal(int number, const std::vector<PartAgent*>& parts) {
+  if (number == SIGCHLD || number == SIGCONT) return;
+  log("signal {}: handed on to every part that runs", number);
+  stop_asked_ = stop_asked_ || number == k_stop_request;
+  if (number != k_stop_request) end_signal_ = number;
+  if (number == SIGTERM) end_.set_told_to_end(true);
+  for (const PartAgent* part : parts) part->signal(number);
+}
+
+void ComposedRun::listen(const std::vector<PartAgent*>& parts) {
+  [[maybe_unused]] const bool ready =
+      wait_readable(signals_.get(), std::chrono::steady_clock::now() + k_tick);
+  while (const auto number = read_signal(signals_.get())) on_signal(*number, parts);
+}
+
+// Once every other role is done.
+void ComposedRun::end_waiting_roles(const std::vector<PartAgent*>& parts) {
+  const bool others_run = std::any_of(parts.begin(), parts.end(), [](const PartAgent* part) {
+    return part->runs() && !part->part().until_others_end;
+  });
+  if (others_run) return;
+  for (PartAgent* part : parts)
+    if (part->runs()) part->ask_to_end(k_server_patience);
+}
+
+void ComposedRun::on_end(const run::PartEnd& end, const std::vector<PartAgent*>& parts) {
+  if (run::ends_others(end))
+    for (PartAgent* part : parts) part->ask_to_end(k_role_patience);
+  end_waiting_roles(parts);
+}
+
+// What an agent that was killed has left behind.
+void ComposedRun::bury_orphans(const std::vector<PartAgent*>& parts) const {
+  std::vector<pid_t> spared;
+  for (const PartAgent* part : parts)
+    if (part->runs()) spared.push_back(part->pid());
+  kill_children(spared);
+}
+
+Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAgent*>& parts) {
+  std::vector<run::PartEnd> ends;
+  for (PartAgent* part : parts)
+    if (const auto started = part->start(options_, variables_of(*part)); !started) {
+      for (PartAgent* other : parts) other->ask_to_end(k_server_patience);
+      log("{}", started.error().message);
+      if (ends.empty() && part == parts.front()) return tl::unexpected<Error>(started.error());
+    }
+  const auto any_runs = [&] {
+    return std::any_of(parts.begin(), parts.end(), [](const auto* part) { return part->runs(); });
+  };
+  while (any_runs()) {
+    listen(parts);
+    for (PartAgent* part : parts) {
+      part->tick();
+      const auto end = part->reap();
+      if (!end) continue;
+      ends.push_back(*end);
+      if (!end->decided) bury_orphans(parts);
+      on_end(*end, parts);
+    }
+  }
+  return ends;
+}
+
+// A role without an end of its own is done with the others.
+void ComposedRun::note_waiting_roles(const std::vector<PartAgent*>& parts) const {
+  for (const PartAgent* part : parts) {
+    if (part->is_done()) continue;
+    run::Event event{.attempt = run::latest_attempt(part->run()), .job = job_.allocation.job};
+    event.what = run::decided_event({run::Action::done, 0, "the other roles are done"});
+    if (const auto noted = run::append_event(part->run().ledger(), std::move(event)); !noted)
+      log("{}", noted.error().message);
+  }
+}
+
+// The parts side by side, and again as often as one of them has to begin anew.
+Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& parts) {
+  for (unsigned restart = 1;; ++restart) {
+    std::vector<PartAgent*> left;
+    for (PartAgent* part : parts)
+      if (!part->is_done()) left.push_back(part);
+    DTS_ASSIGN(const auto ends, run_once(left));
+    vanished_ += static_cast<unsigned>(std::count_if(
+        ends.begin(), ends.end(), [](const auto& end) { return !end.decided && !end.told; }));
+    run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
+    if (verdict.decision.action == run::Action::done) note_waiting_roles(parts);
+    if (verdict.decision.action != run::Action::restart) return verdict;
+    log("{}", verdict.decision.why);
+    const auto until = std::chrono::steady_clock::now() + pause_before(restart);
+    while (!is_ending() && std::chrono::steady_clock::now() < until) listen({});
+    if (is_ending()) return ended_between();
+  }
+}
+
+Result<run::Verdict> ComposedRun::run_all() {
+  std::vector<PartAgent*> all;
+  for (PartAgent& part : parts_) all.push_back(&part);
+  DTS_TRY(note({.what = run::RanksStarted{fmt::format("{} parts", all.size())}}));
+  if (!job_.spec.roles.empty()) return run_together(all);
+  for (PartAgent* part : all) {
+    if (part->is_done()) {
+      log("{} is done: skipped", part->words());
+      continue;
+    }
+    if (is_ending()) return ended_between();
+    DTS_ASSIGN(run::Verdict verdict, run_together({part}));
+    if (verdict.decision.action != run::Action::done) return verdict;
+  }
+  return run::judge_parts({}, false);
+}
+
+// A signal to end while no part runs can be a preemption or the time limit, too.
+run::Verdict ComposedRun::ended_between() {
+  run::Verdict verdict;
+  const int number = end_signal_.value_or(k_stop_request);
+  const bool by_person = options_.local || number == SIGINT || number == k_stop_request;
+  verdict.outcome = {by_person           ? run::Cause::stopped
+                     : number == SIGUSR1 ? run::Cause::time_limit
+                                         : run::Cause::signalled,
+                     k_checkpointed,
+                     fmt::format("signal {} while no part ran", number)};
+  run::Circumstances now = run::count_failures(ledger_.events());
+  now.in_scheduler = !options_.local;
+  now.may_requeue = job_.spec.requeue;
+  now.stop_asked = stop_asked_;
+  if (watch_)
+    if (const auto job = watch_->wait_job(k_record_patience)) {
+      verdict.outcome =
+          explain_by_job(verdict.outcome, *job, {job_.allocation.nodes, {}, {}, false});
+      now.already_requeued = is_requeued(*job);
+    }
+  verdict.decision = run::decide(verdict.outcome, now, job_.policy);
+  return verdict;
+}
+
+Result<int> ComposedRun::carry_out(const run::Verdict& verdict) {
+  const run::Decision& decision = verdict.decision;
+  DTS_TRY(note({.what = run::ended_event(verdict.outcome)}));
+  log("decision: {}: {}", run::to_string(decision.action), decision.why);
+  DTS_TRY(end_.note_decision(decision));
+  ::dup2(terminal_.get(), STDERR_FILENO);
+  log("attempt {}: {} ({}); {}: {}",
+      attempt_,
+      run::to_string(verdict.outcome.cause),
+      verdict.outcome.detail,
+      run::to_string(decision.action),
+      decision.why);
+  if (decision.action == run::Action::requeue || decision.action == run::Action::resubmit)
+    return end_.come_back(verdict.outcome, decision);
+  if (decision.action == run::Action::wait) end_.wait_for_the_end();
+  if (decision.action == run::Action::stop && stop_asked_ && watch_)
+    if (const auto job = watch_->wait_job(k_record_patience); job && is_requeued(*job))
+      end_.cancel();
+  return decision.exit_code;
+}
+
+Result<int> ComposedRun::run() {
+  terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  set_second_log(terminal_.get());
+  if (!options_.local) watch_ = watch_job(job_.allocation, job_.plan.spares > 0);
+  end_.use(watch_.get());
+  DTS_TRY(begin());
+  auto verdict = read_parts()
+                     .and_then([this] { return shared_variables(); })
+                     .and_then([this](Variables variables) {
+                       shared_ = std::move(variables);
+                       return run_all();
+                     });
+  if (!verdict) {
+    const run::Outcome outcome{
+        run::Cause::launch_failed, exit_code(verdict.error().code), verdict.error().message};
+    verdict = run::Verdict{outcome, run::decide(outcome, {}, run::default_policy())};
+    verdict->decision.action = run::Action::stop;
+  }
+  return carry_out(*verdict);
+}
+
+}  // namespace dts::launch

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of several programs: the job's agent starts an agent for each part, steps one after
+// another, roles side by side, and decides for the whole job what they decided for themselves.
+// One thread.
+#pragma once
+
+#include "core/base/files/unique_fd.hpp"
+#include "core/launch/agent/job_end.hpp"
+#include "core/launch/agent/part_agent.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::launch {
+
+class ComposedRun {
+ public:
+  // `options` outlives it.
+  ComposedRun(const AgentOptions& options, Assignment job, UniqueFd signals)
+      : options_(options), job_(std::move(job)), signals_(std::move(signals)) {}
+
+  // Runs until every part is done, one has ended the run, or it continues in another job. Returns
+  // this job's exit code.
+  [[nodiscard]] Result<int> run();
+
+ private:
+  [[nodiscard]] Result<void> begin();
+  [[nodiscard]] Result<void> read_parts();
+  [[nodiscard]] Result<Variables> shared_variables();
+  [[nodiscard]] Variables variables_of(const PartAgent& part) const;
+  [[nodiscard]] Result<run::Verdict> run_all();
+  [[nodiscard]] Result<run::Verdict> run_together(const std::vector<PartAgent*>& parts);
+  [[nodiscard]] Result<std::vector<run::PartEnd>> run_once(const std::vector<PartAgent*>& parts);
+  void listen(const std::vector<PartAgent*>& parts);
+  void on_signal(int number, const std::vector<PartAgent*>& parts);
+  void on_end(const run::PartEnd& end, const std::vector<PartAgent*>& parts);
+  void end_waiting_roles(const std::vector<PartAgent*>& parts);
+  void note_waiting_roles(const std::vector<PartAgent*>& parts) const;
+  void bury_orphans(const std::vector<PartAgent*>& parts) const;
+  [[nodiscard]] bool is_ending() const;
+  [[nodiscard]] run::Verdict ended_between();
+  [[nodiscard]] Result<int> carry_out(const run::Verdict& verdict);
+  [[nodiscard]] Result<void> note(run::Event event);
+
+  const AgentOptions& options_;
+  const Assignment job_;
+  const run::RunDirectory& run_ = job_.run;
+  UniqueFd signals_;
+  run::LedgerWriter ledger_{run_.ledger()};
+  std::unique_ptr<JobWatch> watch_;
+  JobEnd end_{
+      job_, ledger_, signals_.get(), [this](run::Event event) { return note(std::move(event)); }};
+  UniqueFd terminal_;     // standard error at the start
+  unsigned attempt_ = 0;  // of the whole run: one a job
+  std::vector<PartAgent> parts_;
+  Variables shared_;
+  unsigned vanished_ = 0;  // agents of parts, in this job
+  bool stop_asked_ = false;
+  std::optional<int> end_signal_;  // SIGTERM, SIGINT, SIGHUP or SIGUSR1
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/job_end.hpp"
+
+#include "core/base/os/log.hpp"
+#include "core/base/os/signals.hpp"
+#include "core/launch/health/quarantine.hpp"
+#include "core/launch/job/slurm_commands.hpp"
+#include "core/launch/job/successor.hpp"
+#include "core/plugin/scheduler.hpp"
+#include "core/run/index/find.hpp"
+#include "core/run/index/index.hpp"
+#include "core/run/ledger/events.hpp"
+#include "core/run/summary/goodput.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <map>
+
+namespace dts::launch {
+namespace {
+
+constexpr std::chrono::seconds k_end_by_scheduler{90};
+
+// How the run spent its time, for the last event of its ledger.
+std::map<std::string, double> time_use(const run::RunDirectory& run,
+                                       const std::vector<run::Event>& events) {
+  const run::RunSummary summary = run::summarise(events, run::read_metrics(run));
+  return run::in_seconds(run::account(events, summary, std::chrono::system_clock::now()).run);
+}
+
+}  // namespace
+
+std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool see_nodes) {
+  const sched::JobId job = allocation.job;
+  const unsigned restarts = allocation.restart_count;
+  // Tried in a child first, because libslurm exits the process on a configuration that it rejects.
+  return std::make_unique<JobWatch>(
+      [] { return plugin::load_scheduler(plugin::scheduler_name(), true); },
+      job,
+      see_nodes,
+      [job, restarts] { return slurm_by_commands(job, restarts); });
+}
+
+void JobEnd::use(JobWatch* watch) {
+  watch_ = watch;
+  if (watch != nullptr) chain_.begin();
+}
+
+void JobEnd::wait_for_the_end() {
+  told_to_end_ =
+      told_to_end_ || wait_for_one_of(signals_, {SIGTERM}, k_end_by_scheduler).has_value();
+}
+
+// To the job of the chain that waits for this one's end; nullopt: there is none, for once.
+Result<std::optional<int>> JobEnd::hand_over(const run::Outcome& outcome) {
+  if (!chain_.is_for_next(outcome)) return std::nullopt;
+  const auto chain = chain_.chain();
+  if (chain && chain_.is_used_up(*chain))
+    return end_here(outcome,
+                    fmt::format("the chain had its {} jobs; `dtsubmit requeue` continues the run",
+                                chain->jobs));
+  if (!chain || chain->waiting.empty()) return std::nullopt;
+  DTS_TRY(note_({.job = chain->waiting, .what = run::Resubmitted{"the chain's next job"}}));
+  note_successor(chain->waiting);
+  return 0;
+}
+
+Result<int> JobEnd::come_back(const run::Outcome& outcome, const run::Decision& decision) {
+  DTS_ASSIGN(const std::optional<int> handed, hand_over(outcome));
+  if (handed) return *handed;
+  JobWatch::Return how;
+  how.requeue = decision.action == run::Action::requeue;
+  how.exclude = decision.exclude;
+  how.nodes = job_.plan.nodes + job_.plan.spares;
+  how.avoid = nodes_in_quarantine();  // other runs may have added nodes meanwhile
+  auto successor = make_successor(job_.run);
+  if (successor) how.successor = *std::move(successor);
+  if (!successor && !how.requeue) return tl::unexpected<Error>(std::move(successor).error());
+  watch_->come_back(std::move(how));
+  return returned(outcome, watch_->wait_returned());
+}
+
+Result<void> JobEnd::note_decision(const run::Decision& decision) {
+  run::Decided decided = run::decided_event(decision);
+  if (run::ends_run(decision.action)) decided.seconds = time_use(job_.run, ledger_.events());
+  DTS_TRY(note_({.what = std::move(decided)}));
+  if (run::ends_run(decision.action) && watch_ != nullptr) chain_.cut();
+  return {};
+}
+
+Result<int> JobEnd::end_here(const run::Outcome& outcome, std::string why) {
+  DTS_TRY(note_decision({run::Action::stop, outcome.exit_code, std::move(why)}));
+  return outcome.exit_code;
+}
+
+Result<int> JobEnd::returned(const run::Outcome& outcome,
+                             const Result<JobWatch::Returned>& answer) {
+  if (!answer) {
+    log("requeue: {}", answer.error().message);
+    auto code =
+        end_here(outcome, "the scheduler refused to run the job again: " + answer.error().message);
+    // If nobody answered, Slurm may still requeue the job, as long as this process lives.
+    if (answer.error().code != Errc::rejected) wait_for_the_end();
+    return code;
+  }
+  if (!answer->avoided.empty()) log("in quarantine, not asked for: {}", answer->avoided);
+  const bool same = answer->job == job_.allocation.job;
+  run::Event event{.job = answer->job, .what = run::Resubmitted{answer->trouble}};
+  if (same) event.what = run::Requeued{answer->trouble};
+  DTS_TRY(note_(std::move(event)));
+  if (same)
+    wait_for_the_end();
+  else
+    note_successor(answer->job);
+  return 0;
+}
+
+void JobEnd::note_successor(sched::JobId job) const {
+  log("job {} continues this run", job);
+  if (const auto noted = run::add_job_to_index(job_.run, job); !noted)
+    log("not in the index of runs: {}", noted.error().message);
+}
+
+void JobEnd::cancel() {
+  JobWatch::Return how;
+  how.cancel = true;
+  watch_->come_back(std::move(how));
+  if (const auto gone = watch_->wait_returned(); !gone)
+    log("the job is not cancelled: {}", gone.error().message);
+}
+
+}  // namespace dts::launch

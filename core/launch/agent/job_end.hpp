@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a job ends once its agent has decided what becomes of the run: it comes back, under its id or
+// as a successor, waits for the scheduler, or is cancelled. One thread.
+#pragma once
+
+#include "core/launch/agent/chain_keeper.hpp"
+#include "core/launch/job/assignment.hpp"
+#include "core/launch/job/job_watch.hpp"
+#include "core/run/ledger/decision.hpp"
+#include "core/run/ledger/ledger_writer.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dts::launch {
+
+// libslurm's own timeout for an unreachable controller.
+inline constexpr std::chrono::seconds k_record_patience{15};
+
+// The scheduler as the job's agent sees it. With `see_nodes` as for JobWatch.
+[[nodiscard]] std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool see_nodes);
+
+class JobEnd {
+ public:
+  // Records an event of the newest attempt.
+  using Note = std::function<Result<void>(run::Event)>;
+
+  // `job` and `ledger` outlive it. `signals`: see take_signals().
+  JobEnd(const Assignment& job, run::LedgerWriter& ledger, int signals, Note note)
+      : job_(job), ledger_(ledger), signals_(signals), note_(std::move(note)), chain_(job) {}
+
+  // Null without a scheduler, which the functions that ask it rely on. With one, the next job of a
+  // chain is submitted, and cancelled when the run ends.
+  void use(JobWatch* watch);
+
+  // What the scheduler has said to the batch script: it will kill the job soon.
+  void set_told_to_end(bool told) { told_to_end_ = told; }
+
+  [[nodiscard]] bool told_to_end() const { return told_to_end_; }
+
+  [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
+
+  // A requeue or a new submission is carried out. Returns the exit code of this job.
+  [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
+
+  // The decision could not be carried out: the run stops.
+  [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
+
+  // The scheduler has requeued the job by itself, but it should not run again.
+  void cancel();
+
+  // The job must stay alive until the scheduler ends it: a batch script that exits during a
+  // preemption's grace time is never requeued by Slurm 22.05 to 23.11.
+  void wait_for_the_end();
+
+ private:
+  [[nodiscard]] Result<std::optional<int>> hand_over(const run::Outcome& outcome);
+  [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
+                                     const Result<JobWatch::Returned>& answer);
+  void note_successor(sched::JobId job) const;
+
+  const Assignment& job_;
+  run::LedgerWriter& ledger_;
+  int signals_;
+  Note note_;
+  JobWatch* watch_ = nullptr;
+  ChainKeeper chain_;
+  bool told_to_end_ = false;
+};
+
+}  // namespace dts::launch

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/launch/agent/part_agent.hpp"
+
+#include "core/base/os/log.hpp"
+#include "core/base/os/process.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/launch/job/stop_way.hpp"
+#include "core/run/ledger/history.hpp"
+#include "core/run/ledger/ledger.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace dts::launch {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds k_between_kills{2};  // the second interrupt is the one that does not wait
+
+std::string shown_ranks(const run::RankSelection& shown) {
+  return shown.all ? "all" : fmt::format("{}", fmt::join(shown.ranks, ","));
+}
+
+std::vector<std::string> agent_command(const AgentOptions& whole,
+                                       const run::RunDirectory& run,
+                                       bool begins_together) {
+  std::vector<std::string> words{whole.dtsubmit,
+                                 "agent",
+                                 "--run",
+                                 run.path,
+                                 "--part",
+                                 whole.local ? "local" : "job",
+                                 "--restart",
+                                 begins_together ? "together" : "here"};
+  if (whole.local && (whole.shown.all || !whole.shown.ranks.empty()))
+    words.insert(words.end(), {"--ranks", shown_ranks(whole.shown)});
+  return words;
+}
+
+}  // namespace
+
+Variables variables_of_share(const std::vector<std::string>& nodes,
+                             const plan::Plan& plan,
+                             const std::string& gpu_type) {
+  const std::string count = std::to_string(nodes.size());
+  const std::string tasks = std::to_string(plan.ntasks_per_node);
+  const std::string all = std::to_string(nodes.size() * plan.ntasks_per_node);
+  const std::string folded = fold_hostlist(nodes);
+  const std::string type = gpu_type.empty() ? "" : gpu_type + ":";
+  // Empty, it is as if the job had asked for none.
+  const std::string gpus =
+      plan.gpus_per_node > 0 ? fmt::format("{}{}", type, plan.gpus_per_node) : "";
+  const std::string times = nodes.size() > 1 ? fmt::format("{}(x{})", tasks, count) : tasks;
+  return {{"SLURM_JOB_NODELIST", folded},
+          {"SLURM_NODELIST", folded},
+          {"SLURM_JOB_NUM_NODES", count},
+          {"SLURM_NNODES", count},
+          {"SLURM_TASKS_PER_NODE", times},
+          {"SLURM_NTASKS_PER_NODE", tasks},
+          {"SLURM_NTASKS", all},
+          {"SLURM_NPROCS", all},
+          {"SLURM_CPUS_PER_TASK", std::to_string(plan.cpus_per_task)},
+          {"SLURM_GPUS_PER_NODE", gpus}};
+}
+
+Result<void> PartAgent::start(const AgentOptions& whole, const Variables& variables) {
+  DTS_ASSIGN(const auto before, run::read_ledger(run_.ledger()));
+  events_before_ = before.size();
+  told_ = out_of_time_ = false;
+  kill_at_ = Clock::time_point::max();
+  set_time_limit(before);
+  Variables all = variables;
+  if (!whole.local)
+    for (auto& variable : variables_of_share(nodes_, plan_, part_.job.gpu_type))
+      all.push_back(std::move(variable));
+  Command command;
+  command.argv = agent_command(whole, run_, begins_together_);
+  command.env = environment_with(all);
+  // A Ctrl-C is ours to hand on, once; a signal before it listens must not end it.
+  command.own_group = true;
+  command.blocked_signals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
+  command.parent_death_signal = SIGTERM;
+  DTS_ASSIGN(pid_, start_process(command));
+  log("{} begins on {}", words_, fmt::join(nodes_, ","));
+  return {};
+}
+
+void PartAgent::set_time_limit(const std::vector<run::Event>& before) {
+  warn_at_ = Clock::time_point::max();
+  if (part_.time.count() == 0) return;
+  const seconds left = part_.time - run::count_failures(before).elapsed;
+  const seconds margin = std::min(part_.job.signal_margin, part_.time / 4);
+  warn_at_ = Clock::now() + std::max(seconds(0), left - margin);
+}
+
+bool PartAgent::is_done() const {
+  const auto events = run::read_ledger(run_.ledger());
+  return events && run::is_done(*events);
+}
+
+void PartAgent::signal(int number) const {
+  if (runs()) ::kill(pid_, number);
+}
+
+void PartAgent::ask_to_end(seconds patience) {
+  if (!runs() || told_) return;
+  told_ = true;
+  signal(k_stop_request);
+  kill_at_ = std::min(kill_at_, Clock::now() + patience);
+}
+
+void PartAgent::tick() {
+  const auto now = Clock::now();
+  if (runs() && now >= warn_at_) {
+    log("{}: nearly all of its own time is used: asking it to save", words_);
+    out_of_time_ = true;
+    signal(SIGUSR1);
+    kill_at_ = std::min(kill_at_, now + std::min(part_.job.signal_margin, part_.time / 4));
+    warn_at_ = Clock::time_point::max();
+  }
+  if (!runs() || now < kill_at_) return;
+  log("{}: it has not ended in time: killing it", words_);
+  signal(SIGINT);
+  kill_at_ = now + k_between_kills;
+}
+
+std::optional<run::PartEnd> PartAgent::reap() {
+  int status = 0;
+  if (!runs() || ::waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  pid_ = 0;
+  run::PartEnd end;
+  end.name = part_.name;
+  end.words = words_;
+  end.told = told_;
+  end.out_of_time = out_of_time_;
+  end.until_others_end = part_.until_others_end;
+  auto events = run::read_ledger(run_.ledger()).value_or(std::vector<run::Event>());
+  const bool was_done = run::is_done(events);
+  events.erase(events.begin(),
+               events.begin() + static_cast<std::ptrdiff_t>(
+                                    was_done ? 0 : std::min(events_before_, events.size())));
+  read_end(events, end);
+  log("{} has ended: {}",
+      words_,
+      end.decided ? end.decided->decision.name() + ": " + end.decided->detail
+                  : fmt::format("no decision, exit code {}", exit_code_of_wait_status(status)));
+  return end;
+}
+
+Result<void> PartAgent::resume_after(const std::vector<run::Event>& of_whole) const {
+  const auto resumed = std::find_if(of_whole.rbegin(), of_whole.rend(), [](const auto& event) {
+    return event.template is<run::Resumed>();
+  });
+  if (resumed == of_whole.rend()) return {};
+  DTS_ASSIGN(const auto own, run::read_ledger(run_.ledger()));
+  if (run::is_done(own)) return {};
+  const bool has_run = std::any_of(own.begin(), own.end(), [](const run::Event& event) {
+    return event.is<run::AttemptStarted>();
+  });
+  if (!has_run || own.back().time >= resumed->time) return {};
+  return run::append_event(run_.ledger(),
+                           {.job = resumed->job, .what = *resumed->as<run::Resumed>()});
+}
+
+}  // namespace dts::launch

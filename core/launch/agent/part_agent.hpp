@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent of one part of a composed run, as a child process: a `dtsubmit agent` of its own on
+// its share of the job's nodes.
+#pragma once
+
+#include "core/launch/agent/agent.hpp"
+#include "core/launch/job/allocation.hpp"
+#include "core/run/ledger/part_ends.hpp"
+#include "core/spec/job_spec.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::launch {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Slurm's variables of a job that has only these nodes, as the agent and mpirun read them. Pure.
+[[nodiscard]] Variables variables_of_share(const std::vector<std::string>& nodes,
+                                           const plan::Plan& plan,
+                                           const std::string& gpu_type);
+
+class PartAgent {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `part` outlives it; `words` are for messages: "step `train`". One that begins together with
+  // others leaves a restart to its caller.
+  PartAgent(const spec::Part& part,
+            std::string words,
+            run::RunDirectory run,
+            plan::Plan plan,
+            std::vector<std::string> nodes,
+            bool begins_together)
+      : part_(part),
+        words_(std::move(words)),
+        run_(std::move(run)),
+        plan_(std::move(plan)),
+        nodes_(std::move(nodes)),
+        begins_together_(begins_together) {}
+
+  // `variables`: what its programs are told of the whole run.
+  [[nodiscard]] Result<void> start(const AgentOptions& whole, const Variables& variables);
+
+  [[nodiscard]] bool runs() const { return pid_ > 0; }
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  [[nodiscard]] const spec::Part& part() const { return part_; }
+
+  [[nodiscard]] const std::string& words() const { return words_; }
+
+  [[nodiscard]] const run::RunDirectory& run() const { return run_; }
+
+  [[nodiscard]] const plan::Plan& plan() const { return plan_; }
+
+  [[nodiscard]] const std::vector<std::string>& nodes() const { return nodes_; }
+
+  // By its ledger.
+  [[nodiscard]] bool is_done() const;
+
+  void signal(int number) const;
+
+  // For another part's sake: it saves and ends, and is killed after `patience`.
+  void ask_to_end(std::chrono::seconds patience);
+
+  // Ends it once its time is up.
+  void tick();
+
+  // How it ended, if its process has.
+  [[nodiscard]] std::optional<run::PartEnd> reap();
+
+  // Budgets begin anew where `dtsubmit requeue` has continued the whole run after its last event.
+  [[nodiscard]] Result<void> resume_after(const std::vector<run::Event>& of_whole) const;
+
+ private:
+  void set_time_limit(const std::vector<run::Event>& before);
+
+  const spec::Part& part_;
+  std::string words_;
+  run::RunDirectory run_;
+  plan::Plan plan_;
+  std::vector<std::string> nodes_;
+  bool begins_together_;
+  pid_t pid_ = 0;
+  std::size_t events_before_ = 0;
+  bool told_ = false;
+  bool out_of_time_ = false;
+  Clock::time_point warn_at_ = Clock::time_point::max();  // its own time is nearly used
+  Clock::time_point kill_at_ = Clock::time_point::max();
+};
+
+}  // namespace dts::launch

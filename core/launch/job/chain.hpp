@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The next job of a run that waits in the queue while this one runs (--chain), and takes over when
+// this one's time is up.
+#pragma once
+
+#include "core/base/job_id.hpp"
+#include "core/base/result.hpp"
+#include "core/run/directory/run_directory.hpp"
+#include "core/sched/scheduler.hpp"
+
+#include <string>
+
+namespace dts::launch {
+
+// chain.json of a run.
+struct Chain {
+  unsigned jobs = 1;  // of the chain so far, the waiting one included
+  JobId waiting{};    // empty: none
+};
+
+// Without the file the chain has one job.
+[[nodiscard]] Result<Chain> read_chain(const run::RunDirectory& run);
+
+// Submits the next job, to start after `own` has ended however it does, unless one waits already,
+// or the chain has `most` jobs. The chain as it is then.
+[[nodiscard]] Result<Chain> extend_chain(sched::Scheduler& scheduler,
+                                         const run::RunDirectory& run,
+                                         const JobId& own,
+                                         unsigned most);
+
+// Cancels the waiting job, if there is one.
+[[nodiscard]] Result<void> cut_chain(sched::Scheduler& scheduler, const run::RunDirectory& run);
+
+}  // namespace dts::launch

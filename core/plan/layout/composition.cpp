@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/composition.hpp"
+
+#include "core/spec/parts.hpp"
+#include "core/spec/validate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace dts::plan {
+namespace {
+
+void add_new(const std::string& words, Diagnostics more, Diagnostics& problems) {
+  for (Diagnostic& problem : more) {
+    const bool is_known = std::any_of(problems.begin(), problems.end(), [&](const auto& other) {
+      return other.message == problem.message && other.where.ends_with(problem.where);
+    });
+    if (is_known) continue;
+    if (!words.empty()) problem.where = words + ": " + problem.where;
+    problems.push_back(std::move(problem));
+  }
+}
+
+template <class Number>
+unsigned most_of(const std::vector<Plan>& parts, Number number) {
+  unsigned most = 0;
+  for (const Plan& part : parts) most = std::max(most, number(part));
+  return most;
+}
+
+unsigned nodes_of_job(const spec::JobSpec& spec,
+                      const std::vector<Plan>& parts,
+                      Diagnostics& problems) {
+  if (spec.roles.empty())
+    return std::max(spec.nodes, most_of(parts, [](const Plan& part) { return part.nodes; }));
+  const unsigned sum =
+      std::accumulate(parts.begin(), parts.end(), 0U, [](unsigned nodes, const Plan& part) {
+        return nodes + part.nodes;
+      });
+  if (spec.nodes != 1 && spec.nodes != sum)
+    problems.push_back({"--nodes",
+                        fmt::format("{}, but the roles have {} together", spec.nodes, sum),
+                        "omit the number of the job: it follows from those of the roles"});
+  return sum;
+}
+
+std::string name_of_job(const spec::JobSpec& spec) {
+  if (!spec.job_name.empty()) return spec.job_name;
+  std::string name;
+  for (const spec::Part& part : spec::parts_of(spec)) name += (name.empty() ? "" : "-") + part.name;
+  return spec::folder_name(name).substr(0, 64);
+}
+
+// A job without a program of its own that has room for every part.
+spec::JobSpec room_for(const spec::JobSpec& spec,
+                       const std::vector<Plan>& parts,
+                       Diagnostics& problems) {
+  spec::JobSpec room = spec;
+  room.steps.clear();
+  room.roles.clear();
+  room.totals = {};
+  room.container = {};
+  room.per_node = false;
+  room.cpus_per_gpu.reset();
+  room.job_name = name_of_job(spec);
+  room.command = {"dtsubmit"};
+  room.nodes = nodes_of_job(spec, parts, problems);
+  const unsigned gpus = most_of(parts, [](const Plan& part) { return part.gpus_per_node; });
+  room.gpus_per_node = gpus;
+  const auto cores = [](const Plan& part) { return part.ntasks_per_node * part.cpus_per_task; };
+  const auto widest =
+      std::max_element(parts.begin(), parts.end(), [&](const auto& a, const auto& b) {
+        return cores(a) < cores(b);
+      });
+  room.ntasks_per_node = widest->ntasks_per_node;
+  room.cpus_per_task = widest->cpus_per_task;
+  if (gpus > 0 && widest->ntasks_per_node > gpus) {  // one with more ranks than another has GPUs
+    room.ntasks_per_node = 1;
+    room.cpus_per_task = cores(*widest);
+  }
+  return room;
+}
+
+void share_spares(const spec::JobSpec& spec, const Plan& job, std::vector<Plan>& parts) {
+  if (job.spares == 0) return;
+  if (spec.roles.empty()) {
+    for (Plan& part : parts) part.spares = job.nodes + job.spares - part.nodes;
+    return;
+  }
+  const auto largest = std::max_element(
+      parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.nodes < b.nodes; });
+  largest->spares = job.spares;
+}
+
+}  // namespace
+
+tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spec,
+                                                        const ClusterView& cluster,
+                                                        const std::string& trainer) {
+  Diagnostics problems = spec::validate(spec);
+  Composition made;
+  for (const spec::Part& part : spec::parts_of(spec)) {
+    auto plan = make_plan(part.job, cluster, trainer);
+    if (plan)
+      made.parts.push_back(*std::move(plan));
+    else
+      add_new(words_of(spec, part), std::move(plan).error(), problems);
+  }
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  const spec::JobSpec room = room_for(spec, made.parts, problems);
+  auto job = make_plan(room, cluster, trainer);
+  if (!job) add_new("", std::move(job).error(), problems);
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  made.job = *std::move(job);
+  share_spares(spec, made.job, made.parts);
+  return made;
+}
+
+std::vector<std::string> nodes_of_part(const std::vector<Plan>& parts,
+                                       bool are_roles,
+                                       std::size_t index,
+                                       const std::vector<std::string>& all) {
+  const auto share = [&](std::size_t part) {
+    return std::size_t{parts.at(part).nodes} + parts.at(part).spares;
+  };
+  std::size_t first = 0;
+  for (std::size_t before = 0; are_roles && before < index; ++before) first += share(before);
+  const std::size_t end = std::min(all.size(), first + share(index));
+  first = std::min(first, end);
+  return {all.begin() + static_cast<std::ptrdiff_t>(first),
+          all.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+}  // namespace dts::plan

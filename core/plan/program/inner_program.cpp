@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/program/inner_program.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace dts::plan {
+namespace {
+
+bool is_named(std::string_view name, std::string_view stem) {
+  return name.substr(0, stem.size()) == stem &&
+         name.find_first_not_of("0123456789.", stem.size()) == std::string_view::npos;
+}
+
+bool is_assignment(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  if (equals == 0 || equals == std::string_view::npos) return false;
+  const auto is_of_name = [](unsigned char c) {
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+  };
+  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), is_of_name);
+}
+
+// The index at which the program begins in the words after a wrapper's name; words.size(): nowhere.
+std::size_t skip_options(CommandWords words,
+                         std::size_t at,
+                         std::initializer_list<std::string_view> with_value,
+                         unsigned operands) {
+  const auto takes_value = [&](const std::string& word) {
+    return std::find(with_value.begin(), with_value.end(), word) != with_value.end();
+  };
+  for (; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (word == "--") continue;
+    if (takes_value(word)) {
+      ++at;
+    } else if ((word.empty() || word[0] != '-') && !is_assignment(word)) {
+      if (operands == 0) break;
+      --operands;
+    }
+  }
+  return std::min(at, words.size());
+}
+
+// How many of the words in `rest` are the verb; nullopt: others.
+std::optional<std::size_t> verb_length(std::string_view verb, CommandWords rest) {
+  if (verb.empty()) return 0;
+  const auto parts = split(std::string(verb), ' ');
+  if (parts.size() > rest.size() || !std::equal(parts.begin(), parts.end(), rest.begin()))
+    return std::nullopt;
+  return parts.size();
+}
+
+}  // namespace
+
+std::string_view file_name_of(std::string_view path) {
+  return path.substr(path.find_last_of('/') + 1);  // npos + 1 is 0
+}
+
+bool is_python(std::string_view name) {
+  return is_named(name, "python") || is_named(name, "pypy");
+}
+
+bool is_shell(std::string_view name) {
+  constexpr std::string_view k_shells[]{"sh", "bash", "dash", "zsh", "ksh"};
+  return std::find(std::begin(k_shells), std::end(k_shells), name) != std::end(k_shells);
+}
+
+bool is_script(std::string_view word) {
+  return word.ends_with(".py") && word.substr(0, 1) != "-";
+}
+
+CommandWords without_assignments(CommandWords words) {
+  while (!words.empty() && is_assignment(words.front())) words = words.subspan(1);
+  return words;
+}
+
+std::optional<FoundLauncher> known_launcher(std::string_view name, CommandWords rest) {
+  for (const KnownLauncher& known : known_launchers())
+    if (name == known.program)
+      if (const auto verb = verb_length(known.verb, rest)) return FoundLauncher{&known, *verb};
+  return std::nullopt;
+}
+
+std::optional<FoundWrapper> known_wrapper(std::string_view name, CommandWords words) {
+  for (const KnownWrapper& known : known_wrappers()) {
+    if (name != known.program) continue;
+    std::size_t at = 1;
+    if (!known.verb.empty()) {
+      at = skip_options(words, 1, known.with_value, 0);
+      if (at >= words.size() || words[at] != known.verb) continue;
+      ++at;
+    }
+    at = skip_options(words, at, known.with_value, known.operands);
+    const bool is_module =
+        name == "uv" && at < words.size() && (words[at - 1] == "-m" || words[at - 1] == "--module");
+    return FoundWrapper{&known, at, is_module};
+  }
+  return std::nullopt;
+}
+
+std::optional<PythonProgram> program_of_python(CommandWords words) {
+  const std::initializer_list<std::string_view> k_with_value = {"-W", "-X", "-Q"};
+  for (std::size_t i = 1; i < words.size() && words[i].size() > 1 && words[i][0] == '-'; ++i) {
+    if (words[i] == "-c") return std::nullopt;
+    if (words[i] == "-m" && i + 1 < words.size()) return PythonProgram{i + 1, true};
+    if (std::find(k_with_value.begin(), k_with_value.end(), words[i]) != k_with_value.end()) ++i;
+  }
+  const std::size_t script = skip_options(words, 1, k_with_value, 0);
+  if (script >= words.size()) return std::nullopt;
+  return PythonProgram{script, false};
+}
+
+std::optional<std::size_t> text_of_shell(CommandWords words) {
+  const auto is_option = [](const std::string& word) {
+    return word.size() > 1 && (word[0] == '-' || word[0] == '+');
+  };
+  for (std::size_t i = 1; i + 1 < words.size() && is_option(words[i]); ++i) {
+    const std::string& word = words[i];
+    const bool is_long = word.rfind("--", 0) == 0;
+    if (word == "--rcfile" || word == "--init-file" || (!is_long && word.back() == 'o'))
+      ++i;  // its value
+    else if (!is_long && word.find('c') != std::string::npos)
+      return i + 1;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launchers and wrappers that find_own_launcher() recognises, a row each. A new one is one row.
+#pragma once
+
+#include "core/plan/program/own_launcher.hpp"
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+namespace dts::plan {
+
+struct KnownLauncher {
+  std::string_view program;  // its file's name, or "-m MODULE" of Python
+  std::string_view verb{};   // the words that make it a launcher; empty: it always is one
+  OwnLauncher::Kind kind = OwnLauncher::Kind::other;
+  std::string_view count{};  // its option for the processes of a node, and other names of it
+  bool counts_all = false;   // that option is for all nodes together
+  std::initializer_list<ToldOption> told{};
+  // For several nodes, where no options can give it its place.
+  std::string_view instead{};
+};
+
+[[nodiscard]] std::span<const KnownLauncher> known_launchers();
+
+// A program that runs the program in its words.
+struct KnownWrapper {
+  std::string_view program;
+  std::string_view verb{};  // "run" of `uv run`; empty: none
+  // Options whose value is the next word.
+  std::initializer_list<std::string_view> with_value{};
+  unsigned operands = 0;  // words before the program: the image of a container
+  bool hides_variables =
+      false;  // a container that is given no more variables than its options name
+};
+
+[[nodiscard]] std::span<const KnownWrapper> known_wrappers();
+
+}  // namespace dts::plan

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/program/own_launcher.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/plan/program/inner_program.hpp"
+#include "core/plan/program/known_launchers.hpp"
+#include "core/plan/program/shell_words.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace dts::plan {
+namespace {
+
+using Kind = OwnLauncher::Kind;
+
+constexpr int k_deepest = 16;  // programs that run programs
+
+// Looks into one argument list: the command's, or a command of a shell's text.
+class Search {
+ public:
+  explicit Search(CommandWords all) : all_(all) {}
+
+  [[nodiscard]] OwnLauncher in(CommandWords words, int depth) const;
+
+ private:
+  [[nodiscard]] OwnLauncher in_table(const std::string& name,
+                                     CommandWords words,
+                                     std::size_t rest) const;
+  [[nodiscard]] OwnLauncher of_python(CommandWords words, int depth) const;
+  [[nodiscard]] OwnLauncher of_shell(CommandWords words, int depth) const;
+  [[nodiscard]] OwnLauncher in_text(const std::string& text, int depth) const;
+  [[nodiscard]] OwnLauncher behind_wrapper(const std::string& name,
+                                           CommandWords words,
+                                           int depth) const;
+
+  [[nodiscard]] std::size_t index_of(const std::string& word) const {
+    return static_cast<std::size_t>(&word - all_.data());
+  }
+
+  CommandWords all_;
+};
+
+OwnLauncher behind(std::string wrapper, OwnLauncher found) {
+  if (found.kind != Kind::none)
+    found.wrapper = found.wrapper.empty() ? std::move(wrapper) : wrapper + " " + found.wrapper;
+  return found;
+}
+
+// The launcher of that name in the table, followed by the words from `rest` on.
+OwnLauncher Search::in_table(const std::string& name, CommandWords words, std::size_t rest) const {
+  const auto row = known_launcher(name, words.subspan(rest));
+  if (!row) return {};
+  const KnownLauncher& known = *row->launcher;
+  OwnLauncher found;
+  found.kind = known.kind;
+  found.name = name.rfind("-m ", 0) == 0 ? "python " + name : name;
+  if (!known.verb.empty()) found.name += " " + std::string(known.verb);
+  found.words = {words.begin(), words.end()};
+  found.arguments = rest + row->verb_words;
+  found.place = {.argument = index_of(words[found.arguments - 1]) + 1};
+  found.count = known.count;
+  found.counts_all = known.counts_all;
+  found.told = known.told;
+  found.instead = known.instead;
+  return found;
+}
+
+OwnLauncher Search::of_python(CommandWords words, int depth) const {
+  const auto program = program_of_python(words);
+  if (!program) return {};
+  if (program->is_module) return in_table("-m " + words[program->at], words, program->at + 1);
+  return in(words.subspan(program->at), depth + 1);  // python /usr/bin/torchrun
+}
+
+// The launcher's place is then in that text.
+OwnLauncher Search::in_text(const std::string& text, int depth) const {
+  for (const ShellCommand& command : split_shell(text)) {
+    OwnLauncher found = Search(command.words).in(command.words, depth + 1);
+    if (found.kind == Kind::none) continue;
+    if (found.place && !found.place->offset)
+      found.place = OwnLauncher::Place{index_of(text), command.ends.at(found.place->argument - 1)};
+    else
+      found.place.reset();
+    return found;
+  }
+  return {};
+}
+
+OwnLauncher Search::of_shell(CommandWords words, int depth) const {
+  const auto text = text_of_shell(words);
+  if (!text) return {};
+  return behind(std::string(file_name_of(words[0])) + " -c", in_text(words[*text], depth));
+}
+
+OwnLauncher Search::behind_wrapper(const std::string& name, CommandWords words, int depth) const {
+  const auto row = known_wrapper(name, words);
+  if (!row) return {};
+  std::string wrapper = name;
+  if (!row->wrapper->verb.empty()) wrapper += " " + std::string(row->wrapper->verb);
+  OwnLauncher found = row->is_module ? in_table("-m " + words[row->at], words, row->at + 1)
+                                     : in(words.subspan(row->at), depth + 1);
+  if (row->wrapper->hides_variables) found.hidden_behind = wrapper;
+  return behind(std::move(wrapper), std::move(found));
+}
+
+OwnLauncher Search::in(CommandWords words, int depth) const {
+  words = without_assignments(words);
+  if (words.empty() || depth > k_deepest) return {};
+  const std::string name(file_name_of(words.front()));
+  if (OwnLauncher found = in_table(name, words, 1); found.kind != Kind::none) return found;
+  if (is_python(name)) return of_python(words, depth);
+  if (is_shell(name)) return of_shell(words, depth);
+  return behind_wrapper(name, words, depth);
+}
+
+// "--num-processes" of "--num_processes=8".
+std::string option_name(std::string_view word) {
+  std::string name(word.substr(0, word.find('=')));
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+}  // namespace
+
+OwnLauncher find_own_launcher(const std::vector<std::string>& command) {
+  return Search(command).in(command, 0);
+}
+
+std::optional<std::string> option_of(const OwnLauncher& launcher, std::string_view names) {
+  const std::vector<std::string>& words = launcher.words;
+  const auto known = split(std::string(names), ' ');
+  const auto is_named_so = [&](const std::string& word) {
+    return std::any_of(known.begin(), known.end(), [&](const std::string& name) {
+      return option_name(name) == option_name(word);
+    });
+  };
+  for (std::size_t i = launcher.arguments; i < words.size() && !is_script(words[i]); ++i) {
+    if (names.empty() || words[i].empty() || !is_named_so(words[i])) continue;
+    if (const std::size_t equals = words[i].find('='); equals != std::string::npos)
+      return words[i].substr(equals + 1);
+    return i + 1 < words.size() ? words[i + 1] : std::string();
+  }
+  return std::nullopt;
+}
+
+}  // namespace dts::plan

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/file/layers.hpp"
+
+#include "core/base/text/json_bytes.hpp"
+#include "core/base/text/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+namespace dts::spec {
+namespace {
+
+using nlohmann::json;
+
+// Options that exclude each other: a layer that gives one of them takes back the others.
+const std::array<std::set<std::string_view>, 4> k_alternatives{
+    std::set<std::string_view>{"mem", "mem_per_cpu", "mem_per_gpu"},
+    std::set<std::string_view>{"cpus_per_task", "cpus_per_gpu"},
+    std::set<std::string_view>{"per_node", "per_rank"},
+    std::set<std::string_view>{"exclusive", "oversubscribe"}};
+
+// The option that a key means in either spelling.
+const Option* option_of(const std::string& key) {
+  for (const Option& option : options())
+    if (option.file_key() == key || option.json_key() == key) return &option;
+  return nullptr;
+}
+
+const Option* option_named(const std::string& long_name) {
+  for (const Option& option : options())
+    if (option.long_name() == long_name) return &option;
+  return nullptr;
+}
+
+bool hides(const std::string& key, const std::string& other) {
+  if (key == other) return true;
+  return std::any_of(k_alternatives.begin(), k_alternatives.end(), [&](const auto& words) {
+    return words.count(key) > 0 && words.count(other) > 0;
+  });
+}
+
+std::size_t position_of(const std::string& key) {
+  const auto& rows = options();
+  return static_cast<std::size_t>(
+      std::find_if(
+          rows.begin(), rows.end(), [&](const Option& row) { return row.file_key() == key; }) -
+      rows.begin());
+}
+
+// Problems that have no place in a file.
+Reading from(const std::string& origin) {
+  const auto at_origin = [origin](const std::string&, Error error) {
+    return Diagnostic{origin, std::move(error.message), std::move(error.hint)};
+  };
+  return {at_origin, at_origin, Spelling::typed};
+}
+
+Setting option_setting(const Option& option, json value, const std::string& origin) {
+  const std::string key = option.file_key();
+  return {key,
+          std::make_shared<const json>(std::move(value)),
+          origin,
+          member_of("", key),
+          from(origin)};
+}
+
+// A document's problems; settings outlive the call that made them, and so must the document.
+Reading reading_that_keeps(std::shared_ptr<const Document> document) {
+  return {[document](const std::string& pointer, Error error) {
+            return document->at_value(pointer, std::move(error));
+          },
+          [document](const std::string& pointer, Error error) {
+            return document->at_key(pointer, std::move(error));
+          },
+          Spelling::typed};
+}
+
+}  // namespace
+
+Layer layer_of(const Document& document, Diagnostics& problems) {
+  const auto kept = std::make_shared<const Document>(document);
+  const Reading reading = reading_that_keeps(kept);
+  const json& value = kept->value();
+  if (!value.is_object()) {
+    problems.push_back(reading.at_value("", {Errc::invalid, "expected an object { ... }", ""}));
+    return {};
+  }
+  Layer layer;
+  std::map<std::string, std::string> spelled;  // the first spelling of each key
+  for (const auto& [name, member] : value.items()) {
+    const std::string pointer = member_of("", name);
+    const std::size_t known = problems.size();
+    JobSpec scratch;
+    read_key(name, member, pointer, reading, scratch, problems);
+    if (problems.size() > known || is_remark(name)) continue;
+    const Option* option = option_of(name);
+    const std::string key = option != nullptr ? option->file_key() : name;
+    if (const auto [first, is_new] = spelled.emplace(key, name); !is_new) {
+      problems.push_back(reading.at_key(
+          pointer,
+          {Errc::invalid,
+           fmt::format("key `{}` is given twice: `{}` means the same", name, first->second),
+           "omit one of both"}));
+      continue;
+    }
+    layer.push_back({key, {kept, &member}, document.place(pointer), pointer, reading});
+  }
+  return layer;
+}
+
+Setting setting_of(const Option& option,
+                   const std::vector<std::string>& texts,
+                   const std::string& origin) {
+  if (*option.value.type == '\0') return option_setting(option, true, origin);
+  if (option.value.repeats) return option_setting(option, texts, origin);
+  return option_setting(option, texts.empty() ? "" : texts.back(), origin);
+}
+
+Setting setting_of_flag(const Option& option, bool on, const std::string& origin) {
+  return option_setting(option, on, origin);
+}
+
+Result<bool> parse_switch(const std::string& text) {
+  for (const char* word : {"1", "yes", "true", "on"})
+    if (text == word) return true;
+  for (const char* word : {"0", "no", "false", "off"})
+    if (text == word) return false;
+  return fail(Errc::invalid, fmt::format("`{}` is neither yes nor no", text), "yes or no");
+}
+
+Setting setting_of_command(const std::vector<std::string>& command) {
+  return {"command",
+          std::make_shared<const json>(bytes_to_json(command)),
+          "command line",
+          "/command",
+          from("command")};
+}
+
+Layer settle(const std::vector<Layer>& layers) {
+  Layer settled;
+  for (Layer layer : layers) {
+    std::stable_sort(layer.begin(), layer.end(), [](const Setting& a, const Setting& b) {
+      return position_of(a.key) < position_of(b.key);
+    });
+    const auto is_hidden = [&layer](const Setting& earlier) {
+      return std::any_of(layer.begin(), layer.end(), [&](const Setting& later) {
+        return hides(later.key, earlier.key);
+      });
+    };
+    settled.erase(std::remove_if(settled.begin(), settled.end(), is_hidden), settled.end());
+    settled.insert(settled.end(), layer.begin(), layer.end());
+  }
+  return settled;
+}
+
+Layer only_groups(Layer layer, const std::set<Group>& groups) {
+  layer.erase(std::remove_if(layer.begin(),
+                             layer.end(),
+                             [&](const Setting& setting) {
+                               const Option* option = option_of(setting.key);
+                               return option != nullptr && groups.count(option->group) == 0;
+                             }),
+              layer.end());
+  return layer;
+}
+
+void apply(const Layer& settings, JobSpec& spec, Diagnostics& problems) {
+  for (const Setting& setting : settings)
+    read_key(setting.key, *setting.value, setting.pointer, setting.reading, spec, problems);
+}
+
+void locate(const Layer& settings, Diagnostics& problems) {
+  for (Diagnostic& problem : problems) {
+    const Option* option = option_named(problem.where);
+    const std::string key = option != nullptr ? option->file_key() : problem.where;
+    const auto setting = std::find_if(
+        settings.begin(), settings.end(), [&](const Setting& one) { return one.key == key; });
+    if (setting == settings.end()) continue;
+    problem =
+        setting->reading.at_value(setting->pointer, {Errc::invalid, problem.message, problem.hint});
+  }
+}
+
+}  // namespace dts::spec

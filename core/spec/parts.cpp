@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/parts.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/spec/file/parts.hpp"
+#include "core/spec/size.hpp"
+#include "core/spec/validate.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace dts::spec {
+namespace {
+
+constexpr std::size_t k_longest_part_name = 64;
+
+// The whole job without its parts: what each of them begins with.
+JobSpec common_options(const JobSpec& spec) {
+  JobSpec common = spec;
+  common.steps.clear();
+  common.roles.clear();
+  common.command.clear();
+  common.hosts.clear();
+  common.spares = 0;
+  if (!spec.roles.empty()) common.nodes = 1;
+  return common;
+}
+
+// What only the whole job can say: a stored part says all the rest itself.
+JobSpec job_options(const JobSpec& common) {
+  JobSpec job;
+  for (const Option& row : options()) {
+    if (is_of_part(row) || !row.value.write || !row.value.read) continue;
+    const nlohmann::json value = row.value.write(common);
+    // It has been read before, or was checked as it was typed.
+    if (!value.is_null()) [[maybe_unused]]
+      const auto read = row.value.read(value, job);
+  }
+  job.nodes = 1;
+  return job;
+}
+
+// A size that the part gives itself replaces the job's of the same kind, and does not contradict
+// it.
+void leave_out_sizes(const nlohmann::json& given, JobSpec& job) {
+  const auto says = [&](std::initializer_list<const char*> keys) {
+    return std::any_of(
+        keys.begin(), keys.end(), [&](const char* key) { return given.contains(key); });
+  };
+  const auto gres = given.find("gres");
+  const bool says_gres =
+      gres != given.end() && gres->is_string() && gres->get<std::string>().starts_with("gpu");
+  if (says_gres || says({"gpus_per_node", "gpus", "gpus_per_task"})) {
+    job.gpus_per_node.reset();
+    job.gpu_type.clear();
+  }
+  if (says({"ntasks_per_node", "ntasks", "ntasks_per_gpu"})) job.ntasks_per_node.reset();
+}
+
+void resolve(const JobSpec& common, Part& part, const std::string& words, Diagnostics& problems) {
+  part.job = part.is_stored ? job_options(common) : common;
+  part.job.job_name = part.name;
+  const auto object = nlohmann::json::parse(part.given, nullptr, false);
+  Diagnostics found;
+  // Each key has been read once, where it stands, so that nothing is found here.
+  const auto at = [](const std::string& pointer, Error error) {
+    return Diagnostic{pointer, std::move(error.message), std::move(error.hint)};
+  };
+  if (object.is_object() && !part.is_stored) leave_out_sizes(object, part.job);
+  const auto spelling = part.is_stored ? Spelling::stored : Spelling::typed;
+  if (object.is_object()) read_keys(object, "", {at, at, spelling}, part.job, found);
+  settle_size(part.job, found);
+  const bool has_type = !part.job.gpu_type.empty() || part.job.gpus_per_node.value_or(0) == 0;
+  if (!part.is_stored && !has_type) part.job.gpu_type = common.gpu_type;
+  for (Diagnostic& problem : found) {
+    problem.where = words + ": " + problem.where;
+    problems.push_back(std::move(problem));
+  }
+}
+
+void check_name(const Part& part,
+                const std::string& words,
+                std::map<std::string, std::string>& taken,
+                Diagnostics& problems) {
+  if (!is_safe_name(part.name) || part.name.size() > k_longest_part_name)
+    return problems.push_back(
+        {words,
+         fmt::format("a name is 1 to {} letters, digits, `-`, `_` and `.`, the first a letter or "
+                     "digit",
+                     k_longest_part_name),
+         R"(for example "name": "train")"});
+  const auto [before, is_new] = taken.emplace(variable_name(part.name), part.name);
+  if (is_new) return;
+  problems.push_back(
+      {words,
+       before->second == part.name
+           ? "the name is given twice"
+           : fmt::format("its variables would be called as those of `{}`", before->second),
+       "use another name"});
+}
+
+void check_whole(const JobSpec& spec, Diagnostics& problems) {
+  if (!spec.steps.empty() && !spec.roles.empty())
+    problems.push_back({"roles",
+                        "a job has steps or roles, not both",
+                        "make two jobs, the second with --dependency"});
+  if (!spec.command.empty())
+    problems.push_back({"command",
+                        "a job with steps or roles has no program of its own",
+                        "write it into one of them"});
+  if (!spec.hosts.empty())
+    problems.push_back(
+        {"--hosts", "steps and roles run in a Slurm job or on this machine only", "omit --hosts"});
+  if (parts_of(spec).size() > k_most_parts)
+    problems.push_back({spec.roles.empty() ? "steps" : "roles",
+                        fmt::format("{}, at most {}", parts_of(spec).size(), k_most_parts)});
+  const auto waits = [](const Part& part) { return part.until_others_end; };
+  if (!spec.roles.empty() && std::all_of(spec.roles.begin(), spec.roles.end(), waits))
+    problems.push_back({"roles",
+                        "each of them waits for the others to end",
+                        "omit \"until\" from the one that does the work"});
+}
+
+}  // namespace
+
+std::string words_of(const JobSpec& spec, const Part& part) {
+  return fmt::format("{} `{}`", spec.roles.empty() ? "step" : "role", part.name);
+}
+
+std::string variable_name(const std::string& part) {
+  std::string name;
+  for (const char c : part) {
+    const auto byte = static_cast<unsigned char>(c);
+    name += std::isalnum(byte) != 0 ? static_cast<char>(std::toupper(byte)) : '_';
+  }
+  return name;
+}
+
+void resolve_parts(JobSpec& spec, Diagnostics& problems) {
+  const JobSpec common = common_options(spec);
+  for (auto* parts : {&spec.steps, &spec.roles})
+    for (Part& part : *parts) resolve(common, part, words_of(spec, part), problems);
+}
+
+void check_parts(const JobSpec& spec, Diagnostics& problems) {
+  if (!is_composed(spec)) return;
+  check_whole(spec, problems);
+  const Diagnostics of_all = validate(common_options(spec));
+  const auto is_known = [&](const Diagnostic& problem) {
+    return std::any_of(of_all.begin(), of_all.end(), [&](const Diagnostic& other) {
+      return other.where == problem.where && other.message == problem.message;
+    });
+  };
+  std::map<std::string, std::string> taken;
+  for (const Part& part : parts_of(spec)) {
+    const std::string words = words_of(spec, part);
+    check_name(part, words, taken, problems);
+    if (part.job.command.empty())
+      problems.push_back({words, "it has no command", R"(add "command": ["python3", "x.py"])"});
+    for (Diagnostic problem : validate(part.job)) {
+      if (is_known(problem) || problem.where == "--job-name") continue;
+      problem.where = words + ": " + problem.where;
+      problems.push_back(std::move(problem));
+    }
+  }
+}
+
+}  // namespace dts::spec

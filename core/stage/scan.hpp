@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is to copy: a file, or a folder with all that is below it. Thread-safe.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/base/result.hpp"
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace dts::stage {
+
+enum class EntryKind { folder, file, link };
+
+struct Entry {
+  EntryKind kind = EntryKind::file;
+  std::string name;           // relative to the source; empty: the source itself
+  std::uint64_t size = 0;     // of a file, bytes
+  std::uint64_t on_disk = 0;  // of these, what is allocated: a sparse file needs no more
+  timespec changed{};         // mtime
+  mode_t mode = 0;            // permissions
+  std::string link_target{};
+};
+
+struct Tree {
+  std::string root;            // without symbolic links
+  std::vector<Entry> entries;  // folders before what they hold
+
+  [[nodiscard]] std::string path_of(const Entry& entry) const {
+    return entry.name.empty() ? root : root + "/" + entry.name;
+  }
+};
+
+// `source` itself may be a symbolic link; those below stay links. What cannot be copied (sockets,
+// devices, folders that we may not read) is added to `problems`, called `option`.
+[[nodiscard]] Tree scan(const std::string& source,
+                        const std::string& option,
+                        Diagnostics& problems);
+
+[[nodiscard]] bool is_same_time(const timespec& a, const timespec& b);
+
+}  // namespace dts::stage

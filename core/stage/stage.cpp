@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/stage/stage.hpp"
+
+#include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/text/counted.hpp"
+#include "core/base/text/duration.hpp"
+#include "core/stage/copy_tree.hpp"
+#include "core/stage/scan.hpp"
+#include "core/stage/stage_folder.hpp"
+#include "core/stage/unpack.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace dts::stage {
+namespace {
+
+struct Work {
+  CopyPlan copy;
+  std::vector<ArchiveToUnpack> archives;
+  std::uint64_t archive_bytes = 0;
+};
+
+// What was written before the node was started anew may not have reached the disk, though its names
+// have.
+Result<void> begin_folder(const std::string& folder) {
+  const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("");
+  const std::string file = folder + "/boot";
+  if (read_file(file, 1U << 10).value_or("") != boot) {
+    DTS_TRY(remove_all(folder + "/data"));
+    DTS_TRY(write_file(file, boot));
+  }
+  return make_folders(folder + "/data");
+}
+
+Result<void> plan_archive(const spec::StageItem& item,
+                          const StageOrder& order,
+                          const Tree& tree,
+                          Work& work) {
+  ArchiveToUnpack archive;
+  archive.option = "--stage " + spec::to_text(item);
+  archive.source = tree.root;
+  archive.target = order.folder + "/data/" + item.target;
+  archive.mark = fmt::format("{}/unpacked-{}", order.folder, to_hex(hash64(item.target)));
+  archive.entry = tree.entries.front();
+  if (archive.entry.kind != EntryKind::file)
+    return fail(Errc::invalid, fmt::format("{}: {} is no file", archive.option, tree.root));
+  if (is_unpacked(archive)) {
+    work.copy.kept += archive.entry.size;
+    return {};
+  }
+  DTS_TRY(remove_all(archive.target));  // before the free space is looked at
+  work.archive_bytes += archive.entry.size;
+  work.archives.push_back(std::move(archive));
+  return {};
+}
+
+Result<Work> plan_work(const StageOrder& order) {
+  Diagnostics problems;
+  std::vector<Tree> trees;
+  for (const spec::StageItem& item : order.items)
+    trees.push_back(scan(item.source, "--stage " + spec::to_text(item), problems));
+  if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::io));
+  Work work;
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    const spec::StageItem& item = order.items[i];
+    const std::string target = order.folder + "/data/" + item.target;
+    DTS_TRY(make_folders(target.substr(0, target.rfind('/'))));
+    if (item.unpack)
+      DTS_TRY(plan_archive(item, order, trees[i], work));
+    else
+      DTS_TRY(prepare_tree(trees[i], target, "--stage " + spec::to_text(item), work.copy));
+  }
+  return work;
+}
+
+// An archive needs its own size at the least.
+Result<void> check_space(const Work& work, const std::string& folder) {
+  struct statvfs disk {};
+
+  if (::statvfs(folder.c_str(), &disk) != 0) return fail_errno("cannot look at " + folder);
+  const std::uint64_t free = disk.f_bavail * disk.f_frsize;
+  const std::uint64_t needed = work.copy.need.disk + work.archive_bytes;
+  constexpr const char* k_hint =
+      "DTSUBMIT_STAGE_BASE names another disk, and --tmp asks for nodes with more";
+  if (needed > free)
+    return fail(Errc::io,
+                fmt::format("--stage needs {} in {}, {} are free",
+                            format_bytes(needed),
+                            folder,
+                            format_bytes(free)),
+                k_hint);
+  const bool counts_files = disk.f_files > 0;  // btrfs does not
+  if (counts_files && work.copy.need.files > disk.f_favail)
+    return fail(Errc::io,
+                fmt::format("--stage needs {} files in {}, {} can be made",
+                            work.copy.need.files,
+                            folder,
+                            disk.f_favail),
+                k_hint);
+  return {};
+}
+
+// All of the folder's file system: one call for any number of files.
+Result<void> sync_disk(const std::string& folder) {
+  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid() || ::syncfs(fd.get()) != 0) return fail_errno("cannot write " + folder);
+  return {};
+}
+
+}  // namespace
+
+Result<void> stage_all(const StageOrder& order, const Meter::Say& say) {
+  const auto began = std::chrono::steady_clock::now();
+  remove_left_stages(order.folder);
+  DTS_TRY(begin_folder(order.folder));
+  DTS_ASSIGN(const Work work, plan_work(order));
+  DTS_TRY(check_space(work, order.folder));
+  const std::uint64_t bytes = work.copy.need.bytes + work.archive_bytes;
+  {
+    Meter meter(order.folder, say);
+    meter.begin(bytes);
+    DTS_TRY(copy_files(work.copy, order.threads, meter));
+    for (const ArchiveToUnpack& archive : work.archives) DTS_TRY(unpack(archive, meter));
+  }
+  DTS_TRY(sync_disk(order.folder));
+  const Seconds took = std::chrono::steady_clock::now() - began;
+  say(fmt::format("staged {} in {} ({}, {}) in {}; {} were there already",
+                  format_bytes(bytes),
+                  order.folder,
+                  counted(work.copy.files.size(), "file"),
+                  counted(work.archives.size(), "archive"),
+                  format_duration(took),
+                  format_bytes(work.copy.kept)));
+  return {};
+}
+
+}  // namespace dts::stage

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One parameter of a sweep with its values: "lr=0.1,0.01", "seed=1..3", "lr=log(1e-5..1e-1)". Pure,
+// thread-safe.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::sweep {
+
+inline constexpr std::size_t k_longest_name = 64;
+inline constexpr std::size_t k_longest_value = 1024;
+
+// What values are drawn from by --sweep-mode random.
+struct Interval {
+  double low = 0;
+  double high = 0;
+  bool logarithmic = false;  // equally many in each order of magnitude
+};
+
+struct Axis {
+  std::string name;
+  std::vector<std::string> values{};
+  std::optional<Interval> interval{};  // instead of values
+};
+
+// True for what can be a parameter: a letter or `_`, then letters, digits or `_`, at most
+// k_longest_name.
+[[nodiscard]] bool is_name(std::string_view text);
+
+// The variable that tells a program of it: "DTSUBMIT_PARAMETER_LR".
+[[nodiscard]] std::string variable_of(std::string name);
+
+// What is wrong with such a name beside those before it; empty: nothing.
+[[nodiscard]] std::string trouble_with_name(const std::string& name,
+                                            const std::vector<std::string>& before);
+
+// What is wrong with a value; empty: nothing.
+[[nodiscard]] std::string trouble_with_value(const std::string& value);
+
+// `text` is NAME=VALUES. Problems are those of --sweep, with a caret.
+[[nodiscard]] Axis parse_axis(const std::string& text, Diagnostics& problems);
+
+}  // namespace dts::sweep

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of several programs that run side by side, on a private Slurm of two nodes: a server on one, the training on the
+other, preempted and back; a role that fails, with the others or alone; one machine without Slurm: roles.py SCENARIO."""
+import json
+import os
+import sys
+
+from checks import check, wait_for
+from main_job_support import Cluster
+from steps import causes, log_of, part, starts, states, submit, wait_for_ranks
+
+# Answers with the sum of all numbers that it was ever sent; what it has is saved when it is told to stop.
+SERVER = """
+import os, signal, socket, sys
+state = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/state"
+total = int(open(state).read()) if os.path.exists(state) else 0
+def save(*_):
+    open(state, "w").write(str(total))
+    sys.exit(85)
+signal.signal(signal.SIGTERM, save)
+listener = socket.create_server(("", int(os.environ["DTSUBMIT_ROLE_SERVER_PORT"])))
+print("server on", os.environ["DTSUBMIT_ROLE_SERVER_NODES"], "starts with", total, flush=True)
+while True:
+    connection, _ = listener.accept()
+    with connection:
+        total += int(connection.recv(99))
+        connection.sendall(str(total).encode())
+"""
+
+# Sends 1, 2, 3 ... 40, one each 0.2 s, and asks for the sum at last.
+CLIENT = """
+import os, signal, socket, sys, time
+state = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/state"
+number = int(open(state).read()) if os.path.exists(state) else 0
+told = []
+signal.signal(signal.SIGTERM, lambda *_: told.append(1))
+def send(number):
+    while True:
+        try:
+            with socket.create_connection((os.environ["DTSUBMIT_ROLE_SERVER_ADDR"], int(os.environ["DTSUBMIT_ROLE_SERVER_PORT"]))) as server:
+                server.sendall(str(number).encode())
+                return int(server.recv(99))
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+while number < 40:
+    send(number + 1)
+    number += 1
+    open(state, "w").write(str(number))
+    time.sleep(0.2)
+    if told:
+        sys.exit(85)
+print("the sum is", send(0), "from", os.environ["DTSUBMIT_ROLE"], flush=True)
+"""
+
+SUM = "the sum is 820 from train"
+
+
+def server_and_train(cluster, **job):
+    write(cluster.place, SERVER, CLIENT)
+    return submit(cluster, **job, roles=roles(cluster.place))
+
+
+def write(place, server, client):
+    for name, text in (("server.py", server), ("client.py", client)):
+        with open(f"{place}/{name}", "w") as file:
+            file.write(text)
+
+
+def roles(place):
+    return [{"name": "server", "until": "others end", "command": [sys.executable, place + "/server.py"]},
+            {"name": "train", "command": [sys.executable, place + "/client.py"]}]
+
+
+def preempted():
+    """A server on one node, the training on the other; preempted in the middle, back, right result."""
+    with Cluster("linuxproc", nodes=2, gpus=1, grace=20) as cluster:
+        run = server_and_train(cluster, partition="low")
+        server, train = part(run, "server"), part(run, "train")
+        wait_for(60, "work done", lambda: os.path.exists(train.path + "/checkpoints/state"))
+        nodes = [one.status()["attempts"][0]["nodes"] for one in (server, train)]
+        check(sorted(nodes) == [["n0"], ["n1"]], f"a node each: {nodes}")
+        cluster.take_nodes(2, 1)
+        check(run.finish()["done"], f"{run.ledger()}")
+        check(causes(run) == ["preempted", "completed"], f"{causes(run)}")
+        check(SUM in log_of(train, 2), log_of(train, 2))
+        check("starts with 0" not in log_of(server, 2), log_of(server, 2))
+        check(states(cluster, run)["train"] == "done", f"{states(cluster, run)}")
+
+
+def fails():
+    """A role that fails ends the others, and the run, with its cause."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        run = submit(cluster, roles=[{"name": "server", "command": ["sh", "-c", "trap 'exit 85' TERM; while :; do sleep 0.1; done"]},
+                                     {"name": "train", "command": ["sh", "-c", "sleep 3; echo broken; exit 9"]}])
+        status = run.finish(90)
+        check(not status["done"] and causes(run) == ["user_exit"], f"{run.ledger()}")
+        check(causes(part(run, "server")) == ["stopped"], f"{part(run, 'server').ledger()}")
+        why = cluster.dtsubmit("why", run.path).stdout
+        check("role `train`: " in why and "exited 9" in why and "broken" in why, why)
+
+
+CRASHES = "trap 'exit 85' TERM; [ $DTSUBMIT_ATTEMPT = 1 ] && sleep 2 && kill -SEGV $$; exec sleep 4"
+
+
+def crashed(on_failure):
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        run = submit(cluster, roles=[
+            {"name": "server", "until": "others end", "command": ["sh", "-c", "trap 'exit 85' TERM; while :; do sleep 0.1; done"]},
+            {"name": "train", "on_failure": on_failure, "command": ["sh", "-c", CRASHES]}])
+        check(run.finish(90)["done"], f"{run.ledger()}")
+        check(causes(run) == ["completed"] and starts(part(run, "train")) == 2, f"{causes(run)} {causes(part(run, 'train'))}")
+        return starts(part(run, "server")), run
+
+
+def together():
+    """A role crashes: all roles begin again, in the same job."""
+    servers, run = crashed("all")
+    check(servers == 2, f"the server began {servers} times")
+
+
+def alone():
+    """A role that may crash alone is started again while the other runs."""
+    servers, run = crashed("alone")
+    check(servers == 1, f"the server began {servers} times")
+
+
+def here():
+    """On one machine without Slurm."""
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
+        write(cluster.place, SERVER, CLIENT)
+        with open(cluster.place + "/job.json", "w") as file:
+            json.dump({"roles": roles(cluster.place)}, file)
+        cluster.dtsubmit("run", "--runs", cluster.runs, "job.json")
+        check(SUM in cluster.dtsubmit("logs", "last/train", "--runs", cluster.runs).stdout, "the sum is right")
+
+
+if __name__ == "__main__":
+    {f.__name__: f for f in (preempted, fails, together, alone, here)}[sys.argv[1]]()

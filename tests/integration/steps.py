@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs of several programs on a private Slurm of two nodes: steps with different layouts, preempted in the middle of the
+second; a step that fails; one that uses up its own time; a stop and a requeue; an agent that is killed: steps.py SCENARIO."""
+import glob
+import json
+import os
+import signal
+import sys
+
+from checks import check, wait_for
+from main_job_support import Cluster, DTTRAIN, Run
+
+SLEEPER = "trap 'exit 85' TERM; while [ ! -e {stop} ]; do sleep 0.1; done"
+
+
+def submit(cluster, **job):
+    with open(cluster.place + "/job.json", "w") as file:
+        json.dump(job, file)
+    answer = json.loads(cluster.dtsubmit("submit", "--runs", cluster.runs, "--json", "job.json").stdout)
+    return Run(cluster, answer["run_directory"], answer["job"])
+
+
+def part(run, name):
+    found, = glob.glob(f"{run.path}/*/*-{name}")
+    return Run(run.cluster, found, run.job)
+
+
+def causes(run):
+    return [event["cause"] for event in run.ledger() if event["event"] == "attempt_ended"]
+
+
+def starts(run):
+    return sum(event["event"] == "attempt_started" for event in run.ledger())
+
+
+def log_of(run, attempt=1, rank=0):
+    return open(f"{run.path}/attempt-{attempt}/rank-{rank}.log", errors="replace").read()
+
+
+def wait_for_ranks(run, attempt=1):
+    wait_for(120, f"the ranks of {os.path.basename(run.path)}", lambda: any(
+        event["event"] == "ranks_started" and event["attempt"] >= attempt for event in run.ledger()))
+
+
+def states(cluster, run):
+    return {one["name"]: one["state"] for one in json.loads(cluster.dtsubmit("status", run.path, "--json").stdout)["parts"]}
+
+
+def three(cluster, training):
+    return submit(cluster, partition="low", steps=[
+        {"name": "prep", "ntasks_per_node": 2, "launcher": "srun", "command": ["sh", "-c", "echo one >>$DTSUBMIT_JOB_DIR/data"]},
+        {"name": "train", "nodes": 2, "gpus_per_node": 2, "command": [DTTRAIN, *training]},
+        {"name": "evaluate", "command": ["sh", "-c", "echo $DTSUBMIT_STEP has $(ls $DTSUBMIT_STEP_TRAIN_DIR/checkpoints | grep -c step-)"]}])
+
+
+def preempted():
+    """Three steps of different layouts, preempted in the middle of the second: back, the first not again, right result."""
+    from main_job import SLOW
+    with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
+        run = three(cluster, SLOW)
+        train = part(run, "train")
+        train.reach_step(5)
+        check(states(cluster, run) == {"prep": "done", "train": "running", "evaluate": "not begun"}, f"{states(cluster, run)}")
+        cluster.take_nodes(2, 2)
+        status = run.finish()
+        check(status["done"], f"done: {run.ledger()}")
+        check(causes(run) == ["preempted", "completed"], f"{causes(run)}")
+        check(open(run.path + "/data").read() == "one\none\n", "two ranks of the first step, once")
+        check(starts(part(run, "prep")) == 1 and starts(train) == 2, "the first step is not repeated")
+        digest = json.loads(cluster.dtsubmit("status", train.path, "--json").stdout)["digest"]
+        check(digest and digest == cluster.train_alone(*SLOW), f"the same weights: {digest}")
+        check(train.status()["steps_lost"] == 0, "no step lost")
+        check("evaluate has " in log_of(part(run, "evaluate")), log_of(part(run, "evaluate")))
+        check(len(train.status()["attempts"][0]["nodes"]) == 2 and len(part(run, "prep").status()["attempts"][0]["nodes"]) == 1,
+              "each on its own nodes")
+        check("evaluate has" in cluster.dtsubmit("logs", run.path + "/evaluate").stdout, "logs of a part by its name")
+
+
+def fails():
+    """A step that fails ends the run, with its cause in `why`; those after it are not begun."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        run = submit(cluster, steps=[{"name": "prep", "command": ["true"]},
+                                     {"name": "train", "nodes": 2, "command": ["sh", "-c", "echo no such data; exit 7"]},
+                                     {"name": "evaluate", "command": ["true"]}])
+        status = run.finish()
+        check(not status["done"] and causes(run) == ["user_exit"], f"{run.ledger()}")
+        check(states(cluster, run) == {"prep": "done", "train": "stopped", "evaluate": "not begun"}, f"{states(cluster, run)}")
+        why = cluster.dtsubmit("why", run.path).stdout
+        check("step `train`: " in why and "exited 7" in why and "no such data" in why, why)
+
+
+def out_of_time():
+    """A step that has used its own time is asked to save, and ends the run; `requeue` gives it time again."""
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
+        stop = cluster.place + "/stop"
+        run = submit(cluster, steps=[{"name": "long", "time": "20s", "command": ["sh", "-c", SLEEPER.format(stop=stop)]},
+                                     {"name": "after", "command": ["true"]}])
+        run.finish(90)
+        check(causes(run) == ["time_limit"] and "its own `time`" in run.ledger()[-2]["detail"], f"{run.ledger()}")
+        open(stop, "w").close()
+        cluster.dtsubmit("requeue", run.path)
+        wait_for(60, "the next attempt", lambda: starts(run) == 2)
+        check(run.finish()["done"], f"{run.ledger()}")
+
+
+def stopped():
+    """`stop` while the second step runs, `requeue`, an agent of a part killed, the whole job requeued by hand: it ends well."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        stop = cluster.place + "/stop"
+        run = submit(cluster, steps=[{"name": "prep", "command": ["true"]},
+                                     {"name": "train", "nodes": 2, "command": ["sh", "-c", SLEEPER.format(stop=stop)]},
+                                     {"name": "evaluate", "nodes": 1, "command": ["true"]}])
+        train = part(run, "train")
+        wait_for_ranks(train)
+        cluster.dtsubmit("stop", "--wait", run.path, code=None)
+        check(causes(run) == ["stopped"], f"{run.ledger()}")
+        cluster.dtsubmit("requeue", run.path)
+        wait_for_ranks(train, 2)
+        agents = [pid for pid, argv in run.processes() + train.processes() if argv[1:2] == ["agent"] and train.path in argv]
+        check(len(agents) == 1, f"one agent of the part: {agents}")
+        os.kill(agents[0], signal.SIGKILL)
+        wait_for_ranks(train, 3)
+        cluster.run("scontrol", "requeue", str(run.job))
+        wait_for_ranks(train, 4)
+        open(stop, "w").close()
+        check(run.finish()["done"], f"{run.ledger()}")
+        check(causes(train) == ["stopped", "agent_lost", "requeued", "completed"], f"{causes(train)}")
+        check(starts(part(run, "prep")) == 1 and starts(part(run, "evaluate")) == 1, "the other steps ran once")
+
+
+def lost_node():
+    """A node of the second step is lost: with a spare one the step begins again in the same job."""
+    from main_job import SLOW
+    from nodes import lose
+    with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
+        run = submit(cluster, spares=1, steps=[
+            {"name": "prep", "command": ["true"]},
+            {"name": "train", "nodes": 2, "ntasks_per_node": 2, "command": [DTTRAIN, *SLOW]},
+            {"name": "evaluate", "nodes": 1, "command": ["true"]}])
+        train = part(run, "train")
+        train.reach_step(15)
+        lose(cluster, "n1")
+        status = run.finish()
+        nodes = [event["nodes"] for event in train.ledger() if event["event"] == "attempt_started"]
+        check(nodes == [["n0", "n1"], ["n0", "n2"]], f"then on the spare: {nodes}")
+        check(status["done"] and causes(run) == ["completed"], f"in the same job: {causes(run)}, {causes(train)}")
+
+
+if __name__ == "__main__":
+    {f.__name__: f for f in (preempted, fails, out_of_time, stopped, lost_node)}[sys.argv[1]]()

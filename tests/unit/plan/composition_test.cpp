@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of a job of several programs.
+#include "core/plan/composition.hpp"
+
+#include "core/spec/json.hpp"
+#include "tests/support/contains.hpp"
+
+#include <doctest/doctest.h>
+
+namespace dts::plan {
+namespace {
+
+using Names = std::vector<std::string>;
+
+spec::JobSpec job_of(const std::string& members) {
+  auto spec = spec::from_json(R"({"schema": "dtsubmit/spec/1", )" + members + "}", "job.json");
+  REQUIRE(spec);
+  return *std::move(spec);
+}
+
+Composition composed(const std::string& members) {
+  auto made = make_composition(job_of(members), {}, "/trainer");
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+constexpr const char* k_steps = R"("steps": [
+  {"name": "prep", "command": ["a"], "ntasks_per_node": 8, "cpus_per_task": 4},
+  {"name": "train", "command": ["b"], "nodes": 3, "gpus_per_node": 4, "cpus_per_task": 2},
+  {"name": "evaluate", "command": ["c"]}])";
+
+}  // namespace
+
+TEST_CASE("the job of several steps has room for each of them") {
+  const Composition made = composed(k_steps);
+  CHECK(made.job.nodes == 3);
+  CHECK(made.job.gpus_per_node == 4);
+  CHECK(made.job.ntasks_per_node * made.job.cpus_per_task == 32);
+  CHECK(made.job.ntasks_per_node <= 4);  // otherwise ranks of it would have no GPU
+  CHECK(made.job.job_name == "prep-train-evaluate");
+  REQUIRE(made.parts.size() == 3);
+  CHECK(made.parts[0].world_size == 8);
+  CHECK(made.parts[1].world_size == 12);
+  CHECK(made.parts[2].world_size == 1);
+  for (const Plan& part : made.parts) CHECK(part.spares == 0);
+  const Names all{"n0", "n1", "n2"};
+  CHECK(nodes_of_part(made.parts, false, 0, all) == Names{"n0"});
+  CHECK(nodes_of_part(made.parts, false, 1, all) == all);
+  CHECK(nodes_of_part(made.parts, false, 2, all) == Names{"n0"});
+}
+
+TEST_CASE("with spares, each step may use any of the job's nodes") {
+  const Composition made = composed(R"("spares": 1, )" + std::string(k_steps));
+  CHECK(made.job.spares == 1);
+  const Names all{"n0", "n1", "n2", "n3"};
+  for (std::size_t i = 0; i < made.parts.size(); ++i) {
+    CHECK(made.parts[i].nodes + made.parts[i].spares == 4);
+    CHECK(nodes_of_part(made.parts, false, i, all) == all);
+  }
+}
+
+TEST_CASE("roles add up, and do not share nodes") {
+  const Composition made = composed(R"("spares": 1, "job_name": "both", "roles": [
+    {"name": "server", "command": ["s"]},
+    {"name": "train", "command": ["t"], "nodes": 2, "gpus_per_node": 8}])");
+  CHECK(made.job.job_name == "both");
+  CHECK(made.job.nodes == 3);
+  CHECK(made.job.spares == 1);
+  CHECK(made.parts[0].spares == 0);
+  CHECK(made.parts[1].spares == 1);
+  const Names all{"n0", "n1", "n2", "n3"};
+  CHECK(nodes_of_part(made.parts, true, 0, all) == Names{"n0"});
+  CHECK(nodes_of_part(made.parts, true, 1, all) == Names{"n1", "n2", "n3"});
+  CHECK(nodes_of_part(made.parts, true, 1, {"n0"})
+            .empty());  // fewer than planned: nothing is made up
+}
+
+TEST_CASE("what is wrong with several parts is said at once, by name") {
+  const auto made = make_composition(job_of(R"("nodes": 9, "roles": [
+    {"name": "a", "command": ["a"], "gpus_per_node": 1, "ntasks_per_node": 2},
+    {"name": "b", "command": ["b"], "cpus_per_gpu": 2}])"),
+                                     {},
+                                     "/trainer");
+  REQUIRE_FALSE(made);
+  std::string text;
+  for (const Diagnostic& problem : made.error())
+    text += problem.where + ": " + problem.message + "\n";
+  CHECK(tests::contains(text, "role `a`: --ntasks-per-node: 2 ranks per node for 1 GPU"));
+  CHECK(tests::contains(text, "role `b`: --cpus-per-gpu: the job has no GPUs"));
+  const auto sum = make_composition(
+      job_of(R"("nodes": 9, "roles": [{"name": "a", "command": ["a"]}])"), {}, "/trainer");
+  REQUIRE_FALSE(sum);
+  CHECK(sum.error().front().message == "9, but the roles have 1 together");
+}
+
+}  // namespace dts::plan

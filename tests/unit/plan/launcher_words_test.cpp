@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launcher is told of its place in the job, and what it cannot be told.
+#include "core/plan/layout/launcher_words.hpp"
+
+#include "tests/unit/plan/requests.hpp"
+
+namespace dts::plan {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words node_command(const spec::JobSpec& spec, unsigned node_rank) {
+  const Plan plan = planned(spec);
+  Placement placement;
+  placement.rank = placement.node_rank = node_rank;
+  return command_of_rank(
+      plan, find_own_launcher(plan.command), placement, {"10.0.0.1", 4711, {}, {}, "", ""});
+}
+
+}  // namespace
+
+TEST_CASE("torchrun that knows of one node only is refused on several") {
+  spec::JobSpec spec = request(2, 8);
+  for (const Words& command :
+       {Words{"torchrun", "--standalone", "--nproc_per_node", "8", "a.py"},
+        Words{"uv", "run", "torchrun", "--nnodes=1", "--nproc_per_node", "8", "a.py"}}) {
+    spec.command = command;
+    spec.nodes = 2;
+    CHECK(contains(refused(spec).at(0).message, "without knowing of the others"));
+    CHECK(contains(refused(spec).at(0).hint, "omit it"));
+    spec.nodes = 1;
+    CHECK(planned(spec).workers_per_task == 8);
+  }
+  spec.nodes = 2;
+  spec.command = {"torchrun", "--nnodes", "2", "a.py", "--standalone"};
+  CHECK(planned(spec).world_size == 2);
+  spec.command = {"docker", "run", "img", "torchrun", "a.py"};
+  CHECK(contains(refused(spec).at(0).hint, "--container IMAGE in place of docker run"));
+  spec.command = {"docker", "run", "img", "torchrun", "--nnodes=2", "--rdzv-endpoint=a:1", "a.py"};
+  CHECK(planned(spec).world_size == 2);
+}
+
+TEST_CASE("launchers without variables get their place in the job as options") {
+  spec::JobSpec spec = request(2, 8);
+  spec.command = {
+      "uv", "run", "accelerate", "launch", "--machine_rank=$R", "t.py", "--num_machines"};
+  CHECK(planned(spec).world_size == 2);
+  CHECK(node_command(spec, 1) == Words{"uv",
+                                       "run",
+                                       "accelerate",
+                                       "launch",
+                                       "--num_machines=2",
+                                       "--main_process_ip=10.0.0.1",
+                                       "--main_process_port=4711",
+                                       "--num_processes=16",
+                                       "--machine_rank=$R",
+                                       "t.py",
+                                       "--num_machines"});
+  spec.command = {"bash", "-c", "cd /w && 'composer' t.py # composer"};
+  CHECK(node_command(spec, 1) ==
+        Words{"bash",
+              "-c",
+              "cd /w && 'composer' --nproc=8 --world_size=16 --node_rank=1 "
+              "--master_addr=10.0.0.1 --master_port=4711 t.py # composer"});
+  spec.command = {"lightning", "run", "model", "--devices", "4", "t.py"};
+  CHECK(planned(spec).workers_per_task == 4);
+  CHECK(node_command(spec, 0) == Words{"lightning",
+                                       "run",
+                                       "model",
+                                       "--num-nodes=2",
+                                       "--node-rank=0",
+                                       "--main-address=10.0.0.1",
+                                       "--main-port=4711",
+                                       "--devices",
+                                       "4",
+                                       "t.py"});
+  spec.command = {"tune", "run", "full_finetune_distributed", "--config", "c"};
+  CHECK(node_command(spec, 0) ==
+        Words{"tune", "run", "--nproc_per_node=8", "full_finetune_distributed", "--config", "c"});
+  spec.command = {"msrun", "t.py"};
+  CHECK(node_command(spec, 1) == Words{"msrun",
+                                       "--worker_num=16",
+                                       "--local_worker_num=8",
+                                       "--join=True",
+                                       "--master_port=4711",
+                                       "--node_rank=1",
+                                       "--master_addr=10.0.0.1",
+                                       "t.py"});
+  spec.command = {"trl", "sft", "--num_processes", "8"};
+  CHECK(planned(spec).workers_per_task == 4);
+  for (const char* program : {"axolotl", "xtuner"}) {
+    spec.command = {program, "train", "a.yml"};
+    CHECK(contains(refused(spec).at(0).hint, "--per-node"));
+  }
+  spec.command = {"accelerate", "launch", "--num_processes", "8", "t.py"};
+  CHECK(planned(spec).workers_per_task == 4);  // of 8 on two nodes
+  spec.command = {"torchrun", "t.py"};
+  CHECK(node_command(spec, 0).empty());
+}
+
+TEST_CASE(
+    "one node needs no place, and a launcher that cannot be given one is refused on several") {
+  spec::JobSpec spec = request(1, 8);
+  spec.command = {"accelerate", "launch", "t.py"};
+  CHECK(node_command(spec, 0).empty());
+  spec.command = {"composer", "t.py"};
+  CHECK(node_command(spec, 0) == Words{"composer", "--nproc=8", "--world_size=8", "t.py"});
+  spec.command = {"deepspeed", "t.py"};
+  CHECK(planned(spec).workers_per_task == 8);
+  spec.nodes = 2;
+  CHECK(contains(refused(spec)[0].message, "without knowing of the others"));
+  CHECK(contains(refused(spec)[0].hint, "torchrun"));
+  spec.command = {"bash", "-c", "deepspeed --no_ssh --node_rank $NODE_RANK t.py"};
+  CHECK(planned(spec).world_size == 2);
+  spec.command = {"bash", "-c", "sh -c 'composer t.py'"};
+  CHECK(contains(refused(spec)[0].hint, "--node_rank=$NODE_RANK --master_addr=$MASTER_ADDR"));
+  spec.command = {"bash", "-c", "sh -c 'torchrun t.py'"};
+  CHECK(planned(spec).world_size == 2);
+}
+
+}  // namespace dts::plan

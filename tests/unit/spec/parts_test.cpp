@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps and roles of a job: what a part has from the job, what is its own, and what is refused.
+#include "core/spec/parts.hpp"
+
+#include "core/spec/file/document.hpp"
+#include "core/spec/file/read_keys.hpp"
+#include "core/spec/json.hpp"
+#include "core/spec/validate.hpp"
+#include "tests/support/contains.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+namespace dts::spec {
+namespace {
+
+using dts::tests::contains;
+
+Result<JobSpec> read_job(const std::string& members) {
+  return from_json(R"({"schema": "dtsubmit/spec/1", )" + members + "}", "job.json");
+}
+
+// As people write it: what a part does not say is the job's.
+std::optional<JobSpec> typed_job(const std::string& members) {
+  Diagnostics problems;
+  const auto document = parse_json("{" + members + "}", "job.json", problems);
+  REQUIRE(document);
+  JobSpec spec;
+  read_keys(document->value(), "", reading_of(*document, Spelling::typed), spec, problems);
+  resolve_parts(spec, problems);
+  CHECK_MESSAGE(problems.empty(), (problems.empty() ? "" : to_text(problems.front())));
+  return spec;
+}
+
+// The problems of a job, one a line: of its text, otherwise of what it says.
+std::string problems_of(const std::string& members) {
+  const auto spec = read_job(members);
+  if (!spec) return spec.error().message;
+  std::string text;
+  for (const Diagnostic& problem : validate(*spec))
+    text += problem.where + ": " + problem.message + "\n";
+  return text;
+}
+
+constexpr const char* k_three = R"("nodes": 2, "launcher": "srun", "partition": "low", "steps": [
+  {"name": "prep", "command": ["prep"], "nodes": 1, "time": "0:10:00"},
+  {"name": "train", "command": ["train"], "gpus_per_node": 4, "launcher": "mpirun"},
+  {"name": "evaluate", "command": ["evaluate", "all"]}])";
+
+}  // namespace
+
+TEST_CASE("a step has from the job what it does not say itself") {
+  const auto spec = typed_job(k_three);
+  CHECK(is_composed(*spec));
+  CHECK(validate(*spec).empty());
+  const auto& steps = parts_of(*spec);
+  REQUIRE(steps.size() == 3);
+  CHECK(steps[0].name == "prep");
+  CHECK(steps[0].time == std::chrono::minutes(10));
+  CHECK(steps[0].job.nodes == 1);
+  CHECK(steps[0].job.launcher == Launcher::srun);
+  CHECK_FALSE(steps[0].job.time);
+  CHECK(steps[1].job.nodes == 2);
+  CHECK(steps[1].job.gpus_per_node == 4U);
+  CHECK(steps[1].job.launcher == Launcher::mpirun);
+  CHECK(steps[2].job.command == std::vector<std::string>{"evaluate", "all"});
+  CHECK(steps[2].job.partition == "low");
+  CHECK(words_of(*spec, steps[2]) == "step `evaluate`");
+}
+
+TEST_CASE("a size that a step gives itself replaces the job's") {
+  const auto spec = typed_job(R"("gpus_per_node": "a100:8", "ntasks_per_node": 8, "steps": [
+    {"name": "prep", "command": ["prep"], "gpus_per_node": 0, "ntasks_per_node": 1},
+    {"name": "few", "command": ["few"], "gres": "gpu:2"},
+    {"name": "total", "command": ["total"], "nodes": 2, "gpus": 4, "ntasks": 4},
+    {"name": "train", "command": ["train"]}])");
+  const auto& steps = parts_of(*spec);
+  REQUIRE(steps.size() == 4);
+  CHECK(steps[0].job.gpus_per_node == 0U);
+  CHECK(steps[0].job.gpu_type.empty());
+  CHECK(steps[0].job.ntasks_per_node == 1U);
+  CHECK(steps[1].job.gpus_per_node == 2U);
+  CHECK(steps[1].job.gpu_type == "a100");
+  CHECK(steps[1].job.ntasks_per_node == 8U);
+  CHECK(steps[2].job.gpus_per_node == 2U);
+  CHECK(steps[2].job.ntasks_per_node == 2U);
+  CHECK(steps[3].job.gpus_per_node == 8U);
+  CHECK(steps[3].job.gpu_type == "a100");
+}
+
+TEST_CASE("a change of the job's options reaches the parts that say nothing else") {
+  auto spec = typed_job(k_three);
+  spec->nodes = 4;
+  spec->preflight = std::chrono::seconds(7);
+  Diagnostics problems;
+  resolve_parts(*spec, problems);
+  CHECK(problems.empty());
+  CHECK(spec->steps[0].job.nodes == 1);
+  CHECK(spec->steps[1].job.nodes == 4);
+  CHECK(spec->steps[1].job.preflight == std::chrono::seconds(7));
+}
+
+TEST_CASE("steps and roles survive their JSON") {
+  for (const std::string& members :
+       {std::string(R"("per_node": true, "container": "/image.sif", "steps": [
+          {"name": "a", "command": ["s"], "per_node": false, "gpus_per_node": 0}])"),
+        std::string(k_three),
+        std::string(R"("spares": 1, "roles": [
+          {"name": "server", "command": ["s"], "until": "others end", "time": "1-00:00:00"},
+          {"name": "train", "command": ["t"], "nodes": 3, "on_failure": "alone"}])")}) {
+    const auto spec = typed_job(members);
+    for (const Diagnostic& problem : validate(*spec)) FAIL_CHECK(to_text(problem));
+    const std::string text = to_json(*spec);
+    const auto back = from_json(text, "spec.json");
+    REQUIRE(back);
+    CHECK(to_json(*back) == text);
+    REQUIRE(parts_of(*back).size() == parts_of(*spec).size());
+    for (std::size_t i = 0; i < parts_of(*spec).size(); ++i) {
+      CHECK(to_json(parts_of(*back)[i].job) == to_json(parts_of(*spec)[i].job));
+      CHECK(parts_of(*back)[i].time == parts_of(*spec)[i].time);
+      CHECK(parts_of(*back)[i].on_failure == parts_of(*spec)[i].on_failure);
+      CHECK(parts_of(*back)[i].until_others_end == parts_of(*spec)[i].until_others_end);
+    }
+  }
+}
+
+TEST_CASE("a role has one node unless it says otherwise, and the spares are the job's") {
+  const auto spec = read_job(R"("nodes": 4, "spares": 2, "roles": [
+    {"name": "a", "command": ["a"], "nodes": 3}, {"name": "b", "command": ["b"]}])");
+  REQUIRE(spec);
+  CHECK(spec->roles[0].job.nodes == 3);
+  CHECK(spec->roles[1].job.nodes == 1);
+  CHECK(spec->roles[0].job.spares == 0);
+}
+
+TEST_CASE("all that is wrong in the parts of a file is said at once, with its place") {
+  const std::string text = problems_of(R"("steps": [
+    {"name": "a", "command": ["a"], "partition": "low", "job_name": "x"},
+    {"nam": "b", "on_failure": "all", "time": "soon", "steps": []},
+    3])");
+  for (const char* words : {"`partition` belongs to the whole job",
+                            "a part is called by its `name`",
+                            "unknown key `nam`",
+                            "only a role has `on_failure`",
+                            "`soon` is not a time",
+                            "a part has no `steps`",
+                            "expected an object"})
+    CHECK(contains(text, words));
+  CHECK(contains(problems_of(R"("steps": 7)"), "expected a list of objects"));
+  CHECK(contains(problems_of(R"("roles": [{"name": "a", "until": "later"}])"), "others end"));
+  CHECK(contains(problems_of(R"("roles": [{"name": "a", "on_failure": "no"}])"), "alone"));
+}
+
+TEST_CASE("parts that cannot be are refused, each by name") {
+  const std::string text = problems_of(R"("command": ["x"], "hosts": "n1", "steps": [
+    {"name": "a", "command": ["a"], "nodes": 0},
+    {"name": "A", "command": ["b"]},
+    {"name": "../x", "command": ["c"]},
+    {"name": "d"}], "roles": [])");
+  for (const char* words : {"command: a job with steps or roles has no program of its own",
+                            "--hosts: steps and roles run in a Slurm job or on this machine only",
+                            "step `a`: --nodes: at least 1, not 0",
+                            "step `A`: its variables would be called as those of `a`",
+                            "step `../x`: a name is 1 to 64 letters",
+                            "step `d`: it has no command"})
+    CHECK(contains(text, words));
+  CHECK(contains(problems_of(R"("steps": [{"name": "a", "command": ["a"]}],
+                                "roles": [{"name": "b", "command": ["b"]}])"),
+                 "steps or roles, not both"));
+  CHECK(
+      contains(problems_of(R"("roles": [{"name": "b", "command": ["b"], "until": "others end"}])"),
+               "each of them waits for the others"));
+  std::string many;
+  for (int i = 0; i < 100; ++i)
+    many += std::string(i > 0 ? "," : "") + R"({"name": "s)" + std::to_string(i) +
+            R"(", "command": ["x"]})";
+  CHECK(contains(problems_of(R"("steps": [)" + many + "]"), "100, at most 99"));
+}
+
+TEST_CASE("names of variables are made of names of parts") {
+  CHECK(variable_name("data-server.2") == "DATA_SERVER_2");
+  CHECK(variable_name("prep") == "PREP");
+}
+
+}  // namespace dts::spec
