@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/files/unique_fd.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 #include "core/provenance/recorded_environment.hpp"
@@ -105,10 +106,21 @@ Result<bool> copy_one(const std::filesystem::path& from, const std::filesystem::
       fmt::format("cannot copy {} to {}: {}", from.string(), to.string(), failed.message()));
 }
 
+// Whether git could find a repository: it looks for `.git` in the folder and in those above it, or
+// in the environment (git(1), GIT_DIR). Three processes are spared where there is none.
+bool may_be_in_repository(const std::filesystem::path& folder) {
+  if (getenv_lookup("GIT_DIR")) return true;
+  std::error_code unknown;
+  for (std::filesystem::path place = folder;; place = place.parent_path()) {
+    if (std::filesystem::exists(place / ".git", unknown)) return true;
+    if (place == place.parent_path()) return false;
+  }
+}
+
 }  // namespace
 
 Result<std::optional<SourceTree>> read_source_tree(const std::string& folder) {
-  if (!find_program("git")) return std::optional<SourceTree>();
+  if (!may_be_in_repository(folder) || !find_program("git")) return std::optional<SourceTree>();
   // At once: each question is a process, and a submission waits for them.
   auto status = std::async(std::launch::async, status_of, folder);
   auto remote = std::async(std::launch::async, [&folder] {
