@@ -18,19 +18,18 @@
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
+#include "core/launch/agent/log_links.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/ledger/ledger.hpp"
-#include "core/script/log_link.hpp"
 #include "core/script/submission.hpp"
 #include "core/sweep/json.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -108,29 +107,22 @@ void enter_folder(Asked& asked) {
         {"--chdir", fmt::format("{}: {}", asked.spec.chdir, std::strerror(errno)), ""});
 }
 
-std::string user_name() {
-  const passwd* user = ::getpwuid(::getuid());
-  return user != nullptr ? user->pw_name : std::to_string(::getuid());
-}
-
 // --output and --error. The job is there already: what cannot be made is a warning.
-void link_log(const Prepared& prepared, const std::string& run, const sched::JobId& job) {
-  for (const auto& [option, pattern] : prepared.spec.log_links) {
-    const std::string link =
-        script::log_link_path(pattern, {prepared.plan.job_name, job.text(), user_name()});
-    const std::string log = script::log_path(run, job.text());
-    if (const auto made = make_link(log, link); !made)
-      tell("dtsubmit: --{}: {}; the log is {}\n", option, made.error().message, log);
-  }
+void link_log(const Prepared& prepared,
+              const run::RunDirectory& run,
+              const launch::LoggedJob& job) {
+  for (const Diagnostic& problem : launch::link_logs(prepared.spec, run, job))
+    tell("dtsubmit: {}: {}\n", problem.where, problem.message);
 }
 
 void link_logs(const Prepared& prepared, const sched::JobId& job) {
   const run::RunDirectory run = prepared.directory();
-  if (!prepared.sweep) return link_log(prepared, run.path, job);
+  if (!prepared.sweep) return link_log(prepared, run, {prepared.plan.job_name, job});
   for (const sweep::Element& element : prepared.sweep->elements)
     link_log(prepared,
-             launch::element_directory(run, element.index).path,
-             sweep::job_of_element(job, element.index));
+             launch::element_directory(run, element.index),
+             {sweep::element_plan(prepared.plan, *prepared.sweep, element).job_name,
+              sweep::job_of_element(job, element.index)});
 }
 
 tl::unexpected<Error> not_known(const run::RunDirectory& run) {
@@ -183,6 +175,7 @@ Result<Site> look_at_site(sched::Scheduler& scheduler) {
 Result<int> act(const SubmitOptions& options, const std::vector<std::string>& command) {
   DTS_ASSIGN(Asked asked, make_spec(options.job, command));
   enter_folder(asked);
+  launch::make_absolute(asked.spec);
   check_stage(asked, Reach::nodes);
   auto source = begin_reading_source();
   if (options.dry_run) {

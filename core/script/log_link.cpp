@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t k_widest = 10;  // sbatch(1)
 
 std::optional<std::string> field(char c, const LogNames& names) {
+  const std::string& element = names.element.empty() ? names.job : names.element;
   switch (c) {
     case '%':
       return "%";
@@ -24,10 +25,10 @@ std::optional<std::string> field(char c, const LogNames& names) {
     case 'J':
       return names.job;
     case 'A':
-      return names.job.substr(0, names.job.find('_'));
+      return element.substr(0, element.find('_'));
     case 'a':
-      if (const std::size_t mark = names.job.find('_'); mark != std::string::npos)
-        return names.job.substr(mark + 1);
+      if (const std::size_t mark = element.find('_'); mark != std::string::npos)
+        return element.substr(mark + 1);
       return std::nullopt;
     case 'u':
       return names.user;
@@ -61,11 +62,25 @@ std::string log_link_path(const std::string& pattern, const LogNames& names) {
   return path;
 }
 
+std::string escape_pattern(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '%') escaped += '%';
+    escaped += c;
+  }
+  return escaped;
+}
+
 std::string log_path(const std::string& run_dir, const std::string& job) {
   // The run directory of an element may not be there yet when its log is opened.
   if (job.find('_') != std::string::npos && job.find('%') == std::string::npos)
     return run_dir.substr(0, run_dir.rfind('/')) + "/slurm-" + job + ".log";
   return run_dir + "/slurm-" + job + ".log";
+}
+
+bool is_log(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return path.starts_with('/') && name.starts_with("slurm-") && name.ends_with(".log");
 }
 
 }  // namespace dts::script

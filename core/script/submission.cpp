@@ -7,21 +7,10 @@
 
 #include <chrono>
 #include <csignal>
-#include <string_view>
 #include <utility>
 
 namespace dts::script {
 namespace {
-
-// Literal text in one of Slurm's file name patterns (sbatch(1), FILENAME PATTERN).
-std::string escape_pattern(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '%') escaped += '%';
-    escaped += c;
-  }
-  return escaped;
-}
 
 // The value of --output: the log in the run folder.
 std::string output_pattern(const std::string& run_dir, bool is_array) {

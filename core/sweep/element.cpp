@@ -32,7 +32,6 @@ spec::JobSpec element_spec(spec::JobSpec spec, const Sweep& sweep, const Element
   spec.slurm.erase("array");
   spec.sweep.clear();
   spec.sweep_mode.clear();
-  spec.log_links.clear();  // made for the array's jobs
   spec.job_name = substitute(spec.job_name, values);
   substitute_all(spec.command, values);
   substitute_all(spec.setup, values, quote);  // lines of bash

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs after runs (--after) and jobs after jobs (--chain) on a private cluster: chain.py SCENARIO."""
+import os
 import sys
 
 from checks import check, wait_for
@@ -23,7 +24,7 @@ def chain():
     """A chain of 3, preempted in its second job: each goes on where the one before ended, and nothing is left waiting."""
     with Cluster("linuxproc", nodes=2, gpus=1, grace=10) as cluster:
         program = ["--", "sh", "-c", IN_PARTS, DTTRAIN, *TRAIN]
-        run = cluster.submit("--gpus-per-node", "1", "-J", "chain", "--chain", "until-done", *AGAIN, *program, "--step-delay", "300")
+        run = cluster.submit("--gpus-per-node", "1", "-J", "chain", "-o", "links/%x-%j", "--chain", "until-done", *AGAIN, *program, "--step-delay", "300")
         wait_for(60, "the next job in the queue", lambda: len(waiting(cluster)) == 1)
         wait_for(120, "the second job", lambda: len(jobs_of(run)) > 1)
         run.reach_step(run.last_step() + 5)
@@ -36,6 +37,8 @@ def chain():
         check(status["done"], f"done: {causes} in jobs {jobs}")
         check(causes == ["checkpointed", "preempted", "checkpointed", "completed"], "preempted once")
         check(len(jobs) == 3, f"three jobs: {jobs}")
+        links = {name: os.readlink(f"{cluster.place}/links/{name}") for name in os.listdir(cluster.place + "/links")}
+        check(links == {f"chain-{job}": f"{run.path}/slurm-{job}.log" for job in jobs}, f"each job has a link to its log: {links}")
         wait_for(30, "no job left", lambda: not cluster.run("squeue", "-h").stdout)
         check(status["digest"] == cluster.train_alone(*TRAIN), f"digest {status['digest']} as undisturbed")
         used = cluster.submit("--chain", "2", *AGAIN, "--", "sh", "-c", "sleep 1; exit 85")

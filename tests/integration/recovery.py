@@ -33,7 +33,7 @@ def events(run, *names):
 def successor():
     """A job that Slurm will not requeue is continued by another; --wait follows it to its end."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
-        run = cluster.submit("--nodes", "1", "--on", "exit=requeue:1", *program(
+        run = cluster.submit("--nodes", "1", "--on", "exit=requeue:1", "-o", "links/%j.out", *program(
             "while not os.path.exists(os.environ['DTSUBMIT_RUN_DIR'] + '/go'): time.sleep(0.1)\n"
             "    sys.exit('once')"))
         wait_for(60, "the ranks", lambda: events(run, "ranks_started"))
@@ -46,6 +46,9 @@ def successor():
         wait_for(120, "the run's end", run.is_over)
         check(run.status()["done"] and run.status()["job"] == told["job"], "the run is done, by its successor")
         check(os.path.exists(f"{run.path}/slurm-{told['job']}.log"), "the successor's log is in the run directory")
+        for job in (run.job, told["job"]):
+            link = f"{cluster.place}/links/{job}.out"
+            check(os.path.islink(link) and os.readlink(link) == f"{run.path}/slurm-{job}.log", f"{link} leads to the log of job {job}")
         shown = cluster.run("scontrol", "show", "job", str(told["job"])).stdout
         check(f"WorkDir={cluster.place}" in shown, "it runs in the folder of the first submission")
 
@@ -68,10 +71,26 @@ def resubmit():
     """--on exit=resubmit: each attempt is a job of its own, and a budget ends them."""
     with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
         always = ["--", "python3", "-c", "import sys; sys.exit(7)"]
-        done = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "1", "--wait", "--on", "exit=resubmit:2", *always, code=7)
+        done = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "1", "--wait", "--on", "exit=resubmit:2", "-o", "links/%j.out", "-e", "links/latest", *always, code=7)
         check("continues the run" in done.stderr, "--wait follows the successors and ends with the last one's code, 7")
         jobs = cluster.run("squeue", "-h", "-t", "all", "-o", "%i %T").stdout.split("\n")
-        check(len([j for j in jobs if j]) == 3, f"three jobs: {jobs}")
+        jobs = [line.split()[0] for line in jobs if line]
+        check(len(jobs) == 3, f"three jobs: {jobs}")
+        links = sorted(os.listdir(f"{cluster.place}/links"))
+        check(links == sorted([*(f"{job}.out" for job in jobs), "latest"]), f"each has a link to its log: {links}")
+        latest = os.readlink(f"{cluster.place}/links/latest")
+        check(latest.endswith(f"/slurm-{max(jobs, key=int)}.log"), f"a name without the id is the last job's: {latest}")
+
+        with open(cluster.place + "/links/mine", "w") as file:
+            file.write("a")
+        os.symlink("mine", cluster.place + "/links/mine-too")
+        done = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "1", "--wait", "-o", "links/mine", "-e", "links/mine-too", "--", "true")
+        check("links/mine" in done.stderr and "the log is" in done.stderr, f"what is there already stays: {done.stderr}")
+        check(open(cluster.place + "/links/mine-too").read() == "a", "a file, and a link to it")
+
+        done = cluster.dtsubmit("submit", "--runs", cluster.runs, "--nodes", "1", "--wait", "--array", "3", "-o", "of-array/%A_%a-%j.out", "--on", "exit=resubmit:1", *always, code=7)
+        links = sorted(os.listdir(f"{cluster.place}/of-array"))
+        check(len(links) == 2 and links[0].split("-")[0] == links[1].split("-")[0], f"an element's jobs have links: {links}")
 
 
 def memory():

@@ -210,9 +210,17 @@ Result<void> make_link(const std::string& target, const std::string& link) {
   if (!folder.empty()) fs::create_directories(folder, error);
   if (error)
     return fail(Errc::io, fmt::format("cannot make {}: {}", folder.string(), error.message()));
-  if (fs::is_symlink(link, error)) fs::remove(link, error);
-  if (::symlink(target.c_str(), link.c_str()) != 0)
+  if (::symlink(target.c_str(), link.c_str()) == 0) return {};
+  if (errno != EEXIST || !fs::is_symlink(link, error))
     return fail_errno("cannot make the link " + link);
+  // Whole, as files are: another process may make the same link.
+  const std::string temporary = fmt::format("{}.{}.tmp", link, ::getpid());
+  if (::symlink(target.c_str(), temporary.c_str()) != 0 ||
+      ::rename(temporary.c_str(), link.c_str()) != 0) {
+    auto failed = fail_errno("cannot make the link " + link);
+    fs::remove(temporary, error);
+    return failed;
+  }
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include "core/launch/agent/after/start_condition.hpp"
 #include "core/launch/agent/attempt_loop.hpp"
 #include "core/launch/agent/composed_run.hpp"
+#include "core/launch/agent/log_links.hpp"
 #include "core/launch/job/chain.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/run/directory/parts.hpp"
@@ -83,6 +84,7 @@ Result<int> run_agent(const AgentOptions& options) {
       return 0;
     }
   }
+  if (!options.local && !options.part) link_own_logs(run);
   auto job = read_assignment(run, options.local);
   if (!job) {
     note_unreadable(run, job.error(), options.local);

@@ -124,6 +124,8 @@ is ignored: every rank gets the signal, under every launcher.
        .help = "a link to the job's log, e.g. logs/%x-%j.out; its folder is made",
        .manual =
            R"(A link to the job's log in the run directory, made when the job is submitted, as is its folder.
+Each further job of the run gets its own link when it begins; where the name is the same, the link leads to the latest job's log.
+Nothing but a link to a log of dtsubmit is replaced.
 In the name
 .B %x
 is the job's name,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <thread>
 
 namespace dts {
@@ -66,6 +67,18 @@ TEST_CASE("a file is replaced whole, with its mode, and nothing is left beside i
   REQUIRE(::stat(path.c_str(), &info) == 0);
   CHECK((info.st_mode & 0777) == 0640);
   CHECK(list_folder(folder.path) == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("a link is made with its folder, and replaces another link only") {
+  const EmptyFolder folder;
+  const std::string link = folder.file("links/latest");
+  REQUIRE(dts::make_link("/one", link));
+  REQUIRE(dts::make_link("/two", link));
+  CHECK(std::filesystem::read_symlink(link) == "/two");
+  CHECK(list_folder(folder.file("links")) == std::vector<std::string>{"latest"});
+  REQUIRE(write_file(folder.file("file"), "mine"));
+  CHECK_FALSE(dts::make_link("/one", folder.file("file")));
+  CHECK(*read_file(folder.file("file")) == "mine");
 }
 
 TEST_CASE("a disk that is full leaves the old file and no temporary one") {

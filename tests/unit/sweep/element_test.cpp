@@ -77,12 +77,14 @@ TEST_CASE("an element's spec is what would have been submitted for it alone") {
   spec.slurm = {{"array", "0-3"}, {"account", "a"}};
   spec.sweep = {"lr=0.1,0.01"};
   spec.sweep_mode = "grid";
+  spec.log_links = {{"output", "/logs/%x"}};
   const Sweep sweep = two_parameters();
   const spec::JobSpec alone = element_spec(spec, sweep, sweep.elements[2]);
   CHECK(alone.job_name == "train-0.01");
   CHECK(alone.command == std::vector<std::string>{"python3", "train.py", "--name=a b", "{lr}"});
   CHECK(alone.setup == std::vector<std::string>{"echo 'a b' 0.01"});
   CHECK(alone.slurm == std::map<std::string, std::string>{{"account", "a"}});
+  CHECK(alone.log_links == spec.log_links);
   CHECK(alone.sweep.empty());
   CHECK(alone.sweep_mode.empty());
 }
