@@ -13,6 +13,8 @@
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
 #include "core/plan/binding/binding.hpp"
+#include "core/plan/gpus/gpu_types.hpp"
+#include "core/spec/values/values.hpp"
 #include "core/topo/discover.hpp"
 #include "core/topo/restrict.hpp"
 
@@ -21,7 +23,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -80,16 +81,30 @@ topo::NodeTopology narrow(const TopoOptions& options,
   return part;
 }
 
-// How many of the node's `count` GPUs the job has.
-std::size_t read_gpu_count(const TopoOptions& options, unsigned count, Diagnostics& problems) {
-  constexpr unsigned k_any = std::numeric_limits<unsigned>::max();
-  const auto asked = read_count("--gpus-per-node", options.gpus_per_node, 0, k_any, problems);
-  if (asked <= count) return asked;
-  problems.push_back({"--gpus-per-node",
-                      fmt::format("{} requested, the node has {}",
-                                  asked,
-                                  count == 0 ? "no GPU" : fmt::format("only {}", count))});
-  return 0;
+// --gpus-per-node: so many of the node's GPUs, the first of their type.
+std::vector<unsigned> first_gpus(const TopoOptions& options,
+                                 const topo::NodeTopology& node,
+                                 std::vector<unsigned> gpus,
+                                 Diagnostics& problems) {
+  constexpr const char* k_option = "--gpus-per-node";
+  const auto asked = spec::parse_gpus(options.gpus_per_node);
+  if (!asked) problems.push_back({k_option, asked.error().message, asked.error().hint});
+  if (!asked) return {};
+  const plan::GpusByType by_type = plan::gpus_by_type(node, asked->type);
+  std::erase_if(gpus, [&](unsigned gpu) {
+    return std::binary_search(by_type.others.begin(), by_type.others.end(), gpu);
+  });
+  if (by_type.has_own_name) warn(plan::own_name_warning(node, asked->type));
+  const std::string of_type = by_type.others.empty() ? "" : " of type " + asked->type;
+  if (asked->count > gpus.size())
+    problems.push_back(
+        {k_option,
+         fmt::format("{}{} requested, the node has {}",
+                     asked->count,
+                     of_type,
+                     gpus.empty() ? "no GPU" : fmt::format("only {}", gpus.size()))});
+  gpus.resize(std::min<std::size_t>(asked->count, gpus.size()));
+  return gpus;
 }
 
 // The GPUs of the job.
@@ -101,7 +116,7 @@ std::vector<unsigned> read_gpus(const TopoOptions& options,
   std::iota(gpus.begin(), gpus.end(), 0U);
   if (!options.gpus.empty() && !options.gpus_per_node.empty())
     problems.push_back({"--gpus", "conflicts with --gpus-per-node, which takes the first GPUs"});
-  if (!options.gpus_per_node.empty()) gpus.resize(read_gpu_count(options, count, problems));
+  if (!options.gpus_per_node.empty()) gpus = first_gpus(options, node, std::move(gpus), problems);
   if (options.gpus.empty()) return gpus;
   gpus = read_list("--gpus", options.gpus, problems);
   if (!gpus.empty() && gpus.back() >= count)
@@ -216,9 +231,10 @@ void add_topo(CLI::App& app, Invocation& invocation) {
   verb->add_option("--gpus", options->gpus, "use only these GPUs, by their numbers here")
       ->group(node)
       ->type_name("LIST");
-  verb->add_option("--gpus-per-node", options->gpus_per_node, "use only the first N GPUs")
+  verb->add_option(
+          "--gpus-per-node", options->gpus_per_node, "use only the first N GPUs, of TYPE if given")
       ->group(node)
-      ->type_name("N");
+      ->type_name("[TYPE:]N");
   const char* ranks = "Ranks";
   verb->add_option("--ranks", options->ranks, "ranks on this node [one per GPU, or per NUMA node]")
       ->group(ranks)

@@ -54,6 +54,7 @@ ordered_json gpu_entries(const topo::NodeTopology& node) {
     entries.push_back(device_entry(node, gpu));
     entries.back()["uuid"] = gpu.uuid;
     entries.back()["instances"] = gpu.instances;
+    entries.back()["model"] = gpu.model;
   }
   return entries;
 }

@@ -150,17 +150,22 @@ struct PlacedRanks {
   std::vector<Placement> ranks;  // in rank order
   std::vector<std::string>
       notes;  // reasons and warnings of the nodes' bindings, once for all alike
+  // GPUs by node that ranks have though they are not of the type that was asked for: indices in
+  // NodeTopology::gpus, ascending.
+  std::map<std::string, std::vector<unsigned>> other_gpus;
 };
 
 // One placement per rank, by bind_node() under the plan's policy. `topologies` by node name; a node
 // without one is not bound, and local rank i of n has the i-th run of its GPUs. Of GPUs it is known
-// where they are if their numbers name all of the node's, or Slurm tells their numbers. Node ranks
+// where they are if their numbers name all of the node's, or Slurm tells their numbers. Of those
+// that ranks may use, GPUs of the type `gpu_type` are taken (gpus_by_type()). Node ranks
 // follow each node's lowest rank; local ranks the launcher's order. Errc::invalid, naming the node,
 // where the policy cannot be met there. Precondition: verify_ranks() passed.
 [[nodiscard]] Result<PlacedRanks> place_ranks(
     const std::vector<RankHello>& hellos,
     const Plan& plan,
-    const std::map<std::string, topo::NodeTopology>& topologies);
+    const std::map<std::string, topo::NodeTopology>& topologies,
+    const std::string& gpu_type = {});
 
 // Where ranks meet, as it was measured before any program starts.
 struct Rendezvous {

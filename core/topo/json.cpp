@@ -56,6 +56,11 @@ bool read_core(const json& value, Core& core) {
   return true;
 }
 
+// Messages repeat it.
+bool read_model(const json& value, std::string& model) {
+  return read_text(value, model, k_longest_model) && is_printable(model);
+}
+
 bool read_uuid(const json& value, std::string& uuid) {
   return read_text(value, uuid, k_longest_uuid) && (uuid.empty() || is_safe_name(uuid));
 }
@@ -71,7 +76,7 @@ bool read_link(const json& value, Device& device) {
 }
 
 bool read_device(const json& value, Device& device) {
-  if (!value.is_array() || value.size() != 12 || !value[4].is_array() || !is_index(value[6]) ||
+  if (!value.is_array() || value.size() != 13 || !value[4].is_array() || !is_index(value[6]) ||
       !value[8].is_array() || !value[9].is_array() || !is_index(value[10]) || !is_index(value[11]))
     return false;
   if (!read_text(value[0], device.pci, 32) || !read_part(value[1], device.package) ||
@@ -88,7 +93,7 @@ bool read_device(const json& value, Device& device) {
   device.part = value[6].get<unsigned>();
   device.gbps = value[10].get<unsigned>();
   device.pci_gbps = value[11].get<unsigned>();
-  if (!read_link(value[9], device)) return false;
+  if (!read_link(value[9], device) || !read_model(value[12], device.model)) return false;
   return device.pci.find_first_not_of("0123456789abcdef:.") == std::string::npos &&
          (device.name.empty() || is_safe_name(device.name));
 }
@@ -169,7 +174,8 @@ json device_json(const Device& d) {
                       d.instances,
                       {static_cast<unsigned>(d.network), static_cast<unsigned>(d.link)},
                       d.gbps,
-                      d.pci_gbps});
+                      d.pci_gbps,
+                      d.model});
 }
 
 }  // namespace

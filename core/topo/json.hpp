@@ -10,6 +10,7 @@
 
 namespace dts::topo {
 
+inline constexpr std::size_t k_longest_model = 96;   // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 inline constexpr std::size_t k_longest_uuid = 96;    // NVML_DEVICE_UUID_V2_BUFFER_SIZE
 inline constexpr std::size_t k_most_instances = 64;  // of a GPU; NVIDIA's have 7
 

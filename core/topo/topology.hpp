@@ -43,6 +43,8 @@ struct Device {
   Link link = Link::unknown;  // up: at least one of its ports is
   unsigned gbps = 0;          // of its fastest active port, or the most that its model can do
   unsigned pci_gbps = 0;      // of its PCI link, which all functions of one card share
+  // Of a GPU: its product as NVML tells it, "NVIDIA A100-SXM4-40GB"; empty: not known.
+  std::string model{};
 };
 
 using Gpu = Device;

@@ -120,7 +120,7 @@ TEST_CASE("refusals name the option, and what there is") {
       {{"--gpus", "0,7"}, 2, "there is no GPU 7: they are 0 to 3"},
       {{"--gpus", "0;1"}, 2, "`0;1` is not a list of numbers"},
       {{"--gpus-per-node", "5"}, 2, "--gpus-per-node: 5 requested, the node has only 4"},
-      {{"--gpus-per-node", "x"}, 2, "--gpus-per-node: `x` is not a whole number"},
+      {{"--gpus-per-node", "x"}, 2, "--gpus-per-node: `x` is not a number"},
       {{"--gpus-per-node", "2", "--gpus", "0"}, 2, "conflicts with --gpus-per-node"},
       {{"--cpuset", "0-3,99"}, 2, "CPU 99 does not exist"},
       {{"--cpuset", "4-"}, 2, "--cpuset"},

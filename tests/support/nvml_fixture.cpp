@@ -2,7 +2,8 @@
 // A library that answers as NVML does (nvml.h) on a node of four GPUs: 0 is sound and old, 1
 // another job's, 2 has fallen off the bus, 3 is broken in every way it can say and has MIG
 // instances in two of its three slots. NVML_FIXTURE_NODE says otherwise: "mesh" and "switch" are
-// four sound GPUs with NVLink, "hang" never answers, "crash" dies.
+// four sound GPUs with NVLink, "mixed" four sound ones of which the last two are newer, "hang"
+// never answers, "crash" dies.
 #include <unistd.h>
 
 #include <csignal>
@@ -30,6 +31,10 @@ bool node_is(const char* kind) {
 
 bool is_linked() {
   return node_is("mesh") || node_is("switch");
+}
+
+bool is_sound() {
+  return is_linked() || node_is("mixed");
 }
 
 // What each NVLink of a GPU in the mesh reaches: a GPU's number, - nothing, n an IBM processor.
@@ -70,7 +75,7 @@ NVML_FIXTURE int nvmlDeviceGetCount_v2(unsigned* count) {
 
 NVML_FIXTURE int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   *device = &g_devices[index];
-  if (is_linked()) return k_success;
+  if (is_sound()) return k_success;
   return index == 1 ? k_no_permission : index == 2 ? k_gpu_is_lost : k_success;
 }
 
@@ -84,7 +89,7 @@ NVML_FIXTURE int nvmlDeviceGetTotalEccErrors(Device* device,
                                              int counter,
                                              unsigned long long* count) {
   *count = type == 1 && counter == 0 ? 5 : 999;  // uncorrected, volatile
-  return device->index == 3 ? k_success : k_not_supported;
+  return device->index == 3 && !node_is("mixed") ? k_success : k_not_supported;
 }
 
 NVML_FIXTURE int nvmlDeviceGetRetiredPagesPendingStatus(Device* /*device*/, int* /*pending*/) {
@@ -98,12 +103,18 @@ NVML_FIXTURE int nvmlDeviceGetRemappedRows(Device* device,
                                            unsigned* failed) {
   *corrected = *uncorrected = 7;
   *pending = *failed = 1;
-  return device->index == 3 ? k_success : k_not_supported;
+  return device->index == 3 && !node_is("mixed") ? k_success : k_not_supported;
 }
 
 NVML_FIXTURE int nvmlDeviceGetCurrentClocksThrottleReasons(Device* device,
                                                            unsigned long long* reasons) {
-  *reasons = device->index == 3 ? 0x48 : 0x1;
+  *reasons = device->index == 3 && !node_is("mixed") ? 0x48 : 0x1;
+  return k_success;
+}
+
+NVML_FIXTURE int nvmlDeviceGetName(Device* device, char* name, unsigned length) {
+  const bool is_newer = device->index > 1 && node_is("mixed");
+  std::snprintf(name, length, is_newer ? "NVIDIA H100 80GB HBM3" : "NVIDIA A100-SXM4-40GB");
   return k_success;
 }
 
@@ -120,7 +131,7 @@ NVML_FIXTURE int nvmlDeviceGetUUID(Device* device, char* uuid, unsigned length) 
 }
 
 NVML_FIXTURE int nvmlDeviceGetMigMode(Device* device, unsigned* current, unsigned* pending) {
-  *current = *pending = device->index == 3 && !is_linked() ? 1 : 0;
+  *current = *pending = device->index == 3 && !is_sound() ? 1 : 0;
   return device->index == 0 ? k_not_supported : k_success;
 }
 

@@ -157,6 +157,17 @@ std::vector<Finding> judge(const NodeFacts& facts, const NodeDemand& demand) {
   return std::move(found.all);
 }
 
+Finding judge_gpu_type(unsigned number, const topo::Gpu& gpu, const std::string& type) {
+  return {Severity::unfit,
+          false,
+          fmt::format("GPU {} ({}) is {}, not of the requested type {} that other GPUs of the node "
+                      "are of; have its gres.conf corrected, or ask for GPUs without a type",
+                      number,
+                      gpu.pci.empty() ? gpu.name : gpu.pci,
+                      gpu.model,
+                      type)};
+}
+
 std::optional<Finding> judge_clock(milliseconds ahead, milliseconds doubt) {
   const milliseconds sure = milliseconds(std::abs(ahead.count())) - doubt;
   if (sure < k_skew) return std::nullopt;

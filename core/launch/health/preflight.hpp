@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/topo/topology.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -63,6 +64,11 @@ struct Finding {
 };
 
 [[nodiscard]] std::vector<Finding> judge(const NodeFacts& facts, const NodeDemand& demand);
+
+// GPU number `number` of a node, `gpu`, is not of the type that the job asked for.
+[[nodiscard]] Finding judge_gpu_type(unsigned number,
+                                     const topo::Gpu& gpu,
+                                     const std::string& type);
 
 // The conclusion from the findings of one node.
 struct NodeVerdict {

@@ -6,6 +6,7 @@
 #include "core/plan/binding/locate_gpus.hpp"
 #include "core/plan/cores/fabric.hpp"
 #include "core/plan/gpus/gpu_groups.hpp"
+#include "core/plan/gpus/gpu_types.hpp"
 #include "core/plan/ranks_by_node.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +27,28 @@ struct NodeGpus {
   std::vector<unsigned> indices;  // of `all` in NodeTopology::gpus; empty: not known
 };
 
-NodeGpus gpus_of(const NodeRanks& ranks, unsigned planned, const topo::NodeTopology* node) {
+bool is_in(const std::vector<unsigned>& sorted, unsigned number) {
+  return std::binary_search(sorted.begin(), sorted.end(), number);
+}
+
+// So that those of another type are used only where there are too few of the right one.
+void put_last(const std::vector<unsigned>& others, NodeGpus& gpus) {
+  if (others.empty() || gpus.indices.size() != gpus.all.size()) return;
+  NodeGpus sorted;
+  for (const bool is_other : {false, true})
+    for (std::size_t i = 0; i < gpus.all.size(); ++i)
+      if (is_in(others, gpus.indices[i]) == is_other) {
+        sorted.all.push_back(gpus.all[i]);
+        sorted.indices.push_back(gpus.indices[i]);
+      }
+  gpus = std::move(sorted);
+}
+
+// `others`: see GpusByType.
+NodeGpus gpus_of(const NodeRanks& ranks,
+                 unsigned planned,
+                 const topo::NodeTopology* node,
+                 const std::vector<unsigned>& others) {
   NodeGpus gpus;
   if (planned == 0) return gpus;
   gpus.all = ranks[0]->gpu_ids;
@@ -36,9 +58,13 @@ NodeGpus gpus_of(const NodeRanks& ranks, unsigned planned, const topo::NodeTopol
     gpus.all.clear();
     return gpus;
   }
-  if (gpus.all.empty())
-    for (unsigned gpu = 0; gpu < planned; ++gpu) gpus.all.push_back(std::to_string(gpu));
+  if (gpus.all.empty()) {
+    const std::size_t choice = others.empty() ? 0 : node->gpus.size();
+    for (unsigned gpu = 0; gpu < std::max<std::size_t>(planned, choice); ++gpu)
+      gpus.all.push_back(std::to_string(gpu));
+  }
   if (node != nullptr) gpus.indices = locate_gpus(gpus.all, *ranks[0], *node);
+  put_last(others, gpus);
   if (gpus.all.size() > planned) {
     gpus.all.resize(planned);
     gpus.indices.resize(std::min<std::size_t>(gpus.indices.size(), planned));
@@ -92,11 +118,17 @@ void take_nics(Placement& placement, const topo::NodeTopology& node, const RankB
 // The binding of one node, and GPUs by their names.
 class NodePlacing {
  public:
-  NodePlacing(const NodeRanks& ranks, const Plan& plan, const topo::NodeTopology* node)
+  NodePlacing(const NodeRanks& ranks,
+              const Plan& plan,
+              const topo::NodeTopology* node,
+              const std::string& gpu_type)
       : ranks_(ranks),
         node_(node),
-        gpus_(gpus_of(ranks, plan.gpus_per_node, node)),
-        dealt_(deal()) {}
+        by_type_(node != nullptr && plan.gpus_per_node > 0 ? gpus_by_type(*node, gpu_type)
+                                                           : GpusByType()),
+        gpus_(gpus_of(ranks, plan.gpus_per_node, node, by_type_.others)),
+        dealt_(deal()),
+        gpu_type_(gpu_type) {}
 
   Result<void> bind(const Plan& plan) {
     if (node_ == nullptr) return {};
@@ -113,6 +145,7 @@ class NodePlacing {
         make_set(own);
       }
     if (!gpus_.of_rank.empty()) request.gpus_of = locate_each(gpus_.of_rank, *node_);
+    note_other_gpus(request);
     DTS_ASSIGN(binding_, bind_node(*node_, request));
     users_ = users_of_cores(*binding_, node_->cores.size());
     return {};
@@ -134,10 +167,23 @@ class NodePlacing {
     for (const std::string& reason : binding_->reasons) notes.push_back("binding: " + reason);
     for (const std::string& warning : binding_->warnings)
       notes.push_back("binding: warning: " + warning);
+    if (by_type_.has_own_name)
+      notes.push_back("binding: warning: " + own_name_warning(*node_, gpu_type_));
     return notes;
   }
 
+  // See PlacedRanks.
+  [[nodiscard]] const std::vector<unsigned>& other_gpus() const { return other_gpus_; }
+
  private:
+  void note_other_gpus(const BindRequest& request) {
+    std::vector<unsigned> used = request.gpus;
+    for (const auto& gpus : request.gpus_of) used.insert(used.end(), gpus.begin(), gpus.end());
+    make_set(used);
+    for (const unsigned gpu : used)
+      if (is_in(by_type_.others, gpu)) other_gpus_.push_back(gpu);
+  }
+
   [[nodiscard]] Names names_of(std::size_t i) const {
     if (!gpus_.of_rank.empty()) return gpus_.of_rank[i];
     Names names;
@@ -164,8 +210,11 @@ class NodePlacing {
 
   const NodeRanks& ranks_;
   const topo::NodeTopology* node_;
+  const GpusByType by_type_;
   const NodeGpus gpus_;
   const std::vector<std::vector<unsigned>> dealt_;
+  const std::string& gpu_type_;
+  std::vector<unsigned> other_gpus_;
   std::optional<NodeBinding> binding_;
   std::vector<unsigned> users_;  // ranks on each core
 };
@@ -196,12 +245,14 @@ void number_nodes(std::vector<Placement>& placements) {
 
 Result<PlacedRanks> place_ranks(const std::vector<RankHello>& hellos,
                                 const Plan& plan,
-                                const std::map<std::string, topo::NodeTopology>& topologies) {
+                                const std::map<std::string, topo::NodeTopology>& topologies,
+                                const std::string& gpu_type) {
   PlacedRanks placed;
   std::vector<std::pair<std::string, Names>> notes;
   for (const auto& [name, ranks] : ranks_by_node(hellos)) {
     const auto topology = topologies.find(name);
-    NodePlacing node(ranks, plan, topology != topologies.end() ? &topology->second : nullptr);
+    NodePlacing node(
+        ranks, plan, topology != topologies.end() ? &topology->second : nullptr, gpu_type);
     if (auto bound = node.bind(plan); !bound) {
       bound.error().message = name + ": " + bound.error().message;
       return tl::unexpected(std::move(bound.error()));
@@ -216,6 +267,7 @@ Result<PlacedRanks> place_ranks(const std::vector<RankHello>& hellos,
       placed.ranks.push_back(std::move(placement));
     }
     notes.emplace_back(name, node.notes());
+    if (!node.other_gpus().empty()) placed.other_gpus[name] = node.other_gpus();
   }
   std::sort(placed.ranks.begin(), placed.ranks.end(), [](const Placement& a, const Placement& b) {
     return a.rank < b.rank;

@@ -26,6 +26,15 @@ One rank is started for each, unless
 .B \-\-ntasks\-per\-node
 says otherwise.
 The default is none.
+.IP
+A type is compared with the products of the node's GPUs as NVML names them:
+.B a100
+or
+.B nvidia_a100\-sxm4\-40gb
+is any GPU with this in its name.
+Where only some of a node's GPUs are of the type, ranks get only these, and one of another type that the scheduler gave to the job
+is a problem of the pre-flight check.
+Where none is, the type is taken for a name of the site's own, with a warning.
 )",
        .variable = "SBATCH_GPUS_PER_NODE"},
       {.names = "--ntasks-per-node",

@@ -13,12 +13,6 @@ namespace {
 
 constexpr const char* k_gpu_example = "for example 8 or a100:4";
 
-// "8", "a100:4"
-struct TypedCount {
-  std::string type;
-  unsigned count = 1;
-};
-
 Result<unsigned> plain_count(const std::string& text) {
   const auto number = parse_number(text);
   if (!number || *number > k_most)
@@ -30,19 +24,23 @@ bool is_gpu_type(const std::string& type) {
   return !type.empty() && is_printable(type) && type.find_first_of(" \t:,=()") == std::string::npos;
 }
 
-Result<TypedCount> parse_gpus(const std::string& text) {
+}  // namespace
+
+Result<TypedGpus> parse_gpus(const std::string& text) {
   if (text.find(',') != std::string::npos)
     return fail(Errc::invalid,
                 fmt::format("`{}` asks for several types: all GPUs of a job have the same", text),
                 k_gpu_example);
   const std::size_t colon = text.rfind(':');
-  TypedCount gpus;
+  TypedGpus gpus;
   if (colon != std::string::npos) gpus.type = text.substr(0, colon);
   if (colon != std::string::npos && !is_gpu_type(gpus.type))
     return fail(Errc::invalid, fmt::format("`{}` is not a type of GPU", gpus.type), k_gpu_example);
   DTS_ASSIGN(gpus.count, plain_count(colon == std::string::npos ? text : text.substr(colon + 1)));
   return gpus;
 }
+
+namespace {
 
 // Two options of one job name the same type, or one of them none.
 Result<void> set_type(const std::string& type, JobSpec& spec) {
@@ -54,7 +52,7 @@ Result<void> set_type(const std::string& type, JobSpec& spec) {
   return {};
 }
 
-Result<void> set_gpus_per_node(const TypedCount& gpus, JobSpec& spec) {
+Result<void> set_gpus_per_node(const TypedGpus& gpus, JobSpec& spec) {
   if (spec.gpus_per_node && *spec.gpus_per_node != gpus.count)
     return fail(
         Errc::invalid,
@@ -66,8 +64,8 @@ Result<void> set_gpus_per_node(const TypedCount& gpus, JobSpec& spec) {
 }
 
 // One item of --gres that is of GPUs, without its first word: "gpu" is one, "gpu:a100" too.
-Result<TypedCount> gres_gpus(const std::string& rest) {
-  if (rest.empty()) return TypedCount{};
+Result<TypedGpus> gres_gpus(const std::string& rest) {
+  if (rest.empty()) return TypedGpus{};
   const bool counted = rest.find_last_of("0123456789") == rest.size() - 1;
   const std::size_t colon = rest.rfind(':');
   const std::string last = colon == std::string::npos ? rest : rest.substr(colon + 1);
@@ -85,7 +83,7 @@ Result<void> parse_gres(const std::string& typed, JobSpec& spec) {
       continue;
     }
     const std::string rest = name.size() < item.size() ? item.substr(name.size() + 1) : "";
-    DTS_ASSIGN(const TypedCount gpus, gres_gpus(rest));
+    DTS_ASSIGN(const TypedGpus gpus, gres_gpus(rest));
     DTS_TRY(set_gpus_per_node(gpus, spec));
   }
   if (!others.empty()) spec.slurm["gres"] = join(others, ",");
@@ -114,12 +112,12 @@ Value gpus_per_node() {
   Value value = count(&JobSpec::gpus_per_node, 0);
   value.type = "[TYPE:]N";
   value.parse = [](const std::string& typed, JobSpec& spec) -> Result<void> {
-    DTS_ASSIGN(const TypedCount gpus, parse_gpus(typed));
+    DTS_ASSIGN(const TypedGpus gpus, parse_gpus(typed));
     return set_gpus_per_node(gpus, spec);
   };
   value.read = [plain = value.read](const nlohmann::json& stored, JobSpec& spec) -> Result<void> {
     if (!stored.is_string()) return plain(stored, spec);
-    DTS_ASSIGN(const TypedCount gpus, parse_gpus(stored.get<std::string>()));
+    DTS_ASSIGN(const TypedGpus gpus, parse_gpus(stored.get<std::string>()));
     spec.gpus_per_node = gpus.count;
     spec.gpu_type = gpus.type;
     return {};
@@ -136,7 +134,7 @@ Value gpu_total(std::optional<unsigned> Totals::*member) {
   Value value;
   value.type = "[TYPE:]N";
   value.parse = [member](const std::string& typed, JobSpec& spec) -> Result<void> {
-    DTS_ASSIGN(const TypedCount gpus, parse_gpus(typed));
+    DTS_ASSIGN(const TypedGpus gpus, parse_gpus(typed));
     spec.totals.*member = gpus.count;
     return set_type(gpus.type, spec);
   };

@@ -78,7 +78,15 @@ enum class Written { always, if_set };
 // --nodes: "4", or "4-4"; a real range is refused.
 [[nodiscard]] Value node_count();
 
-// --gpus-per-node: "8" or "a100:4".
+// A number of GPUs of one type, "8" or "a100:4".
+struct TypedGpus {
+  std::string type;  // the site's name; empty: any
+  unsigned count = 1;
+};
+
+[[nodiscard]] Result<TypedGpus> parse_gpus(const std::string& text);
+
+// --gpus-per-node: as parse_gpus().
 [[nodiscard]] Value gpus_per_node();
 
 // A number of GPUs, with or without a type, and one of ranks, that settle_size() takes.

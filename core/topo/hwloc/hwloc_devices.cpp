@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/topo/hwloc/hwloc_devices.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/topo/hwloc/hwloc_pci.hpp"
+#include "core/topo/json.hpp"
 
 #include <fmt/format.h>
 
@@ -63,6 +65,13 @@ bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
 bool is_other_graphics(hwloc_obj_t device) {
   const auto& pci = device->attr->pcidev;
   return is_gpu_class(pci) && pci.class_id == k_vga && pci.vendor_id != k_nvidia_vendor;
+}
+
+// The product as the library tells it; empty where that is no text.
+std::string model_of(hwloc_obj_t device) {
+  const char* model = hwloc_obj_get_info_by_name(device, "GPUModel");
+  const std::string text(model != nullptr ? model : "");
+  return is_printable(text) ? text.substr(0, k_longest_model) : std::string();
 }
 
 // The devices that one library shows: the first library that shows any, in its own numbering.
@@ -131,6 +140,7 @@ std::vector<Gpu> gpus_of(hwloc_topology_t topology, const NumaNodes& numas) {
     for (std::size_t part = 0; part < std::max<std::size_t>(1, known.size()); ++part) {
       gpu.part = static_cast<unsigned>(part);
       if (part < known.size()) gpu.name = known[part]->name;
+      if (part < known.size()) gpu.model = model_of(known[part]);
       gpus.push_back(gpu);
     }
   }
@@ -138,6 +148,7 @@ std::vector<Gpu> gpus_of(hwloc_topology_t topology, const NumaNodes& numas) {
     for (hwloc_obj_t device : known_gpus(below(devices, nullptr))) {
       gpus.push_back(place_of(topology, numas, device));
       gpus.back().name = device->name;
+      gpus.back().model = model_of(device);
     }
   return gpus;
 }

@@ -32,14 +32,25 @@ std::string address_of(std::string pci) {
   return pci;
 }
 
+// What `function` writes about the device; empty where it fails.
+template <std::size_t longest>
+std::string text_of(const Nvml& nvml, const char* function, Nvml::Device device) {
+  std::array<char, longest> text{};
+  const auto size = static_cast<unsigned>(text.size());
+  if (nvml.call(function, device, text.data(), size) != Nvml::k_success) return {};
+  return {text.data(), ::strnlen(text.data(), text.size())};
+}
+
 // Empty where there is none, and in the form of drivers before 470, MIG-GPU-UUID/7/0, which the
 // GPU's own UUID explains.
 std::string uuid_of(const Nvml& nvml, Nvml::Device device) {
-  std::array<char, k_longest_uuid> uuid{};
-  const auto size = static_cast<unsigned>(uuid.size());
-  if (nvml.call("nvmlDeviceGetUUID", device, uuid.data(), size) != Nvml::k_success) return {};
-  const std::string text(uuid.data(), ::strnlen(uuid.data(), uuid.size()));
-  return is_safe_name(text) ? text : std::string();
+  const auto uuid = text_of<k_longest_uuid>(nvml, "nvmlDeviceGetUUID", device);
+  return is_safe_name(uuid) ? uuid : std::string();
+}
+
+std::string model_of(const Nvml& nvml, Nvml::Device device) {
+  const auto model = text_of<k_longest_model>(nvml, "nvmlDeviceGetName", device);
+  return is_printable(model) ? model : std::string();
 }
 
 bool has_mig(const Nvml& nvml, Nvml::Device device) {
@@ -139,6 +150,7 @@ Result<std::vector<NvmlGpu>> read_nvml(const char* library) {
     NvmlGpu gpu{fmt::format("nvml{}", one.index), address_of(nvml.pci_of(one.device))};
     if (gpu.pci.empty()) continue;
     gpu.uuid = uuid_of(nvml, one.device);
+    gpu.model = model_of(nvml, one.device);
     if (has_mig(nvml, one.device))
       gpu.instances = instances_of(nvml, one.device);
     else  // MIG instances reach no other GPU
@@ -156,6 +168,7 @@ NodeTopology with_nvml(NodeTopology node, const std::vector<NvmlGpu>& known) {
     gpu->uuid = one.uuid;
     gpu->instances = one.instances;
     if (gpu->name.empty()) gpu->name = one.name;
+    if (!one.model.empty()) gpu->model = one.model;
   }
   if (node.gpus.size() > before) put_in_pci_order(node);
   if (node.links.empty()) node.links = links_of(node, known);

@@ -17,6 +17,7 @@ struct NvmlGpu {
   std::string uuid{};                    // empty: not known
   std::vector<std::string> instances{};  // UUIDs of its MIG instances
   unsigned switched = 0;                 // active NVLinks to an NVSwitch
+  std::string model{};                   // its product; empty: not known
   std::vector<std::string> peers{};      // what each other active NVLink reaches, by PCI address
 };
 

@@ -40,6 +40,7 @@ std::string described(const NodeTopology& node) {
   for (const Gpu& gpu : node.gpus) {
     text += gpu.pci + " " + gpu.name + " " + gpu.uuid.substr(0, 6);
     for (const std::string& instance : gpu.instances) text += " " + instance.substr(0, 6);
+    if (!gpu.model.empty()) text += " " + gpu.model;
     text += gpu.numa ? "\n" : " nowhere\n";
   }
   return text;
@@ -61,8 +62,8 @@ TEST_CASE("UUIDs and MIG instances come to the GPUs at their addresses; none is 
   node = add_nvml(std::move(node), NVML_FIXTURE, k_long);
   CHECK(described(node) ==
         "0000:05:00.0  \n"
-        "0000:3b:00.0 nvml0 GPU-00\n"
-        "0000:3e:00.0 nvml3 GPU-30 MIG-30 MIG-32 nowhere\n"
+        "0000:3b:00.0 nvml0 GPU-00 NVIDIA A100-SXM4-40GB\n"
+        "0000:3e:00.0 nvml3 GPU-30 MIG-30 MIG-32 NVIDIA A100-SXM4-40GB nowhere\n"
         "10000:01:00.0  \n");
   CHECK(linked(node) == "0-3:9 1-3:7 ");  // what was known before stays, by its GPUs
   CHECK(node.doubts.empty());

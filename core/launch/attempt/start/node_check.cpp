@@ -66,6 +66,7 @@ std::vector<Finding> NodeCheck::findings_of(const std::string& node) const {
   else
     found.push_back(too_late());
   if (check.clock) found.push_back(*check.clock);
+  for (Finding& finding : places_.other_gpus(node)) found.push_back(std::move(finding));
   return found;
 }
 

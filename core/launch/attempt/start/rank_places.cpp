@@ -57,8 +57,12 @@ tl::expected<void, run::Outcome> RankPlaces::place(
   Topologies& nodes = *read_topologies;
   for (const auto& [node, topology] : nodes) pci_gpus_[node] = topology.gpus.size();
   for (auto& [node, topology] : nodes) hold_to_allotment(node, topology);
-  auto placed = plan::place_ranks(hellos, settings_.plan, nodes);
+  const std::string& gpu_type = settings_.spec.gpu_type;
+  auto placed = plan::place_ranks(hellos, settings_.plan, nodes, gpu_type);
   if (!placed) return wrong_ranks(placed.error().message);
+  for (const auto& [node, gpus] : placed->other_gpus)
+    for (const unsigned gpu : gpus)
+      other_gpus_[node].push_back(judge_gpu_type(gpu, nodes[node].gpus[gpu], gpu_type));
   placements_ = std::move(placed->ranks);
   for (const plan::Placement& placement : placements_)
     node_cpus_[placement.node].insert(placement.cpus.begin(), placement.cpus.end());
@@ -86,6 +90,11 @@ std::optional<std::size_t> RankPlaces::pci_gpus(const std::string& node) const {
   const auto found = pci_gpus_.find(node);
   if (found == pci_gpus_.end()) return std::nullopt;
   return found->second;
+}
+
+std::vector<Finding> RankPlaces::other_gpus(const std::string& node) const {
+  const auto found = other_gpus_.find(node);
+  return found == other_gpus_.end() ? std::vector<Finding>() : found->second;
 }
 
 PlannedBinding RankPlaces::planned_binding(unsigned rank) const {

@@ -7,6 +7,7 @@
 #include "core/launch/attempt/state/attempt_settings.hpp"
 #include "core/launch/attempt/state/rank_table.hpp"
 #include "core/launch/binding/judge_binding.hpp"
+#include "core/launch/health/preflight.hpp"
 #include "core/plan/allotment.hpp"
 
 #include <map>
@@ -38,6 +39,8 @@ class RankPlaces {
 
   // GPUs on the node's PCI buses; nullopt: not known yet.
   [[nodiscard]] std::optional<std::size_t> pci_gpus(const std::string& node) const;
+  // Problems with GPUs that ranks got there though they are not of the type that was asked for.
+  [[nodiscard]] std::vector<Finding> other_gpus(const std::string& node) const;
   [[nodiscard]] PlannedBinding planned_binding(unsigned rank) const;
 
  private:
@@ -54,6 +57,7 @@ class RankPlaces {
   AttemptNews& news_;
   std::map<std::string, plan::Allotment> allotments_;
   std::map<std::string, std::size_t> pci_gpus_;  // by node
+  std::map<std::string, std::vector<Finding>> other_gpus_;
   std::vector<plan::Placement> placements_;
   std::map<std::string, std::set<unsigned>> node_cpus_;  // used by the plan, by node
   std::string hcas_;
