@@ -102,6 +102,7 @@ nlohmann::ordered_json to_json(const run::AttemptSummary& attempt, const run::Ti
           {"last_step", attempt.last_step},
           {"steps_lost", attempt.steps_lost},
           {"began_anew", attempt.anew},
+          {"staging", attempt.staging},
           {"quiet", attempt.quiet},
           {"stragglers", to_json(attempt.slow)},
           {"binding", attempt.binding},
@@ -175,6 +176,7 @@ std::vector<std::string> notes_on(const run::AttemptSummary& attempt) {
     notes.push_back(
         fmt::format("started over at step 0, although there was {}: no checkpoint was used",
                     attempt.resumable));
+  if (!attempt.staging.empty()) notes.push_back(attempt.staging);
   if (!attempt.quiet.empty()) notes.push_back(attempt.quiet);
   for (const run::SlowRank& slow : attempt.slow) notes.push_back(slow.detail);
   notes.insert(notes.end(), attempt.binding.begin(), attempt.binding.end());

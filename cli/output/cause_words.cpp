@@ -51,7 +51,7 @@ CauseWords words_of_cause(run::Cause cause) {
               "correct the path, or its permissions, and submit it again"};
     case run::Cause::set_up_failed:
       return {"the set-up of a node failed",
-              "correct --setup, --module, --conda or --venv, and submit it again"};
+              "correct --stage, --setup, --module, --conda or --venv, and submit it again"};
     case run::Cause::user_exit:
       return {"the program failed", "fix the program"};
     case run::Cause::launcher_died:

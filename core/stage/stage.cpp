@@ -6,6 +6,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/duration.hpp"
+#include "core/base/text/text.hpp"
 #include "core/stage/copy_tree.hpp"
 #include "core/stage/scan.hpp"
 #include "core/stage/stage_folder.hpp"
@@ -112,9 +113,29 @@ Result<void> sync_disk(const std::string& folder) {
   return {};
 }
 
-}  // namespace
+std::string failure_file(const std::string& folder) {
+  return folder + "/failure";
+}
 
-Result<void> stage_all(const StageOrder& order, const Meter::Say& say) {
+// Of several problems each has its own line and help, see to_error().
+std::string in_one_line(const Error& error) {
+  std::string all;
+  for (std::string line : split(error.message, '\n')) {
+    constexpr std::string_view k_help = "  help: ";
+    if (line.empty() || line.ends_with(" problems:")) continue;
+    if (line.starts_with(k_help))
+      all += fmt::format(" ({})", line.substr(k_help.size()));
+    else
+      all += (all.empty() ? "" : "; ") + line;
+  }
+  const bool has_help = error.message.find('\n') != std::string::npos || !error.hint.empty();
+  if (!all.starts_with("--stage")) all.insert(0, "--stage: ");
+  if (!error.hint.empty()) all += fmt::format(" ({})", error.hint);
+  if (!has_help) all += " (look at that path on the node, then `dtsubmit requeue` the run)";
+  return all;
+}
+
+Result<void> stage_everything(const StageOrder& order, const Meter::Say& say) {
   const auto began = std::chrono::steady_clock::now();
   remove_left_stages(order.folder);
   DTS_TRY(begin_folder(order.folder));
@@ -137,6 +158,20 @@ Result<void> stage_all(const StageOrder& order, const Meter::Say& say) {
                   format_duration(took),
                   format_bytes(work.copy.kept)));
   return {};
+}
+
+}  // namespace
+
+Result<void> stage_all(const StageOrder& order, const Meter::Say& say) {
+  DTS_TRY(remove_all(failure_file(order.folder)));
+  auto staged = stage_everything(order, say);
+  if (!staged)  // only a report: on a disk that is full the log has it
+    (void)write_file(failure_file(order.folder), in_one_line(staged.error()));
+  return staged;
+}
+
+std::string read_failure(const std::string& folder) {
+  return read_file(failure_file(folder), 1U << 16).value_or("");
 }
 
 }  // namespace dts::stage

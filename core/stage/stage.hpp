@@ -18,7 +18,10 @@ struct StageOrder {
 };
 
 // Blocks until it is done. Errors name the option: a source that cannot be read here, too little
-// space (nothing is copied then), a copy that differs.
+// space (nothing is copied then), a copy that differs. They are kept in the folder as well.
 [[nodiscard]] Result<void> stage_all(const StageOrder& order, const Meter::Say& say);
+
+// The error of stage_all() in that folder, in one line with what to do; empty: there was none.
+[[nodiscard]] std::string read_failure(const std::string& folder);
 
 }  // namespace dts::stage

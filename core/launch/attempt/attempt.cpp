@@ -193,8 +193,11 @@ void Attempt::start_programs(Time now) {
 }
 
 std::vector<run::Event> Attempt::take_events() {
-  if (phase_ < Phase::running && !ending_.begun()) return {};
-  return std::exchange(news_.events, {});
+  std::vector<run::Event> events = std::exchange(news_.early, {});
+  if (phase_ < Phase::running && !ending_.begun()) return events;
+  for (run::Event& event : news_.events) events.push_back(std::move(event));
+  news_.events.clear();
+  return events;
 }
 
 }  // namespace dts::launch

@@ -125,7 +125,7 @@ class Attempt {
   // Lines for the log.
   [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(news_.notes, {}); }
 
-  // Further events for the ledger once all ranks run: advice, stragglers.
+  // Further events for the ledger: how far staging is, and once all ranks run advice, stragglers.
   [[nodiscard]] std::vector<run::Event> take_events();
 
   // The binding that all ranks reported, if anything is new; not before all ranks run.

@@ -8,6 +8,7 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
 #include "core/run/directory/rank_logs.hpp"
+#include "core/stage/stage.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -137,6 +138,15 @@ std::optional<SetUpEnded> RankSetUp::reap() {
   return read_results(status);
 }
 
+// Where that is what failed, of `words` from the shell; the line that ran it says nothing to
+// people.
+std::string RankSetUp::staging_failure(const std::vector<std::string>& words) const {
+  if (words.front() != "failed" || words.size() < 5 || !words[1].starts_with("--stage ")) return {};
+  if (std::string failure = stage::read_failure(stage_.path); !failure.empty()) return failure;
+  return fmt::format(
+      "{} exited {}: {} ({} has all of it)", words[1], words[4], last_output(), order_.log);
+}
+
 SetUpEnded RankSetUp::read_results(int wait_status) {
   std::vector<std::string> words = split(read_all(results_.get()), '\0');
   results_ = UniqueFd();
@@ -151,6 +161,10 @@ SetUpEnded RankSetUp::read_results(int wait_status) {
     ended.changes = {};
     ended.failure =
         fmt::format("it sets {} bytes of variables, more than {}", bytes, k_most_results);
+    return ended;
+  }
+  if (const std::string failure = staging_failure(words); !failure.empty()) {
+    ended.failure = printable(failure, k_longest_shown);
     return ended;
   }
   if (words.front() == "failed" && words.size() >= 5) {

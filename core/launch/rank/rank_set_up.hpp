@@ -53,6 +53,7 @@ class RankSetUp {
  private:
   [[nodiscard]] Result<void> open_stage(std::vector<std::string>& environment);
   [[nodiscard]] SetUpEnded read_results(int wait_status);
+  [[nodiscard]] std::string staging_failure(const std::vector<std::string>& words) const;
   [[nodiscard]] std::string last_output() const;
 
   stage::StagePlace place_;

@@ -137,6 +137,12 @@ struct Heard {
   std::string detail{};
 };
 
+// How far nodes are with what the job stages, before its programs start.
+struct Staging {
+  std::string detail{};
+  std::string node{};  // the slowest
+};
+
 // Written by a later release.
 struct Unknown {
   std::string name{};
@@ -161,6 +167,7 @@ using What = std::variant<Created,
                           Warning,
                           Quiet,
                           Heard,
+                          Staging,
                           Unknown>;
 
 struct Event {

@@ -90,7 +90,8 @@ inline constexpr std::tuple k_events{
                field("detail", &Quiet::detail),
                field("rank", &Quiet::rank),
                field("node", &Quiet::node)),
-    event_rows("heard", field("detail", &Heard::detail))};
+    event_rows("heard", field("detail", &Heard::detail)),
+    event_rows("staging", field("detail", &Staging::detail), field("node", &Staging::node))};
 
 static_assert(std::tuple_size_v<decltype(k_events)> + 1 == std::variant_size_v<What>,
               "every event but Unknown has its rows");

@@ -54,6 +54,10 @@ struct EventTaker {
     attempt.resumable = started.checkpoint;
   }
 
+  void operator()(const Staging& staging) { attempt.staging = staging.detail; }
+
+  void operator()(const RanksStarted&) { attempt.staging.clear(); }
+
   void operator()(const Quiet& quiet) { attempt.quiet = quiet.detail; }
 
   void operator()(const Heard&) { attempt.quiet.clear(); }
@@ -76,6 +80,7 @@ struct EventTaker {
     attempt.ended = event.time;
     attempt.gets_on = attempt.gets_on || ended.step.value_or(-1) > 0;
     attempt.quiet.clear();
+    attempt.staging.clear();
     attempt.all_saved = saved_for_stop(ended);
     attempt.cause = ended.cause;
     attempt.exit_code = ended.exit_code;

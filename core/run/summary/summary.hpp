@@ -49,6 +49,7 @@ struct AttemptSummary {
   std::string resumable;         // the newest checkpoint when it began
   bool all_saved = false;        // its end cost no work, as every rank reported
   bool anew = false;             // it began at step 0 although there was one
+  std::string staging;           // how far its nodes are with that, in words; empty: not staging
   std::string
       quiet;  // since when its programs have shown no sign of life, in words; empty: they do
 };

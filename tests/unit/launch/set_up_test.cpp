@@ -55,6 +55,11 @@ TEST_CASE("a set-up may take an hour, staging as long as it makes progress") {
   const auto notes = job.attempt().take_notes();
   REQUIRE_FALSE(notes.empty());
   CHECK(contains(notes.back(), "n1 is the slowest: 75 % (3.0 of 4.0 MiB)"));
+  const auto events = job.attempt().take_events();  // though no program runs yet
+  REQUIRE(events.size() == 3);
+  REQUIRE(events.back().is<run::Staging>());
+  CHECK(events.back().as<run::Staging>()->node == "n1");
+  CHECK(events.back().as<run::Staging>()->detail == notes.back());
   job.wait(std::chrono::minutes(61));
   CHECK(job.count<Kill>() == 4);
 }

@@ -245,6 +245,23 @@ TEST_CASE("a file that may not be read is named, with the option") {
   CHECK(code == k_as_expected);
 }
 
+TEST_CASE("a failure is kept in one line, with what to do, until it is staged") {
+  Place place;
+  CHECK_FALSE(place.stage({"a", "b"}));
+  const std::string both = read_failure(place.folder.file("stage"));
+  CHECK(both.starts_with("--stage " + place.source("a") + ": cannot find " + place.source("a") +
+                         " on this node: No such file or directory (is it on a file system that "
+                         "all nodes mount?); --stage " +
+                         place.source("b") + ": "));
+  CHECK_FALSE(contains(both, "\n"));
+  place.put("a", "x");
+  CHECK_FALSE(place.stage({"a", "b"}));
+  CHECK(read_failure(place.folder.file("stage")).starts_with("--stage " + place.source("b")));
+  place.put("b", "x");
+  REQUIRE(place.stage({"a", "b"}));
+  CHECK(read_failure(place.folder.file("stage")).empty());
+}
+
 TEST_CASE("too little space is found before anything is copied") {
   Place place;
   place.put("large", std::string(600'000, 'x'));

@@ -10,8 +10,8 @@
 namespace dts::launch {
 namespace {
 
-constexpr std::chrono::hours k_set_up_limit{1};  // it may install packages
-constexpr std::chrono::seconds k_words_every{30};
+constexpr std::chrono::hours k_set_up_limit{1};    // it may install packages
+constexpr std::chrono::seconds k_words_every{30};  // a line of the ledger each
 
 double share_of(const Staging& staging) {
   return staging.total == 0
@@ -64,15 +64,17 @@ void NodeSetUp::tell_staging() const {
         return share_of(a.second) < share_of(b.second);
       });
   constexpr double k_mib = 1 << 20;
-  news_.notes.push_back(
-      fmt::format("staging: {} of {} nodes are set up; of the others {} is the slowest: {:.0f} % "
-                  "({:.1f} of {:.1f} MiB)",
-                  done_.size(),
-                  nodes_,
-                  slowest->first,
-                  100 * share_of(slowest->second),
-                  static_cast<double>(slowest->second.done) / k_mib,
-                  static_cast<double>(slowest->second.total) / k_mib));
+  std::string words = fmt::format(
+      "staging: {} of {} nodes are set up; of the others {} is the slowest: {:.0f} % "
+      "({:.1f} of {:.1f} MiB)",
+      done_.size(),
+      nodes_,
+      slowest->first,
+      100 * share_of(slowest->second),
+      static_cast<double>(slowest->second.done) / k_mib,
+      static_cast<double>(slowest->second.total) / k_mib);
+  news_.notes.push_back(words);
+  news_.early.push_back({.what = run::Staging{std::move(words), slowest->first}});
 }
 
 void NodeSetUp::on_tick(Time now) {

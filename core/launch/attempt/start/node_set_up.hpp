@@ -46,7 +46,7 @@ class NodeSetUp {
   Time limit_ = Time::max();
   std::map<std::string, EnvironmentChanges> done_;  // by node
   std::map<std::string, Staging> staging_;          // by node, the newest
-  Time next_words_{};                               // about it, for the log
+  Time next_words_{};                               // about it, for log and ledger
 };
 
 }  // namespace dts::launch

@@ -15,7 +15,8 @@ using Peer = int;  // the agent's number for a connection
 
 struct AttemptNews {
   std::vector<std::string> notes{};                     // for the log
-  std::vector<run::Event> events{};                     // for the ledger
+  std::vector<run::Event> events{};                     // for the ledger, once programs run
+  std::vector<run::Event> early{};                      // for the ledger, at once
   std::vector<Peer> refused{};                          // connections to close
   std::optional<std::pair<unsigned, int>> signalled{};  // a rank and the signal that it received
 };
