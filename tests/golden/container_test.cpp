@@ -51,11 +51,9 @@ ContainerOrder order_of(ImageKind kind, GpuVendor gpus) {
   return order;
 }
 
-std::string rendered(const ContainerType& type, ImageKind kind, GpuVendor gpus) {
-  constexpr const char* k_gpus[] = {"no GPUs", "NVIDIA", "AMD"};
-  const ContainerOrder order = order_of(kind, gpus);
+std::string rendered(const ContainerType& type, const ContainerOrder& order, const char* what) {
   const ContainerCommand command = type.command(order);
-  std::string text = fmt::format("== {}, {}\n", to_words(kind), k_gpus[static_cast<int>(gpus)]);
+  std::string text = fmt::format("== {}, {}\n", to_words(order.image.kind), what);
   for (const std::string& word : command.argv) text += word + "\n";
   for (const auto& [name, value] : command.environment)
     text += fmt::format("environment {}={}\n", name, value);
@@ -63,6 +61,20 @@ std::string rendered(const ContainerType& type, ImageKind kind, GpuVendor gpus) 
   if (!command.removal.empty())
     text += fmt::format("removal {}\n", fmt::join(command.removal, " "));
   return text + "\n";
+}
+
+std::string rendered(const ContainerType& type, ImageKind kind, GpuVendor gpus) {
+  constexpr const char* k_gpus[] = {"no GPUs", "NVIDIA", "AMD"};
+  return rendered(type, order_of(kind, gpus), k_gpus[static_cast<int>(gpus)]);
+}
+
+// With devices, for which there is a limit of ours.
+std::string rendered_with_limits(const ContainerType& type, ImageKind kind) {
+  ContainerOrder order = order_of(kind, GpuVendor::nvidia);
+  for (const char* text : {"nofile=321:654", "core=0", "memlock=8M:unlimited", "as=4G:8G"})
+    order.limits.push_back(*parse_resource_limit(text));
+  order.umask = 027;
+  return rendered(type, order, "limits and a umask");
 }
 
 golden::Files all_files() {
@@ -74,6 +86,7 @@ golden::Files all_files() {
     for (const ImageKind kind : type.images) text += rendered(type, kind, GpuVendor::none);
     for (const GpuVendor gpus : {GpuVendor::nvidia, GpuVendor::amd})
       text += rendered(type, type.images.back(), gpus);
+    text += rendered_with_limits(type, type.images.back());
     files.emplace_back(std::string(spec::to_string(runtime)) + ".txt", text);
   }
   return files;

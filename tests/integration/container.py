@@ -2,6 +2,7 @@
 """Programs in a container whose root file system is not the node's, on a private real Slurm, by Charliecloud:
   container.py preempt    a program of the image alone is preempted, comes back, and has the right result
   container.py train      the trainer, with MPI between two containers, has the digest that it has without any
+  container.py limits     --ulimit and --umask hold inside
   container.py missing    what a node does not have is named"""
 import glob
 import os
@@ -143,6 +144,15 @@ def train():
         check(status["done"] and status["digest"] == expected, f"digest {status['digest']}, without a container {expected}")
 
 
+def limits():
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=20) as cluster:
+        image = make_image(cluster.place)
+        need_charliecloud(image)
+        run = cluster.submit("--nodes", "1", "--ulimit", "nofile=321:654", "--ulimit", "core=0", "--umask", "027", "--container", image,
+                             "--", "/bin/sh", "-c", "echo limits $(ulimit -Sn) $(ulimit -Hn) $(ulimit -c) $(umask)")
+        check(run.finish()["done"] and "limits 321 654 0 0027" in log_of(run, 1, 0), f"limits and umask inside: {log_of(run, 1, 0)}")
+
+
 def missing():
     with Cluster("linuxproc", nodes=1, gpus=1, grace=20) as cluster:
         image = make_image(cluster.place)
@@ -157,4 +167,4 @@ def missing():
 
 
 if __name__ == "__main__":
-    {"preempt": preempt, "train": train, "missing": missing}[sys.argv[1]]()
+    {"preempt": preempt, "train": train, "limits": limits, "missing": missing}[sys.argv[1]]()

@@ -5,12 +5,14 @@
 // and its output are the runtime's, which has to pass them on. Pure, thread-safe.
 #pragma once
 
+#include "core/base/os/limits.hpp"
 #include "core/base/result.hpp"
 #include "core/launch/container/image.hpp"
 #include "core/plan/plan.hpp"
 #include "core/spec/container.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +33,10 @@ struct ContainerOrder {
   std::vector<unsigned> gpu_numbers;  // for a daemon outside of the job's limits; empty: all
   std::vector<std::string> devices;   // beside GPUs, "/dev/infiniband"
   std::vector<unsigned> cpus;         // that the rank is bound to
-  std::string name;                   // of the rank's container, the same in each attempt
+  // Of the program. Most runtimes hand down those that they are started with, and so do not look.
+  std::vector<ResourceLimit> limits{};
+  std::optional<unsigned> umask{};  // absent: as it is
+  std::string name;                 // of the rank's container, the same in each attempt
   unsigned uid = 0;
   unsigned gid = 0;
   std::string file;  // where `file_text` goes
@@ -44,6 +49,7 @@ struct ContainerCommand {
   // Ends a container that outlives its client; empty: nothing does.
   std::vector<std::string> removal{};
   bool remove_first = false;  // before an attempt that is not the first: its rank was killed too
+  bool sets_limits = false;   // the program's are in `argv`, and not for the runtime itself
 };
 
 struct ContainerType {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Docker: its daemon starts the program, outside of the job's control groups, so cores and GPUs are
-// given by number and the user by uid, and the container has to be removed where its client was
-// killed. https://docs.docker.com/reference/cli/docker/container/run/
+// given by number, the user by uid and limits by options, and the container has to be removed where
+// its client was killed. https://docs.docker.com/reference/cli/docker/container/run/
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/container/oci_options.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace dts::launch {
 namespace {
@@ -19,7 +21,9 @@ std::string docker_gpus(const std::vector<unsigned>& numbers) {
   return "--gpus=\"device=" + join(words, ",") + "\"";
 }
 
-ContainerCommand by_docker(const ContainerOrder& order) {
+ContainerCommand by_docker(const ContainerOrder& asked) {
+  ContainerOrder order = asked;
+  order.program = prepared_program(order, InShell::limits_and_umask);
   ContainerCommand command;
   command.argv = {"docker", "run"};
   const auto add = [&command](const std::vector<std::string>& words) {
@@ -31,11 +35,17 @@ ContainerCommand by_docker(const ContainerOrder& order) {
   if (!order.cpus.empty()) add({"--cpuset-cpus=" + fold_numbers(order.cpus)});
   if (order.gpus == GpuVendor::nvidia) add({docker_gpus(order.gpu_numbers)});
   add(oci_devices(order));
-  if (!order.devices.empty()) add({"--ulimit=memlock=-1"});
+  add(oci_limits(order));
+  const bool has_memlock =
+      std::any_of(order.limits.begin(), order.limits.end(), [](const ResourceLimit& limit) {
+        return limit.resource == RLIMIT_MEMLOCK;
+      });
+  if (!order.devices.empty() && !has_memlock) add({"--ulimit=memlock=-1"});
   add({order.image.name});
   add({order.program.begin() + 1, order.program.end()});
   command.removal = {"docker", "rm", "--force", order.name};
   command.remove_first = true;
+  command.sets_limits = true;
   return command;
 }
 

@@ -18,4 +18,13 @@ namespace dts::launch {
 // Device nodes of AMD GPUs, and those beside GPUs.
 [[nodiscard]] std::vector<std::string> oci_devices(const ContainerOrder& order);
 
+// A --ulimit each, of those that the option knows; without a hard limit the soft one is both.
+[[nodiscard]] std::vector<std::string> oci_limits(const ContainerOrder& order);
+
+enum class InShell { limits, limits_and_umask };
+
+// The program, behind a shell of the image where something has to be set that has no option: a
+// limit, or the umask.
+[[nodiscard]] std::vector<std::string> prepared_program(const ContainerOrder& order, InShell what);
+
 }  // namespace dts::launch

@@ -4,10 +4,14 @@
 // of the NVIDIA Container Toolkit's guide.
 #include "core/launch/container/oci_options.hpp"
 
+#include <fmt/format.h>
+
 namespace dts::launch {
 namespace {
 
-ContainerCommand by_podman(const ContainerOrder& order) {
+ContainerCommand by_podman(const ContainerOrder& asked) {
+  ContainerOrder order = asked;
+  order.program = prepared_program(order, InShell::limits);
   ContainerCommand command;
   command.argv = {"podman", "run"};
   const auto add = [&command](const std::vector<std::string>& words) {
@@ -16,7 +20,13 @@ ContainerCommand by_podman(const ContainerOrder& order) {
   add(oci_options(order));
   // What a killed client has left is replaced. Without control groups of its own, which needs crun,
   // the container is bound, limited and ended as the rank is; Podman wants a PID namespace then.
-  add({"--replace", "--cgroups=disabled", "--ulimit=host"});
+  add({"--replace", "--cgroups=disabled"});
+  // It changes its own limits and umask when it starts, so that the container does not inherit them
+  // from the rank; `host` is refused beside others.
+  const std::vector<std::string> limits = oci_limits(order);
+  add(limits.empty() ? std::vector<std::string>{"--ulimit=host"} : limits);
+  command.sets_limits = true;
+  if (order.umask) add({fmt::format("--umask={:04o}", *order.umask)});
   if (order.uid != 0) add({"--userns=keep-id", "--group-add=keep-groups"});
   if (order.gpus == GpuVendor::nvidia) add({"--device=nvidia.com/gpu=all"});
   add(oci_devices(order));

@@ -8,6 +8,8 @@
 #include "core/base/text/text.hpp"
 #include "core/launch/container/container.hpp"
 
+#include <fmt/format.h>
+
 namespace dts::launch {
 namespace {
 
@@ -35,7 +37,8 @@ ContainerCommand by_enroot(const ContainerOrder& order) {
   command.argv.push_back(order.image.name);
   command.argv.insert(command.argv.end(), order.program.begin(), order.program.end());
   // In place of the image's own command script, which may start other things.
-  command.file_text = "cd " + shell_quote(order.folder) + " && exec \"$@\"\n";
+  if (order.umask) command.file_text = fmt::format("umask {:04o} && ", *order.umask);
+  command.file_text += "cd " + shell_quote(order.folder) + " && exec \"$@\"\n";
   return command;
 }
 

@@ -171,7 +171,7 @@ Result<ContainerOrder> RankContainer::order_for(const spec::Container& container
 }
 
 Result<ContainerCommand> RankContainer::enclose(const spec::Container& container,
-                                                const std::vector<std::string>& program,
+                                                const EnclosedProgram& program,
                                                 const plan::Environment& variables,
                                                 unsigned gpus_per_node,
                                                 const std::string& segments) {
@@ -183,7 +183,9 @@ Result<ContainerCommand> RankContainer::enclose(const spec::Container& container
         container.image,
         spec::to_string(choice.runtime),
         choice.why);
-  order.program = program;
+  order.program = program.argv;
+  order.limits = program.limits.limits;
+  order.umask = program.limits.umask;
   order.variables = variables;
   order.inherited = inherited_names(variables);
   if (gpus_per_node > 0) order.gpus = vendor_of_gpus();

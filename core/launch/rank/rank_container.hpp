@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/launch/container/container.hpp"
+#include "core/launch/program/program.hpp"
 #include "core/launch/wire/protocol.hpp"
 
 #include <string>
@@ -25,6 +26,12 @@ struct RankPlace {
 
 [[nodiscard]] bool has_variable(const plan::Environment& variables, std::string_view name);
 
+// The program that runs inside.
+struct EnclosedProgram {
+  std::vector<std::string> argv;
+  Program::Limits limits{};
+};
+
 class RankContainer {
  public:
   explicit RankContainer(RankPlace place) : place_(std::move(place)) {}
@@ -33,7 +40,7 @@ class RankContainer {
   // `segments`: the folder of this node's ranks; empty: there is none. Errors say what the node
   // lacks, and are the program's (exit_code_of_start()).
   [[nodiscard]] Result<ContainerCommand> enclose(const spec::Container& container,
-                                                 const std::vector<std::string>& program,
+                                                 const EnclosedProgram& program,
                                                  const plan::Environment& variables,
                                                  unsigned gpus_per_node,
                                                  const std::string& segments);

@@ -105,11 +105,14 @@ Result<void> RankProcess::start_program(const Go& order,
   const Program::Log log{order.log, order.log_timestamps};
   DTS_ASSIGN(const Program::Limits limits, program_limits(order.limits, order.umask));
   if (order.container.image.empty()) return program_.start(command, environment, log, limits);
-  DTS_ASSIGN(
-      const ContainerCommand inside,
-      container_.enclose(
-          order.container, command, environment, order.binding.gpus_per_node, segments_.path()));
-  return program_.start(inside.argv, inside.environment, log, limits);
+  DTS_ASSIGN(const ContainerCommand inside,
+             container_.enclose(order.container,
+                                {command, limits},
+                                environment,
+                                order.binding.gpus_per_node,
+                                segments_.path()));
+  return program_.start(
+      inside.argv, inside.environment, log, inside.sets_limits ? Program::Limits() : limits);
 }
 
 void RankProcess::handle(const Stacks& message) {

@@ -159,6 +159,10 @@ and others; can be repeated.
 The value is a number (of bytes, for sizes; K, M, G and T are powers of 1024) or
 .BR unlimited ,
 and SOFT:HARD sets the hard limit, too.
+In a container they hold for the program inside.
+Docker and Podman get them as their own
+.BR \-\-ulimit ,
+with which one value sets the hard limit, too.
 )",
        .key = "ulimits",
        .is_rare = true},
@@ -166,6 +170,11 @@ and SOFT:HARD sets the hard limit, too.
        .value = file_mode_mask(),
        .help = "umask of each program, e.g. 027",
        .manual = R"(Mask of the modes of new files of each program, octal.
+It holds inside of a container, too.
+For this with Docker, and for
+.B \-\-ulimit as=
+with Docker and Podman, the image needs a shell,
+.BR sh .
 )",
        .is_rare = true},
   };
