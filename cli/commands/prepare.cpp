@@ -112,6 +112,7 @@ Result<Prepared> prepare(Asked asked,
     prepared.context.run_dir = prepared.directory().path;
     prepared.context.dtsubmit = program_path();
     prepared.context.version = k_version;
+    prepared.context.parts = prepared.parts;
     if (const std::string& named = prepared.spec.script_template; !named.empty())
       prepared.context.template_name = named;
     prepared.context.templates = templates_on_disk(

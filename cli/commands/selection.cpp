@@ -5,6 +5,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/text/array_indices.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/job/assignment.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -95,6 +96,19 @@ std::optional<run::RunDirectory> find_part(const Selection& selection) {
   return std::nullopt;
 }
 
+// "1234+1": the role that is this component of a heterogeneous job. nullopt: it is none.
+std::optional<run::RunDirectory> find_component(const Selection& selection) {
+  const std::size_t plus = selection.what.rfind('+');
+  if (plus == std::string::npos || plus == 0) return std::nullopt;
+  const auto component = parse_number(std::string_view(selection.what).substr(plus + 1));
+  const auto whole = find_directory({selection.what.substr(0, plus), selection.runs});
+  if (!component || !whole) return std::nullopt;
+  const auto parts = run::parts_of(*whole);
+  const auto spec = launch::read_spec(*whole);
+  if (!spec || !spec->heterogeneous || *component >= parts.size()) return std::nullopt;
+  return parts[*component].run;
+}
+
 // An element of a sweep, "SWEEP/3" or "JOB_3", by its sweep and its index.
 struct ElementName {
   std::string sweep;
@@ -136,8 +150,11 @@ Result<run::RunDirectory> find_whole(const Selection& selection) {
 
 Result<run::RunDirectory> find(const Selection& selection) {
   auto found = find_run_or_element(selection);
-  if (!found && found.error().code == Errc::not_found)
-    if (auto part = find_part(selection)) found = *std::move(part);
+  if (!found && found.error().code == Errc::not_found) {
+    auto part = find_part(selection);
+    if (!part) part = find_component(selection);
+    if (part) found = *std::move(part);
+  }
   DTS_ASSIGN(run::RunDirectory run, std::move(found));
   if (!lacks_job(run)) return run;
   const auto scheduler = plugin::load_scheduler();

@@ -97,7 +97,8 @@ sched::Submission submission_of(const Prepared& prepared) {
                                   .script_path = run.script(),
                                   .run_dir = run.path,
                                   .work_folder = prepared.work_folder(),
-                                  .environment = launch::scrubbed_environment()});
+                                  .environment = launch::scrubbed_environment(),
+                                  .parts = prepared.parts});
 }
 
 // --chdir, from here on: relative paths are read from there.

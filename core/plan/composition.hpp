@@ -18,7 +18,9 @@ struct Composition {
 // Steps share the job's nodes, one after another: the job has as many as the largest of them, and
 // with --spares the rest of the job's nodes are spare to each. Roles add up; the job's spares are
 // those of the largest. A node of the job has the most cores and GPUs that a part needs on one.
-// Every problem at once, those of a part with its name.
+// Roles of a heterogeneous job are its components, in their order, and have what they ask for; the
+// plan of the whole then only says how many nodes there are. Every problem at once, those of a part
+// with its name.
 [[nodiscard]] tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spec,
                                                                       const ClusterView& cluster,
                                                                       const std::string& trainer);

@@ -86,6 +86,8 @@ struct Plan {
   std::chrono::seconds signal_margin{0};
   std::vector<std::string> command;  // the program's argv, never empty
   std::vector<Reason> reasons;
+  // Of a role of a heterogeneous job: which of the job's components its nodes are.
+  std::optional<unsigned> component{};
 };
 
 // Layout of `spec`; every problem at once. With `cluster` known, what cannot run is refused:

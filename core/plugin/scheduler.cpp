@@ -79,12 +79,21 @@ json minutes_of(std::chrono::seconds limit) {
   return std::chrono::ceil<std::chrono::minutes>(limit).count();
 }
 
+json to_json(const sched::Submission& job);
+
+json components_of(const sched::Submission& job) {
+  json list = json::array();
+  for (const sched::Submission& component : job.components) list.push_back(to_json(component));
+  return list;
+}
+
 json to_json(const sched::Submission& job) {
-  json object = {{"script", job.script},
-                 {"environment", job.environment},
-                 {"append_output", job.append_output},
+  json object = {{"append_output", job.append_output},
                  {"nodes", job.nodes},
                  {"ntasks_per_node", job.ntasks_per_node}};
+  put(object, "script", job.script);
+  if (!job.environment.empty()) object["environment"] = job.environment;
+  if (!job.components.empty()) object["components"] = components_of(job);
   put(object, "script_path", job.script_path);
   put(object, "work_folder", job.work_folder);
   put(object, "job_name", job.job_name);

@@ -157,6 +157,9 @@ struct Submission {
   bool no_kill = false;            // the job continues if it loses a node
   int warn_signal = 0;             // sent to the batch script only (--signal=B:); 0: none
   std::uint32_t warn_seconds = 0;  // at least this long before the time limit
+  // Of a heterogeneous job: its other components, which begin with this one. They have no script,
+  // no files and no environment of their own.
+  std::vector<Submission> components;
 };
 
 // Thread-safe unless a subclass says otherwise. Calls block until the scheduler answers, for some

@@ -35,8 +35,8 @@ Result<void> check_folder(const std::string& folder) {
   return {};
 }
 
-Result<std::vector<std::string>> directive_lines(const Directives& directives) {
-  std::vector<std::string> lines;
+// Appends to `lines`.
+Result<void> add_lines(const Directives& directives, std::vector<std::string>& lines) {
   for (const Directive& directive : directives) {
     if (directive.value.empty()) {
       lines.push_back("#SBATCH --" + directive.name);
@@ -46,7 +46,25 @@ Result<std::vector<std::string>> directive_lines(const Directives& directives) {
     if (!quoted) return tl::unexpected(std::move(quoted).error().during("--" + directive.name));
     lines.push_back(fmt::format("#SBATCH --{}={}", directive.name, *quoted));
   }
+  return {};
+}
+
+// Those of each component, separated as in sbatch(1).
+Result<std::vector<std::string>> lines_of(const sched::Submission& job) {
+  std::vector<std::string> lines;
+  DTS_TRY(add_lines(directives_of(job), lines));
+  for (const sched::Submission& component : job.components) {
+    lines.emplace_back("#SBATCH hetjob");
+    DTS_TRY(add_lines(directives_of(component), lines));
+  }
   return lines;
+}
+
+Result<sched::Submission> submission_of(const spec::JobSpec& spec,
+                                        const plan::Plan& plan,
+                                        const ScriptContext& context) {
+  DTS_TRY(check_folder(context.run_dir));
+  return make_submission(spec, plan, {.run_dir = context.run_dir, .parts = context.parts});
 }
 
 nlohmann::json finished_lines(const std::vector<std::string>& lines) {
@@ -169,15 +187,14 @@ Directives directives_of(const sched::Submission& job) {
 Result<Directives> make_directives(const spec::JobSpec& spec,
                                    const plan::Plan& plan,
                                    const ScriptContext& context) {
-  DTS_TRY(check_folder(context.run_dir));
-  return directives_of(make_submission(spec, plan, {.run_dir = context.run_dir}));
+  return submission_of(spec, plan, context).map(directives_of);
 }
 
 Result<std::string> render_sbatch(const spec::JobSpec& spec,
                                   const plan::Plan& plan,
                                   const ScriptContext& context) {
-  DTS_ASSIGN(const Directives directives, make_directives(spec, plan, context));
-  DTS_ASSIGN(const std::vector<std::string> lines, directive_lines(directives));
+  DTS_ASSIGN(const sched::Submission submission, submission_of(spec, plan, context));
+  DTS_ASSIGN(const std::vector<std::string> lines, lines_of(submission));
   const Partials templates = [&](const std::string& name) -> Result<std::optional<Template>> {
     if (context.templates) {
       DTS_ASSIGN(auto found, context.templates(name));

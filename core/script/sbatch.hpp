@@ -21,7 +21,8 @@ struct ScriptContext {
   std::string version;             // for the header, "0.1.0"
   std::vector<std::string> setup;  // lines of shell before the agent starts (module load ...)
   std::string template_name = "sbatch";
-  Partials templates{};  // those that take the place of built-in ones; null: none
+  Partials templates{};             // those that take the place of built-in ones; null: none
+  std::vector<plan::Plan> parts{};  // of the roles of a heterogeneous job
 };
 
 // One option of sbatch: --name=value, or --name where `value` is empty. Values are in the form that
@@ -33,11 +34,12 @@ struct Directive {
 
 using Directives = std::vector<Directive>;
 
-// The #SBATCH lines that make the same job as `job` does when it is handed to the scheduler. Sorted
-// by name.
+// The #SBATCH lines that make the same job as `job` does when it is handed to the scheduler,
+// without its other components. Sorted by name.
 [[nodiscard]] Directives directives_of(const sched::Submission& job);
 
-// The options of a job that is yet to be submitted. Errc::invalid if the run folder cannot be
+// The options of a job that is yet to be submitted, of a heterogeneous one those of its first
+// component. Errc::invalid if the run folder cannot be
 // written as --output: not absolute, a control byte, a backslash (Slurm then leaves %j as it is),
 // or too long.
 [[nodiscard]] Result<Directives> make_directives(const spec::JobSpec& spec,

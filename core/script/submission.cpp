@@ -24,11 +24,7 @@ std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& p
   return unlimited ? std::chrono::seconds(0) : plan.signal_margin;
 }
 
-}  // namespace
-
-sched::Submission make_submission(const spec::JobSpec& spec,
-                                  const plan::Plan& plan,
-                                  JobFiles files) {
+sched::Submission of_one(const spec::JobSpec& spec, const plan::Plan& plan, JobFiles files) {
   sched::Submission submission;
   submission.script = std::move(files.script);
   submission.script_path = std::move(files.script_path);
@@ -58,6 +54,35 @@ sched::Submission make_submission(const spec::JobSpec& spec,
   if (const auto warning = warning_time(spec, plan); warning.count() > 0) {
     submission.warn_signal = SIGUSR1;
     submission.warn_seconds = static_cast<std::uint32_t>(warning.count());
+  }
+  return submission;
+}
+
+// Of the role that is that component. Its nodes are its own; time, warning and name are the job's.
+sched::Submission of_component(const spec::JobSpec& whole,
+                               const plan::Plan& job,
+                               std::size_t index,
+                               const plan::Plan& role,
+                               JobFiles files) {
+  plan::Plan plan = role;
+  plan.job_name = job.job_name;
+  plan.signal_margin = job.signal_margin;
+  return of_one(whole.roles.at(index).job, plan, std::move(files));
+}
+
+}  // namespace
+
+sched::Submission make_submission(const spec::JobSpec& spec,
+                                  const plan::Plan& plan,
+                                  JobFiles files) {
+  if (!spec.heterogeneous || files.parts.empty()) return of_one(spec, plan, std::move(files));
+  const std::vector<plan::Plan> parts = std::move(files.parts);
+  sched::Submission submission = of_component(spec, plan, 0, parts.front(), std::move(files));
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    sched::Submission component = of_component(spec, plan, i, parts[i], {});
+    component.output.clear();
+    component.once.clear();
+    submission.components.push_back(std::move(component));
   }
   return submission;
 }

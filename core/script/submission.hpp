@@ -18,6 +18,7 @@ struct JobFiles {
   std::string run_dir = {};                   // absolute
   std::string work_folder = {};               // absolute
   std::vector<std::string> environment = {};  // "NAME=value", already scrubbed
+  std::vector<plan::Plan> parts = {};         // of the roles of a heterogeneous job
 };
 
 // The submission to the scheduler, from which the script's #SBATCH lines are rendered too

@@ -103,6 +103,7 @@ struct JobSpec {
   // empty. See resolve_parts().
   std::vector<Part> steps;
   std::vector<Part> roles;
+  bool heterogeneous = false;  // each role asks for nodes of its own kind, in one job of components
 };
 
 enum class OnFailure {

@@ -22,8 +22,7 @@ std::string to_json(const JobSpec& spec) {
     if (!value.is_null()) document[option.json_key()] = std::move(value);
   }
   document["command"] = bytes_to_json(spec.command);
-  if (!spec.steps.empty()) document["steps"] = parts_to_json(spec.steps, false);
-  if (!spec.roles.empty()) document["roles"] = parts_to_json(spec.roles, true);
+  if (is_composed(spec)) document[spec.roles.empty() ? "steps" : "roles"] = parts_to_json(spec);
   // validate() refuses other texts that are not UTF-8; `replace` only keeps a caller who forgot it
   // from an exception.
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -26,15 +26,17 @@ JobSpec common_options(const JobSpec& spec) {
   common.command.clear();
   common.hosts.clear();
   common.spares = 0;
+  common.heterogeneous = false;
   if (!spec.roles.empty()) common.nodes = 1;
   return common;
 }
 
 // What only the whole job can say: a stored part says all the rest itself.
-JobSpec job_options(const JobSpec& common) {
+JobSpec job_options(const JobSpec& common, bool heterogeneous) {
   JobSpec job;
   for (const Option& row : options()) {
-    if (is_of_part(row) || !row.value.write || !row.value.read) continue;
+    if (is_of_part(row) || (heterogeneous && is_of_nodes(row))) continue;
+    if (!row.value.write || !row.value.read) continue;
     const nlohmann::json value = row.value.write(common);
     // It has been read before, or was checked as it was typed.
     if (!value.is_null()) [[maybe_unused]]
@@ -59,10 +61,19 @@ void leave_out_sizes(const nlohmann::json& given, JobSpec& job) {
     job.gpu_type.clear();
   }
   if (says({"ntasks_per_node", "ntasks", "ntasks_per_gpu"})) job.ntasks_per_node.reset();
+  if (says({"mem", "memory_mib", "mem_per_cpu", "mem_per_gpu"})) {
+    job.memory_mib.reset();
+    job.slurm.erase("mem-per-cpu");
+    job.slurm.erase("mem-per-gpu");
+  }
 }
 
-void resolve(const JobSpec& common, Part& part, const std::string& words, Diagnostics& problems) {
-  part.job = part.is_stored ? job_options(common) : common;
+void resolve(const JobSpec& common,
+             bool heterogeneous,
+             Part& part,
+             const std::string& words,
+             Diagnostics& problems) {
+  part.job = part.is_stored ? job_options(common, heterogeneous) : common;
   part.job.job_name = part.name;
   const auto object = nlohmann::json::parse(part.given, nullptr, false);
   Diagnostics found;
@@ -101,6 +112,36 @@ void check_name(const Part& part,
            ? "the name is given twice"
            : fmt::format("its variables would be called as those of `{}`", before->second),
        "use another name"});
+}
+
+// What a role asks of its nodes, by keys.
+std::vector<std::string> own_demands(const Part& part) {
+  std::vector<std::string> keys;
+  const auto given = nlohmann::json::parse(part.given, nullptr, false);
+  for (const Option& row : options())
+    if (is_of_nodes(row) && given.is_object() &&
+        (given.contains(row.file_key()) || given.contains(row.json_key())))
+      keys.push_back("`" + row.file_key() + "`");
+  return keys;
+}
+
+void check_heterogeneous(const JobSpec& spec, Diagnostics& problems) {
+  for (const Part& role : spec.roles)
+    if (const auto keys = own_demands(role); !spec.heterogeneous && !keys.empty())
+      problems.push_back({words_of(spec, role),
+                          fmt::format("{}: roles share the nodes of one job, which are all alike",
+                                      join(keys, ", ")),
+                          "write `heterogeneous = true` outside of the roles, and each asks for "
+                          "nodes of its own"});
+  if (!spec.heterogeneous) return;
+  if (spec.roles.size() < 2)
+    problems.push_back({"heterogeneous",
+                        "a heterogeneous job consists of two roles or more",
+                        "omit it, or write [[roles]]: see STEPS AND ROLES in dtsubmit-submit(1)"});
+  if (spec.spares > 0)
+    problems.push_back({"--spares",
+                        "a heterogeneous job ends when it loses a node, and comes back on others",
+                        "omit --spares"});
 }
 
 void check_whole(const JobSpec& spec, Diagnostics& problems) {
@@ -143,10 +184,12 @@ std::string variable_name(const std::string& part) {
 void resolve_parts(JobSpec& spec, Diagnostics& problems) {
   const JobSpec common = common_options(spec);
   for (auto* parts : {&spec.steps, &spec.roles})
-    for (Part& part : *parts) resolve(common, part, words_of(spec, part), problems);
+    for (Part& part : *parts)
+      resolve(common, spec.heterogeneous, part, words_of(spec, part), problems);
 }
 
 void check_parts(const JobSpec& spec, Diagnostics& problems) {
+  check_heterogeneous(spec, problems);
   if (!is_composed(spec)) return;
   check_whole(spec, problems);
   const Diagnostics of_all = validate(common_options(spec));

@@ -107,6 +107,11 @@ json partition_json(const partition_info_t& info) {
           {"preemption", preemption_word(info.preempt_mode)}};
 }
 
+// Its job goes by the number of the first one.
+bool is_later_component(const slurm_job_info_t& info) {
+  return info.het_job_id != 0 && info.het_job_id != info.job_id;
+}
+
 }  // namespace
 
 Outcome<json> job(const json& request) {
@@ -132,7 +137,8 @@ Outcome<json> find(const json& request) {
             [](const auto& a, const auto& b) { return a.job_id < b.job_id; });
   json list = json::array();
   for (std::uint32_t i = 0; i < message->record_count; ++i)
-    if (text(message->job_array[i].command) == command)
+    if (text(message->job_array[i].command) == command &&
+        !is_later_component(message->job_array[i]))
       list.push_back(job_json(message->job_array[i]));
   return list;
 }

@@ -46,11 +46,15 @@ class Words {
 
   void word(std::string text) { words_.push_back(std::move(text)); }
 
+  void append(Words more) {
+    for (std::string& word : more.words_) words_.push_back(std::move(word));
+  }
+
   [[nodiscard]] std::vector<std::string> take() { return std::move(words_); }
 
  private:
   const json& request_;
-  std::vector<std::string> words_{"sbatch", "--parsable", "--input=/dev/null"};
+  std::vector<std::string> words_;
 };
 
 void add_gpus(Words& words, const json& request) {
@@ -67,9 +71,7 @@ void add_signal(Words& words, const json& request) {
                    std::to_string(request.value("warn_seconds", 0)));
 }
 
-// In the order in which sbatch reads them, the script's own lines lose against all of these.
-std::vector<std::string> command_line(const json& request) {
-  Words words(request);
+void add_options(Words& words, const json& request) {
   words.text("job_name", "job-name");
   words.number("nodes", "nodes");
   words.number("ntasks_per_node", "ntasks-per-node");
@@ -88,6 +90,20 @@ std::vector<std::string> command_line(const json& request) {
   add_signal(words, request);
   if (const auto options = request.find("options"); options != request.end())
     for (const auto& [name, value] : options->items()) words.option(name, bytes_of(value));
+}
+
+// In the order in which sbatch reads them, the script's own lines lose against all of these.
+std::vector<std::string> command_line(const json& request) {
+  Words words(request);
+  for (const char* word : {"sbatch", "--parsable", "--input=/dev/null"}) words.word(word);
+  add_options(words, request);
+  if (const auto components = request.find("components"); components != request.end())
+    for (const json& component : *components) {
+      Words more(component);
+      words.word(":");
+      add_options(more, component);
+      words.append(std::move(more));
+    }
   if (const auto script = request.find("script_path"); script != request.end())
     words.word(bytes_of(*script));
   return words.take();

@@ -141,9 +141,9 @@ class Description {
 }  // namespace
 
 Outcome<json> submit(const json& request) {
-  if (const auto options = request.find("options");
-      options != request.end() && !knows_options(*options))
-    return submit_by_sbatch(request);
+  const auto options = request.find("options");
+  const bool is_odd = options != request.end() && !knows_options(*options);
+  if (is_odd || request.contains("components")) return submit_by_sbatch(request);
   Description description(request);
   submit_response_msg_t* raw = nullptr;
   if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return failed_slurm();

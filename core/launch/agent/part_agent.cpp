@@ -4,6 +4,7 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/hostlist.hpp"
+#include "core/launch/agent/component.hpp"
 #include "core/launch/job/stop_way.hpp"
 #include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
@@ -81,6 +82,8 @@ Result<void> PartAgent::start(const AgentOptions& whole, const Variables& variab
   Command command;
   command.argv = agent_command(whole, run_, begins_together_);
   command.env = environment_with(all);
+  if (!whole.local && plan_.component)
+    command.env = environment_of_component(*command.env, *plan_.component);
   // A Ctrl-C is ours to hand on, once; a signal before it listens must not end it.
   command.own_group = true;
   command.blocked_signals = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};

@@ -40,7 +40,8 @@ void log_end(const std::string& where, const Result<Output>& ended) {
 
 void unstage_by_step(const StagedNodes& staged) {
   Command command;
-  command.argv = check_command(staged.nodes, GpuUse::none, words_of(staged));
+  command.argv =
+      check_command(staged.nodes, GpuUse::none, words_of(staged), staged.job.plan.component);
   // srun reads the job's own --gpus-per-node from this variable and rejects it together with
   // --gres=none.
   command.env = environment_with({{"SLURM_GPUS_PER_NODE", ""}});

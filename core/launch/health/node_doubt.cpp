@@ -40,8 +40,10 @@ std::vector<run::UnfitNode> parse_unable(const std::string& output,
 Result<std::vector<run::UnfitNode>> unable_nodes(const NodeDoubt& doubt,
                                                  std::chrono::milliseconds limit) {
   Command command;
-  command.argv = check_command(
-      doubt.nodes, GpuUse::none, {"/bin/sh", "-c", k_script, doubt.dtsubmit, doubt.file});
+  command.argv = check_command(doubt.nodes,
+                               GpuUse::none,
+                               {"/bin/sh", "-c", k_script, doubt.dtsubmit, doubt.file},
+                               doubt.component);
   // srun reads the job's own --gpus-per-node from this variable and rejects it together with
   // --gres=none.
   command.env = environment_with({{"SLURM_GPUS_PER_NODE", ""}});

@@ -8,15 +8,17 @@
 #include "core/run/ledger/decision.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace dts::launch {
 
 struct NodeDoubt {
-  std::vector<std::string> nodes;  // of the job, in Slurm
-  std::string dtsubmit;            // the program that ranks run
-  std::string file;                // the first file that they read
+  std::vector<std::string> nodes;       // of the job, in Slurm
+  std::string dtsubmit;                 // the program that ranks run
+  std::string file;                     // the first file that they read
+  std::optional<unsigned> component{};  // whose nodes they are, of a heterogeneous job
 };
 
 // The nodes that report a problem, in their order; blocks for `limit` at most. Errors: no srun, or

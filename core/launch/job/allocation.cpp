@@ -26,15 +26,17 @@ Result<std::string> required(const Lookup& lookup, const char* name) {
   return *value;
 }
 
-// Slurm treats each component as a job of its own, and no mpirun spans two of them.
+// Slurm treats each component as a job of its own, and no mpirun spans two of them: ComposedRun
+// starts an agent for each.
 Result<void> refuse_heterogeneous(const Lookup& lookup) {
   const auto size = lookup("SLURM_HET_SIZE");
   if (!size || size == "1") return {};
-  return fail(Errc::invalid,
-              fmt::format("the job is heterogeneous (SLURM_HET_SIZE={}): its ranks would be placed "
-                          "on the first component only",
-                          *size),
-              "one component at a time can be submitted: omit the `:` parts");
+  return fail(
+      Errc::invalid,
+      fmt::format("the job is heterogeneous (SLURM_HET_SIZE={}): its ranks would be placed "
+                  "on the first component only",
+                  *size),
+      "submit roles with `heterogeneous = true`: see STEPS AND ROLES in dtsubmit-submit(1)");
 }
 
 Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {
@@ -59,9 +61,11 @@ JobId own_job(const Lookup& lookup) {
   return JobId::parse(text).value_or(JobId());
 }
 
-Result<Allocation> slurm_allocation(const Lookup& lookup) {
+namespace {
+
+// All but its nodes.
+Result<Allocation> allocated_job(const Lookup& lookup) {
   Allocation allocation;
-  DTS_TRY(refuse_heterogeneous(lookup));
   DTS_ASSIGN(const std::string job, required(lookup, "SLURM_JOB_ID"));
   auto id = JobId::parse(job);
   if (!id || !id->number())
@@ -70,6 +74,14 @@ Result<Allocation> slurm_allocation(const Lookup& lookup) {
   allocation.restart_count =
       static_cast<unsigned>(parse_number(lookup("SLURM_RESTART_COUNT").value_or("0")).value_or(0));
   allocation.node = node_name(lookup, host_name());
+  return allocation;
+}
+
+}  // namespace
+
+Result<Allocation> slurm_allocation(const Lookup& lookup) {
+  DTS_TRY(refuse_heterogeneous(lookup));
+  DTS_ASSIGN(Allocation allocation, allocated_job(lookup));
   DTS_ASSIGN(const std::string nodes, required(lookup, "SLURM_JOB_NODELIST"));
   DTS_ASSIGN(allocation.nodes, expand_hostlist(nodes));
   DTS_ASSIGN(allocation.tasks_per_node, tasks_per_node(lookup));
@@ -78,6 +90,23 @@ Result<Allocation> slurm_allocation(const Lookup& lookup) {
                 fmt::format("SLURM_TASKS_PER_NODE lists {} nodes, SLURM_JOB_NODELIST {}",
                             allocation.tasks_per_node.size(),
                             allocation.nodes.size()));
+  return allocation;
+}
+
+Result<Allocation> heterogeneous_allocation(const Lookup& lookup) {
+  const auto size = parse_number(lookup("SLURM_HET_SIZE").value_or(""));
+  if (!size)
+    return fail(Errc::invalid,
+                "the roles are the components of a heterogeneous job, and this job is none: "
+                "SLURM_HET_SIZE is not set",
+                "continue the run with `dtsubmit requeue`");
+  DTS_ASSIGN(Allocation allocation, allocated_job(lookup));
+  for (std::uint64_t component = 0; component < *size; ++component) {
+    const std::string name = fmt::format("SLURM_JOB_NODELIST_HET_GROUP_{}", component);
+    DTS_ASSIGN(const std::string list, required(lookup, name.c_str()));
+    DTS_ASSIGN(const std::vector<std::string> nodes, expand_hostlist(list));
+    allocation.nodes.insert(allocation.nodes.end(), nodes.begin(), nodes.end());
+  }
   return allocation;
 }
 

@@ -31,6 +31,9 @@ struct Allocation {
 // order of the nodes means nothing here: since Slurm 26.05 the ranks may follow the network's
 // topology instead, and only the ranks themselves know where rank 0 is.
 [[nodiscard]] Result<Allocation> slurm_allocation(const Lookup& lookup);
+// That of a heterogeneous job: the nodes of its components, in their order. Errors: as above, and
+// Errc::invalid for a job that is none.
+[[nodiscard]] Result<Allocation> heterogeneous_allocation(const Lookup& lookup);
 // Without a scheduler: --hosts, or this machine.
 [[nodiscard]] Allocation local_allocation(const plan::Plan& plan);
 

@@ -7,6 +7,8 @@
 #include "core/plan/layout/json.hpp"
 #include "core/spec/json.hpp"
 
+#include <fmt/format.h>
+
 namespace dts::launch {
 
 Result<spec::JobSpec> read_spec(const run::RunDirectory& run) {
@@ -26,6 +28,21 @@ Result<run::Policy> read_policy(const spec::JobSpec& spec) {
   return *std::move(policy);
 }
 
+namespace {
+
+Result<Allocation> allocation_of(const Assignment& job, bool local) {
+  if (local) return local_allocation(job.plan);
+  if (job.spec.heterogeneous) return heterogeneous_allocation(getenv_lookup);
+  DTS_ASSIGN(Allocation allocation, slurm_allocation(getenv_lookup));
+  // A later component has records of its own, under the number of the whole job and its own.
+  if (job.plan.component.value_or(0) > 0)
+    allocation.job = JobId::parse(fmt::format("{}+{}", allocation.job, *job.plan.component))
+                         .value_or(allocation.job);
+  return allocation;
+}
+
+}  // namespace
+
 Result<Assignment> read_assignment(const run::RunDirectory& run, bool local) {
   Assignment read;
   read.run = run;
@@ -35,8 +52,7 @@ Result<Assignment> read_assignment(const run::RunDirectory& run, bool local) {
   if (is_element(run)) {
     DTS_ASSIGN(read.membership, read_membership(run));
   }
-  DTS_ASSIGN(read.allocation,
-             local ? local_allocation(read.plan) : slurm_allocation(getenv_lookup));
+  DTS_ASSIGN(read.allocation, allocation_of(read, local));
   if (!local) DTS_TRY(check_allocation(read.allocation, read.plan));
   // With a scheduler, the job is already confined to them.
   if (local && read.plan.cores_per_rank == 0)

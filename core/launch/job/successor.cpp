@@ -7,6 +7,7 @@
 #include "core/launch/job/assignment.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/directory/lease.hpp"
+#include "core/run/directory/parts.hpp"
 #include "core/run/directory/writable.hpp"
 #include "core/run/ledger/ledger.hpp"
 #include "core/run/ledger/newest_job.hpp"
@@ -46,6 +47,10 @@ Result<sched::Submission> make_successor(const run::RunDirectory& run) {
   files.script_path = run.script();
   files.run_dir = run.path;
   files.environment = scrubbed_environment();
+  for (const run::PartDirectory& part : run::parts_of(run)) {
+    DTS_ASSIGN(plan::Plan plan_of_part, read_plan(part.run));
+    files.parts.push_back(std::move(plan_of_part));
+  }
   sched::Submission successor = script::make_submission(spec, plan, std::move(files));
   successor.once.clear();
   return successor;

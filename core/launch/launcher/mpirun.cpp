@@ -103,10 +103,25 @@ Result<void> mpirun_available(const Result<std::string>& answer, bool local) {
               "srun");
 }
 
+// For the srun that starts mpirun's daemons.
+void add_component(LauncherCommand& command,
+                   const plan::Plan& plan,
+                   unsigned release,
+                   const Lookup& environment) {
+  if (!plan.component) return;
+  const char* name =
+      release < k_prrte_release ? "OMPI_MCA_plm_slurm_args" : "PRTE_MCA_plm_slurm_args";
+  const std::string given = environment(name).value_or("");
+  command.environment.emplace_back(
+      name, fmt::format("{}{}--het-group={}", given, given.empty() ? "" : " ", *plan.component));
+}
+
 Result<LauncherCommand> start_by_mpirun(const LaunchRequest& request,
                                         const std::string& answer,
-                                        const Lookup&) {
-  LauncherCommand command = mpirun_command(request, open_mpi_release(answer).value_or(0));
+                                        const Lookup& environment) {
+  const unsigned release = open_mpi_release(answer).value_or(0);
+  LauncherCommand command = mpirun_command(request, release);
+  add_component(command, request.plan, release, environment);
   command.description = answer;
   return command;
 }

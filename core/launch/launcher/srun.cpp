@@ -4,6 +4,7 @@
 #include "core/base/os/process.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/launcher/own_steps.hpp"
 
 #include <fmt/format.h>
 
@@ -19,21 +20,23 @@ std::string mpi_type_of(std::string_view list) {
 LauncherCommand srun_command(const LaunchRequest& request, const std::string& mpi) {
   const plan::Plan& plan = request.plan;
   LauncherCommand command;
-  command.argv = {"srun",
-                  fmt::format("--nodes={}", plan.nodes),
-                  fmt::format("--ntasks={}", plan.world_size),
-                  fmt::format("--ntasks-per-node={}", plan.ntasks_per_node),
-                  // Since Slurm 22.05, srun does not inherit it from the job's --cpus-per-task.
-                  fmt::format("--cpus-per-task={}", plan.cpus_per_task),
-                  "--distribution=block:block",
-                  "--cpu-bind=none",
-                  "--export=ALL",
-                  "--input=none",
-                  // A rank process only fails when its agent is gone; then no rank may continue for
-                  // long.
-                  "--kill-on-bad-exit=1",
-                  "--wait=60",
-                  "--mpi=" + mpi};
+  command.argv = srun_of(plan.component);
+  const std::vector<std::string> options{
+      fmt::format("--nodes={}", plan.nodes),
+      fmt::format("--ntasks={}", plan.world_size),
+      fmt::format("--ntasks-per-node={}", plan.ntasks_per_node),
+      // Since Slurm 22.05, srun does not inherit it from the job's --cpus-per-task.
+      fmt::format("--cpus-per-task={}", plan.cpus_per_task),
+      "--distribution=block:block",
+      "--cpu-bind=none",
+      "--export=ALL",
+      "--input=none",
+      // A rank process only fails when its agent is gone; then no rank may continue for
+      // long.
+      "--kill-on-bad-exit=1",
+      "--wait=60",
+      "--mpi=" + mpi};
+  command.argv.insert(command.argv.end(), options.begin(), options.end());
   // A rank whose control group has only its own GPU cannot open its peers' memory (CUDA IPC), and
   // GPUs are assigned by our plan. Otherwise the job's SLURM_GPU_BIND would apply.
   if (plan.gpus_per_node > 0) command.argv.emplace_back("--gpu-bind=none");

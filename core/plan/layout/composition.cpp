@@ -60,6 +60,7 @@ spec::JobSpec room_for(const spec::JobSpec& spec,
   spec::JobSpec room = spec;
   room.steps.clear();
   room.roles.clear();
+  room.heterogeneous = false;
   room.totals = {};
   room.container = {};
   room.per_node = false;
@@ -110,10 +111,14 @@ tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spe
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   const spec::JobSpec room = room_for(spec, made.parts, problems);
-  auto job = make_plan(room, cluster, trainer);
+  // Nobody is asked for nodes with room for every part where each part asks for its own.
+  auto job = make_plan(room, spec.heterogeneous ? ClusterView() : cluster, trainer);
   if (!job) add_new("", std::move(job).error(), problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   made.job = *std::move(job);
+  if (spec.heterogeneous)
+    for (std::size_t i = 0; i < made.parts.size(); ++i)
+      made.parts[i].component = static_cast<unsigned>(i);
   share_spares(spec, made.job, made.parts);
   return made;
 }

@@ -127,6 +127,7 @@ std::string to_json(const Plan& plan) {
   if (plan.cores_per_rank > 0) value["cores_per_rank"] = plan.cores_per_rank;
   if (plan.spares > 0) value["spares"] = plan.spares;
   if (!plan.exclude.empty()) value["exclude"] = plan.exclude;
+  if (plan.component) value["component"] = *plan.component;
   if (!plan.hosts.empty()) {
     ordered_json hosts = ordered_json::array();
     for (const HostSlots& host : plan.hosts)
@@ -188,6 +189,11 @@ constexpr Member k_members[] = {
     DTS_OPTIONAL(cores_per_rank),
     DTS_OPTIONAL(spares),
     DTS_OPTIONAL(exclude),
+    {"component",
+     [](const json& object, Plan& plan) {
+       return read(object, "component", plan.component.emplace());
+     },
+     true},
     {"hosts", read_hosts}};
 
 }  // namespace

@@ -22,9 +22,12 @@ void read_parts(const nlohmann::json& list,
                 Diagnostics& problems);
 
 // The inverse, in spec.json's spelling, with every option of a part.
-[[nodiscard]] nlohmann::ordered_json parts_to_json(const std::vector<Part>& parts, bool are_roles);
+[[nodiscard]] nlohmann::ordered_json parts_to_json(const JobSpec& spec);
 
 // True for layout and program; what the scheduler is asked for is the whole job's.
 [[nodiscard]] bool is_of_part(const Option& row);
+
+// True for what the scheduler is asked of nodes: in a heterogeneous job each role asks for its own.
+[[nodiscard]] bool is_of_nodes(const Option& row);
 
 }  // namespace dts::spec

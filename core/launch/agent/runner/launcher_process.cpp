@@ -95,7 +95,7 @@ Result<void> LauncherProcess::start() {
 void LauncherProcess::start_sentinel() {
   if (sentinels_ >= k_most_sentinels) return;
   Command command;
-  command.argv = sentinel_command(settings_.dtsubmit);
+  command.argv = sentinel_command(settings_.dtsubmit, settings_.attempt.plan.component);
   auto environment = step_environment();
   // srun reads the job's own --gpus-per-node from this variable and rejects it together with
   // --gres=none.

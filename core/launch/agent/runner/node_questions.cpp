@@ -34,7 +34,10 @@ void NodeQuestions::ask_mute() {
   if (unable_.is_pending()) return;
   const std::vector<std::string> nodes = attempt_.take_mute_nodes();
   if (nodes.empty() || settings_.local) return;
-  const NodeDoubt doubt{nodes, settings_.dtsubmit, settings_.attempt.folder() + "/channel.json"};
+  const NodeDoubt doubt{nodes,
+                        settings_.dtsubmit,
+                        settings_.attempt.folder() + "/channel.json",
+                        settings_.attempt.plan.component};
   unable_.start([doubt] { return unable_nodes(doubt, k_answer_limit); });
 }
 

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Roles as the components of a heterogeneous job, on a private Slurm of three nodes: a server without GPUs on one, the training
+with GPUs on two; preempted by a job that takes all nodes, or one of the training's; stopped, continued, requeued by hand, out of
+time; the same by sbatch from the rendered script: het_roles.py SCENARIO [LAUNCHER]."""
+import json
+import os
+import sys
+
+from checks import check, wait_for
+from main_job_support import Cluster, Run
+from roles import CLIENT, SERVER, SUM, write
+from steps import causes, log_of, part, starts, states, submit, wait_for_ranks
+
+# Each rank says where it is and what it has; all but the first wait until they are asked to save, or the first is done.
+TRAIN = """
+import os, signal, sys, time
+print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.environ["SLURMD_NODENAME"],
+      "GPUs", os.environ.get("CUDA_VISIBLE_DEVICES", "none"), flush=True)
+done = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/done"
+if os.environ["RANK"] != "0":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(85))
+    while not os.path.exists(done):
+        time.sleep(0.1)
+    sys.exit(0)
+""" + CLIENT + """
+open(done, "w").close()
+"""
+
+
+def job(cluster, launcher, **more):
+    write(cluster.place, SERVER, TRAIN)
+    return {"heterogeneous": True, "partition": "low", "launcher": launcher, **more, "roles": [
+        {"name": "server", "until": "others end", "mem": "100M", "command": [sys.executable, cluster.place + "/server.py"]},
+        {"name": "train", "nodes": 2, "ntasks_per_node": 2, "gpus_per_node": 2, "mem": "200M",
+         "command": [sys.executable, cluster.place + "/client.py"]}]}
+
+
+def check_resources(cluster, run):
+    """Slurm's own records: two components, GPUs for the second only."""
+    records = cluster.run("scontrol", "-d", "--oneliner", "show", "job", str(run.job)).stdout.splitlines()
+    check(len(records) == 2 and all(f"HetJobId={run.job} " in record for record in records), "\n".join(records))
+    check("gpu" not in records[0] and "gpu" in records[1], "\n".join(records))
+    check("MinMemoryNode=100M" in records[0] and "MinMemoryNode=200M" in records[1], "\n".join(records))
+    check("NumNodes=1 " in records[0] and "NumNodes=2 " in records[1], "\n".join(records))
+
+
+def check_end(cluster, run, why):
+    server, train = part(run, "server"), part(run, "train")
+    check(run.finish()["done"], f"{run.ledger()}")
+    check(causes(run) == [why, "completed"], f"{causes(run)}")
+    check(SUM in log_of(train, 2), log_of(train, 2))
+    check("starts with 0" not in log_of(server, 2), log_of(server, 2))
+    check(states(cluster, run) == {"server": "done", "train": "done"}, f"{states(cluster, run)}")
+    for attempt in (1, 2):
+        said = [log_of(train, attempt, rank).splitlines()[0].split() for rank in range(4)]
+        check([(line[1], line[3], line[7]) for line in said] == [("0", "4", "0"), ("1", "4", "1"), ("2", "4", "0"), ("3", "4", "1")],
+              f"{said}")
+        check(len({line[5] for line in said}) == 2, f"two nodes: {said}")
+
+
+def begin(cluster, run):
+    server, train = part(run, "server"), part(run, "train")
+    wait_for(90, "work done", lambda: os.path.exists(train.path + "/checkpoints/state"))
+    nodes = [one.status()["attempts"][0]["nodes"] for one in (server, train)]
+    check([len(names) for names in nodes] == [1, 2] and not set(nodes[0]) & set(nodes[1]), f"nodes of their own: {nodes}")
+    return nodes
+
+
+def preempted(launcher):
+    """By a job that takes all nodes, in the middle: both roles come back, and the sum is right."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=20) as cluster:
+        run = submit(cluster, **job(cluster, launcher))
+        begin(cluster, run)
+        check_resources(cluster, run)
+        cluster.take_nodes(3, 1)
+        check_end(cluster, run, "preempted")
+
+
+def component(launcher):
+    """By a job that takes one node of the training: the server comes back as well."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=20) as cluster:
+        run = submit(cluster, **job(cluster, launcher))
+        nodes = begin(cluster, run)
+        cluster.run("sbatch", "-p", "high", "-w", nodes[1][1], "--gpus-per-node=2", "-o", "/dev/null", "--wrap", "sleep 1")
+        check_end(cluster, run, "preempted")
+
+
+def orders(launcher):
+    """`stop`, `requeue`, `list`, `why` and `logs` by the number of the job; `scontrol requeue`."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
+        run = submit(cluster, **job(cluster, launcher))
+        begin(cluster, run)
+        server, train = part(run, "server"), part(run, "train")
+        check(str(run.job) in cluster.dtsubmit("list", "--runs", cluster.runs).stdout, "listed")
+        for name, one in ((str(run.job), run), (f"{run.job}+0", server), (f"{run.job}+1", train)):
+            seen = json.loads(cluster.dtsubmit("status", "--runs", cluster.runs, name, "--json").stdout)
+            check(seen["run_directory"] == one.path, f"{name}: {seen}")
+        check("server on" in cluster.dtsubmit("logs", "--runs", cluster.runs, f"{run.job}+0").stdout, "its output")
+        cluster.dtsubmit("stop", "--runs", cluster.runs, "--wait", str(run.job), code=None)
+        check(causes(run) == ["stopped"], f"{run.ledger()}")
+        check("stop" in cluster.dtsubmit("why", "--runs", cluster.runs, str(run.job), code=None).stdout, "why")
+        cluster.dtsubmit("requeue", run.path)
+        wait_for_ranks(train, 2)
+        wait_for_ranks(server, 2)
+        cluster.run("scontrol", "requeue", str(run.ledger()[-1].get("job", run.job)))
+        wait_for_ranks(train, 3)
+        check(run.finish()["done"], f"{run.ledger()}")
+        check(causes(train) == ["stopped", "requeued", "completed"], f"{causes(train)}")
+
+
+def out_of_time(launcher):
+    """The time limit: warned, saved, back."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
+        asked = job(cluster, launcher, time="2", signal_margin="30s")
+        write(cluster.place, SERVER, TRAIN.replace("time.sleep(0.2)", "time.sleep(3)"))
+        run = submit(cluster, **asked)
+        begin(cluster, run)
+        check_end(cluster, run, "time_limit")
+
+
+def rendered(launcher):
+    """The script is that of a heterogeneous job for sbatch, too; `dtsubmit render` prints it."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
+        with open(cluster.place + "/job.json", "w") as file:
+            json.dump(job(cluster, launcher), file)
+        text = cluster.dtsubmit("render", "job.json").stdout
+        check(text.count("#SBATCH hetjob\n") == 1, text)
+        with open(cluster.place + "/script", "w") as file:
+            file.write(text)
+        said = cluster.run("sbatch", "--test-only", "script", code=None)
+        check("allocation failure" not in said.stderr, said.stderr)
+        script = cluster.place + "/plain"
+        with open(script, "w") as file:
+            file.write(text[:text.index("\n", text.rindex("#SBATCH"))].replace(cluster.runs, cluster.place) + "\nsleep 60\n")
+        number = cluster.run("sbatch", "--parsable", "-o", "/dev/null", script).stdout.strip()
+        wait_for(30, "the job", lambda: "RUNNING" in cluster.job_state(number))
+        check_resources(cluster, Run(cluster, "", number))
+
+
+def refused():
+    """What cannot be had is refused before submission, with what to do instead."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
+        roles = job(cluster, "auto")["roles"]
+
+        def said(words=(), **asked):
+            with open(cluster.place + "/job.json", "w") as file:
+                json.dump(asked, file)
+            return cluster.dtsubmit("submit", "--runs", cluster.runs, *words, "job.json", code=3).stderr
+
+        text = said(roles=roles)
+        check("role `server`" in text and "`mem`" in text and "heterogeneous = true" in text, text)
+        text = said(heterogeneous=True, roles=roles[1:])
+        check("two roles or more" in text, text)
+        text = said(heterogeneous=True, command=["true"])
+        check("two roles or more" in text, text)
+        text = said(heterogeneous=True, spares=1, roles=roles)
+        check("--spares" in text, text)
+        text = said(["--array", "0-3"], heterogeneous=True, roles=roles)
+        check("--array" in text and "cannot be an array" in text, text)
+        text = said(heterogeneous=True, roles=[roles[0], {**roles[1], "partition": "hihg"}])
+        check("role `train`: --partition" in text and "did you mean `high`" in text, text)
+        text = said(heterogeneous=True, roles=[roles[0], {**roles[1], "requeue": False}])
+        check("belongs to the whole job" in text, text)
+        text = said(heterogeneous=True, roles=[roles[0], {**roles[1], "gpus_per_node": 3}])
+        check("role `train`" in text and "3" in text, text)
+
+
+if __name__ == "__main__":
+    scenario, *launcher = sys.argv[1:]
+    {f.__name__: f for f in (preempted, component, orders, out_of_time, rendered, refused)}[scenario](*launcher)
