@@ -96,10 +96,15 @@ void print_dry_run(const Prepared& prepared, bool json) {
     print_plan(words_of(prepared.spec, parts[i]), prepared.parts[i]);
     print_reasons(prepared.parts[i]);
   }
-  if (!prepared.parts.empty()) print_plan("the job, with room for each", prepared.plan);
-  fmt::print("# sums: {}\n", sums_of(prepared));
-  if (prepared.sweep) fmt::print("# array: {}\n", size_of(*prepared.sweep));
-  print_reasons(prepared.plan);
+  if (prepared.spec.heterogeneous) {
+    fmt::print("# the job: heterogeneous, {}, each with nodes of its own\n",
+               size_in_words(prepared));
+  } else {
+    if (!prepared.parts.empty()) print_plan("the job, with room for each", prepared.plan);
+    fmt::print("# sums: {}\n", sums_of(prepared));
+    if (prepared.sweep) fmt::print("# array: {}\n", size_of(*prepared.sweep));
+    print_reasons(prepared.plan);
+  }
   print_first_job_only(prepared.spec);
   fmt::print("{}", prepared.script);
 }

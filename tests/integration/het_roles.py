@@ -15,7 +15,7 @@ from steps import causes, log_of, part, starts, states, submit, wait_for_ranks
 # Each rank says where it is and what it has; all but the first wait until they are asked to save, or the first is done.
 TRAIN = """
 import os, signal, sys, time
-print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.environ["SLURMD_NODENAME"],
+print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.environ.get("SLURMD_NODENAME", "here"),
       "GPUs", os.environ.get("CUDA_VISIBLE_DEVICES", "none"), flush=True)
 done = os.environ["DTSUBMIT_CHECKPOINT_DIR"] + "/done"
 if os.environ["RANK"] != "0":
@@ -119,6 +119,59 @@ def out_of_time(launcher):
         check_end(cluster, run, "time_limit")
 
 
+def lost_node(launcher):
+    """A node of the training is lost: the whole job comes back on others."""
+    from nodes import lose
+    with Cluster("linuxproc", nodes=4, gpus=2, grace=5) as cluster:
+        run = submit(cluster, **job(cluster, launcher))
+        nodes = begin(cluster, run)
+        lose(cluster, nodes[1][1])
+        train = part(run, "train")
+        check(run.finish()["done"], f"{run.ledger()}")
+        # The last: Slurm kills the agent 5 s (KillWait) after it has requeued the job, which can be before it knows why.
+        check(causes(run)[0] in ("node_failed", "requeued", "agent_lost") and "node_failed" in causes(train), f"{causes(run)} {causes(train)}")
+        used = train.status()["attempts"][-1]["nodes"]
+        check(nodes[1][1] not in used, f"not on the lost one: {used}")
+        check(SUM in log_of(train, starts(train)), "the sum is right")
+
+
+# Prints what a GPU program would look at.
+SHOWS = "env | grep -E '^(CUDA_VISIBLE_DEVICES|SLURM_(JOB_GPUS|JOB_NUM_NODES|NTASKS|MEM_PER_NODE|JOB_PARTITION)|SLURM.*HET)=' | sort"
+
+
+def variables(launcher):
+    """GPUs for the first role only; partitions of their own; what programs see is that of their component."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
+        run = submit(cluster, heterogeneous=True, launcher=launcher, partition="low", roles=[
+            {"name": "learner", "gpus_per_node": 2, "ntasks_per_node": 1, "mem": "300M", "command": ["sh", "-c", SHOWS]},
+            {"name": "actor", "nodes": 2, "partition": "high", "mem": "100M", "command": ["sh", "-c", SHOWS]}])
+        check(run.finish(90)["done"], f"{run.ledger()}")
+        learner, actor = log_of(part(run, "learner")), log_of(part(run, "actor"))
+        check("CUDA_VISIBLE_DEVICES=0,1" in learner and "SLURM_JOB_PARTITION=low" in learner and "SLURM_MEM_PER_NODE=300" in learner, learner)
+        check("SLURM_JOB_PARTITION=high" in actor and "SLURM_MEM_PER_NODE=100" in actor and "SLURM_JOB_NUM_NODES=2" in actor, actor)
+        check("CUDA_VISIBLE_DEVICES=0" not in actor and "SLURM_JOB_GPUS" not in actor and "HET" not in learner + actor, actor)
+
+
+def chained(launcher):
+    """The next job of a chain is heterogeneous as well, waits for the first, and goes with it; so does `cancel`."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
+        run = submit(cluster, **job(cluster, launcher), chain=2)
+        begin(cluster, run)
+
+        def waiting():
+            lines = cluster.run("squeue", "-h", "-t", "PENDING", "-o", "%i %r").stdout.splitlines()
+            return [line for line in lines if not line.startswith(str(run.job))]
+
+        wait_for(60, "the next job", lambda: len(waiting()) == 2)
+        check("Dependency" in waiting()[0], f"{waiting()}")
+        check(run.finish()["done"], f"{run.ledger()}")
+        check(not waiting(), f"{waiting()}")
+        other = submit(cluster, **job(cluster, launcher))
+        begin(cluster, other)
+        cluster.dtsubmit("cancel", "--runs", cluster.runs, str(other.job))
+        wait_for(60, "the end of both components", lambda: set(cluster.job_state(other.job).split()) == {"CANCELLED"})
+
+
 def rendered(launcher):
     """The script is that of a heterogeneous job for sbatch, too; `dtsubmit render` prints it."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
@@ -154,6 +207,12 @@ def refused():
         check("two roles or more" in text, text)
         text = said(heterogeneous=True, command=["true"])
         check("two roles or more" in text, text)
+        here = {"heterogeneous": True, "roles": [{**role, "nodes": 1, "ntasks_per_node": 1} for role in roles]}
+        for role in here["roles"]:
+            role.pop("gpus_per_node", None)
+        with open(cluster.place + "/here.json", "w") as file:
+            json.dump(here, file)
+        cluster.dtsubmit("run", "--runs", cluster.place + "/here", "here.json")
         text = said(heterogeneous=True, spares=1, roles=roles)
         check("--spares" in text, text)
         text = said(["--array", "0-3"], heterogeneous=True, roles=roles)
@@ -168,4 +227,4 @@ def refused():
 
 if __name__ == "__main__":
     scenario, *launcher = sys.argv[1:]
-    {f.__name__: f for f in (preempted, component, orders, out_of_time, rendered, refused)}[scenario](*launcher)
+    {f.__name__: f for f in (preempted, component, orders, out_of_time, lost_node, variables, chained, rendered, refused)}[scenario](*launcher)

@@ -74,6 +74,8 @@ Result<int> JobEnd::come_back(const run::Outcome& outcome, const run::Decision& 
   how.requeue = decision.action == run::Action::requeue;
   how.exclude = decision.exclude;
   how.nodes = job_.plan.nodes + job_.plan.spares;
+  for (const spec::Part& role : job_.spec.roles)
+    if (job_.spec.heterogeneous) how.partitions.insert(role.job.partition);
   how.avoid = nodes_in_quarantine();  // other runs may have added nodes meanwhile
   auto successor = make_successor(job_.run);
   if (successor) how.successor = *std::move(successor);

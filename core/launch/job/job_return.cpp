@@ -44,15 +44,17 @@ Result<std::vector<std::string>> expanded(const std::string& nodes) {
   return expand_hostlist(nodes);
 }
 
-// The nodes of the job's partitions except those that it excludes; empty: not known.
-std::set<std::string> nodes_for(sched::Scheduler& scheduler, const sched::JobInfo& job) {
+// The nodes of these partitions (one without a name is the default) except those that the job
+// excludes; empty: not known.
+std::set<std::string> nodes_for(sched::Scheduler& scheduler,
+                                const sched::JobInfo& job,
+                                const std::set<std::string>& wanted) {
   std::set<std::string> nodes;
   const auto partitions = scheduler.partitions();
   const auto gone = expanded(job.exclude_nodes);
   if (!partitions || !gone) return nodes;
-  const auto wanted = split(job.partition, ',');
   for (const sched::PartitionInfo& partition : *partitions)
-    if (std::find(wanted.begin(), wanted.end(), partition.name) != wanted.end())
+    if (wanted.count(partition.name) > 0 || (partition.is_default && wanted.count("") > 0))
       for (std::string& node : expanded(partition.nodes).value_or(std::vector<std::string>()))
         nodes.insert(std::move(node));
   for (const std::string& node : *gone) nodes.erase(node);
@@ -83,7 +85,11 @@ void settle_exclusion(sched::Scheduler& scheduler,
   if (how.nodes == 0 || (how.exclude.empty() && how.avoid.empty())) return;
   const auto info = scheduler.job(job);
   const auto gone = expanded(how.exclude);
-  const std::set<std::string> all = info ? nodes_for(scheduler, *info) : std::set<std::string>();
+  std::set<std::string> partitions = how.partitions;
+  if (info)
+    for (std::string& one : split(info->partition, ',')) partitions.insert(std::move(one));
+  const std::set<std::string> all =
+      info ? nodes_for(scheduler, *info, partitions) : std::set<std::string>();
   if (all.empty() || !gone) return;
   std::set<std::string> left = all;
   for (const std::string& node : *gone) left.erase(node);
@@ -108,6 +114,8 @@ Result<JobReturned> succeed(sched::Scheduler& scheduler,
   // Not before this job has ended: otherwise both would work on the same run.
   how.successor->once["dependency"] = fmt::format("afterany:{}", job);
   how.successor->exclude_nodes = both(how.successor->exclude_nodes, how.exclude);
+  for (sched::Submission& component : how.successor->components)
+    component.exclude_nodes = both(component.exclude_nodes, how.exclude);
   std::set<sched::JobId> known{job};
   if (const auto jobs =
           patiently([&] { return sched::find_jobs(scheduler, how.successor->script_path); }))

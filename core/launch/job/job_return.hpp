@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct JobReturn {
   bool cancel = false;  // it does not continue: a job that the scheduler has requeued is cancelled
   // To be excluded as well, the last one first, as long as `nodes` nodes that are up remain.
   std::vector<std::string> avoid{};
+  // Of a heterogeneous job: where its components run, besides the partition of its record. One
+  // without a name is the default.
+  std::set<std::string> partitions{};
 };
 
 struct JobReturned {

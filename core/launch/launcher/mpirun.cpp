@@ -105,10 +105,11 @@ Result<void> mpirun_available(const Result<std::string>& answer, bool local) {
 
 // For the srun that starts mpirun's daemons.
 void add_component(LauncherCommand& command,
-                   const plan::Plan& plan,
+                   const LaunchRequest& request,
                    unsigned release,
                    const Lookup& environment) {
-  if (!plan.component) return;
+  const plan::Plan& plan = request.plan;
+  if (!plan.component || request.local) return;
   const char* name =
       release < k_prrte_release ? "OMPI_MCA_plm_slurm_args" : "PRTE_MCA_plm_slurm_args";
   const std::string given = environment(name).value_or("");
@@ -121,7 +122,7 @@ Result<LauncherCommand> start_by_mpirun(const LaunchRequest& request,
                                         const Lookup& environment) {
   const unsigned release = open_mpi_release(answer).value_or(0);
   LauncherCommand command = mpirun_command(request, release);
-  add_component(command, request.plan, release, environment);
+  add_component(command, request, release, environment);
   command.description = answer;
   return command;
 }

@@ -162,7 +162,8 @@ Part read_part(const json& object,
 }  // namespace
 
 bool is_of_part(const Option& row) {
-  return row.group == Group::job && row.json_key() != "job_name";
+  const std::string key = row.json_key();
+  return row.group == Group::job && key != "job_name" && key != "heterogeneous";
 }
 
 bool is_of_nodes(const Option& row) {

@@ -78,6 +78,17 @@ name should not have.
 The default is derived from the program's name.
 )",
        .variable = "SBATCH_JOB_NAME"},
+      {.names = "--heterogeneous",
+       .value = flag(&JobSpec::heterogeneous, Written::if_set),
+       .help = "each role asks for nodes of its own kind",
+       .manual =
+           R"(Submit the roles of a job file as the components of a heterogeneous job, so that they can ask for different
+partitions, GPUs, memory and the like; see STEPS AND ROLES in
+.BR dtsubmit\-submit (1).
+.B dtsubmit run
+has one machine for all of them.
+)",
+       .is_rare = true},
       {.names = "--interface",
        .value = text(&JobSpec::interface, "NAME"),
        .help = "network interface that ranks meet on [the fastest that all nodes reach]",

@@ -49,14 +49,6 @@ The default is the partition's.
 )",
        .key = "memory_mib",
        .variable = "SBATCH_MEM_PER_NODE"},
-      {.names = "--heterogeneous",
-       .value = flag(&JobSpec::heterogeneous, Written::if_set),
-       .help = "each role asks for resources of its own",
-       .manual =
-           R"(Submit the roles of a job file as the components of a heterogeneous job, so that they can ask for different
-partitions, GPUs, memory and the like; see STEPS AND ROLES.
-)",
-       .is_rare = true},
       {.names = "--template",
        .value = text(&JobSpec::script_template, "NAME|FILE"),
        .help = "template of the batch script [sbatch]",

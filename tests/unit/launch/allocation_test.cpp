@@ -103,8 +103,24 @@ TEST_CASE("a heterogeneous job is refused, not run on its first component") {
   REQUIRE_FALSE(het);
   CHECK(het.error().code == Errc::invalid);
   CHECK(het.error().message.find("SLURM_HET_SIZE=2") != std::string::npos);
-  CHECK(het.error().hint.find("one component") != std::string::npos);
+  CHECK(het.error().hint.find("heterogeneous = true") != std::string::npos);
   CHECK(allocation_with("SLURM_HET_SIZE", "1"));
+}
+
+TEST_CASE("the nodes of a heterogeneous job are those of its components, in their order") {
+  Variables variables = k_batch;
+  CHECK_FALSE(heterogeneous_allocation(environment_of(variables)));
+  variables["SLURM_HET_SIZE"] = "2";
+  variables["SLURM_JOB_NODELIST_HET_GROUP_0"] = "n7";
+  const auto half = heterogeneous_allocation(environment_of(variables));
+  REQUIRE_FALSE(half);
+  CHECK(half.error().message == "SLURM_JOB_NODELIST_HET_GROUP_1 is not set");
+  variables["SLURM_JOB_NODELIST_HET_GROUP_1"] = "n[1-2]";
+  const auto allocation = heterogeneous_allocation(environment_of(variables));
+  REQUIRE(allocation);
+  CHECK(allocation->nodes == std::vector<std::string>{"n7", "n1", "n2"});
+  CHECK(check_allocation(*allocation, a_plan(3, 8)));
+  CHECK_FALSE(check_allocation(*allocation, a_plan(2, 8)));
 }
 
 TEST_CASE("an arbitrary distribution is refused only where Slurm hides the nodes' tasks") {

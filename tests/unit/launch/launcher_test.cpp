@@ -225,6 +225,29 @@ TEST_CASE("a job on one node under mpirun needs a step that hears of a preemptio
   CHECK_FALSE(mpirun_command(request, 4).needs_sentinel);
 }
 
+TEST_CASE("the steps of a role of a heterogeneous job are of its component") {
+  LaunchRequest request = request_for(2, 4);
+  request.plan.component = 1;
+  const std::string group = "--het-group=1";
+  CHECK(has_run_of(srun_command(request, "none").argv, {"srun", group, "--nodes=2"}));
+  CHECK(has_run_of(check_command({"n0"}, GpuUse::none, {"true"}, 1U), {"srun", group}));
+  CHECK(has_run_of(sentinel_command("/opt/dtsubmit", 1U), {"srun", group}));
+  using Variable = std::pair<std::string, std::string>;
+  const auto has = [&](const char* answer, const char* given, const Variable& variable) {
+    const auto lookup = [&](const char* name) {
+      return given != nullptr && name == variable.first ? std::optional<std::string>(given)
+                                                        : std::nullopt;
+    };
+    const auto command = k_mpirun_launcher.command(request, answer, lookup);
+    REQUIRE(command);
+    const auto& all = command->environment;
+    return std::find(all.begin(), all.end(), variable) != all.end();
+  };
+  CHECK(has("mpirun (Open MPI) 4.1.4", nullptr, {"OMPI_MCA_plm_slurm_args", group}));
+  CHECK(has("mpirun (Open MPI) 4.1.4", "--x=y", {"OMPI_MCA_plm_slurm_args", "--x=y " + group}));
+  CHECK(has("mpirun (Open MPI) 5.0.1", nullptr, {"PRTE_MCA_plm_slurm_args", group}));
+}
+
 TEST_CASE("of srun's MPI types the best is taken, by its whole name") {
   CHECK(mpi_type_of("MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n") == "pmix");
   CHECK(mpi_type_of("MPI plugin types are...\n\tcray_shasta\n\tpmi2\n\tnone") == "pmi2");

@@ -2,6 +2,7 @@
 // What the agent of a part and its programs are told: their share of the nodes, and the others.
 #include "core/launch/agent/part_variables.hpp"
 
+#include "core/launch/agent/component.hpp"
 #include "core/launch/job/allocation.hpp"
 
 #include <doctest/doctest.h>
@@ -44,6 +45,36 @@ TEST_CASE("a part's agent sees a job of its own nodes") {
   const auto alone = as_map(variables_of_share({"n1"}, plan_of(1, 1, 0), ""));
   CHECK(alone.at("SLURM_TASKS_PER_NODE") == "1");
   CHECK(alone.at("SLURM_GPUS_PER_NODE").empty());
+}
+
+TEST_CASE("a component of a heterogeneous job sees a job of its own") {
+  using Entries = std::vector<std::string>;
+  const Entries batch{"PATH=/bin",
+                      "CUDA_VISIBLE_DEVICES=0,1",
+                      "SLURM_HET_SIZE=2",
+                      "SLURM_JOB_GPUS=0,1",
+                      "SLURM_JOB_ID=7",
+                      "SLURM_JOB_ID_HET_GROUP_0=7",
+                      "SLURM_JOB_ID_HET_GROUP_1=8",
+                      "SLURM_JOB_NODELIST=n0",
+                      "SLURM_JOB_NODELIST_HET_GROUP_0=n0",
+                      "SLURM_JOB_NODELIST_HET_GROUP_1=n[1-2]",
+                      "SLURM_JOB_NODELIST_PACK_GROUP_1=n[1-2]",
+                      "SLURM_MEM_PER_NODE=100",
+                      "SLURM_MEM_PER_NODE_HET_GROUP_0=100",
+                      "ODD_HET_GROUP_x=1"};
+  CHECK(environment_of_component(batch, 0) == Entries{"PATH=/bin",
+                                                      "CUDA_VISIBLE_DEVICES=0,1",
+                                                      "SLURM_JOB_GPUS=0,1",
+                                                      "SLURM_JOB_ID=7",
+                                                      "ODD_HET_GROUP_x=1",
+                                                      "SLURM_JOB_NODELIST=n0",
+                                                      "SLURM_MEM_PER_NODE=100"});
+  CHECK(environment_of_component(batch, 1) ==
+        Entries{"PATH=/bin", "SLURM_JOB_ID=7", "ODD_HET_GROUP_x=1", "SLURM_JOB_NODELIST=n[1-2]"});
+  // A user's own choice, where Slurm makes none.
+  CHECK(environment_of_component({"CUDA_VISIBLE_DEVICES=3"}, 1) ==
+        Entries{"CUDA_VISIBLE_DEVICES=3"});
 }
 
 TEST_CASE("steps know each other's folders, roles each other's nodes, addresses and ports") {

@@ -2,6 +2,7 @@
 // The layout of a job of several programs.
 #include "core/plan/composition.hpp"
 
+#include "core/plan/layout/json.hpp"
 #include "core/spec/json.hpp"
 #include "tests/support/contains.hpp"
 
@@ -73,6 +74,21 @@ TEST_CASE("roles add up, and do not share nodes") {
   CHECK(nodes_of_part(made.parts, true, 1, all) == Names{"n1", "n2", "n3"});
   CHECK(nodes_of_part(made.parts, true, 1, {"n0"})
             .empty());  // fewer than planned: nothing is made up
+}
+
+TEST_CASE("roles of a heterogeneous job are its components") {
+  const Composition made = composed(R"("heterogeneous": true, "roles": [
+    {"name": "server", "command": ["s"], "partition": "cpu"},
+    {"name": "train", "command": ["t"], "nodes": 2, "gpus_per_node": 8, "partition": "gpu"}])");
+  CHECK(made.job.nodes == 3);
+  CHECK_FALSE(made.job.component);
+  CHECK(made.parts[0].component == 0U);
+  CHECK(made.parts[0].gpus_per_node == 0);
+  CHECK(made.parts[1].component == 1U);
+  const auto back = plan_from_json(to_json(made.parts[1]));
+  REQUIRE(back);
+  CHECK(back->component == 1U);
+  CHECK_FALSE(plan_from_json(to_json(made.job))->component);
 }
 
 TEST_CASE("what is wrong with several parts is said at once, by name") {

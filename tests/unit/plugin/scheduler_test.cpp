@@ -77,6 +77,22 @@ TEST_CASE("bytes that are not UTF-8 travel as hexadecimal, the rest as text") {
   CHECK(request["environment"][1]["hex"] == "423dff017a");
 }
 
+TEST_CASE("components of a heterogeneous job are requests without script and environment") {
+  dts::sched::Submission submission;
+  submission.script = "#!/bin/sh\n";
+  submission.environment = {"A=B"};
+  submission.components.resize(2);
+  submission.components[1].partition = "gpu";
+  submission.components[1].gpus_per_node = 8;
+  const json request = request_of(submission);
+  REQUIRE(request["components"].size() == 2);
+  const json& last = request["components"][1];
+  CHECK(last["partition"] == "gpu");
+  CHECK(last["gpus_per_node"] == 8);
+  for (const char* key : {"script", "environment", "output", "components"})
+    CHECK_FALSE(last.contains(key));
+}
+
 TEST_CASE("a job's reply is read, and what is absent or of a wrong type keeps its default") {
   const auto job = fixture_scheduler()->job(dts::JobId(7));
   REQUIRE(job.has_value());

@@ -6,6 +6,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
+#include "core/script/submission.hpp"
 #include "core/script/template/shell_output.hpp"
 #include "tests/support/contains.hpp"
 #include "tests/support/sbatch_lexer.hpp"
@@ -127,6 +128,38 @@ TEST_CASE("directives are sorted, so that two scripts can be compared") {
   CHECK(std::is_sorted(directives->begin(),
                        directives->end(),
                        [](const Directive& a, const Directive& b) { return a.name < b.name; }));
+}
+
+TEST_CASE("a heterogeneous job has the lines of each component, with the job's name and time") {
+  spec::JobSpec spec = request();
+  spec.heterogeneous = true;
+  spec.roles.resize(2);
+  spec.slurm["dependency"] = "afterok:12";
+  ScriptContext c = context();
+  for (spec::Part& role : spec.roles) {
+    role.job = request();
+    role.job.job_name = "role";
+    role.job.slurm = spec.slurm;
+    c.parts.push_back(plan_of(role.job));
+  }
+  spec.roles[1].job.partition = "gpu";
+  const auto submission = make_submission(spec, plan_of(request()), {.parts = c.parts});
+  REQUIRE(submission.components.size() == 1);
+  CHECK(submission.partition == "low");
+  CHECK(submission.once.count("dependency") == 1);
+  CHECK(submission.components[0].partition == "gpu");
+  CHECK(submission.components[0].once.empty());
+  CHECK(submission.components[0].time_limit == spec.time);
+  const auto script = render_sbatch(spec, plan_of(request()), c);
+  REQUIRE(script);
+  const std::size_t middle = script->find("\n#SBATCH hetjob\n");
+  REQUIRE(middle != std::string::npos);
+  const std::string first = script->substr(0, middle), second = script->substr(middle);
+  CHECK(contains(first, "--partition=\"low\""));
+  CHECK(contains(first, "--output="));
+  CHECK(contains(second, "--partition=\"gpu\""));
+  CHECK_FALSE(contains(second, "--output="));
+  for (const std::string& half : {first, second}) CHECK(contains(half, "--job-name=\"train\""));
 }
 
 TEST_CASE("set-up lines come before the agent") {

@@ -153,6 +153,62 @@ TEST_CASE("all that is wrong in the parts of a file is said at once, with its pl
   CHECK(contains(problems_of(R"("roles": [{"name": "a", "on_failure": "no"}])"), "alone"));
 }
 
+constexpr const char* k_het = R"("heterogeneous": true, "partition": "cpu", "mem": "1G",
+  "constraint": "fast", "roles": [
+  {"name": "server", "command": ["s"]},
+  {"name": "train", "command": ["t"], "nodes": 4, "gpus_per_node": "a100:8", "partition": "gpu",
+   "mem_per_gpu": "2G", "qos": "long"}])";
+
+TEST_CASE("roles of a heterogeneous job ask for nodes of their own, and have the rest of the job") {
+  const auto spec = typed_job(k_het);
+  CHECK(validate(*spec).empty());
+  const JobSpec& server = spec->roles[0].job;
+  const JobSpec& train = spec->roles[1].job;
+  CHECK(server.partition == "cpu");
+  CHECK(server.memory_mib == 1024U);
+  CHECK(train.partition == "gpu");
+  CHECK_FALSE(train.memory_mib);  // another way to say it replaces the job's
+  CHECK(train.slurm.at("mem-per-gpu") == "2048M");
+  CHECK(train.slurm.at("qos") == "long");
+  CHECK(train.slurm.at("constraint") == "fast");
+  CHECK_FALSE(train.heterogeneous);
+  const auto back = from_json(to_json(*spec), "spec.json");
+  REQUIRE(back);
+  CHECK(back->heterogeneous);
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(to_json(back->roles[i].job) == to_json(spec->roles[i].job));
+}
+
+TEST_CASE("what only roles of a heterogeneous job can ask for names the key that makes it one") {
+  Diagnostics problems;
+  const auto document = parse_json(R"({"roles": [
+    {"name": "a", "command": ["a"], "partition": "cpu", "mem": "1G"},
+    {"name": "b", "command": ["b"]}]})",
+                                   "job.json",
+                                   problems);
+  REQUIRE(document);
+  JobSpec spec;
+  read_keys(document->value(), "", reading_of(*document, Spelling::typed), spec, problems);
+  resolve_parts(spec, problems);
+  CHECK(problems.empty());
+  const Diagnostics found = validate(spec);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].where == "role `a`");
+  CHECK(found[0].message ==
+        "`partition`, `mem`: roles share the nodes of one job, which are all alike");
+  CHECK(contains(found[0].hint, "`heterogeneous = true`"));
+  const char* const two = R"("roles": [{"name": "a", "command": ["a"]},
+                                       {"name": "b", "command": ["b"]}])";
+  const std::string het = R"("heterogeneous": true, )";
+  CHECK(problems_of(het + two).empty());
+  CHECK(contains(problems_of(het + R"("spares": 1, )" + two), "--spares: "));
+  CHECK(contains(problems_of(het + R"("command": ["x"])"), "two roles or more"));
+  CHECK(contains(problems_of(het + R"("steps": [{"name": "a", "command": ["a"]}])"),
+                 "two roles or more"));
+  CHECK(contains(problems_of(R"("roles": [{"name": "a", "command": ["a"], "requeue": true}])"),
+                 "`requeue` belongs to the whole job"));
+}
+
 TEST_CASE("parts that cannot be are refused, each by name") {
   const std::string text = problems_of(R"("command": ["x"], "hosts": "n1", "steps": [
     {"name": "a", "command": ["a"], "nodes": 0},
