@@ -196,7 +196,7 @@ Outcome<Said> run(std::vector<std::string> argv,
   if (error != 0)
     return failed("unreachable",
                   std::string("sbatch cannot be started: ") + std::strerror(error),
-                  "options that only sbatch knows need it in PATH");
+                  "heterogeneous jobs, and options that only sbatch knows, need it in PATH");
   while (::waitpid(pid, &said.status, 0) < 0 && errno == EINTR) {
   }
   return said;
