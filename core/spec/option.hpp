@@ -54,6 +54,8 @@ struct Option {
   bool is_rare = false;  // listed by --help-all and the manual pages only
   // Asked of the first job of a run, not of those that continue it: a dependency was met then.
   bool is_for_first_job = false;
+  // Asked of nodes: each role of a heterogeneous job says it for its own.
+  bool is_of_nodes = false;
 
   [[nodiscard]] std::string long_name() const;  // "--nodes"
   [[nodiscard]] std::string json_key() const;   // "nodes", "memory_mib"

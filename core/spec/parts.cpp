@@ -35,7 +35,7 @@ JobSpec common_options(const JobSpec& spec) {
 JobSpec job_options(const JobSpec& common, bool heterogeneous) {
   JobSpec job;
   for (const Option& row : options()) {
-    if (is_of_part(row) || (heterogeneous && is_of_nodes(row))) continue;
+    if (is_of_part(row) || (heterogeneous && row.is_of_nodes)) continue;
     if (!row.value.write || !row.value.read) continue;
     const nlohmann::json value = row.value.write(common);
     // It has been read before, or was checked as it was typed.
@@ -119,7 +119,7 @@ std::vector<std::string> own_demands(const Part& part) {
   std::vector<std::string> keys;
   const auto given = nlohmann::json::parse(part.given, nullptr, false);
   for (const Option& row : options())
-    if (is_of_nodes(row) && given.is_object() &&
+    if (row.is_of_nodes && given.is_object() &&
         (given.contains(row.file_key()) || given.contains(row.json_key())))
       keys.push_back("`" + row.file_key() + "`");
   return keys;

@@ -9,8 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 
 namespace dts::spec {
 namespace {
@@ -19,47 +17,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* k_others_end = "others end";
-
-// By long name. Of these, too, a role of a job that is not heterogeneous has only the job's.
-const std::set<std::string_view> k_of_nodes{"--partition",
-                                            "--account",
-                                            "--qos",
-                                            "--reservation",
-                                            "--constraint",
-                                            "--prefer",
-                                            "--nodelist",
-                                            "--exclude",
-                                            "--exclusive",
-                                            "--oversubscribe",
-                                            "--overcommit",
-                                            "--contiguous",
-                                            "--switches",
-                                            "--spread-job",
-                                            "--use-min-nodes",
-                                            "--mem",
-                                            "--mem-per-cpu",
-                                            "--mem-per-gpu",
-                                            "--tmp",
-                                            "--mincpus",
-                                            "--licenses",
-                                            "--network",
-                                            "--gres-flags",
-                                            "--gpu-bind",
-                                            "--gpu-freq",
-                                            "--power",
-                                            "--hint",
-                                            "--extra-node-info",
-                                            "--sockets-per-node",
-                                            "--cores-per-socket",
-                                            "--threads-per-core",
-                                            "--ntasks-per-socket",
-                                            "--ntasks-per-core",
-                                            "--gpus-per-socket",
-                                            "--core-spec",
-                                            "--thread-spec",
-                                            "--mem-bind",
-                                            "--cpu-freq",
-                                            "--tres-per-task"};
 
 const Option* row_of_key(const std::string& key) {
   for (const Option& row : options())
@@ -130,7 +87,7 @@ void read_part_key(const std::string& key,
   }
   const Option* row = row_of_key(key);
   // check_parts() knows whether the job is heterogeneous.
-  if (row != nullptr && !is_of_part(*row) && !(is_role && is_of_nodes(*row)))
+  if (row != nullptr && !is_of_part(*row) && !(is_role && row->is_of_nodes))
     return problems.push_back(reading.at_key(pointer, not_of_part(*row)));
   if (key == "steps" || key == "roles" || key == "schema")
     return problems.push_back(
@@ -166,10 +123,6 @@ bool is_of_part(const Option& row) {
   return row.group == Group::job && key != "job_name" && key != "heterogeneous";
 }
 
-bool is_of_nodes(const Option& row) {
-  return row.group == Group::slurm && k_of_nodes.count(row.long_name()) > 0;
-}
-
 void read_parts(const json& list,
                 const std::string& pointer,
                 const Reading& reading,
@@ -202,7 +155,7 @@ ordered_json parts_to_json(const JobSpec& spec) {
     if (are_roles) object["on_failure"] = part.on_failure == OnFailure::all ? "all" : "alone";
     if (part.until_others_end) object["until"] = k_others_end;
     for (const Option& row : options()) {
-      const bool is_own = is_of_part(row) || (spec.heterogeneous && is_of_nodes(row));
+      const bool is_own = is_of_part(row) || (spec.heterogeneous && row.is_of_nodes);
       if (!row.value.write || !is_own) continue;
       auto value = row.value.write(part.job);
       if (!value.is_null()) object[row.json_key()] = std::move(value);

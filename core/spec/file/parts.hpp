@@ -27,7 +27,4 @@ void read_parts(const nlohmann::json& list,
 // True for layout and program; what the scheduler is asked for is the whole job's.
 [[nodiscard]] bool is_of_part(const Option& row);
 
-// True for what the scheduler is asked of nodes: in a heterogeneous job each role asks for its own.
-[[nodiscard]] bool is_of_nodes(const Option& row);
-
 }  // namespace dts::spec

@@ -67,7 +67,7 @@ ordered_json schema_of_parts(bool are_roles) {
   if (are_roles) properties["on_failure"] = {{"enum", {"all", "alone"}}};
   if (are_roles) properties["until"] = {{"const", "others end"}};
   for (const Option& option : options()) {
-    if (!is_of_part(option) && !(are_roles && is_of_nodes(option))) continue;
+    if (!is_of_part(option) && !(are_roles && option.is_of_nodes)) continue;
     properties[option.file_key()] = schema_of_option(option);
     properties[option.json_key()] = schema_of_option(option);
   }

@@ -13,7 +13,8 @@ std::vector<Option> slurm_options() {
        .manual = R"(Partition.
 The default is the site's.
 )",
-       .variable = "SBATCH_PARTITION"},
+       .variable = "SBATCH_PARTITION",
+       .is_of_nodes = true},
       {.names = "-x,--exclude",
        .value = host_list(&JobSpec::exclude),
        .help = "nodes not to run on, e.g. n3 or n[1-2]",
@@ -24,7 +25,8 @@ or
 Nodes in quarantine (see
 .BR dtsubmit\-nodes (1))
 are excluded too, as long as enough others remain; they are printed with the reason.
-)"},
+)",
+       .is_of_nodes = true},
       {.names = "--spares",
        .value = count_if_any(&JobSpec::spares),
        .help = "spare nodes to replace failed ones [0]",
@@ -48,7 +50,8 @@ The default is the partition's.
        .manual = R"(Memory on each node, e.g. 16G or 4000M; 0 means all of it.
 )",
        .key = "memory_mib",
-       .variable = "SBATCH_MEM_PER_NODE"},
+       .variable = "SBATCH_MEM_PER_NODE",
+       .is_of_nodes = true},
       {.names = "--template",
        .value = text(&JobSpec::script_template, "NAME|FILE"),
        .help = "template of the batch script [sbatch]",
@@ -59,11 +62,13 @@ The default is the partition's.
       {.names = "-A,--account",
        .value = for_slurm("account", "NAME"),
        .help = "account to charge",
-       .variable = "SBATCH_ACCOUNT"},
+       .variable = "SBATCH_ACCOUNT",
+       .is_of_nodes = true},
       {.names = "-q,--qos",
        .value = for_slurm("qos", "NAME"),
        .help = "quality of service",
-       .variable = "SBATCH_QOS"},
+       .variable = "SBATCH_QOS",
+       .is_of_nodes = true},
       {.names = "--comment",
        .value = for_slurm("comment", "TEXT"),
        .help = "comment, shown by scontrol and squeue"},
