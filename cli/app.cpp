@@ -50,8 +50,7 @@ constexpr Verb k_verbs[] = {
     {"cluster", add_cluster},
 };
 
-// CLI11 compares each new option with all before, and takes a millisecond for the verbs that have
-// the options of a job: of these only the one that was typed is set up.
+// Only the one that was typed, if there is one.
 void add_verbs(CLI::App& app, const std::string& typed, Invocation& invocation) {
   const auto verb = std::find_if(
       std::begin(k_verbs), std::end(k_verbs), [&](const Verb& one) { return one.name == typed; });
@@ -114,7 +113,25 @@ std::vector<std::string> with_verb(std::vector<std::string> words) {
   return words;
 }
 
+// CLI11 compares each new option with all before, and takes more than a millisecond for those of a
+// job. So only those that are named are set up at first; false: what was typed has to be parsed
+// with all, for help or for what is wrong with it.
+bool parses_by_named_options(std::vector<std::string> words, Invocation& invocation) {
+  CLI::App app;
+  invocation.named = words;
+  add_verbs(app, words.front(), invocation);
+  invocation.named.clear();
+  try {
+    std::reverse(words.begin(), words.end());  // CLI11 takes them last first
+    app.parse(words);
+  } catch (const CLI::Error&) {
+    invocation.action = nullptr;
+  }
+  return invocation.action != nullptr;
+}
+
 Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation) {
+  if (parses_by_named_options(words, invocation)) return invocation.action();
   CLI::App app(
       "Takes a distributed training job from a login node through Slurm and back, with nothing "
       "lost.",
@@ -124,9 +141,9 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
   app.footer(
       "dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py   submits (`submit` may be "
       "omitted)\ndtsubmit COMMAND --help   shows more");
-  add_verbs(app, words.empty() ? "" : words.front(), invocation);
+  add_verbs(app, words.front(), invocation);
   try {
-    std::reverse(words.begin(), words.end());  // CLI11 takes them last first
+    std::reverse(words.begin(), words.end());
     app.parse(words);
   } catch (const CLI::Success& success) {
     return app.exit(success);

@@ -22,6 +22,8 @@ struct Invocation {
   std::vector<std::string> command;  // everything after `--`
   Action action;                     // set by the verb that was chosen
   bool all_options = false;          // --help-all: --help shows the rare ones, too
+  // Of a job's options only those that are named here are set up; empty: all.
+  std::vector<std::string> named;
 };
 
 // Each adds its subcommand to `app`; its final callback sets `invocation.action`.

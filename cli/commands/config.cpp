@@ -55,7 +55,7 @@ void add_config(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--schema", options->schema, "the JSON schema of job files");
   add_job_file(*verb, options->job);
   for (const spec::Group group : {spec::Group::job, spec::Group::hosts, spec::Group::slurm})
-    add_options(*verb, group, options->job);
+    add_options(*verb, group, options->job, invocation);
   verb->callback([options, &invocation] {
     invocation.action = [options, &invocation] { return act(*options, invocation.command); };
   });

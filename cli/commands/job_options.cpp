@@ -3,6 +3,7 @@
 
 #include "cli/commands/job_layers.hpp"
 #include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
 #include "core/run/ledger/policy.hpp"
 #include "core/spec/parts.hpp"
 #include "core/spec/size.hpp"
@@ -52,6 +53,15 @@ void add_option(CLI::App& verb, const spec::Option& row, JobOptions& options) {
   option->group(row.is_rare && !options.shows_rare ? "" : heading(row.group));
 }
 
+// "--nodes", "--nodes=2", "-N", "-N2"
+bool is_named(const spec::Option& row, const std::vector<std::string>& words) {
+  for (const std::string& name : split(row.names, ','))
+    for (const std::string& word : words)
+      if (name.starts_with("--") ? word.substr(0, word.find('=')) == name : word.starts_with(name))
+        return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> with_bare_values(std::vector<std::string> words) {
@@ -67,9 +77,13 @@ std::vector<std::string> with_bare_values(std::vector<std::string> words) {
   return words;
 }
 
-void add_options(CLI::App& verb, spec::Group group, JobOptions& options) {
+void add_options(CLI::App& verb,
+                 spec::Group group,
+                 JobOptions& options,
+                 const Invocation& invocation) {
   for (const spec::Option& row : spec::options())
-    if (row.group == group) add_option(verb, row, options);
+    if (row.group == group && (invocation.named.empty() || is_named(row, invocation.named)))
+      add_option(verb, row, options);
   options.groups.insert(group);
 }
 

@@ -3,6 +3,7 @@
 // them.
 #pragma once
 
+#include "cli/commands/command.hpp"
 #include "core/base/diagnostics.hpp"
 #include "core/base/result.hpp"
 #include "core/spec/file/layers.hpp"
@@ -37,7 +38,10 @@ struct JobOptions {
 [[nodiscard]] std::vector<std::string> with_bare_values(std::vector<std::string> words);
 
 // The options of one group.
-void add_options(CLI::App& verb, spec::Group group, JobOptions& options);
+void add_options(CLI::App& verb,
+                 spec::Group group,
+                 JobOptions& options,
+                 const Invocation& invocation);
 
 // The job file as the first word.
 void add_job_file(CLI::App& verb, JobOptions& options);

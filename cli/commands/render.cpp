@@ -83,7 +83,7 @@ void add_render(CLI::App& app, Invocation& invocation) {
       ->type_name("WHAT");
   add_job_file(*verb, options->job);
   for (const spec::Group group : {spec::Group::job, spec::Group::slurm})
-    add_options(*verb, group, options->job);
+    add_options(*verb, group, options->job, invocation);
   verb->callback([options, &invocation] {
     invocation.action = [options, &invocation] { return act(*options, invocation.command); };
   });

@@ -97,8 +97,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
       "options: --help-all.");
   options->job.shows_rare = invocation.all_options;
   add_job_file(*verb, options->job);
-  add_options(*verb, spec::Group::job, options->job);
-  add_options(*verb, spec::Group::hosts, options->job);
+  add_options(*verb, spec::Group::job, options->job, invocation);
+  add_options(*verb, spec::Group::hosts, options->job, invocation);
   verb->add_option(
           "--continue", options->again, "continue an earlier run: its folder, name, or `last`")
       ->type_name("RUN");

@@ -228,8 +228,8 @@ void add_submit(CLI::App& app, Invocation& invocation) {
       "the job's own.");
   options->job.shows_rare = invocation.all_options;
   add_job_file(*verb, options->job);
-  add_options(*verb, spec::Group::job, options->job);
-  add_options(*verb, spec::Group::slurm, options->job);
+  add_options(*verb, spec::Group::job, options->job, invocation);
+  add_options(*verb, spec::Group::slurm, options->job, invocation);
   verb->add_flag("-W,--wait", options->wait, "wait for the end and exit with the job's code");
   verb->add_flag(
       "--dry-run", options->dry_run, "print plan and script, submit nothing; needs no Slurm");
