@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace dts::drill {
 namespace {
 
@@ -18,28 +20,33 @@ constexpr std::chrono::seconds k_step_limit{60};  // in addition to the act itse
 std::vector<std::string> step_command(const Target& target,
                                       const std::vector<std::string>& nodes,
                                       Act act) {
-  return {"srun",
-          fmt::format("--jobid={}", target.job),
-          "--overlap",
-          fmt::format("--nodes={}", nodes.size()),
-          fmt::format("--ntasks={}", nodes.size()),
-          "--ntasks-per-node=1",
-          fmt::format("--nodelist={}", fmt::join(nodes, ",")),
-          "--cpus-per-task=1",
-          "--mem=0",
-          "--gres=none",
-          "--mpi=none",
-          "--quiet",
-          program_path(),
-          "drill-act",
-          "--act",
-          to_string(act),
-          "--run",
-          target.run.path,
-          "--attempt",
-          std::to_string(target.attempt),
-          "--rank",
-          std::to_string(target.rank)};
+  // srun takes the number of a heterogeneous job, and its component apart: "4711+1".
+  const std::string job = target.job.text();
+  const std::size_t plus = std::min(job.find('+'), job.size());
+  std::vector<std::string> step{"srun", "--jobid=" + job.substr(0, plus)};
+  if (plus < job.size()) step.push_back("--het-group=" + job.substr(plus + 1));
+  const std::vector<std::string> options{"--overlap",
+                                         fmt::format("--nodes={}", nodes.size()),
+                                         fmt::format("--ntasks={}", nodes.size()),
+                                         "--ntasks-per-node=1",
+                                         fmt::format("--nodelist={}", fmt::join(nodes, ",")),
+                                         "--cpus-per-task=1",
+                                         "--mem=0",
+                                         "--gres=none",
+                                         "--mpi=none",
+                                         "--quiet",
+                                         program_path(),
+                                         "drill-act",
+                                         "--act",
+                                         to_string(act),
+                                         "--run",
+                                         target.run.path,
+                                         "--attempt",
+                                         std::to_string(target.attempt),
+                                         "--rank",
+                                         std::to_string(target.rank)};
+  step.insert(step.end(), options.begin(), options.end());
+  return step;
 }
 
 }  // namespace

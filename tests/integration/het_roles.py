@@ -172,6 +172,16 @@ def chained(launcher):
         wait_for(60, "the end of both components", lambda: set(cluster.job_state(other.job).split()) == {"CANCELLED"})
 
 
+def drilled(launcher):
+    """A fire drill reaches the nodes of the second component."""
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
+        run = submit(cluster, **job(cluster, launcher))
+        begin(cluster, run)
+        said = cluster.dtsubmit("drill", "--yes", "--limit", "60s", "rank-kill", part(run, "train").path).stdout
+        check("rank_killed" in said and "restart" in said, said)
+        check(run.finish()["done"], f"{run.ledger()}")
+
+
 def rendered(launcher):
     """The script is that of a heterogeneous job for sbatch, too; `dtsubmit render` prints it."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
@@ -227,4 +237,4 @@ def refused():
 
 if __name__ == "__main__":
     scenario, *launcher = sys.argv[1:]
-    {f.__name__: f for f in (preempted, component, orders, out_of_time, lost_node, variables, chained, rendered, refused)}[scenario](*launcher)
+    {f.__name__: f for f in (preempted, component, orders, out_of_time, lost_node, variables, chained, drilled, rendered, refused)}[scenario](*launcher)
