@@ -136,7 +136,7 @@ def lost_node(launcher):
 
 
 # Prints what a GPU program would look at.
-SHOWS = "env | grep -E '^(CUDA_VISIBLE_DEVICES|SLURM_(JOB_GPUS|JOB_NUM_NODES|NTASKS|MEM_PER_NODE|JOB_PARTITION)|SLURM.*HET)=' | sort"
+SHOWS = "env | grep -E '^(CUDA_VISIBLE_DEVICES|SLURM_(JOB_GPUS|JOB_NUM_NODES|NTASKS|MEM_PER_NODE|JOB_PARTITION)|SLURM_[A-Z_]*HET[A-Z_0-9]*)=' | sort"
 
 
 def variables(launcher):
