@@ -3,7 +3,7 @@
 // as a successor, waits for the scheduler, or is cancelled. One thread.
 #pragma once
 
-#include "core/launch/agent/chain_keeper.hpp"
+#include "core/launch/agent/after/chain_keeper.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/launch/job/job_watch.hpp"
 #include "core/run/ledger/decision.hpp"

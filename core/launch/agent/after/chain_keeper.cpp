@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/launch/agent/chain_keeper.hpp"
+#include "core/launch/agent/after/chain_keeper.hpp"
 
 #include "core/base/os/log.hpp"
 #include "core/plugin/scheduler.hpp"
