@@ -5,6 +5,7 @@
 #include "core/spec/file/parts.hpp"
 #include "core/spec/size.hpp"
 #include "core/spec/validate.hpp"
+#include "core/spec/values/values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,19 +32,42 @@ JobSpec common_options(const JobSpec& spec) {
   return common;
 }
 
-// What only the whole job can say: a stored part says all the rest itself.
-JobSpec job_options(const JobSpec& common, bool heterogeneous) {
+// A job with some of another one's options, and the built-in values of all others.
+template <typename Keeps>
+JobSpec with_options(const JobSpec& from, const Keeps& keeps) {
   JobSpec job;
   for (const Option& row : options()) {
-    if (is_of_part(row) || (heterogeneous && row.is_of_nodes)) continue;
-    if (!row.value.write || !row.value.read) continue;
-    const nlohmann::json value = row.value.write(common);
+    if (!row.value.write || !row.value.read || !keeps(row)) continue;
+    const nlohmann::json value = row.value.write(from);
     // It has been read before, or was checked as it was typed.
     if (!value.is_null()) [[maybe_unused]]
       const auto read = row.value.read(value, job);
   }
+  return job;
+}
+
+// What only the whole job can say: a stored part says all the rest itself.
+JobSpec job_options(const JobSpec& common, bool heterogeneous) {
+  JobSpec job = with_options(common, [&](const Option& row) {
+    return !is_of_part(row) && !(heterogeneous && row.is_of_nodes);
+  });
   job.nodes = 1;
   return job;
+}
+
+// Whether the part has "" or an empty list for the option: the built-in value instead of the job's.
+bool takes_back(const nlohmann::json& given, const Option& row) {
+  for (const std::string& key : {row.file_key(), row.json_key()})
+    if (const auto value = given.find(key); value != given.end())
+      return value->empty() || *value == "";
+  return false;
+}
+
+JobSpec without_taken_back(const nlohmann::json& given, const JobSpec& job) {
+  const auto& rows = options();
+  const bool any = std::any_of(
+      rows.begin(), rows.end(), [&](const Option& row) { return takes_back(given, row); });
+  return any ? with_options(job, [&](const Option& row) { return !takes_back(given, row); }) : job;
 }
 
 // A size that the part gives itself replaces the job's of the same kind, and does not contradict
@@ -54,8 +78,8 @@ void leave_out_sizes(const nlohmann::json& given, JobSpec& job) {
         keys.begin(), keys.end(), [&](const char* key) { return given.contains(key); });
   };
   const auto gres = given.find("gres");
-  const bool says_gres =
-      gres != given.end() && gres->is_string() && gres->get<std::string>().starts_with("gpu");
+  const bool says_gres = gres != given.end() && gres->is_string() &&
+                         !split_gres(gres->get<std::string>()).gpus.empty();
   if (says_gres || says({"gpus_per_node", "gpus", "gpus_per_task"})) {
     job.gpus_per_node.reset();
     job.gpu_type.clear();
@@ -81,7 +105,10 @@ void resolve(const JobSpec& common,
   const auto at = [](const std::string& pointer, Error error) {
     return Diagnostic{pointer, std::move(error.message), std::move(error.hint)};
   };
-  if (object.is_object() && !part.is_stored) leave_out_sizes(object, part.job);
+  if (object.is_object() && !part.is_stored) {
+    part.job = without_taken_back(object, part.job);
+    leave_out_sizes(object, part.job);
+  }
   const auto spelling = part.is_stored ? Spelling::stored : Spelling::typed;
   if (object.is_object()) read_keys(object, "", {at, at, spelling}, part.job, found);
   settle_size(part.job, found);

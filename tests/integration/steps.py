@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of several programs on a private Slurm of two nodes: steps with different layouts, preempted in the middle of the
-second; a step that fails; one that uses up its own time; a stop and a requeue; an agent that is killed: steps.py SCENARIO."""
+second; a step that fails; one that uses up its own time, and one that uses up the job's; a stop and a requeue; agents that are
+killed; one job after another: steps.py SCENARIO."""
 import glob
 import json
 import os
@@ -104,6 +105,59 @@ def out_of_time():
         check(run.finish()["done"], f"{run.ledger()}")
 
 
+def at_the_limit():
+    """The job's time is over in the second step: it saves, and goes on from there in the requeued job."""
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
+        stop = cluster.place + "/stop"
+        run = submit(cluster, time="2:00", signal_margin="30s",
+                     steps=[{"name": "prep", "command": ["true"]}, {"name": "train", "command": ["sh", "-c", SLEEPER.format(stop=stop)]},
+                            {"name": "evaluate", "command": ["true"]}])
+        train = part(run, "train")
+        wait_for_ranks(train, 2)
+        open(stop, "w").close()
+        check(run.finish()["done"], f"{run.ledger()}")
+        check(causes(run) == ["time_limit", "completed"] and causes(train) == ["time_limit", "completed"], f"{causes(run)}, {causes(train)}")
+        check(starts(part(run, "prep")) == 1 and starts(part(run, "evaluate")) == 1, "the other steps ran once")
+
+
+def agent_killed():
+    """kill -9 of the whole run's agent: nothing of the step stays behind, and `requeue` goes on with it."""
+    with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
+        stop = cluster.place + "/stop"
+        run = submit(cluster, steps=[{"name": "prep", "command": ["true"]},
+                                     {"name": "train", "nodes": 2, "command": ["sh", "-c", SLEEPER.format(stop=stop)]}])
+        train = part(run, "train")
+        wait_for_ranks(train)
+        agents = [pid for pid, argv in run.processes() if argv[1:2] == ["agent"] and run.path in argv]
+        check(len(agents) == 1, f"one agent of the whole run: {agents}")
+        os.kill(agents[0], signal.SIGKILL)
+        wait_for(120, "the job's end", lambda: cluster.job_state(run.job) not in ("RUNNING", "COMPLETING"))
+        wait_for(60, "no process of the step", lambda: not run.processes() and not train.processes())
+        open(stop, "w").close()
+        if cluster.job_state(run.job) not in ("PENDING", "RUNNING"):
+            cluster.dtsubmit("requeue", run.path)
+        wait_for(60, "the next attempt", lambda: starts(run) == 2)
+        check(run.finish()["done"], f"{run.ledger()}")
+        check(causes(run) == ["agent_lost", "completed"], f"{causes(run)}")
+        check(starts(part(run, "prep")) == 1 and starts(train) == 2, "the first step is not repeated")
+
+
+def chained():
+    """Steps in a chain of jobs: the second job goes on in the step that the first one's time ended."""
+    with Cluster("linuxproc", nodes=1, gpus=0, grace=5) as cluster:
+        stop = cluster.place + "/stop"
+        run = submit(cluster, time="2:00", signal_margin="30s", chain=3,
+                     steps=[{"name": "prep", "command": ["true"]}, {"name": "train", "command": ["sh", "-c", SLEEPER.format(stop=stop)]}])
+        train = part(run, "train")
+        wait_for_ranks(train, 2)
+        open(stop, "w").close()
+        wait_for(120, "the end", lambda: causes(run)[-1:] == ["completed"])
+        jobs = [event["job"] for event in run.ledger() if event["event"] == "attempt_started"]
+        check(len(set(jobs)) == 2, f"two jobs: {jobs}")
+        check(starts(part(run, "prep")) == 1 and causes(train) == ["time_limit", "completed"], f"{causes(run)}, {causes(train)}")
+        wait_for(60, "the third job is cancelled", lambda: not cluster.run("squeue", "--noheader").stdout.strip())
+
+
 def stopped():
     """`stop` while the second step runs, `requeue`, an agent of a part killed, the whole job requeued by hand: it ends well."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
@@ -148,4 +202,4 @@ def lost_node():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, fails, out_of_time, stopped, lost_node)}[sys.argv[1]]()
+    {f.__name__: f for f in (preempted, fails, out_of_time, at_the_limit, agent_killed, chained, stopped, lost_node)}[sys.argv[1]]()

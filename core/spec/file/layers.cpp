@@ -3,6 +3,7 @@
 
 #include "core/base/text/json_bytes.hpp"
 #include "core/base/text/text.hpp"
+#include "core/spec/values/values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,10 +38,24 @@ const Option* option_named(const std::string& long_name) {
   return nullptr;
 }
 
-bool hides(const std::string& key, const std::string& other) {
-  if (key == other) return true;
+GresItems gres_of(const Setting& setting) {
+  const bool is_gres = setting.key == "gres" && setting.value->is_string();
+  return is_gres ? split_gres(setting.value->get<std::string>()) : GresItems{};
+}
+
+// A later layer takes the place of an earlier one's GPUs, --gpus-per-node or --gres=gpu, unless
+// other items of --gres would go with them.
+bool hides_gpus(const Setting& later, const Setting& earlier) {
+  const GresItems gres = gres_of(earlier);
+  const bool are_gpus =
+      earlier.key == "gpus_per_node" || (!gres.gpus.empty() && gres.others.empty());
+  return are_gpus && (later.key == "gpus_per_node" || !gres_of(later).gpus.empty());
+}
+
+bool hides(const Setting& later, const Setting& earlier) {
+  if (later.key == earlier.key || hides_gpus(later, earlier)) return true;
   return std::any_of(k_alternatives.begin(), k_alternatives.end(), [&](const auto& words) {
-    return words.count(key) > 0 && words.count(other) > 0;
+    return words.count(later.key) > 0 && words.count(earlier.key) > 0;
   });
 }
 
@@ -148,9 +163,8 @@ Layer settle(const std::vector<Layer>& layers) {
       return position_of(a.key) < position_of(b.key);
     });
     const auto is_hidden = [&layer](const Setting& earlier) {
-      return std::any_of(layer.begin(), layer.end(), [&](const Setting& later) {
-        return hides(later.key, earlier.key);
-      });
+      return std::any_of(
+          layer.begin(), layer.end(), [&](const Setting& later) { return hides(later, earlier); });
     };
     settled.erase(std::remove_if(settled.begin(), settled.end(), is_hidden), settled.end());
     settled.insert(settled.end(), layer.begin(), layer.end());

@@ -9,7 +9,10 @@ namespace dts::spec {
 using nlohmann::json;
 
 Result<std::uint64_t> whole_number(const json& value, std::uint64_t most) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
+  // What is written here and not yet parsed again is signed.
+  const bool is_whole =
+      value.is_number_integer() && (value.is_number_unsigned() || value.get<std::int64_t>() >= 0);
+  if (!is_whole || value.get<std::uint64_t>() > most)
     return fail(Errc::invalid, fmt::format("expected a whole number of 0 to {}", most));
   return value.get<std::uint64_t>();
 }

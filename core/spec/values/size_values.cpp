@@ -74,23 +74,29 @@ Result<TypedGpus> gres_gpus(const std::string& rest) {
 }
 
 Result<void> parse_gres(const std::string& typed, JobSpec& spec) {
-  std::vector<std::string> others;
-  for (const std::string& item : split(typed, ',')) {
-    const std::string name = item.substr(0, item.find_first_of(":="));
-    if (name == "none" || name.empty()) continue;
-    if (name != "gpu" && name != "gres/gpu" && name != "gres:gpu") {
-      others.push_back(item);
-      continue;
-    }
-    const std::string rest = name.size() < item.size() ? item.substr(name.size() + 1) : "";
-    DTS_ASSIGN(const TypedGpus gpus, gres_gpus(rest));
+  const GresItems items = split_gres(typed);
+  for (const std::string& item : items.gpus) {
+    DTS_ASSIGN(const TypedGpus gpus, gres_gpus(item));
     DTS_TRY(set_gpus_per_node(gpus, spec));
   }
-  if (!others.empty()) spec.slurm["gres"] = join(others, ",");
+  if (!items.others.empty()) spec.slurm["gres"] = join(items.others, ",");
   return {};
 }
 
 }  // namespace
+
+GresItems split_gres(const std::string& text) {
+  GresItems items;
+  for (const std::string& item : split(text, ',')) {
+    const std::string name = item.substr(0, item.find_first_of(":="));
+    if (name == "none" || name.empty()) continue;
+    if (name == "gpu" || name == "gres/gpu" || name == "gres:gpu")
+      items.gpus.push_back(name.size() < item.size() ? item.substr(name.size() + 1) : "");
+    else
+      items.others.push_back(item);
+  }
+  return items;
+}
 
 Value node_count() {
   Value value = count(&JobSpec::nodes, 1);

@@ -86,6 +86,14 @@ struct TypedGpus {
 
 [[nodiscard]] Result<TypedGpus> parse_gpus(const std::string& text);
 
+// What --gres asks of each node, "gpu:a100:4,nvme:1".
+struct GresItems {
+  std::vector<std::string> gpus;    // without the first word, "a100:4"
+  std::vector<std::string> others;  // "nvme:1"
+};
+
+[[nodiscard]] GresItems split_gres(const std::string& text);
+
 // --gpus-per-node: as parse_gpus().
 [[nodiscard]] Value gpus_per_node();
 

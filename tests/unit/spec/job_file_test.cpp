@@ -195,6 +195,18 @@ TEST_CASE("a later layer overrides by key, and hides the other words for the sam
   CHECK(merged({job, layer("partition = \"\"\nmodule = []")}).partition.empty());
 }
 
+TEST_CASE("the GPUs of a later layer take the place of an earlier one's in either spelling") {
+  const auto gpus = [](const char* earlier, const char* later) {
+    return merged({layer(earlier), layer(later)}).gpus_per_node;
+  };
+  CHECK(gpus("gpus_per_node = 4", "gres = \"gpu:8\"") == 8U);
+  CHECK(gpus("gres = \"gpu:a100:4\"", "gpus_per_node = 2") == 2U);
+  const JobSpec both = merged({layer("gpus_per_node = 4"), layer("gres = \"gpu:8,nvme:1\"")});
+  CHECK(both.gpus_per_node == 8U);
+  CHECK(both.slurm.at("gres") == "nvme:1");
+  CHECK(gpus("gpus_per_node = 4", "gres = \"nvme:1\"") == 4U);
+}
+
 TEST_CASE("a problem of an option is named where its value was written") {
   Diagnostics problems{{"--nodes", "at least 1, not 0"}, {"command", "empty"}, {"size", "other"}};
   locate(layer("\nnodes = 0\ncommand = []\n"), problems);

@@ -90,6 +90,21 @@ TEST_CASE("a size that a step gives itself replaces the job's") {
   CHECK(steps[3].job.gpu_type == "a100");
 }
 
+TEST_CASE("an empty text or list in a step takes back what the job says") {
+  const auto spec = typed_job(
+      R"("container": "/a.sif", "setup": ["ulimit -c 0"], "partition": "low", "signal_margin": "9", "steps": [
+        {"name": "prep", "container": "", "setup": [], "gpus_per_node": 2, "command": ["a"]},
+        {"name": "train", "command": ["b"]}])");
+  const auto& steps = parts_of(*spec);
+  CHECK(steps[0].job.container.image.empty());
+  CHECK(steps[0].job.setup.empty());
+  CHECK(steps[0].job.partition == "low");
+  CHECK(steps[0].job.signal_margin == std::chrono::seconds(9));
+  CHECK(steps[0].job.gpus_per_node == 2U);
+  CHECK(steps[1].job.container.image == "/a.sif");
+  CHECK(steps[1].job.setup.size() == 1);
+}
+
 TEST_CASE("a change of the job's options reaches the parts that say nothing else") {
   auto spec = typed_job(k_three);
   spec->nodes = 4;
@@ -124,6 +139,17 @@ TEST_CASE("steps and roles survive their JSON") {
       CHECK(parts_of(*back)[i].until_others_end == parts_of(*spec)[i].until_others_end);
     }
   }
+}
+
+TEST_CASE("what the job says for all is in the parts of a stored job, numbers too") {
+  const auto typed = typed_job(
+      R"("signal_margin": "9", "time": "2:00:00", "memory_mib": 64, "steps": [{"name": "prep", "command": ["a"]}])");
+  const auto stored = from_json(to_json(*typed), "spec.json");
+  REQUIRE(stored);
+  const JobSpec& step = parts_of(*stored).at(0).job;
+  CHECK(step.signal_margin == std::chrono::seconds(9));
+  CHECK(step.time == std::chrono::hours(2));
+  CHECK(step.memory_mib == 64U);
 }
 
 TEST_CASE("a role has one node unless it says otherwise, and the spares are the job's") {
