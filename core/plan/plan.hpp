@@ -88,6 +88,7 @@ struct Plan {
   std::vector<Reason> reasons;
   // Of a role of a heterogeneous job: which of the job's components its nodes are.
   std::optional<unsigned> component{};
+  bool hides_gpus = false;  // of a part that has none of the job's GPUs: its ranks see none
 };
 
 // Layout of `spec`; every problem at once. With `cluster` known, what cannot run is refused:

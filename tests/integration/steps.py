@@ -78,6 +78,20 @@ def preempted():
         check("evaluate has" in cluster.dtsubmit("logs", run.path + "/evaluate").stdout, "logs of a part by its name")
 
 
+def some_gpus():
+    """Steps with none, one and all of the job's GPUs: their ranks see these."""
+    show = ["sh", "-c", "echo sees ${CUDA_VISIBLE_DEVICES-all}."]
+    for launcher in "srun", "mpirun":
+        with Cluster("linuxproc", nodes=1, gpus=2, grace=5) as cluster:
+            run = submit(cluster, launcher=launcher, steps=[
+                {"name": "none", "gpus_per_node": 0, "command": show}, {"name": "one", "gpus_per_node": 1, "command": show},
+                {"name": "both", "gpus_per_node": 2, "command": show}])
+            check(run.finish()["done"], f"{run.ledger()}")
+            seen = {name: [log_of(part(run, name), rank=rank).split("sees ")[1].split(".")[0] for rank in range(ranks)]
+                    for name, ranks in (("none", 1), ("one", 1), ("both", 2))}
+            check(seen == {"none": [""], "one": ["0"], "both": ["0", "1"]}, f"{launcher}: {seen}")
+
+
 def fails():
     """A step that fails ends the run, with its cause in `why`; those after it are not begun."""
     with Cluster("linuxproc", nodes=2, gpus=0, grace=5) as cluster:
@@ -202,4 +216,4 @@ def lost_node():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preempted, fails, out_of_time, at_the_limit, agent_killed, chained, stopped, lost_node)}[sys.argv[1]]()
+    {f.__name__: f for f in (preempted, some_gpus, fails, out_of_time, at_the_limit, agent_killed, chained, stopped, lost_node)}[sys.argv[1]]()

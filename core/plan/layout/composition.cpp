@@ -116,9 +116,12 @@ tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spe
   if (!job) add_new("", std::move(job).error(), problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   made.job = *std::move(job);
-  if (spec.heterogeneous)
-    for (std::size_t i = 0; i < made.parts.size(); ++i)
+  for (std::size_t i = 0; i < made.parts.size(); ++i) {
+    if (spec.heterogeneous)
       made.parts[i].component = static_cast<unsigned>(i);
+    else
+      made.parts[i].hides_gpus = made.parts[i].gpus_per_node == 0 && made.job.gpus_per_node > 0;
+  }
   share_spares(spec, made.job, made.parts);
   return made;
 }

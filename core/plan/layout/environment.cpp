@@ -150,6 +150,9 @@ void add_libraries(Environment& variables,
     variables.emplace_back("NCCL_IB_HCA", "=" + world.rendezvous.hcas);
   if (!rank.nics.empty()) variables.emplace_back("UCX_NET_DEVICES", join(rank.nics, ","));
   add_openmp(variables, rank, plan);
+  // An empty list hides all devices (CUDA C++ Programming Guide, HIP's environment variables).
+  if (rank.gpus.empty() && plan.hides_gpus)
+    variables.insert(variables.end(), {{"CUDA_VISIBLE_DEVICES", ""}, {"ROCR_VISIBLE_DEVICES", ""}});
   if (rank.gpus.empty()) return;
   variables.emplace_back("CUDA_VISIBLE_DEVICES", join(rank.gpus, ","));
   variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");

@@ -40,6 +40,13 @@ bool read(const json& object, const char* key, std::string& value) {
   return true;
 }
 
+bool read(const json& object, const char* key, bool& value) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_boolean()) return false;
+  value = found->get<bool>();
+  return true;
+}
+
 bool read(const json& object, const char* key, std::vector<std::string>& value) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_array()) return false;
@@ -128,6 +135,7 @@ std::string to_json(const Plan& plan) {
   if (plan.spares > 0) value["spares"] = plan.spares;
   if (!plan.exclude.empty()) value["exclude"] = plan.exclude;
   if (plan.component) value["component"] = *plan.component;
+  if (plan.hides_gpus) value["hides_gpus"] = true;
   if (!plan.hosts.empty()) {
     ordered_json hosts = ordered_json::array();
     for (const HostSlots& host : plan.hosts)
@@ -194,6 +202,7 @@ constexpr Member k_members[] = {
        return read(object, "component", plan.component.emplace());
      },
      true},
+    DTS_OPTIONAL(hides_gpus),
     {"hosts", read_hosts}};
 
 }  // namespace

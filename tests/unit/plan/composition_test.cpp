@@ -44,6 +44,9 @@ TEST_CASE("the job of several steps has room for each of them") {
   CHECK(made.parts[1].world_size == 12);
   CHECK(made.parts[2].world_size == 1);
   for (const Plan& part : made.parts) CHECK(part.spares == 0);
+  for (const Plan& part : made.parts) CHECK(part.hides_gpus == (part.gpus_per_node == 0));
+  CHECK(made.parts[0].hides_gpus);
+  CHECK(plan_from_json(to_json(made.parts[0]))->hides_gpus);
   const Names all{"n0", "n1", "n2"};
   CHECK(nodes_of_part(made.parts, false, 0, all) == Names{"n0"});
   CHECK(nodes_of_part(made.parts, false, 1, all) == all);
