@@ -3,12 +3,14 @@
 """Launchers of processes behind other programs, on two nodes of a private Slurm: one on each node, and one world.
 
 torchrun is Debian's. uv and composer are stand-ins of the same command line, as neither is in Debian: the first runs
-its words, the second passes what it is given on to torchrun."""
+its words, the second passes what it is given on to torchrun. With `real`, the programs are those of PyPI: accelerate,
+lightning and uv, beside a newer torchrun."""
 import glob
 import os
 import re
+import sys
 
-from checks import check
+from checks import check, skip
 from frameworks_support import PYTHON, TORCHRUN, need
 from main_job_support import Cluster
 
@@ -46,6 +48,38 @@ def world(run):
     return sorted((int(rank), int(size)) for rank, size in said)
 
 
+def check_worlds(runs):
+    for name, run in runs.items():
+        check(run.finish()["done"], f"{name}: done")
+        check(world(run) == [(rank, 4) for rank in range(4)], f"{name}: one world of 4: {world(run)}")
+
+
+def real():
+    """As their users type them; `--multi_gpu` is what accelerate takes for granted where there are GPUs."""
+    print(*(f"{module} {need(module)}" for module in ("torch", "accelerate", "lightning")), sep=", ")
+    programs = os.path.dirname(PYTHON)
+    if not os.path.exists(programs + "/uv"):
+        skip(f"no {programs}/uv")
+    os.environ["PATH"] = programs + ":" + os.environ["PATH"]
+    with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
+        say = cluster.place + "/say.py"
+        with open(say, "w") as file:
+            file.write(SAY)
+        accelerate = "accelerate launch --multi_gpu"
+        cases = {
+            "torchrun": ["torchrun", say],
+            "python -m": [PYTHON, "-m", "torch.distributed.run", say],
+            "bash -c": ["bash", "-c", f"cd / && A=b exec torchrun {say}"],
+            "uv run": ["uv", "run", "--no-project", "--python", PYTHON, "torchrun", say],
+            "accelerate": [*accelerate.split(), say],
+            "accelerate with --num_processes": [*accelerate.split(), "--num_processes", "4", say],
+            "accelerate in bash -c": ["bash", "-c", f"{accelerate} {say} | cat; exit ${{PIPESTATUS[0]}}"],
+            "python -m accelerate": [PYTHON, "-m", "accelerate.commands.launch", "--multi_gpu", say],
+            "fabric": ["fabric", "run", "--accelerator", "cpu", "--strategy", "ddp", say],
+        }
+        check_worlds({name: cluster.submit("--nodes", "2", "--gpus-per-node", "2", "--", *command) for name, command in cases.items()})
+
+
 def main():
     need("torch")
     with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
@@ -67,13 +101,11 @@ def main():
         layout = ["--nodes", "2", "--gpus-per-node", "2"]
         runs = {name: cluster.submit(*layout, "--", *command) for name, command in cases.items()}
         runs["--per-node"] = cluster.submit(*layout, "--per-node", "--", f"{place}/train.sh")
-        for name, run in runs.items():
-            check(run.finish()["done"], f"{name}: done")
-            check(world(run) == [(rank, 4) for rank in range(4)], f"{name}: one world of 4: {world(run)}")
+        check_worlds(runs)
         twice = cluster.dtsubmit("--runs", cluster.runs, *layout, "--ntasks-per-node", "2", "--", "env", torchrun, say, code=3)
         for words in ("2 of it would start 4", "omit --ntasks-per-node", "--per-rank"):
             check(words in " ".join(twice.stderr.split()), f"one for each rank is refused: `{words}`")
 
 
 if __name__ == "__main__":
-    main()
+    real() if sys.argv[1:] == ["real"] else main()
