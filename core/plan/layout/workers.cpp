@@ -4,6 +4,8 @@
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/program/own_launcher.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace dts::plan {
@@ -34,6 +36,10 @@ void choose_workers(Plan& plan, const spec::JobSpec& spec, const OwnLauncher& la
   const std::string name = is_known ? launcher.name : "--per-node";
   const auto asked = is_known ? asked_workers(launcher, plan.nodes) : std::nullopt;
   plan.workers_per_task = asked.value_or(std::max(1U, plan.gpus_per_node));
+  if (is_known && option_of(launcher, launcher.single)) {
+    plan.workers_per_task = 1;
+    return decide(plan, "workers-per-task", 1, fmt::format("{} of {}", launcher.single, name));
+  }
   decide(plan,
          "workers-per-task",
          plan.workers_per_task,
@@ -53,6 +59,16 @@ void check_workers(const Plan& plan,
                         "contradicts --ntasks-per-node " + std::to_string(*spec.ntasks_per_node),
                         "omit --ntasks-per-node"});
   const std::string name = launcher.name.empty() ? "--per-node" : launcher.name;
+  if (const auto asked = asked_workers(launcher, plan.nodes);
+      plan.workers_per_task == 1 && asked.value_or(1) > 1)
+    problems.push_back(
+        {"command",
+         fmt::format("{} with {} starts one process on each node, not the {} of {}",
+                     name,
+                     launcher.single,
+                     *asked,
+                     first_word(launcher.count)),
+         fmt::format("start the ranks without it: --ntasks-per-node {} -- python3 ...", *asked)});
   const auto& families = spec.frameworks;
   if (plan.workers_per_task > 0 &&
       std::find(families.begin(), families.end(), "torch") == families.end())

@@ -19,6 +19,8 @@ struct KnownLauncher {
   std::initializer_list<ToldOption> told{};
   // For several nodes, where no options can give it its place.
   std::string_view instead{};
+  std::string_view
+      single{};  // with this option it starts one process on a node, whatever `count` says
 };
 
 [[nodiscard]] std::span<const KnownLauncher> known_launchers();

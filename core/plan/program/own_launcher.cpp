@@ -63,6 +63,7 @@ OwnLauncher Search::in_table(const std::string& name, CommandWords words, std::s
   found.counts_all = known.counts_all;
   found.told = known.told;
   found.instead = known.instead;
+  found.single = known.single;
   return found;
 }
 

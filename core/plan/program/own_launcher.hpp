@@ -45,6 +45,7 @@ struct OwnLauncher {
   bool counts_all = false;
   std::vector<ToldOption> told{};
   std::string_view instead{};
+  std::string_view single{};
   std::string hidden_behind{};  // the wrapper that gives it none of our variables; empty: none does
 };
 

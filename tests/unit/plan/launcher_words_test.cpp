@@ -98,6 +98,19 @@ TEST_CASE("launchers without variables get their place in the job as options") {
   CHECK(node_command(spec, 0).empty());
 }
 
+// As accelerate 1.15 does without mpirun's hosts: launch_command() in commands/launch.py.
+TEST_CASE("accelerate on CPUs starts one process on each node, whatever its count says") {
+  spec::JobSpec spec = request(2, 0);
+  spec.command = {"accelerate", "launch", "--cpu", "t.py"};
+  CHECK(planned(spec).workers_per_task == 1);
+  CHECK(planned(spec).world_size == 2);
+  spec.command = {"accelerate", "launch", "--cpu", "--num_processes=2", "t.py"};
+  CHECK(planned(spec).workers_per_task == 1);
+  spec.command = {"accelerate", "launch", "--cpu", "--num_processes", "4", "t.py"};
+  CHECK(contains(refused(spec).at(0).message, "one process on each node, not the 2"));
+  CHECK(contains(refused(spec).at(0).hint, "--ntasks-per-node 2"));
+}
+
 TEST_CASE(
     "one node needs no place, and a launcher that cannot be given one is refused on several") {
   spec::JobSpec spec = request(1, 8);
