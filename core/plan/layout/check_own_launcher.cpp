@@ -22,15 +22,16 @@ bool is_told_its_node(const OwnLauncher& launcher) {
 
 Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) {
   const std::uint64_t all = std::uint64_t{plan.ntasks_per_node} * plan.workers_per_task;
+  const std::string count(launcher.count.substr(0, launcher.count.find(' ')));
   return {plan.hosts.empty() ? "--ntasks-per-node" : "--hosts",
-          fmt::format("{} starts the {} processes of a node itself: {} of it would start {}",
+          fmt::format("{} starts the processes of a node itself: {} of it would start {}",
                       shown(launcher),
-                      plan.workers_per_task,
                       plan.ntasks_per_node,
                       all),
           plan.hosts.empty()
-              ? "omit --ntasks-per-node: one is started on each node; --per-rank starts one for "
-                "each rank nevertheless"
+              ? fmt::format("omit --ntasks-per-node: one is started on each node{}; --per-rank "
+                            "starts one for each rank nevertheless",
+                            count.empty() ? "" : ", with as many processes as " + count + " says")
               : "name each host once, without a number of ranks"};
 }
 
