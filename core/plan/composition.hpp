@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of a job of several programs: of each of them, and of the job that has room for all.
-// Pure.
+// The layouts of a job's programs, and of the job that has room for all of them. Pure.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -11,21 +10,21 @@
 namespace dts::plan {
 
 struct Composition {
-  Plan job;                 // what the scheduler is asked for
+  Plan job;                 // what is requested from the scheduler
   std::vector<Plan> parts;  // in the order of the steps or roles
 };
 
-// Steps share the job's nodes, one after another: the job has as many as the largest of them, and
-// with --spares the rest of the job's nodes are spare to each. Roles add up; the job's spares are
-// those of the largest. A node of the job has the most cores and GPUs that a part needs on one.
-// Roles of a heterogeneous job are its components, in their order, and have what they ask for; the
-// plan of the whole then only says how many nodes there are. Every problem at once, those of a part
-// with its name.
+// Steps share the job's nodes, one after another: the job has as many nodes as its largest step,
+// and with --spares each step treats the nodes that it does not use as spare nodes. Roles add up,
+// and the job has as many spare nodes as the role with the most. Each node of the job has the most
+// cores and GPUs that any part needs on a node. Roles of a heterogeneous job are its components, in
+// order, and get what they ask for; the plan of the whole then only gives the number of nodes.
+// Reports every problem at once, with the name of the part if it is a part's.
 [[nodiscard]] tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spec,
                                                                       const ClusterView& cluster,
                                                                       const std::string& trainer);
 
-// The nodes of part `index` among all of the job, spare ones included.
+// The nodes of part `index`, spare nodes included; `all` are the job's.
 [[nodiscard]] std::vector<std::string> nodes_of_part(const std::vector<Plan>& parts,
                                                      bool are_roles,
                                                      std::size_t index,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layout of a job before it is submitted, and again, for real, inside it. Pure: no I/O, no
-// clock.
+// The layout of a job, first before submission, and finally inside the job. Pure: no I/O, no clock.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -20,7 +19,7 @@
 
 namespace dts::plan {
 
-// What is known of the cluster before submission; empty vectors mean "unknown".
+// What is known about the cluster before submission; empty vectors mean "unknown".
 struct ClusterView {
   struct Node {
     std::string name;
@@ -30,7 +29,7 @@ struct ClusterView {
     bool up = true;  // false: down, drained or failed; it may be back before the job begins
   };
 
-  // A node that jobs should do without, where they can.
+  // A node that jobs should avoid if they can.
   struct Avoided {
     std::string name;
     std::string why;  // "in quarantine until ..."
@@ -45,13 +44,13 @@ struct ClusterView {
 
   std::vector<Node> nodes;
   std::vector<Partition> partitions;
-  std::vector<Avoided> avoided;      // those that have been longest first
-  std::uint32_t max_array_size = 0;  // indices of job arrays are below it; 0: unknown
+  std::vector<Avoided> avoided;      // those avoided longest come first
+  std::uint32_t max_array_size = 0;  // upper bound of array indices, exclusive; 0: unknown
 };
 
 // A decision and why, for `dtsubmit plan` and --dry-run.
 struct Reason {
-  std::string name;   // "ntasks-per-node"; of an earlier release the whole of what()
+  std::string name;   // "ntasks-per-node"; from an earlier release, all of what()
   std::string value;  // "8"
   std::string why;    // "one rank per GPU"
   bool as_asked = false;
@@ -61,19 +60,19 @@ struct Reason {
 };
 
 struct Plan {
-  std::string job_name;              // the spec's, otherwise made from the program's name
-  unsigned nodes = 1;                // that ranks run on
-  unsigned spares = 0;               // asked for beside them
-  std::vector<std::string> exclude;  // nodes that are not asked for
+  std::string job_name;              // the spec's, otherwise derived from the program's name
+  unsigned nodes = 1;                // nodes that ranks run on
+  unsigned spares = 0;               // spare nodes, requested in addition
+  std::vector<std::string> exclude;  // nodes to exclude
   unsigned ntasks_per_node = 1;
   unsigned gpus_per_node = 0;
   unsigned cpus_per_task = 1;
   unsigned world_size = 1;
   unsigned workers_per_task =
       0;  // processes that each task starts itself (torchrun); 0: it does not
-  spec::Launcher launcher = spec::Launcher::automatic;  // which is settled in the job
-  // For ssh: where, in the order of ranks, and how many on each (then `ntasks_per_node` is the most
-  // of them), and the words that reach a host.
+  spec::Launcher launcher = spec::Launcher::automatic;  // resolved inside the job
+  // For ssh: the hosts in rank order with their numbers of ranks (`ntasks_per_node` is then the
+  // largest), and the command that reaches a host.
   std::vector<HostSlots> hosts;
   std::vector<std::string> ssh;
   std::vector<std::string> frameworks = spec::all_frameworks();  // whose variables ranks get
@@ -81,40 +80,40 @@ struct Plan {
   spec::Bind bind;
   unsigned smt = 0;             // hardware threads of each core that ranks get; 0: all
   unsigned cores_per_rank = 0;  // 0: as many as there are
-  // How long before the time limit Slurm warns the agent (--signal). The spec's, unless that is the
-  // default and too long for the limit. 0: no warning.
+  // How long before the time limit Slurm warns the agent (--signal). The spec's value, unless that
+  // is the default and too long for the limit. 0: no warning.
   std::chrono::seconds signal_margin{0};
   std::vector<std::string> command;  // the program's argv, never empty
   std::vector<Reason> reasons;
-  // Of a role of a heterogeneous job: which of the job's components its nodes are.
+  // For a role of a heterogeneous job: the index of its component.
   std::optional<unsigned> component{};
-  bool hides_gpus = false;  // of a part that has none of the job's GPUs: its ranks see none
+  bool hides_gpus = false;  // a part without GPUs in a job with some: its ranks see none
 };
 
-// Layout of `spec`; every problem at once. With `cluster` known, what cannot run is refused:
-// partition absent, more nodes, GPUs or cores per node than there are.
-// `trainer` is the bundled trainer's path, used where the spec has no command.
+// Layout of `spec`; reports every problem at once. If `cluster` is known, refuses what cannot run:
+// an unknown partition, or more nodes, GPUs or cores per node than exist. `trainer` is the path of
+// the bundled trainer, used if the spec has no command.
 [[nodiscard]] tl::expected<Plan, Diagnostics> make_plan(const spec::JobSpec& spec,
                                                         const ClusterView& cluster,
                                                         const std::string& trainer);
 
 // --- inside the job -----------------------------------------------------------------------------
 
-// What each rank says of itself; the agent collects one per rank.
+// What a rank reports about itself; the agent collects one per rank.
 struct RankHello {
   unsigned rank = 0;
   unsigned world_size = 1;
   unsigned local_rank = 0;           // as the launcher gave it
-  std::string node;                  // SLURMD_NODENAME, else the host name
+  std::string node;                  // SLURMD_NODENAME, otherwise the host name
   std::vector<std::string> gpu_ids;  // CUDA_VISIBLE_DEVICES it inherited, split; empty: not set
-  // SLURM_STEP_GPUS or SLURM_JOB_GPUS: the same as the node counts its GPUs; empty: not set.
+  // SLURM_STEP_GPUS or SLURM_JOB_GPUS: the same GPUs by the node's numbers; empty: not set.
   std::vector<unsigned> gpu_numbers{};
 };
 
 // Where the pages of a rank's program come from (set_mempolicy(2)).
 struct MemoryPolicy {
   enum class Kind {
-    none,    // as the kernel likes: the node of the core that touches a page first
+    none,    // the kernel's default: the node of the core that first touches a page
     prefer,  // these nodes while they have free memory
     bind,    // these nodes only
   };
@@ -136,107 +135,103 @@ struct Placement {
   unsigned node_rank = 0;
   std::string node;
   unsigned cores = 1;          // physical cores behind `cpus`; at least 1
-  unsigned home_cores = 0;     // of them near its GPUs, for the program's own threads; 0: all
+  unsigned home_cores = 0;     // of these, near its GPUs, for the program's own threads; 0: all
   std::vector<unsigned> cpus;  // OS indices of PUs, ascending; empty: topology unknown, do not bind
-  std::vector<unsigned> first_cpus;  // of `cpus`: the first of each core, in the cores' order
-  std::vector<std::string> gpus;     // value(s) for CUDA_VISIBLE_DEVICES; empty: none asked
+  std::vector<unsigned> first_cpus;  // the first of each core in `cpus`, in the cores' order
+  std::vector<std::string> gpus;     // value(s) for CUDA_VISIBLE_DEVICES; empty: none requested
   std::vector<std::string> nics;     // ports for this rank, "mlx5_0:1"; empty: the library chooses
   MemoryPolicy memory;
 };
 
 // Refuses (Errc::invalid, each problem named) a set of ranks that is not 0..W-1 with one W,
 // duplicate ranks, a node with more ranks than planned (Slurm's 15 + 1 packing), and a node with
-// more ranks than GPUs where GPUs were asked for.
+// more ranks than GPUs if GPUs were requested.
 [[nodiscard]] Result<void> verify_ranks(const std::vector<RankHello>& hellos, const Plan& plan);
 
 struct PlacedRanks {
-  std::vector<Placement> ranks;  // in rank order
-  std::vector<std::string>
-      notes;  // reasons and warnings of the nodes' bindings, once for all alike
-  // GPUs by node that ranks have though they are not of the type that was asked for: indices in
+  std::vector<Placement> ranks;    // in rank order
+  std::vector<std::string> notes;  // reasons and warnings of the nodes' bindings, merged if alike
+  // GPUs that ranks have although they are not of the requested type, by node: indices in
   // NodeTopology::gpus, ascending.
   std::map<std::string, std::vector<unsigned>> other_gpus;
 };
 
-// One placement per rank, by bind_node() under the plan's policy. `topologies` by node name; a node
-// without one is not bound, and local rank i of n has the i-th run of its GPUs. Of GPUs it is known
-// where they are if their numbers name all of the node's, or Slurm tells their numbers. Of those
-// that ranks may use, GPUs of the type `gpu_type` are taken (gpus_by_type()). Node ranks
-// follow each node's lowest rank; local ranks the launcher's order. Errc::invalid, naming the node,
-// where the policy cannot be met there. Precondition: verify_ranks() passed.
+// One placement per rank, by bind_node() under the plan's policy. `topologies` by node name; on a
+// node without one, nothing is bound, and local rank i of n gets the i-th run of its GPUs. GPUs can
+// be located if their numbers name all of the node's, or if Slurm reports their numbers. GPUs of
+// type `gpu_type` are preferred among those that ranks may use (gpus_by_type()). Node ranks follow
+// each node's lowest rank; local ranks follow the launcher's order. Errc::invalid, naming the node,
+// if it cannot satisfy the policy. Precondition: verify_ranks() passed.
 [[nodiscard]] Result<PlacedRanks> place_ranks(
     const std::vector<RankHello>& hellos,
     const Plan& plan,
     const std::map<std::string, topo::NodeTopology>& topologies,
     const std::string& gpu_type = {});
 
-// Where ranks meet, as it was measured before any program starts.
+// Where ranks meet, as measured before any program starts.
 struct Rendezvous {
   std::string master_addr;
   unsigned master_port = 0;
-  std::vector<std::string> hosts;      // by node rank: where the other nodes reach it
+  std::vector<std::string> hosts;      // by node rank: its address for the other nodes
   std::vector<unsigned> worker_ports;  // by rank: free on its node, for a server of its own
-  std::string interface;               // of `hosts`, the same name on every node; empty: it differs
+  std::string interface;               // of `hosts`, if the same on every node; otherwise empty
   std::string hcas;                    // shared_hcas()
 };
 
-// The InfiniBand or RoCE ports that a job over these nodes should use, "mlx5_0:1,mlx5_3:1": a list
-// of names that differs between nodes leaves some waiting for ever, so only what is active on every
-// node; of that the best_network(), which leaves out ports for storage and management. Empty: no
-// such port, a single node, or one with Slingshot or EFA, which NCCL reaches by a plug-in.
+// The InfiniBand or RoCE ports that a job over these nodes should use, "mlx5_0:1,mlx5_3:1". If the
+// lists differed between nodes, some would wait forever, so only ports active on every node count;
+// of these, the best_network(), which excludes ports for storage and management. Empty: no such
+// port, a single node, or a node with Slingshot or EFA, which NCCL reaches through a plug-in.
 [[nodiscard]] std::string shared_hcas(const std::map<std::string, topo::NodeTopology>& nodes);
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// The variables each rank's program gets on top of its own environment, by
-// rank and in the order they are set; dtsubmit-environment(7) says where each comes from. Does not
-// contain DTSUBMIT_*: those name files and belong to launch. A list of all workers or hosts that
-// would be too long is left out. Precondition: `placements` in rank order, `rendezvous` complete.
-// Of `plan`: only its frameworks; with workers_per_task torchrun's own PET_* too, and each worker's
-// share of threads; threads_on_cores() where bind_threads names a runtime (auto: the rank knows).
+// The variables that each rank's program gets on top of its own environment, by rank and in the
+// order they are set; dtsubmit-environment(7) gives the source of each. DTSUBMIT_* is not included:
+// those variables name files and belong to launch. A list of all workers or hosts that would be too
+// long is omitted. Precondition: `placements` in rank order, `rendezvous` complete. Of `plan`, only
+// its frameworks are read; with workers_per_task also torchrun's own PET_* and each worker's share
+// of threads; threads_on_cores() if bind_threads names a runtime (with auto, the rank decides).
 [[nodiscard]] std::vector<Environment> rank_environments(const std::vector<Placement>& placements,
                                                          const Rendezvous& rendezvous,
                                                          const Plan& plan);
 
-// What W&B and MLflow read: one id in all attempts of the run, with the rank's number behind it
-// where that is not 0, since no two processes may write to one run of W&B (its guide, "Resume a
-// run"); MLflow takes tags instead, because its server alone makes ids (`mlflow.tracking.context`).
-// `run_name` is of the run directory, `job_name` what people call it.
+// What W&B and MLflow read: one id for all attempts of the run, with the rank appended unless it is
+// 0, since no two processes may write to the same W&B run (its guide, "Resume a run"). MLflow gets
+// tags instead, because only its server creates ids (`mlflow.tracking.context`). `run_name` is that
+// of the run directory, `job_name` the one for people.
 [[nodiscard]] Environment tracker_variables(const std::string& run_name,
                                             const std::string& job_name,
                                             unsigned rank);
 
-// A rank's place as srun would say it (srun(1), OUTPUT ENVIRONMENT VARIABLES), for programs that
-// take it from there: what mpirun's daemon has from its own step, one task a node, is no rank's
-// place.
+// A rank's place as srun would set it (srun(1), OUTPUT ENVIRONMENT VARIABLES), for programs that
+// read it there. The variables of mpirun's daemon describe its own step, one task per node, not a
+// rank.
 [[nodiscard]] Environment slurm_step_variables(const std::vector<Placement>& placements,
                                                unsigned rank);
 
 using IsSet = std::function<bool(const std::string& name)>;
 
-// True where one of those variables only advises (NCCL_*, GLOO_*, UCX_*,
-// OMP_NUM_THREADS, places of threads) and the user has set it, or another that speaks of the same,
-// himself: his stays.
+// True if the variable is only advice (NCCL_*, GLOO_*, UCX_*, OMP_NUM_THREADS, thread places) and
+// the user has set it, or another one with the same purpose: the user's value is kept.
 [[nodiscard]] bool is_overruled(std::string_view name, const IsSet& is_set);
 
 // True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,
 // SRUN_*, OMPI_*, PMIX_*, PMI_*, PRTE_*, MV2_COMM_WORLD_*, torchrun's PET_* and TORCHELASTIC_*, and
-// the rank variables themselves. Not SLURM_CONF: it says
-// which cluster, not which job.
+// the rank variables themselves. SLURM_CONF is kept: it identifies the cluster, not the job.
 [[nodiscard]] bool is_leaky_variable(std::string_view name);
 
-// Ports to try for MASTER_PORT, or with a rank's name after the run's for its own server, in order:
-// above 1023, a permutation salted by run and attempt, at most `count`. Those outside
-// [ephemeral_low, ephemeral_high] come first; inside, an outgoing connection can take the port
-// before the program binds it, so those are for hosts that leave too few others.
+// Ports to try, in order, for MASTER_PORT, or for a rank's own server if the rank's name is
+// appended to `run`: above 1023, a permutation salted by run and attempt, at most `count`. Ports
+// outside [ephemeral_low, ephemeral_high] come first. An outgoing connection can take a port inside
+// before the program binds it, so those are only for hosts with too few others.
 [[nodiscard]] std::vector<unsigned> master_port_candidates(const std::string& run,
                                                            unsigned attempt,
                                                            unsigned ephemeral_low,
                                                            unsigned ephemeral_high,
                                                            unsigned count);
 
-// "12000-12003,12010", as in SLURM_STEP_RESV_PORTS: every port in its order. Empty where the text
-// is anything else.
+// "12000-12003,12010", as in SLURM_STEP_RESV_PORTS: every port in order. Empty for any other text.
 [[nodiscard]] std::vector<unsigned> parse_ports(std::string_view text);
 
 }  // namespace dts::plan

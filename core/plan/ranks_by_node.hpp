@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of each node of a job. Private to core/plan.
+// The ranks of a job, by node. Private to core/plan.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -10,7 +10,7 @@ namespace dts::plan {
 
 using NodeRanks = std::vector<const RankHello*>;  // of one node, in the launcher's order
 
-// By node name. The pointers are into `hellos`.
+// By node name. The pointers refer to `hellos`.
 [[nodiscard]] std::map<std::string, NodeRanks> ranks_by_node(const std::vector<RankHello>& hellos);
 
 }  // namespace dts::plan

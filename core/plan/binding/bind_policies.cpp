@@ -17,7 +17,7 @@ namespace {
 
 using Cores = std::vector<unsigned>;
 
-// The i-th of `count` runs of `cores`, of `limit` at most; shared where there are fewer.
+// The i-th of `count` runs of `cores`, at most `limit` long. Runs share cores if there are too few.
 Cores run_of(const Cores& cores, std::size_t i, std::size_t count, std::size_t limit) {
   const std::size_t first = i * cores.size() / count;
   const std::size_t end = std::max(first + 1, (i + 1) * cores.size() / count);
@@ -31,7 +31,7 @@ Cores all_cores(const topo::NodeTopology& node) {
   return cores;
 }
 
-// Without a limit the runs meet; with one they are packed to the front.
+// Without a limit, the runs cover all cores; with one, they are packed to the front.
 void compact(const topo::NodeTopology& node, std::size_t limit, std::vector<RankBinding>& ranks) {
   Cores cores = all_cores(node);
   if (limit < cores.size() && limit * ranks.size() < cores.size())
@@ -49,8 +49,8 @@ std::vector<Cores> cores_by_numa(const topo::NodeTopology& node) {
   return numas;
 }
 
-// By rank, the NUMA node: by turns, those passed over that have a rank on every core while another
-// has not.
+// The NUMA node of each rank: round-robin, skipping nodes that already have a rank on every core
+// until all nodes do.
 std::vector<std::size_t> deal_numas(const std::vector<Cores>& numas, std::size_t ranks) {
   std::vector<std::size_t> numa_of, room(numas.size(), 0);
   std::size_t left = 0, next = 0;
@@ -70,7 +70,7 @@ std::vector<std::size_t> deal_numas(const std::vector<Cores>& numas, std::size_t
 void spread(const topo::NodeTopology& node, std::size_t limit, std::vector<RankBinding>& ranks) {
   const std::vector<Cores> numas = cores_by_numa(node);
   const std::vector<std::size_t> numa_of = deal_numas(numas, ranks.size());
-  std::vector<std::size_t> before(numas.size(), 0);  // ranks there
+  std::vector<std::size_t> before(numas.size(), 0);  // ranks so far
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (ranks.size() < numas.size()) {  // several NUMA nodes each
       Cores mine;

@@ -6,8 +6,8 @@
 
 namespace dts::plan {
 
-// Cores and GPUs (those of the request, otherwise runs in PCI order) under compact, spread, none or
-// map; `cpus` only under map. Precondition: bind_node() has checked the request.
+// Cores and GPUs under compact, spread, none or map; `cpus` only under map. GPUs are those of the
+// request, otherwise runs in PCI order. Precondition: bind_node() has checked the request.
 [[nodiscard]] std::vector<RankBinding> bind_by_policy(const topo::NodeTopology& topology,
                                                       const BindRequest& request);
 

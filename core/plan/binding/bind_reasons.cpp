@@ -72,7 +72,7 @@ void say_unreachable(const NodeTopology& node,
   }
 }
 
-// How fairly near cores are divided.
+// How evenly near cores are divided.
 void say_near(const BindRequest& request, NodeBinding& binding) {
   const std::vector<unsigned>& near = binding.score.near_cores;
   if (near.back() == 0) return;
@@ -87,7 +87,8 @@ void say_near(const BindRequest& request, NodeBinding& binding) {
                                         fairest ? ", and no division raises the minimum" : ""));
 }
 
-// A rank's other cores: home cores may be far if there are too few near ones, and annex cores near.
+// The cores that say_near() does not cover: home cores that are far for want of near ones, and
+// annex cores.
 void say_further(const NodeTopology& node, NodeBinding& binding) {
   std::set<unsigned> far, annex;
   bool is_annex_near = false;
@@ -136,7 +137,7 @@ void say_gpus(const NodeTopology& node, const BindRequest& request, NodeBinding&
   say_unreachable(node, used, binding);
 }
 
-// "Ethernet, 252 Gb/s"; without a speed where none is known.
+// "Ethernet, 252 Gb/s"; the speed is omitted if unknown.
 std::string kind_of(const NodeTopology& node, const std::vector<unsigned>& nics) {
   std::set<unsigned> speeds;
   for (const unsigned nic : nics) speeds.insert(speed_of(node.nics[nic]));

@@ -24,7 +24,7 @@ namespace {
 
 using topo::NodeTopology;
 
-// Ways to give out the GPUs that are followed to the end; the most promising come first.
+// The number of GPU assignments that are evaluated in full, most promising first.
 constexpr std::size_t k_most_tries = 24;
 
 void check_gpus(const NodeTopology& node, const BindRequest& request, Diagnostics& problems) {
@@ -69,8 +69,8 @@ Result<void> check(const NodeTopology& node, const BindRequest& request) {
   return tl::unexpected(to_error(problems));
 }
 
-// Hardware threads of each core for each of the ranks on it: all of them, or with several ranks
-// each its own where there are enough.
+// Gives each rank the hardware threads of its cores: all of them, or, if several ranks share a
+// core, separate ones if there are enough.
 void take_threads(const NodeTopology& node,
                   const BindRequest& request,
                   std::vector<RankBinding>& ranks) {
@@ -112,8 +112,8 @@ struct Best {
   BindingScore score, bound;
 };
 
-// How many packages, or NUMA nodes, a rank with so many cores lies in at least; and how many there
-// are.
+// The minimum number of packages (or NUMA nodes) that a rank with this many cores spans, and their
+// total number.
 std::pair<unsigned, unsigned> least_parts(const NodeTopology& node,
                                           unsigned topo::Core::*part,
                                           unsigned cores) {
@@ -158,7 +158,7 @@ BindingScore plain_bound(const NodeTopology& node, const BindRequest& request) {
   return bound;
 }
 
-// No way to give out the GPUs brings each of them nearer to some core.
+// A lower bound on the worst distance: no assignment brings a GPU nearer to its nearest core.
 unsigned least_worst_distance(const NodeTopology& node, const GpuChoices& choices) {
   std::vector<unsigned> nearest(node.gpus.size(), topo::k_other_package);
   for (std::size_t gpu = 0; gpu < node.gpus.size(); ++gpu)
@@ -174,14 +174,14 @@ unsigned least_worst_distance(const NodeTopology& node, const GpuChoices& choice
   return least;
 }
 
-// False where neither this way nor one that comes after it can be better.
+// False if neither this assignment nor any after it can be better.
 bool may_be_better(const GpuGroups& way, const BindingScore& best) {
   const unsigned most = way.near_cores.front(), has = best.near_cores.front();
   return most != has ? most > has : way.home_distance <= best.home_distance;
 }
 
-// True where no other way can be better: what this one promises came true, and later ones promise
-// no more; of the rest no binding has better.
+// True if no other assignment can be better: this one keeps its promise, later ones promise no
+// more, and the remaining scores are at their bounds.
 bool is_as_promised(const GpuGroups& way, const BindingScore& found, const BindingScore& bound) {
   return found.near_cores == way.near_cores && found.home_distance <= way.home_distance &&
          found.mean_distance <= way.mean_distance && found.farthest_home <= way.home_distance &&
@@ -190,8 +190,8 @@ bool is_as_promised(const GpuGroups& way, const BindingScore& found, const Bindi
          found.numa_load == bound.numa_load && found.numa_span == bound.numa_span;
 }
 
-// The bound for a rank is what it would get alone; if there is only one choice of GPUs, flows have
-// computed the exact best.
+// The bound for a rank is what it would get alone. With only one choice of GPUs, the flows have
+// already computed the exact optimum.
 void add_bound(const NodeTopology& node, const GpuChoices& choices, unsigned limit, Best& best) {
   BindingScore& bound = best.bound;
   const BindingScore& s = best.score;
@@ -217,7 +217,7 @@ void add_bound(const NodeTopology& node, const GpuChoices& choices, unsigned lim
   bound.farthest_home = bound.home_distance;
 }
 
-// Follows the most promising ways, until no other can be better.
+// Evaluates the most promising assignments until no other can be better.
 Best best_of(const NodeTopology& node, const BindRequest& request) {
   const unsigned limit = request.cores_per_rank > 0 ? request.cores_per_rank : 1U << 30;
   GpuChoices choices;

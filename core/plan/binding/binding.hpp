@@ -11,26 +11,30 @@
 
 namespace dts::plan {
 
-// For one rank, until more is said.
+// For one rank, unless the caller changes that.
 [[nodiscard]] BindRequest request_of(const spec::Bind& bind);
 
-// The best binding of a node under a policy. `automatic` is, in this order: every rank has a core
-// and as many GPUs as the others, G/n (G not a multiple of n: those left over are named in a
-// warning; fewer GPUs than ranks: shared by runs of ranks), and no core is shared unless there are
-// fewer than ranks; ranks have the same number of cores, or one more; every core is used; the GPUs
-// of a rank are in one package, linked, behind one switch; the rank with the fewest near cores has
-// as many as any such choice of GPUs can give it; the GPUs of a rank are in one NUMA node, behind
-// one host bridge; home cores are near, in sum over ranks and their GPUs; the rank
-// with the second fewest near cores has as many as can be, and so on (max-min fairness); all cores
-// are near; home cores of the rank that has it worst are near; adapters are
-// near, then evenly loaded; ranks lie in few packages; L3s are not shared; NUMA nodes have few
-// ranks, and ranks few NUMA nodes; the rest follows hwloc's and PCI's order, so that the same node
-// gives the same binding. Errc::invalid: no core, an unknown GPU, a PU of `map` that may not be
-// used, more cores_per_rank than there are; all problems at once.
+// The best binding of a node under a policy. `automatic` optimises these criteria, most important
+// first:
+// - every rank has a core and G/n GPUs (if G is not a multiple of n, a warning names those left
+//   over; if there are fewer GPUs than ranks, runs of ranks share them)
+// - no core is shared, unless there are fewer cores than ranks
+// - ranks have the same number of cores, give or take one, and every core is used
+// - the GPUs of a rank are in one package, linked, and behind one switch
+// - the rank with the fewest near cores has as many as any such choice of GPUs allows
+// - the GPUs of a rank are in one NUMA node and behind one host bridge
+// - home cores are near, summed over ranks and their GPUs
+// - the rank with the second fewest near cores has the most possible, and so on (max-min fairness)
+// - all cores are near, then the home cores of the worst-off rank
+// - adapters are near, then evenly loaded
+// - ranks span few packages, L3s are not shared, NUMA nodes have few ranks, ranks span few of them
+// Ties follow hwloc's and PCI's order, so that the same node always gives the same binding.
+// Errc::invalid: no core, an unknown GPU, a PU of `map` that may not be used, or more
+// cores_per_rank than there are; all problems at once.
 [[nodiscard]] Result<NodeBinding> bind_node(const topo::NodeTopology& topology,
                                             const BindRequest& request);
 
-// True where `a` comes before `b` in the order of bind_node().
+// True if `a` comes before `b` in the order of bind_node().
 [[nodiscard]] bool is_better(const BindingScore& a, const BindingScore& b);
 
 // The scores of `ranks` on this node, whatever policy they come from.

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::string_view k_instance = "MIG-";
 
-// "GPU-..." or "MIG-...", or the beginning of one GPU's.
+// "GPU-...", "MIG-...", or a prefix of one GPU's UUID.
 std::optional<unsigned> locate_uuid(std::string_view id, const topo::NodeTopology& node) {
   if (id.starts_with("MIG-GPU-")) id = id.substr(k_instance.size(), id.find('/') - 4);
-  if (id.size() <= k_instance.size()) return std::nullopt;  // of GPU- and MIG-
+  if (id.size() <= k_instance.size()) return std::nullopt;  // "GPU-" or "MIG-" alone
   std::optional<unsigned> found;
   for (unsigned i = 0; i < node.gpus.size(); ++i) {
     const topo::Gpu& gpu = node.gpus[i];
@@ -38,7 +38,7 @@ std::vector<unsigned> locate_gpus(const std::vector<std::string>& ids,
   std::vector<unsigned> indices;
   std::set<unsigned> taken;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const bool is_instance = ids[i].starts_with(k_instance);  // Slurm's numbers count these then
+    const bool is_instance = ids[i].starts_with(k_instance);  // Slurm then numbers instances
     std::optional<std::uint64_t> gpu = locate_uuid(ids[i], node);
     if (!gpu && ids.size() == node.gpus.size())
       gpu = parse_number(ids[i]);

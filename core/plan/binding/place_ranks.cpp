@@ -20,18 +20,18 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// The GPUs of a node as its ranks were given them, and which of the machine's those are.
+// The GPUs of a node as its ranks were given them, and where they are in its topology.
 struct NodeGpus {
-  std::vector<Names> of_rank;     // if the launcher has decided: each rank's; otherwise empty
-  Names all;                      // if it has not: the node's
-  std::vector<unsigned> indices;  // of `all` in NodeTopology::gpus; empty: not known
+  std::vector<Names> of_rank;     // each rank's, if the launcher has decided; otherwise empty
+  Names all;                      // the node's, if it has not
+  std::vector<unsigned> indices;  // of `all`, in NodeTopology::gpus; empty: unknown
 };
 
 bool is_in(const std::vector<unsigned>& sorted, unsigned number) {
   return std::binary_search(sorted.begin(), sorted.end(), number);
 }
 
-// So that those of another type are used only where there are too few of the right one.
+// GPUs of another type are used only if there are too few of the right one.
 void put_last(const std::vector<unsigned>& others, NodeGpus& gpus) {
   if (others.empty() || gpus.indices.size() != gpus.all.size()) return;
   NodeGpus sorted;
@@ -90,7 +90,7 @@ unsigned whole_cores(const std::vector<unsigned>& cores, const std::vector<unsig
 
 void take_cores(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
   placement.cpus = share.cpus;
-  for (const auto* list : {&share.home, &share.annex})  // the program's own threads are at home
+  for (const auto* list : {&share.home, &share.annex})  // home is for the program's threads
     for (const unsigned core : *list) {
       const std::vector<unsigned>& pus = node.cores[core].pus;
       const auto own = std::find_if(pus.begin(), pus.end(), [&](unsigned pu) {
@@ -105,7 +105,7 @@ void take_cores(Placement& placement, const topo::NodeTopology& node, const Rank
 void take_memory(Placement& placement, const topo::NodeTopology& node, const RankBinding& share) {
   if (share.gpus.empty() || share.numas.size() != 1 || share.numas[0] >= node.numas.size()) return;
   const topo::NumaNode& numa = node.numas[share.numas[0]];
-  // The kernel refuses a node without memory, and by itself goes to the nearest.
+  // The kernel rejects a node without memory, and falls back to the nearest by itself.
   if (numa.has_memory) placement.memory = {MemoryPolicy::Kind::prefer, {numa.os}};
 }
 
@@ -196,9 +196,9 @@ class NodePlacing {
     return names;
   }
 
-  // Places in the node's list by rank, in the order of the list: of GPUs of which it is not known
-  // where they are, of one for each rank, and of MIG instances, of which a process uses the first
-  // only. Empty: bind_node() decides.
+  // For each rank, positions in the node's list of GPUs, in the order of the list. Used if GPUs
+  // cannot be located, if there is one for each rank, and for MIG instances, of which a process
+  // uses only the first. Empty: bind_node() decides.
   [[nodiscard]] std::vector<std::vector<unsigned>> deal() const {
     std::vector<unsigned> different = gpus_.indices;
     make_set(different);

@@ -17,7 +17,7 @@ namespace {
 
 using topo::NodeTopology;
 
-// A home core that a rank has not counts as farther than any.
+// A missing home core counts as farther than any other.
 constexpr std::int64_t k_missing = (topo::k_other_package + 1) * k_unit;
 
 double mean(std::int64_t total, std::size_t count) {
@@ -29,7 +29,8 @@ std::size_t cores_of(const RankBinding& rank) {
   return rank.home.size() + rank.annex.size();
 }
 
-// How many home cores each rank should have: as many as all could have, where any has so many.
+// The number of home cores that each rank should have: as many as all ranks could have, but no more
+// than any rank has cores.
 std::size_t home_cores(const NodeTopology& topology, const std::vector<RankBinding>& ranks) {
   std::size_t most = 0;
   for (const RankBinding& rank : ranks) most = std::max(most, cores_of(rank));
@@ -155,7 +156,7 @@ void add_near(BindingScore& result,
   std::sort(result.near_cores.begin(), result.near_cores.end());
 }
 
-// Before near cores of all ranks, and after.
+// The criteria before near cores of all ranks, and below, those after.
 auto first_order(const BindingScore& s) {
   return std::make_tuple(s.shared_cores,
                          ~s.fewest_cores,

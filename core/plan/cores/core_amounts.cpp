@@ -44,16 +44,16 @@ Weights weights_of(const std::vector<RankClass>& classes, const CoreQuota& quota
   return weights;
 }
 
-// The network: from the source to the slots of each class (the first cores of each of its ranks,
-// the next, ...), from a slot to what is near or far, home or not, and from there to the cores.
-// Where each core of a rank is a slot, a near one costs the more the later the slot is: the least
-// sum of such rising costs is the fairest division there is (Fujishige: Lexicographically Optimal
-// Base of a Polymatroid, Mathematics of Operations Research 5, 1980).
+// The network leads from the source to the slots of each class (the first cores of each of its
+// ranks, the next, ...), from there to hubs for near and far, home and other cores, and on to the
+// cores. If each core of a rank is a slot, near cores cost more in later slots: the minimum of a
+// sum of such rising costs is the fairest division (Fujishige: Lexicographically Optimal Base of a
+// Polymatroid, Mathematics of Operations Research 5, 1980).
 class CoreFlow {
  public:
-  enum class Slots { together, each_core };  // of a rank
+  enum class Slots { together, each_core };  // slots of a rank
 
-  // `fewest`: near cores that every rank can have at once, and is to have.
+  // `fewest`: the near cores that all ranks can have at once, and must get.
   CoreFlow(const std::vector<RankClass>& classes,
            const std::vector<CoreGroup>& groups,
            const CoreQuota& quota,
@@ -87,11 +87,11 @@ class CoreFlow {
 
  private:
   static constexpr std::size_t k_source = 0, k_more = 1, k_sink = 2, k_first_group = 3;
-  static constexpr std::size_t k_hubs = 4;  // near and far, of home and of the rest
+  static constexpr std::size_t k_hubs = 4;  // near and far, for home and other cores
 
   struct Slot {
     std::int64_t cores;  // of each rank
-    std::int64_t level;  // how many cores a rank has before
+    std::int64_t level;  // cores that the rank has before this slot
     bool is_home, is_extra;
   };
 
@@ -136,7 +136,7 @@ class CoreFlow {
   std::vector<std::vector<std::array<std::size_t, 2>>> edges_;  // by class and group: home, other
 };
 
-// Near cores of the rank that has the fewest; ranks of a class divide evenly.
+// Near cores of the rank with the fewest; ranks of a class divide evenly.
 std::int64_t fewest_near(const std::vector<RankClass>& classes, const Amounts& amounts) {
   std::int64_t fewest = k_any;
   for (std::size_t c = 0; c < classes.size(); ++c) {
@@ -148,8 +148,8 @@ std::int64_t fewest_near(const std::vector<RankClass>& classes, const Amounts& a
   return fewest;
 }
 
-// Whether near cores are divided as fairly as can be without a closer look: nobody has a far one;
-// or no two classes want the same ones, and each has all it can have.
+// True if near cores are obviously divided as fairly as possible: no rank has a far one, or no two
+// classes compete for the same ones and each has all that it can.
 bool is_plainly_fair(const std::vector<RankClass>& classes,
                      const std::vector<CoreGroup>& groups,
                      const CoreQuota& quota,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many cores of which part of a node go to which ranks. Pure.
+// How many cores of each part of a node each rank gets. Pure.
 #pragma once
 
 #include "core/base/text/alike.hpp"
@@ -18,7 +18,7 @@ using RankClass = Alike<std::vector<Reach>>;
 // Equivalent cores, in the order of the first one of each group.
 [[nodiscard]] std::vector<CoreGroup> group_cores(const topo::NodeTopology& topology);
 
-// `gpus`: of each rank.
+// `gpus`: the GPUs of each rank.
 [[nodiscard]] std::vector<RankClass> classify_ranks(const topo::NodeTopology& topology,
                                                     const std::vector<CoreGroup>& groups,
                                                     const std::vector<std::vector<unsigned>>& gpus);
@@ -33,7 +33,7 @@ struct CoreQuota {
   bool crowded = false;
 };
 
-// `most`: cores a rank gets at the utmost.
+// `most`: the maximum number of cores of a rank.
 [[nodiscard]] CoreQuota core_quota(std::size_t cores, std::size_t ranks, std::size_t most);
 
 // The criteria to minimise, in lexicographic order.
@@ -43,7 +43,7 @@ enum class CoreAim {
   distance  // all distances
 };
 
-// Cores of each class in each group: a minimum-cost flow, so that nothing is better.
+// The number of cores of each class in each group: a minimum-cost flow, and so an optimum.
 [[nodiscard]] std::vector<std::vector<std::int64_t>> core_amounts(
     const std::vector<RankClass>& classes,
     const std::vector<CoreGroup>& groups,

@@ -12,16 +12,16 @@ namespace {
 
 using Indices = std::vector<std::size_t>;
 
-// Some carriers of one network, and what they are worth.
+// Some carriers of one network, and their bandwidth.
 struct Choice {
   Indices carriers;
-  std::uint64_t total = 0;  // Gb/s of all of them at the speed of the slowest
+  std::uint64_t total = 0;  // Gb/s of all of them, at the speed of the slowest
   unsigned slowest = 0;
 };
 
 Choice choose(const std::vector<Carrier>& all, const Indices& of_network, unsigned slowest) {
   Choice choice{{}, 0, slowest};
-  std::map<std::string, std::pair<std::uint64_t, unsigned>> cards;  // what they carry, and may
+  std::map<std::string, std::pair<std::uint64_t, unsigned>> cards;  // its traffic and maximum
   for (const std::size_t i : of_network) {
     if (all[i].gbps < slowest) continue;
     choice.carriers.push_back(i);
@@ -58,7 +58,7 @@ std::vector<std::size_t> best_network(const std::vector<Carrier>& carriers) {
     if (carriers[i].gbps > 0 || !any_known) networks[carriers[i].network].push_back(i);
   Choice best;
   std::tuple<std::uint64_t, unsigned> worth;
-  for (const auto& [network, indices] : networks) {  // of equals the first one stays
+  for (const auto& [network, indices] : networks) {  // on a tie, the first one wins
     Choice choice = best_of(carriers, indices);
     const std::uint64_t weight = network == topo::Network::ethernet ? 1 : 2;
     const std::tuple its_worth(weight * choice.total, choice.slowest);

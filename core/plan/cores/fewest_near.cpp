@@ -10,8 +10,8 @@
 namespace dts::plan {
 namespace {
 
-// This many regions are distinguished; the rest count as one region, near every rank that is near
-// any of them, so that the result is never too small.
+// Further regions are merged into one, near every rank that is near any of them, so that the result
+// is never too small.
 constexpr std::size_t k_most_regions = 64;
 
 }  // namespace
@@ -58,7 +58,7 @@ std::vector<FewestNear::Sort> FewestNear::sorts_of(
   return sorts;
 }
 
-// Sorts that are connected by cores that are near to several.
+// Sets of sorts that are connected by cores near to several of them.
 std::vector<std::vector<FewestNear::Sort>> FewestNear::components(const std::vector<Sort>& sorts) {
   std::vector<std::vector<Sort>> found;
   std::vector<Regions> reach;  // of each component
@@ -81,7 +81,7 @@ std::vector<std::vector<FewestNear::Sort>> FewestNear::components(const std::vec
   return found;
 }
 
-// Every set of the sorts, or of too many each alone and all together.
+// Visits every set of sorts; if there are too many, each one alone and all together.
 template <class Look>
 void FewestNear::each_set(const std::vector<Sort>& sorts, const Look& look) {
   Sort all;
@@ -108,9 +108,9 @@ std::size_t FewestNear::of_some(const std::vector<std::vector<unsigned>>& groups
   return fewest;
 }
 
-// Each rank has one core, and no core serves two ranks more than another: no set of ranks is too
-// large for the cores near to it, and no set of cores for the ranks that it is near to (by
-// Mendelsohn and Dulmage, both can then hold at once).
+// Each rank has one core, and no core serves two ranks more than another. This is possible if no
+// set of ranks is too large for the cores near to it, and no set of cores for the ranks near to it
+// (by Mendelsohn and Dulmage, both can then hold at once).
 std::size_t FewestNear::in_crowd(const std::vector<std::vector<unsigned>>& groups) const {
   const auto full = static_cast<std::size_t>(quota_.full);
   const std::size_t most = full + (ranks_ > full * cores_ ? 1 : 0);

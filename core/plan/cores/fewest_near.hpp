@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many near cores the rank with the fewest can have, before any core is given out. Pure.
-// Private to core/plan.
+// How many near cores the rank with the fewest can have, before cores are assigned. Pure. Private
+// to core/plan.
 #pragma once
 
 #include "core/plan/cores/core_amounts.hpp"
@@ -12,21 +12,21 @@
 
 namespace dts::plan {
 
-// By Hall's theorem k for each rank, and only then, where every set of ranks has k times as many
-// cores that are near to any of them. Sets that share no core need not be looked at together.
+// By Hall's theorem, each rank can have k near cores if and only if every set of ranks has k times
+// as many cores near to any of them. Sets that share no core can be examined separately.
 class FewestNear {
  public:
-  // `gpus`: those that groups may be of. `quota`: of each rank.
+  // `gpus`: the GPUs that groups are formed from. `quota`: of each rank.
   FewestNear(const topo::NodeTopology& topology,
              const std::vector<unsigned>& gpus,
              std::size_t ranks,
              const CoreQuota& quota);
 
-  // With these GPUs of each rank, indices into NodeTopology::gpus. Never too small; exact where no
-  // more than k_most_sorts sorts of ranks are near common cores.
+  // For these GPUs of each rank, indices into NodeTopology::gpus. Never too small; exact if at most
+  // k_most_sorts sorts of ranks compete for the same cores.
   [[nodiscard]] std::size_t of(const std::vector<std::vector<unsigned>>& groups) const;
 
-  // The same with some of the groups only: no smaller than with more of them.
+  // The same for only some of the groups: an upper bound for more of them.
   [[nodiscard]] std::size_t of_some(const std::vector<std::vector<unsigned>>& groups) const;
 
   static constexpr std::size_t k_most_sorts = 10;
@@ -49,7 +49,7 @@ class FewestNear {
 
   std::size_t ranks_, cores_;
   const CoreQuota quota_;
-  std::vector<Regions> near_;       // by GPU; each region is near to the same GPUs in whole
+  std::vector<Regions> near_;       // by GPU; all cores of a region are near the same GPUs
   std::vector<std::size_t> sizes_;  // cores of each region
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goods from sources to sinks over a network, as many as go and as cheaply as they go. Pure.
+// Maximum flow at minimum cost. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace dts::plan {
 __extension__ using Cost = __int128;
 
 // Minimum-cost maximum flow by successive shortest paths (Ahuja, Magnanti, Orlin: Network Flows,
-// 1993, section 9.7; Bellman-Ford's queue, so costs may not be negative on a cycle). Built for some
-// hundred edges. Deterministic: the same network gives the same flow.
+// 1993, section 9.7), found by queue-based Bellman-Ford, so no cycle may have a negative cost.
+// Meant for some hundred edges. Deterministic: the same network gives the same flow.
 class Flow {
  public:
   using Node = std::size_t;
@@ -24,7 +24,7 @@ class Flow {
   // Returns the edge's number, for flow().
   std::size_t add(Node from, Node to, std::int64_t capacity, Cost cost);
 
-  // Sends what goes from `source` to `sink`; returns the cost of all of it.
+  // Sends as much as possible from `source` to `sink`; returns the total cost.
   Cost run(Node source, Node sink);
 
   // The flow over the edge.
@@ -37,10 +37,10 @@ class Flow {
     Cost cost;
   };
 
-  // The edges of the cheapest path; empty: no more goes.
+  // The edges of the cheapest path; empty if none is left.
   [[nodiscard]] std::vector<std::size_t> cheapest_path(Node source, Node sink) const;
 
-  std::vector<Edge> edges_;                         // each followed by its way back
+  std::vector<Edge> edges_;                         // each followed by its reverse edge
   std::vector<std::vector<std::size_t>> edges_of_;  // by node
 };
 

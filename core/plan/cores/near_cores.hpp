@@ -8,9 +8,9 @@
 
 namespace dts::plan {
 
-// A core is near a rank if it is of the fastest kind that the node has and in the NUMA node of at
-// least one of the rank's GPUs, or in the larger part of the node that this GPU hangs from. Every
-// core of the fastest kind is near a rank without GPUs.
+// A core is near a rank if it is of the node's fastest kind and in the NUMA node of at least one of
+// the rank's GPUs, or in the larger part of the node that this GPU is attached to. For a rank
+// without GPUs, every core of the fastest kind is near.
 class NearCores {
  public:
   explicit NearCores(const topo::NodeTopology& topology);  // which must outlive it

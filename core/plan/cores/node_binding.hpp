@@ -21,10 +21,9 @@ struct BindRequest {
   BindPolicy policy = BindPolicy::automatic;
   unsigned smt = 0;                        // hardware threads of each core; 0: all
   unsigned cores_per_rank = 0;             // 0: as many as there are
-  std::vector<unsigned> gpus{};            // of the job, indices into NodeTopology::gpus, ascending
-  std::vector<std::vector<unsigned>> map;  // OS indices of PUs by local rank; from the first again
-                                           // where there are more ranks
-  // The GPUs of each rank where somebody else has decided; empty: bind_node() does.
+  std::vector<unsigned> gpus{};            // the job's, indices into NodeTopology::gpus, ascending
+  std::vector<std::vector<unsigned>> map;  // OS indices of PUs by local rank, cyclic
+  // The GPUs of each rank if the launcher has assigned them; empty: bind_node() does.
   std::vector<std::vector<unsigned>> gpus_of{};
 };
 
@@ -33,7 +32,7 @@ struct RankBinding {
   std::vector<unsigned> annex;  // the others it may use, for data loaders
   std::vector<unsigned> gpus;   // indices into NodeTopology::gpus, ascending
   std::vector<unsigned> nics;   // indices into NodeTopology::nics, ascending: one for each GPU or
-                                // fewer, one without GPU; empty where the node has none
+                                // fewer, one without GPU; empty if the node has none
   std::vector<unsigned> cpus;   // OS indices of PUs of home and annex, ascending
   std::vector<unsigned> numas;  // of the nearest home cores, indices into NodeTopology::numas
 };
@@ -43,19 +42,19 @@ struct RankBinding {
 // if it has none: node, pkg or sys).
 struct BindingScore {
   // How far apart the GPUs of a rank are: GpusApart, sums over ranks.
-  unsigned gpu_packages = 0;   // that a rank's GPUs lie in, beyond one
+  unsigned gpu_packages = 0;   // packages beyond one that a rank's GPUs are in
   unsigned linked = 0;         // weights of the links within ranks: the more, the better
-  unsigned gpu_crossings = 0;  // of each two GPUs of one rank: switches and processors between
-  unsigned gpu_numas = 0;      // NUMA nodes that a rank's GPUs lie in, beyond one
-  unsigned gpu_paths = 0;      // topo::Path of each two GPUs of one rank
+  unsigned gpu_crossings = 0;  // switches and processors between each two GPUs of a rank
+  unsigned gpu_numas = 0;      // NUMA nodes beyond one that a rank's GPUs are in
+  unsigned gpu_paths = 0;      // topo::Path between each two GPUs of a rank
   // Near cores (NearCores) of each rank, ascending. The lexicographically greater list is better:
   // more for the rank with the fewest, then for the one with the second fewest, ...
   std::vector<unsigned> near_cores{};
-  // Over each rank's best k_home_cores, or as many as all ranks could have if that is less; a
-  // missing core counts as farther than any.
+  // Mean over each rank's best k_home_cores, or over as many as all ranks could have if that is
+  // less. A missing core counts as farther than any.
   double home_distance = 0;
   double mean_distance = 0;
-  double farthest_home = 0;  // home distance of the rank that has it worst
+  double farthest_home = 0;  // home distance of the worst-off rank
   unsigned worst_distance = 0;
   unsigned fewest_cores = 0;  // of a rank
   unsigned most_cores = 0;
@@ -74,11 +73,11 @@ struct BindingScore {
 struct NodeBinding {
   std::vector<RankBinding> ranks;  // by local rank
   BindingScore score;
-  // For each score on its own, the best value of any binding that shares no core and does not
-  // separate a rank's GPUs without need.
+  // The best value of each score by itself in any binding that shares no core and does not separate
+  // a rank's GPUs needlessly.
   BindingScore bound;
-  std::vector<std::string> reasons;   // why it is as it is, a sentence each
-  std::vector<std::string> warnings;  // the requirements that cannot be met, and what to do
+  std::vector<std::string> reasons;   // why the binding is as it is, one sentence each
+  std::vector<std::string> warnings;  // requirements that cannot be met, and what to do
 };
 
 }  // namespace dts::plan

@@ -8,20 +8,20 @@
 
 namespace dts::plan {
 
-// Counts the users of parts while ranks take and give up what lies in them. Each add() is O(1).
+// Counts the users of parts while ranks acquire and release items in them. Each add() is O(1).
 class Parts {
  public:
-  // `part_of`: by item, the part that it lies in.
+  // `part_of`: the part of each item.
   Parts(std::vector<std::size_t> part_of, std::size_t ranks);
 
-  // `count` of the item to the rank; less than zero: from it.
+  // Gives the rank `count` of the item; a negative count takes them away.
   void add(std::size_t rank, std::size_t item, int count);
 
-  [[nodiscard]] std::int64_t sum() const { return sum_; }  // of the parts of each rank
+  [[nodiscard]] std::int64_t sum() const { return sum_; }  // parts per rank, summed
 
-  [[nodiscard]] std::int64_t squares() const { return squares_; }  // of each part's users, in sum
+  [[nodiscard]] std::int64_t squares() const { return squares_; }  // of each part's users, summed
 
-  [[nodiscard]] std::int64_t shared() const { return shared_; }  // parts of more than one rank
+  [[nodiscard]] std::int64_t shared() const { return shared_; }  // parts with more than one rank
 
   [[nodiscard]] bool is_split(std::size_t rank) const { return of_rank_[rank] > 1; }
 
@@ -31,7 +31,7 @@ class Parts {
   std::vector<std::size_t> part_of_;
   std::vector<std::int64_t> users_;    // by part
   std::vector<std::vector<int>> has_;  // by rank and part
-  std::vector<int> of_rank_;           // parts that it has something of
+  std::vector<int> of_rank_;           // parts in which the rank has items
   std::int64_t sum_ = 0, squares_ = 0, shared_ = 0;
 };
 

@@ -15,8 +15,8 @@ namespace {
 
 using topo::NodeTopology;
 
-// The cores of one class to its ranks: of those that are near, of those at one distance, everybody
-// gets as many as the others, so that home cores and near ones are even too.
+// Divides the cores of a class evenly among its ranks: the near ones, and those at each distance,
+// so that home cores and near cores are even, too.
 class HandOut {
  public:
   HandOut(const RankClass& ranks, std::size_t cores, CoreShares& shares)
@@ -26,7 +26,7 @@ class HandOut {
       due_.push_back(cores / count + (i < cores % count ? 1 : 0));
   }
 
-  // This many cores of each of these groups; each rank's are a run.
+  // Gives out this many cores of each of these groups. Each rank gets a run of them.
   void give(std::vector<std::pair<std::size_t, std::size_t>> amounts) {
     std::size_t left = 0;
     for (const auto& [group, amount] : amounts) left += amount;
@@ -42,7 +42,7 @@ class HandOut {
   }
 
  private:
-  // The first of those that have the fewest cores, and are due more.
+  // The first rank with the fewest cores that is still due some.
   [[nodiscard]] std::size_t neediest() const {
     std::size_t best = has_.size();
     for (std::size_t i = 0; i < has_.size(); ++i)
@@ -78,7 +78,7 @@ void put_in_order(const RankClass& ranks, CoreShares& shares) {
     shares.counts[ranks.members[i]] = std::move(counts[i]);
 }
 
-// The cores of the ranks of this class.
+// The nearest distance of any core of this class's ranks.
 std::int64_t nearest_of(const RankClass& ranks, const CoreShares& shares) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const std::size_t rank : ranks.members)
@@ -88,8 +88,8 @@ std::int64_t nearest_of(const RankClass& ranks, const CoreShares& shares) {
 }
 
 // Selects the cores, and which of them are home cores: the near ones, or otherwise the nearest ones
-// up to the required number. Slow cores are home cores if there are so few fast ones that threads
-// on both finish earlier: a slow core is about half as fast.
+// up to the required number. Slow cores become home cores if there are so few fast ones that
+// threads on both finish earlier: a slow core is about half as fast.
 class Naming {
  public:
   explicit Naming(const CoreShares& shares)
@@ -129,7 +129,7 @@ class Naming {
   }
 
   const CoreShares& shares_;
-  std::vector<std::size_t> users_, named_;  // of each group
+  std::vector<std::size_t> users_, named_;  // by group
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cores of a node for ranks whose GPUs are known. Pure.
+// Divides the cores of a node among ranks whose GPUs are known. Pure.
 #pragma once
 
 #include "core/plan/cores/node_binding.hpp"
@@ -17,17 +17,17 @@ inline constexpr std::int64_t k_unit = 840;
                                          const std::vector<unsigned>& gpus,
                                          unsigned core);
 
-// The cores' part of bind_node(): home, annex and gpus of each rank, no `cpus`. `gpus`: of each
-// local rank, indices into topology.gpus; a rank without any is near every core. `most`: cores a
-// rank gets at the utmost. Where there are fewer cores than ranks, each rank has one, near, and no
-// core has two ranks more than another. Home distance, equal shares and then mean distance are
-// optimal: a minimum-cost flow between L3s and ranks with the same GPUs' places. On hybrid
-// processors a slow core is no home core while there are others.
+// The part of bind_node() for cores: home, annex and gpus of each rank, but not `cpus`. `gpus`: of
+// each local rank, indices into topology.gpus; every core is near a rank without GPUs. `most`: the
+// maximum number of cores of a rank. With fewer cores than ranks, each rank has one, near if
+// possible, and no core has two ranks more than another. Home distance, equal shares and then mean
+// distance are optimal: a minimum-cost flow between L3s and groups of ranks whose GPUs are in the
+// same places. On hybrid processors, a slow core is a home core only if there are no others.
 [[nodiscard]] std::vector<RankBinding> share_cores(const topo::NodeTopology& topology,
                                                    const std::vector<std::vector<unsigned>>& gpus,
                                                    unsigned most = 1U << 30);
 
-// The least mean distance that cores shared out equally can have, whatever is home and annex then.
+// The minimum mean distance of cores that are shared out equally, regardless of home and annex.
 [[nodiscard]] double least_mean_distance(const topo::NodeTopology& topology,
                                          const std::vector<std::vector<unsigned>>& gpus,
                                          unsigned most = 1U << 30);

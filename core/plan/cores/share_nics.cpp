@@ -53,10 +53,11 @@ std::vector<User> users_of(const NodeTopology& topology,
   return users;
 }
 
-// Users that are at the same distance from every adapter.
+// Users at the same distance from every adapter.
 using Class = Alike<std::vector<unsigned>>;
 
-// Users of each class on each adapter. The j-th on one costs 2j + 1: j of them cost j^2.
+// The number of users of each class on each adapter. User j of an adapter, from 0, costs 2j + 1, so
+// that j users cost j^2.
 std::vector<std::vector<std::int64_t>> solve(const std::vector<Class>& classes,
                                              std::size_t nics,
                                              std::size_t users) {
@@ -81,8 +82,8 @@ std::vector<std::vector<std::int64_t>> solve(const std::vector<Class>& classes,
   return amounts;
 }
 
-// Exchanges adapters between users where a rank then shares one with fewer ranks, and none is
-// further away in sum.
+// Swaps adapters between users if a rank then shares one with fewer ranks and the total distance
+// does not grow.
 void keep_together(const std::vector<User>& users,
                    std::size_t nics,
                    std::size_t ranks,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network adapters of a node for ranks whose cores and GPUs are known. Pure.
+// Assigns the network adapters of a node to ranks whose cores and GPUs are known. Pure.
 #pragma once
 
 #include "core/plan/cores/node_binding.hpp"
@@ -10,9 +10,9 @@
 
 namespace dts::plan {
 
-// topo::Path between the adapter and the nearest of the rank's GPUs, as a number; of a rank without
-// any, from its home cores: node where at least half of them are in the adapter's NUMA node, pkg
-// where so many are in its package, otherwise sys.
+// topo::Path, as a number, between the adapter and the nearest of the rank's GPUs. For a rank
+// without GPUs, it depends on its home cores: node if at least half of them are in the adapter's
+// NUMA node, pkg if at least half are in its package, otherwise sys.
 [[nodiscard]] unsigned nic_distance(const topo::NodeTopology& topology,
                                     const RankBinding& rank,
                                     unsigned nic);
@@ -27,16 +27,16 @@ struct NicChoice {
   std::vector<Left> left;      // the others
 };
 
-// The adapters that ranks use, and why not the others: best_network() of the adapters that may have
-// a link.
+// The adapters that ranks use (best_network() of those that may have a link), and why the others
+// are left out.
 [[nodiscard]] NicChoice choose_nics(const topo::NodeTopology& topology);
 
-// The `used` ones.
+// NicChoice::used of choose_nics().
 [[nodiscard]] std::vector<unsigned> compute_nics(const topo::NodeTopology& topology);
 
-// An adapter for each GPU of each rank, and for each rank without any: in sum as near as can be,
-// and then, counted as the squares of their users, as evenly loaded: a minimum-cost flow with
-// convex costs.
+// Assigns an adapter to each GPU of each rank, and to each rank without GPUs: total distance first,
+// then even load, measured by the squares of the numbers of users. A minimum-cost flow with convex
+// costs.
 void share_nics(const topo::NodeTopology& topology, std::vector<RankBinding>& ranks);
 
 }  // namespace dts::plan

@@ -12,10 +12,10 @@
 namespace dts::plan {
 namespace {
 
-constexpr unsigned k_most_looks = 4'000;  // some 0.1 us each
-constexpr std::size_t k_few_ranks = 16;   // with which three are looked at together
+constexpr unsigned k_most_looks = 4'000;  // about 0.1 us each
+constexpr std::size_t k_few_ranks = 16;   // up to which moves between three ranks are tried
 
-// By group, the number of the NUMA node or L3 that it lies in.
+// The number of the NUMA node or L3 of each group.
 template <class Part>
 std::vector<std::size_t> parts_of(const std::vector<CoreGroup>& groups, Part CoreGroup::*part) {
   const auto parts =
@@ -103,8 +103,8 @@ class Tidying {
     add(to, cores);
   }
 
-  // The sum of the squares of what each lacks is least where near cores are divided in the fairest
-  // way: of all sums of convex functions, since what ranks can have is a polymatroid.
+  // The sum of squares of the near cores that each rank lacks is minimal for the fairest division,
+  // as any sum of convex functions is, since the feasible allocations form a polymatroid.
   void add_near(std::size_t rank, int more) {
     unfair_ -= (most_ - near_[rank]) * (most_ - near_[rank]);
     near_[rank] += more;
@@ -129,7 +129,7 @@ class Tidying {
     int cores;
   };
 
-  // All of them together, if that is better.
+  // Takes all steps together if that improves the cost.
   bool attempt(std::initializer_list<Step> steps) {
     if (++looks_ > k_most_looks) return false;
     const auto go = [&](bool back) {
@@ -148,7 +148,7 @@ class Tidying {
     return better;
   }
 
-  // Cores of one group for as many of another.
+  // Exchanges cores of one group for as many of another.
   bool exchange(std::size_t a, std::size_t b) {
     bool better = false;
     for (std::size_t g = 0; g < shares_.groups.size(); ++g)
@@ -159,7 +159,7 @@ class Tidying {
     return better;
   }
 
-  // The core that `a` has more than `b`, straight or by way of a third rank.
+  // Passes on the one core that `a` has more than `b`, directly or through a third rank.
   bool pass_on(std::size_t a, std::size_t b) {
     if (total_[a] != total_[b] + 1) return false;
     for (std::size_t g = 0; g < shares_.groups.size(); ++g) {
@@ -191,9 +191,9 @@ class Tidying {
   std::vector<std::vector<int>> has_;                    // by rank and group
   std::vector<int> groups_, total_;                      // groups and cores by rank
   std::vector<std::int64_t> near_;                       // near cores by rank
-  std::vector<std::int64_t> home_;                       // distances of its home cores
+  std::vector<std::int64_t> home_;                       // distances of home cores by rank
   std::vector<std::vector<std::size_t>> nearest_first_;  // groups by rank
-  std::int64_t most_ = 0;                                // cores of a rank, and one
+  std::int64_t most_ = 0;                                // most cores of a rank, plus one
   std::int64_t unfair_ = 0, home_sum_ = 0, distance_sum_ = 0;
   Cost cost_{};
   unsigned looks_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks' cores, kept together. Pure.
+// Keeps each rank's cores together. Pure.
 #pragma once
 
 #include <compare>
@@ -16,30 +16,30 @@ struct CoreGroup {
   std::vector<unsigned> cores;  // indices into NodeTopology::cores, ascending
 };
 
-// The relation of a group of cores to a rank. The best comes first.
+// How a group of cores relates to a rank; the best comes first.
 struct Reach {
-  bool is_far = false;        // not near, as NearCores says
-  std::int64_t distance = 0;  // in 1/k_unit; a slow core's is more than any fast one's
+  bool is_far = false;        // not near by NearCores
+  std::int64_t distance = 0;  // in 1/k_unit; for a slow core, more than any fast one's
 
   auto operator<=>(const Reach&) const = default;
 };
 
-// The cores of a node as ranks have them, by their number in each group.
+// How many cores each rank has in each group.
 struct CoreShares {
   std::vector<CoreGroup> groups;
   std::vector<std::vector<Reach>> reaches;    // of each rank, to each group
   std::vector<std::vector<unsigned>> counts;  // of each rank, in each group
-  unsigned home_cores = 0;                    // of each rank that count as home
+  unsigned home_cores = 0;                    // how many cores of each rank are home cores
 };
 
-// Exchanges cores between ranks, and with those that nobody has, where that brings the home cores
-// of the rank that has it worst nearer, or makes ranks lie in fewer packages, fewer L3s have
-// several ranks, NUMA nodes serve fewer ranks, ranks lie in fewer NUMA nodes, in this order; where
-// it takes no near core from the rank with the fewest, costs no distance of home cores in sum,
-// makes the division of near cores no less fair and costs no distance of all cores in sum. Ranks
-// keep their numbers of cores, or two that differ by one change them. Steps are taken while one is
-// better; after some thousand looks it stays as it is. Deterministic. No group may have more users
-// than cores.
+// Exchanges cores between ranks, and with unused ones, if that (in this order) brings the home
+// cores of the worst-off rank nearer, makes ranks span fewer packages, lets fewer L3s have several
+// ranks, makes NUMA nodes serve fewer ranks, or makes ranks span fewer NUMA nodes. No exchange
+// takes a near core from the rank with the fewest, increases the total distance of home cores,
+// makes the division of near cores less fair, or increases the total distance of all cores. Ranks
+// keep their numbers of cores, except that two that differ by one may swap them. It stops when no
+// step is better, or after some thousand attempts. Deterministic. No group may have more users than
+// cores.
 void tidy_cores(CoreShares& shares);
 
 }  // namespace dts::plan

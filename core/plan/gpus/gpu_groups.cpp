@@ -24,8 +24,8 @@ using Groups = std::vector<std::vector<unsigned>>;
 
 constexpr std::size_t k_most_groupings = 500;
 
-// The GPUs that have one rank more where its ranks have the most cores then: by turns the place
-// with the most for each, which makes the fewest of any rank the most (D'Hondt's method for seats).
+// The GPUs that get one rank more. Each extra rank goes to the place with the most cores per rank,
+// which maximises the fewest cores of any rank (D'Hondt's method for seats).
 std::vector<bool> roomiest(const NodeTopology& node,
                            const std::vector<unsigned>& gpus,
                            std::size_t ranks) {
@@ -60,8 +60,8 @@ std::vector<bool> roomiest(const NodeTopology& node,
   return extra;
 }
 
-// Fewer GPUs than ranks: the ways to choose the GPUs with one more rank. Among equivalent GPUs, the
-// first ones are chosen.
+// With fewer GPUs than ranks, the ways to choose the GPUs that get one rank more. Among equivalent
+// GPUs, the first ones are chosen.
 class Sharing {
  public:
   Sharing(const NodeTopology& node, const std::vector<unsigned>& gpus, std::size_t ranks)
@@ -120,8 +120,8 @@ void keep_fairest(const FewestNear& near, std::vector<Groups>& ways) {
   ways = std::move(fairest);
 }
 
-// What the ranks could have if each were alone on the node, or only with those that have the same
-// near cores; distances are means over the cores of all ranks.
+// What ranks could have if each were alone on the node, or shared it only with those that have the
+// same near cores. Distances are means over the cores of all ranks.
 class Promise {
  public:
   Promise(const NodeTopology& topology, unsigned ranks, std::size_t most)
@@ -142,10 +142,10 @@ class Promise {
   }
 
  private:
-  // `count` cores each, `more` ranks have one more.
+  // Each rank has `count` cores, `more` ranks have one more.
   double mean_of(const Groups& groups, std::size_t count, std::size_t more) {
     std::int64_t sum = 0;
-    std::vector<std::int64_t> next;  // the cost of one more
+    std::vector<std::int64_t> next;  // cost of one core more
     for (const auto& gpus : groups) {
       const std::vector<std::int64_t>& sums = alone(gpus).sums;
       sum += sums[count];
@@ -158,7 +158,7 @@ class Promise {
            static_cast<double>(groups.size() * count + more);
   }
 
-  // Ascending. Those who are near the same cores share them.
+  // Near cores of each rank, ascending. Ranks with the same near cores share them.
   std::vector<unsigned> near_of(const Groups& groups) {
     std::map<const std::vector<bool>*, unsigned> users;
     for (const auto& gpus : groups) ++users[alone(gpus).near];
@@ -176,8 +176,8 @@ class Promise {
   }
 
   struct Alone {
-    std::vector<std::int64_t> sums;           // by a number of cores, of their distances
-    const std::vector<bool>* near = nullptr;  // by core; the same for all that are near the same
+    std::vector<std::int64_t> sums;           // the total distance of the nearest N cores, by N
+    const std::vector<bool>* near = nullptr;  // by core; shared by all that are near the same cores
   };
 
   const Alone& alone(const std::vector<unsigned>& gpus) {
@@ -229,7 +229,7 @@ GpuChoices gpu_choices(const NodeTopology& topology,
     return choices;
   }
   Promise promise(topology, ranks, most_cores);
-  const auto fewest = static_cast<unsigned>(near.of(ways[0]));  // and of all others
+  const auto fewest = static_cast<unsigned>(near.of(ways[0]));  // the same for all ways
   for (Groups& groups : ways) {
     GpuGroups& way = choices.ways.emplace_back(promise.of(std::move(groups)));
     way.near_cores[0] = std::min(way.near_cores[0], fewest);

@@ -11,7 +11,7 @@ namespace {
 using topo::NodeTopology;
 using Groups = std::vector<std::vector<unsigned>>;
 
-// The location of a GPU, down to that many bridges above it.
+// The location of a GPU, down to the bridge at `depth`.
 auto place_of(const topo::Gpu& gpu, std::size_t depth) {
   std::vector<unsigned> above = gpu.bridges;
   above.resize(std::min(depth, above.size()));
@@ -39,7 +39,7 @@ class Packing {
   }
 
  private:
-  // Forms complete groups of GPUs with the same key. The rest stays together, the largest set
+  // Forms complete groups of GPUs with the same key. Those left over stay together, the largest set
   // first.
   template <class KeyOf>
   void close_groups(const KeyOf& key_of) {

@@ -19,10 +19,10 @@ constexpr std::size_t k_most_looks = 5'000;
 
 struct Worth {
   GpusApart apart;
-  std::size_t fewest = 0;  // near cores of a rank
+  std::size_t fewest = 0;  // near cores of the rank with the fewest
 };
 
-// Negative where `a` is better.
+// Negative if `a` is better.
 int compare(const Worth& a, const Worth& b) {
   if (const int ways = compare_ways(a.apart, b.apart); ways != 0) return ways;
   const auto rest = [](const Worth& worth) {
@@ -31,8 +31,8 @@ int compare(const Worth& a, const Worth& b) {
   return rest(a) < rest(b) ? -1 : rest(b) < rest(a) ? 1 : 0;
 }
 
-// Tries every way to choose `ranks` groups of `size` that is no worse than the best so far, the
-// nearest partners first. Of ways that differ only by an exchange of equivalent GPUs, one is tried.
+// Tries every way to choose `ranks` groups of `size` that is no worse than the best so far, nearest
+// partners first. Ways that differ only by swapping equivalent GPUs are tried once.
 class Search {
  public:
   Search(const NodeTopology& topology,
@@ -71,13 +71,13 @@ class Search {
   }
 
  private:
-  // Of the GPUs of a group.
+  // The kinds of the GPUs in a group.
   struct Kinds {
     std::size_t first;
     std::vector<std::size_t> all;  // ascending
   };
 
-  // True if the choice cannot become as good as the best, whatever follows.
+  // True if no completion can be as good as the best.
   [[nodiscard]] bool is_hopeless(const GpusApart& so_far) const {
     Worth hope{so_far, fewest_};
     const auto left = static_cast<unsigned>(pairs_left_);
@@ -98,8 +98,8 @@ class Search {
 
   [[nodiscard]] bool is_over() { return ways_.size() >= k_most_ways || ++looks_ >= k_most_looks; }
 
-  // The next group begins with the first free GPU. If some are left over, it may be any free GPU
-  // equivalent to it, so that only one of them is tried.
+  // The next group begins with the first free GPU. If some GPUs will be left over, it may begin
+  // with any free one, but only one of each kind is tried.
   void open_group() {
     if (groups_.size() == ranks_) return finish();
     if (is_over()) return;
@@ -129,9 +129,9 @@ class Search {
     return static_cast<std::size_t>(std::find(used_.begin(), used_.end(), false) - used_.begin());
   }
 
-  // `members`: places of the open group in gpus_.
+  // `members`: positions of the open group in gpus_.
   void fill_group(const std::vector<std::size_t>& members) {
-    const std::size_t pairs = members.size() - 1;  // that the last one made
+    const std::size_t pairs = members.size() - 1;  // pairs that the last member formed
     GpusApart so_far = closed_;
     so_far += pairs_.of(groups_.back());
     pairs_left_ -= pairs;
@@ -177,7 +177,7 @@ class Search {
     closed_ = closed;
   }
 
-  // The free GPUs after `last`, the best for the open group first.
+  // The free GPUs after `last`, best for the open group first.
   [[nodiscard]] std::vector<std::size_t> partners(std::size_t last) const {
     std::vector<std::tuple<unsigned, std::int64_t, unsigned, unsigned, unsigned, std::size_t>>
         ranked;
@@ -204,16 +204,16 @@ class Search {
   const GpuPairs pairs_;
   const FewestNear& near_;
   const std::vector<unsigned>& gpus_;
-  const std::vector<std::size_t> kind_of_;  // by place in gpus_
+  const std::vector<std::size_t> kind_of_;  // by position in gpus_
   const std::size_t ranks_, size_;
   unsigned strongest_ = 0, least_crossing_ = ~0U, least_path_ = ~0U;  // of any two
   std::size_t pairs_left_;
   std::vector<bool> used_;
   std::size_t skipped_ = 0, looks_ = 0;
   Groups groups_;
-  std::vector<Kinds> kinds_;              // of the groups that are full
-  GpusApart closed_;                      // of these
-  std::size_t fewest_ = ~std::size_t{0};  // near cores, with these
+  std::vector<Kinds> kinds_;              // of the complete groups
+  GpusApart closed_;                      // of the complete groups
+  std::size_t fewest_ = ~std::size_t{0};  // near cores with the complete groups
   Worth best_;
   std::vector<Groups> ways_;
 };

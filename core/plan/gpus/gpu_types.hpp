@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GPUs of a node are of the type that a job asks for: the site's name for them beside the
+// Which GPUs of a node are of the requested type: the site's name for the type is compared with the
 // products that the node reports. Pure.
 #pragma once
 
@@ -11,22 +11,22 @@
 
 namespace dts::plan {
 
-// Whether Slurm, which finds GPUs by itself (AutoDetect=nvml), takes `type` for the type of such a
-// product: a part of its name in lower case with underscores for blanks (gres.conf(5), Type).
+// Whether Slurm with AutoDetect=nvml accepts `type` as the type of this product: a part of its name
+// in lower case, with underscores for blanks (gres.conf(5), Type).
 [[nodiscard]] bool is_type_of(std::string_view type, std::string_view product);
 
 struct GpusByType {
-  // Those of another type, ascending, if some are of the one that is asked for.
+  // GPUs of another type, ascending; empty if none is of the requested one.
   std::vector<unsigned> others;
-  // Products are known, and none is of the type: the site has made the name up.
+  // Products are known, and none is of the type: the name is the site's own.
   bool has_own_name = false;
 };
 
-// GPUs whose product is not known are never among the others, nor those with MIG instances, whose
-// type may be that of an instance. Without a type all GPUs will do.
+// GPUs of unknown product are never among the others, nor are those with MIG instances, whose type
+// may be an instance's. Without a type, all GPUs qualify.
 [[nodiscard]] GpusByType gpus_by_type(const topo::NodeTopology& node, const std::string& type);
 
-// A warning where GpusByType::has_own_name.
+// A warning for GpusByType::has_own_name.
 [[nodiscard]] std::string own_name_warning(const topo::NodeTopology& node, const std::string& type);
 
 }  // namespace dts::plan

@@ -25,7 +25,7 @@ unsigned crossing_of(topo::Path path) {
   return 3;
 }
 
-// Parts of the node in which the GPUs are, beyond one.
+// The number of parts of the node, beyond one, that the GPUs are in.
 unsigned further(const topo::NodeTopology& node,
                  const std::vector<unsigned>& gpus,
                  std::optional<unsigned> topo::Device::*part) {

@@ -9,17 +9,17 @@
 
 namespace dts::plan {
 
-// Sums over ranks. What GPUs talk over comes first: packages, links, switches.
+// Sums over ranks. The path between GPUs comes first: packages, links, switches.
 struct GpusApart {
-  unsigned packages = 0;   // that a rank's GPUs lie in, beyond one
+  unsigned packages = 0;   // packages beyond one that a rank's GPUs are in
   unsigned linked = 0;     // weights of links between GPUs of one rank: the more, the better
-  unsigned crossings = 0;  // GpuPairs::crossing() of each two GPUs of one rank
-  unsigned numas = 0;      // NUMA nodes that a rank's GPUs lie in, beyond one
-  unsigned paths = 0;      // topo::Path of each two GPUs of one rank
+  unsigned crossings = 0;  // GpuPairs::crossing() of each two GPUs of a rank
+  unsigned numas = 0;      // NUMA nodes beyond one that a rank's GPUs are in
+  unsigned paths = 0;      // topo::Path of each two GPUs of a rank
 };
 
-// Negative where what the GPUs of `a` talk over is shorter, 0 where it is as short: packages, links
-// and crossings, in this order. NUMA nodes and paths come later, after near cores.
+// Negative if the GPUs of `a` communicate over a shorter path, 0 if it is equal: packages, links
+// and crossings, in this order. NUMA nodes and paths are compared later, after near cores.
 [[nodiscard]] int compare_ways(const GpusApart& a, const GpusApart& b);
 
 GpusApart& operator+=(GpusApart& a, const GpusApart& b);
@@ -34,8 +34,8 @@ class GpuPairs {
   [[nodiscard]] unsigned path(unsigned a, unsigned b) const { return paths_[a * gpus_ + b]; }
 
   // Where the paths of two GPUs meet: 0 one switch, 1 several, 2 a processor, 3 two processors.
-  // Within a processor it does not matter whether they are attached to one host bridge or two, or
-  // whether the firmware makes it one NUMA node or several (SNC, NPS).
+  // Within a processor, it makes no difference whether they are attached to one host bridge or two,
+  // or whether the firmware presents it as one NUMA node or several (SNC, NPS).
   [[nodiscard]] unsigned crossing(unsigned a, unsigned b) const {
     return crossings_[a * gpus_ + b];
   }
@@ -51,7 +51,7 @@ class GpuPairs {
  private:
   const topo::NodeTopology& topology_;
   std::size_t gpus_;
-  std::vector<unsigned> linked_, paths_, crossings_;  // of each two, by row
+  std::vector<unsigned> linked_, paths_, crossings_;  // of each pair, by row
 };
 
 }  // namespace dts::plan

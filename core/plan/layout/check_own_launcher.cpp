@@ -35,7 +35,8 @@ Diagnostic started_for_each_rank(const Plan& plan, const OwnLauncher& launcher) 
               : "name each host once, without a number of ranks"};
 }
 
-// torchrun that was told of one node, on several: each would train alone, and each save the same.
+// torchrun that is configured for one node but runs on several: each instance would train alone and
+// save the same files.
 void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   if (plan.nodes < 2 || launcher.kind != Kind::torchrun) return;
   const auto nodes = option_of(launcher, "--nnodes");
@@ -59,7 +60,7 @@ void check_rendezvous(const Plan& plan, const OwnLauncher& launcher, Diagnostics
              ", or say --nnodes and the rendezvous yourself"});
 }
 
-// One on each node, and nothing that would let those know of each other.
+// A launcher on each node that has no way to learn of the others.
 void check_told(const Plan& plan, const OwnLauncher& launcher, Diagnostics& problems) {
   if (plan.nodes > 1 && launcher.kind == Kind::node && launcher.told.empty() &&
       !is_told_its_node(launcher))

@@ -77,7 +77,7 @@ spec::JobSpec room_for(const spec::JobSpec& spec,
       });
   room.ntasks_per_node = widest->ntasks_per_node;
   room.cpus_per_task = widest->cpus_per_task;
-  if (gpus > 0 && widest->ntasks_per_node > gpus) {  // one with more ranks than another has GPUs
+  if (gpus > 0 && widest->ntasks_per_node > gpus) {  // a part has more ranks than another has GPUs
     room.ntasks_per_node = 1;
     room.cpus_per_task = cores(*widest);
   }
@@ -111,7 +111,7 @@ tl::expected<Composition, Diagnostics> make_composition(const spec::JobSpec& spe
   }
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   const spec::JobSpec room = room_for(spec, made.parts, problems);
-  // Nobody is asked for nodes with room for every part where each part asks for its own.
+  // In a heterogeneous job, each part asks for its own nodes, so none needs room for every part.
   auto job = make_plan(room, spec.heterogeneous ? ClusterView() : cluster, trainer);
   if (!job) add_new("", std::move(job).error(), problems);
   if (!problems.empty()) return tl::unexpected(std::move(problems));

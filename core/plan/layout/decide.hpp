@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of make_plan() that have a file of their own, and how each writes down what it decided.
+// The steps of make_plan() that have their own files, and how each records its decision.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -29,10 +29,12 @@ inline void decide(Plan& plan, std::string_view what, unsigned value, std::strin
 // limit would fire right at the start.
 void choose_margin(Plan& plan, const spec::JobSpec& spec, Diagnostics& problems);
 
-// The processes that each task starts itself, where the program is known to or --per-node says so.
+// Sets the number of processes that each task starts itself, if the program is known to do so or
+// --per-node says so.
 void choose_workers(Plan& plan, const spec::JobSpec& spec, const OwnLauncher& launcher);
 
-// What such processes cannot have, and contradictions between the options that say who starts them.
+// Reports options that do not work with such processes, and contradictions between the options that
+// say who starts them.
 void check_workers(const Plan& plan,
                    const spec::JobSpec& spec,
                    const OwnLauncher& launcher,

@@ -15,7 +15,7 @@ namespace dts::plan {
 
 namespace {
 
-// Linux takes no variable beyond 128 KiB (MAX_ARG_STRLEN), and the agent sends every rank a copy.
+// Linux limits a variable to 128 KiB (MAX_ARG_STRLEN), and the agent sends every rank a copy.
 constexpr std::size_t k_longest_list = std::size_t{64} << 10;
 constexpr std::size_t k_all_copies = std::size_t{32} << 20;
 
@@ -37,9 +37,9 @@ struct World {
   const std::vector<Placement>& placements;
   const Rendezvous& rendezvous;
   std::string workers;  // JSON; empty: too long
-  std::string hosts;    // JSON; empty: too long, or two nodes have one address
+  std::string hosts;    // JSON; empty: too long, or two nodes share an address
   std::string coordinator;
-  std::vector<std::vector<unsigned>> nodes_with;  // by local rank: the node ranks that have it
+  std::vector<std::vector<unsigned>> nodes_with;  // node ranks that have it, by local rank
 
   World(const std::vector<Placement>& all, const Rendezvous& where)
       : placements(all), rendezvous(where) {
@@ -114,8 +114,8 @@ void add_sagemaker(Environment& variables, const World& world, const Placement& 
   variables.emplace_back("SM_NUM_GPUS", text(rank.gpus.size()));
 }
 
-// torchrun takes the default of each of its options from PET_<OPTION>; programs that start it with
-// options, such as llamafactory-cli and swift, take them from names without PET_.
+// torchrun takes the default of each option from PET_<OPTION>. Programs that start it with options,
+// such as llamafactory-cli and swift, read the names without PET_.
 void add_torchrun(Environment& variables,
                   const World& world,
                   const Placement& rank,
@@ -143,7 +143,7 @@ void add_libraries(Environment& variables,
                    const Placement& rank,
                    const Plan& plan) {
   if (const std::string& interface = world.rendezvous.interface; !interface.empty()) {
-    variables.emplace_back("NCCL_SOCKET_IFNAME", "=" + interface);  // =: this name, not this prefix
+    variables.emplace_back("NCCL_SOCKET_IFNAME", "=" + interface);  // =: exact name, not prefix
     variables.emplace_back("GLOO_SOCKET_IFNAME", interface);
   }
   if (!world.rendezvous.hcas.empty())
@@ -158,7 +158,7 @@ void add_libraries(Environment& variables,
   variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 }
 
-// "8(x2),4": how many ranks each node has, in the order of nodes.
+// "8(x2),4": the number of ranks of each node, in node order.
 std::string ranks_of_nodes(const std::vector<Placement>& placements) {
   std::map<unsigned, unsigned> ranks;  // by node rank
   for (const Placement& one : placements) ranks[one.node_rank] = one.local_world_size;

@@ -35,7 +35,7 @@ std::vector<Node> with_at_least(const std::vector<Node>& nodes,
   return enough;
 }
 
-// A quantity every node of the job must have: `need` of it, or the problem says what there is.
+// A quantity that every node of the job needs.
 struct Demand {
   const char* option;  // "--gpus-per-node"
   const char* what;    // "GPUs"
@@ -43,7 +43,8 @@ struct Demand {
   Amount amount;
 };
 
-// The nodes with enough; a problem where they are fewer than asked. `nodes` must not be empty.
+// The nodes with enough; appends a problem if they are fewer than wanted. `nodes` must not be
+// empty.
 std::vector<Node> demand(const std::vector<Node>& nodes,
                          const Demand& d,
                          const std::string& scope,
@@ -119,7 +120,7 @@ void check_time(const spec::JobSpec& spec,
 // The nodes that the job may get, and how a message names them.
 struct Candidates {
   std::vector<Node> nodes;
-  std::size_t size = 0;  // also of nodes that the partition has and nothing is known of
+  std::size_t size = 0;  // includes the partition's nodes of which nothing is known
   std::string scope;     // " in partition gpu without n3"
 };
 

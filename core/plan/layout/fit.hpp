@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a cluster can run a layout, and what of it the layout depends on.
+// Whether a cluster can run a layout, and the properties of the cluster that the layout depends on.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -13,17 +13,17 @@ namespace dts::plan {
 struct Fit {
   std::string partition;                 // its name; empty: unknown
   bool known = false;                    // false: nothing is known of the nodes
-  unsigned fewest_cpus = 0;              // of the nodes that are large enough; 0: unknown
+  unsigned fewest_cpus = 0;              // on nodes that are large enough; 0: unknown
   std::vector<ClusterView::Node> nodes;  // those with enough GPUs and memory
-  std::vector<ClusterView::Node> all;    // those of the partition, whatever they have
+  std::vector<ClusterView::Node> all;    // the partition's, whatever their resources
 };
 
-// Appends what cannot run there to `problems`.
+// Appends to `problems` whatever cannot run there.
 [[nodiscard]] Fit fit_nodes(const spec::JobSpec& spec,
                             const ClusterView& cluster,
                             Diagnostics& problems);
 
-// Appends a problem where fewer than spec.nodes nodes have room for `tasks` x `cpus_per_task`.
+// Appends a problem if fewer than spec.nodes nodes have room for `tasks` x `cpus_per_task`.
 void check_cpus(const spec::JobSpec& spec,
                 const Fit& fit,
                 unsigned tasks,

@@ -22,7 +22,7 @@ bool starts_with_one_of(std::string_view name, const std::vector<std::string_vie
 
 bool is_overruled(std::string_view name, const IsSet& is_set) {
   const bool places =
-      name == "KMP_WARNINGS" ||  // set beside them only
+      name == "KMP_WARNINGS" ||  // only ever set together with them
       std::find(k_thread_places.begin(), k_thread_places.end(), name) != k_thread_places.end();
   if (places && std::any_of(k_thread_places.begin(), k_thread_places.end(), is_set)) return true;
   const bool advice = name == "OMP_NUM_THREADS" || name == "KMP_WARNINGS" ||

@@ -19,8 +19,7 @@ constexpr const char* k_plan_schema = "dtsubmit/plan/1";
 constexpr const char* k_placement_schema = "dtsubmit/placement/1";
 constexpr std::size_t k_most_bytes = std::size_t{16} << 20;
 
-// Other texts were checked to be UTF-8 by make_plan(); `replace` only keeps a later mistake from
-// throwing.
+// make_plan() has checked that texts are UTF-8; `replace` only keeps a later mistake from throwing.
 std::string dump(const ordered_json& value, int indent) {
   return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -80,7 +79,7 @@ bool read_reasons(const json& object, std::vector<Reason>& reasons) {
   return true;
 }
 
-// A text that stands for a value.
+// A value that is written as text.
 template <class Parse, class Value>
 bool read(const json& object, const char* name, const Parse& parse, Value& value) {
   std::string text;
@@ -102,7 +101,7 @@ bool read_hosts(const json& object, Plan& plan) {
   return plan.hosts.size() == plan.nodes;
 }
 
-// Without --hosts every node has as many ranks.
+// Without --hosts, every node has the same number of ranks.
 bool is_sum_of_ranks(const Plan& plan) {
   std::uint64_t sum = plan.hosts.empty() ? std::uint64_t{plan.nodes} * plan.ntasks_per_node : 0;
   for (const HostSlots& host : plan.hosts) sum += host.slots;
@@ -148,7 +147,7 @@ std::string to_json(const Plan& plan) {
 
 namespace {
 
-// A member of plan.json; the function is false where it is of a wrong type or value.
+// A member of plan.json; the function returns false for a wrong type or value.
 struct Member {
   const char* key;
   bool (*read)(const json& object, Plan& plan);

@@ -11,13 +11,13 @@
 
 namespace dts::plan {
 
-// Indented, ends in a newline, "schema": "dtsubmit/plan/1". Times in seconds.
+// Indented, ends in a newline, with "schema": "dtsubmit/plan/1". Times in seconds.
 [[nodiscard]] std::string to_json(const Plan& plan);
 
 // The inverse, for the agent. Errc::invalid for another schema, a missing key or a wrong type.
 [[nodiscard]] Result<Plan> plan_from_json(std::string_view text);
 
-// Indented, ends in a newline, "schema": "dtsubmit/placement/1", one line a rank.
+// Indented, ends in a newline, with "schema": "dtsubmit/placement/1", one line per rank.
 [[nodiscard]] std::string to_json(const std::vector<Placement>& placements);
 
 }  // namespace dts::plan

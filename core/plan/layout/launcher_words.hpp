@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that give a launcher in the program's words its place: how many nodes and processes,
-// which node this is, and where they meet. Those that the user wrote stay as they are. Pure.
+// The options that give a launcher in the program's command line its place in the job: the number
+// of nodes and processes, the rank of this node, and where they meet. Options that the user wrote
+// are left alone. Pure.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -15,10 +16,11 @@ namespace dts::plan {
 [[nodiscard]] std::vector<ToldOption> options_to_tell(const Plan& plan,
                                                       const OwnLauncher& launcher);
 
-// "--num_machines=2 --machine_rank=$NODE_RANK": what to write where nothing can be inserted.
+// "--num_machines=2 --machine_rank=$NODE_RANK": what the user must write if nothing can be
+// inserted.
 [[nodiscard]] std::string options_to_write(const Plan& plan, const OwnLauncher& launcher);
 
-// The plan's command as the rank at `placement` has to start it; empty: as it is.
+// The plan's command as the rank at `placement` must start it; empty: unchanged.
 [[nodiscard]] std::vector<std::string> command_of_rank(const Plan& plan,
                                                        const OwnLauncher& launcher,
                                                        const Placement& placement,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_plan(): how many ranks, how wide, and why.
+// make_plan(): the number of ranks, their width, and the reasons.
 #include "core/base/default_shards.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
@@ -74,7 +74,7 @@ void choose_tasks(Plan& plan,
   decide(plan, k_what, plan.ntasks_per_node, "no GPUs requested: one rank per node");
 }
 
-// A host without a number of its own has as many ranks as are planned for any.
+// A host without its own number of slots gets the planned number of ranks.
 void share_hosts(Plan& plan) {
   if (plan.hosts.empty()) return;
   unsigned most = 0;
@@ -143,8 +143,8 @@ void choose_cpus(Plan& plan, const spec::JobSpec& spec, const Fit& fit) {
                      counted(plan.ntasks_per_node, "rank")));
 }
 
-// The nodes to avoid, unless the job could not run without them: those that have been avoided
-// longest are used again first.
+// Excludes nodes to avoid, unless the job could not run without them: those avoided longest are
+// used again first.
 void choose_exclusion(Plan& plan,
                       const spec::JobSpec& spec,
                       const ClusterView& cluster,
@@ -160,7 +160,7 @@ void choose_exclusion(Plan& plan,
     const auto node = std::find_if(fit.nodes.begin(), fit.nodes.end(), [&](const auto& candidate) {
       return candidate.name == one->name;
     });
-    if (node == fit.nodes.end()) continue;  // the job would not get it
+    if (node == fit.nodes.end()) continue;  // the job would not get it anyway
     if (node->up && left <= std::int64_t{spec.nodes} + spec.spares) {
       decide(plan, "kept", one->name, one->why + ", but the job needs every node there is");
       continue;

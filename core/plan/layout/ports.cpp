@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which ports are tried for a program's own servers.
+// The ports that are tried for a program's own servers.
 #include "core/base/hash.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/plan/plan.hpp"

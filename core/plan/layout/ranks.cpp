@@ -49,8 +49,8 @@ void check_node(const std::string& name,
          "the launcher packed them: pass --ntasks-per-node, not only the number of tasks"});
   if (plan.gpus_per_node == 0) return;
   std::size_t gpus = plan.gpus_per_node;
-  // A list per rank (Slurm's --gpu-bind) says nothing of the node; one list for all is what the
-  // node gave us.
+  // A separate list for each rank (Slurm's --gpu-bind) says nothing about the node; one list for
+  // all ranks is what the job was given on the node.
   const auto same = [&](const RankHello* hello) { return hello->gpu_ids == ranks[0]->gpu_ids; };
   if (!ranks[0]->gpu_ids.empty() && std::all_of(ranks.begin(), ranks.end(), same))
     gpus = ranks[0]->gpu_ids.size();

@@ -7,7 +7,7 @@
 namespace dts::plan {
 namespace {
 
-// W&B accepts ids of 64 bytes; what makes a run's name unique is its end.
+// W&B accepts ids of up to 64 bytes. The end of a run's name is what makes it unique.
 constexpr std::size_t k_longest_id = 64;
 constexpr std::size_t k_longest_rank = 6;  // "-65534"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that start a node's processes themselves: how many, and what does not go with them.
+// Programs that start a node's processes themselves: how many, and which options conflict with
+// that.
 #include "core/base/text/text.hpp"
 #include "core/plan/layout/decide.hpp"
 #include "core/plan/program/own_launcher.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t k_most_workers = 1'000'000;
 
-// What its own option says, where that is a number: --nproc_per_node=8, --num_processes 16.
+// The number that its own option gives: --nproc_per_node=8, --num_processes 16.
 std::optional<unsigned> asked_workers(const OwnLauncher& launcher, unsigned nodes) {
   const auto number = parse_number(option_of(launcher, launcher.count).value_or(""));
   if (!number || *number < 1 || *number > k_most_workers) return std::nullopt;

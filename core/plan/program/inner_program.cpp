@@ -23,7 +23,7 @@ bool is_assignment(std::string_view word) {
   return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), is_of_name);
 }
 
-// The index at which the program begins in the words after a wrapper's name; words.size(): nowhere.
+// The index in the words after a wrapper's name at which the program begins; words.size(): none.
 std::size_t skip_options(CommandWords words,
                          std::size_t at,
                          std::initializer_list<std::string_view> with_value,
@@ -44,7 +44,7 @@ std::size_t skip_options(CommandWords words,
   return std::min(at, words.size());
 }
 
-// How many of the words in `rest` are the verb; nullopt: others.
+// How many words of `rest` form the verb; nullopt: it is a different one.
 std::optional<std::size_t> verb_length(std::string_view verb, CommandWords rest) {
   if (verb.empty()) return 0;
   const auto parts = split(std::string(verb), ' ');

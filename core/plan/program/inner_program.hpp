@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the words of a command run in the end: through wrappers, Python and shells. Pure.
+// The program that a command finally runs, through wrappers, Python and shells. Pure.
 #pragma once
 
 #include "core/plan/program/known_launchers.hpp"
@@ -16,14 +16,14 @@ using CommandWords = std::span<const std::string>;
 
 [[nodiscard]] std::string_view file_name_of(std::string_view path);
 
-// By the name of the program's file: "python", "python3.11", "pypy3".
+// By file name: "python", "python3.11", "pypy3".
 [[nodiscard]] bool is_python(std::string_view name);
 [[nodiscard]] bool is_shell(std::string_view name);
 
-// A program of Python, not an option: "train.py".
+// A Python file, not an option: "train.py".
 [[nodiscard]] bool is_script(std::string_view word);
 
-// Without the A=B at their beginning.
+// Without leading A=B assignments.
 [[nodiscard]] CommandWords without_assignments(CommandWords words);
 
 struct FoundLauncher {
@@ -31,17 +31,17 @@ struct FoundLauncher {
   std::size_t verb_words;
 };
 
-// The launcher called `name` ("torchrun", "-m torch.distributed.run") whose verb `rest`, the words
-// after that name, begins with.
+// The launcher called `name` ("torchrun", "-m torch.distributed.run") whose verb begins `rest`, the
+// words after the name.
 [[nodiscard]] std::optional<FoundLauncher> known_launcher(std::string_view name, CommandWords rest);
 
 struct FoundWrapper {
   const KnownWrapper* wrapper;
-  std::size_t at;          // where the words of its program begin; words.size(): it has none
-  bool is_module = false;  // the word there is a module of Python
+  std::size_t at;          // index of its program's first word; words.size(): it has none
+  bool is_module = false;  // that word is a Python module
 };
 
-// The wrapper called `name`, which is the first of `words`.
+// The wrapper called `name`, the first of `words`.
 [[nodiscard]] std::optional<FoundWrapper> known_wrapper(std::string_view name, CommandWords words);
 
 struct PythonProgram {
@@ -49,11 +49,11 @@ struct PythonProgram {
   bool is_module;
 };
 
-// Which of `words`, the first of them Python, is its script or module; nullopt: none of them, -c.
+// The index of the script or module in `words`, the first of which is Python; nullopt: none, or -c.
 [[nodiscard]] std::optional<PythonProgram> program_of_python(CommandWords words);
 
-// Which of `words` is the command text of the shell that they begin with, as in
-// `bash -euo pipefail -c TEXT`; nullopt: none is.
+// The index of the command text in `words`, which begin with a shell, as in `bash -euo pipefail -c
+// TEXT`; nullopt: none.
 [[nodiscard]] std::optional<std::size_t> text_of_shell(CommandWords words);
 
 }  // namespace dts::plan

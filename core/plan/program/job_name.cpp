@@ -10,7 +10,7 @@
 namespace dts::plan {
 namespace {
 
-constexpr int k_deepest_name = 16;  // programs that run programs
+constexpr int k_deepest_name = 16;  // nesting of programs that run programs
 
 std::string name_behind(CommandWords words, int depth);
 
@@ -18,8 +18,8 @@ std::string name_of_module(std::string_view module) {
   return std::string(module.substr(module.find_last_of('.') + 1));  // npos + 1 is 0
 }
 
-// Its words after name and verb: a program, the recipe of torchtune, or a file of settings. Which
-// of its options take a value is not known, so that a word after an option may be one.
+// The words after the launcher's name and verb: a program, a torchtune recipe, or a configuration
+// file. It is unknown which options take a value, so a word after an option may be one.
 std::string name_in_launcher(std::string_view launcher, CommandWords rest) {
   for (std::size_t i = 0; i < rest.size(); ++i) {
     if (is_script(rest[i])) return std::string(file_name_of(rest[i]));
@@ -37,7 +37,7 @@ std::string name_in_launcher(std::string_view launcher, CommandWords rest) {
 
 std::string name_of_python(const std::string& python, CommandWords words, int depth) {
   const auto program = program_of_python(words);
-  if (!program) return python;  // a program's text is no name
+  if (!program) return python;  // program text is not a name
   if (!program->is_module) return name_behind(words.subspan(program->at), depth + 1);
   const std::string& module = words[program->at];
   const CommandWords rest = words.subspan(program->at + 1);
@@ -46,7 +46,8 @@ std::string name_of_python(const std::string& python, CommandWords words, int de
                   : name_of_module(module);
 }
 
-// The first launcher or script of Python in its text; other commands there are too many to choose.
+// The first launcher or Python script in a shell's text; with other commands, there are too many to
+// choose from.
 std::string name_in_text(const std::string& shell, const std::string& text, int depth) {
   for (const ShellCommand& command : split_shell(text)) {
     const CommandWords words = without_assignments(command.words);
@@ -74,7 +75,8 @@ std::string name_behind(CommandWords words, int depth) {
   if (const auto wrapper = known_wrapper(name, words); wrapper && wrapper->at < words.size())
     return wrapper->is_module ? name_of_module(words[wrapper->at])
                               : name_behind(words.subspan(wrapper->at), depth + 1);
-  // Perl and others: the first word that is no option, unless the program's text is an option's.
+  // For Perl and others: the first word that is not an option, unless an option holds the program's
+  // text.
   constexpr std::string_view k_interpreters[]{
       "perl", "julia", "Rscript", "sh", "bash", "dash", "zsh", "ksh"};
   if (std::find(std::begin(k_interpreters), std::end(k_interpreters), name) ==

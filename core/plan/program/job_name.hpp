@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job is called where nobody says it. Pure.
+// The default name of a job. Pure.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace dts::plan {
 
-// The name of the program that `command` runs in the end, without its folder and its suffix:
-// "train" of `uv run torchrun --nproc_per_node 8 src/train.py`, "dttrain" without a command. One
-// that Slurm and a folder accept, at most 64 bytes.
+// The name of the program that `command` finally runs, without folder and suffix: "train" for `uv
+// run torchrun --nproc_per_node 8 src/train.py`, "dttrain" without a command. Valid for Slurm and
+// as a folder name, at most 64 bytes.
 [[nodiscard]] std::string default_job_name(const std::vector<std::string>& command);
 
 }  // namespace dts::plan

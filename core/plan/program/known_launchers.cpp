@@ -9,7 +9,7 @@ using What = ToldOption::What;
 
 constexpr std::string_view k_torchrun_count = "--nproc-per-node";
 
-// accelerate takes the number of a node's GPUs itself. On several nodes, its --num_processes is for
+// accelerate finds the number of a node's GPUs itself. On several nodes, its --num_processes counts
 // all of them.
 const std::initializer_list<ToldOption> k_accelerate_told{
     {"--num_machines", What::nodes, true},
@@ -24,15 +24,15 @@ const std::initializer_list<ToldOption> k_composer_told{
     {"--node_rank --base_rank", What::node_rank, true},
     {"--master_addr", What::address, true},
     {"--master_port", What::port, true}};
-// Its --devices is 1 otherwise.
+// --devices defaults to 1.
 const std::initializer_list<ToldOption> k_lightning_told{{"--devices", What::workers},
                                                          {"--num-nodes", What::nodes, true},
                                                          {"--node-rank", What::node_rank, true},
                                                          {"--main-address", What::address, true},
                                                          {"--main-port", What::port, true}};
-// Without any of torchrun's options, torchtune runs one process; the rest it takes as torchrun.
+// Without any torchrun option, torchtune runs one process; the others work as with torchrun.
 const std::initializer_list<ToldOption> k_tune_told{{"--nproc_per_node", What::workers}};
-// MindSpore's. Its defaults are 8 processes, and to return before they end.
+// MindSpore's. By default it starts 8 processes, and returns before they end.
 // https://www.mindspore.cn/tutorials/en/stable/parallel/msrun_launcher.html
 const std::initializer_list<ToldOption> k_msrun_told{{"--worker_num", What::all_workers},
                                                      {"--local_worker_num", What::workers},
@@ -54,7 +54,7 @@ const KnownLauncher k_launchers[] = {
     {"-m torch.distributed.run", "", Kind::torchrun, k_torchrun_count},
     {"-m torch.distributed.launch", "", Kind::torchrun, k_torchrun_count},
     {"torchrun_xpu", "", Kind::torchrun, k_torchrun_count},
-    {"ft_launcher", "", Kind::torchrun, k_torchrun_count},  // its options are torchrun's, PET_* too
+    {"ft_launcher", "", Kind::torchrun, k_torchrun_count},  // takes torchrun's options and PET_*
     {"tune", "run", Kind::torchrun, k_torchrun_count, false, k_tune_told},
     {"accelerate", "launch", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
     {"accelerate-launch", "", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
@@ -88,9 +88,9 @@ const KnownLauncher k_launchers[] = {
     {"swift", "sft", Kind::torchrun},
     {"swift", "pt", Kind::torchrun},
     {"swift", "rlhf", Kind::torchrun},
-    // With NNODES, NPROC_PER_NODE and NODE_RANK, but with ADDR and PORT.
+    // xtuner reads NNODES, NPROC_PER_NODE and NODE_RANK, but ADDR and PORT, not MASTER_*.
     {"xtuner", "train", Kind::node, "", false, {}, k_use_xtuner},
-    // They start accelerate: trl passes its options on, axolotl those after a second `--`.
+    // Start accelerate: trl passes its options on, axolotl those after a second `--`.
     {"trl", "sft", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
     {"trl", "dpo", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},
     {"trl", "grpo", Kind::node, "--num-processes", true, k_accelerate_told, {}, "--cpu"},

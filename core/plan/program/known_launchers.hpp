@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launchers and wrappers that find_own_launcher() recognises, a row each. A new one is one row.
+// The launchers and wrappers that find_own_launcher() recognises, one row each.
 #pragma once
 
 #include "core/plan/program/own_launcher.hpp"
@@ -11,13 +11,13 @@
 namespace dts::plan {
 
 struct KnownLauncher {
-  std::string_view program;  // its file's name, or "-m MODULE" of Python
+  std::string_view program;  // its file name, or "-m MODULE" for Python
   std::string_view verb{};   // the words that make it a launcher; empty: it always is one
   OwnLauncher::Kind kind = OwnLauncher::Kind::other;
-  std::string_view count{};  // its option for the processes of a node, and other names of it
-  bool counts_all = false;   // that option is for all nodes together
+  std::string_view count{};  // its option for processes per node, with aliases
+  bool counts_all = false;   // the option counts the processes of all nodes
   std::initializer_list<ToldOption> told{};
-  // For several nodes, where no options can give it its place.
+  // The advice for several nodes if no option can give it its place.
   std::string_view instead{};
   std::string_view
       single{};  // with this option it starts one process on a node, whatever `count` says
@@ -31,9 +31,8 @@ struct KnownWrapper {
   std::string_view verb{};  // "run" of `uv run`; empty: none
   // Options whose value is the next word.
   std::initializer_list<std::string_view> with_value{};
-  unsigned operands = 0;  // words before the program: the image of a container
-  bool hides_variables =
-      false;  // a container that is given no more variables than its options name
+  unsigned operands = 0;         // positional words before the program: a container's image
+  bool hides_variables = false;  // a container that only gets the variables that its options name
 };
 
 [[nodiscard]] std::span<const KnownWrapper> known_wrappers();

@@ -36,7 +36,7 @@ const std::initializer_list<std::string_view> k_container{"-B",
                                                           "--pem-path",
                                                           "--shm-size"};
 
-// docker-run(1) and podman-run(1), whose options are Docker's and some more.
+// docker-run(1) and podman-run(1); Podman has Docker's options and more.
 const std::initializer_list<std::string_view> k_docker{"-a",
                                                        "--attach",
                                                        "--add-host",

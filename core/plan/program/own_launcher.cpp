@@ -14,9 +14,9 @@ namespace {
 
 using Kind = OwnLauncher::Kind;
 
-constexpr int k_deepest = 16;  // programs that run programs
+constexpr int k_deepest = 16;  // nesting of programs that run programs
 
-// Looks into one argument list: the command's, or a command of a shell's text.
+// Searches one argument list: the command's, or that of a command in a shell's text.
 class Search {
  public:
   explicit Search(CommandWords all) : all_(all) {}
@@ -47,7 +47,7 @@ OwnLauncher behind(std::string wrapper, OwnLauncher found) {
   return found;
 }
 
-// The launcher of that name in the table, followed by the words from `rest` on.
+// The known launcher of that name; its arguments are the words from `rest` on.
 OwnLauncher Search::in_table(const std::string& name, CommandWords words, std::size_t rest) const {
   const auto row = known_launcher(name, words.subspan(rest));
   if (!row) return {};
@@ -74,7 +74,7 @@ OwnLauncher Search::of_python(CommandWords words, int depth) const {
   return in(words.subspan(program->at), depth + 1);  // python /usr/bin/torchrun
 }
 
-// The launcher's place is then in that text.
+// The launcher's place is an offset in that text.
 OwnLauncher Search::in_text(const std::string& text, int depth) const {
   for (const ShellCommand& command : split_shell(text)) {
     OwnLauncher found = Search(command.words).in(command.words, depth + 1);

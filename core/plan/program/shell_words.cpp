@@ -6,7 +6,7 @@
 namespace dts::plan {
 namespace {
 
-// After these words a command begins.
+// A command begins after these words.
 bool begins_command(std::string_view word) {
   for (const std::string_view known :
        {"if", "then", "else", "elif", "do", "while", "until", "!", "{"})
