@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds k_limit{30};
 
-// Its output: the message and, after k_hint_mark, what to do.
+// Converts the program's output: the message and, after k_hint_mark, what to do.
 Error error_from(Errc code, std::string_view text) {
   Error error{code, std::string(trim(text)), {}};
   if (const std::size_t at = error.message.rfind(k_hint_mark); at != std::string::npos) {
@@ -23,7 +23,8 @@ Error error_from(Errc code, std::string_view text) {
   return error;
 }
 
-// `arguments` of dtsubmit-topology. The error has its own words and kind where it has spoken.
+// Runs dtsubmit-topology with `arguments`. If the program reports an error, its message and kind
+// are kept.
 Result<NodeTopology> ask(std::vector<std::string> arguments) {
   Command command;
   command.argv = {library_folder() + "/dtsubmit-topology"};

@@ -11,12 +11,13 @@ inline constexpr unsigned k_same_package = 2;
 inline constexpr unsigned k_other_package = 3;
 
 // 0 if the core is in the part of the node that the device is attached to, otherwise one of the
-// above. The order is what matters; on a two-socket node the steps are about those of the transfer
-// rates to and from the GPU.
+// above. Only the order matters; on a two-socket node, the steps roughly match the transfer rates
+// to and from the GPU.
 [[nodiscard]] unsigned distance(const Core& core, const Device& device);
 
-// NCCL's classes of paths between PCI devices (NVIDIA's documentation of NCCL_NET_GDR_LEVEL), with
-// one of our own: what NCCL and nvidia-smi call SYS is on one socket much shorter than between two.
+// NCCL's classes of paths between PCI devices (NVIDIA's documentation of NCCL_NET_GDR_LEVEL), plus
+// one of our own: what NCCL and nvidia-smi call SYS is much shorter within one socket than between
+// two.
 enum class Path {
   pix,   // over at most one switch
   pxb,   // over several, but not the host bridge

@@ -10,7 +10,7 @@
 namespace dts::topo {
 namespace {
 
-constexpr std::size_t k_suspicious = 4;  // two on one package are built, more hardly ever
+constexpr std::size_t k_suspicious = 4;  // two on one package exist, more hardly ever
 constexpr const char* k_help = "if that is wrong, say where they are in an override file";
 
 std::size_t packages(const NodeTopology& node) {

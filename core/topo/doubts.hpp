@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware that says of devices what can hardly be. Pure.
+// Detects implausible firmware data about devices. Pure.
 #pragma once
 
 #include "core/topo/topology.hpp"
@@ -9,8 +9,8 @@
 
 namespace dts::topo {
 
-// A sentence each, with what to do: GPUs of which no NUMA node is known (numa_node -1) on a machine
-// of several; four or more GPUs that all hang from one of several packages.
+// One sentence per doubt, with what to do: GPUs without a known NUMA node (numa_node -1) on a
+// machine with several, or four or more GPUs all attached to one of several packages.
 [[nodiscard]] std::vector<std::string> find_doubts(const NodeTopology& node);
 
 }  // namespace dts::topo

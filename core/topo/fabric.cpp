@@ -13,7 +13,7 @@
 namespace dts::topo {
 namespace {
 
-// A file of sysfs without its newline; empty where it cannot be read.
+// The contents of a sysfs file without the newline; empty if it cannot be read.
 std::string line_of(const std::string& path) {
   const auto text = read_file(path);
   return text ? std::string(trim(*text)) : std::string();
@@ -37,7 +37,7 @@ std::optional<FabricPort> read_port(const std::string& hca,
                     layer == "InfiniBand"};
 }
 
-// The ports of an adapter, of whatever network: Amazon's EFA calls its own "Unspecified".
+// The ports of an adapter, for any network: Amazon's EFA calls its own "Unspecified".
 struct Ports {
   bool known = false, active = false, infiniband = false, ethernet = false;
   unsigned gbps = 0;
@@ -66,7 +66,7 @@ void read_openfabrics(const Ports& ports, Nic& nic) {
     nic.network = Network::ethernet;
 }
 
-// "unknown" of a driver that does not say; -1 Mb/s of a link that is down.
+// Drivers that do not report the state show "unknown"; the speed of a link that is down is -1 Mb/s.
 void read_interface(const std::string& folder, Nic& nic) {
   const std::string state = line_of(folder + "/operstate");
   if (state == "up") nic.link = Link::up;
@@ -76,8 +76,8 @@ void read_interface(const std::string& folder, Nic& nic) {
     nic.gbps = static_cast<unsigned>(*megabits / 1000);
 }
 
-// "16.0 GT/s PCIe" and "16" lanes. Up to 5 GT/s eight of ten bits are data (PCI Express Base
-// Specification, 4.2), later 128 of 130.
+// From "16.0 GT/s PCIe" and "16" lanes. Up to 5 GT/s, 8 of 10 bits are data (PCI Express Base
+// Specification, 4.2), above that 128 of 130.
 unsigned pci_gbps(const std::string& folder) {
   const std::string speed = line_of(folder + "/current_link_speed");
   const auto lanes = parse_number(line_of(folder + "/current_link_width"));

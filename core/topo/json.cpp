@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader trusts nothing: what it reads came over the network.
+// The reader validates everything, because its input came over the network.
 #include "core/topo/json.hpp"
 
 #include "core/base/text/text.hpp"
@@ -56,7 +56,7 @@ bool read_core(const json& value, Core& core) {
   return true;
 }
 
-// Messages repeat it.
+// Must be printable, since messages repeat it.
 bool read_model(const json& value, std::string& model) {
   return read_text(value, model, k_longest_model) && is_printable(model);
 }
@@ -65,7 +65,7 @@ bool read_uuid(const json& value, std::string& uuid) {
   return read_text(value, uuid, k_longest_uuid) && (uuid.empty() || is_safe_name(uuid));
 }
 
-// An array [network, link], by their numbers.
+// An array [network, link] of enum values.
 bool read_link(const json& value, Device& device) {
   if (value.size() != 2 || !is_index(value[0]) || !is_index(value[1])) return false;
   const auto network = value[0].get<unsigned>(), link = value[1].get<unsigned>();
@@ -132,7 +132,8 @@ bool read_port(const json& value, FabricPort& port) {
   return port.hca.size() <= 64 && is_safe_name(port.hca);  // IB_DEVICE_NAME_MAX
 }
 
-// The array `key` of `object`, each element read by `read`; empty: it was, else what is wrong.
+// Reads each element of the array `key` of `object` with `read`; returns what is wrong, or an empty
+// text.
 template <class Item>
 std::string read_list(const json& object,
                       const char* key,
@@ -146,7 +147,7 @@ std::string read_list(const json& object,
   return {};
 }
 
-// An array of what `one` makes of each.
+// An array of the items, each converted by `one`.
 template <class Item, class One>
 json list_of(const std::vector<Item>& items, One one) {
   json list = json::array();

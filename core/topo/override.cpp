@@ -19,7 +19,7 @@ struct Word {
   int column = 1;
 };
 
-// Up to a `#`.
+// The words before any `#`.
 std::vector<Word> words_of(std::string_view line) {
   line = line.substr(0, line.find('#'));
   std::vector<Word> words;

@@ -12,13 +12,14 @@ namespace dts::topo {
 
 inline constexpr const char* k_override_file = "/etc/dtsubmit/topology";
 
-// Lines of such a file; `#` begins a comment:
-//   device NAME numa N    a GPU or adapter by PCI address or name hangs from NUMA node N (OS index)
+// The lines of such a file; `#` begins a comment:
+//   device NAME numa N    a GPU or adapter, by PCI address or name, is attached to NUMA node N
+//                         (OS index)
 //   reserve LIST          PUs (OS indices, "0,64") that ranks do not get
-// A device that this node has not is passed over, so that one file serves several kinds of node.
-// The doubts about the firmware are found anew. Errc::invalid with all problems at once
-// (FILE:LINE:COLUMN, the line and a caret): unknown words, a NUMA node that is not there, and that
-// every core would be reserved.
+// Devices that this node does not have are ignored, so that one file serves several kinds of node.
+// Doubts about the firmware are evaluated again. Errc::invalid with all problems at once
+// (FILE:LINE:COLUMN, the line and a caret): unknown words, a missing NUMA node, or all cores
+// reserved.
 [[nodiscard]] Result<NodeTopology> apply_override(NodeTopology node,
                                                   std::string_view text,
                                                   const std::string& file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a node's processors. Pure.
+// Restricts a node to some of its processors. Pure.
 #pragma once
 
 #include "core/topo/topology.hpp"
@@ -7,7 +7,7 @@
 namespace dts::topo {
 
 // `node` restricted to the PUs (OS indices, in any order) in `pus`; devices, NUMA nodes and
-// distances stay those of the whole machine.
+// distances remain those of the whole machine.
 [[nodiscard]] NodeTopology restrict_to(NodeTopology node, const std::vector<unsigned>& pus);
 
 }  // namespace dts::topo

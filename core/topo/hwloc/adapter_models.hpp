@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Network adapters by their PCI numbers. Pure.
+// Network adapters by their PCI IDs. Pure.
 #pragma once
 
 namespace dts::topo {
 
-// The most that a port of this model can carry, in Gb/s; 0: not known. For recorded machines, where
-// the speed of the link is not: what the PCI slot of a slow adapter could carry says too much of
-// it. From the PCI ID repository (pci-ids.ucw.cz) and the vendors' data sheets.
+// The maximum bandwidth of a port of this model in Gb/s; 0: unknown. For recorded machines, whose
+// link speeds are unknown: the bandwidth of the PCI slot would overestimate a slow adapter. From
+// the PCI ID repository (pci-ids.ucw.cz) and the vendors' data sheets.
 [[nodiscard]] unsigned most_gbps(unsigned vendor, unsigned device);
 
 }  // namespace dts::topo

@@ -9,7 +9,7 @@
 namespace dts::topo {
 namespace {
 
-// More than a fifth above.
+// True if `higher` is more than a fifth above `lower`.
 bool is_step(unsigned lower, unsigned higher) {
   return 5ULL * higher > 6ULL * lower;
 }
@@ -23,7 +23,7 @@ std::vector<unsigned> kinds_of(const std::vector<CoreSort>& sorts) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::make_pair(sorts[a].type, capacity(a)) < std::make_pair(sorts[b].type, capacity(b));
   });
-  // Clusters in the order of types and capacities, and how fast the fastest of each is.
+  // Clusters in the order of types and capacities, and the fastest speed in each.
   std::vector<std::size_t> cluster(sorts.size(), 0);
   std::vector<std::pair<int, unsigned>> speed;
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -16,10 +16,11 @@
 namespace dts::topo {
 namespace {
 
-// Libraries that count GPUs, the best first: their names for a device are this and a number.
+// Libraries that enumerate GPUs, best first; they name a device by this prefix and a number.
 constexpr std::array<std::string_view, 4> k_libraries{"nvml", "rsmi", "ze", "cuda"};
 
-// The library's index; k_libraries.size(): another kind of device. "ze0.1" is a part of "ze0".
+// The index of the library that names the device; k_libraries.size(): another kind of device.
+// "ze0.1" is a part of "ze0".
 std::size_t library_of(hwloc_obj_t device) {
   const std::string_view name = device->name != nullptr ? device->name : "";
   std::size_t index = 0;
@@ -35,16 +36,16 @@ std::size_t library_of(hwloc_obj_t device) {
 constexpr unsigned k_nvidia_vendor = 0x10de, k_amd_vendor = 0x1002,
                    k_intel_vendor = 0x8086;  // PCI vendors
 constexpr unsigned k_vga = 0x0300;           // PCI class
-// ATI's on server boards, the console of a management controller: Rage XL, RV100, ES1000.
+// ATI's on server boards, for the console of a management controller: Rage XL, RV100, ES1000.
 constexpr std::array k_consoles{0x4752U, 0x5159U, 0x515eU};
 
-// Intel's processors have their graphics at this place.
+// The PCI address of the graphics in Intel's processors.
 bool is_at_intel_graphics(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   return device.domain == 0 && device.bus == 0 && device.dev == 2;
 }
 
 // By PCI class (pci-ids.ucw.cz): 0300 VGA, 0302 3D, 0380 other display (AMD Instinct, Intel Max),
-// 1200 processing accelerator. Vendors not listed are the consoles of management controllers.
+// 1200 processing accelerator. Vendors not listed make the consoles of management controllers.
 bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   const unsigned kind = device.class_id;
   switch (device.vendor_id) {
@@ -60,21 +61,21 @@ bool is_gpu_class(const hwloc_obj_attr_u::hwloc_pcidev_attr_s& device) {
   }
 }
 
-// Display adapters next to NVIDIA's GPUs: CUDA does not count them, and a rank that got one would
-// have no GPU. Often they belong to the processor.
+// Display adapters next to NVIDIA's GPUs, often in the processor: CUDA does not count them, and a
+// rank that got one would have no GPU.
 bool is_other_graphics(hwloc_obj_t device) {
   const auto& pci = device->attr->pcidev;
   return is_gpu_class(pci) && pci.class_id == k_vga && pci.vendor_id != k_nvidia_vendor;
 }
 
-// The product as the library tells it; empty where that is no text.
+// The product name from the library; empty if it is not printable.
 std::string model_of(hwloc_obj_t device) {
   const char* model = hwloc_obj_get_info_by_name(device, "GPUModel");
   const std::string text(model != nullptr ? model : "");
   return is_printable(text) ? text.substr(0, k_longest_model) : std::string();
 }
 
-// The devices that one library shows: the first library that shows any, in its own numbering.
+// The devices of the first library that shows any, in its own numbering.
 std::vector<hwloc_obj_t> known_gpus(const std::vector<hwloc_obj_t>& devices) {
   std::array<std::vector<hwloc_obj_t>, k_libraries.size()> found;
   for (hwloc_obj_t device : devices)

@@ -17,8 +17,8 @@ namespace {
 
 using PciDevice = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 
-// 0207 InfiniBand, 0208 fabric (Omni-Path); Slingshot's Cassini (HPE, 17db) and Amazon's EFA call
-// themselves Ethernet. Absent: it does not say.
+// 0207 InfiniBand, 0208 fabric (Omni-Path); Slingshot's Cassini (HPE, 17db) and Amazon's EFA
+// present themselves as Ethernet. Absent: unknown.
 std::optional<Network> special_network(const PciDevice& device) {
   if (device.class_id == 0x0207) return Network::infiniband;
   if (device.class_id == 0x0208) return Network::omni_path;
@@ -34,7 +34,7 @@ hwloc_obj_t first_of(const std::vector<hwloc_obj_t>& devices, hwloc_obj_osdev_ty
   return found == devices.end() ? nullptr : *found;
 }
 
-// The OpenFabrics state of a port: 4 is active (InfiniBand Architecture, PortState). An active one
+// The OpenFabrics state of a port: 4 is active (InfiniBand Architecture, PortState). An active port
 // without a local identifier is Ethernet (annex A17).
 struct Port {
   bool active = false;
@@ -65,7 +65,7 @@ void read_ports(const std::vector<Port>& ports, Nic& nic) {
     nic.network = Network::ethernet;
 }
 
-// hwloc has gigabytes a second.
+// hwloc reports gigabytes per second.
 unsigned whole_gbps(float bytes) {
   return bytes > 0 ? std::max(1U, static_cast<unsigned>(std::lround(8 * bytes))) : 0;
 }
@@ -83,7 +83,7 @@ std::vector<Nic> nics_of(hwloc_topology_t topology, const NumaNodes& numas) {
     if (openfabrics == nullptr && !special) continue;
     Nic& nic = nics.emplace_back(place_of(topology, numas, pci));
     nic.pci = pci_address(pci);
-    // A port of a VPI adapter calls itself 0200 or 0280 and may be either.
+    // A port of a VPI adapter has class 0200 or 0280, and may be either network.
     nic.network =
         special.value_or(device.class_id == 0x0200 ? Network::ethernet : Network::infiniband);
     nic.gbps = most_gbps(device.vendor_id, device.device_id);

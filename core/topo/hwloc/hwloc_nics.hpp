@@ -11,9 +11,9 @@
 
 namespace dts::topo {
 
-// In the order of NodeTopology. An adapter has a device of OpenFabrics, or is InfiniBand,
-// Omni-Path, Slingshot or EFA by its PCI numbers. `link` is what OpenFabrics recorded; `gbps` is
-// what the model can do at most, since hwloc records no speed of a port.
+// In the order of NodeTopology. An adapter has an OpenFabrics device, or is InfiniBand, Omni-Path,
+// Slingshot or EFA by its PCI IDs. `link` is what OpenFabrics recorded; `gbps` is the maximum of
+// the model, since hwloc does not record port speeds.
 [[nodiscard]] std::vector<Nic> nics_of(hwloc_topology_t topology, const NumaNodes& numas);
 
 }  // namespace dts::topo

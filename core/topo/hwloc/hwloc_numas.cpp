@@ -7,7 +7,7 @@
 namespace dts::topo {
 namespace {
 
-// The largest part of the machine around `core` in which there is no memory at all.
+// The largest part of the machine around `core` that contains no memory.
 hwloc_obj_t die_of(hwloc_obj_t core) {
   hwloc_obj_t die = core;
   for (hwloc_obj_t at = core; at != nullptr && hwloc_bitmap_iszero(at->nodeset); at = at->parent)
@@ -15,7 +15,7 @@ hwloc_obj_t die_of(hwloc_obj_t core) {
   return die;
 }
 
-// The kernel's number of the node without memory that `die` is; -1: not recorded.
+// The kernel's number of the memoryless node that `die` is; -1: not recorded.
 int number_of(hwloc_topology_t topology, hwloc_obj_t die) {
   if (die->complete_nodeset == nullptr) return -1;
   const Bitmap others(hwloc_bitmap_dup(die->complete_nodeset));
@@ -40,7 +40,7 @@ NumaNodes::NumaNodes(hwloc_topology_t topology) : topology_(topology) {
 void NumaNodes::add_dies_without_memory() {
   std::map<int, std::size_t> of_number;
   std::map<hwloc_obj_t, std::size_t> of_die;
-  unsigned next = 0;  // above all that the kernel has given out
+  unsigned next = 0;  // above every number in use by the kernel
   for (const Node& node : nodes_) next = std::max(next, node.os + 1);
   if (const auto all = hwloc_get_root_obj(topology_)->complete_nodeset; all != nullptr)
     next = std::max(next, static_cast<unsigned>(hwloc_bitmap_last(all) + 1));
@@ -79,7 +79,7 @@ std::vector<NumaNode> NumaNodes::describe() const {
 
 std::optional<unsigned> NumaNodes::around(hwloc_const_bitmap_t cpus) const {
   const auto size = [&](unsigned node) { return hwloc_bitmap_weight(nodes_[node].cpus.get()); };
-  std::optional<unsigned> best, within;  // `within`: the smallest around a part of them
+  std::optional<unsigned> best, within;  // `within`: the smallest node that covers a part of them
   for (unsigned node = 0; node < nodes_.size(); ++node) {
     if (!hwloc_bitmap_intersects(cpus, nodes_[node].cpus.get())) continue;
     auto& found = hwloc_bitmap_isincluded(cpus, nodes_[node].cpus.get()) ? best : within;

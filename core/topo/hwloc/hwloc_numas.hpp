@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NUMA nodes of an hwloc topology, with those that have no memory. Private to core/topo.
+// The NUMA nodes of an hwloc topology, including those without memory. Private to core/topo.
 #pragma once
 
 #include "core/topo/topology.hpp"
@@ -21,18 +21,18 @@ using Bitmap = std::unique_ptr<std::remove_pointer_t<hwloc_bitmap_t>, FreeBitmap
 
 // hwloc 2 has NUMA objects only for memory: the cores of a die without memory are in none of them,
 // although they are as far from other dies' memory and devices as those dies are from each other.
-// Here, each such die is a NUMA node of its own.
+// Here, each such die is its own NUMA node.
 class NumaNodes {
  public:
   explicit NumaNodes(hwloc_topology_t topology);
 
-  // By index, has_cores not yet set.
+  // By index; has_cores is not set yet.
   [[nodiscard]] std::vector<NumaNode> describe() const;
 
-  // The index of the smallest node that covers `cpus`; the first of several, which is the DRAM
-  // where a GPU's or a high-bandwidth memory shares the processors. Absent where none covers them
-  // all, or where parts of them have smaller ones of their own (a device attached to a package of
-  // several nodes, also where that has further memory for all of it).
+  // The index of the smallest node that covers `cpus`. Of several, the first, which is the DRAM if
+  // a GPU's memory or high-bandwidth memory shares the processors. Absent if none covers them all,
+  // or if parts of them have smaller nodes of their own (a device attached to a package of several
+  // nodes, even if that package has further memory for all of it).
   [[nodiscard]] std::optional<unsigned> around(hwloc_const_bitmap_t cpus) const;
 
  private:

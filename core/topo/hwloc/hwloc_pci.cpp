@@ -9,7 +9,7 @@
 namespace dts::topo {
 namespace {
 
-// `object` itself, or what it is in.
+// `object` itself, or its ancestor of that type.
 hwloc_obj_t enclosing(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t object) {
   return object->type == type ? object : hwloc_get_ancestor_obj_by_type(topology, type, object);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PCI devices of an hwloc topology, and what the system calls them. Private to core/topo.
+// The PCI devices of an hwloc topology and their OS names. Private to core/topo.
 #pragma once
 
 #include "core/topo/hwloc/hwloc_numas.hpp"
@@ -18,7 +18,7 @@ namespace dts::topo {
                               const NumaNodes& numas,
                               hwloc_obj_t object);
 
-// Every OS device that is below a PCI device, by that; those below none under null.
+// The OS devices below each PCI device; those below none have the key null.
 using OsDevices = std::map<hwloc_obj_t, std::vector<hwloc_obj_t>>;
 
 [[nodiscard]] OsDevices os_devices(hwloc_topology_t topology);
@@ -26,7 +26,7 @@ using OsDevices = std::map<hwloc_obj_t, std::vector<hwloc_obj_t>>;
 // Those of `devices` that are below `pci`.
 [[nodiscard]] const std::vector<hwloc_obj_t>& below(const OsDevices& devices, hwloc_obj_t pci);
 
-// In the order of their addresses.
+// In address order.
 [[nodiscard]] std::vector<hwloc_obj_t> pci_devices(hwloc_topology_t topology);
 
 // "0000:3b:00.0"

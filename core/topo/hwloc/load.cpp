@@ -39,24 +39,23 @@ struct Destroy {
 
 using Handle = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
 
-// Part of the 30 s of discover(). NVML takes about a second per GPU if the driver is not kept
-// loaded.
+// Part of discover()'s 30 s. NVML takes about a second per GPU unless the driver is kept loaded.
 constexpr std::chrono::seconds k_nvml_limit{20};
 
-constexpr std::uint64_t k_hwloc_read = HWLOC_API_VERSION >> 16;  // its first number
+constexpr std::uint64_t k_hwloc_read = HWLOC_API_VERSION >> 16;  // its major version
 
 constexpr std::uint64_t k_largest_xml = std::uint64_t{64} << 20;
 
-// Without these, hwloc dlopens OpenCL and asks every X display for GPUs we find by PCI class
-// anyway, binds itself to each processor in turn for CPUID, waiting where one is busy, and leaks a
-// kilobyte a load in libpciaccess. sysfs says the same.
+// Disables plug-ins whose data we get from sysfs: otherwise hwloc dlopens OpenCL and asks every X
+// display for GPUs that we find by PCI class anyway, binds itself to each processor in turn for
+// CPUID, waiting for busy ones, and leaks a kilobyte per load in libpciaccess.
 void skip_slow_plugins() {
   ::setenv("HWLOC_COMPONENTS", "-gl,-opencl,-x86,-pci", 0);
   ::setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_pci.so", 0);
 }
 
-// A topology that will keep only what NodeTopology shows. Disallowed processors stay in, so that a
-// device's nearest NUMA node is known even where we may not run on it.
+// A topology that will keep only what NodeTopology needs. Disallowed processors stay in, so that a
+// device's nearest NUMA node is known even if we may not run on it.
 Result<Handle> prepare() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return fail_errno("hwloc cannot start");
@@ -80,8 +79,8 @@ unsigned logical_index(hwloc_obj_t object) {
   return object != nullptr ? object->logical_index : 0;
 }
 
-// Hybrid processors: the number of the kind of each hardware thread, the slowest first. hwloc also
-// distinguishes cores that differ only in their highest frequency: here, they are of one kind.
+// The core kind of each hardware thread on hybrid processors, the slowest first. hwloc also
+// distinguishes cores that differ only in maximum frequency; here, those are of one kind.
 class Kinds {
  public:
   explicit Kinds(hwloc_topology_t topology) {
@@ -116,12 +115,12 @@ class Kinds {
   }
 
  private:
-  std::vector<Bitmap> cpus_;  // of each of hwloc's kinds
+  std::vector<Bitmap> cpus_;  // by hwloc's kinds
   std::vector<unsigned> kinds_;
 };
 
-// The hardware threads of one core (of one thread where the machine names no cores) within
-// `usable`; a core without any goes to `closed`, with all it has.
+// Groups the hardware threads in `usable` by core (one thread each if the machine names no cores).
+// A core without any usable thread goes to `closed`, with all of its threads.
 std::vector<Core> cores_of(hwloc_topology_t topology,
                            const NumaNodes& numas,
                            hwloc_const_bitmap_t usable,
@@ -165,7 +164,7 @@ void mark_those_with_cores(NodeTopology& node) {
       if (core.numa < node.numas.size()) node.numas[core.numa].has_cores = true;
 }
 
-// `bound` narrows the allowed processors further; null: it does not.
+// `bound` narrows the allowed processors further, unless it is null.
 Result<NodeTopology> convert(hwloc_topology_t topology, hwloc_const_bitmap_t bound) {
   const Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
   if (!usable) return fail(Errc::internal, "hwloc gave no allowed processors");
@@ -211,9 +210,8 @@ Result<NodeTopology> parse_xml(const std::string& text) {
   return convert(handle.get(), nullptr);
 }
 
-// hwloc 2.9 crashes on some damaged files (found by mutation, 1 in 600) and prints essays about
-// others: it reads them in a child, silent and limited to 10 s, which sends back what it
-// understood.
+// hwloc 2.9 crashes on some damaged files (found by mutation, 1 in 600) and prints long complaints
+// about others, so a silent child limited to 10 s reads them and sends back the result.
 Result<NodeTopology> in_child(const std::function<Result<NodeTopology>()>& read,
                               const std::string& path) {
   const UniqueFd answer(::memfd_create("topology", MFD_CLOEXEC));
@@ -223,7 +221,7 @@ Result<NodeTopology> in_child(const std::function<Result<NodeTopology>()>& read,
   if (pid == 0) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    // The caller's handlers are not for this process.
+    // The caller's signal handlers must not run in this process.
     for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
       ::signal(number, SIG_DFL);
     ::alarm(10);
@@ -252,7 +250,7 @@ Result<NodeTopology> load_live() {
   DTS_ASSIGN(const Handle handle, prepare());
   DTS_TRY(load(handle, "this machine's topology"));
   const Bitmap bound(hwloc_bitmap_alloc());
-  // Fails where HWLOC_XMLFILE shows another machine, whose processors we cannot be bound to.
+  // Fails if HWLOC_XMLFILE describes another machine, to whose processors we cannot be bound.
   const bool known =
       bound && hwloc_get_cpubind(handle.get(), bound.get(), HWLOC_CPUBIND_THREAD) == 0;
   DTS_ASSIGN(NodeTopology node, convert(handle.get(), known ? bound.get() : nullptr));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a node's topology with hwloc: of this machine, of a file, of a description.
+// Reads a node's topology with hwloc: this machine, a file or a description.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -9,14 +9,14 @@
 
 namespace dts::topo {
 
-// This machine as the calling thread may use it: cores allowed by the cgroup cpuset and by
+// This machine as the calling thread may use it: the cores allowed by the cgroup cpuset and by
 // sched_getaffinity(2). GPUs and their NUMA nodes are those of the whole machine, so that a partial
-// cpuset never hides a GPU. If one is NVIDIA's and NVML is installed, NVML is queried, for at most
-// 20 s. hwloc's own variables (HWLOC_XMLFILE, ...) apply. The first call may set environment
+// cpuset never hides a GPU. If there is an NVIDIA GPU and NVML is installed, NVML is queried for at
+// most 20 s. hwloc's own variables (HWLOC_XMLFILE, ...) apply. The first call may set environment
 // variables: call it before starting threads.
 [[nodiscard]] Result<NodeTopology> load_live();
 
-// A file written by `lstopo --of xml` (hwloc 2). Errc::not_found, or Errc::invalid where it is not
+// A file written by `lstopo --of xml` (hwloc 2). Errc::not_found, or Errc::invalid if it is not
 // one.
 [[nodiscard]] Result<NodeTopology> load_xml(const std::string& path);
 

@@ -41,7 +41,7 @@ Result<Nvml> Nvml::open(const char* library) {
   const int begun = nvml.call("nvmlInit_v2");
   if (begun == k_success) return nvml;
   const std::string why = words(loaded, begun);
-  ::dlclose(nvml.library_.release());  // not begun, not to be ended
+  ::dlclose(nvml.library_.release());  // not initialised, so not shut down
   return fail(Errc::not_found, fmt::format("{}: {}", library, why));
 }
 

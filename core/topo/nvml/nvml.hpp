@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NVIDIA Management Library, if a node has it: loaded on demand, never linked. The functions
-// are those of nvml.h (NVML API Reference), which is not available if only a driver is installed.
+// are declared here after nvml.h (NVML API Reference), which is missing if only a driver is
+// installed.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,8 +14,8 @@
 
 namespace dts::topo {
 
-// The library, begun; ended with this object. Its calls take about a second a GPU at first where
-// the driver is not kept loaded (nvidia-persistenced), and for ever where the driver hangs.
+// The initialised library; the destructor shuts it down. Its first calls take about a second per
+// GPU if the driver is not kept loaded (nvidia-persistenced), and never return if the driver hangs.
 // Thread-safe.
 class Nvml {
  public:
@@ -28,15 +29,15 @@ class Nvml {
   using Device = void*;
 
   struct Gpu {
-    unsigned index = 0;  // as NVML counts
+    unsigned index = 0;  // NVML's number
     int status = k_success;
-    Device device = nullptr;  // null where `status` is a failure
+    Device device = nullptr;  // null if `status` is a failure
   };
 
-  // Errc::not_found: no library or no driver here, with NVML's or the loader's words.
+  // Errc::not_found: there is no library or no driver; the message is NVML's or the loader's.
   [[nodiscard]] static Result<Nvml> open(const char* library = k_library);
 
-  // k_function_not_found where this release does not have it.
+  // k_function_not_found if this release does not have it.
   template <class... Arguments>
   int call(const char* name, Arguments... arguments) const {
     using Function = int (*)(Arguments...);
@@ -44,13 +45,13 @@ class Nvml {
     return function == nullptr ? k_function_not_found : function(arguments...);
   }
 
-  // Every GPU but those of other jobs, also those that cannot be reached. Errc::not_found.
+  // Every GPU except those of other jobs, including those that cannot be reached. Errc::not_found.
   [[nodiscard]] Result<std::vector<Gpu>> gpus() const;
 
-  // "00000000:3B:00.0"; empty: not known.
+  // "00000000:3B:00.0"; empty: unknown.
   [[nodiscard]] std::string pci_of(Device device) const;
 
-  // The same of what `device` reaches by its NVLink number `link`.
+  // The same for the device at the other end of NVLink number `link` of `device`.
   [[nodiscard]] std::string pci_beyond(Device device, unsigned link) const;
 
  private:

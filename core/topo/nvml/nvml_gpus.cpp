@@ -22,7 +22,7 @@ constexpr int k_mig_enabled = 1;         // NVML_DEVICE_MIG_ENABLE
 constexpr int k_link_active = 1;         // NVML_FEATURE_ENABLED
 constexpr unsigned k_beyond_switch = 2;  // NVML_NVLINK_DEVICE_TYPE_SWITCH
 
-// As hwloc writes "00000000:3B:00.0": small letters, a domain of four digits or more.
+// "00000000:3B:00.0" as hwloc writes it: lower case, a domain of four digits or more.
 std::string address_of(std::string pci) {
   for (char& c : pci)
     if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
@@ -32,7 +32,7 @@ std::string address_of(std::string pci) {
   return pci;
 }
 
-// What `function` writes about the device; empty where it fails.
+// The text that `function` writes about the device; empty if it fails.
 template <std::size_t longest>
 std::string text_of(const Nvml& nvml, const char* function, Nvml::Device device) {
   std::array<char, longest> text{};
@@ -41,8 +41,8 @@ std::string text_of(const Nvml& nvml, const char* function, Nvml::Device device)
   return {text.data(), ::strnlen(text.data(), text.size())};
 }
 
-// Empty where there is none, and in the form of drivers before 470, MIG-GPU-UUID/7/0, which the
-// GPU's own UUID explains.
+// Empty if there is none, and for the format of drivers before 470, MIG-GPU-UUID/7/0, since the
+// GPU's own UUID resolves that.
 std::string uuid_of(const Nvml& nvml, Nvml::Device device) {
   const auto uuid = text_of<k_longest_uuid>(nvml, "nvmlDeviceGetUUID", device);
   return is_safe_name(uuid) ? uuid : std::string();
@@ -94,7 +94,7 @@ unsigned weight_between(const NvmlGpu& a, const NvmlGpu& b) {
   return static_cast<unsigned>(direct) + std::min(a.switched, b.switched);
 }
 
-// Added GPUs are at the end; links refer to indices.
+// Added GPUs are at the end, and links refer to indices.
 void put_in_pci_order(NodeTopology& node) {
   std::vector<unsigned> order(node.gpus.size());
   std::iota(order.begin(), order.end(), 0U);

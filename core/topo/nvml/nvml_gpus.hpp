@@ -13,26 +13,26 @@ namespace dts::topo {
 
 struct NvmlGpu {
   std::string name;                      // "nvml0", as hwloc calls it
-  std::string pci;                       // as Device has it
-  std::string uuid{};                    // empty: not known
+  std::string pci;                       // in the format of Device
+  std::string uuid{};                    // empty: unknown
   std::vector<std::string> instances{};  // UUIDs of its MIG instances
   unsigned switched = 0;                 // active NVLinks to an NVSwitch
-  std::string model{};                   // its product; empty: not known
-  std::vector<std::string> peers{};      // what each other active NVLink reaches, by PCI address
+  std::string model{};                   // its product; empty: unknown
+  std::vector<std::string> peers{};      // far ends of the other active NVLinks, by PCI
 };
 
-// A GPU of which not even the PCI address is known is left out. Errc::not_found: no library or no
-// driver here. As slow as the driver is.
+// A GPU whose PCI address is unknown is omitted. Errc::not_found: there is no library or no driver.
+// As slow as the driver is.
 [[nodiscard]] Result<std::vector<NvmlGpu>> read_nvml(const char* library);
 
-// `node` with what NVML knows, GPUs matched by PCI address. One that only NVML has is added, of
-// which no place is known; one that only the node has stays as it is. Links that `node` already has
-// are kept; else their weight is the number of NVLinks, of the GPU with fewer where they go through
-// a switch. Pure.
+// `node` with what NVML knows; GPUs are matched by PCI address. A GPU that only NVML has is added,
+// without a location; one that only the node has stays as it is. Links that `node` already has are
+// kept; otherwise their weight is the number of NVLinks, of the GPU with fewer if they go through a
+// switch. Pure.
 [[nodiscard]] NodeTopology with_nvml(NodeTopology node, const std::vector<NvmlGpu>& known);
 
-// The same of this machine, asked in a process of its own: one that crashes, or is not done within
-// `limit`, is left to itself, and `node` has a doubt more. Without NVML `node` is as it was. To be
+// The same for this machine, queried in a separate process. If that crashes or takes longer than
+// `limit`, it is abandoned, and `node` gets a doubt. Without NVML, `node` is unchanged. Must be
 // called before threads are started.
 [[nodiscard]] NodeTopology add_nvml(NodeTopology node,
                                     const char* library,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// add_nvml(): a driver that hangs may keep its process for ever, even against SIGKILL.
+// add_nvml(): a driver that hangs may block its process forever, even against SIGKILL.
 #include "core/base/os/process.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/topo/json.hpp"
@@ -19,22 +19,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Reads the child's output into `answer`. The child must not hold up a process that waits for our
-// output to end.
+// Queries NVML and writes the result to `answer`. The child must not hold up a process that waits
+// for our output to end.
 [[noreturn]] void answer_in_child(const NodeTopology& node, const char* library, int answer) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-  // The caller's handlers are not for this process.
+  // The caller's signal handlers must not run in this process.
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(number, SIG_DFL);
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {0, 1, 2}) ::dup2(null, fd);
   const auto known = read_nvml(library);
   const std::string text = to_json(known ? with_nvml(node, *known) : node);
-  const ssize_t written = ::write(answer, text.data(), text.size());  // all: no signal is handled
+  const ssize_t written = ::write(answer, text.data(), text.size());  // no handler can cut it short
   ::_exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
 }
 
-// All data until the end of the stream, or until `deadline`, when `late` is set.
+// Reads all data until end of stream or `deadline`, in which case `late` is set.
 std::string read_until(int fd, Clock::time_point deadline, bool& late) {
   std::string text;
   for (char buffer[65'536];;) {
@@ -59,7 +59,7 @@ NodeTopology add_nvml(NodeTopology node, const char* library, std::chrono::milli
     answer.write_end.reset();
     text = read_until(answer.read_end.get(), Clock::now() + limit, late);
     ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, late ? WNOHANG : 0);  // one that hangs ends whenever it does
+    ::waitpid(pid, nullptr, late ? WNOHANG : 0);  // a process that hangs ends whenever it can
   }
   if (auto known = from_json(text)) return *std::move(known);
   node.doubts.push_back(fmt::format(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit-topology [FILE]: this machine, or the one that hwloc recorded in FILE, as one line of
-// JSON, for discover() and read_topology().
+// dtsubmit-topology [FILE]: writes this machine, or the one that hwloc recorded in FILE, as one
+// line of JSON for discover() and read_topology().
 #include "core/base/files/files.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using namespace dts;
 
-// $DTSUBMIT_TOPOLOGY has to be there, the machine's own file need not.
+// The file named by $DTSUBMIT_TOPOLOGY must exist; the machine's own may be missing.
 Result<topo::NodeTopology> this_machine() {
   DTS_ASSIGN(topo::NodeTopology node, topo::load_live());
   node = topo::with_links(std::move(node));
