@@ -3,7 +3,8 @@
 
 namespace dts {
 
-// Virtual shards of dttrain's batch unless --shards says otherwise: it can have no more ranks.
+// The number of virtual shards of dttrain's batch unless --shards sets it, and so its maximum
+// number of ranks.
 inline constexpr unsigned k_default_shards = 16;
 
 }  // namespace dts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems of an input, collected so that all of them are reported at once.
+// Problems in an input, collected so that all of them are reported at once.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -19,7 +19,7 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
-// "where: error: message", the source line with a caret, "  help: hint": as printed to a person.
+// For people: "where: error: message", the source line with a caret, "  help: hint".
 [[nodiscard]] std::string to_text(const Diagnostic& diagnostic);
 
 // All problems in one Error of kind `code`; there must be at least one.

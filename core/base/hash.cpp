@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/random.h>
-#define XXH_INLINE_ALL  // one shared library less to load at every start
+#define XXH_INLINE_ALL  // saves loading a shared library at every start
 #include <xxhash.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ std::string to_hex(std::uint64_t value) {
 
 std::string random_hex(std::size_t bytes) {
   std::vector<unsigned char> block(bytes);
-  // Requests of up to 256 bytes are never cut short once the pool is ready (getrandom(2)).
+  // Requests of up to 256 bytes are never cut short once the pool is initialised (getrandom(2)).
   if (bytes > 256 || ::getrandom(block.data(), bytes, 0) != static_cast<ssize_t>(bytes))
     std::abort();
   std::string text;

@@ -16,7 +16,7 @@ bool may_be_in_id(char c) {
   return is_plain(c) || std::string_view("._+-@:[]").find(c) != std::string_view::npos;
 }
 
-// nullopt for what is no decimal number, or one of more than 32 bits.
+// nullopt unless `text` is a decimal number of at most 32 bits.
 std::optional<std::uint32_t> plain_number(std::string_view text) {
   std::uint32_t number = 0;
   const char* const end = text.data() + text.size();

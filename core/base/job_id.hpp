@@ -12,7 +12,7 @@
 
 namespace dts {
 
-// Ids that are equal are one job of one scheduler; their order means nothing.
+// Equal ids mean the same job of the same scheduler; their order has no meaning.
 class JobId {
  public:
   JobId() = default;  // none
@@ -20,9 +20,9 @@ class JobId {
   explicit JobId(std::uint32_t number)  // 0: none
       : text_(number == 0 ? "" : std::to_string(number)) {}
 
-  // nullopt for what cannot be an id: empty, longer than k_longest, 0, or with other characters
-  // than letters, digits and . _ + - @ : [ ] of ASCII, a letter or digit first. A number loses its
-  // leading zeros.
+  // nullopt for text that cannot be an id: empty, longer than k_longest, 0, or with characters
+  // other than ASCII letters, digits and . _ + - @ : [ ]; the first must be a letter or digit. A
+  // number loses its leading zeros.
   [[nodiscard]] static std::optional<JobId> parse(std::string_view text);
 
   static constexpr std::size_t k_longest = 128;

@@ -6,8 +6,8 @@
 
 namespace dts {
 
-// A bijection of 64-bit words that looks random (the finaliser of SplitMix64, Steele et al. 2014,
-// doi 10.1145/2660193.2660195).
+// A pseudo-random bijection of 64-bit words (the finaliser of SplitMix64, Steele et al. 2014, doi
+// 10.1145/2660193.2660195).
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15ULL;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
@@ -15,7 +15,7 @@ namespace dts {
   return x ^ (x >> 31);
 }
 
-// SplitMix64 itself. Each (seed, stream) is a sequence of its own. Not thread-safe.
+// SplitMix64 itself. Each (seed, stream) is a separate sequence. Not thread-safe.
 class Random {
  public:
   constexpr Random(std::uint64_t seed, std::uint64_t stream) : state_(mix(mix(seed) ^ stream)) {}
@@ -27,8 +27,8 @@ class Random {
     return static_cast<double>(bits >> 11) * 0x1.0p-53;
   }
 
-  // Exponentially distributed with mean 1, by comparisons alone (von Neumann 1951): no logarithm
-  // whose last bit differs from one libm to the next.
+  // Exponentially distributed with mean 1, using only comparisons (von Neumann 1951): a logarithm
+  // could differ in the last bit between libms.
   [[nodiscard]] constexpr double exponential() {
     for (double whole = 0;; ++whole) {
       const double first = uniform();

@@ -14,11 +14,11 @@ namespace dts {
 enum class Errc {
   usage,        // 2: the command line
   invalid,      // 3: a spec, a config, a file's content, a failed check
-  unreachable,  // 4: the scheduler does not answer
-  rejected,     // 5: the scheduler says no
+  unreachable,  // the scheduler does not respond
+  rejected,     // the scheduler refuses
   not_found,    // 6: no such job, run, file
   io,           // 74 (EX_IOERR of sysexits(3)): disk full, no permission
-  internal,     // 70 (EX_SOFTWARE): a bug of ours
+  internal,     // our own bug
   interrupted,  // 130
 };
 
@@ -27,7 +27,7 @@ struct Error {
   std::string message;  // one sentence, lower case, no period: what is wrong and where
   std::string hint;     // what to do next; may be empty
 
-  // `message` prefixed by what was being done, e.g. "while reading x.json: ...".
+  // `message` prefixed by the activity that failed, e.g. "while reading x.json: ...".
   [[nodiscard]] Error during(const std::string& what) && {
     message = what + ": " + message;
     return std::move(*this);

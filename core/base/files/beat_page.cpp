@@ -38,7 +38,7 @@ Result<BeatPage> BeatPage::create() {
   UniqueFd file(::memfd_create("dtsubmit-beat", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid() || ::ftruncate(file.get(), k_bytes) != 0)
     return fail_errno("cannot make a page for the heartbeat");
-  // A program that cuts its page off would kill us with SIGBUS.
+  // A program that truncated its page would kill us with SIGBUS.
   ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   auto page = map(std::move(file));
   if (!page) return fail_errno("cannot map the page of the heartbeat");

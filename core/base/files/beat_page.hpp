@@ -15,33 +15,34 @@
 
 namespace dts {
 
-// The page is six numbers of 64 bits in the machine's byte order (dtsubmit-environment(7)). Each is
+// The page holds six 64-bit numbers in the machine's byte order (dtsubmit-environment(7)). Each is
 // written by one side and read by the other, without tearing (lock-free atomics). Movable;
 // thread-safe.
 class BeatPage {
  public:
-  // A new page, all zero; it lives as long as a process has it open.
+  // A new page, all zero; it exists as long as any process has it open.
   [[nodiscard]] static Result<BeatPage> create();
-  // The same in a new file, for a program that cannot see our /proc; the caller removes it. Once
-  // its program has cut it off, all its numbers are zero.
+  // The same in a new file, for a program that cannot see our /proc; the caller removes it. If the
+  // program truncates it, all numbers read as zero.
   [[nodiscard]] static Result<BeatPage> create_file(const std::string& path);
-  // The page at `path`, which is another process's path(); nullopt where there is none.
+  // The page at `path`, which is another process's path(); nullopt if there is none.
   [[nodiscard]] static std::optional<BeatPage> open(const std::string& path);
 
-  // By which others of the same user open the page: /proc/<our pid>/fd/<number>, or its file.
+  // The path by which other processes of the same user open the page: /proc/<our pid>/fd/<number>,
+  // or its file.
   [[nodiscard]] std::string path() const;
 
-  // Written by the program: any number that grows with its progress, its step for example.
+  // Written by the program: any number that grows with its progress, for example its step.
   void beat(std::uint64_t step) { store(0, step); }
 
   [[nodiscard]] std::uint64_t step() const { return load(0); }
 
-  // Written by the program: how long its last checkpoint took, in milliseconds.
+  // Written by the program: the duration of its last checkpoint in milliseconds.
   void saved(std::uint64_t milliseconds) { store(1, std::max<std::uint64_t>(1, milliseconds)); }
 
   [[nodiscard]] std::uint64_t save_milliseconds() const { return load(1); }
 
-  // Written by `dtsubmit rank`: how often to save, in milliseconds; 0: no advice yet.
+  // Written by `dtsubmit rank`: the interval between checkpoints in milliseconds; 0: no advice yet.
   void advise(std::uint64_t milliseconds) { store(2, milliseconds); }
 
   [[nodiscard]] std::uint64_t checkpoint_every_milliseconds() const { return load(2); }
@@ -49,19 +50,19 @@ class BeatPage {
   // The same to the nearest second.
   [[nodiscard]] std::uint64_t checkpoint_every_seconds() const { return (load(2) + 500) / 1000; }
 
-  // Written by the program before its beat: how long its own work in that step took, without
-  // waiting for other ranks, in milliseconds; 0: not reported, so less than one counts as one.
+  // Written by the program before its beat: the duration of its own work in that step in
+  // milliseconds, without waiting for other ranks; 0: not reported, so less than one counts as one.
   void worked(std::uint64_t milliseconds) { store(3, std::max<std::uint64_t>(1, milliseconds)); }
 
   [[nodiscard]] std::uint64_t work_milliseconds() const { return load(3); }
 
-  // Likewise: how much of that it waited for its input.
+  // Likewise: the part of that spent waiting for input.
   void waited_for_input(std::uint64_t milliseconds) { store(4, milliseconds); }
 
   [[nodiscard]] std::uint64_t input_milliseconds() const { return load(4); }
 
-  // Written by the program before it exits 0: nothing is left to do. Only after a request to stop
-  // does that say more than the exit code.
+  // Written by the program before it exits with 0: nothing is left to do. This says more than the
+  // exit code only after a request to stop.
   void finish() { store(5, 1); }
 
   [[nodiscard]] bool finished() const { return load(5) != 0; }
@@ -79,7 +80,7 @@ class BeatPage {
   [[nodiscard]] std::uint64_t load(std::size_t word) const;
 
   UniqueFd file_;
-  std::string name_;  // of create_file()
+  std::string name_;  // set by create_file()
   std::unique_ptr<std::uint64_t, Unmap> words_;
 };
 

@@ -46,7 +46,7 @@ struct TemporaryFile {
   }
 };
 
-// Those that their owner may not change, as an unpacked archive can have them.
+// Makes folders writable by their owner, which they may not be in an unpacked archive.
 void open_folders(const fs::path& top) {
   std::error_code error;
   const auto open = [&error](const fs::path& path) {
@@ -109,7 +109,8 @@ Result<void> append_line(const std::string& path, std::string_view line, unsigne
   const ssize_t n = ::write(fd.get(), record.data(), record.size());
   if (n < 0) return fail_errno("cannot append to " + path);
   if (static_cast<std::size_t>(n) != record.size()) {
-    // A short write happens on a full disk: take the half record back, so that no reader sees it.
+    // A short write happens on a full disk. The partial record is undone, so that no reader sees
+    // it.
     const off_t end = ::lseek(fd.get(), 0, SEEK_END);
     if (end >= n && ::ftruncate(fd.get(), end - n) != 0)
       return fail_errno("cannot undo a partial write to " + path);
@@ -142,8 +143,8 @@ Result<void> sync_folder(const std::string& path) {
 }
 
 Result<void> sync_folder_tree(const std::string& path) {
-  // Two at a time: a journalling file system commits what is waiting together, one disk flush for
-  // several; more threads cost more than they save.
+  // Two at a time: a journalling file system commits pending changes together, with one disk flush
+  // for several; more threads cost more than they save.
   const std::vector<std::string> names = list_folder(path);
   const auto sync_every_second = [&](std::size_t first) -> Result<void> {
     for (std::size_t i = first; i < names.size(); i += 2) {
@@ -213,7 +214,7 @@ Result<void> make_link(const std::string& target, const std::string& link) {
   if (::symlink(target.c_str(), link.c_str()) == 0) return {};
   if (errno != EEXIST || !fs::is_symlink(link, error))
     return fail_errno("cannot make the link " + link);
-  // Whole, as files are: another process may make the same link.
+  // Atomic like files, since another process may make the same link.
   const std::string temporary = fmt::format("{}.{}.tmp", link, ::getpid());
   if (::symlink(target.c_str(), temporary.c_str()) != 0 ||
       ::rename(temporary.c_str(), link.c_str()) != 0) {

@@ -28,8 +28,7 @@ enum class Durability {
                                       unsigned mode = 0600,
                                       Durability durability = Durability::synced);
 
-// A new file in a folder that nobody reads yet: neither atomic nor durable. Errc::io where it
-// exists.
+// A new file in a folder without readers yet: neither atomic nor durable. Errc::io if it exists.
 [[nodiscard]] Result<void> create_file(const std::string& path,
                                        std::string_view content,
                                        unsigned mode = 0600);
@@ -66,11 +65,11 @@ enum class Durability {
 // Directory Specification 0.8). Errc::invalid if neither variable names an absolute path.
 [[nodiscard]] Result<std::string> state_folder();
 
-// A symbolic link at `link` that leads to `target`; its folder is made, and another link there is
-// replaced. Errc::io where something else is there already.
+// Makes a symbolic link at `link` to `target`, and its folder; an existing link is replaced.
+// Errc::io if something else is there already.
 [[nodiscard]] Result<void> make_link(const std::string& target, const std::string& link);
 
-// Without "." and "..", and without a slash at the end.
+// Absolute, without "." and ".." and without a trailing slash.
 [[nodiscard]] std::string absolute_path(const std::string& path);
 
 }  // namespace dts

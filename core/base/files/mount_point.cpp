@@ -39,7 +39,7 @@ bool is_there(int folder, const std::string& name) {
          !S_ISLNK(found.st_mode);
 }
 
-// An empty file, unless there is something of the name.
+// Makes an empty file unless that name exists.
 bool make_file(int folder, const std::string& name) {
   if (is_there(folder, name)) return true;
   const UniqueFd file(

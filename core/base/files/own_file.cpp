@@ -65,7 +65,7 @@ Result<UniqueFd> open_own_folder(const std::string& path) {
 }
 
 Result<UniqueFd> open_own_file(const std::string& path, Others others) {
-  // O_NONBLOCK: a FIFO must not hold us up before it is refused.
+  // O_NONBLOCK, so that a FIFO is refused without blocking.
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid() && errno == ELOOP)
     return refuse(path, "is a symbolic link", "replace it with the file itself");
@@ -82,7 +82,7 @@ Result<std::string> read_open_file(int fd, const std::string& path, std::uint64_
   std::string content;
   if (::fstat(fd, &info) == 0) {
     if (S_ISDIR(info.st_mode)) return fail(Errc::invalid, path + " is a folder, not a file");
-    // One piece for a large file, without a copy each time that it doubles.
+    // One allocation for a large file, without a copy each time that it doubles.
     if (info.st_size > 0)
       content.reserve(std::min(limit, static_cast<std::uint64_t>(info.st_size)) + 1);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and folders that only we can have written. Their contents are acted upon, so a file that
-// somebody else planted or may change is refused by name. The check is done on the open descriptor
-// (fstat), so the file cannot be exchanged in between. Thread-safe.
+// Files and folders that only we can have written. We act upon their contents, so a file that
+// others planted or may change is refused by name. The open descriptor is checked (fstat), so the
+// file cannot be exchanged in between. Thread-safe.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -14,9 +14,9 @@
 
 namespace dts {
 
-// Opens the folder `path`. Errc::invalid where it is not ours, where others may write to it (a
-// sticky one is allowed: they cannot replace our files there), or where `path` is a symbolic link
-// that neither we nor root made; not_found or io where it cannot be opened.
+// Opens the folder `path`. Errc::invalid if it is not ours, if others may write to it (a sticky one
+// is allowed: they cannot replace our files there), or if `path` is a symbolic link that neither we
+// nor root made; not_found or io if it cannot be opened.
 [[nodiscard]] Result<UniqueFd> open_own_folder(const std::string& path);
 
 // Errc::invalid if `path` is a symbolic link that neither we nor root made: its target cannot be
@@ -24,16 +24,16 @@ namespace dts {
 [[nodiscard]] Result<void> check_own_link(const std::string& path);
 
 enum class Others {
-  may_not_write,  // refused where group or others may write to it
-  may_write,      // a program made it under a umask of its own: only its owner counts
+  may_not_write,  // refused if group or others may write to it
+  may_write,      // a program made it under its own umask: only its owner counts
 };
 
-// Opens a regular file for reading. Errc::invalid where it is not ours, where others may write to
-// it, and for a symbolic link; not_found or io where it cannot be opened.
+// Opens a regular file for reading. Errc::invalid if it is not ours, if others may write to it, or
+// if it is a symbolic link; not_found or io if it cannot be opened.
 [[nodiscard]] Result<UniqueFd> open_own_file(const std::string& path,
                                              Others others = Others::may_not_write);
 
-// The whole file. The errors of open_own_file() and read_file().
+// The whole file. Errors as for open_own_file() and read_file().
 [[nodiscard]] Result<std::string> read_own_file(const std::string& path,
                                                 std::uint64_t limit = std::uint64_t{1} << 30,
                                                 Others others = Others::may_not_write);

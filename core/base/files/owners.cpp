@@ -21,7 +21,7 @@ bool holds(std::uint64_t first, std::uint64_t count, std::uint64_t id) {
   return id >= first && id - first < count;
 }
 
-// "INSIDE OUTSIDE COUNT", blanks around each.
+// "INSIDE OUTSIDE COUNT", separated by blanks.
 std::optional<Range> parse_range(std::string_view line) {
   std::vector<std::uint64_t> numbers;
   for (const std::string& word : split(line, ' ')) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which owners of files can be trusted if this process does not see every owner's real id.
+// Which file owners can be trusted if this process does not see every owner's real id.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ struct OwnerView {
   uid_t self = 0;                   // effective
   std::optional<uid_t> stranger{};  // the id of all users without a mapping here, including root
 
-  // The user's own or root's, beyond doubt.
+  // Certainly the user or root.
   [[nodiscard]] bool is_trusted(uid_t owner) const { return owner == 0 || owner == self; }
 
   // Owned by root or by another unmapped user: the true owner is unknown.
@@ -26,13 +26,13 @@ struct OwnerView {
 };
 
 // `uid_map` and `overflow_uid`: the texts of /proc/self/uid_map and /proc/sys/kernel/overflowuid.
-// There is no stranger where root has a number (the first namespace is such), where the overflow
-// user is a user like others, and where a text is not understood. Pure.
+// There is no stranger if root is mapped (as in the initial namespace), if the overflow user is an
+// ordinary user, or if a text cannot be parsed. Pure.
 [[nodiscard]] OwnerView owner_view(uid_t self,
                                    std::string_view uid_map,
                                    std::string_view overflow_uid);
 
-// The view of this process, now. Thread-safe.
+// This process's current view. Thread-safe.
 [[nodiscard]] OwnerView owner_view();
 
 }  // namespace dts

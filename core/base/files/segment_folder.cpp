@@ -20,7 +20,7 @@ std::string prefix() {
   return fmt::format("dtsubmit-{}-", ::geteuid());
 }
 
-// The parent is open to everybody: a name there proves nothing.
+// The parent is writable by all users, so a name there proves nothing.
 bool is_ours(int fd) {
   struct stat info {};
 
@@ -47,8 +47,8 @@ UniqueFd open_folder(const std::string& path) {
   return UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// `folder` is open, perhaps joined: it is removed if nobody else has joined it. If it cannot be
-// removed, it stays until the next cleanup.
+// Removes `folder`, which is open and perhaps joined, unless another process has joined it. If it
+// cannot be removed, it stays until the next cleanup.
 void remove_if_last(const UniqueFd& folder, const std::string& path) {
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 && is_still(folder.get(), path))
     (void)remove_all(path);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder for files of a node that goes when the last process that uses it has gone, whichever way
-// that ended.
+// A folder for node-local files that is removed when its last user exits, however that happens.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -15,14 +14,14 @@ namespace dts {
 inline constexpr const char* k_shared_memory = "/dev/shm";
 
 // Processes of one user that join() with the same name share PARENT/dtsubmit-UID-NAME, of mode
-// 0700. Each holds a lock (flock(2), shared) on it; who leaves last removes it with all it holds.
-// Not thread-safe; processes may race.
+// 0700. Each holds a shared lock (flock(2)) on it; the last one to leave removes it with its
+// contents. Not thread-safe; processes may race.
 class SegmentFolder {
  public:
   SegmentFolder() = default;
 
-  // Not valid() if `parent` is absent or not writable, or if such a folder belongs to somebody else
-  // or is open to others: then there is nothing to share, which is not an error.
+  // Not valid() if `parent` is absent or not writable, or if the folder belongs to another user or
+  // is accessible to others: then there is nothing to share, which is not an error.
   [[nodiscard]] static SegmentFolder join(const std::string& parent, std::string_view name);
 
   SegmentFolder(SegmentFolder&&) noexcept = default;
@@ -35,8 +34,8 @@ class SegmentFolder {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // It stays when everybody has left, until remove_left_segments() finds it. Gives the lock, which
-  // says that it is in use as long as a descriptor of it is open in any process.
+  // Keeps the folder after all processes have left, until remove_left_segments() finds it. Returns
+  // the lock, which marks it as in use while any process has a descriptor of it open.
   [[nodiscard]] UniqueFd keep() && { return std::move(lock_); }
 
  private:
@@ -46,9 +45,9 @@ class SegmentFolder {
   UniqueFd lock_;
 };
 
-// Removes this user's folders in `parent` that nobody has joined any more: their processes were
-// killed before they could leave. Never one of another user's, never one that is in use, or in
-// which a name has changed within `age`.
+// Removes this user's folders in `parent` that no process uses any more, because their processes
+// were killed before they could leave. Never removes another user's, one in use, or one in which a
+// name has changed within `age`.
 void remove_left_segments(const std::string& parent,
                           std::chrono::seconds age = std::chrono::seconds(0));
 

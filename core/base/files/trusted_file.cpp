@@ -16,7 +16,7 @@ namespace {
 
 using Info = struct stat;
 
-// As check_own_link() has it: where a user namespace hides root, its files count as trusted.
+// As in check_own_link(): if a user namespace hides root, root's files count as trusted.
 bool is_strange(uid_t owner) {
   const OwnerView view = owner_view();
   return !view.is_trusted(owner) && !view.is_unknown(owner);

@@ -63,7 +63,7 @@ unsigned link_speed(const std::string& interface, const std::string& folder) {
   const auto text = read_file(own + "/speed", 64);
   if (!text) return 0;  // the link is down
   const auto speed = parse_number(trim(*text));
-  return speed && *speed < 100'000'000 ? static_cast<unsigned>(*speed) : 0;  // -1: not known
+  return speed && *speed < 100'000'000 ? static_cast<unsigned>(*speed) : 0;  // -1: unknown
 }
 
 std::string interface_of(const std::string& address) {

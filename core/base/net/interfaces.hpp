@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network interfaces of this host: their addresses and how fast their links are. Thread-safe.
+// The network interfaces of this host, their addresses and link speeds. Thread-safe.
 #pragma once
 
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 
 namespace dts {
 
-// A socket address of IPv4 or IPv6 as text, without the "::ffff:" of an IPv4 address in IPv6; empty
+// An IPv4 or IPv6 socket address as text, without the "::ffff:" of an IPv4-mapped address; empty
 // for any other family.
 [[nodiscard]] std::string numeric_address(const sockaddr* address, socklen_t length);
 
@@ -18,13 +18,13 @@ struct HostAddress {
   std::string interface;  // "eth0"
 };
 
-// Addresses of the interfaces that are up, loopback ones last; link-local IPv6 is left out because
-// it means nothing without an interface.
+// Addresses of the interfaces that are up, loopback ones last. Link-local IPv6 addresses are
+// omitted, since they mean nothing without an interface.
 [[nodiscard]] std::vector<HostAddress> interface_addresses();
 
-// Megabits a second of a network adapter or a bond of several, as the kernel's `speed` has it
-// (Documentation/ABI/testing/sysfs-class-net). 0: not known, or none of its own: a bridge, one end
-// of a pair. `folder` is where interfaces have theirs.
+// Megabits per second of a network adapter or a bond, from the kernel's `speed`
+// (Documentation/ABI/testing/sysfs-class-net). 0: unknown, or it has none: a bridge, one end of a
+// pair. `folder` contains the kernel's folders of interfaces.
 [[nodiscard]] unsigned link_speed(const std::string& interface,
                                   const std::string& folder = "/sys/class/net");
 

@@ -13,12 +13,11 @@ namespace dts {
 
 namespace {
 
-// A host that loses its power or its network says nothing: it is gone after 60 s of silence
-// (tcp(7): 30 s idle, then 3 questions 10 s apart; TCP_USER_TIMEOUT is the same for data that was
-// sent).
+// A host that loses power or its network sends nothing: it counts as gone after 60 s of silence
+// (tcp(7): 30 s idle, then 3 probes 10 s apart; TCP_USER_TIMEOUT does the same for sent data).
 void notice_silence(int fd) {
   const auto set = [fd](int level, int option, int value) {
-    ::setsockopt(fd, level, option, &value, sizeof value);  // on a socket of another kind: useless
+    ::setsockopt(fd, level, option, &value, sizeof value);  // no effect on other sockets
   };
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
   set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
@@ -37,7 +36,7 @@ LineConnection::LineConnection(UniqueFd fd, std::size_t limit) : fd_(std::move(f
 bool LineConnection::receive() {
   char block[65536];
   while (true) {
-    // One byte over the limit marks a line that is too long; no more of it is kept.
+    // One byte over the limit marks a line as too long; no more of it is kept.
     const std::size_t room = limit_ + 1 - std::min(limit_, in_.size() - begin_);
     const ssize_t n = ::recv(fd_.get(), block, std::min(room, sizeof block), 0);
     if (n == 0) return false;
@@ -46,7 +45,7 @@ bool LineConnection::receive() {
     in_.append(block, static_cast<std::size_t>(n));
     // A peer that never ends its line must not fill our memory.
     if (in_.size() - begin_ > limit_ && in_.find('\n', scanned_) == std::string::npos) return false;
-    if (in_.size() - begin_ > limit_) return true;  // let the caller take lines before more is read
+    if (in_.size() - begin_ > limit_) return true;  // let the caller take lines first
   }
 }
 

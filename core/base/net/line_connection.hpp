@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A non-blocking socket that carries one message a line. One thread at a time.
+// A non-blocking socket that carries one message per line. One thread at a time.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -13,13 +13,14 @@ namespace dts {
 
 class LineConnection {
  public:
-  // Takes the socket and makes it non-blocking. `limit`: the longest line the peer may send, bytes.
+  // Takes ownership of the socket and makes it non-blocking. `limit`: the maximum length of a
+  // peer's line in bytes.
   LineConnection(UniqueFd fd, std::size_t limit);
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  // Reads what has arrived; take all lines before the next call. False once the peer is gone or
-  // sent a line over the limit: then drop it, after the last next_line().
+  // Reads the available data; take all lines before the next call. False if the peer is gone or
+  // sent a line over the limit: then drop the connection after the last next_line().
   [[nodiscard]] bool receive();
 
   // The next complete line without its newline.
@@ -35,7 +36,7 @@ class LineConnection {
 
   void set_limit(std::size_t limit) { limit_ = limit; }
 
-  // Bytes of a line that has not ended yet.
+  // The number of bytes of the incomplete last line.
   [[nodiscard]] std::size_t held() const { return in_.size() - begin_; }
 
  private:

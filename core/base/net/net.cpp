@@ -61,16 +61,16 @@ Result<UniqueFd> listen_on(unsigned port) {
 
 namespace {
 
-// Taken by a name in the kernel's table of Unix sockets: it is as wide as the table of TCP ports
-// (one network namespace) and no file is left by a rank that is killed. False: somebody has it.
-// Where such sockets are forbidden there is no claim, and the port's own socket has to do.
+// Claims the port by a name in the kernel's table of Unix sockets: that has the same scope as the
+// table of TCP ports (one network namespace), and a killed rank leaves no file behind. False: it is
+// taken. If such sockets are forbidden, there is no claim, and the port's own socket must suffice.
 bool claim_port(unsigned port, UniqueFd& claim) {
   claim.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!claim.valid()) return true;
   const std::string name = fmt::format("dtsubmit-port-{}", port);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // begins with a null: no file
+  name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // leading NUL: no file
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return ::bind(claim.get(), reinterpret_cast<sockaddr*>(&address), length) == 0 ||
          errno != EADDRINUSE;
@@ -109,14 +109,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds k_head_start{250};  // of each address before the next (RFC 8305, section 5)
+constexpr milliseconds k_head_start{250};  // of each address over the next (RFC 8305, section 5)
 
-// Connections under way, the first to be made wins.
+// Concurrent connection attempts; the first to succeed wins.
 class Race {
  public:
   explicit Race(unsigned port) : port_(port) {}
 
-  // Begins with each address of `host` in its turn; true once there is a winner.
+  // Starts connecting to each address of `host` in turn; true once there is a winner.
   bool enter(const std::string& host) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
@@ -132,7 +132,7 @@ class Race {
     return false;
   }
 
-  // True once there is a winner; false after `limit`, or when nobody is left.
+  // True once there is a winner; false after `limit`, or when no attempt is left.
   bool wait(milliseconds limit) {
     if (winner_.valid()) return true;
     const auto until = Clock::now() + limit;
@@ -212,7 +212,7 @@ Result<UniqueFd> connect_to_any(const std::vector<std::string>& hosts,
                                 milliseconds limit) {
   Race race(port);
   for (const std::string& host : hosts) {
-    // A listener there is on this very host: try it only after all other addresses.
+    // A listener on a loopback address is on this host: it is tried only after all other addresses.
     if (is_loopback(host) && race.wait(limit)) break;
     if (race.enter(host)) break;
   }

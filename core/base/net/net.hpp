@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP as the control channel and the rendezvous need it: IPv4 and IPv6, addresses as text.
+// TCP for the control channel and the rendezvous: IPv4 and IPv6, addresses as text.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -11,12 +11,12 @@
 
 namespace dts {
 
-// A listening socket on all interfaces (both families where the host has IPv6). `port` 0: any.
+// A listening socket on all interfaces (both families if the host has IPv6). `port` 0: any.
 [[nodiscard]] Result<UniqueFd> listen_on(unsigned port);
 
-// A port for a program that is to bind it later. `socket` keeps all other processes from it until
-// then; `claim`, while it is open, keeps our other ranks on this host from it, also between the end
-// of `socket` and the program's own bind, and while the program has it closed.
+// A port for a program that will bind it later. `socket` keeps all other processes from it until
+// then. While open, `claim` keeps our other ranks on this host from it, even between the end of
+// `socket` and the program's own bind, and while the program has it closed.
 struct HeldPort {
   UniqueFd socket;
   UniqueFd claim;
@@ -29,25 +29,24 @@ struct HeldPort {
 // The port a socket is bound to.
 [[nodiscard]] unsigned local_port(int fd);
 
-// Accepts one connection, close-on-exec; not valid() when none was waiting.
+// Accepts one connection, close-on-exec; not valid() if none was waiting.
 [[nodiscard]] UniqueFd accept_from(int listener);
 
-// Connects to `host` (name or address), by whichever of its addresses answers first; each begins a
-// quarter of a second after the one before it (RFC 8305), `limit` counts from the last.
-// Errc::unreachable.
+// Connects to `host` (name or address) through whichever of its addresses answers first. Attempts
+// start a quarter of a second apart (RFC 8305); `limit` counts from the last. Errc::unreachable.
 [[nodiscard]] Result<UniqueFd> connect_to(const std::string& host,
                                           unsigned port,
                                           std::chrono::milliseconds limit);
 
-// The same with the addresses of all `hosts`; a loopback one only once the others have failed.
+// The same for the addresses of all `hosts`; a loopback address only if the others have failed.
 [[nodiscard]] Result<UniqueFd> connect_to_any(const std::vector<std::string>& hosts,
                                               unsigned port,
                                               std::chrono::milliseconds limit);
 
-// True for a numeric address that means the host itself.
+// True for a numeric address of the host itself.
 [[nodiscard]] bool is_loopback(const std::string& address);
 
-// Numeric address of this end and of the other end of a connection ("::ffff:" removed).
+// Numeric addresses of this end and of the other end of a connection ("::ffff:" removed).
 [[nodiscard]] std::string local_address(int fd);
 [[nodiscard]] std::string peer_address(int fd);
 

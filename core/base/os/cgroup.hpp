@@ -11,7 +11,7 @@ namespace dts {
 // A line "number:controllers:path" of /proc/PID/cgroup (cgroups(7)).
 struct Cgroup {
   std::vector<std::string> controllers;  // empty for version 2
-  std::string path;                      // below where the hierarchy is mounted; begins with "/"
+  std::string path;                      // relative to the hierarchy's mount; begins with "/"
 
   [[nodiscard]] bool has(std::string_view controller) const;
 

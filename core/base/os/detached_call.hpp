@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that may block for as long as a file system, a name server or a shell does, on a thread
-// that nobody waits for, not even this process's end. Its answer comes as an event.
+// A call that may block as long as a file system, a name server or a shell does, on a thread that
+// nothing waits for, not even the end of this process. Its result comes as an event.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -15,8 +15,8 @@
 
 namespace dts {
 
-// One call at a time. The thread owns all that it touches, so the object may go before it ends; the
-// answer is then dropped. Not thread-safe itself.
+// One call at a time. The thread owns everything that it uses, so the object may be destroyed
+// first; the result is then dropped. Not thread-safe itself.
 template <class Answer>
 class DetachedCall {
  public:
@@ -31,13 +31,13 @@ class DetachedCall {
     }).detach();
   }
 
-  // A call was started whose answer has not been taken.
+  // True if the result of a started call has not been taken.
   [[nodiscard]] bool is_pending() const { return answer_.valid(); }
 
-  // Readable once there is an answer; -1 where nothing is pending.
+  // Readable once there is a result; -1 if nothing is pending.
   [[nodiscard]] int event_fd() const { return is_pending() ? event_->get() : -1; }
 
-  // Once.
+  // Returns each result once.
   [[nodiscard]] std::optional<Answer> take() {
     if (!is_pending() || answer_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
       return std::nullopt;

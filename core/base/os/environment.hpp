@@ -8,10 +8,10 @@
 
 namespace dts {
 
-// The value of a variable; nullopt where it is not set.
+// The value of a variable; nullopt if it is not set.
 using Lookup = std::function<std::optional<std::string>(const char* name)>;
 
-// A Lookup of the process's own environment.
+// A Lookup in the process's own environment.
 [[nodiscard]] std::optional<std::string> getenv_lookup(const char* name);
 
 }  // namespace dts

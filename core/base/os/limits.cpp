@@ -56,7 +56,7 @@ std::string shown_limit(rlim_t value) {
   return value == RLIM_INFINITY ? "unlimited" : std::to_string(value);
 }
 
-// As it is to be set where `now` holds.
+// The values to set if the current limit is `now`.
 rlimit wanted_limit(const ResourceLimit& limit, const rlimit& now) {
   return {limit.soft, limit.hard.value_or(std::max(now.rlim_max, limit.soft))};
 }

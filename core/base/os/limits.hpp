@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of a process's resources (setrlimit(2)) as people write them: "nofile=65536",
+// A process's resource limits (setrlimit(2)) as people write them: "nofile=65536",
 // "stack=8M:unlimited". Thread-safe.
 #pragma once
 
@@ -18,20 +18,20 @@ struct ResourceLimit {
   std::string name;  // "nofile"
   int resource = 0;  // RLIMIT_NOFILE
   rlim_t soft = 0;
-  std::optional<rlim_t> hard{};  // nullopt: as it is, or the soft one if that is greater
+  std::optional<rlim_t> hard{};  // nullopt: unchanged, or the soft one if that is greater
 };
 
-// NAME=SOFT[:HARD], each a number, with K, M, G or T for powers of 1024, or `unlimited`. Sizes are
-// bytes, as setrlimit(2) has them.
+// NAME=SOFT[:HARD], each a number, optionally with K, M, G or T for powers of 1024, or `unlimited`.
+// Sizes are in bytes, as for setrlimit(2).
 [[nodiscard]] Result<ResourceLimit> parse_resource_limit(std::string_view text);
 
-// Errc::io, naming our hard limit, where this process may not set it.
+// Errc::io, naming our hard limit, if this process may not set it.
 [[nodiscard]] Result<void> may_set(const ResourceLimit& limit);
 
 // 0, or errno. Async-signal-safe.
 [[nodiscard]] int set_limit(const ResourceLimit& limit);
 
-// A mode of umask(2), "027"; nullopt: it is none.
+// A mode for umask(2), "027"; nullopt if `text` is not one.
 [[nodiscard]] std::optional<unsigned> parse_umask(std::string_view text);
 
 }  // namespace dts

@@ -23,7 +23,7 @@ bool write_to(int fd, std::string_view text) {
 }  // namespace
 
 void log_line(std::string_view text) {
-  constexpr std::size_t k_longest = 4000;  // others' words are in it: of launchers, of programs
+  constexpr std::size_t k_longest = 4000;  // text of launchers and programs is included
   std::string line = format_utc(std::chrono::system_clock::now());
   line += ' ';
   for (const std::string& part : split(text, '\n')) line += printable(part, k_longest) + '\n';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output on standard error: the log of a long-running process (agent, rank), one line per event
-// that begins with the UTC time, and messages for a person. Neither can fail: a stream that is
-// closed, or whose disk is full or read-only, must end neither a job nor a command. Thread-safe.
+// that begins with the UTC time, and messages for people. Neither can fail: a stream that is
+// closed, or whose disk is full or read-only, must not end a job or a command. Thread-safe.
 #pragma once
 
 #include <fmt/core.h>
@@ -11,13 +11,13 @@
 
 namespace dts {
 
-// Takes what standard error does not, from now on; -1: nothing does. Not owned.
+// From now on, `fd` receives the output that standard error rejects; -1: it is dropped. Not owned.
 void set_second_log(int fd);
 
-// Writes "TIME text\n" with one write(2), each of its lines as printable() shows it.
+// Writes "TIME text\n" with one write(2), each line of it through printable().
 void log_line(std::string_view text);
 
-// Writes `text` as it is with one write(2).
+// Writes `text` unchanged with one write(2).
 void tell_words(std::string_view text);
 
 template <class... Args>

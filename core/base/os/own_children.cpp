@@ -34,7 +34,7 @@ bool signal_children(int number, const std::vector<pid_t>& spared) {
 }
 
 void kill_children(const std::vector<pid_t>& spared) {
-  // Each round kills one generation: what a killed process leaves becomes our child in its turn.
+  // Each round kills one generation: the children of a killed process then become ours.
   for (int round = 0; round < 100; ++round) {
     const std::vector<pid_t> left = children_but(spared);
     if (left.empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The children of this process's main thread, where a subreaper gets its orphans.
+// The children of this process's main thread, to which a subreaper's orphans are attached.
 #pragma once
 
 #include <sys/types.h>
@@ -10,11 +10,11 @@ namespace dts {
 
 [[nodiscard]] std::vector<pid_t> own_children();
 
-// Sends `number` (0: nothing, as kill(2) says) to each child that is not in `spared`; true if there
-// was one.
+// Sends signal `number` (0: none, as in kill(2)) to each child that is not in `spared`; true if
+// there was one.
 bool signal_children(int number, const std::vector<pid_t>& spared);
 
-// Kills and buries every child but `spared`, and all that thereby become children.
+// Kills and reaps every child except `spared`, and any process that thereby becomes a child.
 void kill_children(const std::vector<pid_t>& spared);
 
 }  // namespace dts

@@ -25,7 +25,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto k_kill_limit = 5s;  // a killed process is gone in milliseconds, or hangs
+constexpr auto k_kill_limit = 5s;  // a killed process exits in milliseconds, or hangs
 
 void reset_signals(const std::vector<int>& blocked) {
   sigset_t set;
@@ -79,7 +79,7 @@ std::optional<int> wait_until(pid_t pid, Clock::time_point deadline) {
   }
 }
 
-// The program that the first line of a script names (execve(2)); empty: it is none.
+// The program that the first line of a script names (execve(2)); empty if there is none.
 std::string interpreter_of(const std::string& file) {
   constexpr std::size_t k_longest = 256;  // BINPRM_BUF_SIZE
   const UniqueFd script(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
@@ -87,7 +87,7 @@ std::string interpreter_of(const std::string& file) {
   const ssize_t n = script.valid() ? ::read(script.get(), line.data(), line.size()) : 0;
   line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, n)));
   if (!line.starts_with("#!")) return {};
-  // A carriage return is a part of the name, as for the kernel.
+  // As in the kernel, a carriage return is part of the name.
   std::string_view words = std::string_view(line).substr(2, line.find('\n') - 2);
   words.remove_prefix(std::min(words.find_first_not_of(" \t"), words.size()));
   return std::string(words.substr(0, words.find_first_of(" \t")));
@@ -182,7 +182,7 @@ Result<pid_t> start_process(const Command& command) {
     env_storage = pointers(*command.env);
     env = env_storage.data();
   }
-  Pipe report;  // closes on exec; carries errno when something before it failed
+  Pipe report;  // closed by exec; carries errno if something before it failed
   if (!report.open()) return fail_errno("cannot make a pipe");
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
@@ -246,7 +246,7 @@ Result<std::string> resolve_program(const std::string& name) {
   if (name.empty()) return fail(Errc::not_found, "the name of the program is empty");
   if (name.find('/') != std::string::npos) return runnable(name);
   const char* path = std::getenv("PATH");
-  std::optional<Error> first;  // of a file of that name that cannot be run: execvp(3) continues too
+  std::optional<Error> first;  // for a file that cannot be run; like execvp(3), the search goes on
   for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and ending other programs. Nothing here goes through a shell.
+// Starts and stops other programs. Nothing here goes through a shell.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -30,12 +30,12 @@ struct Command {
   int stdin_fd = -1;                            // -1: /dev/null
   int stdout_fd = -1;                           // -1: ours
   int stderr_fd = -1;                           // -1: ours
-  bool own_group = false;  // its own process group (so that kill(-pid) ends all of it)
+  bool own_group = false;  // in its own process group (so that kill(-pid) kills all of it)
   std::optional<int> parent_death_signal;  // prctl(2) PR_SET_PDEATHSIG
   std::vector<int> blocked_signals;  // stay blocked in the program, whatever handlers it installs
   unsigned unshare_flags = 0;        // CLONE_NEW* for unshare(2), before `in_child`
   std::function<int()>
-      in_child;  // last thing before exec; async-signal-safe; non-zero ends the child
+      in_child;  // run right before exec; async-signal-safe; non-zero: the child exits
 };
 
 // Our environment as "NAME=value" entries, with `additions` in place of variables of the same name.
@@ -44,8 +44,8 @@ struct Command {
 
 // Starts the program with all signals at their default action and all but blocked_signals
 // unblocked. Errc::not_found if argv[0] or its interpreter does not exist, Errc::invalid if it
-// cannot be executed: the failure of exec itself is reported here, not by the child's exit code.
-// Other errors are those of the machine.
+// cannot be executed: a failure of exec itself is reported here, not by the child's exit code.
+// Other errors are the machine's.
 [[nodiscard]] Result<pid_t> start_process(const Command& command);
 
 // How a process ended: its exit code, or 128 + the signal (the shell's convention).
@@ -57,13 +57,13 @@ struct Output {
   std::string err;  // standard error
 };
 
-// Runs to the end, killing the whole process group after `limit`: then Errc::io, "timed out", at
-// most 5 s later. A process that SIGKILL does not end by then (it waits in the kernel, perhaps for
-// a dead file server) is named in the error and left behind; its parent at that time, init after
-// us, reaps it.
+// Runs the program to its end. After `limit`, kills the whole process group and returns Errc::io,
+// "timed out", at most 5 s later. A process that SIGKILL does not end by then (it waits in the
+// kernel, perhaps for a dead file server) is named in the error and left behind; its parent at that
+// time, init after us, reaps it.
 [[nodiscard]] Result<Output> run_process(Command command, std::chrono::milliseconds limit);
 
-// The file that `name` means in PATH, or nullopt.
+// The file in PATH that `name` refers to, or nullopt.
 [[nodiscard]] std::optional<std::string> find_program(const std::string& name);
 
 // The file that `name` refers to, in PATH if it has no slash, or why it cannot be run:
@@ -72,7 +72,7 @@ struct Output {
 [[nodiscard]] Result<std::string> resolve_program(const std::string& name);
 
 // The shell's exit code for a program that could not be started: 127 not found, 126 not executable;
-// nullopt where the error is none of the program's.
+// nullopt if the program is not at fault.
 [[nodiscard]] std::optional<int> exit_code_of_start(const Error& error);
 
 }  // namespace dts

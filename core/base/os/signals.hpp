@@ -16,7 +16,7 @@ namespace dts {
 // signalfd for them. SIGPIPE is ignored from then on.
 [[nodiscard]] Result<UniqueFd> take_signals(std::initializer_list<int> signals);
 
-// The next signal; nullopt when none is waiting.
+// The next signal; nullopt if none is pending.
 [[nodiscard]] std::optional<int> read_signal(int fd);
 
 struct SentSignal {
@@ -24,11 +24,11 @@ struct SentSignal {
   int sender = 0;  // pid; 0: the kernel, or a process of another pid namespace
 };
 
-// The same, with who sent it.
+// The same, with the sender.
 [[nodiscard]] std::optional<SentSignal> read_sent_signal(int fd);
 
-// Waits `limit` at most for one of `awaited`, and drops the others that come before it; nullopt
-// where none came.
+// Waits at most `limit` for one of `awaited`, and drops any others that come first; nullopt if none
+// came.
 [[nodiscard]] std::optional<int> wait_for_one_of(int fd,
                                                  std::initializer_list<int> awaited,
                                                  std::chrono::seconds limit);

@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Rounded up: rounded down, the last millisecond would be spent in a busy loop.
+// Rounded up, because otherwise the last millisecond would be spent in a busy loop.
 int milliseconds_until(Clock::time_point until) {
   if (until == Clock::time_point::max()) return -1;
   const auto now = Clock::now();

@@ -16,7 +16,7 @@ struct Alike {
   std::vector<std::size_t> members;  // ascending, never empty
 };
 
-// The numbers 0 to count - 1 by their key_of(number); groups in the order of their first members.
+// Groups the numbers 0 to count - 1 by key_of(number), in the order of the groups' first members.
 // Keys need operator<.
 template <class KeyOf>
 [[nodiscard]] auto group_alike(std::size_t count, const KeyOf& key_of) {
@@ -31,7 +31,7 @@ template <class KeyOf>
   return groups;
 }
 
-// Ascending, each value once.
+// Sorts the values and removes duplicates.
 template <class Value>
 void make_set(std::vector<Value>& values) {
   std::sort(values.begin(), values.end());

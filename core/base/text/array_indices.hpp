@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The indices of a job array as sbatch writes them: "0-9", "1,3,5", "0-15:4", "0-19%4" (sbatch(1),
+// The indices of a job array in sbatch's notation: "0-9", "1,3,5", "0-15:4", "0-19%4" (sbatch(1),
 // --array). Pure, thread-safe.
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace dts {
 
-// No array of ours has more elements, whatever the site's MaxArraySize.
+// The limit of our arrays, whatever the site's MaxArraySize.
 inline constexpr std::size_t k_most_elements = 100'000;
 
-// Slurm's largest MaxArraySize is one more (slurm.conf(5)).
+// One less than Slurm's largest MaxArraySize (slurm.conf(5)).
 inline constexpr unsigned k_highest_index = 4'000'000;
 
 struct ArrayIndices {
   std::vector<unsigned> indices;  // ascending, each once; empty: only `at_once` was given ("%4")
-  unsigned at_once = 0;           // as many run at the same time; 0: no limit
+  unsigned at_once = 0;           // how many run at the same time; 0: no limit
 };
 
 // Errc::invalid says what is wrong and gives an example.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of things in a sentence. Pure, thread-safe.
+// Counted nouns in sentences. Pure, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace dts {
 
-// "1 rank", "2 ranks", "0 ranks"; `many` where the plural is not made by an s.
+// "1 rank", "2 ranks", "0 ranks"; `many` is for irregular plurals.
 [[nodiscard]] inline std::string counted(std::uint64_t number,
                                          std::string_view one,
                                          std::string_view many = {}) {

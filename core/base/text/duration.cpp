@@ -10,7 +10,7 @@
 namespace dts {
 namespace {
 
-// The length of a unit, 0 for a letter that is none.
+// The length of a unit in seconds, 0 for any other letter.
 double unit(char letter) {
   switch (letter) {
     case 's':

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths of time as people write them: "20", "1.5h". Pure, thread-safe.
+// Durations as people write them: "20", "1.5h". Pure, thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -16,8 +16,8 @@ using Seconds = std::chrono::duration<double>;
 // and not negative. Errc::invalid.
 [[nodiscard]] Result<Seconds> parse_duration(std::string_view text);
 
-// To three digits in the largest unit that leaves at least 1: "20 s", "1.5 min", "3.09 h", "30 d";
-// "never" for an infinite one.
+// To three digits, in the largest unit in which the value is at least 1: "20 s", "1.5 min", "3.09
+// h", "30 d"; "never" if infinite.
 [[nodiscard]] std::string format_duration(Seconds time);
 
 }  // namespace dts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmt's compiled part, as fmt's own src/format.cc makes it: Debian has it as a shared library only,
-// which would bring libstdc++.so along, half a millisecond at every start of a rank.
+// fmt's compiled part, like fmt's own src/format.cc: Debian has it only as a shared library, which
+// would pull in libstdc++.so and cost half a millisecond at every start of a rank.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

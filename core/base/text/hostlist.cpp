@@ -24,7 +24,7 @@ bool is_host_name(std::string_view name) {
   });
 }
 
-// "0-3,07" -> the numbers as text, zero-padded as the first of a range is; false when malformed.
+// "0-3,07" -> the numbers as text, zero-padded like the first of their range; false if malformed.
 bool expand_ranges(std::string_view inside, std::vector<std::string>& numbers) {
   for (const std::string& range : split(inside, ',')) {
     const std::size_t dash = range.find('-');

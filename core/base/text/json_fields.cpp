@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int k_id = 501;  // json's own for an error of its user
+constexpr int k_id = 501;  // json's own id for a user error
 
 }  // namespace
 

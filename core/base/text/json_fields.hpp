@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of JSON that came from elsewhere. All throw nlohmann::json::exception, naming the field,
-// where it is not what it should be: json's own conversions make 4294967295 of -1 and 3 of 3.7.
-// Pure, thread-safe.
+// Fields of untrusted JSON. All functions throw nlohmann::json::exception, naming the field, if it
+// is not as required: json's own conversions turn -1 into 4294967295 and 3.7 into 3. Pure,
+// thread-safe.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,12 +29,12 @@ template <class Int>
   return static_cast<Int>(whole_bits(value, name, k_least, static_cast<std::uint64_t>(most)));
 }
 
-// The same of a field that has to be there.
+// The same for a required field.
 [[nodiscard]] unsigned count(const nlohmann::json& object,
                              const char* name,
                              unsigned most = std::numeric_limits<unsigned>::max());
 
-// A list as the kernel writes them, none above `most`: a node of 256 PUs in nine bytes.
+// A list in the kernel's notation, no number above `most`: a node with 256 PUs takes nine bytes.
 [[nodiscard]] std::vector<unsigned> numbers(const nlohmann::json& object,
                                             const char* name,
                                             unsigned most);

@@ -13,7 +13,7 @@ namespace dts {
 template <class Value, std::size_t count>
 using Names = std::array<std::pair<Value, const char*>, count>;
 
-// "unknown" for a value that the table lacks.
+// "unknown" for a value that is not in the table.
 template <class Value, std::size_t count>
 [[nodiscard]] constexpr const char* name_of(const Names<Value, count>& names, Value value) {
   for (const auto& [candidate, name] : names)

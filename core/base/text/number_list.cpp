@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t k_shortest_run = 3;
 
-// How many numbers from `at` on are `step` apart.
+// The number of elements from `at` on that are `step` apart.
 std::size_t run_length(const std::vector<unsigned>& numbers, std::size_t at, unsigned step) {
   std::size_t end = at + 1;
   while (end < numbers.size() && numbers[end] - numbers[end - 1] == step) ++end;

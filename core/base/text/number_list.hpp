@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of numbers as the kernel writes them, "0-3,8" (cpuset(7), "List format"). Pure.
+// Lists of numbers in the kernel's notation, "0-3,8" (cpuset(7), "List format"). Pure.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace dts {
 
-// No processor, NUMA node or GPU has a higher number: twice what Linux can have (CONFIG_NR_CPUS,
-// 8192 on x86), and what a set for sched_setaffinity(2) is made for.
+// The highest number of a processor, NUMA node or GPU: twice Linux's maximum (CONFIG_NR_CPUS, 8192
+// on x86), and the size of our sets for sched_setaffinity(2).
 inline constexpr unsigned k_highest_cpu = 16'383;
 
 // All numbers in order; empty for empty text. nullopt for anything else, and for a number above
@@ -18,10 +18,10 @@ inline constexpr unsigned k_highest_cpu = 16'383;
 [[nodiscard]] std::optional<std::vector<unsigned>> parse_number_list(std::string_view text,
                                                                      unsigned most);
 
-// The inverse for ascending numbers: "0-3,8". Two neighbours stay apart: "0,1".
+// The inverse for ascending numbers: "0-3,8". Two neighbours are not folded: "0,1".
 [[nodiscard]] std::string fold_numbers(const std::vector<unsigned>& numbers);
 
-// The same where numbers that are `step` apart belong together too: "0-992:8,993".
+// The same, but also folds numbers that are `step` apart: "0-992:8,993".
 [[nodiscard]] std::string fold_with_steps(const std::vector<unsigned>& numbers);
 
 }  // namespace dts

@@ -119,7 +119,7 @@ std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
   std::optional<std::string> best = completed(word, candidates);
   if (best) return best;
-  // Three edits in a long word are a typing error; in a short one they make a different word.
+  // Three edits in a long word are a typo; in a short one, they make a different word.
   std::size_t limit = std::min<std::size_t>(3, word.size() / 3 + 1);
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);

@@ -14,28 +14,26 @@ namespace dts {
 [[nodiscard]] std::string_view trim(std::string_view text);
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
-// The whole of `text` as a decimal number; nullopt for anything else (sign, blank, overflow,
-// empty).
+// All of `text` as a decimal number; nullopt for anything else (sign, blank, overflow, empty).
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text);
 
-// The whole of `text` as a finite number in C's decimal notation ("-1.5e3"), whatever the locale.
+// All of `text` as a finite number in C's decimal notation ("-1.5e3"), whatever the locale.
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
-// One word of POSIX shell (IEEE Std 1003.1-2017, 2.2.2): always in single quotes unless plainly
-// safe.
+// One POSIX shell word (IEEE Std 1003.1-2017, 2.2.2): single-quoted unless plainly safe.
 [[nodiscard]] std::string shell_quote(std::string_view word);
 
 // True for ^[A-Za-z0-9][A-Za-z0-9._-]*$, the names we allow in paths and Slurm's file patterns.
 [[nodiscard]] bool is_safe_name(std::string_view name);
 
-// True when no byte is a control character (0-31, 127).
+// True if no byte is a control character (0-31, 127).
 [[nodiscard]] bool is_printable(std::string_view text);
 
 // Damerau-Levenshtein distance (optimal string alignment).
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate that begins with `word`, otherwise the nearest one if it is near enough to be a
-// typing error.
+// The candidate that begins with `word`, otherwise the nearest one if it is close enough to be a
+// typo.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,
                                                  const std::vector<std::string>& candidates);
 

@@ -24,7 +24,7 @@ tl::unexpected<Error> bad_time(std::string_view text) {
       "1:30:00 or 1.5h");
 }
 
-// The fields of "a:b:c"; nullopt when one is not a number or too large.
+// The fields of "a:b:c"; nullopt if one is not a number or is too large.
 std::optional<std::vector<std::uint64_t>> fields(std::string_view text) {
   std::vector<std::uint64_t> values;
   for (const std::string& part : split(text, ':')) {
@@ -85,7 +85,7 @@ Result<std::uint64_t> parse_memory_mib(std::string_view text) {
                 "write e.g. 4000M or 16G");
   };
   std::string_view digits = text;
-  // "32gb", "32GiB": Slurm looks at the first letter only.
+  // "32gb", "32GiB": Slurm only looks at the first letter.
   for (const std::string_view rest : {"ib", "iB", "IB", "b", "B"})
     if (digits.size() > rest.size() + 1 && digits.substr(digits.size() - rest.size()) == rest) {
       digits.remove_suffix(rest.size());
