@@ -7,7 +7,7 @@
 namespace dts::reliability {
 namespace {
 
-// 97.5 % point of Student's t distribution.
+// The 97.5 % quantile of Student's t distribution.
 double student(unsigned degrees) {
   constexpr double k_points[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
                                  2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,

@@ -10,15 +10,15 @@
 namespace dts::reliability {
 namespace {
 
-// Part of all stops after which the run has to queue: those that spares could not absorb. Spares
-// left are a Markov chain that only falls until the run queues; the mean length of that way is what
-// counts.
+// The share of stops after which the run must queue: those that spare nodes could not absorb. The
+// number of spare nodes left is a Markov chain that only falls until the run queues; the share
+// follows from the mean length of that path.
 double queued_part(const Model& model, const Rates& all) {
   const unsigned spares = model.policy.spares;
   const unsigned behind = std::min(model.failures.switch_nodes, model.nodes);
   const double node = all.node / all.sum();
   const double switches = all.switches / all.sum();
-  std::vector<double> visits(spares + 1, 0.0);  // stops met with so many spares left
+  std::vector<double> visits(spares + 1, 0.0);  // expected stops with this many spares left
   visits[spares] = 1;
   double stops = 0;
   for (unsigned left = spares + 1; left-- > 0;) {
@@ -29,13 +29,13 @@ double queued_part(const Model& model, const Rates& all) {
   return 1 / stops;
 }
 
-// Mean time of a stop in which nothing can fail: detecting and queueing.
+// Mean time during a stop in which nothing can fail: detecting and queueing.
 Seconds mean_idle(const Model& model, const Rates& all) {
   const double failures = (all.node + all.switches) / all.sum();
   return failures * model.policy.detect + queued_part(model, all) * model.policy.requeue_delay;
 }
 
-// Mean computing time since the newest checkpoint when a preemption comes.
+// Mean computing time since the newest checkpoint at a preemption.
 double mean_unsaved(double interval, double save, double rate) {
   const double none = std::exp(-rate * (interval + save));
   return (-std::expm1(-rate * interval) / rate - interval * none) / (1 - none);
@@ -70,7 +70,8 @@ std::optional<double> expected_goodput(const Model& model) {
   const Seconds idle = mean_idle(model, all);
   const double failures_only = renewal_ettr(interval, save, between, idle, model.policy.start);
   if (!saves_on_preemption(model.policy) || !(all.preemption > 0)) return speed * failures_only;
-  // A preemption with enough warning adds a save, and what it saved, where the run had started.
+  // If the run had started, a preemption with enough warning adds a save, and the work that it
+  // saved.
   const double running = std::exp(-(model.policy.start / between)) * all.preemption / all.sum();
   const double unsaved = std::isfinite(interval.count())
                              ? mean_unsaved(interval.count(), save.count(), all.sum())

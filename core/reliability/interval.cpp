@@ -51,7 +51,7 @@ double kokolis_ettr(Seconds interval, Seconds save, Seconds mttf, Seconds recove
 
 double renewal_ettr(Seconds interval, Seconds save, Seconds mttf, Seconds idle, Seconds start) {
   if (!std::isfinite(mttf.count())) return 1 / (1 + save / interval);
-  const double segments = 1 / std::expm1((interval + save) / mttf);  // saved between two failures
+  const double segments = 1 / std::expm1((interval + save) / mttf);  // saved between failures
   return segments * std::exp(-(start / mttf)) * (interval / (mttf + idle));
 }
 

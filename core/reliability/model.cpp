@@ -14,11 +14,11 @@ namespace {
 
 constexpr double k_day = 86400;
 constexpr unsigned k_most_nodes = 1'000'000;
-constexpr double k_longest_wall = 3660 * k_day;  // in nanoseconds far below what 64 bits hold
+constexpr double k_longest_wall = 3660 * k_day;  // its nanoseconds fit 64 bits easily
 constexpr double k_longest_time = 366 * k_day;
 constexpr double k_highest_rate = 1e9;
 
-// Collects what is outside its range; not-a-number always is.
+// Collects values outside their ranges; NaN always is.
 class Ranges {
  public:
   void check(const char* option, double value, double low, double high, const char* unit = "") {
@@ -111,7 +111,7 @@ double expected_events(const Model& model, unsigned repetitions) {
   Rates all = rates(model);
   all.node *= f.infant_factor;  // the simulation draws at the highest rate and drops some
   const double slow = mean_rate(f.slow_rate, model.nodes);
-  // A finite cluster can have the run wait for repairs one node at a time.
+  // In a finite cluster, the run may wait for repairs one node at a time.
   const double repairs = model.cluster_nodes > 0 ? all.node + all.switches * f.switch_nodes : 0;
   return repetitions * (1 + lemons(model) + (all.sum() + slow + repairs) * model.wall.count());
 }

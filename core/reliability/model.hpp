@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated model: one long run, how its nodes fail, and the policy that brings it back.
+// The simulated model: one long run, how its nodes fail, and the policy for its recovery.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -15,39 +15,39 @@ namespace dts::reliability {
 
 struct Failures {
   double node_rate = 0;             // of a node, in 1000 days
-  double lemon_share = 0;           // part of the nodes, 0 to 1, that fail more often
-  double lemon_factor = 1;          // than the others
+  double lemon_share = 0;           // share of nodes, 0 to 1, that fail more often ...
+  double lemon_factor = 1;          // ... than the others, by this factor
   double infant_factor = 1;         // a node's rate at the start over its later one, ...
   Seconds infant_time{0};           // ... to which it falls linearly
   double switch_rate = 0;           // of a rack or switch, in 1000 days, ...
   unsigned switch_nodes = 32;       // ... with all the nodes behind it
   double slow_rate = 0;             // of a node, in 1000 days: it slows the whole run ...
-  Seconds slow_time{3600};          // ... for this long in the mean, exponentially distributed, ...
+  Seconds slow_time{3600};          // ... for this long on average, exponentially distributed, ...
   double slow_factor = 1.34;        // ... by this factor (Falcon, arXiv 2410.12588)
   double corruption_rate = 0;       // silent data corruptions of a node, in 1000 days, ...
-  Seconds corruption_latency{600};  // ... found after so much running
+  Seconds corruption_latency{600};  // ... found after this much running
   double preemptions_per_day = 0;   // of the run
 };
 
 struct Policy {
   std::optional<Seconds>
-      checkpoint_every;  // computing time between saves; without: checkpoint_interval()
-  Seconds save{20};      // time for which a save keeps the ranks from computing
+      checkpoint_every;  // computing time between saves; if absent: checkpoint_interval()
+  Seconds save{20};      // time for which a save blocks the ranks
   Seconds detect{30};    // from a failure to its discovery
-  // In the queue before each new allocation. 151 s is the least under Slurm's defaults: KillWait 30
-  // s, then cred_expire 120 s + 1 s before a requeued job is eligible.
+  // Time in the queue before each new allocation. 151 s is the minimum under Slurm's defaults:
+  // KillWait 30 s, then cred_expire 120 s + 1 s before a requeued job is eligible.
   Seconds requeue_delay{151};
-  Seconds start{60};    // launching, loading and warming up; begins again after a failure
-  Seconds grace{0};     // usable warning before a preemption; shorter than a save: of no use
+  Seconds start{60};    // launching, loading and warming up; restarted by a failure
+  Seconds grace{0};     // usable warning before a preemption; useless if shorter than a save
   unsigned spares = 0;  // nodes of each allocation kept to replace broken ones without queueing
-  unsigned quarantine_after = 0;  // failures of a node until it is used no more; 0: never
+  unsigned quarantine_after = 0;  // failures of a node until it is excluded; 0: never
 };
 
 struct Model {
-  unsigned nodes = 2048;            // that the run computes on
+  unsigned nodes = 2048;            // nodes that the run computes on
   Seconds wall = Seconds(2592000);  // length of the run: 30 days
-  unsigned cluster_nodes = 0;  // the run may use, spares included; 0: there is always another one
-  Seconds repair{86400};       // until a broken node of such a cluster is back
+  unsigned cluster_nodes = 0;       // available to the run, spares included; 0: unlimited
+  Seconds repair{86400};            // until a broken node of a finite cluster is back
   Failures failures;
   Policy policy;
 };
@@ -61,9 +61,9 @@ struct Preset {
 
 [[nodiscard]] const std::vector<Preset>& presets();
 
-// Poisson rates of what ends a run's computing, per second.
+// Poisson rates of the events that stop a run's computing, per second.
 struct Rates {
-  double node = 0;  // of all nodes together, infants apart
+  double node = 0;  // of all nodes together, without infants
   double switches = 0;
   double corruption = 0;
   double preemption = 0;
@@ -73,7 +73,7 @@ struct Rates {
 
 [[nodiscard]] Rates rates(const Model& model);
 
-// Events per second of `units` of which each has `rate` in 1000 days.
+// Events per second of `units` units if each has `rate` in 1000 days.
 [[nodiscard]] double mean_rate(double rate, double units);
 
 // Nodes of the run that are lemons.
@@ -82,20 +82,20 @@ struct Rates {
 // Whether a preemption's warning is long enough to save.
 [[nodiscard]] bool saves_on_preemption(const Policy& policy);
 
-// Between two events that cost unsaved work (preemptions with enough warning do not).
+// The mean time between events that cost unsaved work (preemptions with enough warning do not).
 [[nodiscard]] Seconds mean_time_to_failure(const Model& model);
 
-// The policy's, or the best one for its saves and these failures.
+// The policy's interval, or the best one for its saves and these failures.
 [[nodiscard]] Seconds interval_of(const Model& model);
 
-// Simulated events that `repetitions` of the model take in the mean, at most.
+// An upper bound on the mean number of simulated events in `repetitions` runs of the model.
 [[nodiscard]] double expected_events(const Model& model, unsigned repetitions);
 
 constexpr double k_most_events = 2e7;  // seconds of work
 constexpr unsigned k_most_repetitions = 10'000;
 
-// Everything that keeps the model from being simulated, each named by its command line option
-// ("--save-time"). A model without such problems ends within k_most_events.
+// All problems that prevent a simulation of the model, each named by its command line option
+// ("--save-time"). A model without problems ends within k_most_events.
 [[nodiscard]] Diagnostics validate(const Model& model, unsigned repetitions);
 
 }  // namespace dts::reliability

@@ -12,7 +12,7 @@ Nodes::Nodes(const Model& model)
   allocate(Nanoseconds(0));
 }
 
-// A quarantined lemon's place is taken by a node like the others: the run keeps its size.
+// A quarantined lemon is replaced by an ordinary node, so the run keeps its size.
 double Nodes::rate() const {
   const double extra =
       static_cast<double>(lemon_failures_.size()) * (model_.failures.lemon_factor - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a simulated cluster: who fails, what is left of an allocation, what is being
-// repaired.
+// The nodes of a simulated cluster: those that fail, those left in the allocation, and those under
+// repair.
 #pragma once
 
 #include "core/base/random.hpp"
@@ -18,24 +18,24 @@ class Nodes {
  public:
   explicit Nodes(const Model& model);
 
-  // Failures per second of the allocation's nodes, infants apart.
+  // Failures per second of the allocation's nodes, without infants.
   [[nodiscard]] double rate() const;
 
   struct Failure {
     bool lemon = false;
-    bool quarantined = false;  // that was its last one
+    bool quarantined = false;  // this was its last failure
   };
 
-  // One of the allocation's nodes has failed: which kind is drawn.
+  // One of the allocation's nodes has failed; draws its kind.
   Failure draw(Random& random);
 
-  // Takes `count` nodes out of the allocation at `now`. True: spares take their place.
+  // Removes `count` nodes from the allocation at `now`; true if spare nodes replace them.
   bool replace(unsigned count, Nanoseconds now);
 
-  // A new allocation at `now`; false: too few nodes work, see next_repair().
+  // Makes a new allocation at `now`; false if too few nodes work, see next_repair().
   bool allocate(Nanoseconds now);
 
-  // When the next broken node is back; nullopt: none is broken.
+  // The time at which the next broken node is back; nullopt if none is broken.
   [[nodiscard]] std::optional<Nanoseconds> next_repair() const;
 
  private:
@@ -49,7 +49,7 @@ class Nodes {
   std::vector<unsigned> lemon_failures_;  // of each lemon still in use
   unsigned spares_ = 0;
   unsigned broken_ = 0;
-  std::deque<Repair> repairs_;  // in the order in which they end
+  std::deque<Repair> repairs_;  // ordered by their ends
 };
 
 }  // namespace dts::reliability

@@ -52,7 +52,7 @@ void Progress::lose() {
   lost_ += unsaved_.sum();
   unsaved_ = {};
   position_ = Nanoseconds(0);
-  // The newest checkpoint may be older than the corruption: then that is gone too.
+  // The newest checkpoint may be older than the corruption, which is then undone, too.
   if (before_corruption_ && before_corruption_->saves == saves_) before_corruption_.reset();
 }
 

@@ -12,7 +12,7 @@ using Nanoseconds = std::chrono::nanoseconds;
 
 struct Work {
   Nanoseconds computing{0};  // at full speed
-  Nanoseconds slow{0};       // what a slow node added to it
+  Nanoseconds slow{0};       // time that a slow node added to it
   Nanoseconds saving{0};
 
   Work& operator+=(const Work& more);
@@ -28,17 +28,17 @@ class Progress {
   // above 0.
   Progress(Nanoseconds interval, Nanoseconds save, double slow_factor);
 
-  // The run goes on for `time`, whatever its length at a constant cost.
+  // Runs for `time`, at a constant cost for any length.
   enum class Pace { full, slow };  // slow: beside a slow node
   void run(Nanoseconds time, Pace pace);
 
-  // A save outside the rhythm has succeeded; its own time is the caller's to count.
+  // An extra save has succeeded; the caller accounts for its time.
   void keep();
 
   // Back to the newest checkpoint.
   void lose();
 
-  // From now on everything computed is wrong.
+  // From now on, all results are corrupt.
   void corrupt();
 
   [[nodiscard]] bool corrupted() const { return before_corruption_.has_value(); }

@@ -19,8 +19,8 @@ Nanoseconds exact(Seconds time) {
   return std::chrono::duration_cast<Nanoseconds>(time);
 }
 
-// A Poisson process that only runs while it is asked to. What is left until its next event is kept
-// without its rate, which may change; so policies meet the same failures.
+// A Poisson process that only advances on request. The distance to its next event is kept
+// independently of the rate, which may change, so that all policies meet the same failures.
 class Clock {
  public:
   Clock(std::uint64_t seed, std::uint64_t stream) : random_(seed, stream) { rewind(); }
@@ -52,7 +52,7 @@ class Run {
  private:
   struct Step {
     Nanoseconds time;
-    std::optional<Cause> cause;  // what ended it
+    std::optional<Cause> cause;  // event that ended it
   };
 
   Clock& clock(Cause cause) { return clocks_[static_cast<std::size_t>(cause)]; }
@@ -60,7 +60,7 @@ class Run {
   void count(Count what) { ++outcome_.count[static_cast<std::size_t>(what)]; }
 
   void spend(State state, Nanoseconds time);
-  // At risk for `limit`, or until the first thing happens.
+  // At risk for `limit`, or until the first event.
   Step step(Nanoseconds limit, bool running);
   [[nodiscard]] bool infant_failed(Nanoseconds at);
   [[nodiscard]] Nanoseconds until_slow();
@@ -77,16 +77,16 @@ class Run {
   Nodes nodes_;
   Progress progress_;
   std::array<Clock, k_causes> clocks_;
-  Random draws_;       // which node, whether an infant
+  Random draws_;       // which node fails, and whether as an infant
   Random slow_draws_;  // fail-slow nodes, in wall time
   double slow_rate_;   // per nanosecond
   Nanoseconds next_slow_{0};
   Nanoseconds slow_until_{0};
-  Nanoseconds corruption_hidden_{0};  // running until it is found
+  Nanoseconds corruption_hidden_{0};  // running time until it is found
   Outcome outcome_;
 };
 
-// To never save, the first save is put after the end.
+// In a run without saves, the first one is scheduled after the end.
 Nanoseconds exact_interval(const Model& model) {
   return exact(std::min(interval_of(model), model.wall + Seconds(1)));
 }
@@ -119,7 +119,7 @@ void Run::spend(State state, Nanoseconds time) {
 
 Run::Step Run::step(Nanoseconds limit, bool running) {
   Nanoseconds passed{0};
-  // Nothing can be corrupted before something is computed.
+  // Nothing can be corrupted before anything is computed.
   const auto causes = static_cast<std::ptrdiff_t>(running ? k_causes : k_causes - 1);
   while (true) {
     const auto first = std::min_element(
@@ -139,7 +139,7 @@ Run::Step Run::step(Nanoseconds limit, bool running) {
   }
 }
 
-// Whether a failure drawn at the infants' rate is one at the rate of this moment.
+// Whether a failure drawn at the infants' rate also occurs at the current rate (thinning).
 bool Run::infant_failed(Nanoseconds at) {
   const double most = model_.failures.infant_factor;
   if (most == 1) return true;
@@ -153,7 +153,7 @@ Nanoseconds Run::until_slow() {
   return Nanoseconds(static_cast<std::int64_t>(std::min(time, k_never)));
 }
 
-// Whether a slow node slows the run now; draws the episodes that have begun.
+// Whether a slow node slows the run now; also draws the episodes that have begun.
 bool Run::slow() {
   for (; next_slow_ <= now_; next_slow_ += until_slow()) {
     const Seconds length = model_.failures.slow_time * slow_draws_.exponential();
@@ -180,7 +180,7 @@ std::optional<Cause> Run::run() {
     now_ += running.time;
     corruption_hidden_ -= running.time;
     if (running.cause == Cause::corruption) {
-      if (progress_.corrupted()) continue;  // the first one is found first
+      if (progress_.corrupted()) continue;  // the first corruption is found first
       progress_.corrupt();
       corruption_hidden_ = exact(model_.failures.corruption_latency);
     } else if (running.cause) {
@@ -191,7 +191,7 @@ std::optional<Cause> Run::run() {
   return std::nullopt;
 }
 
-// Counts what has failed; how many nodes must be replaced.
+// Counts the failure; returns the number of nodes to replace.
 unsigned Run::break_nodes(Cause cause) {
   if (cause == Cause::switches) {
     count(Count::switch_failures);

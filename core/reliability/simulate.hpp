@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A seeded, event-driven Monte Carlo of a run: the same seed gives the same numbers on every
-// machine. Its time is that of the failures simulated, whatever the number of nodes and saves.
+// A seeded, event-driven Monte Carlo simulation of a run: the same seed gives the same numbers on
+// every machine. Its cost grows with the simulated failures, not with the nodes and saves.
 #pragma once
 
 #include "core/reliability/model.hpp"
@@ -13,13 +13,13 @@
 
 namespace dts::reliability {
 
-// Where the run's time goes; together exactly its wall time.
+// Where the run's time goes; the sum is exactly its wall time.
 enum class State {
   computing,  // at full speed, and not lost later
-  slow,       // what slow nodes added to that
+  slow,       // time that slow nodes added to that
   saving,
-  lost,       // computed but not saved, and saves that did not end
-  detecting,  // dead, but not noticed
+  lost,       // computed but not saved, and unfinished saves
+  detecting,  // dead, but not yet noticed
   queued,
   down,  // the cluster has too few working nodes
   starting,
@@ -28,13 +28,13 @@ constexpr std::size_t k_states = 8;
 
 enum class Count {
   node_failures,   // of single nodes
-  lemon_failures,  // those of them that were lemons
+  lemon_failures,  // those of lemons
   quarantined,
   switch_failures,
-  corruptions,  // found
+  corruptions,  // those found
   preemptions,
   slow_episodes,
-  spare_restarts,  // without the queue
+  spare_restarts,  // without queueing
   requeues,
   saves,
 };
@@ -47,7 +47,7 @@ constexpr std::size_t k_counts = 10;
 struct Outcome {
   std::array<std::chrono::nanoseconds, k_states> time{};
   std::array<std::uint64_t, k_counts> count{};
-  std::chrono::nanoseconds at_risk{0};  // in which nodes can fail: starting and running
+  std::chrono::nanoseconds at_risk{0};  // time in which nodes can fail: starting and running
   std::uint64_t events = 0;
 
   [[nodiscard]] std::chrono::nanoseconds of(State state) const {
@@ -57,8 +57,8 @@ struct Outcome {
   [[nodiscard]] std::uint64_t of(Count what) const { return count[static_cast<std::size_t>(what)]; }
 };
 
-// `model` must be valid (validate()). Each (seed, repetition) is a run of its own; policies are
-// best compared under the same seed, which gives them the same failures. Thread-safe.
+// `model` must be valid (validate()). Each (seed, repetition) is a separate run. Policies are best
+// compared under the same seed, which gives them the same failures. Thread-safe.
 [[nodiscard]] Outcome simulate_once(const Model& model,
                                     std::uint64_t seed,
                                     std::uint64_t repetition);
@@ -69,19 +69,19 @@ struct Estimate {
   Seconds interval{0};  // between saves
   std::array<Seconds, k_states> time{};
   std::array<double, k_counts> count{};
-  double goodput = 0;  // computing / wall
-  double goodput_error =
-      0;  // half the 95 % confidence interval of that mean (Student's t); 0 for one
+  double goodput = 0;        // computing / wall
+  double goodput_error = 0;  // half the 95 % confidence interval of the mean goodput (Student's t);
+                             // 0 for one repetition
   double goodput_least = 0;  // the worst repetition
   double failures = 0;       // node, switch and corruption
-  std::uint64_t events = 0;  // simulated, in all
+  std::uint64_t events = 0;  // simulated, in total
 
   [[nodiscard]] Seconds of(State state) const { return time[static_cast<std::size_t>(state)]; }
 
   [[nodiscard]] double of(Count what) const { return count[static_cast<std::size_t>(what)]; }
 };
 
-// Errc::usage where validate() has problems.
+// Errc::usage if validate() reports problems.
 [[nodiscard]] Result<Estimate> simulate(const Model& model,
                                         std::uint64_t seed,
                                         unsigned repetitions);
