@@ -30,7 +30,7 @@ Result<After> parse_after(const std::string& text) {
   const auto* const row = std::ranges::find(
       k_when_words, word, [](const WhenWord& one) { return std::string_view(one.word); });
   if (row != k_when_words.end()) after.when = row->when;
-  // A path may hold a colon, too.
+  // A path may contain a colon, too.
   else if (word.find('/') != std::string::npos)
     after.run = text;
   else

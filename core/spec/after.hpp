@@ -11,18 +11,18 @@ namespace dts::spec {
 struct After {
   enum class When {
     ok,    // it is done
-    any,   // it is over
-    fail,  // it is over without being done
+    any,   // it has ended
+    fail,  // it has ended without being done
   };
 
-  std::string run;  // as a command names it; in the spec of a submitted run the run directory
+  std::string run;  // as given to a command; in a submitted run's spec, the run directory
   When when = When::ok;
 };
 
-// "RUN", "RUN:ok", "RUN:any" or "RUN:fail". Errc::invalid for an empty name and for another word.
+// "RUN", "RUN:ok", "RUN:any" or "RUN:fail". Errc::invalid for an empty name or another condition.
 [[nodiscard]] Result<After> parse_after(const std::string& text);
 
-// The inverse.
+// The inverse of parse_after().
 [[nodiscard]] std::string to_text(const After& after);
 
 }  // namespace dts::spec

@@ -25,7 +25,7 @@ bool has_parent_step(std::string_view path) {
   return std::find(steps.begin(), steps.end(), "..") != steps.end();
 }
 
-// Where the kernel's own file systems are: a mount would take them away from the program.
+// Mount points of the kernel's own file systems: a mount there would hide them from the program.
 bool is_of_the_kernel(std::string_view target) {
   for (const std::string_view folder : {"/proc", "/sys"})
     if (target == folder || target.starts_with(std::string(folder) + "/")) return true;
@@ -42,7 +42,7 @@ bool is_variable_name(std::string_view name) {
   });
 }
 
-// Endings by which a file is meant even without a slash.
+// File name extensions that mark a file even without a slash.
 bool looks_like_a_file(std::string_view image) {
   constexpr std::array<std::string_view, 6> k_endings{
       ".sif", ".simg", ".sqsh", ".sqfs", ".squashfs", ".toml"};

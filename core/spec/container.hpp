@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container that a rank's program runs in, as the user asked for it. Pure, thread-safe.
+// The container that each rank's program runs in, as requested by the user. Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -12,26 +12,27 @@
 
 namespace dts::spec {
 
-// Why no container is made of an environment definition file (core/decisions/0011-containers.md).
+// Why no container is built from an environment definition file
+// (core/decisions/0011-containers.md).
 inline constexpr const char* k_no_definitions =
     "only srun reads environment definition files, and it kills a step's program at the SIGTERM "
     "that asks it to save: give the definition's image, mounts and variables as options";
 
 enum class ContainerRuntime {
-  automatic,  // chosen on each node: the first that is installed and accepts the image
+  automatic,  // chosen on each node: the first one installed that accepts the image
 #define DTS_CONTAINER_RUNTIME(name) name,
 #include "core/spec/container_runtimes.inc"
 #undef DTS_CONTAINER_RUNTIME
 };
 
-// All but `automatic`, in the order in which it tries them.
+// All but `automatic`, in the order in which `automatic` tries them.
 [[nodiscard]] const std::vector<ContainerRuntime>& container_runtimes();
 
-// "auto", "apptainer", ... and the inverse.
+// "auto", "apptainer", ...
 [[nodiscard]] const char* to_string(ContainerRuntime runtime);
 [[nodiscard]] std::optional<ContainerRuntime> container_runtime_from(std::string_view name);
 
-// A file or folder of the node as the program sees it.
+// A file or folder of the node, and where the program sees it.
 struct ContainerMount {
   std::string source;
   std::string target;
@@ -40,10 +41,10 @@ struct ContainerMount {
   bool operator==(const ContainerMount&) const = default;
 };
 
-// A variable of the user's that the program gets.
+// An environment variable that the user passes to the program.
 struct ContainerVariable {
   std::string name;
-  std::optional<std::string> value{};  // absent: that of the rank's own environment
+  std::optional<std::string> value{};  // absent: taken from the rank's own environment
 
   bool operator==(const ContainerVariable&) const = default;
 };
@@ -65,14 +66,15 @@ struct Container {
 [[nodiscard]] Result<ContainerVariable> parse_container_variable(std::string_view text);
 [[nodiscard]] std::string to_text(const ContainerVariable& variable);
 
-// What no runtime can mount at its own place: a path that is not absolute, has bytes that are not
-// printable, or one of `:` and `,`, which separate fields of the runtimes' options.
+// Rejects what no runtime can mount at its own path: a path that is not absolute, contains
+// unprintable bytes, or contains `:` or `,`, which separate fields in the runtimes' options.
 [[nodiscard]] Result<void> check_mountable(std::string_view path);
 
-// Whether a text names an image and can be given to every runtime as one word. Errc::invalid.
+// Checks that the text names an image and can be passed to every runtime as one word. Errc::invalid
+// otherwise.
 [[nodiscard]] Result<void> check_image(std::string_view image);
 
-// What the options contradict each other in, and targets that are named twice.
+// Appends contradictions between the options, and targets that are named twice.
 void check_container(const Container& container, bool has_command, Diagnostics& problems);
 
 }  // namespace dts::spec

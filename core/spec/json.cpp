@@ -23,8 +23,8 @@ std::string to_json(const JobSpec& spec) {
   }
   document["command"] = bytes_to_json(spec.command);
   if (is_composed(spec)) document[spec.roles.empty() ? "steps" : "roles"] = parts_to_json(spec);
-  // validate() refuses other texts that are not UTF-8; `replace` only keeps a caller who forgot it
-  // from an exception.
+  // validate() rejects strings that are not UTF-8; `replace` only avoids an exception if the caller
+  // did not call it.
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

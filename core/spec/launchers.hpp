@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launchers, as far as code that runs before the job needs to know them. Pure, thread-safe.
+// What code that runs before the job needs to know about the launchers. Pure, thread-safe.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace dts::spec {
 
 enum class Launcher {
-  automatic,  // chosen in the job: the first available one
+  automatic,  // chosen inside the job: the first one available
 #define DTS_LAUNCHER(name, ...) name,
 #include "core/spec/launchers.inc"
 #undef DTS_LAUNCHER
@@ -17,15 +17,15 @@ enum class Launcher {
 
 struct LauncherRow {
   Launcher launcher = Launcher::automatic;
-  const char* name = "";                  // of --launcher
-  const char* hosts = nullptr;            // why it cannot start ranks on --hosts; nullptr: it can
+  const char* name = "";                  // as --launcher takes it
+  const char* hosts = nullptr;            // why it cannot start ranks on --hosts; nullptr if it can
   std::vector<std::string_view> leaks{};  // prefixes of the variables that it sets in its processes
 };
 
-// All but `automatic`, in the order in which it tries them.
+// All but `automatic`, in the order in which `automatic` tries them.
 [[nodiscard]] const std::vector<LauncherRow>& built_in_launchers();
 
-// "auto", "mpirun", ... and the inverse.
+// "auto", "mpirun", ...
 [[nodiscard]] const char* to_string(Launcher launcher);
 [[nodiscard]] std::optional<Launcher> launcher_from(std::string_view name);
 

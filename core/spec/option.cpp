@@ -56,7 +56,7 @@ std::vector<std::string> Option::own_variables() const {
   std::string name = "DTSUBMIT_" + file_key();
   for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::vector<std::string> variables;
-  // A rank has the time at which its job ends in it: a job that it submits is to have its own.
+  // A rank's environment holds its job's deadline: a job submitted by the rank must have its own.
   if (name != "DTSUBMIT_DEADLINE") variables.push_back(name);
   if (std::string_view(variable).substr(0, 9) == "DTSUBMIT_") variables.emplace_back(variable);
   return variables;

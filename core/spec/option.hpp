@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a job, each written once: a row says how the option is typed, what spec.json calls
-// it, what is checked, and what --help and the manual pages say. A new option is one row of an
+// The options of a job, each defined once: a row holds the option's names, its key in spec.json,
+// its checks, and the texts of --help and the manual pages. A new option is one row in an
 // options/options_*.cpp. Pure; the table is constant and thread-safe.
 #pragma once
 
@@ -23,22 +23,22 @@ enum class Group {
   slurm,  // for a scheduler
 };
 
-// What an option gets whose value is optional and was omitted, "--exclusive".
+// Value of an option whose optional value was omitted, "--exclusive".
 inline constexpr const char* k_bare = "yes";
 
 // How the value of an option is typed, stored and checked; see core/spec/values/values.hpp.
 struct Value {
   const char* type = "";  // as --help shows it, "N"; empty: a flag
-  bool repeats = false;   // can be given several times; parse() then takes them one after another
-  // What was typed, never empty except for a flag. Errc::invalid leaves the spec as it was.
+  bool repeats = false;   // can be given several times; parse() is then called for each in turn
+  // Parses what was typed: never empty except for a flag. Errc::invalid leaves the spec unchanged.
   std::function<Result<void>(const std::string& text, JobSpec& spec)> parse;
-  // What spec.json holds. Errc::invalid says what was expected.
+  // Reads the value from spec.json. Errc::invalid says what was expected.
   std::function<Result<void>(const nlohmann::json& value, JobSpec& spec)> read;
-  // What is written to spec.json; null: nothing is.
+  // Writes the value to spec.json; null: nothing is written.
   std::function<nlohmann::ordered_json(const JobSpec& spec)> write;
-  bool may_be_bare = false;             // typed without a value it gets k_bare
-  std::vector<std::string> words = {};  // the only texts that there are; empty: others, too
-  // What is wrong with the value in itself; empty: nothing can be.
+  bool may_be_bare = false;             // gets k_bare if typed without a value
+  std::vector<std::string> words = {};  // the only accepted texts; empty: not limited to words
+  // Checks the value on its own; empty: nothing to check.
   std::function<void(const JobSpec& spec, const std::string& option, Diagnostics& problems)> check;
 };
 
@@ -48,19 +48,19 @@ struct Option {
   const char* help;         // one line of --help, with the default in brackets
   const char* manual = "";  // the manual's text, man(7); empty: `help`
   const char* key = "";     // in spec.json; empty: the long name with underscores
-  // sbatch's environment variable for the option, or one of ours besides own_variables().
+  // sbatch's environment variable for the option, or one of ours in addition to own_variables().
   const char* variable = "";
   Group group = Group::job;
-  bool is_rare = false;  // listed by --help-all and the manual pages only
-  // Asked of the first job of a run, not of those that continue it: a dependency was met then.
+  bool is_rare = false;  // only listed by --help-all and the manual pages
+  // Applies to the first job of a run only: its successors must not wait for a dependency again.
   bool is_for_first_job = false;
-  // Asked of nodes: each role of a heterogeneous job says it for its own.
+  // A request for nodes: each role of a heterogeneous job makes its own.
   bool is_of_nodes = false;
 
   [[nodiscard]] std::string long_name() const;  // "--nodes"
   [[nodiscard]] std::string json_key() const;   // "nodes", "memory_mib"
-  [[nodiscard]] std::string file_key() const;   // the same by the option's name: "nodes", "mem"
-  // Environment variables that stand in for the option: DTSUBMIT_NODES. The first that is set
+  [[nodiscard]] std::string file_key() const;   // the option's name in job files: "nodes", "mem"
+  // Environment variables that stand in for the option, such as DTSUBMIT_NODES. The first one set
   // counts.
   [[nodiscard]] std::vector<std::string> own_variables() const;
 };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t k_longest_part_name = 64;
 
-// The whole job without its parts: what each of them begins with.
+// The whole job without its parts, the starting point for each of them.
 JobSpec common_options(const JobSpec& spec) {
   JobSpec common = spec;
   common.steps.clear();
@@ -32,21 +32,21 @@ JobSpec common_options(const JobSpec& spec) {
   return common;
 }
 
-// A job with some of another one's options, and the built-in values of all others.
+// A copy with some options of another job and built-in values for all others.
 template <typename Keeps>
 JobSpec with_options(const JobSpec& from, const Keeps& keeps) {
   JobSpec job;
   for (const Option& row : options()) {
     if (!row.value.write || !row.value.read || !keeps(row)) continue;
     const nlohmann::json value = row.value.write(from);
-    // It has been read before, or was checked as it was typed.
+    // The value has been read or checked before, so it is valid.
     if (!value.is_null()) [[maybe_unused]]
       const auto read = row.value.read(value, job);
   }
   return job;
 }
 
-// What only the whole job can say: a stored part says all the rest itself.
+// Options of the whole job only; a stored part contains all others itself.
 JobSpec job_options(const JobSpec& common, bool heterogeneous) {
   JobSpec job = with_options(common, [&](const Option& row) {
     return !is_of_part(row) && !(heterogeneous && row.is_of_nodes);
@@ -55,7 +55,8 @@ JobSpec job_options(const JobSpec& common, bool heterogeneous) {
   return job;
 }
 
-// Whether the part has "" or an empty list for the option: the built-in value instead of the job's.
+// Whether the part resets the option with "" or an empty list to the built-in value, overriding the
+// job.
 bool takes_back(const nlohmann::json& given, const Option& row) {
   for (const std::string& key : {row.file_key(), row.json_key()})
     if (const auto value = given.find(key); value != given.end())
@@ -70,8 +71,7 @@ JobSpec without_taken_back(const nlohmann::json& given, const JobSpec& job) {
   return any ? with_options(job, [&](const Option& row) { return !takes_back(given, row); }) : job;
 }
 
-// A size that the part gives itself replaces the job's of the same kind, and does not contradict
-// it.
+// A size given by the part replaces the job's sizes of the same kind instead of contradicting them.
 void leave_out_sizes(const nlohmann::json& given, JobSpec& job) {
   const auto says = [&](std::initializer_list<const char*> keys) {
     return std::any_of(
@@ -101,7 +101,7 @@ void resolve(const JobSpec& common,
   part.job.job_name = part.name;
   const auto object = nlohmann::json::parse(part.given, nullptr, false);
   Diagnostics found;
-  // Each key has been read once, where it stands, so that nothing is found here.
+  // Each key has been read and reported at its own place before, so no problem is found here.
   const auto at = [](const std::string& pointer, Error error) {
     return Diagnostic{pointer, std::move(error.message), std::move(error.hint)};
   };
@@ -141,7 +141,7 @@ void check_name(const Part& part,
        "use another name"});
 }
 
-// What a role asks of its nodes, by keys.
+// Keys of the node requests that a role makes itself.
 std::vector<std::string> own_demands(const Part& part) {
   std::vector<std::string> keys;
   const auto given = nlohmann::json::parse(part.given, nullptr, false);

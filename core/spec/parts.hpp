@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of several programs: steps, which run one after another, and roles, which run side by side
-// on nodes of their own. Pure, thread-safe.
+// Jobs of several programs: steps run one after another, roles run side by side, each on its own
+// nodes. Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -17,7 +17,7 @@ inline constexpr std::size_t k_most_parts = 99;
   return !spec.steps.empty() || !spec.roles.empty();
 }
 
-// Its steps, or its roles.
+// The job's steps or roles.
 [[nodiscard]] inline const std::vector<Part>& parts_of(const JobSpec& spec) {
   return spec.roles.empty() ? spec.steps : spec.roles;
 }
@@ -25,16 +25,16 @@ inline constexpr std::size_t k_most_parts = 99;
 // "step `train`", for messages.
 [[nodiscard]] std::string words_of(const JobSpec& spec, const Part& part);
 
-// Makes Part::job of each part: the job's options, except for the number of nodes of a role, and
-// then what the part says of itself. Call it once all sources of the job's options were read, after
-// settle_size(). Appends what does not fit together, by part.
+// Fills Part::job of each part: the job's options, except a role's number of nodes, overridden by
+// the part's own. Call it after all sources of the job's options have been read and after
+// settle_size(). Appends contradictions, by part.
 void resolve_parts(JobSpec& spec, Diagnostics& problems);
 
-// Appends the problems of names, of what parts cannot have, and of each part as a job of its own;
-// what is a problem of the whole job already is not said again.
+// Appends problems of names, of options that parts cannot have, and of each part as a job of its
+// own, unless the whole job already has the same problem.
 void check_parts(const JobSpec& spec, Diagnostics& problems);
 
-// "PREP" for prep, "DATA_SERVER" for data-server: in the names of environment variables.
+// "PREP" for prep, "DATA_SERVER" for data-server; for names of environment variables.
 [[nodiscard]] std::string variable_name(const std::string& part);
 
 }  // namespace dts::spec

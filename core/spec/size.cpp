@@ -12,7 +12,7 @@
 namespace dts::spec {
 namespace {
 
-// A number of the job and the option that gave it; empty where it follows from others.
+// A count and the option that gave it; empty if it follows from others.
 struct Quantity {
   std::optional<std::uint64_t> value;
   const char* option = "";
@@ -21,7 +21,7 @@ struct Quantity {
 struct Size {
   Quantity nodes, tasks, gpus;             // of the whole job
   Quantity tasks_per_node, gpus_per_node;  // on each node
-  Quantity gpus_per_task, tasks_per_gpu;   // for each
+  Quantity gpus_per_task, tasks_per_gpu;   // per task, per GPU
 };
 
 // whole = parts x each
@@ -30,7 +30,7 @@ struct Equation {
   Quantity Size::*parts;
   Quantity Size::*each;
   const char* words;
-  bool each_is_asked = false;  // it holds where people gave it, and does not follow from others
+  bool each_is_asked = false;  // applies only if `each` was given; it is never derived
 };
 
 constexpr std::array k_equations{
@@ -59,7 +59,7 @@ class Solver {
  public:
   Solver(Size& size, Diagnostics& problems) : size_(size), problems_(problems) {}
 
-  // Applies the equations until nothing new follows; false once one of them cannot hold.
+  // Applies the equations until nothing new follows; false as soon as one is violated.
   bool solve() {
     for (bool news = true; news;) {
       news = false;
@@ -73,7 +73,7 @@ class Solver {
   }
 
  private:
-  // True where a quantity became known; nullopt where the equation cannot hold.
+  // True if a quantity became known; nullopt if the equation is violated.
   std::optional<bool> apply(const Equation& equation) {
     Quantity& whole = size_.*equation.whole;
     Quantity& parts = size_.*equation.parts;
@@ -112,7 +112,7 @@ class Solver {
   Diagnostics& problems_;
 };
 
-// What holds where nobody says otherwise, one by one, as long as something is not known.
+// Applies the defaults one by one until everything is known.
 void assume(Size& size, std::uint64_t named_nodes) {
   const bool by_gpu = size.tasks.value && size.gpus_per_node.value.value_or(0) > 0 &&
                       *size.tasks.value % *size.gpus_per_node.value == 0;
@@ -129,7 +129,7 @@ bool is_settled(const Size& size) {
   return size.nodes.value && (has_ranks || !size.gpus_per_task.value);
 }
 
-// Those of --nodelist, which must all be in the job; 1 where it is not given, or not a list.
+// Number of nodes in --nodelist, which must all be in the job; 1 if it is absent or not a list.
 std::uint64_t named_nodes(const JobSpec& spec) {
   const auto list = spec.slurm.find("nodelist");
   if (list == spec.slurm.end()) return 1;

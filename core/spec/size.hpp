@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size of a job as people give it, in totals or per node, per task or per GPU, brought to one
-// form. Pure, thread-safe.
+// Normalises the size of a job, which users may give in totals, per node, per task or per GPU.
+// Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -8,9 +8,9 @@
 
 namespace dts::spec {
 
-// Sets nodes, ntasks_per_node and gpus_per_node from JobSpec::totals, where these say anything, and
-// clears the totals. Appends a problem where two options contradict each other, or where a total
-// cannot be shared evenly: every node of a job has the same number of ranks and GPUs.
+// Sets nodes, ntasks_per_node and gpus_per_node from JobSpec::totals where given, and clears the
+// totals. Appends a problem where two options contradict each other, or where a total cannot be
+// divided evenly: every node of a job has the same number of ranks and GPUs.
 void settle_size(JobSpec& spec, Diagnostics& problems);
 
 }  // namespace dts::spec

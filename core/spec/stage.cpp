@@ -93,7 +93,7 @@ Result<StageItem> parse_stage_item(std::string_view text) {
 
 std::string to_text(const StageItem& item) {
   const std::string own(last_name(item.source));
-  const bool has_colon = own.find(':') != std::string::npos;  // then a target has it from there
+  const bool has_colon = own.find(':') != std::string::npos;  // which DST cannot contain
   if (!item.unpack && item.target == own)
     return item.source + (item.source.find(':') == std::string::npos ? "" : ":");
   if (has_colon && item.target.ends_with("/" + own))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is copied to each node's own disk before programs start: SRC[:DST]. Pure, thread-safe.
+// What to copy to each node's local disk before programs start: SRC[:DST]. Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -13,24 +13,24 @@ namespace dts::spec {
 
 struct StageItem {
   std::string source;   // as typed: a file or folder
-  std::string target;   // below the stage folder, "images/train"; without a slash at its end
-  bool unpack = false;  // the source is an archive whose contents go there
+  std::string target;   // below the stage folder, "images/train"; without a trailing slash
+  bool unpack = false;  // the source is an archive to unpack there
 
   friend bool operator==(const StageItem&, const StageItem&) = default;
 };
 
-// True for the names of archives that tar(1) unpacks: .tar, .tar.gz, .tgz, .tar.zst, .tar.xz, ...
+// True for names of archives that tar(1) unpacks: .tar, .tar.gz, .tgz, .tar.zst, .tar.xz, ...
 [[nodiscard]] bool is_archive_name(std::string_view name);
 
-// The last colon separates; without DST, or with an empty one, the target is the source's own name.
-// A DST that ends in a slash is a folder: an archive is unpacked there, anything else is copied
-// into it. Errc::invalid.
+// The last colon separates SRC from DST; if DST is missing or empty, the target is the source's own
+// name. A DST that ends in a slash is a folder: an archive is unpacked there, anything else is
+// copied into it. Errc::invalid.
 [[nodiscard]] Result<StageItem> parse_stage_item(std::string_view text);
 
-// Such a text again.
+// The inverse of parse_stage_item().
 [[nodiscard]] std::string to_text(const StageItem& item);
 
-// What is wrong with any of them, and two that go to the same place; `option`: where that is.
+// Appends invalid items, and items with the same target; `option` is the place in messages.
 void check_stage_items(const std::vector<std::string>& texts,
                        const std::string& option,
                        Diagnostics& problems);

@@ -13,7 +13,7 @@
 namespace dts::spec {
 namespace {
 
-constexpr std::size_t k_longest_folder_name = 200;  // with time and number it is one path component
+constexpr std::size_t k_longest_folder_name = 200;   // plus time and number, one path component
 constexpr std::size_t k_longest_argument = 131'072;  // MAX_ARG_STRLEN of execve(2)
 
 void check_hosts(Diagnostics& problems, const JobSpec& spec) {

@@ -7,13 +7,13 @@
 
 namespace dts::spec {
 
-// Every problem, in the order of options(), then of those that concern several of them; empty when
-// there is none. `where` is the option's name
-// ("--nodes"), or "command". After it passed, every text of the spec is printable UTF-8 (arguments
-// of the command may hold tabs and newlines) and every count is at least 1 and at most 65,535.
+// Every problem, in the order of options(), then those that concern several options; empty if there
+// are none. `where` is the option's name ("--nodes") or "command". If it passes, every string of
+// the spec is printable UTF-8 (arguments of the command may contain tabs and newlines) and every
+// count is between 1 and 65,535.
 [[nodiscard]] Diagnostics validate(const JobSpec& spec);
 
-// What of a job's name a folder can have; "job" where nothing is left.
+// The characters of a job's name that a folder name may have; "job" if none are left.
 [[nodiscard]] std::string folder_name(const std::string& job_name);
 
 }  // namespace dts::spec

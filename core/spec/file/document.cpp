@@ -29,7 +29,7 @@ std::string line_of(std::string_view text, unsigned number) {
   return can_be_shown ? line : "";
 }
 
-// "/steps/0/nodes" as a person writes it: "steps[0].nodes".
+// "/steps/0/nodes" in readable form: "steps[0].nodes".
 std::string dotted(const std::string& pointer) {
   std::string words;
   for (const std::string& part : split(std::string_view(pointer).substr(1), '/'))

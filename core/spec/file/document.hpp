@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parsed file, JSON or TOML alike: its value as JSON, and the place of each value and key in the
+// A parsed JSON or TOML file: its value as JSON, and the position of each value and key in the
 // text. Pure, thread-safe.
 #pragma once
 
@@ -16,11 +16,11 @@
 namespace dts::spec {
 
 struct Spot {
-  unsigned line = 0;    // from 1; 0: not known
+  unsigned line = 0;    // from 1; 0: unknown
   unsigned column = 0;  // from 1, in characters
 };
 
-// By JSON pointer (RFC 6901): "" is the whole document.
+// Positions by JSON pointer (RFC 6901); "" is the whole document.
 struct Spots {
   std::map<std::string, Spot> values;
   std::map<std::string, Spot> keys;  // of members of objects
@@ -32,10 +32,11 @@ class Document {
 
   [[nodiscard]] const nlohmann::json& value() const { return *value_; }
 
-  // "job.toml:3:9" of the value at the pointer, or of the nearest one around it that has a place.
+  // "job.toml:3:9" for the value at the pointer, or for the nearest enclosing one with a known
+  // position.
   [[nodiscard]] std::string place(const std::string& pointer) const;
 
-  // What is wrong with that value, or with the key of it: place, line and caret.
+  // Adds place, line and caret to an error about that value, or about its key.
   [[nodiscard]] Diagnostic at_value(const std::string& pointer, Error error) const;
   [[nodiscard]] Diagnostic at_key(const std::string& pointer, Error error) const;
 
@@ -45,32 +46,32 @@ class Document {
   Spots spots_;
 };
 
-// At most so much is read, and brackets in brackets so deep.
+// Limits on the size of a text and on the nesting of brackets.
 inline constexpr std::size_t k_most_bytes = std::size_t{1} << 20;
 inline constexpr int k_deepest = 16;
 
-// `file` is for the messages: FILE:LINE:COLUMN with the line and a caret. nullopt, with the reason
-// in `problems`, for a text that is not in the format, not UTF-8, too large or too deep. A key
-// given twice is a problem, too, but the rest can be read.
+// `file` appears in messages: FILE:LINE:COLUMN with the line and a caret. Returns nullopt, with the
+// reason in `problems`, for a text that is malformed, not UTF-8, too large or too deeply nested. A
+// duplicate key is a problem, too, but the rest can be read.
 [[nodiscard]] std::optional<Document> parse_json(std::string_view text,
                                                  const std::string& file,
                                                  Diagnostics& problems);
 
-// Dates and times become strings. TOML's own parser ends at the first mistake of the syntax.
+// Dates and times become strings. toml++ stops at the first syntax error.
 [[nodiscard]] std::optional<Document> parse_toml(std::string_view text,
                                                  const std::string& file,
                                                  Diagnostics& problems);
 
-// What keeps a text from being read in any format: its size, a byte that is not UTF-8, a NUL.
+// Why a text cannot be read in any format: its size, invalid UTF-8, or a NUL.
 [[nodiscard]] std::optional<Diagnostic> unreadable(std::string_view text, const std::string& file);
 
-// A problem at a spot of a text.
+// A problem at a position in a text.
 [[nodiscard]] Diagnostic at_spot(std::string_view text,
                                  const std::string& file,
                                  Spot spot,
                                  Error error);
 
-// `key` of the object at `pointer`.
+// Pointer to `key` of the object at `pointer`.
 [[nodiscard]] std::string member_of(const std::string& pointer, std::string_view key);
 
 }  // namespace dts::spec

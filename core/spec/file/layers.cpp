@@ -18,14 +18,14 @@ namespace {
 
 using nlohmann::json;
 
-// Options that exclude each other: a layer that gives one of them takes back the others.
+// Mutually exclusive options: a layer that sets one of them clears the others.
 const std::array<std::set<std::string_view>, 4> k_alternatives{
     std::set<std::string_view>{"mem", "mem_per_cpu", "mem_per_gpu"},
     std::set<std::string_view>{"cpus_per_task", "cpus_per_gpu"},
     std::set<std::string_view>{"per_node", "per_rank"},
     std::set<std::string_view>{"exclusive", "oversubscribe"}};
 
-// The option that a key means in either spelling.
+// The option that a key names, in either spelling.
 const Option* option_of(const std::string& key) {
   for (const Option& option : options())
     if (option.file_key() == key || option.json_key() == key) return &option;
@@ -43,8 +43,8 @@ GresItems gres_of(const Setting& setting) {
   return is_gres ? split_gres(setting.value->get<std::string>()) : GresItems{};
 }
 
-// A later layer takes the place of an earlier one's GPUs, --gpus-per-node or --gres=gpu, unless
-// other items of --gres would go with them.
+// A later layer replaces an earlier one's GPUs (--gpus-per-node or --gres=gpu), unless that would
+// also drop other items of --gres.
 bool hides_gpus(const Setting& later, const Setting& earlier) {
   const GresItems gres = gres_of(earlier);
   const bool are_gpus =
@@ -67,7 +67,7 @@ std::size_t position_of(const std::string& key) {
       rows.begin());
 }
 
-// Problems that have no place in a file.
+// For problems without a position in a file.
 Reading from(const std::string& origin) {
   const auto at_origin = [origin](const std::string&, Error error) {
     return Diagnostic{origin, std::move(error.message), std::move(error.hint)};
@@ -84,7 +84,7 @@ Setting option_setting(const Option& option, json value, const std::string& orig
           from(origin)};
 }
 
-// A document's problems; settings outlive the call that made them, and so must the document.
+// For problems in a document, which is kept alive: settings outlive the call that made them.
 Reading reading_that_keeps(std::shared_ptr<const Document> document) {
   return {[document](const std::string& pointer, Error error) {
             return document->at_value(pointer, std::move(error));

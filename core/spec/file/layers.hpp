@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of a job from several sources, of which the later ones override the earlier ones by key.
+// Settings of a job from several sources; for each key, a later source overrides an earlier one.
 // Pure, thread-safe.
 #pragma once
 
@@ -14,47 +14,46 @@
 
 namespace dts::spec {
 
-// A key as one source gives it.
+// A key as set by one source.
 struct Setting {
-  std::string key;  // by the option's name: `mem` also where it was written as memory_mib
+  std::string key;  // by the option's name: `mem` even if written as memory_mib
   std::shared_ptr<const nlohmann::json> value;
   std::string origin;   // "job.toml:3:9", "DTSUBMIT_NODES", "--nodes"
-  std::string pointer;  // to the value, for `reading`
+  std::string pointer;  // of the value, for `reading`
   Reading reading;
 };
 
 using Layer = std::vector<Setting>;  // one source, each key once
 
-// The keys of a file. What is no key, is given in two spellings or cannot be read is a problem and
-// left out, so that all mistakes of a file are found, also those that a later source would hide.
+// The keys of a file. An unknown, duplicate or unreadable key becomes a problem and is left out, so
+// that all mistakes of a file are found, including those that a later source would override.
 [[nodiscard]] Layer layer_of(const Document& document, Diagnostics& problems);
 
-// What an option was given: its texts, or none for a flag.
+// An option with its typed values; none for a flag.
 [[nodiscard]] Setting setting_of(const Option& option,
                                  const std::vector<std::string>& texts,
                                  const std::string& origin);
 
-// A flag that a variable turns on or off.
+// A flag that an environment variable turns on or off.
 [[nodiscard]] Setting setting_of_flag(const Option& option, bool on, const std::string& origin);
 
-// "1", "yes", "true", "on" or their opposites, as such a variable holds them.
+// Parses "1", "yes", "true", "on" or their opposites, as used in environment variables.
 [[nodiscard]] Result<bool> parse_switch(const std::string& text);
 
 // The program and its arguments.
 [[nodiscard]] Setting setting_of_command(const std::vector<std::string>& command);
 
-// What holds of several layers, the first of them the weakest: each key once, in the order in which
-// they are to be applied. A key also hides the other words for the same in weaker layers (`mem` and
-// `mem_per_gpu`).
+// Merges layers, the weakest first: each key once, in the order in which to apply them. A key also
+// hides its alternatives in weaker layers (`mem` and `mem_per_gpu`).
 [[nodiscard]] Layer settle(const std::vector<Layer>& layers);
 
-// Without the options of other groups.
+// Drops the options of other groups.
 [[nodiscard]] Layer only_groups(Layer layer, const std::set<Group>& groups);
 
 void apply(const Layer& settings, JobSpec& spec, Diagnostics& problems);
 
-// Problems of options and of the command, as validate() and plan::make_plan() name them, where they
-// were written: "--nodes" becomes "job.toml:3:9" if it came from there.
+// Replaces option names in problems found by validate() and plan::make_plan() with the place where
+// the option was set: "--nodes" becomes "job.toml:3:9" if it came from there.
 void locate(const Layer& settings, Diagnostics& problems);
 
 }  // namespace dts::spec

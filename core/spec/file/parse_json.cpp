@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON with comments. nlohmann's parser reports what it finds, but not where: an iterator counts
-// what it has read, and a cursor that stays behind knows the line and column of each token.
+// JSON with comments. nlohmann's parser does not report positions: an iterator counts the bytes it
+// has read, and a cursor that trails behind tracks the line and column of each token.
 #include "core/spec/file/document.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ class Cursor {
       }
   }
 
-  // Past blanks, separators and comments, to where the next token begins.
+  // Skips blanks, separators and comments up to the next token.
   void skip() {
     while (at_ < text_.size()) {
       const std::string_view rest = text_.substr(at_);
@@ -84,7 +84,7 @@ class Cursor {
   Spot spot_{1, 1};
 };
 
-// Builds the value, with the spots of its parts (nlohmann's SAX interface).
+// Builds the value and records the positions of its parts (nlohmann's SAX interface).
 class Builder {
  public:
   Builder(std::string_view text, const std::string& file, Diagnostics& problems)
@@ -104,7 +104,7 @@ class Builder {
 
   bool boolean(bool value) { return add(value, 0); }
 
-  // A number ends where something else begins, which has been read by then.
+  // The end of a number is only known once the byte behind it has been read.
   bool number_integer(std::int64_t value) { return add(value, 1); }
 
   bool number_unsigned(std::uint64_t value) { return add(value, 1); }
@@ -152,10 +152,10 @@ class Builder {
   struct Open {
     json* value;
     std::string pointer;
-    std::string key;  // of the member that comes next
+    std::string key;  // of the next member
   };
 
-  // Where the token begins that has just been read, of which `ahead` bytes are of the next one.
+  // Start of the token just read; `ahead` bytes of the following one have been consumed, too.
   Spot next(std::size_t ahead = 0) {
     cursor_.skip();
     const Spot spot = cursor_.spot();

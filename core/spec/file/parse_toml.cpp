@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TOML 1.0 by toml++, the only file that includes it: 3 s of compilation.
+// TOML 1.0 by toml++. Only this file includes it, as it takes 3 s to compile.
 #include "core/base/text/utf8.hpp"
 #include "core/spec/file/document.hpp"
 
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <sstream>
 
-// Some assertions of toml++ 3.3 do not hold for texts that its parser then refuses ("[[[a]]"): they
-// must neither abort, nor be told to the optimiser, as they are where NDEBUG is defined.
+// Some assertions of toml++ 3.3 fail for texts that its parser then rejects ("[[[a]]"). They must
+// neither abort nor become optimiser assumptions, as they do under NDEBUG.
 #ifdef NDEBUG
 #define DTS_HAD_NDEBUG
 #undef NDEBUG
@@ -20,7 +20,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_ENABLE_UNRELEASED_FEATURES 0
 #include <toml++/impl/preprocessor.h>
-// Its tables of characters say "unreachable" of some that are in no class (U+00D7).
+// Its character tables mark some characters that belong to no class (U+00D7) as unreachable.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -39,7 +39,7 @@ Spot spot_of(const toml::source_region& region) {
   return {region.begin.line, region.begin.column};
 }
 
-// Without quotes, as TOML writes them: 02:00:00, 2027-01-20T12:34:00.
+// As TOML writes them, without quotes: 02:00:00, 2027-01-20T12:34:00.
 template <class Value>
 std::string as_text(const Value& value) {
   std::ostringstream text;
@@ -71,12 +71,12 @@ class Converter {
   [[nodiscard]] bool is_too_deep() const { return is_too_deep_; }
 
  private:
-  // JSON's readers tell whole numbers without a sign from others.
+  // The JSON readers distinguish unsigned from signed integers.
   static nlohmann::json whole(std::int64_t number) {
     return number < 0 ? nlohmann::json(number) : nlohmann::json(static_cast<std::uint64_t>(number));
   }
 
-  // JSON has no infinity; what was meant may be a word.
+  // JSON has no infinity; the user may have meant a keyword.
   static nlohmann::json finite(double number) {
     return std::isfinite(number) ? nlohmann::json(number) : nlohmann::json(as_text(number));
   }

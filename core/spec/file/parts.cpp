@@ -38,7 +38,7 @@ Result<void> read_name(const json& value, Part& part) {
   return {};
 }
 
-// As --time takes it: "2:00:00", or a number of minutes.
+// As --time accepts it: "2:00:00", or a number of minutes.
 Result<void> read_time(const json& value, Part& part) {
   const auto text = value.is_string() ? value.get<std::string>() : value.dump();
   JobSpec scratch;
@@ -64,7 +64,7 @@ Result<void> read_until(const json& value, Part& part) {
 
 using ReadOwn = Result<void> (*)(const json&, Part&);
 
-// Of the keys that are no options.
+// Reader of a key that is not an option.
 ReadOwn own_key(const std::string& key, bool is_role) {
   if (key == "name") return read_name;
   if (key == "time") return read_time;

@@ -12,8 +12,8 @@
 
 namespace dts::spec {
 
-// The list at `pointer` into `parts`; resolve_parts() makes jobs of them later. What cannot be read
-// is a problem at its place: of a key, of a value, and of what only the whole job can have.
+// Reads the list at `pointer` into `parts`; resolve_parts() turns them into jobs later. Reports
+// each unreadable key or value, and each option that only the whole job can have, at its position.
 void read_parts(const nlohmann::json& list,
                 const std::string& pointer,
                 const Reading& reading,
@@ -21,10 +21,10 @@ void read_parts(const nlohmann::json& list,
                 bool are_roles,
                 Diagnostics& problems);
 
-// The inverse, in spec.json's spelling, with every option of a part.
+// The inverse, in spec.json's spelling, with every option of each part.
 [[nodiscard]] nlohmann::ordered_json parts_to_json(const JobSpec& spec);
 
-// True for layout and program; what the scheduler is asked for is the whole job's.
+// True for options of layout and program; requests to the scheduler belong to the whole job.
 [[nodiscard]] bool is_of_part(const Option& row);
 
 }  // namespace dts::spec

@@ -45,7 +45,7 @@ Result<void> read_schema(const json& value) {
   return fail(Errc::invalid, fmt::format("expected \"{}\"", k_spec_schema));
 }
 
-// What an option would be given for it; nullopt for what is no text and no number.
+// The value as typed on the command line; nullopt unless it is a string or a number.
 std::optional<std::string> typed_text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number()) return value.dump();
@@ -63,7 +63,7 @@ std::optional<std::vector<std::string>> typed_texts(const json& value) {
   return texts;
 }
 
-// A flag that spec.json does not hold takes another one back; false is as if it were not given.
+// A flag that spec.json does not store negates another one; false counts as not given.
 Result<void> set_flag(const Option& row, const json& value, JobSpec& spec) {
   if (row.value.read) return row.value.read(value, spec);
   if (!value.is_boolean()) return fail(Errc::invalid, "expected true or false");
@@ -82,7 +82,7 @@ Result<void> read_typed(const Option& row, const json& value, JobSpec& spec) {
   return fail(Errc::invalid, fmt::format("expected {} as a string or number", row.value.type));
 }
 
-// What reads the value of a key, which is at the pointer.
+// Reads the value of a key, located at the pointer.
 using ReadValue = std::function<void(const json& value,
                                      const std::string& pointer,
                                      const Reading& reading,
@@ -90,7 +90,7 @@ using ReadValue = std::function<void(const json& value,
                                      Diagnostics& problems)>;
 using Keys = std::map<std::string, ReadValue>;
 
-// For a value that is good or not as a whole.
+// For values that are valid or invalid as a whole.
 ReadValue whole(std::function<Result<void>(const json&, JobSpec&)> read) {
   return [read = std::move(read)](const json& value,
                                   const std::string& pointer,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of a job, from a parsed file into a JobSpec. Pure, thread-safe.
+// Reads the keys of a job from a parsed file into a JobSpec. Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -15,19 +15,19 @@ namespace dts::spec {
 
 class Document;
 
-// What keys and values mean.
+// How keys and values are spelled.
 enum class Spelling {
   stored,  // as to_json() writes them: spec.json
-  // Every option by its name, --ntasks-per-node as `ntasks_per_node`, or as spec.json calls it. A
-  // string or number is what the option takes on the command line ("2:00:00", "32gb", "a100:4",
-  // 8), an empty string is the built-in value; true and false are for flags. Lists and objects are
-  // as spec.json has them; an option that can be given several times takes a list of strings.
+  // Every option by its name (--ntasks-per-node is `ntasks_per_node`) or by its key in spec.json. A
+  // string or number is what the option takes on the command line ("2:00:00", "32gb", "a100:4", 8),
+  // an empty string means the built-in value, and true and false are for flags. Lists and objects
+  // are as in spec.json; a repeatable option takes a list of strings.
   typed,
 };
 
-// How the values of one source are read, and how their problems name their places.
+// How to read the values of one source, and how its problems name their places.
 struct Reading {
-  // Of the value at a JSON pointer, or of the key of it.
+  // A problem with the value at a JSON pointer, or with its key.
   std::function<Diagnostic(const std::string& pointer, Error error)> at_value;
   std::function<Diagnostic(const std::string& pointer, Error error)> at_key;
   Spelling spelling = Spelling::stored;
@@ -36,13 +36,13 @@ struct Reading {
 // `document` must outlive it.
 [[nodiscard]] Reading reading_of(const Document& document, Spelling spelling);
 
-// All keys that are known, sorted.
+// All known keys, sorted.
 [[nodiscard]] std::vector<std::string> known_keys(Spelling spelling);
 
-// For keys that say something of the file, not of the job: `schema`.
+// True for keys that describe the file and not the job: `schema`.
 [[nodiscard]] bool is_remark(const std::string& key);
 
-// One key with its value, which is at `pointer`, into `spec`. What cannot be read is a problem and
+// Reads one key, whose value is at `pointer`, into `spec`. An unreadable value is a problem and
 // leaves the default.
 void read_key(const std::string& key,
               const nlohmann::json& value,
@@ -51,8 +51,8 @@ void read_key(const std::string& key,
               JobSpec& spec,
               Diagnostics& problems);
 
-// All members of the object at `pointer`: those of spec.json's top, or of a part that has the same
-// keys.
+// Reads all members of the object at `pointer`: the top level of spec.json, or a part, which has
+// the same keys.
 void read_keys(const nlohmann::json& object,
                const std::string& pointer,
                const Reading& reading,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The published schema of job files. What kinds of value an option takes is found by asking its
-// reader, so that the schema cannot say anything else.
+// The published schema of job files. It probes each option's own reader for the kinds of value that
+// it takes, so the two cannot disagree.
 #include "core/spec/file/parts.hpp"
 #include "core/spec/file/write.hpp"
 #include "core/spec/json.hpp"
@@ -22,7 +22,7 @@ bool takes(const Option& option, const json& value) {
   return option.value.read && option.value.read(value, scratch).has_value();
 }
 
-// What stands for the option's text on the command line.
+// Schema of the option's command-line text.
 ordered_json text_of(const Option& option) {
   if (!option.value.words.empty()) {
     ordered_json words = option.value.words;
@@ -59,7 +59,7 @@ ordered_json schema_of_command() {
           {"anyOf", ordered_json::array({words, {{"type", "string"}}})}};
 }
 
-// Steps or roles, see read_parts().
+// Steps or roles; see read_parts().
 ordered_json schema_of_parts(bool are_roles) {
   ordered_json properties{{"name", {{"type", "string"}}},
                           {"command", schema_of_command()},

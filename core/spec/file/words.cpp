@@ -26,7 +26,7 @@ class WordSplitter {
 
  private:
   Result<void> take(char c) {
-    // What is special at the beginning of a word only.
+    // `#` and `~` are special only at the beginning of a word.
     const std::string_view special = in_word_ ? "$`|&;<>()*?[" : "$`|&;<>()*?[#~";
     if (special.find(c) != std::string_view::npos)
       return fail(Errc::invalid,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command that is written as one text. Pure, thread-safe.
+// Splits a command given as one string. Pure, thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -10,10 +10,10 @@
 
 namespace dts::spec {
 
-// Split at blanks; quotes and backslashes as POSIX shell has them (IEEE Std 1003.1-2017, 2.2), so
-// that the words are those of `python3 train.py --name 'a b'` in a terminal. Nothing is expanded:
-// Errc::invalid where a shell would do more than split ($, `, |, ;, *, ~ and the like outside of
-// quotes), and for a quote that is not closed.
+// Splits at blanks, with quotes and backslashes as in POSIX shell (IEEE Std 1003.1-2017, 2.2), so
+// the words are those of `python3 train.py --name 'a b'` in a terminal. Nothing is expanded:
+// Errc::invalid where a shell would do more than split ($, `, |, ;, *, ~ and the like outside
+// quotes), and for an unclosed quote.
 [[nodiscard]] Result<std::vector<std::string>> split_words(std::string_view text);
 
 }  // namespace dts::spec

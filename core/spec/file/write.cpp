@@ -21,7 +21,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 std::string quoted(const std::string& text) {
-  // JSON's escapes are TOML's, but for DEL, which JSON leaves as it is.
+  // JSON's escapes are valid TOML, except that JSON leaves DEL unescaped.
   const std::string dumped = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
   std::string escaped;
   for (const char c : dumped) {
@@ -52,7 +52,7 @@ std::string toml_value(const json& value) {
       parts.push_back(toml_key(key) + " = " + toml_value(member));
     return parts.empty() ? "{}" : "{ " + join(parts, ", ") + " }";
   }
-  // TOML's numbers have a sign.
+  // TOML integers are signed.
   const bool is_too_large = value.is_number_unsigned() &&
                             value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
   return is_too_large ? quoted(value.dump()) : value.dump();
@@ -63,7 +63,7 @@ bool is_list_of_tables(const json& value) {
          std::all_of(value.begin(), value.end(), [](const json& one) { return one.is_object(); });
 }
 
-// A number that was typed for an option that takes one is written as one.
+// Writes a typed number as a number where the option takes one.
 json tidy(const Option& option, const json& value) {
   const std::string_view type = option.value.type;
   if (!value.is_string() || (type != "N" && type != "[TYPE:]N")) return value;
@@ -78,7 +78,7 @@ struct Line {
   bool is_built_in = false;
 };
 
-// In the order of options(); what is no option follows.
+// In the order of options(), followed by keys that are not options.
 std::vector<Line> lines_of(const Layer& settings, bool with_built_in) {
   std::map<std::string, const Setting*> left;
   for (const Setting& setting : settings) left[setting.key] = &setting;

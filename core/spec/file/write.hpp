@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings as a job file that can be read back, and the schema of job files. Pure, thread-safe.
+// Writes settings as a job file that can be read back, and the schema of job files. Pure,
+// thread-safe.
 #pragma once
 
 #include "core/spec/file/layers.hpp"
@@ -10,10 +11,10 @@ namespace dts::spec {
 
 enum class Origins {
   omitted,
-  shown,  // as a comment after each value, with the built-in values, which are comments themselves
+  shown,  // as a comment after each value; built-in values are comments as a whole
 };
 
-// One key a line, in the order of options(); lists of tables ([[steps]]) come last.
+// One key per line, in the order of options(); arrays of tables ([[steps]]) come last.
 [[nodiscard]] std::string to_toml(const Layer& settings, Origins origins);
 
 // One object with the same keys.
@@ -23,7 +24,8 @@ enum class Origins {
 // built-in values included.
 [[nodiscard]] std::string to_config_json(const Layer& settings);
 
-// The JSON schema (draft 7) of a job file. It is made of options() and of what their readers take.
+// The JSON schema (draft 7) of a job file, derived from options() and from what their readers
+// accept.
 [[nodiscard]] std::string job_file_schema();
 
 }  // namespace dts::spec

@@ -33,7 +33,7 @@ constexpr Other k_others[] = {
     {"--wrap", "", "write the program after `--`"},
 };
 
-// Of srun, and of plug-ins that sbatch may have too.
+// Options of srun, and of plug-ins that sbatch may have as well.
 constexpr Other k_of_srun[] = {
     {"--accel-bind",
      "",

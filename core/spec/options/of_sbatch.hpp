@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch that dtsubmit does not have, because it does what they are for in another way.
+// Options of sbatch that dtsubmit lacks because it serves their purpose in another way.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace dts::spec {
 
-// What to do instead of that option, by its long or short name ("--wrap", "-a"); nullopt: no such
-// option of sbatch. Pure, thread-safe.
+// What to use instead of that sbatch option, by its long or short name ("--wrap", "-a"); nullopt if
+// sbatch has no such option. Pure, thread-safe.
 [[nodiscard]] std::optional<std::string> instead_of(std::string_view name);
 
-// The same for options that people copy from a line of srun, some of them of its plug-ins. sbatch
-// may know those: --slurm KEY=VALUE passes them on.
+// The same for options that users copy from an srun command line, including those of srun plug-ins.
+// sbatch may know these: --slurm KEY=VALUE passes them on.
 [[nodiscard]] std::optional<std::string> instead_of_srun(std::string_view name);
 
 }  // namespace dts::spec

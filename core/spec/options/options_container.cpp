@@ -15,7 +15,7 @@ namespace {
 Value container_image() {
   Value value;
   value.type = "IMAGE";
-  value.repeats = true;  // the last counts; an empty one is refused like any other that is no image
+  value.repeats = true;  // the last counts; an empty one is rejected as an invalid image
   value.parse = [](const std::string& typed, JobSpec& spec) -> Result<void> {
     DTS_TRY(check_image(typed));
     spec.container.image = typed;
@@ -76,7 +76,7 @@ Value container_runtime() {
   return value;
 }
 
-// An option that can be given several times: each text is one element of a list of Container.
+// A repeatable option: each text becomes one element of a list in Container.
 template <class One>
 Value several(const char* type,
               std::vector<One> Container::*list,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch: which cores and which memory of a node Slurm gives to a job. Which of them a
-// rank gets is for dtsubmit to say: see options_binding.cpp.
+// Options of sbatch: the cores and memory of a node that Slurm allocates to a job. dtsubmit decides
+// which of them each rank gets: see options_binding.cpp.
 #include "core/spec/values/slurm_values.hpp"
 
 namespace dts::spec {

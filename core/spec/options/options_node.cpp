@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch: on which nodes a job runs, and how much of them it gets.
+// Options of sbatch: the nodes a job runs on, and how much of each it gets.
 #include "core/spec/values/slurm_values.hpp"
 #include "core/spec/values/values.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch: when a job runs, before whom, and who hears of it.
+// Options of sbatch: when a job runs, its priority, and who is notified.
 #include "core/spec/values/slurm_values.hpp"
 #include "core/spec/values/values.hpp"
 
@@ -22,7 +22,7 @@ std::vector<std::string> mail_types() {
           "ARRAY_TASKS"};
 }
 
-// Several add up, as for sbatch.
+// Repeated options add up, as for sbatch.
 Value mail_list() {
   constexpr const char* k_name = "mail-type";
   Value value = slurm_words(k_name, "LIST", mail_types());

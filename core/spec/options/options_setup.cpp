@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: what is made ready on each node before ranks start there, and taken down afterwards.
+// Options: what is set up on each node before ranks start there, and torn down afterwards.
 #include "core/base/os/limits.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/utf8.hpp"
@@ -37,7 +37,7 @@ void check_shell_text(const std::string& text, const std::string& option, Diagno
                         "write it to a file and name that"});
 }
 
-// Texts that reach a shell.
+// Texts that are passed to a shell.
 Value shell_texts(Texts JobSpec::*member, const char* type, const char* example) {
   Value value = texts(member, type, example);
   value.check = [member](const JobSpec& spec, const std::string& option, Diagnostics& problems) {

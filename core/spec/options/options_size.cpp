@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: the size of a job in totals, per task or per GPU; settle_size() makes numbers per node.
+// Options: the size of a job in totals, per task or per GPU; settle_size() converts to per-node
+// numbers.
 #include "core/spec/values/values.hpp"
 
 namespace dts::spec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch, with the same names. An option only for Slurm is a row with for_slurm().
+// Options of sbatch with the same names. An option only for Slurm is a row with for_slurm().
 #include "core/spec/values/slurm_values.hpp"
 #include "core/spec/values/values.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: one program as many jobs.
+// Options: one program run as many jobs.
 #include "core/base/text/text.hpp"
 #include "core/spec/after.hpp"
 #include "core/spec/values/slurm_values.hpp"

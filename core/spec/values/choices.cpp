@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options whose text is one of a few words, or stands for a value.
+// Options whose text is one of a few words, or maps to a value.
 #include "core/base/text/text.hpp"
 #include "core/spec/values/json_values.hpp"
 #include "core/spec/values/values.hpp"
@@ -20,7 +20,7 @@ std::string alternatives(const std::vector<std::string>& words) {
   return join(first, ", ") + " or " + words.back();
 }
 
-// Text that stands for a value, which is parsed once.
+// A text that is parsed into a value when it is read.
 template <class Parsed, class Parse, class Write>
 Value parsed_text(const char* type, Parsed JobSpec::*member, Parse parse, Write write) {
   Value value;

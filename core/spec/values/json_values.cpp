@@ -9,7 +9,7 @@ namespace dts::spec {
 using nlohmann::json;
 
 Result<std::uint64_t> whole_number(const json& value, std::uint64_t most) {
-  // What is written here and not yet parsed again is signed.
+  // Values written here and not yet parsed again are signed integers.
   const bool is_whole =
       value.is_number_integer() && (value.is_number_unsigned() || value.get<std::int64_t>() >= 0);
   if (!is_whole || value.get<std::uint64_t>() > most)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of spec.json. Errc::invalid says what was expected; `into` is then whatever it was made.
+// Reads values of spec.json. Errc::invalid says what was expected and leaves `into` unspecified.
 // Pure, thread-safe.
 #pragma once
 

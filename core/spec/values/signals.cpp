@@ -53,7 +53,7 @@ Value stop_signal(int JobSpec::*member) {
   return value;
 }
 
-// sbatch(1): "[{R|B}:]<sig_num>[@sig_time]". Who gets it is for dtsubmit to arrange: every rank.
+// sbatch(1): "[{R|B}:]<sig_num>[@sig_time]". dtsubmit decides who receives it: every rank.
 Value signal_and_margin() {
   Value value;
   value.type = "SIG[@SEC]";

@@ -42,7 +42,7 @@ Result<TypedGpus> parse_gpus(const std::string& text) {
 
 namespace {
 
-// Two options of one job name the same type, or one of them none.
+// Fails if two options name different GPU types; an empty type matches any.
 Result<void> set_type(const std::string& type, JobSpec& spec) {
   if (!type.empty() && !spec.gpu_type.empty() && spec.gpu_type != type)
     return fail(Errc::invalid,
@@ -63,7 +63,7 @@ Result<void> set_gpus_per_node(const TypedGpus& gpus, JobSpec& spec) {
   return set_type(gpus.type, spec);
 }
 
-// One item of --gres that is of GPUs, without its first word: "gpu" is one, "gpu:a100" too.
+// A --gres item for GPUs without its first word: "gpu" is one GPU, "gpu:a100" too.
 Result<TypedGpus> gres_gpus(const std::string& rest) {
   if (rest.empty()) return TypedGpus{};
   const bool counted = rest.find_last_of("0123456789") == rest.size() - 1;

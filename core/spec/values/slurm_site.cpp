@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch that we read in our own way: those of a site, and names for the job's log.
+// Options of sbatch with special handling: those of the site, and names for the job's log.
 #include "core/base/text/text.hpp"
 #include "core/spec/options/of_sbatch.hpp"
 #include "core/spec/values/json_values.hpp"
@@ -20,13 +20,13 @@ bool is_key(const std::string& key) {
          key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
 
-// Options that would take the job out of our hands: they are said in another way, or not at all.
+// Options that would take the job out of our control: dtsubmit has its own for them, or none.
 Result<void> check_key(const std::string& key) {
   if (!is_key(key))
     return fail(Errc::invalid,
                 fmt::format("`{}` is not the long name of an option of sbatch", key),
                 "for example --slurm power=level or --slurm spread-job");
-  // --module of sbatch is no option of Slurm's but of Shifter's plug-in, and means another thing.
+  // sbatch's --module belongs to Shifter's plug-in, not to Slurm, and has another meaning.
   for (const Option& option : options())
     if (option.long_name() == "--" + key && key != "module")
       return fail(Errc::invalid,
@@ -39,7 +39,7 @@ Result<void> check_key(const std::string& key) {
   return {};
 }
 
-// The fields of a pattern that are known when a job is submitted; see script::log_link_path().
+// The pattern fields known when a job is submitted; see script::log_link_path().
 Result<void> check_log_pattern(const std::string& pattern) {
   for (std::size_t i = pattern.find('%'); i != std::string::npos; i = pattern.find('%', i + 1)) {
     i = pattern.find_first_not_of("0123456789", i + 1);

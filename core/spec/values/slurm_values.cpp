@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// What is passed on for what was typed.
+// Converts the typed text into what is passed on.
 using Normalise = std::function<Result<std::string>(const std::string& typed)>;
 
 std::string lower(std::string text) {

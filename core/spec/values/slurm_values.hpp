@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of values of options that only the scheduler reads. They are checked as far as sbatch
-// would check them, normalised, and kept in JobSpec::slurm under sbatch's long name; a flag's value
-// is empty. Rules: sbatch(1), Slurm 22.05. Pure, thread-safe.
+// Values of options that only the scheduler reads. They are checked as far as sbatch would check
+// them, normalised, and kept in JobSpec::slurm under sbatch's long name; a flag has an empty value.
+// Rules: sbatch(1), Slurm 22.05. Pure, thread-safe.
 #pragma once
 
 #include "core/spec/option.hpp"
@@ -21,27 +21,26 @@ namespace dts::spec {
 // A number of cores, sockets and the like: 1 to 65,535.
 [[nodiscard]] Value slurm_count(const char* name);
 
-// A time as --time has it, passed on as "[D-]HH:MM:SS".
+// A time as for --time, passed on as "[D-]HH:MM:SS".
 [[nodiscard]] Value slurm_time(const char* name);
 
-// An amount of memory or disk as --mem has it, passed on in MiB ("4096M").
+// An amount of memory or disk as for --mem, passed on in MiB ("4096M").
 [[nodiscard]] Value slurm_size(const char* name);
 
-// One of a few words; upper and lower case are the same.
+// One of a few words; case does not matter.
 [[nodiscard]] Value slurm_word(const char* name, const char* type, std::vector<std::string> words);
 
 // A comma-separated list of such words.
 [[nodiscard]] Value slurm_words(const char* name, const char* type, std::vector<std::string> words);
 
-// Indices of a job array, parse_array_indices().
+// Indices of a job array; see parse_array_indices().
 [[nodiscard]] Value slurm_array(const char* name);
 
-// Nodes in Slurm's notation, expand_hostlist().
+// Nodes in Slurm's notation; see expand_hostlist().
 [[nodiscard]] Value slurm_nodes(const char* name);
 
 // A point in time as sbatch(1) describes it for --begin: "16:00", "tomorrow", "now+1hour",
-// "2027-01-20T12:34:00". Only what it is made of is checked here: what it means depends on the
-// time of submission.
+// "2027-01-20T12:34:00". Only the syntax is checked: the meaning depends on the time of submission.
 [[nodiscard]] Value slurm_moment(const char* name);
 
 // --dependency: "afterok:12:13,singleton".
@@ -50,11 +49,12 @@ namespace dts::spec {
 // An option without a value.
 [[nodiscard]] Value slurm_flag(const char* name);
 
-// An option whose value may be omitted: `yes`, as JobOptions passes it then, is a flag.
+// An option with an optional value: `yes`, which JobOptions passes if it is omitted, makes it a
+// flag.
 [[nodiscard]] Value or_flag(Value value, const char* name);
 
-// --slurm KEY=VALUE or KEY, repeated: an option of this site's sbatch that has no row. Kept under
-// KEY.
+// --slurm KEY=VALUE or KEY, repeatable: an option of this site's sbatch without a row here. Stored
+// under KEY.
 [[nodiscard]] Value any_for_slurm();
 
 }  // namespace dts::spec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths of time, and memory.
+// Durations and memory sizes.
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/spec/values/json_values.hpp"
@@ -14,10 +14,10 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t k_longest = 1'000'000'000;  // 31 years of seconds
+constexpr std::uint64_t k_longest = 1'000'000'000;  // 31 years in seconds
 
-// A length of time that is no limit of a job: a plain number is seconds. Otherwise as
-// parse_time_limit() has it.
+// A duration that is not a job's time limit: a plain number is seconds. Otherwise as
+// parse_time_limit().
 Result<Seconds> parse_length(const std::string& text) {
   const auto number = parse_number(text);
   if (number && *number <= k_longest) return Seconds(*number);
@@ -31,7 +31,7 @@ Result<Seconds> parse_limit(const std::string& text) {
   return parse_time_limit(text);
 }
 
-// parse_length() of what Slurm and our files hold in 16 bits.
+// parse_length() for values that Slurm and our files store in 16 bits.
 Result<Seconds> parse_short(const std::string& text) {
   DTS_ASSIGN(const Seconds length, parse_length(text));
   if (length.count() > k_most)
@@ -47,7 +47,7 @@ Result<Seconds> parse_short_or_off(const std::string& text, Seconds on) {
   return limit;
 }
 
-// Zero would be over at once.
+// Rejects zero, which would expire at once.
 Result<Seconds> parse_patience(const std::string& text) {
   auto length = parse_length(text);
   if (length && length->count() == 0)
@@ -74,7 +74,7 @@ Value with_type(const char* type, Member member, Parse parse) {
   return value;
 }
 
-// Kept in spec.json as Slurm writes a time limit.
+// Stored in spec.json in Slurm's time limit format.
 template <class Member>
 void keep_as_limit(Value& value, Member member) {
   value.read = [member](const json& stored, JobSpec& spec) -> Result<void> {
@@ -88,7 +88,7 @@ void keep_as_limit(Value& value, Member member) {
   };
 }
 
-// Kept in spec.json as a number of seconds.
+// Stored in spec.json as a number of seconds.
 void keep_as_seconds(Value& value, Seconds JobSpec::*member, unsigned least) {
   value.read = [member](const json& stored, JobSpec& spec) -> Result<void> {
     std::uint32_t seconds = 0;

@@ -35,7 +35,7 @@ void check_count(unsigned value, unsigned least, const std::string& option, Diag
     problems.push_back({option, fmt::format("at most {}, not {}", k_most, value)});
 }
 
-// Text that is stored as it was typed, and written where it is not empty.
+// Text stored as typed, and written unless empty.
 Value plain_text(std::string JobSpec::*member, const char* type) {
   Value value;
   value.type = type;
@@ -52,7 +52,7 @@ Value plain_text(std::string JobSpec::*member, const char* type) {
   return value;
 }
 
-// Converters for a number that is always present, or for an optional one.
+// Converters for a mandatory or an optional number.
 template <class Member>
 Value count_of(Member member, unsigned least) {
   Value value;
@@ -159,7 +159,7 @@ Value no_flag(bool JobSpec::*member) {
 
 namespace {
 
-// Each once, in the order in which they are written; unknown names stay for the check.
+// Each once, in the order of all_frameworks(); unknown names are left for the check.
 std::vector<std::string> parse_frameworks(const std::string& text) {
   if (text == "all") return all_frameworks();
   std::vector<std::string> asked;

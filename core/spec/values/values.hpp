@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of values that options have: one function a kind and unit, each given the member of
-// JobSpec that it fills. Pure, thread-safe.
+// The kinds of option values: one function per kind and unit, each given the member of JobSpec that
+// it fills. Pure, thread-safe.
 #pragma once
 
 #include "core/spec/option.hpp"
@@ -19,25 +19,25 @@ using Seconds = std::chrono::seconds;
 [[nodiscard]] Value count(unsigned JobSpec::*member, unsigned least);
 [[nodiscard]] Value count(std::optional<unsigned> JobSpec::*member, unsigned least);
 
-// As count(); 0, the default, means that nothing was asked for and is not written.
+// As count(); 0, the default, means not requested and is not written.
 [[nodiscard]] Value count_if_any(unsigned JobSpec::*member);
 [[nodiscard]] Value count_if_any(std::optional<unsigned> JobSpec::*member);
 
 // Printable UTF-8, at most 1,024 bytes (Slurm's limit for names, job_mgr.c).
 [[nodiscard]] Value text(std::string JobSpec::*member, const char* type);
 
-// Several texts: typed several times, each adds to the list. `example` is for messages, JSON.
+// Repeatable text: each adds to the list. `example` is JSON for messages.
 [[nodiscard]] Value texts(std::vector<std::string> JobSpec::*member,
                           const char* type,
                           const char* example);
 
-// Any text, which is for the command that submits and is not kept in spec.json.
+// Any text; it is for the submitting command and is not stored in spec.json.
 [[nodiscard]] Value local_text(std::string JobSpec::*member, const char* type);
 
-// What is wrong with such a text.
+// Appends the problems of such a text.
 void check_text(const std::string& text, const std::string& option, Diagnostics& problems);
 
-// Nodes in Slurm's notation, expand_hostlist().
+// Nodes in Slurm's notation; see expand_hostlist().
 [[nodiscard]] Value host_list(std::string JobSpec::*member);
 
 // One of a few words.
@@ -48,34 +48,34 @@ void check_text(const std::string& text, const std::string& option, Diagnostics&
 // --launcher: "auto" or one of built_in_launchers().
 [[nodiscard]] Value launcher(Launcher JobSpec::*member);
 
-// --bind: parse_bind().
+// --bind; see parse_bind().
 [[nodiscard]] Value bind(Bind JobSpec::*member);
 
 enum class Written { always, if_set };
 
-// True if the flag was typed. `written`: whether spec.json has it.
+// True if the flag was typed. `written`: whether spec.json stores it.
 [[nodiscard]] Value flag(bool JobSpec::*member, Written written);
 
-// A flag that takes another one back; spec.json holds the other one.
+// A flag that negates another one; spec.json stores the other one.
 [[nodiscard]] Value no_flag(bool JobSpec::*member);
 
-// A time limit as Slurm writes it: a plain number is minutes. The second form: 0 means none.
+// A time limit as Slurm writes it: a plain number is minutes. In the second form, 0 means none.
 [[nodiscard]] Value time_limit(std::optional<Seconds> JobSpec::*member);
 [[nodiscard]] Value time_limit(Seconds JobSpec::*member);
 
-// A length of time: a plain number is seconds, `least` to 65,535.
+// A duration: a plain number is seconds, `least` to 65,535.
 [[nodiscard]] Value length(Seconds JobSpec::*member, unsigned least);
 
-// As length() with `on` (the default) and `off` (0).
+// As length(), but also `on` (the default) and `off` (0).
 [[nodiscard]] Value length_or_off(Seconds JobSpec::*member, const char* type);
 
-// As length() without a limit; UNLIMITED is seconds::max(). Zero is refused.
+// As length(), but unbounded; UNLIMITED is seconds::max(). Zero is rejected.
 [[nodiscard]] Value patience(std::optional<Seconds> JobSpec::*member);
 
-// --mem: MiB, parse_memory_mib().
+// --mem in MiB; see parse_memory_mib().
 [[nodiscard]] Value memory(std::optional<std::uint64_t> JobSpec::*member);
 
-// --nodes: "4", or "4-4"; a real range is refused.
+// --nodes: "4" or "4-4"; a real range is rejected.
 [[nodiscard]] Value node_count();
 
 // A number of GPUs of one type, "8" or "a100:4".
@@ -86,7 +86,7 @@ struct TypedGpus {
 
 [[nodiscard]] Result<TypedGpus> parse_gpus(const std::string& text);
 
-// What --gres asks of each node, "gpu:a100:4,nvme:1".
+// What --gres requests per node, "gpu:a100:4,nvme:1".
 struct GresItems {
   std::vector<std::string> gpus;    // without the first word, "a100:4"
   std::vector<std::string> others;  // "nvme:1"
@@ -94,14 +94,14 @@ struct GresItems {
 
 [[nodiscard]] GresItems split_gres(const std::string& text);
 
-// --gpus-per-node: as parse_gpus().
+// --gpus-per-node; see parse_gpus().
 [[nodiscard]] Value gpus_per_node();
 
-// A number of GPUs, with or without a type, and one of ranks, that settle_size() takes.
+// A number of GPUs with an optional type, or of ranks, for settle_size().
 [[nodiscard]] Value gpu_total(std::optional<unsigned> Totals::*member);
 [[nodiscard]] Value task_total(std::optional<unsigned> Totals::*member);
 
-// --gres: GPUs are --gpus-per-node, the others go to the scheduler.
+// --gres: GPUs become --gpus-per-node, other items go to the scheduler.
 [[nodiscard]] Value gres();
 
 // --signal of sbatch: "[B:]USR1@120" sets the stop signal and its margin.
@@ -110,13 +110,13 @@ struct GresItems {
 // A name for the job's log, in sbatch's file name pattern; see JobSpec::log_links.
 [[nodiscard]] Value log_link(const char* name);
 
-// --open-mode: accepts `append`, which is what we do.
+// --open-mode: accepts only `append`, which is our behaviour.
 [[nodiscard]] Value append_only();
 
 // A signal that a program can catch, by name ("USR1", "SIGHUP") or number.
 [[nodiscard]] Value stop_signal(int JobSpec::*member);
 
-// Some of all_frameworks(), or all, or none.
+// A subset of all_frameworks(), or `all`, or `none`.
 [[nodiscard]] Value frameworks(std::vector<std::string> JobSpec::*member);
 
 }  // namespace dts::spec
