@@ -34,7 +34,7 @@ std::optional<std::string> field(char c, const LogNames& names) {
       return names.user;
     case 'n':
     case 't':
-      return "0";  // of the batch script
+      return "0";  // %t, %n: the batch script
     default:
       return std::nullopt;
   }
@@ -72,7 +72,7 @@ std::string escape_pattern(std::string_view text) {
 }
 
 std::string log_path(const std::string& run_dir, const std::string& job) {
-  // The run directory of an element may not be there yet when its log is opened.
+  // The run directory of an array element may not exist yet when its log is opened.
   if (job.find('_') != std::string::npos && job.find('%') == std::string::npos)
     return run_dir.substr(0, run_dir.rfind('/')) + "/slurm-" + job + ".log";
   return run_dir + "/slurm-" + job + ".log";

@@ -49,7 +49,7 @@ Result<void> add_lines(const Directives& directives, std::vector<std::string>& l
   return {};
 }
 
-// Those of each component, separated as in sbatch(1).
+// The lines of each component, separated as in sbatch(1).
 Result<std::vector<std::string>> lines_of(const sched::Submission& job) {
   std::vector<std::string> lines;
   DTS_TRY(add_lines(directives_of(job), lines));
@@ -73,7 +73,7 @@ nlohmann::json finished_lines(const std::vector<std::string>& lines) {
   return all;
 }
 
-// What a template can name; see TEMPLATES in dtsubmit-jobs(7).
+// The values available to a template; see TEMPLATES in dtsubmit-jobs(7).
 nlohmann::json values_of(const spec::JobSpec& spec,
                          const plan::Plan& plan,
                          const ScriptContext& context,
@@ -165,7 +165,7 @@ Directives directives_of(const sched::Submission& job) {
   put("partition", job.partition);
   put("exclude", job.exclude_nodes);
   for (const auto& [name, value] : job.options) all.push_back({name, value});
-  // The script of an array is not that of a job that continues one of its elements.
+  // Only written to an array's script: jobs that continue one of its elements use another one.
   if (const auto array = job.once.find("array"); array != job.once.end())
     put(array->first, array->second);
   if (job.cpus_per_task) put("cpus-per-task", std::to_string(*job.cpus_per_task));
@@ -175,7 +175,7 @@ Directives directives_of(const sched::Submission& job) {
   if (job.time_limit) put("time", format_time_limit(*job.time_limit));
   if (job.requeue) all.push_back({*job.requeue ? "requeue" : "no-requeue", ""});
   if (job.no_kill) all.push_back({"no-kill", ""});
-  // To the batch shell only, which by then is the agent.
+  // Only to the batch shell, which is the agent by then.
   if (job.warn_signal > 0)
     put("signal", fmt::format("B:{}@{}", ::sigabbrev_np(job.warn_signal), job.warn_seconds));
   std::sort(all.begin(), all.end(), [](const Directive& one, const Directive& other) {

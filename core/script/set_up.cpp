@@ -43,7 +43,7 @@ std::string set_up_script(const spec::JobSpec& spec, const SetUpFragment& site) 
   return k_set_up_begin + steps.text() + lines + k_set_up_end;
 }
 
-// Each is tried, whatever became of those before it.
+// Runs each step even if an earlier one failed.
 std::string tear_down_script(const spec::JobSpec& spec) {
   std::string text;
   for (const std::string& line : spec.teardown)

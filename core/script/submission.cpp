@@ -17,8 +17,8 @@ std::string output_pattern(const std::string& run_dir, bool is_array) {
   return log_path(escape_pattern(run_dir), is_array ? "%A_%a" : "%j");
 }
 
-// Seconds before its time limit at which the batch script is warned; 0: never. A job without --time
-// is warned as well: its partition may have a limit.
+// How long before its time limit the batch script is warned, in seconds; 0: never. A job without
+// --time is warned as well, since its partition may have a limit.
 std::chrono::seconds warning_time(const spec::JobSpec& spec, const plan::Plan& plan) {
   const bool unlimited = spec.time == std::chrono::seconds::max();
   return unlimited ? std::chrono::seconds(0) : plan.signal_margin;
@@ -58,7 +58,7 @@ sched::Submission of_one(const spec::JobSpec& spec, const plan::Plan& plan, JobF
   return submission;
 }
 
-// Of the role that is that component. Its nodes are its own; time, warning and name are the job's.
+// The component of one role. Its nodes are the role's; time, warning and name are the job's.
 sched::Submission of_component(const spec::JobSpec& whole,
                                const plan::Plan& job,
                                std::size_t index,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job as the request to the scheduler. Pure, thread-safe.
+// Converts a job into a request to the scheduler. Pure, thread-safe.
 #pragma once
 
 #include "core/plan/plan.hpp"
@@ -13,15 +13,15 @@ namespace dts::script {
 
 // The inputs of a job, for its first submission and for every successor.
 struct JobFiles {
-  std::string script = {};                    // the text that render_sbatch() gave
-  std::string script_path = {};               // where it lies
+  std::string script = {};                    // as rendered by render_sbatch()
+  std::string script_path = {};               // where the script is stored
   std::string run_dir = {};                   // absolute
   std::string work_folder = {};               // absolute
   std::vector<std::string> environment = {};  // "NAME=value", already scrubbed
   std::vector<plan::Plan> parts = {};         // of the roles of a heterogeneous job
 };
 
-// The submission to the scheduler, from which the script's #SBATCH lines are rendered too
+// The submission to the scheduler. The script's #SBATCH lines are rendered from it, too
 // (directives_of(); a test compares both in a real Slurm).
 [[nodiscard]] sched::Submission make_submission(const spec::JobSpec& spec,
                                                 const plan::Plan& plan,

@@ -22,7 +22,7 @@ bool is_blank(std::string_view text) {
 
 struct Tag {
   char kind = 0;             // # ^ / > ! = & {, or 0 for {{name}}
-  std::string_view content;  // without blanks around it
+  std::string_view content;  // without surrounding blanks
   std::size_t begin = 0;     // of its opening delimiter
   std::size_t end = 0;       // behind its closing one
 };
@@ -78,7 +78,7 @@ class Parser {
     return text_.substr(0, at).rfind('\n') + 1;  // npos + 1 is 0
   }
 
-  // The end of the tag's line, behind its newline, if nothing else is on it.
+  // The end of the tag's line, past its newline, if nothing else is on the line.
   [[nodiscard]] std::optional<std::size_t> end_of_own_line(const Tag& tag) const {
     const std::size_t line = begin_of_line(tag.begin);
     if (line < at_ || !is_blank(text_.substr(line, tag.begin - line))) return std::nullopt;
@@ -165,9 +165,9 @@ class Parser {
   std::string_view text_;
   const std::string& name_;
   std::string open_ = "{{", close_ = "}}";
-  std::size_t at_ = 0;  // what is before it is in the tree
+  std::size_t at_ = 0;  // everything before it is in the tree
   TemplateTree tree_;
-  std::vector<TemplateNode> sections_;  // open, the innermost last
+  std::vector<TemplateNode> sections_;  // open sections, the innermost last
 };
 
 }  // namespace

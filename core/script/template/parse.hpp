@@ -24,19 +24,19 @@ struct TemplateNode {
 
   Kind kind = Kind::text;
   std::string text;                      // the literal, or the name
-  std::size_t at = 0;                    // of its tag: bytes from the template's beginning
-  std::string indent{};                  // of a partial alone on its line, for each of its lines
+  std::size_t at = 0;                    // of its tag, in bytes from the start of the template
+  std::string indent{};                  // of a partial alone on its line; added to each line
   std::vector<TemplateNode> children{};  // of a section
 };
 
 using TemplateTree = std::vector<TemplateNode>;
 
-// Tags alone on their line take the line with them. `name` is the template's in messages.
-// Errc::invalid with NAME:LINE:COLUMN and a caret for a tag without an end or a name, for sections
-// that are not closed in order, and for sections in sections deeper than 64.
+// A tag alone on its line consumes the whole line. `name` is the template's name for messages.
+// Errc::invalid with NAME:LINE:COLUMN and a caret for an unclosed or unnamed tag, for sections not
+// closed in order, and for sections nested deeper than 64.
 [[nodiscard]] Result<TemplateTree> parse_template(std::string_view text, const std::string& name);
 
-// A mistake at a byte of the template.
+// An error at a byte of the template.
 [[nodiscard]] tl::unexpected<Error> bad_template(std::string_view text,
                                                  const std::string& name,
                                                  std::size_t at,

@@ -33,7 +33,7 @@ std::string text_of(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// Each line of a partial begins as the tag that stands for it, alone on its line.
+// Indents each line of a partial like its tag, which is alone on its line.
 std::string indented(std::string_view text, const std::string& indent) {
   std::string all;
   bool at_begin = true;
@@ -45,7 +45,7 @@ std::string indented(std::string_view text, const std::string& indent) {
   return all;
 }
 
-// A template that is being rendered.
+// A template being rendered.
 struct Source {
   Template text;
   TemplateTree tree;
@@ -62,7 +62,7 @@ class Renderer {
   }
 
  private:
-  // Kept until the end: nodes of it are on the stack of calls.
+  // Kept until the end, because the call stack refers to its nodes.
   Result<const Source*> parsed(Template text) {
     const std::string key = text.name + '\0' + text.text;
     if (const auto known = sources_.find(key); known != sources_.end()) return &known->second;
@@ -77,7 +77,7 @@ class Renderer {
     return bad_template(in.text.text, in.text.name, node.at, std::move(message), std::move(hint));
   }
 
-  // The result of the output, with the place of the tag.
+  // The result of the output, with the tag's position added to an error.
   static Result<void> placed(const Source& in, const TemplateNode& node, const Result<void>& done) {
     if (done) return {};
     return bad(
@@ -153,8 +153,8 @@ class Renderer {
     return done;
   }
 
-  // The innermost value that has the first of the name's parts decides (specification,
-  // interpolation: "Dotted Names - Context Precedence"). nullptr: none has it.
+  // The innermost value that has the first part of the name decides (specification, interpolation:
+  // "Dotted Names - Context Precedence"). nullptr if there is none.
   [[nodiscard]] const json* find(const std::string& name) const {
     if (name == ".") return stack_.back();
     const std::vector<std::string> parts = split(name, '.');

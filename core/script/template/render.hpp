@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mustache templates filled in. What a value becomes is the output's: a word of shell, HTML. Pure.
+// Renders Mustache templates. The output decides how to escape a value: for shell, for HTML. Pure.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,12 +13,12 @@
 
 namespace dts::script {
 
-// Where a rendered template goes.
+// Receives a rendered template.
 class TemplateOutput {
  public:
   virtual ~TemplateOutput() = default;
 
-  // Errors of these are given the place of the tag, and say what is wrong there.
+  // Errors describe the problem; the renderer adds the position of the tag.
   [[nodiscard]] virtual Result<void> literal(std::string_view text) = 0;  // of the template
   [[nodiscard]] virtual Result<void> value(std::string_view text) = 0;    // {{name}}
   [[nodiscard]] virtual Result<void> raw(std::string_view text) = 0;      // {{{name}}} of a text
@@ -31,8 +31,8 @@ class TemplateOutput {
   std::string text_;
 };
 
-// A value that is text of the output's language already, such as lines of a script; only {{{name}}}
-// inserts it as it is.
+// A value that already is text in the output's language, such as lines of a script; only {{{name}}}
+// inserts it unchanged.
 [[nodiscard]] nlohmann::json finished_text(std::string_view text);
 
 struct Template {
@@ -40,24 +40,24 @@ struct Template {
   std::string text;
 };
 
-// The template that {{>name}} means; nullopt: there is none.
+// Finds the template for {{>name}}; nullopt if there is none.
 using Partials = std::function<Result<std::optional<Template>>(const std::string& name)>;
 
 enum class Unknown {
-  is_empty,  // as the specification has it
-  is_error,  // a name that no value and a partial that no template has
+  is_empty,  // as the specification says
+  is_error,  // a name without a value, or a partial without a template
 };
 
-// Renders `main` with the values of `data`, an object. Errc::invalid with the place of the tag, and
-// for a result of more than 16 MiB or a template that does not come to an end: a million tags,
-// partials in each other deeper than 64.
+// Renders `main` with the values of `data`, an object. Errc::invalid with the position of the tag,
+// also for a result of more than 16 MiB and for a template that does not terminate: more than a
+// million tags, or partials nested deeper than 64.
 [[nodiscard]] Result<void> render_template(const Template& main,
                                            const nlohmann::json& data,
                                            const Partials& partials,
                                            Unknown unknown,
                                            TemplateOutput& output);
 
-// Values as HTML has them (& < > " escaped), the escaping of the specification.
+// Escapes values for HTML (& < > "), as in the specification.
 class HtmlOutput : public TemplateOutput {
  public:
   [[nodiscard]] Result<void> literal(std::string_view text) override;

@@ -65,7 +65,7 @@ void ShellOutput::read(std::string_view text) {
 void ShellOutput::read(char c) {
   if (escaped_) {
     escaped_ = false;
-    if (place_ == Place::plain) line_ += 'x';  // whatever it is, it is part of a word
+    if (place_ == Place::plain) line_ += 'x';  // an escaped byte of any kind is part of a word
     return;
   }
   switch (place_) {
@@ -141,11 +141,11 @@ void ShellOutput::end_line() {
   line_.clear();
 }
 
-// The word behind <<, whose quotes are not part of it.
+// The word after <<; its quotes are not part of it.
 void ShellOutput::read_here_word(char c) {
   HereDocument& document = documents_.back();
   const bool is_first = line_.back() == '<';
-  if (is_first && c == '<') {  // <<<: a string, no document
+  if (is_first && c == '<') {  // <<< takes a string, not a document
     documents_.pop_back();
     place_ = Place::plain;
     line_ += ' ';

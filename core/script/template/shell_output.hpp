@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A template of shell: each value becomes one quoted word, wherever in the script it stands. Pure.
+// Renders a shell template: each value becomes one quoted word, wherever it appears. Pure.
 #pragma once
 
 #include "core/script/template/render.hpp"
@@ -10,11 +10,11 @@
 
 namespace dts::script {
 
-// Follows the script's own text as bash(1) reads it ("QUOTING", "Here Documents", "EXPANSION"). A
-// value is refused where a quoted word would not stay one: inside quotes, backticks,
-// here-documents, ${...}, arithmetic and subscripts, and right behind a `$` or a backslash. In a
-// comment it stands as it is. A value with a control byte is refused everywhere, and so is
-// {{{name}}} of anything but finished text.
+// Tracks the script's own text as bash(1) reads it ("QUOTING", "Here Documents", "EXPANSION"). A
+// value is rejected where a quoted word would not stay one word: inside quotes, backticks,
+// here-documents, ${...}, arithmetic and subscripts, and right after a `$` or a backslash. In a
+// comment it is inserted unchanged. A value with a control byte is rejected everywhere, and so is
+// {{{name}}} unless it is finished text.
 class ShellOutput : public TemplateOutput {
  public:
   [[nodiscard]] Result<void> literal(std::string_view text) override;
@@ -30,14 +30,14 @@ class ShellOutput : public TemplateOutput {
     dollar_quotes,
     backticks,
     comment,
-    here_word,  // behind <<
+    here_word,  // after <<
     here_document,
   };
 
   struct HereDocument {
-    std::string end;           // the line that ends it
+    std::string end;           // the delimiter line
     bool strips_tabs = false;  // <<-
-    char quote = 0;            // open in the word behind <<
+    char quote = 0;            // the open quote in the word after <<
   };
 
   void read(std::string_view text);
@@ -48,14 +48,14 @@ class ShellOutput : public TemplateOutput {
   void read_here_word(char c);
   void read_here_document(char c);
   [[nodiscard]] bool begins_word() const;
-  [[nodiscard]] std::string unsafe_place() const;  // empty: a quoted word is one here
+  [[nodiscard]] std::string unsafe_place() const;  // empty: a quoted word is safe here
 
   Place place_ = Place::plain;
-  bool escaped_ = false;      // the last byte was a backslash that counts
-  unsigned braces_ = 0;       // open ${
-  unsigned parentheses_ = 0;  // open, of arithmetic
-  bool subscript_ = false;    // behind name[
-  std::string line_;          // of the script so far: its plain text, or that of a here-document
+  bool escaped_ = false;                 // the last byte was a backslash that escapes
+  unsigned braces_ = 0;                  // open ${
+  unsigned parentheses_ = 0;             // open parentheses of arithmetic
+  bool subscript_ = false;               // after name[
+  std::string line_;                     // the current line: plain text, or that of a here-document
   std::vector<HereDocument> documents_;  // begun on this line, or being read
 };
 
