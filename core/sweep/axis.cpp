@@ -27,7 +27,7 @@ bool is_digit(char c) {
 }
 
 struct Place {
-  const std::string& text;  // all of it
+  const std::string& text;  // the complete text
   Diagnostics& problems;
 
   void say(std::size_t at, std::string message, std::string hint = {}) const {

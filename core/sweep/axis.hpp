@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One parameter of a sweep with its values: "lr=0.1,0.01", "seed=1..3", "lr=log(1e-5..1e-1)". Pure,
+// One parameter of a sweep and its values: "lr=0.1,0.01", "seed=1..3", "lr=log(1e-5..1e-1)". Pure,
 // thread-safe.
 #pragma once
 
@@ -16,24 +16,24 @@ namespace dts::sweep {
 inline constexpr std::size_t k_longest_name = 64;
 inline constexpr std::size_t k_longest_value = 1024;
 
-// What values are drawn from by --sweep-mode random.
+// The interval from which --sweep-mode random draws values.
 struct Interval {
   double low = 0;
   double high = 0;
-  bool logarithmic = false;  // equally many in each order of magnitude
+  bool logarithmic = false;  // uniform over the logarithm
 };
 
 struct Axis {
   std::string name;
   std::vector<std::string> values{};
-  std::optional<Interval> interval{};  // instead of values
+  std::optional<Interval> interval{};  // instead of a list of values
 };
 
-// True for what can be a parameter: a letter or `_`, then letters, digits or `_`, at most
+// True for a valid parameter name: a letter or `_`, then letters, digits or `_`, at most
 // k_longest_name.
 [[nodiscard]] bool is_name(std::string_view text);
 
-// The variable that tells a program of it: "DTSUBMIT_PARAMETER_LR".
+// The environment variable that passes it to a program: "DTSUBMIT_PARAMETER_LR".
 [[nodiscard]] std::string variable_of(std::string name);
 
 // What is wrong with such a name beside those before it; empty: nothing.

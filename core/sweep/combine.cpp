@@ -15,7 +15,7 @@
 namespace dts::sweep {
 namespace {
 
-// Larger grids are only drawn from, and every number below is exact as a double.
+// Larger grids are only sampled, and every smaller number is exact as a double.
 constexpr std::uint64_t k_largest_grid = std::uint64_t{1} << 53;
 
 // The number of combinations, at most k_largest_grid.
@@ -70,7 +70,7 @@ Result<Rows> zip(const std::vector<Axis>& axes) {
   return rows;
 }
 
-// Six digits: the last bits of exp() and log() differ from one libm to the next.
+// Six digits, because the last bits of exp() and log() differ between libms.
 std::string drawn(const Interval& interval, Random& random) {
   const double part = random.uniform();
   const double value = interval.logarithmic
@@ -84,7 +84,7 @@ std::uint64_t below(std::uint64_t bound, Random& random) {
   return static_cast<std::uint64_t>(random.uniform() * static_cast<double>(bound));
 }
 
-// `count` different numbers below `size`, in the order of their drawing.
+// `count` distinct numbers below `size`, in the order drawn.
 std::vector<std::uint64_t> different(std::size_t count, std::uint64_t size, Random& random) {
   std::vector<std::uint64_t> numbers;
   if (size > 2 * count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of a sweep from the values of its parameters. Pure, thread-safe.
+// Combines the values of the parameters into the elements of a sweep. Pure, thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -11,11 +11,11 @@
 
 namespace dts::sweep {
 
-using Rows = std::vector<std::vector<std::string>>;  // of each element its values
+using Rows = std::vector<std::vector<std::string>>;  // each element's values
 
 struct Mode {
   std::string name = "grid";  // or "zip", "random"
-  std::size_t count = 0;      // of random
+  std::size_t count = 0;      // of random only
   std::uint64_t seed = 0;
 };
 
@@ -23,9 +23,9 @@ struct Mode {
 [[nodiscard]] Result<Mode> parse_mode(const std::string& text);
 
 // grid: every combination, the last parameter changing fastest. zip: the first values, the second
-// values, ...; a single value goes with all. random: `count` different ones of the grid, or where
-// there are intervals independent draws, a function of the seed alone. Errc::invalid also for more
-// than k_most_elements.
+// values, ...; a single value is used in all of them. random: `count` distinct combinations of the
+// grid, or independent draws if there are intervals; depends on the seed alone. Errc::invalid also
+// for more than k_most_elements.
 [[nodiscard]] Result<Rows> combine(const std::vector<Axis>& axes, const Mode& mode);
 
 }  // namespace dts::sweep

@@ -12,7 +12,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// `at` is behind the opening quotation mark, afterwards behind the closing one.
+// `at` is just past the opening quotation mark, and on return past the closing one.
 Field quoted_field(std::string_view text, std::size_t& at, Record& record) {
   Field field{{}, at - 1, true};
   while (at < text.size()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one element of a sweep runs: the sweep's own spec and plan with the element's values. Pure,
+// What one element of a sweep runs: the sweep's spec and plan with the element's values. Pure,
 // thread-safe.
 #pragma once
 
@@ -16,34 +16,34 @@
 
 namespace dts::sweep {
 
-// The values by name, and the index.
+// The values by name, including the index.
 [[nodiscard]] Assignments assignments_of(const Sweep& sweep, const Element& element);
 
-// As if the element had been submitted alone.
+// The spec as if the element had been submitted alone.
 [[nodiscard]] spec::JobSpec element_spec(spec::JobSpec spec,
                                          const Sweep& sweep,
                                          const Element& element);
 [[nodiscard]] plan::Plan element_plan(plan::Plan plan, const Sweep& sweep, const Element& element);
 
-// Every {name} in what is substituted that is probably a mistake.
+// Reports every {name} in substituted texts that is probably a mistake.
 void check_texts(const spec::JobSpec& spec, const Sweep& sweep, Diagnostics& problems);
 
-// What an element's run directory says of its sweep (element.json).
+// What an element's run directory records about its sweep (element.json).
 struct Membership {
   unsigned index = 0;
   JobId array{};                                // the id of the whole array
-  unsigned lowest = 0, highest = 0, count = 0;  // of the array's indices
+  unsigned lowest = 0, highest = 0, count = 0;  // indices of the array
   std::vector<std::pair<std::string, std::string>> parameters{};
 };
 
 [[nodiscard]] Membership membership_of(const Sweep& sweep, const Element& element, JobId array);
 
-// What the element's programs are told: DTSUBMIT_PARAMETERS, DTSUBMIT_PARAMETER_<NAME>, and
+// Variables passed to the element's programs: DTSUBMIT_PARAMETERS, DTSUBMIT_PARAMETER_<NAME>, and
 // SLURM_ARRAY_*, which a job that continues the element alone lacks.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> variables_of(
     const Membership& membership);
 
-// The name that the scheduler gives to the element's job: "123_4".
+// The scheduler's name for the element's job: "123_4".
 [[nodiscard]] JobId job_of_element(const JobId& array, unsigned index);
 
 }  // namespace dts::sweep

@@ -23,7 +23,7 @@ tl::unexpected<Error> damaged(const std::string& file, const std::string& what) 
   return fail(Errc::invalid, fmt::format("{}: {}", file, what), "it is not as dtsubmit wrote it");
 }
 
-// Of a member of another type its default.
+// The member, or a default if it is absent or of another type.
 template <class T>
 T member(const json& object, const char* key, T otherwise = {}) {
   const auto found = object.find(key);
@@ -58,7 +58,7 @@ std::string to_json(const Sweep& sweep) {
                     {"parameters", sweep.names}};
   if (sweep.seed) head["seed"] = *sweep.seed;
   std::string text = dumped(head);
-  text.pop_back();  // its last brace
+  text.pop_back();  // the closing brace
   text += ",\n\"elements\":[\n";
   for (const Element& element : sweep.elements) {
     if (&element != &sweep.elements.front()) text += ",\n";
@@ -110,7 +110,7 @@ Result<Membership> membership_from_json(std::string_view text, const std::string
   membership.lowest = member<unsigned>(object, "lowest");
   membership.highest = member<unsigned>(object, "highest");
   membership.count = member<unsigned>(object, "count");
-  // Its keys in the order in which they are written.
+  // Preserves the order of the keys as written.
   const auto ordered = ordered_json::parse(text, nullptr, false);
   if (ordered.contains("parameters") && ordered["parameters"].is_object())
     for (const auto& [name, value] : ordered["parameters"].items()) {

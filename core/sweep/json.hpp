@@ -11,11 +11,11 @@
 
 namespace dts::sweep {
 
-// An element a line.
+// One element per line.
 [[nodiscard]] std::string to_json(const Sweep& sweep);
 
 // Errc::invalid, naming `file`, for anything that to_json() does not write; unknown keys are
-// skipped.
+// ignored.
 [[nodiscard]] Result<Sweep> sweep_from_json(std::string_view text, const std::string& file);
 
 [[nodiscard]] std::string to_json(const Membership& membership);

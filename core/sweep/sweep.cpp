@@ -70,7 +70,7 @@ Rows rows_of_axes(const Typed& typed, Sweep& sweep, Diagnostics& problems) {
   return {};
 }
 
-// The elements that --array selects, otherwise all of them.
+// Keeps the elements that --array selects; all of them if it is not given.
 void number_elements(Rows rows, const ArrayIndices& array, Sweep& sweep, Diagnostics& problems) {
   if (array.indices.empty()) {
     for (std::size_t i = 0; i < rows.size(); ++i)

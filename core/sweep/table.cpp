@@ -24,7 +24,7 @@ class Reader {
     if (text.rfind(k_byte_order_mark, 0) == 0) at_ = k_byte_order_mark.size();
   }
 
-  // The next line with anything in it; false: there is none, or too much is wrong.
+  // Reads the next non-empty line; false at the end or after too many problems.
   bool next(Record& record) {
     while (at_ < text_.size() && said_ < k_most_problems) {
       record = read_record(text_, at_);
@@ -62,7 +62,7 @@ class Reader {
   Diagnostics& problems_;
   std::size_t at_ = 0;
   std::size_t line_ = 1;
-  std::size_t lines_ = 0;  // of the newest record
+  std::size_t lines_ = 0;  // of the latest record
   std::size_t said_ = 0;
 };
 

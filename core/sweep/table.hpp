@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CSV file as the elements of a sweep: its first line names the parameters, each further one is
-// an element. Pure, thread-safe.
+// Reads a CSV file as the elements of a sweep: the first line names the parameters, each further
+// line is an element. Pure, thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -12,7 +12,7 @@
 
 namespace dts::sweep {
 
-// `file` is for messages, which have its line and column. At most the first twenty problems.
+// `file` appears in messages with line and column. Reports at most the first twenty problems.
 [[nodiscard]] Rows parse_table(std::string_view text,
                                const std::string& file,
                                std::vector<std::string>& names,
