@@ -24,7 +24,7 @@ bool is_zero(Block block) {
   return block[0] == 0 && std::memcmp(block.data(), block.data() + 1, block.size() - 1) == 0;
 }
 
-// The first block at or after `offset` that is not all hole.
+// The first block at or after `offset` that is not entirely a hole.
 std::uint64_t next_data(int fd, std::uint64_t offset, std::uint64_t end) {
   const off_t data = ::lseek(fd, static_cast<off_t>(offset), SEEK_DATA);
   if (data < 0) return errno == ENXIO ? end : offset;  // ENXIO: holes only, or the file's end
@@ -47,8 +47,8 @@ Result<std::size_t> read_block(int fd,
   return got;
 }
 
-// Calls `take` for each block that is not zero. What is missing at the end is as zero: whoever
-// reads a source compares its size afterwards.
+// Calls `take` for each block that is not all zeros. Data missing at the end counts as zeros: the
+// caller compares the size of a source afterwards.
 Result<void> each_block(int fd, const std::string& path, Range range, const OnBlock& take) {
   std::vector<char> buffer(std::min(k_block, range.end - range.begin));
   for (std::uint64_t at = range.begin; at < range.end; at += k_block) {
@@ -73,13 +73,13 @@ Result<void> write_block(int fd, std::uint64_t offset, Block block, const std::s
   return {};
 }
 
-// To the disk, and out of memory, so that reading back is reading the disk.
+// Writes to the disk and drops the page cache, so that reading back reads the disk.
 Result<void> flush_range(int fd, Range range, const std::string& path) {
   const auto from = static_cast<off_t>(range.begin);
   const auto size = static_cast<off_t>(range.end - range.begin);
   constexpr unsigned k_all =
       SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-  // Not every file system has it.
+  // Not every file system supports it.
   if (::sync_file_range(fd, from, size, k_all) != 0 && ::fdatasync(fd) != 0)
     return fail_errno("cannot write " + path);
   ::posix_fadvise(fd, from, size, POSIX_FADV_DONTNEED);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A part of a file: copied, written to the disk, read back and compared. Thread-safe; several
+// Copies a part of a file, writes it to the disk, reads it back and compares. Thread-safe; several
 // threads may copy parts of one file.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace dts::stage {
 
-inline constexpr std::uint64_t k_block = std::uint64_t{4} << 20;  // read and hashed at once
+inline constexpr std::uint64_t k_block = std::uint64_t{4} << 20;  // unit of reading and hashing
 inline constexpr std::uint64_t k_part = 16 * k_block;
 
 struct Range {
@@ -19,19 +19,19 @@ struct Range {
   std::uint64_t end = 0;
 };
 
-// Told how many bytes more were copied.
+// Receives the number of bytes copied since the last call.
 using OnBytes = std::function<void(std::uint64_t bytes)>;
 
-// Copies the range into `target`, which is made if it is absent and holds nothing else in the range
-// but zeros. Blocks of zeros are not written. Returns the range's hash, which the bytes that are
-// read back from the disk must have, too: Errc::io where they have not.
+// Copies the range into `target`, which is created if absent and must hold only zeros in the range.
+// Blocks of zeros are not written. Returns the range's hash; Errc::io if the data read back from
+// the disk has another one.
 [[nodiscard]] Result<std::uint64_t> copy_part(const std::string& source,
                                               const std::string& target,
                                               Range range,
                                               const OnBytes& on_bytes);
 
-// The same hash of what is there: the sum of its blocks' XXH3 hashes, each seeded by its offset;
-// holes, blocks of zeros and what is missing at the end count nothing.
+// The same hash of existing data: the sum of its blocks' XXH3 hashes, each seeded by its offset;
+// holes, blocks of zeros and data missing at the end add nothing.
 [[nodiscard]] Result<std::uint64_t> hash_part(const std::string& path, Range range);
 
 }  // namespace dts::stage

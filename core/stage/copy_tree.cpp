@@ -20,7 +20,7 @@ namespace {
 
 using Status = struct stat;
 
-constexpr mode_t k_readable = 0400;  // whatever the source has: we own the copy
+constexpr mode_t k_readable = 0400;  // added to the source's mode: we own the copy
 constexpr mode_t k_enterable = 0700;
 
 std::optional<Status> status_of(const std::string& path) {
@@ -54,12 +54,12 @@ Result<void> prepare_link(const std::string& target, const Entry& entry, CopyPla
   return {};
 }
 
-// One file while its parts are copied.
+// A file whose parts are being copied.
 struct Left {
   std::atomic<std::uint64_t> parts = 0;
 };
 
-// All parts are there.
+// Called once all parts are copied.
 Result<void> finish_file(const FileToCopy& file) {
   const auto source = status_of(file.source);
   if (!source || !is_copy_of(*source, file.entry))

@@ -53,7 +53,7 @@ std::optional<Progress> read_progress(const std::string& folder) {
 }
 
 void Meter::report(const Progress& now) const {
-  // Only a report: a disk that is full is found by whoever copies.
+  // Best effort: the copying threads notice a full disk themselves.
   (void)write_file(folder_ + "/progress",
                    fmt::format("{} {}\n", now.done, now.total),
                    0600,

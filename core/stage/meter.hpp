@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a node's staging is: a line from time to time, and a file that the node's rank reads.
+// Progress of a node's staging: a line from time to time, and a file read by the node's rank.
 // Thread-safe.
 #pragma once
 
@@ -28,12 +28,13 @@ struct Progress {
 // "640 B", "12.0 GiB"
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
 
-// "1.2 GiB of 40.0 GiB, 310.0 MiB/s, 2.1 min left": `since` this began, with `first` bytes there.
+// "1.2 GiB of 40.0 GiB, 310.0 MiB/s, 2.1 min left": `since` is the time since the start, `first`
+// the bytes present then.
 [[nodiscard]] std::string format_progress(const Progress& progress,
                                           std::uint64_t first,
                                           std::chrono::duration<double> since);
 
-// Of the stage folder; nullopt: none yet, or not readable.
+// Progress in the stage folder; nullopt if there is none yet or it is unreadable.
 [[nodiscard]] std::optional<Progress> read_progress(const std::string& folder);
 [[nodiscard]] std::optional<Progress> parse_progress(std::string_view text);
 
@@ -41,14 +42,14 @@ class Meter {
  public:
   using Say = std::function<void(const std::string& line)>;
 
-  // `folder`: where the file is written; `say` gets the lines, on another thread.
+  // The progress file is written to `folder`; `say` is called with each line, on another thread.
   Meter(std::string folder, Say say, std::chrono::milliseconds every = std::chrono::seconds(5))
       : folder_(std::move(folder)), say_(std::move(say)), every_(every) {}
 
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
 
-  // Ends the thread.
+  // Joins the thread.
   ~Meter();
 
   void begin(std::uint64_t total);

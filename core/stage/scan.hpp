@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is to copy: a file, or a folder with all that is below it. Thread-safe.
+// Lists what to copy: a file, or a folder with everything below it. Thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -20,23 +20,23 @@ struct Entry {
   EntryKind kind = EntryKind::file;
   std::string name;           // relative to the source; empty: the source itself
   std::uint64_t size = 0;     // of a file, bytes
-  std::uint64_t on_disk = 0;  // of these, what is allocated: a sparse file needs no more
+  std::uint64_t on_disk = 0;  // allocated bytes: fewer for a sparse file
   timespec changed{};         // mtime
   mode_t mode = 0;            // permissions
   std::string link_target{};
 };
 
 struct Tree {
-  std::string root;            // without symbolic links
-  std::vector<Entry> entries;  // folders before what they hold
+  std::string root;            // with symbolic links resolved
+  std::vector<Entry> entries;  // folders before their contents
 
   [[nodiscard]] std::string path_of(const Entry& entry) const {
     return entry.name.empty() ? root : root + "/" + entry.name;
   }
 };
 
-// `source` itself may be a symbolic link; those below stay links. What cannot be copied (sockets,
-// devices, folders that we may not read) is added to `problems`, called `option`.
+// `source` itself may be a symbolic link; links below it stay links. Anything that cannot be copied
+// (sockets, devices, unreadable folders) is added to `problems`, attributed to `option`.
 [[nodiscard]] Tree scan(const std::string& source,
                         const std::string& option,
                         Diagnostics& problems);

@@ -26,8 +26,8 @@ struct Work {
   std::uint64_t archive_bytes = 0;
 };
 
-// What was written before the node was started anew may not have reached the disk, though its names
-// have.
+// After a reboot of the node, data written before may be missing on the disk even if its names are
+// there.
 Result<void> begin_folder(const std::string& folder) {
   const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("");
   const std::string file = folder + "/boot";
@@ -54,7 +54,7 @@ Result<void> plan_archive(const spec::StageItem& item,
     work.copy.kept += archive.entry.size;
     return {};
   }
-  DTS_TRY(remove_all(archive.target));  // before the free space is looked at
+  DTS_TRY(remove_all(archive.target));  // before free space is checked
   work.archive_bytes += archive.entry.size;
   work.archives.push_back(std::move(archive));
   return {};
@@ -79,7 +79,7 @@ Result<Work> plan_work(const StageOrder& order) {
   return work;
 }
 
-// An archive needs its own size at the least.
+// An archive needs at least its own size.
 Result<void> check_space(const Work& work, const std::string& folder) {
   struct statvfs disk {};
 
@@ -106,7 +106,7 @@ Result<void> check_space(const Work& work, const std::string& folder) {
   return {};
 }
 
-// All of the folder's file system: one call for any number of files.
+// Syncs the folder's whole file system: one call for any number of files.
 Result<void> sync_disk(const std::string& folder) {
   const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid() || ::syncfs(fd.get()) != 0) return fail_errno("cannot write " + folder);
@@ -117,7 +117,7 @@ std::string failure_file(const std::string& folder) {
   return folder + "/failure";
 }
 
-// Of several problems each has its own line and help, see to_error().
+// The lines and hints of several problems joined into one line; see to_error().
 std::string in_one_line(const Error& error) {
   std::string all;
   for (std::string line : split(error.message, '\n')) {
@@ -165,7 +165,7 @@ Result<void> stage_everything(const StageOrder& order, const Meter::Say& say) {
 Result<void> stage_all(const StageOrder& order, const Meter::Say& say) {
   DTS_TRY(remove_all(failure_file(order.folder)));
   auto staged = stage_everything(order, say);
-  if (!staged)  // only a report: on a disk that is full the log has it
+  if (!staged)  // best effort: on a full disk, the log has it
     (void)write_file(failure_file(order.folder), in_one_line(staged.error()));
   return staged;
 }

@@ -18,7 +18,7 @@
 namespace dts::stage {
 namespace {
 
-constexpr std::chrono::minutes k_left_age{10};  // longer than between two attempts of a run
+constexpr std::chrono::minutes k_left_age{10};  // more than the time between two attempts of a run
 
 std::string folder_of_user() {
   return fmt::format("dtsubmit-stage-{}", ::geteuid());
@@ -29,13 +29,13 @@ bool is_usable(const std::string& folder) {
          ::access(folder.c_str(), R_OK | W_OK | X_OK) == 0;
 }
 
-// One that we alone can write to.
+// Creates a folder that only we can write to.
 Result<void> make_own_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno("cannot make " + path);
   return open_own_folder(path).map([](const UniqueFd&) {});
 }
 
-// A name that is safe in a path, and no other run's.
+// A name that is safe in a path and unique to the run.
 std::string name_of(const StagePlace& place) {
   const std::string last = place.run_directory.substr(place.run_directory.rfind('/') + 1);
   return fmt::format(

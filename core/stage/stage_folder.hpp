@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a run's staged files are on a node:
-// BASE/dtsubmit-stage-UID/NODE/dtsubmit-UID-RUN, closed to others. The node's name is part of it
-// because several nodes may share a BASE.
+// Location of a run's staged files on a node: BASE/dtsubmit-stage-UID/NODE/dtsubmit-UID-RUN, closed
+// to others. It includes the node's name because several nodes may share a BASE.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -19,28 +18,28 @@ struct StagePlace {
 
 struct StageFolder {
   std::string path;
-  UniqueFd lock;  // the folder is in use as long as this is open in any process
+  UniqueFd lock;  // the folder is in use while any process has this open
 
-  // What programs see, DTSUBMIT_STAGE_DIR.
+  // The folder as programs see it, DTSUBMIT_STAGE_DIR.
   [[nodiscard]] std::string data() const { return path + "/data"; }
 };
 
-// The folder on a disk of this node: DTSUBMIT_STAGE_BASE, which must be usable, otherwise the first
-// of SLURM_TMPDIR, TMPDIR and /tmp that is.
+// The parent folder on a local disk: DTSUBMIT_STAGE_BASE, which must be usable, otherwise the first
+// usable one of SLURM_TMPDIR, TMPDIR and /tmp.
 [[nodiscard]] Result<std::string> stage_base(const Lookup& environment);
 
-// Makes it, or opens the one that an earlier attempt left, and keeps it in use.
+// Creates the folder, or opens the one that an earlier attempt left, and marks it as in use.
 [[nodiscard]] Result<StageFolder> open_stage_folder(const StagePlace& place,
                                                     const Lookup& environment);
 
-// Removes those of this user beside `path` that no job uses: a node that was lost leaves them.
+// Removes this user's unused folders beside `path`, which a lost node leaves behind.
 void remove_left_stages(const std::string& path);
 
-// Writes `path` to `file`, from which remove_staged() knows what to remove.
+// Writes `path` to `file` for remove_staged().
 [[nodiscard]] Result<void> record_stage(const std::string& file, const std::string& path);
 
-// Removes the folder that `file` names, if both are there. Errc::invalid where it names no stage
-// folder of ours.
+// Removes the folder that `file` names, if both exist. Errc::invalid if it is not one of our stage
+// folders.
 [[nodiscard]] Result<void> remove_staged(const std::string& file);
 
 }  // namespace dts::stage

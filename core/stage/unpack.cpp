@@ -28,7 +28,7 @@ std::string mark_text(const ArchiveToUnpack& archive) {
                      archive.source);
 }
 
-// tar(1) cannot recognise the compression of a pipe.
+// tar(1) cannot detect the compression of a pipe.
 std::string flag_of(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, const char*>, 8> k_flags{{{".gz", "--gzip"},
                                                                              {".tgz", "--gzip"},
@@ -43,7 +43,7 @@ std::string flag_of(std::string_view name) {
   return "";
 }
 
-// An end of tar is what its exit code says; here it is only the end of writing.
+// If tar ends early, its exit code tells why; here it only ends the writing.
 Result<void> feed(int pipe, const ArchiveToUnpack& archive, Meter& meter) {
   const UniqueFd in(::open(archive.source.c_str(), O_RDONLY | O_CLOEXEC));
   if (!in.valid()) return fail_errno("cannot open " + archive.source);

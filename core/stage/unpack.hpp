@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An archive that tar(1) unpacks on this node. Thread-safe for different targets.
+// Unpacks an archive with tar(1) on this node. Thread-safe for different targets.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -14,15 +14,15 @@ struct ArchiveToUnpack {
   std::string source;
   std::string target;  // a folder
   Entry entry;         // of the archive
-  std::string mark;    // file that says which archive has been unpacked there, written last
-  std::string option;  // that asked for it, for messages
+  std::string mark;    // file that records which archive has been unpacked there, written last
+  std::string option;  // the option that requested it, for messages
 };
 
-// The mark says that this very archive is there, whole.
+// True if the mark says that this very archive has been unpacked completely.
 [[nodiscard]] bool is_unpacked(const ArchiveToUnpack& archive);
 
-// Removes the target and makes it anew. Whether the contents are right is for tar(1) and the sums
-// of the compression to say.
+// Removes and recreates the target. The contents are verified only by tar(1) and the checksums of
+// the compression.
 [[nodiscard]] Result<void> unpack(const ArchiveToUnpack& archive, Meter& meter);
 
 }  // namespace dts::stage
