@@ -30,12 +30,12 @@ constexpr std::string_view k_secret_words[] = {"TOKEN",
                                                "DSN",
                                                "PAT"};
 
-// Words that may follow others without an underscore: "APIKEY", "PGPASSWORD".
+// Suffixes that need no underscore before them: "APIKEY", "PGPASSWORD".
 constexpr std::string_view k_secret_endings[] = {
     "TOKEN", "APIKEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS"};
 
-// With which the access tokens of Hugging Face, GitHub, GitLab, OpenAI, Slack and AWS begin, a JSON
-// Web Token, and a private key in PEM.
+// Prefixes of access tokens of Hugging Face, GitHub, GitLab, OpenAI, Slack and AWS, of JSON Web
+// Tokens, and of PEM private keys.
 constexpr std::string_view k_secret_beginnings[] = {"hf_",
                                                     "ghp_",
                                                     "gho_",
@@ -50,9 +50,9 @@ constexpr std::string_view k_secret_beginnings[] = {"hf_",
                                                     "eyJ",
                                                     "-----BEGIN"};
 
-constexpr std::size_t k_shortest_token = 16;  // shorter texts with such a beginning are words
+constexpr std::size_t k_shortest_token = 16;  // shorter texts with such a prefix are plain words
 
-// The shell's own folders, which a word of the table above would hide.
+// The shell's own folders, which the table above would match.
 constexpr std::string_view k_folders[] = {"PWD", "OLDPWD"};
 
 template <class Words>

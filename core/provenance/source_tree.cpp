@@ -25,8 +25,8 @@ constexpr std::chrono::seconds k_question_limit{5};
 constexpr std::chrono::seconds k_list_limit{60};
 constexpr std::size_t k_largest_diff = std::size_t{16} << 20;
 
-// git's standard output. Neither programs that a repository's configuration names are run, nor is
-// its index written.
+// git's standard output. Neither runs programs that a repository's configuration names, nor writes
+// its index.
 Result<std::string> git(const std::string& folder,
                         std::vector<std::string> words,
                         std::chrono::milliseconds limit = k_question_limit) {
@@ -39,7 +39,7 @@ Result<std::string> git(const std::string& folder,
   return fail(Errc::io, fmt::format("git {}: {}", words.front(), trim(output.err)));
 }
 
-// What follows so many blanks.
+// The text after that many blanks.
 std::string path_after(const std::string& entry, int blanks) {
   std::size_t at = 0;
   for (; blanks > 0; --blanks) {
@@ -69,7 +69,7 @@ void read_status(const std::string& text, SourceTree& tree) {
     if (kind == '2') tree.changed.push_back(path_after(entry, 9));
     if (kind == 'u') tree.changed.push_back(path_after(entry, 10));
     if (kind == '?') tree.untracked.push_back(path_after(entry, 1));
-    if (kind == '2') ++i;  // the path before the renaming
+    if (kind == '2') ++i;  // skips the old path of a rename
   }
 }
 
@@ -91,7 +91,7 @@ Result<void> read_changes(const Result<std::string>& status, SourceTree& tree) {
   return {};
 }
 
-// False: it is no file or link, or was removed.
+// False if it is not a file or link, or was removed.
 Result<bool> copy_one(const std::filesystem::path& from, const std::filesystem::path& to) {
   namespace fs = std::filesystem;
   std::error_code failed;
@@ -106,8 +106,8 @@ Result<bool> copy_one(const std::filesystem::path& from, const std::filesystem::
       fmt::format("cannot copy {} to {}: {}", from.string(), to.string(), failed.message()));
 }
 
-// Whether git could find a repository: it looks for `.git` in the folder and in those above it, or
-// in the environment (git(1), GIT_DIR). Three processes are spared where there is none.
+// Whether git could find a repository: it looks for `.git` in the folder and its parents, and in
+// the environment (git(1), GIT_DIR). Saves three processes where there is none.
 bool may_be_in_repository(const std::filesystem::path& folder) {
   if (getenv_lookup("GIT_DIR")) return true;
   std::error_code unknown;

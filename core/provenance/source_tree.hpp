@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The git working tree that a job is submitted from: its commit, what has changed since, and a copy
-// of it. By git(1), which refuses trees of other users (safe.directory). Thread-safe.
+// The git working tree that a job is submitted from: its commit, changes since, and a copy of it.
+// Uses git(1), which rejects trees of other users (safe.directory). Thread-safe.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -13,22 +13,23 @@
 namespace dts::provenance {
 
 struct SourceTree {
-  std::string top;                     // the tree's folder, absolute
-  std::string prefix;                  // of the folder that was asked about, below it: "src/"
+  std::string top;                     // root folder of the tree, absolute
+  std::string prefix;                  // of the queried folder, relative to `top`: "src/"
   std::string commit;                  // empty: there is none yet
   std::string branch;                  // empty: a detached head
   std::string remote;                  // URL of "origin", without passwords; empty: there is none
   std::vector<std::string> changed;    // tracked files that differ from the commit
-  std::vector<std::string> untracked;  // files, and folders of nothing else ("data/")
-  std::string diff;  // from the commit, binary files included, as git apply reads it
+  std::vector<std::string> untracked;  // untracked files, and folders with nothing else ("data/")
+  std::string diff;  // against the commit, including binary files, as git apply reads it
   std::string note;  // what could not be recorded, and why; empty: nothing
 };
 
-// nullopt where `folder` is in no working tree, or there is no git. Errc::io where git fails or
-// does not answer in time: 5 s for each of three questions.
+// nullopt if `folder` is in no working tree or git is not installed. Errc::io if git fails or does
+// not answer within 5 s, for each of three queries.
 [[nodiscard]] Result<std::optional<SourceTree>> read_source_tree(const std::string& folder);
 
-// Paths below the tree's folder, sorted, submodules included. Errc::io as above, after a minute.
+// Paths relative to the tree's folder, sorted, including submodules. Errc::io as above, after a
+// minute.
 [[nodiscard]] Result<std::vector<std::string>> tracked_files(const SourceTree& tree);
 
 struct Copied {
@@ -36,12 +37,12 @@ struct Copied {
   std::uint64_t bytes = 0;
 };
 
-// Copies the tracked files as they are now, submodules included, to the new folder `into`, and
-// makes them durable: files with their modes, symbolic links as such. Errc::io, with what is there
-// already left behind.
+// Copies the tracked files in their current state, including submodules, to the new folder `into`,
+// and makes them durable: files with their modes, symbolic links as links. Errc::io leaves a
+// partial copy behind.
 [[nodiscard]] Result<Copied> copy_tracked_files(const SourceTree& tree, const std::string& into);
 
-// The facts as JSON, without the diff.
+// The recorded facts as JSON, without the diff.
 [[nodiscard]] std::string to_json(const SourceTree& tree);
 
 }  // namespace dts::provenance
