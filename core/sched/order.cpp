@@ -21,7 +21,7 @@ tl::unexpected<Error> unknown_outcome(const Error& lost) {
               "`dtsubmit status` shows the outcome");
 }
 
-// The time left to find out what became of an order.
+// The time left to find out the outcome of an order.
 class AnswerWait {
  public:
   explicit AnswerWait(const Patience& patience)
@@ -29,7 +29,7 @@ class AnswerWait {
     if (patience.begins) patience.begins();
   }
 
-  // Waits for the next look; false: there is none.
+  // Waits for the next query; false if the time is up.
   bool go_on() {
     if (Clock::now() >= until_ || (patience_.given_up && patience_.given_up())) return false;
     std::this_thread::sleep_for(patience_.look);
@@ -64,7 +64,7 @@ bool was_requeued(const JobInfo& before, const JobInfo& now) {
   return now.state == JobState::pending || now.restart_count > before.restart_count;
 }
 
-// nullopt: the order did not arrive and may be given again.
+// nullopt: the order did not arrive and may be sent again.
 std::optional<Result<void>> outcome_of_requeue(Scheduler& scheduler,
                                                const JobInfo& before,
                                                AnswerWait& wait,
@@ -120,7 +120,7 @@ Result<std::optional<JobId>> submit_once(Scheduler& scheduler,
 }
 
 Result<void> cancel_for_certain(Scheduler& scheduler, JobId job, const Patience& patience) {
-  // A controller that is unreachable now must not get an order that it might carry out hours later.
+  // While the controller is unreachable, send no order: it might be carried out hours later.
   if (const auto info = scheduler.job(job); !info && is_away(info.error()))
     return tl::unexpected<Error>(info.error());
   // Repeating it does no harm: a job that has already ended is fine.

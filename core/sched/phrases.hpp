@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phrases about a scheduler in its own terms, for people; the plug-in provides them.
+// A scheduler's own terms in messages to the user, provided by its plug-in.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -8,7 +8,7 @@
 
 namespace dts::sched {
 
-// "{job}" stands for a job's id; an empty text means that there is none.
+// "{job}" stands for a job's id; an empty text means not applicable.
 struct Phrases {
   std::string name = "the scheduler";  // "Slurm"
   std::string cancel;                  // the command that cancels a job without dtsubmit

@@ -37,10 +37,10 @@ enum class JobState {
 [[nodiscard]] const char* to_string(JobState state);
 // The inverse of to_string; `unknown` for any other word.
 [[nodiscard]] JobState job_state_of(std::string_view word);
-// True if the job has ended: it will not run again unless somebody requeues it.
+// True if the job has ended: it will not run again unless it is requeued.
 [[nodiscard]] bool is_terminal(JobState state);
 
-// What a waiting job waits for, as far as our messages depend on it.
+// What a pending job waits for, as far as our messages depend on it.
 enum class Wait {
   other,
   nodes,  // to become free
@@ -50,7 +50,7 @@ enum class Wait {
 // One job as the controller sees it now. Times are Unix seconds, 0 if unset.
 struct JobInfo {
   JobId id{};
-  JobId array{};      // of a job of an array: the id of the whole array
+  JobId array{};      // of a job in an array: the id of the whole array
   std::string tasks;  // of a record that stands for several waiting jobs of an array: their
                       // indices, "3-9"; its id is then that of the array
   JobState state = JobState::unknown;
@@ -58,23 +58,23 @@ struct JobInfo {
   std::string reason;       // why it is pending or failed, the scheduler's own term; empty: none
   std::string
       explanation;     // the same, or how it ended, in a clause without a full stop; may be empty
-  std::string advice;  // what can be done about it; empty: nothing
-  Wait wait = Wait::other;  // while it is pending
+  std::string advice;  // what the user can do about it; empty: nothing
+  Wait wait = Wait::other;  // only while pending
   std::string description;  // more about that in the scheduler's own words, if any
-  std::string partition;    // where it runs, or the list of those it waits for
+  std::string partition;    // where it runs, or the partitions that it waits for
   std::string dependency;   // still unfulfilled: "afterok:12(unfulfilled)"
   std::string nodes;        // host list; empty while pending
-  // For each of these nodes, the numbers of the job's processors ("0-3,8") as the scheduler counts
-  // them; empty: not known.
+  // For each of these nodes, the job's processors ("0-3,8") in the scheduler's numbering; empty:
+  // unknown.
   std::vector<std::string> cpus;
   std::string exclude_nodes;  // host list of nodes to avoid
   std::uint32_t restart_count = 0;
   bool requeue = false;
-  std::int64_t eligible_time = 0;  // not started before
+  std::int64_t eligible_time = 0;  // does not start before
   std::int64_t start_time = 0;     // while pending: when the scheduler expects to start it
   std::int64_t end_time = 0;       // the current deadline while running
-  bool unlimited = false;          // it has no time limit; end_time then means little
-  std::int64_t preempt_time = 0;   // set once preemption began
+  bool unlimited = false;          // no time limit; end_time then means little
+  std::int64_t preempt_time = 0;   // set once preemption has begun
   int exit_code = 0;               // the batch script's exit code
   int exit_signal = 0;             // the signal that ended it
   bool files_unusable = false;     // its log could not be opened, so its script never ran
@@ -83,16 +83,16 @@ struct JobInfo {
 struct NodeInfo {
   std::string name;
   std::string address;     // NodeAddr: the address that other nodes can connect to
-  std::uint32_t port = 0;  // of its daemon; 0: not known
-  std::string state;       // the scheduler's own term, for people
-  bool away = false;       // it accepts no jobs now
+  std::uint32_t port = 0;  // of its daemon; 0: unknown
+  std::string state;       // in the scheduler's own terms
+  bool away = false;       // accepts no jobs now
   bool lost = false;       // down or silent: what ran there has ended or cannot be reached
   std::uint32_t cpus = 0;
   std::uint32_t gpus = 0;
   std::uint64_t memory_mib = 0;
 };
 
-// What happens to a job whose nodes another one takes.
+// What happens to a preempted job.
 enum class Preemption { none, requeue, cancel, suspend };
 
 // "none", "requeue", ...; none for any other word.
@@ -109,7 +109,7 @@ struct PartitionInfo {
   Preemption preemption = Preemption::none;
 };
 
-// Exit codes of batch scripts to which the site has given its own meaning.
+// Exit codes of batch scripts that the site has given its own meaning.
 struct ClaimedExits {
   std::string setting;  // its name in the scheduler's configuration
   std::string codes;    // "85,90-99"
@@ -127,8 +127,8 @@ struct ConfigInfo {
 };
 
 // A batch job. The script's #SBATCH lines are rendered from these fields, but the scheduler reads
-// the fields: nothing of the request is parsed a second time. Empty or absent means "not
-// requested", so the scheduler's own default applies.
+// the fields themselves, so the request is never parsed back. Empty or absent means "not
+// requested": the scheduler's own default applies.
 struct Submission {
   std::string script;       // the whole text of the batch script
   std::string script_path;  // where that text is stored; shown to people as the job's command
@@ -136,11 +136,11 @@ struct Submission {
   std::string work_folder;               // absolute
   std::string job_name;
   std::string partition;
-  // Options of sbatch that we pass on without looking at them, by long name: {"account", "proj-1"}.
-  // The value of a flag is empty.
+  // Options of sbatch that we pass on unchanged, by long name: {"account", "proj-1"}. A flag has an
+  // empty value.
   std::map<std::string, std::string> options;
-  // Likewise, but of this job only, not of those that continue its run with the same script, where
-  // they are not written: {"dependency", "afterok:12"}.
+  // Likewise, but for this job only. Not written to the script, which the jobs that continue its
+  // run share: {"dependency", "afterok:12"}.
   std::map<std::string, std::string> once;
   std::string exclude_nodes;  // host list
   std::string output;         // file pattern, "%j" is the job id; also receives standard error
@@ -149,7 +149,7 @@ struct Submission {
   std::uint32_t ntasks_per_node = 1;
   std::optional<std::uint32_t> cpus_per_task;
   std::uint32_t gpus_per_node = 0;
-  std::string gpu_type;                     // of these, the site's name; empty: any
+  std::string gpu_type;                     // of all GPUs, the site's name; empty: any
   std::optional<std::uint64_t> memory_mib;  // per node; 0 is all of it
   std::optional<std::chrono::seconds>
       time_limit;  // rounded up to minutes; seconds::max(): unlimited
@@ -157,13 +157,13 @@ struct Submission {
   bool no_kill = false;            // the job continues if it loses a node
   int warn_signal = 0;             // sent to the batch script only (--signal=B:); 0: none
   std::uint32_t warn_seconds = 0;  // at least this long before the time limit
-  // Of a heterogeneous job: its other components, which begin with this one. They have no script,
-  // no files and no environment of their own.
+  // The components of a heterogeneous job, beginning with this one. The others have no script,
+  // files or environment of their own.
   std::vector<Submission> components;
 };
 
-// Thread-safe unless a subclass says otherwise. Calls block until the scheduler answers, for some
-// 15 s at most if the controller is down; never call them on a thread that must handle signals.
+// Thread-safe unless a subclass says otherwise. Calls block until the scheduler answers, at most
+// about 15 s if the controller is down; never call them on a thread that must handle signals.
 // Errors: unreachable, rejected (the message quotes the scheduler verbatim), not_found.
 class Scheduler {
  public:
