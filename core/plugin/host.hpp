@@ -40,10 +40,10 @@ class Plugin {
 // program's bin folder, which works for a build tree and for an installation.
 [[nodiscard]] std::vector<std::string> plugin_folders();
 
-// Rejects (Errc::invalid) a plug-in file that anybody except root and us could have written or
-// could replace: not a regular file, not owned by root or us, writable by group or others, or below
-// a folder that is (a sticky one, such as /tmp, is allowed: others cannot replace our files there).
-// Returns the path with every symbolic link resolved: that is the one to load.
+// Rejects (Errc::invalid) a plug-in file that anyone except root and us could have written or could
+// replace: not a regular file, not owned by root or us, writable by group or others, or below a
+// folder that is (sticky folders such as /tmp are allowed: others cannot replace our files there).
+// Returns the path to load, with every symbolic link resolved.
 [[nodiscard]] Result<std::string> check_plugin_file(const std::string& path);
 
 // Loads the file and checks ABI version, struct size, kind and name. Errc::invalid for a file that

@@ -191,7 +191,7 @@ sched::ConfigInfo config_from(const json& object) {
   return config;
 }
 
-// Paths and environment variables are bytes.
+// Paths and environment variables may not be UTF-8.
 json with_hex(const json& value) {
   if (value.is_string()) return bytes_to_json(value.get_ref<const std::string&>());
   json copy = value;

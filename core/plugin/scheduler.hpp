@@ -13,8 +13,8 @@ namespace dts::plugin {
 [[nodiscard]] std::string scheduler_name();
 
 // Loads the scheduler plug-in `name` and reads the scheduler's configuration, so that problems show
-// here and not at the first call. The object is thread-safe and its calls do not wait for each
-// other. Errors: those of load_plugin(); unreachable if the scheduler has no configuration here.
+// up here and not at the first call. The object is thread-safe and its calls run concurrently.
+// Errors: those of load_plugin(); unreachable if the scheduler has no configuration here.
 //
 // A scheduler's library may end the process if its configuration is broken (libslurm does, with
 // exit code 4 and a message by our plug-in). A process that must not end that way, such as the

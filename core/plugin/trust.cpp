@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether somebody else can have written, or can replace, a plug-in's file.
+// Whether another user can have written, or can replace, a plug-in's file.
 #include "core/base/files/owners.hpp"
 #include "core/plugin/host.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr mode_t k_others_write = S_IWGRP | S_IWOTH;
 
-// What the steps from the root to this one have shown.
+// What the path components so far have shown.
 struct Path {
   OwnerView view;
   bool in_ours = false;  // below a folder of the user
@@ -25,14 +25,13 @@ Result<void> refuse(const std::string& step, const std::string& why, const std::
   return fail(Errc::invalid, fmt::format("refusing a plug-in: {} {}", step, why), hint);
 }
 
-// If a user namespace hides the owners, a file where only root can put one counts as root's. A user
-// who submits a job is outside of that namespace, where the same file was judged by its true owner.
+// If a user namespace hides the owners, a file where only root can create one counts as root's. The
+// submitting user is outside that namespace, where the same file was judged by its true owner.
 bool is_roots(const Path& above, uid_t owner) {
   return above.view.is_unknown(owner) && !above.in_ours && !above.in_open;
 }
 
-// One step of the path: the file itself or a folder above it. Notes in `above` what follows for the
-// next step.
+// Checks one component: the file itself or a folder above it. Updates `above` for the next one.
 Result<void> check_step(const std::string& step, bool is_folder, Path& above) {
   struct stat info {};
 
