@@ -50,7 +50,7 @@ constexpr Verb k_verbs[] = {
     {"cluster", add_cluster},
 };
 
-// Only the one that was typed, if there is one.
+// Only adds the verb that was typed, if there is one.
 void add_verbs(CLI::App& app, const std::string& typed, Invocation& invocation) {
   const auto verb = std::find_if(
       std::begin(k_verbs), std::end(k_verbs), [&](const Verb& one) { return one.name == typed; });
@@ -58,7 +58,7 @@ void add_verbs(CLI::App& app, const std::string& typed, Invocation& invocation) 
   for (const Verb& one : k_verbs) one.add(app, invocation);
 }
 
-// The verb that was used, as deep as it goes ("cluster up").
+// The verb that was used, including nested ones ("cluster up").
 const CLI::App* chosen(const CLI::App& app) {
   const auto verbs = app.get_subcommands();
   return verbs.empty() ? &app : chosen(*verbs.front());
@@ -113,16 +113,16 @@ std::vector<std::string> with_verb(std::vector<std::string> words) {
   return words;
 }
 
-// CLI11 compares each new option with all before, and takes more than a millisecond for those of a
-// job. So only those that are named are set up at first; false: what was typed has to be parsed
-// with all, for help or for what is wrong with it.
+// CLI11 compares each new option with all earlier ones, which takes more than a millisecond for
+// those of a job. So at first only the options named on the command line are set up; false: parse
+// again with all of them, for --help or for an error message.
 bool parses_by_named_options(std::vector<std::string> words, Invocation& invocation) {
   CLI::App app;
   invocation.named = words;
   add_verbs(app, words.front(), invocation);
   invocation.named.clear();
   try {
-    std::reverse(words.begin(), words.end());  // CLI11 takes them last first
+    std::reverse(words.begin(), words.end());  // CLI11 takes the last word first
     app.parse(words);
   } catch (const CLI::Error&) {
     invocation.action = nullptr;
@@ -149,7 +149,7 @@ Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation
     return app.exit(success);
   } catch (const CLI::ExtrasError&) {
     const auto extras = app.remaining(true);
-    // The unknown option itself, not the value that was meant for it.
+    // The unknown option itself, not the value that follows it.
     const auto option = std::find_if(extras.begin(), extras.end(), [](const std::string& word) {
       return word.rfind('-', 0) == 0;
     });
@@ -182,15 +182,16 @@ Result<int> dispatch(int argc, char** argv) {
     invocation.all_options = true;
     *all = "--help";
   }
-  // The verbs used inside a job start once per rank: they skip setting up the whole command line.
+  // The verbs used inside a job start once per rank, so they skip setting up the whole command
+  // line.
   if (!words.empty() && is_inside_verb(words.front()))
     return run_inside_verb(words, invocation.command);
   if (words.empty()) words = {has_command ? "submit" : "--help"};
   return parse_and_act(with_bare_values(with_verb(std::move(words))), invocation);
 }
 
-// If a standard stream is closed, the next file that is opened would get its number, and messages
-// would be written into that file. Such a stream is replaced by one that fails.
+// If a standard stream is closed, the next opened file gets its number, and messages would be
+// written into that file. Replaces such a stream by one that fails.
 void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]

@@ -25,7 +25,7 @@ struct BeatOptions {
 Result<int> act(const BeatOptions& options) {
   const bool beats = options.step || options.saved || options.busy || options.input || options.done;
   const char* path = std::getenv("DTSUBMIT_BEAT");
-  if (path == nullptr) {  // the same script runs without dtsubmit, too
+  if (path == nullptr) {  // the same script must also run without dtsubmit
     if (options.every) fmt::print("0\n");
     return 0;
   }

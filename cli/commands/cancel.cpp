@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit cancel: end a job; what it saved stays.
+// dtsubmit cancel: end a job; its saved state remains.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
@@ -30,13 +30,13 @@ Result<void> cancel(const Selection& selection) {
   DTS_ASSIGN(const sched::JobId job, job_of(run));
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   const HeldSignals whole;
-  DTS_TRY(told_in_time(launch::cut_chain(*scheduler, run)));  // it would start otherwise
+  DTS_TRY(told_in_time(launch::cut_chain(*scheduler, run)));  // otherwise the successor would start
   DTS_TRY(told_in_time(sched::cancel_for_certain(*scheduler, job, patience_with_words())));
   fmt::print("cancelled job {}; to continue it later: dtsubmit requeue {}\n", job, job);
   return {};
 }
 
-// Each of them, whatever becomes of the others; the first error decides the exit code.
+// Cancels each run even if another one fails; the first error decides the exit code.
 Result<int> act(const CancelOptions& options) {
   Result<void> first;
   for (const std::string& job : options.jobs) {

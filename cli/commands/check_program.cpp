@@ -29,7 +29,7 @@ void warn_with(const std::string& message, const std::string& hint) {
   warn(hint.empty() ? message : fmt::format("{} ({})", message, hint));
 }
 
-// The program of PATH that was meant, perhaps.
+// The program on PATH that the user may have meant.
 std::optional<std::string> nearest_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::vector<std::string> programs;
@@ -39,7 +39,7 @@ std::optional<std::string> nearest_program(const std::string& name) {
   return nearest(name, programs);
 }
 
-// In place of the program, which is in the image.
+// Checks the container's image instead of the program inside it.
 std::optional<Diagnostic> problem_of_image(const spec::Container& container, Reach reach) {
   const std::string& image = container.image;
   if (image.starts_with('/') && !exists(image)) {
@@ -56,14 +56,14 @@ std::optional<Diagnostic> problem_of_image(const spec::Container& container, Rea
   return std::nullopt;
 }
 
-// Of a program's name alone nothing is known here: the nodes' PATH will be another.
+// A bare program name cannot be checked here if the set-up changes the nodes' PATH.
 bool is_found_by_set_up(const spec::JobSpec& spec) {
   const bool sets_up =
       !spec.modules.empty() || !spec.conda.empty() || !spec.venv.empty() || !spec.setup.empty();
   return sets_up && spec.command[0].find('/') == std::string::npos;
 }
 
-// The problem with the program, if any; a warning is printed at once.
+// The problem with the program, if any; warnings are printed at once.
 std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
   if (spec.command.empty() || spec.command[0].empty()) return std::nullopt;
   if (!spec.container.image.empty()) return problem_of_image(spec.container, reach);
@@ -96,7 +96,7 @@ void check_source(const std::string& source, Asked& asked, Reach reach) {
     warn(fmt::format("--stage {} on this machine (do the nodes have it?)", words));
 }
 
-// A file that is meant and is not there would be run as a line of bash, on each node.
+// An intended file that does not exist would run as a line of bash, on each node.
 void warn_of_files(const char* option, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     const bool is_one_word = line.find_first_of(" \t\n$~;&|<>(){}*?'\"\\=") == std::string::npos;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's program and files, as they can be seen before the job exists: a slip of the pen must
-// not wait in a queue.
+// Checks the user's program and files as far as they are visible at submission: a typo must not
+// wait in a queue.
 #pragma once
 
 #include "cli/commands/job_options.hpp"
@@ -10,21 +10,21 @@ namespace dts::cli {
 
 // Where the program will run.
 enum class Reach {
-  here,       // on this machine: what is not here is an error
-  nodes,      // on nodes with our folder and our PATH, which may have more installed
-  elsewhere,  // on machines of which nothing is known
+  here,       // on this machine: a missing file is an error
+  nodes,      // on nodes that share our folder and PATH but may have more installed
+  elsewhere,  // on machines about which nothing is known
 };
 
-// Adds a problem to `asked` if its program does not exist or cannot be executed. A path that only
-// the nodes may have is a warning on standard error. The bundled trainer (an empty command) is not
-// checked.
+// Adds a problem to `asked` if its program does not exist or cannot be executed. A path that may
+// exist only on the nodes is a warning on standard error. The bundled trainer (an empty command) is
+// not checked.
 void check_program(Asked& asked, Reach reach);
 
-// The same, every problem a warning: for a plan that nobody submits.
+// The same with every problem as a warning: for a plan that is not submitted.
 void warn_of_program(const spec::JobSpec& spec);
 
-// Makes the paths of what --stage names absolute, because a node's set-up need not begin in this
-// folder. What cannot be read here is a problem, or a warning where nodes may see more than we do.
+// Makes the paths in --stage absolute, because a node's set-up may start in another folder. An
+// unreadable path is a problem, or a warning if nodes may see more than we do.
 void check_stage(Asked& asked, Reach reach);
 
 }  // namespace dts::cli

@@ -27,7 +27,7 @@ struct Options {
 Result<std::string> folder_of(const cluster::ClusterSpec& spec) {
   if (!spec.folder.empty()) return absolute_path(spec.folder);
   DTS_TRY(
-      cluster::validate(spec));  // a name such as `..` must not leave the folder of the clusters
+      cluster::validate(spec));  // a name such as `..` must not escape the folder of the clusters
   DTS_ASSIGN(const std::string parent, cluster::clusters_folder());
   return parent + "/" + spec.name;
 }
@@ -36,8 +36,8 @@ void print_export(const std::string& conf) {
   fmt::print("export SLURM_CONF={}\n", shell_quote(conf));
 }
 
-// A shell that says eval "$(dtsubmit cluster up ...)" does not see our exit code. The cluster that
-// runs in another shape stays the selected one, and `false` makes the eval fail.
+// A shell that runs eval "$(dtsubmit cluster up ...)" does not see our exit code. The cluster that
+// already runs in another shape stays selected, and `false` makes the eval fail.
 void select_running(const cluster::ClusterSpec& spec) {
   const auto folder = folder_of(spec);
   const auto running = folder

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verb of the command line: a CLI11 subcommand, and the function to run once it was parsed.
+// A verb of the command line: a CLI11 subcommand and the function to run after parsing.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -21,12 +21,12 @@ using Action = std::function<Result<int>()>;
 struct Invocation {
   std::vector<std::string> command;  // everything after `--`
   Action action;                     // set by the verb that was chosen
-  bool all_options = false;          // --help-all: --help shows the rare ones, too
-  // Of a job's options only those that are named here are set up; empty: all.
+  bool all_options = false;          // --help-all: --help also lists the rare options
+  // The only job options to set up; empty: all.
   std::vector<std::string> named;
 };
 
-// Each adds its subcommand to `app`; its final callback sets `invocation.action`.
+// Each function adds its subcommand to `app`; the final callback sets `invocation.action`.
 void add_submit(CLI::App& app, Invocation& invocation);
 void add_run(CLI::App& app, Invocation& invocation);
 void add_config(CLI::App& app, Invocation& invocation);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit config: what a job would be asked for, and where each value comes from.
+// dtsubmit config: what a job would request, and the source of each value.
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_options.hpp"
 #include "core/base/os/log.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole numbers on the command line, taken as text, because CLI11 would turn "-1" into 2^64 - 1.
+// Whole numbers on the command line, read as text because CLI11 would turn "-1" into 2^64 - 1.
 #pragma once
 
 #include "core/base/diagnostics.hpp"
@@ -9,8 +9,7 @@
 
 namespace dts::cli {
 
-// The value given for `option`, from `least` to `most`; anything else is a problem, and gives
-// `least`.
+// The value of `option`, from `least` to `most`; anything else is a problem and returns `least`.
 [[nodiscard]] std::uint64_t read_count(const char* option,
                                        const std::string& text,
                                        std::uint64_t least,

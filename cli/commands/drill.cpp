@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit drill: a fault on purpose, and a report of what came of it.
+// dtsubmit drill: injects a fault and reports the outcome.
 #include "core/drill/drill.hpp"
 
 #include "cli/commands/command.hpp"
@@ -100,7 +100,7 @@ Result<int> drill_ours(const DrillOptions& options, const std::vector<drill::Fau
 Result<int> act(DrillOptions options) {
   auto limit = parse_time_limit(options.limit);
   if (!limit) return tl::unexpected<Error>(std::move(limit).error().during("--limit"));
-  // A year is for ever, and sums of it do not overflow.
+  // A year is practically unlimited, and sums of it do not overflow.
   options.limit_time = std::min(*limit, std::chrono::seconds(std::chrono::hours(24 * 365)));
   DTS_ASSIGN(const auto faults, faults_of(options.fault));
   drill::remember_signals();
@@ -112,7 +112,7 @@ Result<int> act(DrillOptions options) {
 
 void add_drill(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<DrillOptions>();
-  options->selection.what.clear();  // none: a drill never picks the newest run by default
+  options->selection.what.clear();  // a drill must not pick the newest run by default
   CLI::App* verb =
       app.add_subcommand("drill", "cause a fault on purpose, and check that the run comes back");
   verb->footer(

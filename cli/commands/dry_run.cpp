@@ -19,7 +19,7 @@
 namespace dts::cli {
 namespace {
 
-// Of an option like --mem-per-gpu, which spec has checked already.
+// The value of an option like --mem-per-gpu, which spec has already checked.
 std::optional<std::uint64_t> mebibytes(const spec::JobSpec& spec, const char* option) {
   const auto found = spec.slurm.find(option);
   if (found == spec.slurm.end()) return std::nullopt;
@@ -62,7 +62,7 @@ void print_reasons(const plan::Plan& plan) {
     fmt::print("#   {}: {}\n", reason.what(), reason.why);
 }
 
-// What is in no line of the script, which every later job of the run has as well.
+// Options omitted from the script, which later jobs of the run share.
 void print_first_job_only(const spec::JobSpec& spec) {
   std::string words;
   for (const spec::Option& row : spec::options()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prepared job in words: --dry-run, and its size.
+// Prints a prepared job for --dry-run, and its size.
 #pragma once
 
 #include "cli/commands/prepare.hpp"
@@ -8,8 +8,8 @@
 
 namespace dts::cli {
 
-// The plan, with the reason for each number, that of each part first, and the batch script; or one
-// JSON document of schema dtsubmit/dry-run/1.
+// The plan with the reason for each number, preceded by that of each part, and the batch script; or
+// one JSON document of schema dtsubmit/dry-run/1.
 void print_dry_run(const Prepared& prepared, bool json);
 
 // "2 nodes x 8 ranks", "2 nodes, 3 steps"

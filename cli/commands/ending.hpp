@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The final message of a command that followed a run until its end.
+// The final message of a command that followed a run to its end.
 #pragma once
 
 #include "cli/commands/selection.hpp"
@@ -7,8 +7,8 @@
 
 namespace dts::cli {
 
-// On standard error: why the run ended, the last lines of the rank that was to blame, and what to
-// type next; one line where it is done. The short form of `dtsubmit why`.
+// Prints to standard error why the run ended, the last lines of the rank at fault, and the command
+// to type next; a single line if the run is done. The short form of `dtsubmit why`.
 void print_ending(const run::RunDirectory& run, const Selection& selection);
 
 }  // namespace dts::cli

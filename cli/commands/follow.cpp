@@ -41,7 +41,7 @@ std::string in_words(const run::Event& event) {
   return {};
 }
 
-// The exit code of the job once it is over for good; asked after each piece of news.
+// The job's exit code once it has ended for good; queried after each update.
 class JobEnd {
  public:
   JobEnd(sched::Scheduler& scheduler, const run::RunDirectory& run, sched::JobId job)
@@ -52,7 +52,7 @@ class JobEnd {
   }
 
   // `decided`: the exit code in the ledger's last record, if there is one. `soon`: the agent has
-  // ended, or is about to, and the scheduler's own record follows within moments.
+  // ended or is about to, so the scheduler's own record will follow within moments.
   std::optional<int> look(const std::optional<int>& decided, bool soon) {
     if (soon && !was_soon_) next_question_ = Clock::now();
     was_soon_ = soon;
@@ -75,7 +75,7 @@ class JobEnd {
     if (info->state != state_ || info->reason != reason_) {
       state_ = info->state;
       reason_ = info->reason;
-      // "failed (NonZeroExitCode)" of a run that was stopped: the ledger has said it better.
+      // The scheduler says "failed (NonZeroExitCode)" of a stopped run; the ledger is more precise.
       const bool is_known = decided && sched::is_terminal(info->state);
       if (!is_known)
         tell("job {}: {}{}\n",
@@ -102,7 +102,7 @@ class JobEnd {
   Clock::time_point next_question_ = Clock::now();
 };
 
-// The same of an agent that is a process of this machine.
+// The same for an agent that is a process of this machine.
 class ProcessEnd {
  public:
   explicit ProcessEnd(const run::Lease& agent) : agent_(agent) {}
@@ -120,7 +120,7 @@ class ProcessEnd {
   bool gone_ = false;
 };
 
-// The ledger as it grows. One that cannot be read leaves the end of the job to be waited for.
+// Follows the ledger as it grows. If it is unreadable, only the end of the job is awaited.
 class News {
  public:
   News(const run::RunDirectory& run, std::size_t told) : run_(run), told_(told) {}
@@ -149,7 +149,7 @@ class News {
   [[nodiscard]] Result<void> trouble(const Error& error) {
     if (error.code != Errc::not_found && error.code != Errc::io)
       return tl::unexpected<Error>(error);
-    if (error.code == Errc::not_found && !vanished_) return {};  // may be a file server's hiccup
+    if (error.code == Errc::not_found && !vanished_) return {};  // perhaps a file server hiccup
     const std::string words =
         vanished_ ? run::vanished_words(run_) : error.message + "; still waiting";
     if (std::exchange(said_, words) != words) tell("{}\n", words);
@@ -170,7 +170,7 @@ Result<int> follow(const run::RunDirectory& run, End end, std::size_t told) {
   while (true) {
     DTS_TRY(news.look(end));
     if (const auto code = end.look(news.decided(), news.decided() || news.vanished())) {
-      // Its reason may have come since the look above; Presence needs two of them.
+      // The final record may have arrived since the last look; Presence needs two of them.
       for (int looks = 0; looks < 2 && !news.decided(); ++looks) DTS_TRY(news.look(end));
       return *code;
     }

@@ -50,7 +50,7 @@ Result<unsigned> number_of(const std::string& verb,
   return static_cast<unsigned>(*number);
 }
 
-// The command line that `dtsubmit node` gives to each of its ranks.
+// Parses the command line that `dtsubmit node` passes to each of its ranks.
 Result<launch::Identity> identity_of(const Options& options) {
   launch::Identity identity;
   DTS_ASSIGN(identity.rank, number_of("rank", options, "--rank"));
@@ -70,7 +70,7 @@ Result<int> write_stacks(const std::map<std::string, std::string>& options) {
   return 0;
 }
 
-// `--part job|local` makes it the agent of one part, which --restart here|together concerns.
+// `--part job|local` makes it the agent of one part; --restart here|together applies to that part.
 Result<int> run_agent(const std::string& run, const Options& options) {
   launch::AgentOptions agent{run, false, program_path(), {}, {}};
   const auto part = options.find("--part");
@@ -84,7 +84,7 @@ Result<int> run_agent(const std::string& run, const Options& options) {
   return launch::run_agent(agent);
 }
 
-// A node's set-up: its output is the set-up's log.
+// Runs a node's set-up; its output goes to the set-up's log.
 Result<int> stage_here(const std::string& run, const Options& options) {
   const auto folder = options.find("--folder");
   if (folder == options.end()) return fail(Errc::usage, "`stage` needs --folder FOLDER");

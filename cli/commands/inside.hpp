@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs that dtsubmit itself uses inside a job: agent, rank, orted, prted, sentinel, ssh, node,
-// stage, unstage. Not for people.
+// stage, unstage. Not for users.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -12,7 +12,7 @@ namespace dts::cli {
 
 [[nodiscard]] bool is_inside_verb(const std::string& word);
 
-// `words`: the verb and its options; `command`: what followed `--`.
+// `words`: the verb and its options; `command`: the words after `--`.
 [[nodiscard]] Result<int> run_inside_verb(const std::vector<std::string>& words,
                                           const std::vector<std::string>& command);
 

@@ -61,7 +61,7 @@ class Gathering {
       gathered_.problems.push_back({"", text.error().message, text.error().hint});
   }
 
-  // A file that need not be there; one that others can have written is refused.
+  // Adds an optional file; one that others could have written is rejected.
   void add_trusted(const std::string& path) {
     const auto text = read_trusted_file(path, spec::k_most_bytes);
     if (text || text.error().code != Errc::not_found) add_file(text, path);
@@ -77,7 +77,7 @@ class Gathering {
     }
   }
 
-  // The cluster's name, if there are profiles at all: it costs a question to the scheduler.
+  // The cluster's name, but only if there are profiles: it costs a query to the scheduler.
   std::string cluster_with_profile(const std::vector<std::string>& folders) {
     bool any = false;
     for (const std::string& folder : folders)
@@ -110,7 +110,7 @@ class Gathering {
     if (!path.empty()) add_file(read_regular_file(path, spec::k_most_bytes), path);
   }
 
-  // What sbatch would read from its variable (sbatch(1), INPUT ENVIRONMENT VARIABLES).
+  // Options that sbatch would read from its variables (sbatch(1), INPUT ENVIRONMENT VARIABLES).
   void add_sbatch_variables() {
     if (options_.groups.count(spec::Group::slurm) == 0) return;
     spec::Layer layer;
@@ -163,7 +163,7 @@ class Gathering {
   const JobOptions& options_;
   const std::vector<std::string>& command_;
   std::vector<spec::Layer> layers_;
-  std::map<std::string, std::string> notes_;  // by the variable of sbatch
+  std::map<std::string, std::string> notes_;  // by sbatch's variable
   Gathered gathered_;
 };
 

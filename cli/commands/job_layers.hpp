@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the settings of a job come from, besides its command line: files and variables.
+// Sources of a job's settings besides its command line: files and variables.
 #pragma once
 
 #include "cli/commands/job_options.hpp"
@@ -11,25 +11,25 @@
 
 namespace dts::cli {
 
-// Settings of all sources, the weakest first: /etc/dtsubmit, the cluster's profile there,
+// Settings from all sources, the weakest first: /etc/dtsubmit, the cluster's profile there,
 // ~/.config/dtsubmit and a profile there, the project's .dtsubmit.toml, the job file, SBATCH_*,
-// DTSUBMIT_*, what was typed. Problems of all of them together.
+// DTSUBMIT_*, the command line. Collects the problems of all sources.
 struct Gathered {
-  spec::Layer settings;  // as settle() leaves them
+  spec::Layer settings;  // as merged by settle()
   Diagnostics problems;
-  std::vector<std::string> notes;  // what was not used, and what came from SBATCH_*
+  std::vector<std::string> notes;  // ignored settings, and those taken from SBATCH_*
 };
 
 [[nodiscard]] Gathered gather(const JobOptions& options, const std::vector<std::string>& command);
 
-// By its name.
+// Decides by the file name.
 [[nodiscard]] bool is_job_file(const std::string& word);
 
-// Errc::usage for a word that is no job file.
+// Errc::usage if the word is not a job file.
 [[nodiscard]] Result<void> check_job_file(const std::string& path);
 
-// --save: writes what `settings` ask for as a job file, TOML or JSON by its suffix. Errc::invalid
-// for another suffix, Errc::io where the file exists.
+// --save: writes `settings` as a job file, TOML or JSON depending on its suffix. Errc::invalid for
+// another suffix, Errc::io if the file exists.
 [[nodiscard]] Result<void> save_job_file(const spec::Layer& settings, const std::string& path);
 
 }  // namespace dts::cli

@@ -29,12 +29,12 @@ const char* heading(spec::Group group) {
   return "";
 }
 
-// The job file is in the line of usage, and needs no part of its own.
+// The usage line already shows the job file; it needs no section of its own.
 class UsageSaysEnough : public CLI::Formatter {
   std::string make_positionals(const CLI::App*) const override { return ""; }
 };
 
-// What sbatch takes in place of a name, without listing it in its help.
+// Alternative names that sbatch accepts without listing them in its help.
 constexpr std::pair<std::string_view, std::string_view> k_other_names[] = {
     {"--tasks-per-node", "--ntasks-per-node"}};
 

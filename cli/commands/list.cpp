@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit list: the runs of this user, wherever they are, the newest first.
+// dtsubmit list: this user's runs, wherever they are, the newest first.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_view.hpp"
@@ -54,7 +54,7 @@ Listed collect(const std::string& runs) {
   for (const run::Indexed& entry : entries.value_or(std::vector<run::Indexed>())) {
     if (!seen.insert(entry.folder).second) continue;
     auto run = run::open_run(entry.folder);
-    if (run && launch::is_element(*run)) continue;  // its sweep has a row
+    if (run && launch::is_element(*run)) continue;  // shown in its sweep's row
     if (run)
       listed.runs.push_back(*std::move(run));
     else if (run.error().code == Errc::not_found)
@@ -68,7 +68,7 @@ Listed collect(const std::string& runs) {
   return listed;
 }
 
-// The scheduler, as long as it answers: a controller that is away takes 15 s for each question.
+// Stops querying the scheduler once it does not answer: each attempt costs 15 s.
 class Listing {
  public:
   void ask(Known& known) {

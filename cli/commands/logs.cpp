@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit logs: what a rank or the agent wrote, once or as it grows, across attempts.
+// dtsubmit logs: the output of a rank or the agent, once or as it grows, across attempts.
 #include "cli/commands/command.hpp"
 #include "cli/commands/ending.hpp"
 #include "cli/commands/selection.hpp"
@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds k_poll{300};
 struct LogOptions {
   Selection selection;
   std::string ranks = "0";
-  unsigned attempt = 0;  // 0: the newest, or with -f every one from the newest on
+  unsigned attempt = 0;  // 0: the newest; with -f every one from the newest on
   bool agent = false;
   bool follow = false;
 };
@@ -90,13 +90,13 @@ bool is_over(const run::RunDirectory& run) {
   return run::ends_run(events->back());
 }
 
-// A job that is cancelled while it waits in the queue has no agent to say so: the scheduler is
-// asked, ever less often.
+// A job that is cancelled while pending has no agent to record it: ask the scheduler, at increasing
+// intervals.
 class EndInQueue {
  public:
   explicit EndInQueue(const run::RunDirectory& run) : run_(run) {}
 
-  // True once the job is over for good without an end in the ledger.
+  // True once the job has ended for good without an end in the ledger.
   bool look() {
     if (Clock::now() < next_question_) return false;
     pause_ = std::min(pause_ * 2, k_slowest_question);
@@ -131,14 +131,14 @@ class EndInQueue {
   Clock::time_point next_question_ = Clock::now() + std::chrono::seconds(1);
 };
 
-// A part that was ended for another's sake may begin again, as long as the whole run goes on.
+// A part that was ended because of another part may restart while the whole run continues.
 bool is_over(const run::RunDirectory& run, const run::RunDirectory& whole) {
   if (run.path == whole.path) return is_over(run);
   const auto events = run::read_ledger(run.ledger());
   return (events && run::is_done(*events)) || is_over(whole);
 }
 
-// `whole`: the run that `run` is a part of, or itself.
+// `whole`: the run that contains the part `run`, or `run` itself.
 Result<int> follow(const run::RunDirectory& run,
                    const run::RunDirectory& whole,
                    const LogOptions& options,
@@ -150,7 +150,7 @@ Result<int> follow(const run::RunDirectory& run,
   shown.select(attempt);
   while (true) {
     const bool over =
-        is_over(run, whole);  // looked at before the last copy, so that nothing is missed
+        is_over(run, whole);  // checked before the last copy, so that nothing is missed
     const bool newer = run::latest_attempt(run) > attempt;
     over || newer ? shown.rest() : shown.look();
     if (newer && options.attempt == 0) {
@@ -175,7 +175,7 @@ Result<int> follow(const run::RunDirectory& run,
   }
 }
 
-// What is shown of a composed run: the part that runs, otherwise the last that has.
+// The part of a composed run to show: the running one, otherwise the last that ran.
 run::RunDirectory part_to_show(const run::RunDirectory& whole) {
   run::RunDirectory shown = whole;
   for (const run::PartDirectory& part : run::parts_of(whole)) {
@@ -187,7 +187,7 @@ run::RunDirectory part_to_show(const run::RunDirectory& whole) {
   return shown;
 }
 
-// One part after another, from the first that is not done.
+// Follows the parts in turn, from the first that is not done.
 Result<int> follow_parts(const run::RunDirectory& whole,
                          const LogOptions& options,
                          const run::RankSelection& ranks) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit nodes: the nodes in quarantine, why and how long, and to let one out.
+// dtsubmit nodes: lists quarantined nodes with reason and time left, and releases them.
 #include "cli/commands/command.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"

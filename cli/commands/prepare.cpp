@@ -26,7 +26,7 @@
 namespace dts::cli {
 namespace {
 
-// One without parts has a plan of its own only.
+// A run without parts has only its own plan.
 Result<plan::Composition> plan_of(const Asked& asked, const plan::ClusterView& cluster) {
   Diagnostics problems = asked.problems;
   auto made = spec::is_composed(asked.spec)
@@ -53,7 +53,7 @@ run::Files files_of(const Prepared& prepared, const spec::JobSpec& spec, const p
   return files;
 }
 
-// The elements of an array or a sweep, or what is wrong with them.
+// The elements of an array or a sweep; adds problems if there are any.
 std::optional<sweep::Sweep> sweep_of(Asked& asked, const plan::ClusterView& cluster) {
   spec::JobSpec& spec = asked.spec;
   const auto array = spec.slurm.find("array");
@@ -142,7 +142,7 @@ Result<run::RunDirectory> write_run(const Prepared& prepared) {
 
 Result<plan::ClusterView> view_of(sched::Scheduler& scheduler) {
   plan::ClusterView view;
-  // Both questions at once: each is a round trip to the controller.
+  // Query both in parallel: each is a round trip to the controller.
   auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.partitions(); });
   auto seen_nodes = scheduler.nodes();
   auto seen_partitions = asked.get();

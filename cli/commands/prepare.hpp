@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a spec to a run directory: the steps that `submit` and `run` share before anything is
-// started.
+// Turns a spec into a run directory: the steps that `submit` and `run` share before anything
+// starts.
 #pragma once
 
 #include "cli/commands/job_options.hpp"
@@ -25,16 +25,16 @@ struct Prepared {
   plan::Plan plan;
   std::vector<plan::Plan> parts;  // of its steps or roles
   std::string run_name;
-  std::string runs;               // absolute folder of the run directories
-  script::ScriptContext context;  // of `script`
+  std::string runs;               // absolute path of the folder with run directories
+  script::ScriptContext context;  // for rendering `script`
   std::string script;             // empty without a scheduler
   Source source;
-  std::map<std::string, std::string> versions;  // of what the cluster runs: {"slurm", "22.05.8"}
-  std::optional<sweep::Sweep> sweep;            // of an array or a sweep
+  std::map<std::string, std::string> versions;  // of the cluster's software: {"slurm", "22.05.8"}
+  std::optional<sweep::Sweep> sweep;            // for an array or a sweep
 
   [[nodiscard]] run::RunDirectory directory() const { return {runs + "/" + run_name}; }
 
-  // Of all attempts.
+  // The working folder of all attempts.
   [[nodiscard]] std::string work_folder() const {
     return folder_of_attempts(spec, source, directory());
   }
@@ -42,14 +42,14 @@ struct Prepared {
 
 enum class Destination { this_machine, scheduler };  // only a scheduler needs a script
 
-// `cluster` may be empty (unknown). Nothing is written but notes for the user. Errc::invalid with
-// every problem at once: of what was typed, of the spec and of what the cluster has.
+// `cluster` may be empty (unknown). Writes nothing but notes for the user. Errc::invalid with every
+// problem at once: in the command line, in the spec and in what the cluster offers.
 [[nodiscard]] Result<Prepared> prepare(Asked asked,
                                        Source source,
                                        const plan::ClusterView& cluster,
                                        Destination destination);
 
-// The same problems where the cluster cannot be asked.
+// Reports the same problems if the cluster cannot be queried.
 [[nodiscard]] Result<void> check(const Asked& asked);
 
 // Writes the run directory, not yet durable (see create_run_directory()).

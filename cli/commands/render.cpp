@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit render: the batch script of a job from its template, or any template with values of a
+// dtsubmit render: the batch script of a job from its template, or any template with values from a
 // file.
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit requeue: run a job again from its newest checkpoint, in the same run directory.
+// dtsubmit requeue: restart a job from its newest checkpoint, in the same run directory.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/settle.hpp"
@@ -43,7 +43,7 @@ void print_resumed(const launch::Resumed& resumed, sched::JobId before) {
   fmt::print("follow it: dtsubmit logs -f {}\n", job);
 }
 
-// A run without anything left to do would get a job that ends at once.
+// Requeuing a finished run would start a job that ends at once.
 Result<void> check_unfinished(const run::RunDirectory& run, const std::vector<run::Event>& events) {
   if (!run::is_done(events)) return {};
   return fail(Errc::invalid,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit run: the same job on this machine through mpirun, or on others through ssh, with the
-// same agent and without a scheduler.
+// same agent and no scheduler.
 #include "cli/commands/check_program.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/job_options.hpp"
@@ -28,7 +28,7 @@ struct RunOptions {
   std::string shown = "0";
 };
 
-// A session inside a Slurm job would make mpirun look for that job's nodes.
+// Inside a Slurm job, mpirun would otherwise look for that job's nodes.
 void scrub_own_environment() {
   std::vector<std::string> leaky;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -63,7 +63,7 @@ Result<run::RunDirectory> new_run(const RunOptions& options,
   return run;
 }
 
-// A run with --snapshot continues in its copy.
+// A run with --snapshot works in its copy.
 Result<void> enter_snapshot(const run::RunDirectory& run) {
   if (!exists(run.snapshot())) return {};
   DTS_ASSIGN(const std::string folder, launch::work_folder(run));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit simulate: a month of a cluster's failures in seconds, and what a policy makes of it.
+// dtsubmit simulate: a month of a cluster's failures in seconds, and how a policy copes with it.
 #include "cli/commands/command.hpp"
 #include "cli/commands/counts.hpp"
 #include "cli/commands/simulate_options.hpp"
@@ -14,7 +14,7 @@
 namespace dts::cli {
 namespace {
 
-constexpr std::size_t k_most_policies = 8;  // besides the one given by the options
+constexpr std::size_t k_most_policies = 8;  // in addition to the one given by the options
 
 struct SimulateOptions {
   Typed model;
@@ -24,7 +24,7 @@ struct SimulateOptions {
   bool json = false;
 };
 
-// What to simulate; the first policy is the one that the options describe. Errc::usage with every
+// What to simulate; the first policy is the one given by the options. Errc::usage reports every
 // problem at once.
 Result<Simulation> read(const SimulateOptions& options) {
   Diagnostics problems;

@@ -50,7 +50,7 @@ Result<void> set_time(Seconds& to, Text text) {
   return {};
 }
 
-// "a,b" as its two parts.
+// Splits "a,b" into its two parts.
 Result<std::vector<std::string>> two(Text text, const char* example) {
   auto parts = split(text, ',');
   if (parts.size() != 2)

@@ -31,7 +31,7 @@ Source read_source() {
   return {*std::move(tree), ""};
 }
 
-// Below the tree's folder; empty: `word` names no file there.
+// `word` relative to the tree's folder; empty if it is not a file there.
 std::string path_in_tree(const provenance::SourceTree& tree, const std::string& word) {
   std::error_code failed;
   if (word.empty() || !fs::is_regular_file(word, failed)) return {};
@@ -61,7 +61,7 @@ std::string kernel() {
   return fmt::format("{} {}", name.sysname, name.release);
 }
 
-// What `module load` had loaded (Environment Modules and Lmod, LOADEDMODULES).
+// The modules loaded by `module load` (Environment Modules and Lmod, LOADEDMODULES).
 std::vector<std::string> loaded_modules() {
   std::vector<std::string> modules;
   for (std::string& name : split(getenv_lookup("LOADEDMODULES").value_or(""), ':'))
@@ -99,7 +99,7 @@ std::string folder_of_attempts(const spec::JobSpec& spec,
                                const run::RunDirectory& run) {
   if (!spec.snapshot || !source.tree) return absolute_path(".");
   const std::string folder = run.snapshot() + "/" + source.tree->prefix;
-  return folder.substr(0, folder.size() - 1);  // a prefix ends in a slash, as does none
+  return folder.substr(0, folder.size() - 1);  // drops the trailing slash
 }
 
 Result<void> take_snapshot(const Source& source, const run::RunDirectory& staging) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a job comes from: the git tree of its program, the environment and the versions at its
-// submission, as the run directory keeps them.
+// The origin of a job, as recorded in the run directory: the git tree of its program, and the
+// environment and versions at submission.
 #pragma once
 
 #include "cli/commands/job_options.hpp"
@@ -16,27 +16,27 @@ namespace dts::cli {
 
 struct Source {
   std::optional<provenance::SourceTree> tree;
-  std::string note;  // why git could not be asked; empty: it could, or there is no tree
+  std::string note;  // why git could not be queried; empty: it could, or there is no tree
 };
 
-// Asks git about the working folder, while the caller does something else.
+// Queries git about the working folder in the background.
 [[nodiscard]] std::future<Source> begin_reading_source();
 
-// --snapshot: what of the job would not be in the copy, as problems of it; what it runs beside the
-// copy, as notes.
+// --snapshot: adds what would be missing in the copy as problems, and what runs outside the copy as
+// notes.
 void check_snapshot(Asked& asked, const Source& source);
 
-// The folder of all attempts: the working folder, or with --snapshot its copy in `run`.
+// The folder of all attempts: the working folder, or its copy in `run` with --snapshot.
 [[nodiscard]] std::string folder_of_attempts(const spec::JobSpec& spec,
                                              const Source& source,
                                              const run::RunDirectory& run);
 
-// Copies the tree for --snapshot, to `staging`.
+// Copies the tree to `staging` for --snapshot.
 [[nodiscard]] Result<void> take_snapshot(const Source& source, const run::RunDirectory& staging);
 
 struct Submitted {
   std::string folder;                       // of all attempts
-  const std::vector<std::string>& command;  // as the ranks get it
+  const std::vector<std::string>& command;  // as passed to the ranks
   const std::map<std::string, std::string>& versions;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit status: the attempts of a run, what ended each, and what was lost.
+// dtsubmit status: the attempts of a run, why each ended, and how much was lost.
 #include "cli/commands/command.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 struct StatusOptions {
   Selection selection;
-  std::string metric;  // of a sweep
+  std::string metric;  // for a sweep
   bool json = false;
 };
 
@@ -37,14 +37,14 @@ struct Status {
   run::RunDirectory run;
   run::RunSummary summary;
   run::Goodput goodput;
-  std::string state;           // in the scheduler
-  std::string scheduler;       // its name
-  bool failed = false;         // as the scheduler calls it
-  std::vector<PartRow> parts;  // of a composed run
-  std::string other;           // what is to be said where that is not the run's own word
+  std::string state;           // according to the scheduler
+  std::string scheduler;       // the scheduler's name
+  bool failed = false;         // according to the scheduler
+  std::vector<PartRow> parts;  // for a composed run
+  std::string other;           // a note if the scheduler's record disagrees with the run's own
 };
 
-// What the scheduler says now; empty where there is none or it knows the job no more.
+// The scheduler's current record; empty if there is no scheduler or it no longer knows the job.
 std::optional<sched::JobInfo> scheduler_job(sched::JobId job, std::string& name) {
   if (job.empty()) return std::nullopt;
   const auto scheduler = plugin::load_scheduler();
@@ -64,7 +64,7 @@ run::TimeUse use_of(const Status& status, unsigned attempt) {
   return found == status.goodput.attempts.end() ? run::TimeUse{} : found->second;
 }
 
-// -1 in a document where there is none.
+// -1 in JSON if there is no value.
 template <class Number>
 std::int64_t number_or_none(const std::optional<Number>& number) {
   return number ? static_cast<std::int64_t>(*number) : -1;
@@ -131,8 +131,7 @@ void print_json(const Status& status) {
   fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-// What became of the job. The scheduler calls one that was stopped failed: it has saved, and
-// exits 85.
+// The state of the job. The scheduler calls a stopped job failed, because it exits 85 after saving.
 std::string job_words(const Status& status) {
   const std::vector<run::AttemptSummary>& attempts = status.summary.attempts;
   const bool stopped = !attempts.empty() && is_stop_asked_for(attempts.back()) &&
@@ -167,7 +166,7 @@ void print_heading(const Status& status) {
                "NODES");
 }
 
-// What there is to say of an attempt besides its row, a line each.
+// Additional notes on an attempt, one per line.
 std::vector<std::string> notes_on(const run::AttemptSummary& attempt) {
   std::vector<std::string> notes;
   if (!attempt.detail.empty() && attempt.cause != run::Cause::completed)
@@ -205,7 +204,7 @@ void print_table(const Status& status) {
   print_heading(status);
   for (const run::AttemptSummary& attempt : summary.attempts) print_attempt(status, attempt);
   if (const std::string parts = parts_table(status.parts); !parts.empty())
-    return fmt::print("\n{}", parts);  // steps are theirs
+    return fmt::print("\n{}", parts);  // steps belong to the parts
   fmt::print("\nsteps lost  {}\n",
              summary.steps_lost >= 0 ? std::to_string(summary.steps_lost)
                                      : "unknown: the program reported no steps");
@@ -230,7 +229,7 @@ Result<int> act(const StatusOptions& options) {
   if (job) status.state = in_words(*job);
   if (job) status.failed = job->state == sched::JobState::failed;
   if (job) status.other = words_of_other_state(events, *job, status.scheduler);
-  // A job that is over has no attempt that goes on, whatever its agent had time to write.
+  // An ended job has no running attempt, even if its agent had no time to record the end.
   const bool over = job && sched::is_terminal(job->state) && job->end_time > 0;
   status.goodput = run::account(events,
                                 status.summary,

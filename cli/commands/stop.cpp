@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit stop: have a run save and end; what it saved stays.
+// dtsubmit stop: make a run save and exit.
 #include "cli/commands/command.hpp"
 #include "cli/commands/follow.hpp"
 #include "cli/commands/selection.hpp"
@@ -27,14 +27,14 @@ namespace {
 using launch::StopWay;
 
 constexpr std::chrono::milliseconds k_look{200};
-constexpr std::chrono::seconds k_patience{60};  // with an agent that begins or decides
+constexpr std::chrono::seconds k_patience{60};  // while an agent starts or decides
 
 struct StopOptions {
   Selection selection;
   bool wait = false;
 };
 
-// The first answer of `look`, which gives a way and whatever belongs to it, that is not to wait.
+// Repeats `look`, which returns a way to stop and its data, until the way is not `wait`.
 template <class Look>
 auto look_until_clear(const Look& look) -> decltype(look()) {
   const auto until = std::chrono::steady_clock::now() + k_patience;
@@ -61,7 +61,7 @@ Result<Seen> look_at_job(sched::Scheduler& scheduler, const run::RunDirectory& r
   Seen seen;
   DTS_ASSIGN(seen.job, job_of(run));
   const auto job = scheduler.job(seen.job);
-  // Read after the scheduler's answer: what it says may have made the agent write.
+  // Read after the scheduler's answer, since the agent may write until then.
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
   seen.events = events.size();
   if (!job && job.error().code == Errc::not_found) {

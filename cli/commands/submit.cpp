@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit submit: plan, write the run directory, submit, and perhaps wait.
+// dtsubmit submit: plan, write the run directory, submit, and optionally wait.
 #include "cli/commands/check_program.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/commands/dry_run.hpp"
@@ -55,7 +55,7 @@ void print_note(const Prepared& prepared) {
     tell("{}\n", note);
 }
 
-// The plan's reasons for nodes that the job avoids, or cannot avoid.
+// The plan's reasons for avoiding nodes, or for not being able to.
 std::string exclusion_of(const plan::Plan& plan) {
   std::string lines;
   for (const plan::Reason& reason : plan.reasons)
@@ -101,14 +101,14 @@ sched::Submission submission_of(const Prepared& prepared) {
                                   .parts = prepared.parts});
 }
 
-// --chdir, from here on: relative paths are read from there.
+// Applies --chdir: from here on, relative paths start there.
 void enter_folder(Asked& asked) {
   if (!asked.spec.chdir.empty() && ::chdir(asked.spec.chdir.c_str()) != 0)
     asked.problems.push_back(
         {"--chdir", fmt::format("{}: {}", asked.spec.chdir, std::strerror(errno)), ""});
 }
 
-// --output and --error. The job is there already: what cannot be made is a warning.
+// --output and --error. The job has been submitted by then, so failures are only warnings.
 void link_log(const Prepared& prepared,
               const run::RunDirectory& run,
               const launch::LoggedJob& job) {
@@ -136,7 +136,7 @@ tl::unexpected<Error> not_known(const run::RunDirectory& run) {
                           shell_quote(run.path)));
 }
 
-// The run directory is made durable while the scheduler works on the request: both take
+// Syncs the run directory to disk while the scheduler processes the request: both take
 // milliseconds.
 Result<sched::JobId> submit(sched::Scheduler& scheduler, const Prepared& prepared) {
   DTS_ASSIGN(const run::RunDirectory run, write_run(prepared));
@@ -149,7 +149,7 @@ Result<sched::JobId> submit(sched::Scheduler& scheduler, const Prepared& prepare
   if (job && durable)
     durable = run::append_event(run.ledger(), {.job = **job, .what = run::Submitted{}});
   if (job && durable) return **job;
-  // Nothing is left half done: no job without its directory, and no directory without its job.
+  // Leave nothing half done: no job without its directory, and no directory without its job.
   if (!job || sched::cancel_for_certain(scheduler, **job, patience_with_words())) [[maybe_unused]]
     const auto removed = remove_all(run.path);
   return tl::unexpected<Error>(job ? std::move(durable).error() : job.error());
@@ -160,9 +160,9 @@ struct Site {
   std::string version;  // of the scheduler
 };
 
-// Queries what is available to run on, and checks that the site does not use our exit codes.
+// Queries the available resources, and checks that the site does not use our exit codes.
 Result<Site> look_at_site(sched::Scheduler& scheduler) {
-  // At once: each question is a round trip to the controller.
+  // In parallel: each query is a round trip to the controller.
   auto asked = std::async(std::launch::async, [&scheduler] { return scheduler.config(); });
   auto view = view_of(scheduler);
   DTS_ASSIGN(const sched::ConfigInfo config, asked.get());
@@ -192,7 +192,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   if (scheduler) wait_for_others(**scheduler, asked);
   auto site = scheduler ? look_at_site(**scheduler)
                         : Result<Site>(tl::unexpected<Error>(scheduler.error()));
-  if (!site) DTS_TRY(check(asked));  // the user's own mistakes come first
+  if (!site) DTS_TRY(check(asked));  // report the user's own mistakes first
   if (!site) return tl::unexpected<Error>(std::move(site).error());
   DTS_ASSIGN(Prepared prepared,
              prepare(std::move(asked), source.get(), site->cluster, Destination::scheduler));

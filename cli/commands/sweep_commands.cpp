@@ -104,7 +104,7 @@ void print_view(const SweepView& view) {
                view.metric.lowest ? "lowest" : "highest");
 }
 
-// What the last decision of an element says.
+// Text of the last decision about an element.
 std::string last_words_of(const ElementView& seen) {
   const run::Event* end = run::final_decision(seen.known.events);
   if (end != nullptr) return end->as<run::Decided>()->detail;

@@ -19,7 +19,7 @@
 namespace dts::cli {
 namespace {
 
-// The jobs of an array, and of elements that go on alone.
+// The jobs of an array, and the jobs that continue single elements.
 class ArrayJobs {
  public:
   ArrayJobs(const SweepView& view, std::string& trouble) : array_(view.array), trouble_(trouble) {
@@ -38,7 +38,7 @@ class ArrayJobs {
     for (sched::JobInfo& job : *jobs) take(std::move(job));
   }
 
-  // Fills in what the scheduler says of the element's newest job.
+  // Fills in the scheduler's record of the element's newest job.
   void ask(Known& known, unsigned index) {
     known.no_job = trouble_;
     if (!trouble_.empty() || known.summary.job.empty()) return;
@@ -80,7 +80,7 @@ class ArrayJobs {
   std::unique_ptr<sched::Scheduler> scheduler_;
   std::map<std::string, sched::JobInfo> jobs_;  // by their ids
   std::vector<unsigned> waiting_;               // ascending
-  sched::JobInfo waits_;                        // what is known of all of these
+  sched::JobInfo waits_;                        // the record that all of these share
 };
 
 Result<ElementView> look_at_element(const SweepView& view,
@@ -102,7 +102,7 @@ Result<ElementView> look_at_element(const SweepView& view,
   return seen;
 }
 
-// Of the first metric that any element has.
+// Compares by the first metric that any element has.
 void compare(SweepView& view, const std::vector<std::string>& metrics, const run::Metric& metric) {
   view.metric = metric;
   for (std::size_t i = 0; i < view.elements.size(); ++i)
@@ -110,7 +110,7 @@ void compare(SweepView& view, const std::vector<std::string>& metrics, const run
 }
 
 Standing settled(const ElementView& seen) {
-  // Without a run directory nothing has begun.
+  // Without a run directory, nothing has started.
   if (seen.known.events.empty() && seen.known.job)
     return sched::is_terminal(seen.known.job->state)           ? Standing::stopped
            : seen.known.job->state == sched::JobState::pending ? Standing::pending

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep as its elements are now: one question to the scheduler, and the ledgers of those that
-// have begun.
+// The current state of a sweep's elements: one query to the scheduler, and the ledgers of those
+// that have started.
 #pragma once
 
 #include "cli/output/why.hpp"
@@ -23,31 +23,31 @@ struct ElementView {
   run::RunDirectory run;  // may not exist yet
   Known known;
   Standing standing = Standing::unknown;
-  std::optional<double> number;  // of the metric
+  std::optional<double> number;  // value of the metric
 
-  // Over, for good or not.
+  // Ended, for good or not.
   [[nodiscard]] bool is_over() const;
 };
 
 struct SweepView {
   run::RunDirectory run;
   sweep::Sweep sweep;
-  sched::JobId array{};               // empty: none is known
+  sched::JobId array{};               // empty: unknown
   std::vector<ElementView> elements;  // by ascending index
   run::Metric metric;
-  std::string trouble;  // why the scheduler could not be asked; empty: it was
+  std::string trouble;  // why the scheduler query failed; empty: it succeeded
 
-  // The element with the best number; null: none has one.
+  // The element with the best metric; null if none has one.
   [[nodiscard]] const ElementView* best() const;
 
   // "12 done, 3 running, 5 pending"
   [[nodiscard]] std::string counts() const;
 
-  // Of all of them: running or pending as long as one is, done if all are.
+  // For the whole sweep: running or pending while any element is, done if all are.
   [[nodiscard]] Standing standing() const;
 };
 
-// `metric`: as parse_metric() takes it; empty: the lowest loss, or where there is none the highest
+// `metric`: as parse_metric() takes it; empty: the lowest loss, or if there is none the highest
 // accuracy.
 [[nodiscard]] Result<SweepView> look_at_sweep(const run::RunDirectory& run,
                                               const std::string& metric = {});

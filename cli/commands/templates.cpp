@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t k_most_bytes = std::uint64_t{1} << 20;
 constexpr std::string_view k_ending = ".mustache";
 
-// Those that come first take the place of the others.
+// Earlier folders override later ones.
 std::vector<std::string> template_folders() {
   std::vector<std::string> folders;
   if (const auto user = user_folder()) folders.push_back(*user + "/templates");
@@ -27,7 +27,7 @@ std::string folder_of(const std::string& file) {
   return slash == std::string::npos ? "." : file.substr(0, slash + 1);
 }
 
-// Names of files, not paths: a template cannot reach out of its folders.
+// Only plain file names, not paths: a template cannot reach outside its folders.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
 }

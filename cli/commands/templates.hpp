@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The templates of batch scripts on disk: NAME.mustache in templates/ of the user's folder, then of
-// the site's, then beside the template that a file was named for.
+// Batch script templates on disk: NAME.mustache in templates/ of the user's folder, then of the
+// site's, then next to an explicitly named template file.
 #pragma once
 
 #include "core/script/template/render.hpp"
@@ -11,15 +11,15 @@
 
 namespace dts::cli {
 
-// By name, in this order: `file` itself, if `name` is that; in the folder of `file`; the user's;
-// the site's; nullopt for none of these. Files found by their place must be ours or root's, and
-// written by nobody else. `file` empty: none was named. Thread-safe.
+// Looks up a name in this order: `file` itself, if it has that name; the folder of `file`; the
+// user's; the site's; otherwise nullopt. Files found by their location must belong to us or root
+// and be writable by nobody else. `file` empty: none was named. Thread-safe.
 [[nodiscard]] script::Partials templates_on_disk(const std::string& file);
 
-// True if --template names a file rather than a template: it has a slash, or ends in ".mustache".
+// True if --template names a file and not a template: it contains a slash, or ends in ".mustache".
 [[nodiscard]] bool is_template_file(const std::string& name);
 
-// All names with the place each comes from: a path, or "built in". Sorted.
+// All names with the origin of each: a path, or "built in". Sorted.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> all_templates();
 
 }  // namespace dts::cli

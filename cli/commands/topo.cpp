@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit topo: a node, and what ranks would get of it.
+// dtsubmit topo: shows a node, and what ranks would get on it.
 #include "cli/commands/command.hpp"
 #include "cli/commands/counts.hpp"
 #include "cli/commands/topo_verify.hpp"
@@ -30,7 +30,7 @@
 namespace dts::cli {
 namespace {
 
-constexpr unsigned k_most_ranks = 4'096;  // of one node
+constexpr unsigned k_most_ranks = 4'096;  // per node
 
 struct TopoOptions {
   std::string topology, cpuset, gpus, bind = "auto", svg, emit = "none", color = "auto";
@@ -40,7 +40,7 @@ struct TopoOptions {
   bool json = false;
 };
 
-// Ascending, each once.
+// Ascending, without duplicates.
 std::vector<unsigned> read_list(const char* option,
                                 const std::string& text,
                                 Diagnostics& problems) {
@@ -61,7 +61,7 @@ void check_word(const char* option,
     problems.push_back({option, fmt::format("`{}` is not one of {}", word, join(known, ", "))});
 }
 
-// The part of the node that --cpuset leaves.
+// Restricts the node to --cpuset.
 topo::NodeTopology narrow(const TopoOptions& options,
                           topo::NodeTopology node,
                           Diagnostics& problems) {
@@ -81,7 +81,7 @@ topo::NodeTopology narrow(const TopoOptions& options,
   return part;
 }
 
-// --gpus-per-node: so many of the node's GPUs, the first of their type.
+// --gpus-per-node: the first GPUs of their type, as many as requested.
 std::vector<unsigned> first_gpus(const TopoOptions& options,
                                  const topo::NodeTopology& node,
                                  std::vector<unsigned> gpus,
@@ -127,7 +127,7 @@ std::vector<unsigned> read_gpus(const TopoOptions& options,
   return gpus;
 }
 
-// One rank for each GPU, or for each NUMA node without GPUs.
+// One rank per GPU, or per NUMA node if there are no GPUs.
 unsigned usual_ranks(const topo::NodeTopology& node, const std::vector<unsigned>& gpus) {
   if (!gpus.empty()) return static_cast<unsigned>(gpus.size());
   std::set<unsigned> numas;
@@ -135,7 +135,7 @@ unsigned usual_ranks(const topo::NodeTopology& node, const std::vector<unsigned>
   return static_cast<unsigned>(std::max<std::size_t>(1, numas.size()));
 }
 
-// This machine where no file is named.
+// Loads the file, or this machine if none is named.
 Result<topo::NodeTopology> load(const std::string& file) {
   if (file.empty()) return topo::discover();
   return topo::read_topology(file);
@@ -208,7 +208,7 @@ Result<int> act(const TopoOptions& options) {
   if (!options.svg.empty() && options.svg != "-")
     DTS_TRY(write_file(options.svg, to_svg(report), 0644));
   fmt::print("{}", words_for(options, report));
-  // A launcher's flags are used as they are: what is wrong with them must not be among them.
+  // The flags are passed to a launcher as they are, so warnings must not be mixed in.
   if (options.emit != "none")
     for (const std::string& warning : report.binding.warnings) warn(warning);
   return 0;

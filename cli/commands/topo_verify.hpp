@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit topo --verify: whether a job's ranks are where they were planned to be.
+// dtsubmit topo --verify: checks whether a job's ranks are bound as planned.
 #pragma once
 
 #include "cli/commands/selection.hpp"

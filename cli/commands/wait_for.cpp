@@ -10,7 +10,7 @@
 namespace dts::cli {
 namespace {
 
-// For a job of Slurm that is no run of ours.
+// For a Slurm job that is not one of our runs.
 std::string slurm_condition(spec::After::When when, const std::string& job) {
   switch (when) {
     case spec::After::When::ok:
@@ -39,7 +39,7 @@ void wait_for_others(sched::Scheduler& scheduler, Asked& asked) {
   std::vector<spec::After> ours;
   for (const std::string& text : asked.spec.after) {
     auto after = spec::parse_after(text);
-    if (!after) continue;  // validate() says so
+    if (!after) continue;  // reported by validate()
     const auto run = find({after->run, asked.spec.runs.empty() ? k_default_runs : asked.spec.runs});
     const auto job = sched::JobId::parse(after->run);
     if (run) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --after: from the runs that were named to their run directories and Slurm's dependency.
+// --after: resolves the named runs to their run directories and to a Slurm dependency.
 #pragma once
 
 #include "cli/commands/job_options.hpp"
@@ -9,8 +9,8 @@
 
 namespace dts::cli {
 
-// Replaces each run of --after by its directory, and lets the job wait for their newest jobs. A run
-// that has ended in another way than asked for, or that cannot be found, is a problem.
+// Replaces each run in --after by its directory, and makes the job depend on their newest jobs. A
+// run that has already ended differently than required, or that cannot be found, is a problem.
 void wait_for_others(sched::Scheduler& scheduler, Asked& asked);
 
 }  // namespace dts::cli

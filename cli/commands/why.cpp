@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dtsubmit why: in words, why a run waits, runs or ended, from everything that is known of it.
+// dtsubmit why: explains why a run waits, runs or ended, from everything known about it.
 #include "cli/output/why.hpp"
 
 #include "cli/commands/command.hpp"
@@ -39,7 +39,7 @@ struct WhyOptions {
   bool json = false;
 };
 
-// Whether the job waits for nodes that are away: schedulers do not always say so.
+// Counts whether the job waits for nodes that are down: schedulers do not always report it.
 void count_nodes(sched::Scheduler& scheduler, const run::RunDirectory& run, Known& known) {
   if (known.job->state != sched::JobState::pending || known.job->wait != sched::Wait::nodes) return;
   const auto plan = launch::read_plan(run);
@@ -75,7 +75,7 @@ void ask_scheduler(const run::RunDirectory& run, Known& known) {
   }
 }
 
-// As the run was submitted with; the default where spec.json cannot be read.
+// The policy at submission; the default if spec.json cannot be read.
 run::Policy policy_of(const run::RunDirectory& run) {
   const auto text = read_own_file(run.spec());
   const auto spec = text ? spec::from_json(*text, run.spec()) : Result<spec::JobSpec>{};
@@ -83,7 +83,7 @@ run::Policy policy_of(const run::RunDirectory& run) {
   return run::parse_policy(spec->on).value_or(run::default_policy());
 }
 
-// Of a composed run, the part that ended the attempt, whose newest attempt it was.
+// For a composed run, the part that ended the attempt, and that part's newest attempt.
 std::pair<run::RunDirectory, unsigned> place_of_logs(const run::RunDirectory& run,
                                                      const run::AttemptSummary& attempt) {
   const auto part = attempt.part.empty() ? std::nullopt : run::part_named(run, attempt.part);
@@ -110,7 +110,7 @@ void read_last_words(const run::RunDirectory& run, Known& known) {
   if (!lines.empty()) known.batch_words = {"the batch script", path, std::move(lines)};
 }
 
-// A job id is enough where the run lies in the default place.
+// The job id suffices if the run is in the default folder.
 std::string name_of(const run::RunDirectory& run, const Known& known, const Selection& selection) {
   const bool by_job = !known.summary.job.empty() && selection.runs == Selection{}.runs &&
                       selection.what.find('/') == std::string::npos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The causes of an attempt's end in words, and what a person can do about each. Pure.
+// Texts for the causes of an attempt's end, and advice for each. Pure.
 #pragma once
 
 #include "core/run/event/cause.hpp"
@@ -9,12 +9,12 @@ namespace dts::cli {
 
 struct CauseWords {
   const char* what;    // a clause: "another job got its nodes"
-  const char* advice;  // before the run is continued; empty: nothing. "{job}", "{attempt}", "{run}"
+  const char* advice;  // before continuing the run; empty: none. "{job}", "{attempt}", "{run}"
 };
 
 [[nodiscard]] CauseWords words_of_cause(run::Cause cause);
 
-// True where `dtsubmit stop` ended the attempt, as its ledger says.
+// True if, according to its ledger, the attempt was ended by `dtsubmit stop`.
 [[nodiscard]] bool is_stop_asked_for(const run::AttemptSummary& attempt);
 
 }  // namespace dts::cli

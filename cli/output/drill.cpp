@@ -24,7 +24,7 @@ std::string or_none(const std::string& word) {
   return word.empty() ? "none" : word;
 }
 
-// The files that are kept after a drill that failed on a private cluster.
+// The files kept after a failed drill on a private cluster.
 std::string evidence(const drill::Report& report) {
   std::string text;
   if (report.kept)

@@ -12,10 +12,10 @@ namespace dts::cli {
 // "ok", "FAILED" or "skipped".
 [[nodiscard]] const char* in_a_word(const drill::Report& report);
 
-// One drill, a line for each thing that is known.
+// One drill, with one line per known fact.
 [[nodiscard]] std::string to_text(const drill::Report& report);
 
-// Several, a line each, and what is wrong below.
+// Several drills, one line each, followed by their failures.
 [[nodiscard]] std::string to_table(const std::vector<drill::Report>& reports);
 
 // Schema dtsubmit/drill/1.

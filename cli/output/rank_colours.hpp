@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The colours of ranks: Okabe and Ito's (jfly.uni-koeln.de/color), which people with any of the
-// usual kinds of colour blindness tell apart, ordered so that neighbours differ most, and the wine
-// of Tol's muted scheme (personal.sron.nl/~pault), as eight ranks on a node are usual. There are
-// fewer colours than ranks, so the rank's number is always shown too.
+// Colours of ranks: those of Okabe and Ito (jfly.uni-koeln.de/color), which people with the common
+// kinds of colour blindness can distinguish, ordered for maximum contrast between neighbours, plus
+// the wine of Tol's muted scheme (personal.sron.nl/~pault), as eight ranks per node are common.
+// There are fewer colours than ranks, so the rank's number is always shown too.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@ namespace dts::cli {
 
 struct RankColour {
   const char* rgb;       // "#56b4e9"
-  bool dark;             // letters on it are white, otherwise black
+  bool dark;             // text on it is white, otherwise black
   unsigned xterm_home;   // nearest of xterm's 256 colours
-  unsigned xterm_annex;  // the same hue, legible as letters on black and on white
+  unsigned xterm_annex;  // the same hue, legible as text on black and on white
 };
 
 inline constexpr std::array<RankColour, 8> k_rank_colours{{{"#56b4e9", false, 74, 31},

@@ -15,8 +15,7 @@ namespace dts::cli {
 
 namespace {
 
-// Words of the scheduler, of a file or of a program may be in it; several problems are as many
-// lines.
+// May contain text from the scheduler, a file or a program; several problems are on separate lines.
 std::string shown(const std::string& message) {
   constexpr std::size_t k_longest = 2000;
   std::vector<std::string> lines = split(message, '\n');

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How errors reach a person.
+// Reports errors to the user.
 #pragma once
 
 #include "core/base/result.hpp"
 
 namespace dts::cli {
 
-// "dtsubmit: error: MESSAGE" and "  help: HINT" on standard error. Colour only on a terminal and
-// without NO_COLOR (no-color.org).
+// Prints "dtsubmit: error: MESSAGE" and "  help: HINT" to standard error. Uses colour only on a
+// terminal and without NO_COLOR (no-color.org).
 void report(const Error& error);
 
 // Prints a warning that does not stop a command: "dtsubmit: warning: ..."; nothing if empty.

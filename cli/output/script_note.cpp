@@ -30,7 +30,7 @@ bool begins_as_shell_script(const std::string& text) {
   return false;
 }
 
-// Words that begin a command, by lines and by ; && || | and brackets.
+// The first word of each command; commands are separated by newlines, ; && || | and brackets.
 std::vector<std::string> first_words(const std::string& script) {
   std::vector<std::string> words;
   for (std::string line : split(script, '\n')) {
@@ -45,7 +45,7 @@ std::vector<std::string> first_words(const std::string& script) {
   return words;
 }
 
-// The script that `command` has its shell run; empty: it runs none.
+// The script that the shell in `command` runs; empty if none.
 std::string script_of(const std::vector<std::string>& command, std::string& name) {
   if (command.empty()) return {};
   std::size_t at = 0;

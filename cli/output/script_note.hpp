@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that is a shell script, and what becomes of a stop signal there.
+// Detects a program that is a shell script, which may swallow a stop signal.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace dts::cli {
 
-// True where a shell that runs `script` stays between the rank and its program: it has neither
-// `exec` nor a trap, and is more than one command. Pure.
+// True if a shell that runs `script` stays between the rank and its program: the script has neither
+// `exec` nor a trap, and more than one command. Pure.
 [[nodiscard]] bool keeps_a_shell(const std::string& script);
 
-// A note for the user before a job whose ranks run `command` is submitted; may be empty. Reads the
+// A note for the user before submitting a job whose ranks run `command`; may be empty. Reads the
 // script if the command names one.
 [[nodiscard]] std::string script_note(const std::vector<std::string>& command);
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace reliability;
 
-// A value and its unit as to_text() prints a share: "92.60 %".
+// A share with its unit, as to_text() prints it: "92.60 %".
 std::string percent(double share) {
   return fmt::format("{:.2f} %", share * 100);
 }
@@ -27,7 +27,7 @@ double kokolis(const SimulatedPolicy& policy) {
                       mean_recovery(policy.model));
 }
 
-// The one formula that a person knows from the paper holds where failures are all that happens.
+// The well-known formula from the paper only holds if there are only failures.
 bool only_failures(const Model& model) {
   return model.failures.preemptions_per_day == 0 && model.failures.slow_rate == 0;
 }
@@ -67,7 +67,7 @@ std::string goodput(const SimulatedPolicy& policy) {
   return text + "\n";
 }
 
-// Left, where the time goes; right, what happened. What never did is left out.
+// Left: where the time goes; right: what happened. Omits events that never happened.
 std::string table(const Estimate& e, Seconds wall) {
   std::vector<std::string> left, right;
   for (std::size_t i = 0; i < k_states; ++i) {
@@ -119,7 +119,7 @@ std::string comparison(const std::vector<SimulatedPolicy>& policies) {
   return text;
 }
 
-// To a millionth: below that, the last bits of exp() differ between machines. Infinity becomes
+// Rounds to a millionth: smaller digits depend on the machine's exp() and log(). Infinity becomes
 // null.
 nlohmann::ordered_json rounded(double value) {
   if (!std::isfinite(value)) return nullptr;

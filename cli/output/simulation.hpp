@@ -11,7 +11,7 @@
 
 namespace dts::cli {
 
-// A policy's name as the user wrote it, and what became of the run under it.
+// A policy's name as typed by the user, and the outcome of the run under it.
 struct SimulatedPolicy {
   std::string name;
   reliability::Model model;
@@ -25,7 +25,7 @@ struct Simulation {
   std::vector<SimulatedPolicy> policies;  // the first is the one given by the options
 };
 
-// For people: one screen.
+// Human-readable: one screen.
 [[nodiscard]] std::string to_text(const Simulation& simulation);
 
 // One document, schema dtsubmit/simulate/1: times in seconds, shares from 0 to 1.

@@ -11,7 +11,7 @@ namespace {
 constexpr int k_title_size = 12;
 constexpr int k_title_height = 18;
 
-// XML 1.0, 2.4; control characters have no place in it at all.
+// XML 1.0, 2.4; control characters are not allowed at all.
 std::string escaped(std::string_view words) {
   std::string out;
   for (const char c : words) {

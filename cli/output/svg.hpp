@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drawings of rectangles and text, arranged in rows and columns, as SVG. Pure, and without floating
-// point, so that the same drawing gives the same bytes on every machine.
+// point, so that a drawing gives the same bytes on every machine.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace dts::cli::svg {
 
-inline constexpr int k_padding = 6;  // between a frame and what is in it
+inline constexpr int k_padding = 6;  // between a frame and its contents
 
 // Lengths are in CSS pixels.
 struct Rectangle {
   int x = 0, y = 0, width = 0, height = 0;
-  std::string kind;     // its class in the style sheet
+  std::string kind;     // its CSS class
   std::string tooltip;  // empty: none
-  int radius = 3;       // of its corners
+  int radius = 3;       // of the corners
 };
 
 struct Words {
-  int x = 0, y = 0;  // left end (the middle, if centred) of the base line
-  int size = 12;     // of the font
+  int x = 0, y = 0;  // left end (or middle, if centred) of the baseline
+  int size = 12;     // font size
   bool centred = false;
   std::string kind;
   std::string words;  // UTF-8
@@ -32,21 +32,22 @@ struct Drawing {
   std::vector<Rectangle> rectangles;
   std::vector<Words> words;
 
-  // Copies `other` into this one, its corner at (x, y), and grows to hold it.
+  // Copies `other` into this drawing with its corner at (x, y), and grows to fit.
   void place(const Drawing& other, int x, int y);
 };
 
-// How wide `words` are at most in the fixed-width fonts of the style sheet: 0.62 of the size for
-// each character.
+// Upper bound of the width of `words` in the style sheet's fixed-width fonts: 0.62 of the size per
+// character.
 [[nodiscard]] int width_of(std::string_view words, int size);
 
-// One line of words, as high as the font needs.
+// One line of text, as high as the font needs.
 [[nodiscard]] Drawing line(std::string words, int size, const std::string& kind);
 
 [[nodiscard]] Drawing below(const std::vector<Drawing>& parts, int gap);
 [[nodiscard]] Drawing grid(const std::vector<Drawing>& parts, std::size_t columns, int gap);
 
-// In a rectangle of this kind with a title inside its upper edge; at least as large as asked.
+// Puts a drawing into a rectangle of this kind with a title inside its upper edge; at least as
+// large as requested.
 [[nodiscard]] Drawing framed(const Drawing& inside,
                              const std::string& title,
                              const std::string& kind,
@@ -54,7 +55,7 @@ struct Drawing {
                              int width = 0,
                              int height = 0);
 
-// A whole file. `rules`: its style sheet.
+// A complete file. `rules`: its style sheet.
 [[nodiscard]] std::string document(const Drawing& drawing,
                                    const std::string& title,
                                    const std::string& rules);

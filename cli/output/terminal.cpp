@@ -16,7 +16,7 @@
 namespace dts::cli {
 namespace {
 
-// An empty variable counts as none.
+// An empty variable counts as unset.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";

@@ -32,7 +32,7 @@ std::string escape(const Style& style) {
   return {};
 }
 
-// ASCII for what is not.
+// ASCII replacement for other glyphs.
 char plain_glyph(char32_t glyph) {
   switch (glyph) {
     case U'─':

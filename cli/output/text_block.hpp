@@ -13,12 +13,12 @@ struct Style {
   enum class Tone { plain, bold, faint, home, annex };
 
   Tone tone = Tone::plain;
-  unsigned rank = 0;  // whose colour home and annex are
+  unsigned rank = 0;  // whose colour the tones home and annex take
 
   bool operator==(const Style&) const = default;
 };
 
-// One column of the terminal wide.
+// One terminal column wide.
 struct Cell {
   char32_t glyph = U' ';
   Style style{};
@@ -26,7 +26,7 @@ struct Cell {
 
 using Line = std::vector<Cell>;
 
-// Its lines may differ in length: what is missing is blank.
+// Lines may differ in length: missing cells are blank.
 struct Block {
   std::vector<Line> lines;
 
@@ -35,26 +35,26 @@ struct Block {
   [[nodiscard]] std::size_t height() const { return lines.size(); }
 };
 
-// One line. What is not printable ASCII becomes `?`: names come from files of other people.
+// One line. Anything but printable ASCII becomes `?`: names come from other people's files.
 [[nodiscard]] Block text(std::string_view words, Style style = {});
 
 // One line of these glyphs.
 [[nodiscard]] Block glyphs(std::u32string_view line, Style style = {});
 
-// `right` to the right of `left`, `gap` columns from its longest line.
+// Puts `right` to the right of `left`, `gap` columns from its longest line.
 [[nodiscard]] Block beside(Block left, const Block& right, std::size_t gap = 0);
 [[nodiscard]] Block below(Block upper, const Block& lower);
 
-// In rows of `columns`, all as wide as the widest. `columns` >= 1.
+// Arranges blocks in rows of `columns`, all as wide as the widest. `columns` >= 1.
 [[nodiscard]] Block grid(const std::vector<Block>& blocks, std::size_t columns, std::size_t gap);
 
-// In a box of at least `width` and `height` inside, with a title in its upper edge.
+// Draws a box of at least `width` and `height` inside, with a title in its upper edge.
 [[nodiscard]] Block framed(const Block& inside,
                            std::string_view title,
                            std::size_t width = 0,
                            std::size_t height = 0);
 
-// The number of columns, at most `most`, with which `count` things make even rows.
+// The number of columns, at most `most`, that arranges `count` items in even rows.
 [[nodiscard]] std::size_t even_columns(std::size_t count, std::size_t most);
 
 struct Look {
@@ -62,7 +62,7 @@ struct Look {
   bool utf8 = true;     // otherwise ASCII, with `+`, `-` and `|` for frames
 };
 
-// Lines with a newline each and no blank at their end.
+// Lines that end in a newline, without trailing blanks.
 [[nodiscard]] std::string print(const Block& block, const Look& look);
 
 }  // namespace dts::cli

@@ -11,7 +11,7 @@
 namespace dts::cli {
 namespace {
 
-// Bit i for CPU i, of any length.
+// Hexadecimal mask with bit i for CPU i, of any length.
 std::string mask(const std::vector<unsigned>& cpus) {
   const unsigned highest = cpus.empty() ? 0 : *std::max_element(cpus.begin(), cpus.end());
   std::vector<unsigned> digits(highest / 4 + 1, 0);

@@ -44,7 +44,7 @@ bool are_alike(const ScenePackage& a, const ScenePackage& b) {
                     [](const auto& x, const auto& y) { return are_alike(x, y); });
 }
 
-// Brackets around single cores say nothing.
+// Brackets around single cores carry no information.
 void drop_small_caches(SceneNuma& numa) {
   if (std::any_of(numa.caches.begin(), numa.caches.end(), [](const SceneCache& cache) {
         return cache.cores.size() > 1;
@@ -59,7 +59,7 @@ void drop_small_caches(SceneNuma& numa) {
   numa.caches = std::move(caches);
 }
 
-// All of a run's NUMA nodes as one.
+// Merges the NUMA nodes of a run of packages into one.
 ScenePackage merge(const std::vector<ScenePackage>& packages, std::size_t first, std::size_t end) {
   ScenePackage one;
   SceneNuma all;

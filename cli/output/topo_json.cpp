@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node and its ranks for programs.
+// A node and its ranks as JSON.
 #include "cli/output/topo_report.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/plan/cores/fabric.hpp"
@@ -19,7 +19,7 @@ ordered_json or_null(const std::optional<unsigned>& index) {
   return index ? ordered_json(*index) : ordered_json(nullptr);
 }
 
-// Linux's number of a NUMA node.
+// Linux's number for a NUMA node.
 ordered_json numa_or_null(const topo::NodeTopology& node, const std::optional<unsigned>& numa) {
   return numa ? ordered_json(topo::os_number(node, *numa)) : ordered_json(nullptr);
 }
@@ -96,7 +96,7 @@ ordered_json node_entry(const topo::NodeTopology& node) {
           {"doubts", node.doubts}};
 }
 
-// To a millionth: below that, the order of additions shows.
+// Rounded to a millionth: smaller digits depend on the order of additions.
 ordered_json score_entry(const plan::BindingScore& score) {
   ordered_json entry;
   for (const Metric& metric : metrics()) {

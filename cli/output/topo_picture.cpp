@@ -13,21 +13,21 @@ namespace {
 
 using Tone = Style::Tone;
 
-constexpr std::size_t k_tall = 40;  // lines; higher pictures are drawn with runs if that helps
+constexpr std::size_t k_tall = 40;  // lines; taller pictures are drawn with runs if that helps
 
 // How the boxes of one picture are arranged.
 struct Arrangement {
-  std::size_t packages = 1;  // beside each other
-  std::size_t numas = 1;     // of a package beside each other
-  bool runs = false;         // of cores, instead of a cell each
-  bool addresses = true;     // of devices on PCI
+  std::size_t packages = 1;  // side by side
+  std::size_t numas = 1;     // of a package, side by side
+  bool runs = false;         // of cores, instead of one cell each
+  bool addresses = true;     // PCI addresses of devices
 };
 
 // Settings shared by all boxes of a picture.
 struct Measures {
   std::size_t digits = 1;  // of the highest CPU
   std::size_t cell = 3;    // columns of a core
-  std::size_t kind = 0;    // of the longest name of a kind; 0: cores are all alike
+  std::size_t kind = 0;    // of the longest name of a kind; 0: all cores are alike
 };
 
 Style style_of(const Use& use) {
@@ -83,13 +83,13 @@ class Painter {
   }
 
  private:
-  // The columns inside each of `count` boxes that stand beside each other.
+  // The inner width of each of `count` boxes placed side by side.
   static std::size_t inside(std::size_t columns, std::size_t count) {
     const std::size_t share = (columns + 1) / count;
     return share < 4 ? 1 : share - 3;
   }
 
-  // Boxes of one size; only boxes that stand next to each other must have the same height.
+  // Boxes of equal width; only adjacent ones need the same height.
   static Block boxes(std::vector<Block> blocks,
                      const std::vector<std::string>& titles,
                      std::size_t columns,
@@ -134,7 +134,7 @@ class Painter {
     return below(std::move(all), devices(numa.devices, columns));
   }
 
-  // Each line begins with the number of its first CPU.
+  // Each line starts with the number of its first CPU.
   [[nodiscard]] Block cells(const SceneCache& cache, std::size_t columns) const {
     const std::size_t frame = margin(cache, 0).width() + 2;
     const std::size_t room = columns > frame ? (columns - frame) / measures_.cell : 1;
@@ -157,7 +157,7 @@ class Painter {
     return text(fmt::format("{:<{}}{:>{}}", cache.kind, width, pu, measures_.digits));
   }
 
-  // A line of the bracket around the cores of an L3.
+  // One line of the bracket around the cores of an L3.
   [[nodiscard]] Block edge(const SceneCache& cache,
                            std::size_t row,
                            std::size_t rows,
@@ -173,7 +173,7 @@ class Painter {
     return text(fmt::format("{:^{}}", mark(use), measures_.cell), style_of(use));
   }
 
-  // "0-15 r3", a line for each run of cores that are used in the same way.
+  // "0-15 r3", one line per run of cores used in the same way.
   [[nodiscard]] Block runs(const SceneCache& cache) const {
     Block all;
     for (std::size_t first = 0, end = 0; first < cache.cores.size(); first = end) {
@@ -215,8 +215,8 @@ class Painter {
   const Arrangement& arrangement_;
 };
 
-// The lowest picture that is not wider than `columns`; among equals, one with addresses, then one
-// with fewer boxes in a row. Nothing if there is none.
+// The lowest picture no wider than `columns`; ties prefer one with addresses, then one with fewer
+// boxes per row. nullopt if none fits.
 std::optional<Block> lowest(const Scene& scene,
                             const Measures& measures,
                             std::size_t columns,
@@ -243,7 +243,7 @@ Block draw(const Scene& scene, std::size_t columns) {
   auto shorter = lowest(scene, measures, columns, true);
   if (shorter && (!best || shorter->height() < best->height())) best = std::move(shorter);
   if (best) return *best;
-  // No picture is narrow enough: print complete lines beyond the right edge.
+  // No picture is narrow enough: print complete lines past the right edge.
   return Painter(scene, measures, {1, 1, false, false}).paint(columns);
 }
 

@@ -43,7 +43,7 @@ std::string nic_names(const TopoReport& report, const RankBinding& rank) {
   return or_dash(join(names, ","));
 }
 
-// The path to each adapter, in their order; only one if all are equal.
+// The path to each adapter, in order; only one if all are equal.
 std::string paths_of(const TopoReport& report, const RankBinding& rank) {
   std::vector<std::string> paths;
   for (const unsigned nic : rank.nics)
@@ -53,7 +53,7 @@ std::string paths_of(const TopoReport& report, const RankBinding& rank) {
   return or_dash(join(paths, ","));
 }
 
-// Means over `cores` and the rank's GPUs.
+// Averages over `cores` and the rank's GPUs.
 double distance_of(const TopoReport& report,
                    const RankBinding& rank,
                    const std::vector<unsigned>& cores) {

@@ -16,40 +16,40 @@ struct PolicyScore {
   plan::BindingScore score;
 };
 
-// A node, what its ranks get there, and what they would get otherwise.
+// A node, its ranks' bindings, and the alternatives.
 struct TopoReport {
   std::string machine;  // "this machine", or the file it was read from
   std::string policy;   // its name: "auto", "map"
-  std::string bind;     // the same as the user wrote it: "map:0-3;4-7"
+  std::string bind;     // as the user typed it: "map:0-3;4-7"
   topo::NodeTopology node;
-  std::vector<unsigned> gpus;  // of the job, as BindRequest::gpus
+  std::vector<unsigned> gpus;  // of the job, as in BindRequest::gpus
   plan::NodeBinding binding;
-  std::vector<PolicyScore> policies;  // to compare with, the one in use among them
+  std::vector<PolicyScore> policies;  // for comparison, including the one in use
 };
 
-// One number of a score.
+// One component of a score.
 struct Metric {
   const char* key;    // in JSON
-  const char* words;  // for people
+  const char* words;  // for the user
   double (*of)(const plan::BindingScore&);
-  bool whole;  // a count, else a mean
+  bool whole;  // a count, otherwise a mean
 };
 
-// In the order in which `auto` optimizes them.
+// In the order in which `auto` optimises them.
 [[nodiscard]] const std::vector<Metric>& metrics();
 
 // "3", or "0.50" for a mean.
 [[nodiscard]] std::string in_words(const Metric& metric, const plan::BindingScore& score);
 
-// Whether any of them is not 0.
+// Whether any of them is nonzero.
 [[nodiscard]] bool is_telling(const Metric& metric, const std::vector<PolicyScore>& scores);
 
-// A rank in words for tables.
+// A rank's row in the tables.
 struct RankRow {
   std::string rank, home, annex, gpus, nic;  // CPUs as lists, "-" for none
-  // Of `home` and, where it differs, of all its cores: "0.00 (all 0.50)"
+  // Of `home` and, if different, of all its cores: "0.00 (all 0.50)"
   std::string distance;
-  std::string path;  // topo::Path to each adapter, once where all are alike; "-" without one
+  std::string path;  // topo::Path to each adapter, only one if all are equal; "-" for none
 };
 
 [[nodiscard]] std::vector<RankRow> rank_rows(const TopoReport& report);
@@ -63,14 +63,14 @@ struct RankRow {
 // In lines of at most `width` columns, broken at blanks.
 [[nodiscard]] std::vector<std::string> wrapped(const std::string& words, std::size_t width);
 
-// A list in lines of at most `width` columns, broken after commas; within an entry only where that
-// is longer than a line.
+// A list in lines of at most `width` columns, broken after commas; within an entry only if it is
+// longer than a line.
 [[nodiscard]] std::vector<std::string> wrapped_list(const std::string& list, std::size_t width);
 
-// Lists that are wider than the table: in lines of their own column, or for programs in one line.
+// Lists wider than the table: wrapped inside their column, or kept in one line for programs.
 enum class Lists { wrapped, whole };
 
-// For a terminal of this many columns: the picture, the ranks, reasons and warnings, the scores.
+// For a terminal of this many columns: picture, ranks, reasons, warnings, and scores.
 [[nodiscard]] std::string to_text(const TopoReport& report,
                                   std::size_t columns,
                                   const Look& look,
@@ -79,8 +79,8 @@ enum class Lists { wrapped, whole };
 // One document, schema dtsubmit/topo/1.
 [[nodiscard]] std::string to_json(const TopoReport& report);
 
-// A picture of its own (SVG 1.1 with the style rules of CSS 2.1, dark where the viewer's colour
-// scheme is), with tooltips. The same bytes for the same report; at most 1600 wide.
+// A standalone picture (SVG 1.1 with the style rules of CSS 2.1, dark if the viewer's colour scheme
+// is), with tooltips. The same bytes for the same report; at most 1600 wide.
 [[nodiscard]] std::string to_svg(const TopoReport& report);
 
 }  // namespace dts::cli

@@ -22,7 +22,7 @@ using topo::Device;
 using topo::NodeTopology;
 using topo::NumaNode;
 
-// The uses of `items` things, of which each rank has those of `lists`.
+// How `items` things are used, given each rank's `lists`.
 std::vector<Use> uses_of(const plan::NodeBinding& binding,
                          std::size_t items,
                          std::initializer_list<std::vector<unsigned> plan::RankBinding::*> lists) {
@@ -49,14 +49,13 @@ std::string in_words(const Core& core, const Use& use) {
                              use.annex ? "annex" : "home");
 }
 
-// A core with what decides where it is drawn.
+// A core with the properties that decide where it is drawn.
 struct Placed {
   const Core* core;
   Use use;
 };
 
-// In the order of packages, NUMA nodes as Linux counts them, L3s and kinds; closed ones between the
-// others.
+// Ordered by package, NUMA node (Linux's number), L3 and kind, with closed cores in between.
 std::vector<Placed> all_cores(const NodeTopology& node, const plan::NodeBinding& binding) {
   std::vector<Use> uses =
       uses_of(binding, node.cores.size(), {&plan::RankBinding::home, &plan::RankBinding::annex});
@@ -81,7 +80,7 @@ std::vector<Placed> all_cores(const NodeTopology& node, const plan::NodeBinding&
 // Properties of all cores together.
 struct Habit {
   bool several_l3 = false;
-  std::vector<std::string> kinds;  // names by number; empty: there is only one kind
+  std::vector<std::string> kinds;  // names by number; empty if there is only one kind
 
   explicit Habit(const std::vector<Placed>& cores) {
     std::set<std::optional<unsigned>> l3;
@@ -116,7 +115,7 @@ void add_core(ScenePackage& package, const Placed& placed, const Habit& habit) {
                                  in_words(core, placed.use)});
 }
 
-// The place where a device, or memory without cores, is drawn.
+// Where to draw a device, or memory without cores.
 struct Spot {
   ScenePackage* package = nullptr;
   SceneNuma* numa = nullptr;
@@ -178,7 +177,7 @@ void add_devices(Scene& scene,
   });
 }
 
-// Runs of NUMA nodes of equal size, whose indices are `indices`.
+// Runs of NUMA nodes with equal memory, given by `indices`.
 std::vector<std::string> memory_lines(const std::vector<unsigned>& indices,
                                       const std::vector<NumaNode>& numas) {
   std::vector<std::string> lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node and its ranks as a picture.
+// A node and its ranks as an SVG picture.
 #include "cli/output/rank_colours.hpp"
 #include "cli/output/topo_report.hpp"
 #include "cli/output/topo_svg_node.hpp"
@@ -16,9 +16,9 @@ using Row = std::vector<std::string>;
 
 constexpr int k_widest = 1600;
 constexpr int k_margin = 20;
-constexpr int k_least = 760;  // of the tables, with sentences wrapped to it
+constexpr int k_least = 760;  // width of the tables; sentences are wrapped to it
 constexpr std::size_t k_most_rows = 64;
-constexpr std::size_t k_most_characters = 36;  // of a list in a line of a table
+constexpr std::size_t k_most_characters = 36;  // of a list in one table line
 
 std::string style_sheet() {
   std::string rules =
@@ -40,7 +40,7 @@ std::string style_sheet() {
          "fill:#16191d;stroke:#e6e6e6}}\n";
 }
 
-// The first row is the head. Columns of numbers are not aligned at the right: they are few.
+// The first row is the head. Numeric columns are not right-aligned: they are few.
 Drawing table(const std::vector<Row>& rows) {
   Drawing all;
   int x = 0;
@@ -55,7 +55,7 @@ Drawing table(const std::vector<Row>& rows) {
   return all;
 }
 
-// As many rows as the longest list has lines.
+// Adds as many rows as the longest list has lines.
 void add_row(std::vector<Row>& rows, const RankRow& rank) {
   std::vector<Row> columns{{""}};
   for (const std::string* list : {&rank.home, &rank.annex, &rank.gpus, &rank.nic})
@@ -146,7 +146,7 @@ std::string to_svg(const TopoReport& report) {
   const Scene scene = make_scene(report.node, report.gpus, report.binding);
   const Drawing node = draw_node(scene, k_widest - 2 * k_margin);
   const Drawing ranks = ranks_table(report), scores = scores_drawing(report);
-  // The tables stand side by side if there is room.
+  // The tables go side by side if there is room.
   const bool wide = ranks.width + 3 * k_margin + scores.width <= k_widest;
   Drawing tables = ranks;
   if (wide)

@@ -17,12 +17,12 @@ using svg::Drawing;
 
 constexpr int k_gap = 6;
 constexpr int k_core_height = 30;
-constexpr int k_usual = 1100;  // the width of what is below the node
+constexpr int k_usual = 1100;  // the width of the content below the node
 constexpr int k_letters = 12, k_small_letters = 8;
 
 // How the boxes of one picture are arranged.
 struct NodeArrangement {
-  std::size_t packages = 1, numas = 1, caches = 1, cores = 4;  // beside each other
+  std::size_t packages = 1, numas = 1, caches = 1, cores = 4;  // side by side
 };
 
 class NodePainter {
@@ -54,7 +54,7 @@ class NodePainter {
         extend(largest, drawings.back());
       }
     }
-    if (arrangement_.numas == 1)  // as wide as what is below them
+    if (arrangement_.numas == 1)  // as wide as the lines below them
       for (const ScenePackage& package : scene_.packages)
         for (const std::string& line : package.memory)
           largest.width =
@@ -81,7 +81,7 @@ class NodePainter {
     drawing.height = std::max(drawing.height, other.height);
   }
 
-  // Framed, all of one size that is at least `largest`'s.
+  // Frames boxes, all of one size, at least that of `largest`.
   static Drawing boxes(std::vector<Drawing> drawings,
                        const std::vector<std::string>& titles,
                        const char* kind,
@@ -107,7 +107,7 @@ class NodePainter {
     std::vector<Drawing> caches;
     for (const SceneCache& cache : numa.caches) caches.push_back(paint(cache));
     const Drawing cores = svg::grid(caches, arrangement_.caches, k_gap);
-    const int two = 2 * device_width_ + k_gap;  // rather a wider box than a tower of devices
+    const int two = 2 * device_width_ + k_gap;  // prefer a wider box to a tower of devices
     const int room = numa.devices.size() > 2 ? std::max(cores.width, two) : cores.width;
     return svg::below({cores, devices(numa.devices, room)}, k_gap);
   }
@@ -162,7 +162,7 @@ class NodePainter {
   int core_width_ = 0, device_width_ = 0;
 };
 
-// 1, 2, 4, ... and `most`.
+// 1, 2, 4, ... up to and including `most`.
 std::vector<std::size_t> doubled(std::size_t most) {
   std::vector<std::size_t> numbers;
   for (std::size_t i = 1; i < most; i *= 2) numbers.push_back(i);
@@ -207,7 +207,7 @@ Paint paint_of(const Use& use) {
 
 namespace {
 
-// The most of a kind that anything of the next larger kind has.
+// The largest number of each kind within one parent.
 struct Most {
   std::size_t numas = 1, caches = 1, cores = 1;
 };
@@ -225,7 +225,7 @@ Most most_of(const Scene& scene) {
   return most;
 }
 
-// All that are worth a try.
+// All arrangements worth trying.
 std::vector<NodeArrangement> arrangements(const Scene& scene) {
   const Most most = most_of(scene);
   std::vector<NodeArrangement> all;

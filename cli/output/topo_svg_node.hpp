@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node drawn for SVG. Pure.
+// Draws a node as SVG. Pure.
 #pragma once
 
 #include "cli/output/svg.hpp"
@@ -7,17 +7,17 @@
 
 namespace dts::cli {
 
-// Packages as boxes, NUMA nodes and L3s in them, cores and devices as small boxes with the mark of
-// their ranks. Of the arrangements that are at most `widest` pixels wide the one that is nearest to
-// a page on its side.
+// Packages as boxes, containing NUMA nodes and L3s, with cores and devices as small boxes marked by
+// their ranks. Chooses, among arrangements at most `widest` pixels wide, the one closest to a
+// landscape page.
 [[nodiscard]] svg::Drawing draw_node(const Scene& scene, int widest);
 
-// The style sheet's classes for what a rank has.
+// CSS classes for what a rank has.
 [[nodiscard]] std::string home_kind(unsigned rank);
 [[nodiscard]] std::string annex_kind(unsigned rank);
 
-// A box with words in its middle: a line, and below it a small one unless that is empty. `ink`: the
-// class of the words.
+// A box with centred text: one line, and a smaller one below unless it is empty. `ink`: the class
+// of the text.
 [[nodiscard]] svg::Drawing cell(int width,
                                 int height,
                                 const std::string& kind,
@@ -26,7 +26,7 @@ namespace dts::cli {
                                 const std::string& below,
                                 const std::string& tooltip);
 
-// Classes of a box and of the letters in it.
+// Classes of a box and of its text.
 struct Paint {
   std::string kind, ink;
 };

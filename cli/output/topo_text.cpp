@@ -15,11 +15,11 @@ namespace {
 using Tone = Style::Tone;
 using Row = std::vector<std::string>;
 
-// The columns of CPUs, GPUs, adapters and paths, in the order in which they become narrower.
+// Columns of CPUs, GPUs, adapters and paths, in the order in which they are narrowed.
 constexpr std::array<std::size_t, 5> k_lists{2, 1, 4, 6, 3};
 constexpr std::size_t k_column_gap = 2;
 
-// The widths of the columns of a table, those of lists so that a line fits if it can.
+// Column widths of a table; lists are narrowed so that a line fits if possible.
 std::vector<std::size_t> widths_of(const std::vector<Row>& rows, std::size_t columns) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const Row& row : rows)
@@ -36,7 +36,7 @@ std::vector<std::size_t> widths_of(const std::vector<Row>& rows, std::size_t col
   return widths;
 }
 
-// A row in as many lines as its longest list has.
+// A row, with as many lines as its longest list.
 Block paint(const Row& row, const std::vector<std::size_t>& widths, Style number, Style rest) {
   std::vector<Block> cells{text(fmt::format("{:>{}}", row[0], widths[0]), number)};
   for (std::size_t k = 1; k < row.size(); ++k) {
@@ -63,7 +63,7 @@ Block ranks_table(const TopoReport& report, std::size_t columns) {
   return table;
 }
 
-// The scores side by side; what is nowhere but 0 is left out.
+// Scores side by side; omits those that are 0 everywhere.
 Block scores_table(const TopoReport& report) {
   std::vector<PolicyScore> scores = report.policies;
   scores.push_back({"bound", report.binding.bound});

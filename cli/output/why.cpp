@@ -59,7 +59,7 @@ void explain_end(const Known& known, const Event& end, Why& why) {
                                    decided.exit_code.value_or(-1),
                                    cause ? what_ended(*attempt, *cause) : "it could not go on",
                                    attempt != nullptr ? first_failed(*attempt) : ""));
-  // Below it is cut, and what to write instead stands there.
+  // The output below truncates the detail, which says what to write instead.
   if (cause == run::Cause::second_launcher && attempt != nullptr)
     why.answer.push_back(fmt::format("Found: {}.", attempt->detail));
   if (!decided.detail.empty())

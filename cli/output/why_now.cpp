@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of a job that waits or runs.
+// Explains a job that is pending or running.
 #include "cli/output/cause_words.hpp"
 #include "cli/output/end_words.hpp"
 #include "cli/output/why_words.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `dtsubmit why` as one screen and as JSON.
+// Renders the answer of `dtsubmit why` as one screen and as JSON.
 #include "cli/output/why.hpp"
 #include "core/base/text/utf8.hpp"
 
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t k_most_attempts = 4;
 constexpr std::size_t k_most_lines = 10;
-constexpr std::size_t k_most_slow = 3;  // ranks of an attempt
-constexpr std::size_t k_longest = 160;  // of a line that somebody else wrote
+constexpr std::size_t k_most_slow = 3;  // ranks per attempt
+constexpr std::size_t k_longest = 160;  // of a line from an external source
 
 std::string shown(const std::string& line) {
   return printable(line, k_longest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of sentences that explain() is made of, and what they are about. Pure.
+// The building blocks of explain()'s sentences. Pure.
 #pragma once
 
 #include "cli/output/why.hpp"
@@ -14,7 +14,7 @@ namespace dts::cli::why_words {
 using run::AttemptSummary;
 using run::Event;
 
-// The last event of one of these types; null: none.
+// The last event of one of these types; null if there is none.
 template <class... Types>
 const Event* last_of(const std::vector<Event>& events) {
   const auto found = std::find_if(
@@ -51,7 +51,7 @@ const Event* last_of(const std::vector<Event>& events) {
 
 [[nodiscard]] std::string steps_of(const AttemptSummary& attempt);
 
-// The words of its cause. A signal from outside is the user's own after `dtsubmit stop`.
+// Why the attempt ended. After `dtsubmit stop`, an external signal counts as the user's own.
 [[nodiscard]] std::string what_ended(const AttemptSummary& attempt, run::Cause cause);
 
 [[nodiscard]] AttemptWhy told_of(const AttemptSummary& attempt);
@@ -61,7 +61,7 @@ const Event* last_of(const std::vector<Event>& events) {
 
 [[nodiscard]] std::string progress_of(const Known& known, const AttemptSummary& attempt);
 
-// What stands there while a job waits in the queue, and while its program runs.
+// Explains a job that is pending, and one whose program runs.
 void explain_pending(const Known& known, Why& why);
 void explain_running(const Known& known, Why& why);
 
