@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm/array_tasks.hpp"
 
-// Exported by every libslurm that has arrays, but not in its header. Weak, in case that one does
-// without: the record is then taken for all its tasks.
+// Exported by every libslurm that has arrays, but not declared in its header. Weak, in case one
+// lacks it: a record is then assumed to cover all its tasks.
 extern "C" {
 [[gnu::weak]] int slurm_bit_test(bitstr_t* bits, bitoff_t bit);
 [[gnu::weak]] bitoff_t slurm_bit_size(bitstr_t* bits);

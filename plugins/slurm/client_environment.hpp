@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variables that sbatch, not the controller, puts into a job's environment.
+// The variables that sbatch, not the controller, adds to a job's environment.
 #pragma once
 
 #include <slurm/slurm.h>

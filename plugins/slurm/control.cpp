@@ -13,8 +13,8 @@
 namespace slurm_plugin {
 namespace {
 
-// The outcome of an order whose libslurm call gave `status`; `fine` lists error numbers that mean
-// that the job is already in the requested state.
+// Outcome of an order whose libslurm call returned `status`; `fine` lists the error numbers for a
+// job already in the requested state.
 Outcome<json> outcome_of(int status, const json& request, std::initializer_list<int> fine) {
   if (status == SLURM_SUCCESS) return json::object();
   // slurm_requeue returns the number itself, the others return -1 and set errno.
@@ -24,8 +24,8 @@ Outcome<json> outcome_of(int status, const json& request, std::initializer_list<
   return failed_slurm(number, named_job(request));
 }
 
-// Identified by its text: the number of an array's last task is also that of the whole array, which
-// slurm_kill_job() would not reach.
+// Identifies the job by its text: the number of an array's last task is also that of the whole
+// array, which slurm_kill_job() would not reach.
 Outcome<json> send_signal(const json& request,
                           std::uint16_t signal,
                           std::uint16_t flags,
@@ -45,7 +45,7 @@ Outcome<json> requeue(const json& request) {
   const auto id = job_number(request);
   if (!id) return tl::unexpected<Failure>(id.error());
   std::string text = request.at("id").get<std::string>();
-  job_array_resp_msg_t* answers = nullptr;  // one for each task that was not requeued
+  job_array_resp_msg_t* answers = nullptr;  // one for each task not requeued
   const bool plain = !parse_job_name(text)->task && !parse_job_name(text)->component;
   const int status = plain ? slurm_requeue(*id, 0) : slurm_requeue2(text.data(), 0, &answers);
   if (answers != nullptr) slurm_free_job_array_resp(answers);
@@ -68,7 +68,7 @@ Outcome<json> exclude(const json& request) {
   std::string text = request.at("id").get<std::string>();
   update.job_id_str = text.data();
   update.exc_nodes = nodes.data();
-  job_array_resp_msg_t* answers = nullptr;  // one for each task that was not changed
+  job_array_resp_msg_t* answers = nullptr;  // one for each task not changed
   const int status = slurm_update_job2(&update, &answers);
   if (answers != nullptr) slurm_free_job_array_resp(answers);
   return outcome_of(status, request, {});

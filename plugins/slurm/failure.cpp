@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table from Slurm's error numbers (slurm_errno.h) to ours.
+// The single table that maps Slurm's error numbers (slurm_errno.h) to ours.
 #include "plugins/slurm/failure.hpp"
 
 #include <slurm/slurm_errno.h>
@@ -21,7 +21,7 @@ constexpr const char* k_down =
     "is slurmctld running? `scontrol ping` shows it; try again once it answers";
 constexpr const char* k_auth = "is munge running here, with the cluster's key? `munge -n` shows it";
 
-// The first row that includes the number applies.
+// The first row whose range includes the number applies.
 constexpr Meaning k_meanings[] = {
     {EAGAIN, EAGAIN, "unreachable", "Slurm is busy: try again in a moment"},
     {1, 999, "unreachable", k_down},  // the system's own errno values: sockets

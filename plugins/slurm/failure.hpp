@@ -34,8 +34,8 @@ using Outcome = tl::expected<T, Failure>;
 // The same for a given error number.
 [[nodiscard]] tl::unexpected<Failure> failed_slurm(int number, const std::string& what);
 
-// The same for what one of Slurm's commands printed: by slurm_strerror()'s words in it, otherwise
-// "rejected".
+// The same for the output of one of Slurm's commands: recognised by slurm_strerror()'s text in it,
+// otherwise "rejected".
 [[nodiscard]] tl::unexpected<Failure> failed_command(const std::string& message);
 
 }  // namespace slurm_plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job ids: texts outside, numbers in libslurm.
+// Job ids are text in our interface and numbers in libslurm.
 #pragma once
 
 #include "plugins/slurm/failure.hpp"
@@ -18,10 +18,10 @@ struct JobName {
   std::optional<std::uint32_t> component{};
 };
 
-// nullopt if Slurm has no such ids. Pure.
+// nullopt if it is not a Slurm job id. Pure.
 [[nodiscard]] std::optional<JobName> parse_job_name(std::string_view text);
 
-// The number for the request's "id" in libslurm's calls. A task or component costs one query to the
+// The number for libslurm calls of the request's "id". A task or component costs one query to the
 // controller. Failures: invalid, naming the id, if it is not one of Slurm's; not_found if the job
 // has no such task or component.
 [[nodiscard]] Outcome<std::uint32_t> job_number(const json& request);

@@ -101,7 +101,7 @@ constexpr Row k_rows[] = {
     {"OutOfMemory", "it ran out of memory"},
 };
 
-// What a limit counts, by a word in its name; longer names first.
+// What a limit counts, by a keyword in its name; longer names first.
 constexpr std::array<std::pair<std::string_view, const char*>, 17> k_resources{{
     {"SubmitJob", "submitted jobs"},
     {"WallDuration", "run time"},
@@ -132,7 +132,7 @@ const char* resource_of(std::string_view limit) {
   return nullptr;
 }
 
-// The names of limits are made of parts: QOS|Assoc, Grp|Max|Min, a resource, [Run]Minutes,
+// Names of limits consist of parts: QOS|Assoc, Grp|Max|Min, a resource, [Run]Minutes,
 // PerJob|PerNode|PerUser|PerAccount.
 std::optional<JobWords> words_of_limit(std::string_view reason) {
   const bool qos = reason.starts_with("QOS");
@@ -220,7 +220,7 @@ bool mentions(const std::string& text, std::initializer_list<std::string_view> w
       words.begin(), words.end(), [&](std::string_view word) { return has(text, word); });
 }
 
-// What to do about a waiting job. If nodes are down or drained, no shorter job will start on them.
+// Advice for a pending job. If nodes are down or drained, no shorter job will start on them.
 std::string advice_on(const JobRecord& job, const std::string& advice) {
   const std::string& said = job.description;
   if (mentions(said, {"UnavailableNodes", "DOWN", "DRAIN", "down", "drain"})) return k_nodes_away;

@@ -10,14 +10,14 @@
 
 namespace slurm_plugin {
 
-// Each a clause without a full stop: "it is next, and waits for nodes to become free". `advice` may
-// contain "{job}" for the job's id; empty if there is nothing to do but wait.
+// Each is a clause without a full stop: "it is next, and waits for nodes to become free". `advice`
+// may contain "{job}" for the job's id; empty if the user can only wait.
 struct JobWords {
   std::string why;
   std::string advice;
 };
 
-// The input from which the sentences are made.
+// The record from which the sentences are made.
 struct JobRecord {
   std::string state{};        // from job_state_word()
   std::string reason{};       // as squeue prints it
@@ -31,18 +31,18 @@ struct JobRecord {
 // REASON CODES; the limits: resource_limits of slurm.schedmd.com). nullopt for an unknown reason.
 [[nodiscard]] std::optional<JobWords> words_of_reason(std::string_view reason);
 
-// Why the job waits; or what its record says about its end and what that usually means, if the
-// agent had no time to report it. Empty for a running job and for an unknown reason.
+// Why the job waits; or, in case the agent had no time to report it, what its record says about its
+// end and what that usually means. Empty for a running job and for an unknown reason.
 [[nodiscard]] JobWords words_of(const JobRecord& job);
 
-// "nodes" or "time" if a job with this reason waits for that, otherwise empty.
+// "nodes" or "time" if a job with this reason waits for them, otherwise empty.
 [[nodiscard]] std::string waits_for(std::string_view reason);
 
-// Whether the expected start of a waiting job means anything: Slurm reports one a year ahead for a
+// Whether the expected start of a pending job is meaningful: Slurm reports one a year ahead for a
 // held job.
 [[nodiscard]] bool has_planned_start(std::string_view reason);
 
-// Whether a job with this start and end has no time limit: Slurm then sets its end a year ahead
+// Whether a job with this start and end has no time limit: Slurm then sets the end a year ahead
 // (job_mgr.c).
 [[nodiscard]] bool has_no_limit(std::int64_t start, std::int64_t end);
 
@@ -50,7 +50,7 @@ struct JobRecord {
 // the batch script, which never ran.
 inline constexpr int k_files_unusable = 53;
 
-// Slurm's other phrases for people, see sched::Phrases.
+// Slurm's other phrases for messages; see sched::Phrases.
 inline constexpr const char* k_name = "Slurm";
 inline constexpr const char* k_cancel = "scancel {job}";
 inline constexpr const char* k_accounting = "where there is accounting: sacct -j {job}";

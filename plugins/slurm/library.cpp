@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting libslurm: see the header. The fatal cases were tried on 22.05.8, see tests/contract.
+// Starts libslurm: see the header. The fatal cases were tested on 22.05.8, see tests/contract.
 #include "plugins/slurm/library.hpp"
 
 #include <dlfcn.h>
@@ -93,8 +93,8 @@ std::string first_error(const std::string& log) {
   return log.substr(from, log.find('\n', from) - from);
 }
 
-// Starts the library in a child whose standard error is `log_fd`, and waits. False: it failed, or
-// took longer than the limit.
+// Starts the library in a child process whose standard error is `log_fd`, and waits. False if it
+// failed or exceeded the time limit.
 bool probe_in_child(int log_fd) {
   std::fflush(nullptr);  // libslurm flushes before it logs: buffered output must not appear twice
   const pid_t child = fork();
@@ -142,8 +142,8 @@ Outcome<void> start(bool probe) {
     if (auto outcome = check_configuration(path); !outcome) return outcome;
   if (probe || path.empty())
     if (auto outcome = probe_library(path); !outcome) return outcome;
-  // libslurm's own plug-ins (authentication) take its symbols from the global scope, but this
-  // plug-in and what it needs were loaded local.
+  // libslurm's own plug-ins (authentication) resolve its symbols in the global scope, but this
+  // plug-in and its dependencies were loaded with local scope.
   if (dlopen(LIBSLURM_SONAME, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr)
     return failed("internal", std::string("cannot make libslurm's symbols global: ") + dlerror());
   if (std::atexit(on_exit_inside_library) != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting libslurm, which ends the process if it rejects its configuration.
+// Starts libslurm, which ends the process if it rejects its configuration.
 #pragma once
 
 #include "plugins/slurm/failure.hpp"
@@ -14,12 +14,12 @@ namespace slurm_plugin {
 // Thread-safe.
 [[nodiscard]] Outcome<void> open_library(bool probe);
 
-// The file that libslurm will read: $SLURM_CONF, otherwise the first of its usual places that
+// The file that libslurm will read: $SLURM_CONF, otherwise the first of its standard locations that
 // exists; empty if there is none (libslurm then asks DNS for a configless controller).
 [[nodiscard]] std::string configuration_file();
 
-// Finds what would make libslurm exit, or wait a minute for a missing file, as far as reading the
-// file shows it: file absent or unreadable, no ClusterName or SlurmctldHost, a missing include.
+// Detects what would make libslurm exit, or wait a minute for a missing file, as far as the file
+// reveals it: file absent or unreadable, no ClusterName or SlurmctldHost, a missing include.
 [[nodiscard]] Outcome<void> check_configuration(const std::string& path);
 
 }  // namespace slurm_plugin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sbatch 22.05 makes of its options (slurm_opt.c). A test compares jobs of both.
+// How sbatch 22.05 interprets its options (slurm_opt.c). A test compares the resulting jobs.
 #include "plugins/slurm/options.hpp"
 
 #include "plugins/slurm/request_text.hpp"
@@ -26,7 +26,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
   return number;
 }
 
-// "4096M", the only form in which sizes reach us.
+// "4096M", the only form of sizes in requests.
 std::optional<std::uint64_t> mebibytes_of(std::string_view text) {
   if (text.empty() || text.back() != 'M') return std::nullopt;
   const auto number = number_of(text.substr(0, text.size() - 1));
@@ -71,7 +71,7 @@ std::optional<std::uint16_t> mail_bits(std::string_view list) {
   return bits;
 }
 
-// One row an option: sets the field, false where the value is for sbatch to read.
+// One row per option: sets the field; false if only sbatch can read the value.
 struct OptionRow {
   std::string_view name;
   bool (*set)(job_desc_msg_t& message, const std::string& value, const Keep& keep);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of sbatch that are fields of the job description.
+// Options of sbatch that map to fields of the job description.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,11 +10,12 @@
 
 namespace slurm_plugin {
 
-// True where set_options() knows all of `options` (by long name, an empty value is that of a flag)
-// and their values. Whatever it does not know is for sbatch itself to read.
+// True if set_options() supports all of `options` (by long name; a flag has an empty value) and
+// their values. Otherwise sbatch itself must read them.
 [[nodiscard]] bool knows_options(const nlohmann::json& options);
 
-// Fills `message` from options that knows_options(). `keep` gives a text the lifetime of `message`.
+// Fills `message` from options accepted by knows_options(). `keep` extends a text's lifetime to
+// that of `message`.
 void set_options(const nlohmann::json& options,
                  job_desc_msg_t& message,
                  const std::function<char*(std::string)>& keep);

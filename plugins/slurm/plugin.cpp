@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plug-in's one symbol: finds the operation, and turns its outcome into the reply's JSON.
+// The plug-in's only symbol: finds the operation, and converts its outcome into the reply's JSON.
 #include "core/plugin/dtsubmit_plugin.h"
 #include "plugins/slurm/job_words.hpp"
 #include "plugins/slurm/library.hpp"

@@ -21,14 +21,14 @@
 namespace slurm_plugin {
 namespace {
 
-// SHOW_LOCAL: without it, libslurm queries the federation first, a second RPC.
+// Without SHOW_LOCAL, libslurm first queries the federation, a second RPC.
 constexpr std::uint16_t k_show = SHOW_ALL | SHOW_LOCAL;
 
 std::string text(const char* value) {
   return value == nullptr ? std::string() : value;
 }
 
-// For each node of the job, the numbers of its processors; empty if Slurm does not report them.
+// The job's processor numbers on each node; empty if Slurm does not report them.
 json cpus_json(const slurm_job_info_t& info) {
   json list = json::array();
   std::array<char, 4096> numbers{};
@@ -107,7 +107,7 @@ json partition_json(const partition_info_t& info) {
           {"preemption", preemption_word(info.preempt_mode)}};
 }
 
-// Its job goes by the number of the first one.
+// A heterogeneous job is identified by the number of its first component.
 bool is_later_component(const slurm_job_info_t& info) {
   return info.het_job_id != 0 && info.het_job_id != info.job_id;
 }

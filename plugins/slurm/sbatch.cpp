@@ -92,7 +92,7 @@ void add_options(Words& words, const json& request) {
     for (const auto& [name, value] : options->items()) words.option(name, bytes_of(value));
 }
 
-// In the order in which sbatch reads them, the script's own lines lose against all of these.
+// In the order in which sbatch reads them; all of these override the script's own lines.
 std::vector<std::string> command_line(const json& request) {
   Words words(request);
   for (const char* word : {"sbatch", "--parsable", "--input=/dev/null"}) words.word(word);
@@ -128,7 +128,7 @@ struct Said {
   int status = 0;
 };
 
-// Both streams to their ends.
+// Reads both streams to the end.
 void read_all(int out, int err, Said& said) {
   std::array<pollfd, 2> fds{{{out, POLLIN, 0}, {err, POLLIN, 0}}};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
@@ -143,7 +143,7 @@ void read_all(int out, int err, Said& said) {
   }
 }
 
-// Signals as a program expects them: the caller may hold some back.
+// Restores the signal state that a program expects: the caller may block some signals.
 void set_signals(posix_spawnattr_t& attributes) {
   sigset_t none;
   sigemptyset(&none);
@@ -154,7 +154,7 @@ void set_signals(posix_spawnattr_t& attributes) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-// The script for an sbatch that is given no file; -1: none could be made.
+// The script for an sbatch call without a file; -1 on failure.
 int memory_file(const std::string& text) {
   const int file = ::memfd_create("script", MFD_CLOEXEC);
   const bool whole = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -202,7 +202,7 @@ Outcome<Said> run(std::vector<std::string> argv,
   return said;
 }
 
-// "sbatch: error: Batch job submission failed: Invalid qos" -> from "Batch" on, line by line.
+// "sbatch: error: Batch job submission failed: Invalid qos" -> from "Batch" on, for each line.
 std::string plain(const std::string& said) {
   std::string text;
   for (std::size_t begin = 0; begin < said.size();) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Submission: every field of the job description that sbatch would fill, and the variables sbatch
-// adds to the environment. tests/contract compares both with a real sbatch's.
+// Submission: fills every field of the job description that sbatch would fill, and adds the
+// variables that sbatch adds to the environment. tests/contract compares both with a real sbatch's.
 #include "plugins/slurm/client_environment.hpp"
 #include "plugins/slurm/operations.hpp"
 #include "plugins/slurm/options.hpp"
@@ -18,12 +18,12 @@
 namespace slurm_plugin {
 namespace {
 
-// The job description and the storage its pointers lead to.
+// The job description and the storage that its pointers refer to.
 class Description {
  public:
   explicit Description(const json& request) : request_(request) {
     slurm_init_job_desc_msg(&message_);
-    // Here sbatch starts from other values than the library.
+    // Here sbatch's initial values differ from the library's.
     message_.contiguous = 0;
     message_.mail_type = 0;
     message_.mem_bind_type = 0;
@@ -71,7 +71,7 @@ class Description {
     message_.exc_nodes = text("exclude_nodes");
     if (number("no_kill", false)) message_.kill_on_node_fail = 0;
     message_.submit_line =
-        keep("dtsubmit");  // the real command line may hold secrets, and is kept for ever
+        keep("dtsubmit");  // the real command line may contain secrets, and is kept forever
   }
 
   void fill_size() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for Slurm's states, and a parser for a node's Gres.
+// Names of Slurm's states, and a parser for a node's Gres.
 #include "plugins/slurm/words.hpp"
 
 #include <slurm/slurm.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for Slurm's numbers. libslurm has such functions but its public header does not declare
+// Names for Slurm's numbers. libslurm has such functions but its public header does not declare
 // them, so the tables are ours. Pure.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace slurm_plugin {
 
-// The word of sched::to_string for the base state of a job ("timed_out"); flags are ignored.
+// The name of a job's base state as in sched::to_string ("timed_out"); flags are ignored.
 [[nodiscard]] const char* job_state_word(std::uint32_t state);
 
-// Slurm's own word for enum job_state_reason ("Resources"), as squeue prints it; "Reason42" for a
-// number of a later release.
+// Slurm's own name for an enum job_state_reason ("Resources"), as squeue prints it; "Reason42" for
+// a number of a later release.
 [[nodiscard]] std::string reason_word(unsigned reason);
 
 // What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", ...
@@ -22,7 +22,7 @@ namespace slurm_plugin {
 // True if a node in that state is down or silent ("idle*").
 [[nodiscard]] bool is_lost(std::string_view state);
 
-// The same, or if it accepts no jobs for another reason: drained, failed.
+// The same, or if the node accepts no jobs for another reason: drained, failed.
 [[nodiscard]] bool is_away(std::string_view state);
 
 // "requeue", "cancel", "suspend", "none".
