@@ -35,10 +35,10 @@ std::vector<std::string> checkpoint_names(const std::string& folder) {
 void remove_temporary(const std::string& folder) {
   for (const std::string& name : list_folder(folder))
     if (name.starts_with(k_prefix) && name.find(k_temporary) != std::string::npos)
-      (void)remove_all(folder + "/" + name);  // a leftover that stays does no harm
+      (void)remove_all(folder + "/" + name);  // a leftover does no harm
 }
 
-// Empty, or why attempt `ours` may not write to the folder any more.
+// Empty, or the reason why attempt `ours` may no longer write to the folder.
 Result<std::string> fence_refusal(const StoreOptions& options) {
   const std::string path = options.folder + "/fence";
   const auto text = read_file(path, 64);
@@ -87,7 +87,7 @@ Result<Commit> commit(const StoreOptions& options,
   DTS_ASSIGN(std::string refusal, fence_refusal(options));
   if (!refusal.empty()) return Commit{std::move(refusal)};
   DTS_TRY(remove_all(
-      final_path));  // one of this step that did not verify, else we would not write it again
+      final_path));  // one of this step that did not verify, or it would not be written again
   if (std::rename(temporary.c_str(), final_path.c_str()) != 0)
     return fail_errno("cannot rename " + temporary);
   DTS_TRY(sync_folder(options.folder));
@@ -97,7 +97,7 @@ Result<Commit> commit(const StoreOptions& options,
 void prune(const StoreOptions& options) {
   std::vector<std::string> names = checkpoint_names(options.folder);
   for (std::size_t i = 0; i + options.keep < names.size(); ++i)
-    (void)remove_all(options.folder + "/" + names[i]);  // tried again at the next save
+    (void)remove_all(options.folder + "/" + names[i]);  // retried at the next save
 }
 
 bool already_there(const std::string& path, const Layout& layout, std::uint64_t expected_digest) {
@@ -139,8 +139,8 @@ Result<Commit> save_checkpoint(const StoreOptions& options,
     return result;
   }
   (void)remove_all(temporary);
-  // A newer attempt removes our temporary folder: then the fence, not the missing folder, is the
-  // reason.
+  // A newer attempt removes our temporary folder: then report the fence, not the missing folder, as
+  // the reason.
   if (auto fenced = fence_refusal(options); !result && fenced && !fenced->empty())
     return Commit{std::move(*fenced)};
   return result;

@@ -2,7 +2,7 @@
 // The folder of checkpoints: step-000000200/{state.safetensors,manifest.json}, each complete or
 // absent.
 //
-// A checkpoint is written as step-N.tmp.<random>, synced, and renamed. Used by rank 0 alone; not
+// A checkpoint is written as step-N.tmp.<random>, synced, and renamed. Only rank 0 uses it; not
 // thread-safe.
 #pragma once
 
@@ -18,7 +18,7 @@ struct StoreOptions {
   std::string folder;
   std::uint64_t attempt = 1;  // ours
   unsigned keep = 3;          // newest checkpoints kept
-  bool begin_anew = false;    // at step 0, where every checkpoint is damaged
+  bool begin_anew = false;    // at step 0 if every checkpoint is damaged
 };
 
 // The result of a commit. `refusal` is empty, or says which newer attempt has taken over the
@@ -30,10 +30,9 @@ struct Commit {
 // "step-000000200".
 [[nodiscard]] std::string checkpoint_name(std::uint64_t step);
 
-// Writes a checkpoint of `state`, then removes the oldest beyond `keep`. Before the rename the file
-// `fence` of the folder is read: a greater attempt number in it refuses the commit. On error or
-// refusal no temporary folder is left and older checkpoints are untouched. Errc::io for a full
-// disk.
+// Writes a checkpoint of `state`, then removes the oldest beyond `keep`. The folder's file `fence`
+// is read before the rename: a higher attempt number in it refuses the commit. On error or refusal
+// no temporary folder remains and older checkpoints are untouched. Errc::io for a full disk.
 [[nodiscard]] Result<Commit> save_checkpoint(const StoreOptions& options,
                                              const Layout& layout,
                                              const State& state,
@@ -41,14 +40,14 @@ struct Commit {
                                              const Fingerprint& config);
 
 struct Loaded {
-  std::string name;                   // of the checkpoint used; empty without one
+  std::string name;                   // of the checkpoint used; empty if none
   std::vector<std::string> refusals;  // "step-000000200: why", newest first
-  std::string other_bits;             // why the bits will differ; empty: they will not
+  std::string other_bits;             // why results will not be bit-identical; empty if they will
 };
 
 // Fills `state` from the newest checkpoint that verifies, and removes temporary folders of dead
-// writers. Errc::invalid, saying what differs, where that checkpoint belongs to another
-// configuration, and where there are checkpoints, but all are damaged, without begin_anew.
+// writers. Errc::invalid if that checkpoint belongs to another configuration (the error says what
+// differs), or if all checkpoints are damaged and begin_anew is not set.
 [[nodiscard]] Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
                                                     const Layout& layout,
                                                     const Fingerprint& config,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When to save while training goes on. Pure.
+// When to save during training. Pure.
 #pragma once
 
 #include <chrono>
@@ -9,13 +9,13 @@
 namespace dts::train {
 
 struct SaveRule {
-  // Until something is advised; early enough that a save is measured, which the advice needs.
+  // Used until there is advice; early enough that a save is measured, which the advice needs.
   static constexpr std::uint64_t k_unadvised = 50;  // steps
 
-  std::optional<std::uint64_t> every;  // steps, 0: never; absent: as advised
+  std::optional<std::uint64_t> every;  // steps; 0: never; absent: as advised
 
-  // Whether to save after the step by which `steps` are complete, `since` after the last save (or
-  // the start); `advised` is the time between two, 0: no advice yet.
+  // Whether to save after the step that completes `steps`. `since`: time since the last save (or
+  // the start); `advised`: time between two saves, 0 without advice yet.
   [[nodiscard]] bool due(std::uint64_t steps,
                          std::chrono::milliseconds since,
                          std::chrono::milliseconds advised) const {

@@ -18,7 +18,7 @@ std::uint64_t hash_of(const Buffer& buffer) {
   return hash64(buffer.data(), buffer.size() * sizeof(float));
 }
 
-// Pixels of one channel in one shard: the sample size of its variance.
+// Pixels of one channel in one shard: the sample size of the variance.
 int sample_size(const Tensor& statistic, int micro_batch) {
   const int side = statistic.name.starts_with("bn1") ? Cnn2::side : Cnn2::side / 2;
   return micro_batch * side * side;

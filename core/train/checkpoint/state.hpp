@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a run has to remember, and how a step changes it. Pure.
+// The whole state of a run, and how a step changes it. Pure.
 #pragma once
 
 #include "core/train/device/buffer.hpp"
@@ -17,7 +17,7 @@ struct State {
 
   Buffer weights;
   Buffer momentum;
-  Buffer running;          // batch normalisation's running statistics
+  Buffer running;          // running statistics of batch normalisation
   std::uint64_t step = 0;  // completed
 };
 
@@ -29,24 +29,23 @@ enum class Schedule { constant, cosine };
 struct Optimizer {
   double lr = 0;
   double momentum = 0;
-  std::uint64_t warmup = 0;  // steps of linear rise from lr / warmup
+  std::uint64_t warmup = 0;  // steps of linear increase from lr / warmup
   Schedule schedule = Schedule::cosine;
-  std::uint64_t total = 0;  // steps of the whole run; the cosine ends at 0 there
+  std::uint64_t total = 0;  // steps of the whole run; the cosine reaches 0 there
 };
 
-// The learning rate of the step after `completed` steps.
+// The learning rate of the next step after `completed` steps.
 [[nodiscard]] double learning_rate(const Optimizer& optimizer, std::uint64_t completed);
 
-// The sizes that turn sums over shards into running statistics: `shards` of `micro_batch` images
-// each.
+// The sizes needed to turn sums over shards into running statistics: `shards` shards of
+// `micro_batch` images each.
 struct ShardShape {
   int shards = 0;
   int micro_batch = 0;
 };
 
-// One step of momentum SGD with the gradients in `sums` [Layout::sum_floats()], and of the running
-// statistics: 0.9 old + 0.1 mean over shards, variances made unbiased (as PyTorch does for one
-// shard).
+// One step of momentum SGD with the gradients in `sums` [Layout::sum_floats()]. Running statistics
+// become 0.9 old + 0.1 mean over shards, with unbiased variances (as PyTorch does for one shard).
 void apply_step(const Layout& layout,
                 const float* sums,
                 const Optimizer& optimizer,

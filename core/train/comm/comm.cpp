@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives out of MPI's non-blocking operations and one wait that sleeps.
+// Collectives built from MPI's non-blocking operations and one wait that sleeps.
 #include "core/train/comm/comm.hpp"
 
 #include "core/train/device/node_memory.hpp"
@@ -21,9 +21,9 @@ struct Comm::Mpi {
   std::vector<SharedMemory> memory;
   std::vector<MPI_Request> requests;
 
-  // Completes all requests. Short polls first (a peer on another core is about to answer), then
-  // sleeps of 20 us to 1 ms: with 16 ranks on 2 cores a spinning rank would keep the working ones
-  // from their core.
+  // Completes all requests. Polls briefly first (a peer on another core is about to answer), then
+  // sleeps for 20 us to 1 ms: with 16 ranks on 2 cores, a spinning rank would keep working ranks
+  // off their core.
   void wait() {
     constexpr int k_polls = 30;
     constexpr long k_longest_ns = 1000000;
@@ -39,7 +39,7 @@ struct Comm::Mpi {
     requests.clear();
   }
 
-  // Every rank's `mine`, by rank.
+  // `mine` of every rank, indexed by rank.
   template <class T>
   std::vector<T> gather(const T& mine, int ranks) {
     std::vector<T> all(static_cast<std::size_t>(ranks));
@@ -74,18 +74,18 @@ bool launched_by_mpi() {
 }  // namespace
 
 Comm::Comm() : mpi_(std::make_unique<Mpi>()) {
-  // Our waits sleep. Yielding as well (mpirun's default where ranks share cores) would harm: on
+  // Our waits sleep. Yielding as well (mpirun's default when ranks share cores) would do harm: on
   // Linux 6.18 a process that yields in a loop was seen to keep its core from all others for
   // minutes.
   setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
-  // Alone there is nobody to talk to: without this Open MPI starts a daemon of its own.
+  // A single rank has no peers; without this, Open MPI starts its own daemon.
   if (!launched_by_mpi()) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  // MPI_Init has hwloc look at the node, and hwloc's plugins ask ten X displays and every OpenCL
-  // driver for GPUs: seconds a rank where "localhost" is asked of a name server that does not
-  // answer.
+  // MPI_Init makes hwloc inspect the node, and hwloc's plugins query ten X displays and every
+  // OpenCL driver for GPUs. This takes seconds per rank if "localhost" is looked up on a name
+  // server that does not answer.
   setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so hwloc_opencl.so", 0);
-  setenv("HWLOC_COMPONENTS", "-gl,-opencl", 0);     // where they are not plugins
-  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // sleeps of 20 us would last 70 us
+  setenv("HWLOC_COMPONENTS", "-gl,-opencl", 0);     // if they are built in
+  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // otherwise sleeps of 20 us last 70 us
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -97,7 +97,7 @@ Comm::Comm() : mpi_(std::make_unique<Mpi>()) {
 }
 
 Comm::~Comm() {
-  barrier();  // sleeping, so that MPI_Finalize's own wait is short
+  barrier();  // sleeping, to keep MPI_Finalize's own wait short
   MPI_Finalize();
 }
 
@@ -152,7 +152,7 @@ Result<std::byte*> Comm::node_memory(std::size_t bytes) {
   const SharedMemoryName name = names[static_cast<std::size_t>(node_root_)];
   if (!first_on_node() && name.pid != 0) keep(SharedMemory::open(name, bytes));
   DTS_TRY(mapped);
-  // The rank that creates it reports the error.
+  // The rank that creates the memory reports the error.
   if (name.pid == 0)
     return fail(Errc::io,
                 fmt::format("rank {} could not make the node's shared memory", node_root_));
@@ -160,7 +160,7 @@ Result<std::byte*> Comm::node_memory(std::size_t bytes) {
 }
 
 Span Comm::slice(std::size_t floats, int rank) const {
-  constexpr int k_line = 16;  // floats in a cache line
+  constexpr int k_line = 16;  // floats per cache line
   const Span lines = part_of({0, static_cast<int>(floats / k_line)}, size_, rank);
   return {lines.lo * k_line, lines.hi * k_line};
 }
@@ -193,7 +193,7 @@ void Comm::reduce_slice(int shards, std::size_t floats, const Partials& mine) {
       at += width;
     }
   }
-  for (int step = 1; step < size_; ++step) {  // start with the next rank: not all with rank 0
+  for (int step = 1; step < size_; ++step) {  // start with the next rank: not all at rank 0
     const int peer = (rank_ + step) % size_;
     int tag = 0;
     for (const auto& [node, sums] : mine) mpi_->send(sums, slice(floats, peer), peer, tag++);

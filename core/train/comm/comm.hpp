@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of the job, over MPI. Every function but the trivial ones is collective: all ranks call
-// it in the same order. Waiting never spins (MPI's own waits do): several ranks may share a core.
-// Not thread-safe: one thread of a process uses it.
+// The ranks of the job, over MPI. Every non-trivial function is collective: all ranks call it in
+// the same order. Waiting never spins (MPI's own waits do), since several ranks may share a core.
+// Not thread-safe: only one thread of a process may use it.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -15,7 +15,7 @@
 
 namespace dts::train {
 
-// The result on which all ranks agree: 0, or the code of the lowest rank with another code.
+// The result all ranks agree on: 0, or the code of the lowest rank with a non-zero code.
 struct Verdict {
   int code = 0;
   int rank = 0;  // whose code it is
@@ -23,7 +23,7 @@ struct Verdict {
 
 class Comm {
  public:
-  // MPI_Init_thread; at most one in a process. Works under mpirun, srun and by itself (one rank).
+  // MPI_Init_thread; at most one per process. Works under mpirun, srun and standalone (one rank).
   Comm();
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -43,15 +43,15 @@ class Comm {
   void broadcast(void* data, std::size_t bytes);  // from rank 0
   void barrier();
 
-  // Memory that the ranks of a node share, zero at first; lives as long as the Comm. Every rank of
-  // a node must name the same size. Only first_on_node() may write, and a barrier must follow.
-  // Errc::io is this rank's alone: agree() on it.
+  // Memory shared by the ranks of a node, initially zero; lives as long as the Comm. Every rank of
+  // a node must pass the same size. Only first_on_node() may write, and a barrier must follow.
+  // Errc::io concerns this rank alone: agree() on it.
   [[nodiscard]] Result<std::byte*> node_memory(std::size_t bytes);
 
   // The sum over all `shards` of arrays of `floats` elements (a multiple of 16), added in tree
-  // order; each rank gives the partials of its own run. Equal bits on every rank, for every number
-  // of ranks. Rank r adds up slice r and hands it to the others (reduce-scatter, then all-gather).
-  // The result is valid until the next call; the partials are overwritten.
+  // order; each rank passes the partials of its own run of shards. Bit-identical on every rank, for
+  // any number of ranks. Rank r sums slice r and sends it to the others (reduce-scatter, then
+  // all-gather). The result is valid until the next call; the partials are overwritten.
   [[nodiscard]] const float* tree_sum(int shards, std::size_t floats, const Partials& mine);
 
  private:

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one binary tree over virtual shards along which everything is summed (dttrain(1),
-// DESCRIPTION).
+// The binary tree over virtual shards along which everything is summed (dttrain(1), DESCRIPTION).
 //
 // The tree over [0, V) is recursive halving: the children of [lo, hi) are [lo, mid) and [mid, hi)
-// with mid = lo + (hi - lo + 1) / 2. It depends on V alone, so sums along it do not depend on who
-// computed which shard. All functions are pure.
+// with mid = lo + (hi - lo + 1) / 2. It depends on V alone, so sums along it do not depend on which
+// rank or thread computed which shard. All functions are pure.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace dts::train {
 
-// A half-open run of shards [lo, hi); as a node of the tree, the sum over them.
+// A half-open run of shards [lo, hi); as a node of the tree, the sum over these shards.
 struct Span {
   int lo = 0;
   int hi = 0;
@@ -26,19 +25,19 @@ struct Span {
 [[nodiscard]] Span left_child(Span node);
 [[nodiscard]] Span right_child(Span node);
 
-// The part of `whole` that the `index`-th of `parts` owners gets: contiguous, sizes differ by at
-// most one.
+// The part of `whole` that belongs to the `index`-th of `parts` owners: contiguous, sizes differ by
+// at most one.
 [[nodiscard]] Span part_of(Span whole, int parts, int index);
 
-// The fewest nodes of the tree over [0, shards) that together are exactly `run`, left to right.
+// The smallest set of nodes of the tree over [0, shards) that covers exactly `run`, left to right.
 [[nodiscard]] std::vector<Span> maximal_nodes(int shards, Span run);
 
-// Sums of nodes, by node. The arrays belong to the caller.
+// Partial sums, by tree node. The arrays belong to the caller.
 using Partials = std::map<Span, float*>;
 
 // Adds up the partials below `node` in tree order, elements [begin, end) only, in place: the result
-// overwrites those elements of the leftmost partial, whose array is returned. nullptr when a shard
-// of `node` is missing. Different element ranges may be combined by different threads at once.
+// overwrites those elements of the leftmost partial, whose array is returned. nullptr if a shard of
+// `node` is missing. Threads may combine different element ranges concurrently.
 [[nodiscard]] float* combine(Span node,
                              const Partials& partials,
                              std::size_t begin,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Labelled images in the IDX format of MNIST and Fashion-MNIST (http://yann.lecun.com/exdb/mnist/,
-// "FILE FORMATS"), gzip-compressed. Pure but for reading the files.
+// "FILE FORMATS"), gzip-compressed. Pure except for reading the files.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -31,12 +31,12 @@ struct Idx {
   std::span<const std::uint8_t> values;
 };
 
-// Errc::invalid for another magic number or type, more than 4 dimensions, or a body whose length is
+// Errc::invalid for a wrong magic number or type, more than 4 dimensions, or a body whose length is
 // not exactly the product of the extents. Nothing is allocated from sizes the file claims.
 [[nodiscard]] Result<Idx> parse_idx(std::string_view bytes);
 
-// The inflated content of a gzip file. Errc::invalid where it is truncated, damaged or inflates to
-// more than `limit` bytes; Errc::not_found or io where it cannot be read.
+// The inflated content of a gzip file. Errc::invalid if it is truncated, damaged or inflates to
+// more than `limit` bytes; Errc::not_found or io if it cannot be read.
 [[nodiscard]] Result<std::string> read_gzip(const std::string& path, std::size_t limit);
 
 // Reads "<prefix>-images-idx3-ubyte.gz" and "<prefix>-labels-idx1-ubyte.gz" of `folder` and hands
@@ -47,8 +47,8 @@ struct RawSamples {
   Samples view;  // into the two; valid while this object is not moved
 };
 
-// Checks that images are 28x28, that there are as many labels as images, at least one, and all
-// below ten.
+// Checks that images are 28x28, that there is at least one, that there are as many labels as
+// images, and that all labels are below ten.
 [[nodiscard]] Result<void> read_samples(const std::string& folder,
                                         const std::string& prefix,
                                         RawSamples& out);

@@ -34,7 +34,7 @@ Result<void> settle(Comm& comm, const Result<void>& mine) {
   return fail(Errc::invalid, "");
 }
 
-// Lays out images, then labels, and copies them where `from` is given.
+// Lays out images, then labels, and copies them if `from` is given.
 Samples place(std::byte*& at, std::size_t count, const Samples* from) {
   auto* const images = reinterpret_cast<std::uint8_t*>(at);
   std::uint8_t* const labels = images + count * k_pixels;

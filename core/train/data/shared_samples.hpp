@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training and test images, read once a node and shared by its ranks.
+// Training and test images, read once per node and shared by its ranks.
 #pragma once
 
 #include "core/train/comm/comm.hpp"
@@ -16,8 +16,8 @@ struct SharedSamples {
   std::uint64_t hash = 0;  // XXH3 of the training images used
 };
 
-// Collective. Errc::invalid for data that cannot be read or is not what it should be; every rank
-// gets an error then, with an empty message but on the lowest rank that failed.
+// Collective. Errc::invalid for data that cannot be read or is malformed. Every rank then gets an
+// error; only that of the lowest failed rank has a message.
 [[nodiscard]] Result<SharedSamples> share_samples(Comm& comm,
                                                   const std::string& folder,
                                                   std::size_t limit_train);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array of floats on a cache line of its own, zero at first. Movable; not thread-safe.
+// An array of floats aligned to a cache line, initially zero. Movable; not thread-safe.
 #pragma once
 
 #include <algorithm>

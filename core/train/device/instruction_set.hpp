@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction set that a training is computed with. Sums of products come out in other bits
-// with other vector widths, so all ranks of a training use one: the widest that every rank has.
+// The instruction set used for training. Sums of products differ bit for bit between vector widths,
+// so all ranks of a training use the same one: the widest that every rank supports.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@ namespace dts::train {
 
 enum class InstructionSet { portable, avx2, avx512 };  // ascending
 
-// The widest of this processor that our kernels are made for.
+// The widest one that this processor supports and our kernels exist for.
 [[nodiscard]] InstructionSet best_instruction_set();
 
 // "portable", "avx2", "avx512".
 [[nodiscard]] const char* to_string(InstructionSet set);
-// The inverse; nullopt for any other word.
+// The inverse; nullopt for any other text.
 [[nodiscard]] std::optional<InstructionSet> instruction_set_of(std::string_view word);
 
 // Applies to our kernels and to oneDNN's; at most best_instruction_set(). Call it from one thread

@@ -20,7 +20,7 @@ struct KernelTable {
   decltype(&train::normalise_image) normalise_image;
 };
 
-// From now on; part of use_instruction_set().
+// Takes effect immediately; part of use_instruction_set().
 void select_kernels(InstructionSet set);
 
 namespace avx512 {

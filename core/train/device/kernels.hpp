@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trainer's own single-threaded kernels: what oneDNN lacks or is slow at.
+// The trainer's own single-threaded kernels, for what oneDNN lacks or does slowly.
 //
 // Images are in blocks of 16 channels, [n][c / 16][h][w][16] (oneDNN's nChw16c), so that one vector
 // holds 16 channels of a pixel. Results depend on the instruction set (see instruction_set.hpp),
@@ -44,7 +44,7 @@ void conv3x3_first_forward(const Images& shape,
                            const float* weights,
                            float* out);
 
-// `d_weights` [16][3][3] is overwritten by the gradient.
+// Overwrites `d_weights` [16][3][3] with the gradient.
 void conv3x3_first_backward(const Images& shape,
                             const float* padded,
                             const float* d_out,
@@ -53,7 +53,7 @@ void conv3x3_first_backward(const Images& shape,
 // Mean and biased variance over batch, height and width; both [channels].
 void channel_statistics(const Images& shape, const float* x, float* mean, float* variance);
 
-// Batch normalisation's parameters and statistics, each [channels].
+// Parameters and statistics of batch normalisation, each [channels].
 struct BatchNorm {
   const float* gamma = nullptr;
   const float* beta = nullptr;
@@ -66,8 +66,8 @@ inline constexpr float k_bn_epsilon = 1e-5F;  // PyTorch's default
 // 2x2 maximum of relu(batch norm(x)); `shape` is that of x, with even height and width.
 void bn_relu_pool_forward(const Images& shape, const float* x, const BatchNorm& bn, float* out);
 
-// Gradients through the statistics of this very batch. Overwrites d_x (shape of x), d_gamma, d_beta
-// ([channels]). Where several of the four are the maximum, the first gets the gradient.
+// Gradients through the statistics of this same batch. Overwrites d_x (shape of x), d_gamma, d_beta
+// ([channels]). If several of the four values are the maximum, the first gets the gradient.
 void bn_relu_pool_backward(const Images& shape,
                            const float* x,
                            const BatchNorm& bn,
@@ -82,7 +82,8 @@ void relu_backward(const float* y, float* d, std::size_t count);
 // sums[c] = sum over rows of matrix[row][c], in row order.
 void sum_rows(const float* matrix, int rows, int columns, float* sums);
 
-// out[n][h + 1][w + 1] = (pixel / 255 - mean) / deviation for one image; the border is left alone.
+// out[n][h + 1][w + 1] = (pixel / 255 - mean) / deviation for one image; leaves the border
+// untouched.
 void normalise_image(
     const std::uint8_t* pixels, int height, int width, float mean, float deviation, float* padded);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of the vector kernels, to be included once per instruction set by a file that is
-// compiled for it and has defined DTS_ISA, the name of its namespace and table.
+// The bodies of the vector kernels, included once per instruction set by a file that is compiled
+// for it and has defined DTS_ISA, the name of its namespace and table.
 //
-// Only built-ins here: an inline function of the standard library compiled for AVX-512 could be the
-// copy the linker keeps for everybody.
+// Only built-ins here: if an inline function of the standard library were compiled for AVX-512, the
+// linker might keep that copy for the whole program.
 #include "core/train/device/kernel_table.hpp"
 
 #ifndef DTS_ISA
@@ -99,8 +99,8 @@ DTS_INLINE void sum_row(
   }
 }
 
-// d_x = scale * g at the chosen pixel, plus constant + slope * x everywhere (the way through the
-// statistics).
+// d_x = scale * g at the chosen pixel, plus constant + slope * x everywhere (the gradient through
+// the statistics).
 DTS_INLINE void spread_row(float* d_x,
                            const float* x,
                            const float* d_out,

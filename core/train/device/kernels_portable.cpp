@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector kernels for what every processor has.
+// The vector kernels for every processor's baseline.
 #define DTS_ISA portable
 #include "core/train/device/kernels_impl.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that the ranks of one node share, without MPI's windows: to free those, every rank spins
-// in a barrier, and a rank that spins can keep its core from the one it waits for (measured on
-// Linux 6.18: for minutes, where the two belong to different scheduling groups).
+// Memory shared by the ranks of one node, without MPI windows: to free those, every rank spins in a
+// barrier, and a spinning rank can keep its core from the rank it waits for (measured on Linux
+// 6.18: for minutes, if the two belong to different scheduling groups).
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -12,18 +12,18 @@
 
 namespace dts::train {
 
-// Equal for two processes that can share memory by SharedMemory: the same boot of the same kernel,
-// the same process namespace, the same host name (so that simulated nodes stay apart).
+// Equal for two processes that can share memory by SharedMemory: same boot of the same kernel, same
+// PID namespace, same host name (so that simulated nodes stay apart).
 [[nodiscard]] std::uint64_t node_key();
 
-// How another process finds it; plain data, sent between ranks.
+// Lets another process find the memory; plain data, sent between ranks.
 struct SharedMemoryName {
   std::int64_t pid = 0;
   std::int64_t fd = -1;
 };
 
-// An anonymous file (memfd_create(2)) in memory: nothing to clean up after a crash. Mapped until
-// destroyed; `name()` holds as long as the creator's object lives. Not thread-safe.
+// An anonymous in-memory file (memfd_create(2)), so a crash leaves nothing to clean up. Mapped
+// until destroyed; `name()` is valid as long as the creator's object lives. Not thread-safe.
 class SharedMemory {
  public:
   [[nodiscard]] static Result<SharedMemory> create(std::size_t bytes);  // zeroed, writable

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed set of threads that run one function together, the caller being the first of them.
+// A fixed set of threads that run one function together, including the calling thread.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 namespace dts::train {
 
-// run() must be called by the thread that made the Team, one call at a time. Waiting threads sleep.
+// Only the thread that created the Team may call run(), one call at a time. Waiting threads sleep.
 class Team {
  public:
   explicit Team(int threads);
@@ -18,8 +18,8 @@ class Team {
   Team& operator=(const Team&) = delete;
   ~Team();
 
-  // Calls work(0) here and work(1) ... work(size() - 1) on the other threads; returns when all have
-  // ended.
+  // Calls work(0) on this thread and work(1) ... work(size() - 1) on the others; returns when all
+  // have ended.
   void run(const std::function<void(int)>& work);
 
   [[nodiscard]] int size() const { return static_cast<int>(threads_.size()) + 1; }

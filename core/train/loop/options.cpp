@@ -11,13 +11,13 @@ namespace dts::train {
 namespace {
 
 constexpr std::uint64_t k_most =
-    1000000000;  // of any count: products of two stay far from overflow
+    1000000000;  // of any count, so that products of two are far from overflow
 
 struct Option {
   const char* name;
-  const char* value;  // what it takes, for --help
+  const char* value;  // the kind of value, for --help
   const char* help;
-  bool (*set)(Options&, const std::string&);  // false: not such a value
+  bool (*set)(Options&, const std::string&);  // false: invalid value
 };
 
 bool set_number(std::uint64_t& to, const std::string& text, std::uint64_t least) {

@@ -39,12 +39,12 @@ struct Options {
   std::uint64_t step_delay_ms = 0;
   std::uint64_t save_delay_ms = 0;
   std::optional<std::uint64_t> slow_rank;
-  std::uint64_t slow_rank_ms = 0;                           // more than the others, at each step
-  InstructionSet instruction_set = InstructionSet::avx512;  // at most; what ranks have may be less
+  std::uint64_t slow_rank_ms = 0;                           // extra delay of slow_rank at each step
+  InstructionSet instruction_set = InstructionSet::avx512;  // upper limit; ranks may support less
   std::uint64_t attempt = 1;
-  std::optional<std::uint64_t> planned_ranks;  // that dtsubmit has started
+  std::optional<std::uint64_t> planned_ranks;  // as started by dtsubmit
   std::string beat;                            // $DTSUBMIT_BEAT, the heartbeat's page; empty: none
-  bool begin_anew = false;                     // where every checkpoint is damaged
+  bool begin_anew = false;                     // if every checkpoint is damaged
   bool help = false;
 
   [[nodiscard]] int micro_batch() const { return static_cast<int>(batch / shards); }
@@ -53,8 +53,8 @@ struct Options {
 using Lookup = std::function<const char*(const char*)>;  // getenv(3)
 
 // Options from the environment (DTSUBMIT_RUN_DIR, DTSUBMIT_CHECKPOINT_DIR, DTSUBMIT_ATTEMPT,
-// DTSUBMIT_BEGIN_ANEW, OMP_NUM_THREADS; below dtsubmit WORLD_SIZE), overridden by `arguments`
-// (without the program's name). Errc::usage.
+// DTSUBMIT_BEGIN_ANEW, OMP_NUM_THREADS; under dtsubmit also WORLD_SIZE), overridden by `arguments`
+// (without the program name). Errc::usage.
 [[nodiscard]] Result<Options> parse_options(const std::vector<std::string>& arguments,
                                             const Lookup& environment);
 

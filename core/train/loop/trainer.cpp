@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training loop: steps, evaluation, checkpoints, stopping; every decision is made by all ranks
+// The training loop: steps, evaluation, checkpoints, stopping. All ranks make every decision
 // together.
 #include "core/train/loop/trainer.hpp"
 
@@ -49,8 +49,7 @@ class Run {
  private:
   enum class Next { step, save, stop, fail };
 
-  // A decision of all ranks: 0, or the exit code of the lowest rank whose result is an error (it
-  // prints it).
+  // A decision of all ranks: 0, or the exit code of the lowest rank with an error, which prints it.
   int settle(const Result<void>& mine, std::optional<int> code = {});
   int prepare();
   int open_files();
@@ -83,7 +82,7 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   Optimizer optimizer_;
-  std::optional<BeatPage> beat_;  // absent without dtsubmit
+  std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   std::uint64_t steps_per_epoch_ = 0;
   std::uint64_t saved_step_ = 0;
   Clock::time_point saved_at_;
@@ -111,7 +110,7 @@ int Run::prepare() {
   use_instruction_set(instruction_set_);
   if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
   auto samples = share_samples(comm_, options_.data, options_.limit_train);
-  if (!samples) {  // agreed already
+  if (!samples) {  // all ranks already agreed on this
     if (!samples.error().message.empty())
       print_error(samples.error(), comm_.size() > 1 ? comm_.rank() : -1);
     return exit_code(Errc::invalid);
@@ -195,7 +194,7 @@ void Run::delay() const {
   if (time > 0) std::this_thread::sleep_for(std::chrono::milliseconds(time));
 }
 
-// Rank 0 decides, because clocks differ; the others get its decision with the sums of this step.
+// Rank 0 decides, because clocks differ; the others receive its decision with this step's sums.
 bool Run::save_is_due() const {
   using std::chrono::milliseconds;
   const milliseconds advised(beat_ ? beat_->checkpoint_every_milliseconds() : 0);

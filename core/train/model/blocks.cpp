@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks made of our own kernels.
+// The blocks built from our own kernels.
 #include "core/train/model/blocks.hpp"
 
 #include <algorithm>

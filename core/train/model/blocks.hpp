@@ -17,7 +17,7 @@
 
 namespace dts::train {
 
-// Activations between two blocks, and their gradient; both null-free unless nothing flows back.
+// Activations between two blocks and their gradient, which is null only if none flows back.
 struct Edge {
   float* value = nullptr;
   float* gradient = nullptr;
@@ -37,7 +37,7 @@ class Block {
   Block& operator=(const Block&) = delete;
   virtual ~Block() = default;
 
-  // Called once after the weights changed, before any forward.
+  // Called once after the weights change, before any forward.
   virtual void prepare(const float* /*weights*/) {}
 
   virtual void forward(const Pass& pass) = 0;
@@ -57,7 +57,7 @@ class Block {
                                                  Edge in,
                                                  Edge out);
 
-// Batch normalisation, ReLU and 2x2 maximum in one.
+// Fused batch normalisation, ReLU and 2x2 maximum.
 [[nodiscard]] std::unique_ptr<Block> bn_relu_pool(
     const Layout& layout, const std::string& name, const Images& in_shape, Edge in, Edge out);
 
@@ -78,7 +78,7 @@ struct HeadResult {
 };
 
 // Softmax cross-entropy of logits [batch][classes] (not a Block: it has labels and no weights).
-// `d_logits`, where not null, gets the gradient of scale * loss.
+// `d_logits`, if not null, receives the gradient of scale * loss.
 [[nodiscard]] HeadResult cross_entropy(const float* logits,
                                        const std::uint8_t* labels,
                                        int batch,

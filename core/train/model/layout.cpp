@@ -10,7 +10,7 @@
 namespace dts::train {
 namespace {
 
-constexpr std::size_t k_align = 16;  // floats in a cache line, and in a vector
+constexpr std::size_t k_align = 16;  // floats per cache line and per vector
 
 void append(std::vector<Tensor>& tensors, std::size_t& total, Tensor tensor) {
   tensor.count = 1;

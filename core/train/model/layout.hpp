@@ -25,8 +25,8 @@ struct Tensor {
   int fan_in = 0;
 };
 
-// One training step's sums over shards are one array: gradients (offsets of the parameters), then
-// batch statistics (offsets of the statistics), then these.
+// The sums over shards of one training step are a single array: gradients (offsets of the
+// parameters), then batch statistics (offsets of the statistics), then these.
 enum class Scalar : std::size_t { loss, correct, stop, error, save, count = 16 };
 
 struct Layout {
@@ -58,10 +58,10 @@ struct Cnn2 {
 };
 
 // conv 3x3 1->16, BN, ReLU, pool; conv 3x3 16->32, BN, ReLU, pool; 1568->128, ReLU; 128->10. 2.4
-// MFLOP forward an image. The inputs of fc1 are in the order [channel / 16][y][x][channel % 16].
+// MFLOP forward per image. The inputs of fc1 are ordered [channel / 16][y][x][channel % 16].
 [[nodiscard]] Layout cnn2_layout();
 
-// The initial weights: a pure function of (seed, index of the element); no generator state.
+// The initial weights: a pure function of (seed, index of the element), without generator state.
 void initial_weights(const Layout& layout, std::uint64_t seed, float* weights);
 
 // The initial running statistics: mean 0, variance 1.

@@ -11,7 +11,7 @@
 namespace dts::train {
 namespace {
 
-// Mean and standard deviation of the pixels of Fashion-MNIST's training set, of 1.
+// Mean and standard deviation of the pixels of Fashion-MNIST's training set, scaled to 0..1.
 constexpr float k_pixel_mean = 0.2860F;
 constexpr float k_pixel_deviation = 0.3530F;
 constexpr std::size_t k_padded = std::size_t{k_side + 2} * (k_side + 2);

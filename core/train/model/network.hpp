@@ -13,19 +13,19 @@
 
 namespace dts::train {
 
-// Has its own activations and oneDNN primitives. Not thread-safe: used only by the thread that
-// created it (oneDNN fixes the number of threads by the creating thread's OpenMP setting, which
+// Has its own activations and oneDNN primitives. Not thread-safe: only the thread that created it
+// may use it (oneDNN takes the number of threads from the creating thread's OpenMP setting, which
 // create() sets to one).
 class Network {
  public:
-  // Errc::internal where oneDNN has no implementation, or memory is short.
+  // Errc::internal if oneDNN has no implementation or memory runs out.
   [[nodiscard]] static Result<std::unique_ptr<Network>> create(const Layout& layout,
                                                                int micro_batch);
 
-  // To be called by the thread after `weights` [Layout::parameter_floats] changed.
+  // The thread must call this after `weights` [Layout::parameter_floats] changed.
   void prepare(const float* weights);
 
-  // Overwrites `sums` [Layout::sum_floats()] by this shard's gradients of scale * loss, batch
+  // Overwrites `sums` [Layout::sum_floats()] with this shard's gradients of scale * loss, batch
   // statistics, loss and number of correct predictions. `indices` are micro_batch samples.
   void train(const Samples& samples,
              std::span<const std::size_t> indices,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks computed by oneDNN: convolution and fully connected.
 //
-// oneDNN takes its number of threads from OpenMP's setting of the calling thread when a primitive
-// is made; Network sets that to one, so results do not depend on the number of threads (measured:
-// the gradient of weights does otherwise).
+// When a primitive is created, oneDNN takes its number of threads from the calling thread's OpenMP
+// setting. Network sets that to one, so results do not depend on the number of threads (measured:
+// otherwise the gradient of the weights does).
 #include "core/train/model/blocks.hpp"
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -27,7 +27,7 @@ const dnnl::engine& cpu() {
   return engine;
 }
 
-// An array of ours as a primitive wants it: the array itself, or a copy in another layout.
+// One of our arrays as a primitive expects it: the array itself, or a copy in another layout.
 class Port {
  public:
   Port(const memory::desc& ours, const memory::desc& wanted, float* data)
@@ -45,14 +45,14 @@ class Port {
     if (export_) export_->execute(stream, wanted_, ours_);
   }
 
-  // The array moves with each call; const because oneDNN's handles are not.
+  // The array changes with each call; const_cast because oneDNN's handles are not const.
   void point_to(const float* data) { ours_.set_data_handle(const_cast<float*>(data)); }  // NOLINT
 
   [[nodiscard]] memory& get() { return wanted_; }
 
  private:
   memory ours_;
-  memory wanted_;  // shares ours_ where the layouts agree
+  memory wanted_;  // shares ours_ if the layouts agree
   std::optional<dnnl::reorder> import_;
   std::optional<dnnl::reorder> export_;
 };
@@ -174,7 +174,7 @@ class Convolution : public Block {
   Port d_w_;
 };
 
-// c [m][n] = op(a) op(b), op transposing for 'T'.
+// c [m][n] = op(a) op(b), where op transposes for 'T'.
 void multiply(char op_a, char op_b, int m, int n, int k, const float* a, const float* b, float* c) {
   const int lda = op_a == 'T' ? m : k;
   const int ldb = op_b == 'T' ? k : n;
@@ -199,7 +199,8 @@ class Linear : public Block {
         y_(floats({shape.batch, shape.out}, Tag::ab), cpu(), out.value),
         w_(floats({shape.out, shape.in}, Tag::ab), forward_pd_.weights_desc(), nullptr) {}
 
-  // The weights are copied once a step into the layout that makes 16-row products 6 times as fast.
+  // Once per step the weights are copied into the layout that makes 16-row products 6 times as
+  // fast.
   void prepare(const float* weights) override {
     w_.point_to(weights + weight_);
     w_.pull(stream_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth-first sums over sub-trees of shards, a sub-tree to a thread.
+// Depth-first sums over sub-trees of shards, one sub-tree per thread.
 #include "core/train/model/shard_sums.hpp"
 
 #include "core/train/data/sampler.hpp"

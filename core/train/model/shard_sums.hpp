@@ -21,8 +21,8 @@ struct StepInput {
 };
 
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
-// neither number changes a bit. Holds at most 2 log2(shards) + 2 arrays of sums a thread. Not
-// thread-safe.
+// neither number changes the result by a bit. Holds at most 2 log2(shards) + 2 arrays of sums per
+// thread. Not thread-safe.
 class ShardSums {
  public:
   [[nodiscard]] static Result<std::unique_ptr<ShardSums>> create(const Layout& layout,
@@ -33,8 +33,8 @@ class ShardSums {
   // The sums of maximal_nodes(shards, run); the arrays are valid until the next call.
   [[nodiscard]] Partials sum(const StepInput& input, Span run);
 
-  // The number of correct predictions among `samples`, of those chunks that part `part` of `parts`
-  // has.
+  // The number of correct predictions in the chunks of `samples` that belong to part `part` of
+  // `parts`.
   [[nodiscard]] std::int64_t count_correct(
       const Samples& samples, const float* weights, const float* running, int parts, int part);
 

@@ -40,7 +40,7 @@ int export_initial(const Options& options) {
   return written ? 0 : complain(written.error());
 }
 
-// Ranks that each think they are alone would write the same files, and all of them end well.
+// Ranks that each believe they are alone would write the same files, and all would succeed.
 dts::Result<void> check_world(const Options& options, int size) {
   if (!options.planned_ranks || *options.planned_ranks == static_cast<std::uint64_t>(size))
     return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// metrics.jsonl: one event a line, appended with one write(2) each.
+// metrics.jsonl: one event per line, each appended with one write(2).
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -10,8 +10,8 @@
 
 namespace dts::train {
 
-// The first failure is kept and ends the writing: the loop reads it with error() and stops all
-// ranks. Not thread-safe.
+// Keeps the first failure and stops writing: the loop reads it with status() and stops all ranks.
+// Not thread-safe.
 class Metrics {
  public:
   Metrics() = default;  // writes nothing
@@ -19,8 +19,8 @@ class Metrics {
   // Creates the file with mode 0600, or appends to it.
   [[nodiscard]] Result<void> open(const std::string& path);
 
-  // `fields` are the members of one JSON object without its braces. A line that did not fit the
-  // disk is taken back, so that a reader never sees half of one.
+  // `fields` are the members of one JSON object without its braces. A line that did not fit on the
+  // disk is removed again, so that a reader never sees half of one.
   void write(std::string_view fields);
 
   [[nodiscard]] const Result<void>& status() const { return status_; }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t k_print_every = 50;  // steps
 
-// JSON has no NaN: a loss that diverged is null.
+// JSON has no NaN: a diverged loss becomes null.
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null";
 }

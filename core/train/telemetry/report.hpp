@@ -9,7 +9,7 @@
 
 namespace dts::train {
 
-// "dttrain: [rank R: ]message" and the hint, on standard error; `rank` below 0 is not named.
+// "dttrain: [rank R: ]message" and the hint, on standard error; a negative `rank` is not named.
 void print_error(const Error& error, int rank);
 
 struct StartEvent {
@@ -35,7 +35,7 @@ struct StepEvent {
 
 class Report {
  public:
-  // `active` is false on all ranks but 0: then every member does nothing.
+  // `active` is false on all ranks but 0, where every member does nothing.
   Report(bool active, std::uint64_t attempt) : active_(active), attempt_(attempt) {}
 
   [[nodiscard]] Result<void> open(const std::string& path) { return metrics_.open(path); }
