@@ -26,7 +26,7 @@ std::string note(const std::string& folder) {
 
 void switch_autogroups_off(const std::string& folder) {
   const auto now = read_file(k_switch);
-  // A plain user cannot, and a kernel may have none: the cluster works, only less evenly.
+  // A plain user may not, and some kernels have none: the cluster still works, only less evenly.
   if (!now || trim(*now) != "1" || !set('0')) return;
   if (!write_file(note(folder), "1\n")) set('1');
 }

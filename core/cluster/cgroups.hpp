@@ -11,20 +11,19 @@
 
 namespace dts::cluster {
 
-// Where the hierarchies of cgroup v1 are mounted. Locked while a cluster chooses the names of its
-// nodes.
+// Where the cgroup v1 hierarchies are mounted. Locked while a cluster chooses its node names.
 constexpr const char* k_cgroups = "/sys/fs/cgroup";
 
-// Errc::invalid unless the freezer hierarchy of cgroup v1 is mounted, all that proctrack/cgroup
-// needs, and with `constrain_cores` the cpuset one, for task/cgroup. Slurm 22.05 on pure v2 wants
-// systemd to make its groups, which a machine in a container does not have.
+// Errc::invalid unless cgroup v1's freezer hierarchy is mounted, which is all that proctrack/cgroup
+// needs, and with `constrain_cores` also cpuset, for task/cgroup. On pure v2, Slurm 22.05 needs
+// systemd to create its groups, which a machine in a container lacks.
 [[nodiscard]] Result<void> check_cgroups(bool constrain_cores);
 
-// True when a Slurm has groups for any of these nodes on this machine.
+// True if any Slurm on this machine has groups for any of these nodes.
 [[nodiscard]] bool have_groups(const std::vector<std::string>& nodes);
 
 // Removes the groups of these nodes; waits up to `limit` for ended processes to leave them.
-// Errc::io otherwise.
+// Otherwise Errc::io.
 [[nodiscard]] Result<void> remove_groups(const std::vector<std::string>& nodes,
                                          std::chrono::milliseconds limit);
 

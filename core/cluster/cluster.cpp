@@ -95,9 +95,9 @@ Result<Layout> decide(const ClusterSpec& spec, std::vector<std::string>& warning
   return layout;
 }
 
-// Slurm 22.05 names a node's control groups after the node alone, so two clusters with a node n0
-// would end each other's jobs. Holds the lock until the groups exist; writes the choice into
-// `layout`.
+// Slurm 22.05 derives the names of a node's control groups from the node name alone, so two
+// clusters with a node n0 would end each other's jobs. Holds the lock until the groups exist;
+// writes the choice into `layout`.
 Result<UniqueFd> choose_group_names(Layout& layout, std::vector<std::string>& warnings) {
   DTS_TRY(check_cgroups(layout.spec.constrain_cores));
   DTS_ASSIGN(UniqueFd lock, lock_folder(k_cgroups, IfAbsent::leave, k_lock_limit));
@@ -124,7 +124,7 @@ Result<void> resolve_folder(ClusterSpec& spec) {
   return validate_folder(spec.folder);
 }
 
-// True if the cluster already runs exactly as requested. Clears away the remains of a crashed one.
+// True if the cluster already runs exactly as requested. Clears the remains of a crashed one.
 Result<bool> reuse(const Programs& programs, const ClusterSpec& spec) {
   DTS_ASSIGN(std::optional<Layout> old, existing(spec.folder));
   if (!old) return false;
@@ -157,7 +157,7 @@ NodeStatus seen_from_outside(const Layout& layout,
   return node;
 }
 
-// States and jobs. A node without a slurmd stays dead, whatever the controller still believes.
+// States and jobs. A node without a slurmd is dead, whatever the controller still believes.
 Result<void> ask_controller(ClusterStatus& status) {
   DTS_ASSIGN(const Programs programs, find_programs());
   DTS_ASSIGN(const auto states, node_states(programs, status.folder, k_answer_limit));
@@ -204,7 +204,7 @@ Result<UpResult> up(ClusterSpec spec) {
 Result<void> down(const std::string& folder) {
   DTS_ASSIGN(const UniqueFd lock, lock_folder(folder, IfAbsent::leave, k_lock_limit));
   if (!lock.valid())
-    return end_members(folder, false, k_end_limit);  // somebody removed the folder by hand
+    return end_members(folder, false, k_end_limit);  // the folder was removed by hand
   DTS_ASSIGN(const std::optional<Layout> layout, existing(folder));
   if (layout) DTS_TRY(clear(*layout));
   return remove_all(folder);

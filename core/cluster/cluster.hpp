@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private, real Slurm on this machine: up, down, status. Calls for the same folder are serialised
-// by a lock.
+// A private, real Slurm on this machine: up, down, status. A lock serialises calls for the same
+// folder.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -17,15 +17,15 @@ struct NodeStatus {
   std::string name;
   std::string address;  // 127.a.b.c
   unsigned port = 0;
-  std::string state;  // as sinfo(1) says it, e.g. "idle", "mixed", "down*"; "dead" without a slurmd
-  unsigned jobs = 0;  // that run there now
+  std::string state;  // from sinfo(1), e.g. "idle", "mixed", "down*"; "dead" without a slurmd
+  unsigned jobs = 0;  // running there now
   std::optional<std::chrono::seconds> uptime;  // of its slurmd; nullopt without one
 };
 
 struct ClusterStatus {
   std::string name;
   std::string folder;
-  std::string conf;  // what SLURM_CONF has to name
+  std::string conf;  // the value SLURM_CONF must have
   std::string proctrack;
   bool host_names = false;  // every node has a host name of its own
   bool running = false;     // the controller and every slurmd live
@@ -37,21 +37,21 @@ struct ClusterStatus {
 };
 
 struct UpResult {
-  std::string conf;                   // what SLURM_CONF has to name
-  std::vector<std::string> warnings;  // limitations of this cluster, a sentence each
+  std::string conf;                   // the value SLURM_CONF must have
+  std::vector<std::string> warnings;  // limitations of this cluster, one sentence each
 };
 
-// Brings the cluster up: returns at once if it runs; otherwise clears away what a crash left, and
-// starts it. All nodes are idle on return; the daemons live on without the caller. Errors: invalid
-// (spec, shape differs from the running one, cgroup without root), not_found (Slurm is not
-// installed), io (a daemon does not start: with the end of its log).
+// Brings the cluster up: returns at once if it runs; otherwise clears what a crash left behind and
+// starts it. All nodes are idle on return; the daemons outlive the caller. Errors: invalid (bad
+// spec, shape differs from the running cluster, cgroup without root), not_found (Slurm is not
+// installed), io (a daemon does not start; includes the end of its log).
 [[nodiscard]] Result<UpResult> up(ClusterSpec spec);
 
-// Ends the cluster in `folder`, including its jobs, and removes the folder. Not an error if it is
+// Ends the cluster in `folder`, including its jobs, and removes the folder. No error if it is
 // absent. Errc::invalid for a folder that holds something else.
 [[nodiscard]] Result<void> down(const std::string& folder);
 
-// Errc::not_found where no cluster was started in `folder`. Never waits for a dead controller.
+// Errc::not_found if no cluster was started in `folder`. Never waits for a dead controller.
 [[nodiscard]] Result<ClusterStatus> status(const std::string& folder);
 
 // Names of the clusters below clusters_folder().

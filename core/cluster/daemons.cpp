@@ -39,10 +39,10 @@ std::string locate(const std::string& program) {
   return {};
 }
 
-// Set-up in the child. Everything it needs was made before the fork, since it must not allocate.
+// Set-up in the child. Everything it needs is prepared before the fork, since it must not allocate.
 struct Identity {
   std::string host_name;  // empty: none of its own
-  std::string hosts;      // a file to show as /etc/hosts; empty: the machine's own
+  std::string hosts;      // file to mount as /etc/hosts; empty: the machine's own
   bool user_namespace = false;
   std::string uid_map = fmt::format("{0} {0} 1", ::geteuid());
   std::string gid_map = fmt::format("{0} {0} 1", ::getegid());
@@ -61,17 +61,16 @@ bool put(const char* path, std::string_view text) {
   return whole;
 }
 
-// Uses a private mount namespace, so that a node's name resolves inside the cluster and nowhere
-// else: programs look up their own host's name (Gloo in JAX). If the kernel refuses, names do not
-// resolve.
+// Uses a private mount namespace, so that a node's name resolves only inside the cluster: programs
+// look up their own host name (Gloo in JAX). If the kernel refuses, names do not resolve.
 void show_hosts(const char* file) {
   if (::unshare(CLONE_NEWNS) == 0 &&
       ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0)
     ::mount(file, "/etc/hosts", nullptr, MS_BIND, nullptr);
 }
 
-// user_namespaces(7): the user stays who he is; setgroups must be given up before gid_map may be
-// written.
+// user_namespaces(7): the user keeps their identity; setgroups must be disabled before gid_map may
+// be written.
 int become(const Identity& identity) {
   ::setsid();
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -164,7 +163,7 @@ Result<void> name_host(const Daemon& daemon) {
   const UniqueFd user = open_namespace("user");
   const UniqueFd uts = open_namespace("uts");
   const bool is_root =
-      ::geteuid() == 0;  // who may enter as he is, and may not enter his own user namespace
+      ::geteuid() == 0;  // root enters as is, and may not enter its own user namespace
   Command command;
   command.argv = {"true"};
   command.in_child = [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting Slurm's daemons so that they outlive us and are strangers to our terminal.
+// Starts Slurm's daemons so that they outlive us and are detached from our terminal.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -20,12 +20,12 @@ struct Programs {
   std::string squeue;
 };
 
-// Looks in PATH, then in the folders for administrators, which a plain user's PATH lacks on Debian.
-// Errc::not_found, naming the Debian packages to install.
+// Looks in PATH, then in the administrators' folders (sbin), which a plain user's PATH lacks on
+// Debian. Errc::not_found, naming the Debian packages to install.
 [[nodiscard]] Result<Programs> find_programs();
 
-// True where this user may give a process a host name of its own (a UTS namespace, for a plain user
-// inside a user namespace). Found by doing it once.
+// True if this user may give a process its own host name (a UTS namespace, for a plain user inside
+// a user namespace). Determined by trying it once.
 [[nodiscard]] bool can_own_host_name();
 
 struct Daemon {
@@ -33,17 +33,17 @@ struct Daemon {
   pid_t pid = 0;     // a child of the caller
 };
 
-// In the foreground of a session of their own, standard streams away from ours, no file of ours
-// open. Where `own_host_names`, their host name is their address: see render_start_conf.
+// Runs in the foreground of its own session, with its own standard streams and none of our files
+// open. With `own_host_names` its host name is its address: see render_start_conf.
 [[nodiscard]] Result<Daemon> start_controller(const Programs& programs, const Layout& layout);
 [[nodiscard]] Result<Daemon> start_node(const Programs& programs,
                                         const Layout& layout,
                                         unsigned node);
 
-// Gives the namespace of a running daemon of ours its final host name: the daemon's own name.
+// Gives the namespace of one of our running daemons its final host name: the daemon's own name.
 [[nodiscard]] Result<void> name_host(const Daemon& daemon);
 
-// Our environment without anything Slurm reads, plus SLURM_CONF: for daemons and for sinfo and
+// Our environment without any variable that Slurm reads, plus SLURM_CONF; for daemons, sinfo and
 // squeue.
 [[nodiscard]] std::vector<std::string> clean_environment(const std::string& folder);
 

@@ -15,7 +15,7 @@
 namespace dts::cluster {
 namespace {
 
-// The previous holder may have removed the folder, and somebody made a new one of the same name.
+// The previous holder may have removed the folder, and another process recreated it.
 bool is_still(int fd, const std::string& folder) {
   struct stat held {};
 
@@ -35,7 +35,7 @@ Result<void> check_owner(int fd, const std::string& folder) {
               "choose another --folder, or work as that user");
 }
 
-// Not valid() where the folder is absent.
+// Not valid() if the folder is absent.
 Result<UniqueFd> open_folder(const std::string& folder, IfAbsent if_absent) {
   if (if_absent == IfAbsent::create) DTS_TRY(make_folders(folder, 0700));
   UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

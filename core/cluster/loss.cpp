@@ -30,7 +30,7 @@ Result<void> lose_node(const std::string& folder, const std::string& node) {
     return fail(Errc::not_found, fmt::format("node {} has no slurmd in {}", node, folder));
   const std::string space = layout.own_host_names ? host_name_space(slurmd) : "";
   for (const Member& member : members) {
-    // slurmstepd has written its title over its environment: it is known by its host name only.
+    // slurmstepd overwrites its environment with its title, so only its host name identifies it.
     const bool there = has_entry(environment_of(member.pid), "SLURMD_NODENAME=" + node) ||
                        (!space.empty() && host_name_space(member.pid) == space);
     if (member.pid == slurmd || there) ::kill(member.pid, SIGKILL);

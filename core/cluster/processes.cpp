@@ -31,7 +31,7 @@ bool has_file_below(pid_t pid, const std::string& folder) {
   return false;
 }
 
-// "slurmctld", the name after -N of a slurmd, or nothing.
+// "slurmctld", the name after -N for a slurmd, or empty.
 std::string daemon_name(pid_t pid, const std::string& program) {
   if (program == "slurmctld") return program;
   const auto line =
@@ -81,7 +81,7 @@ class Search {
     const bool started_by_us = has_entry(block, std::string(k_mark) + "=" + folder_);
     const bool in_job = has_entry(block, "SLURM_CONF=" + conf_path(folder_)) &&
                         (has_entry(block, "SLURMD_NODENAME=") || is_client(process.name));
-    // slurmstepd writes its title over its environment.
+    // slurmstepd overwrites its environment with its title.
     const bool stepd =
         process.name.compare(0, 10, "slurmstepd") == 0 && has_file_below(pid, folder_);
     if (!started_by_us && !in_job && !stepd) return;

@@ -18,18 +18,18 @@ constexpr const char* k_mark = "DTSUBMIT_CLUSTER";
 
 struct Member {
   pid_t pid = 0;
-  std::string daemon;  // "slurmctld", the node's name for a slurmd; empty for everything else
+  std::string daemon;           // "slurmctld", or the node's name for a slurmd; otherwise empty
   std::chrono::seconds age{0};  // since its start
 };
 
 // Every process of the cluster in `folder`, by these marks: the daemons' k_mark; slurmstepd with a
 // file open below `folder`; SLURM_CONF of this cluster in a task or batch script (SLURMD_NODENAME)
-// or in a waiting client (srun, salloc, sbatch --wait, sattach); a UTS namespace of a daemon where
-// `own_host_names`; a descendant of any of them. The calling process is never one.
-// Other users' processes are seen by root only. Thread-safe.
+// or in a waiting client (srun, salloc, sbatch --wait, sattach); a UTS namespace of a daemon with
+// `own_host_names`; a descendant of any of them. The calling process is never included. Only root
+// sees other users' processes. Thread-safe.
 [[nodiscard]] std::vector<Member> find_members(const std::string& folder, bool own_host_names);
 
-// SIGKILL to every member, again and again until none is left. Errc::io, naming them, after
+// Sends SIGKILL to every member repeatedly until none is left. Errc::io, naming them, after
 // `limit`.
 [[nodiscard]] Result<void> end_members(const std::string& folder,
                                        bool own_host_names,

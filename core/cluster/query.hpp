@@ -21,10 +21,10 @@ struct QueuedJob {
   std::vector<std::string> nodes;  // empty while pending
 };
 
-// True when something accepts connections where the controller should be.
+// True if the controller's address accepts connections.
 [[nodiscard]] bool controller_listens(const Endpoints& endpoints);
 
-// Errc::unreachable when there is no answer within `limit`.
+// Errc::unreachable without an answer within `limit`.
 [[nodiscard]] Result<std::vector<NodeState>> node_states(const Programs& programs,
                                                          const std::string& folder,
                                                          std::chrono::milliseconds limit);

@@ -62,7 +62,7 @@ std::vector<ConfigFile> config_files(const Layout& layout) {
   if (layout.own_host_names)
     files.push_back(
         {hosts_path(folder), render_hosts(layout, read_file("/etc/hosts").value_or("")), 0644});
-  // Last: with it the cluster is there.
+  // Written last: it makes the cluster visible.
   files.push_back({conf_path(folder),
                    layout.own_host_names ? render_start_conf(layout) : render_slurm_conf(layout)});
   return files;
@@ -78,7 +78,7 @@ Result<void> write_files(const Layout& layout) {
   return {};
 }
 
-// The last lines of what a daemon said.
+// The last lines of a daemon's log.
 std::string log_tail(const std::string& folder, const std::string& daemon) {
   constexpr std::size_t k_lines = 12;
   for (const char* kind : {".log", ".out"}) {
@@ -118,8 +118,8 @@ Result<void> wait_for_controller(const Layout& layout,
   return {};
 }
 
-// The first node that is not idle, as "n1 is unknown"; "slurmctld ..." without an answer; empty
-// when all are.
+// The first node that is not idle, as "n1 is unknown"; "slurmctld ..." if it does not answer; empty
+// if all are idle.
 std::string first_late(const Programs& programs, const Layout& layout) {
   const auto states = node_states(programs, layout.spec.folder, k_answer_limit);
   if (!states || states->size() != layout.spec.nodes) return "slurmctld does not answer";
@@ -174,20 +174,21 @@ std::vector<std::string> node_names(const Layout& layout) {
 
 Result<void> clear(const Layout& layout) {
   DTS_TRY(end_members(layout.spec.folder, layout.own_host_names, k_end_limit));
-  // Groups do not survive a reboot: those of our nodes would be another cluster's by now.
+  // Groups do not survive a reboot: by now, groups with our nodes' names would be another
+  // cluster's.
   if (layout.spec.proctrack == Proctrack::cgroup && layout.boot == boot_id())
     DTS_TRY(remove_groups(node_names(layout), k_end_limit));
   restore_autogroups(layout.spec.folder);
-  remove_left_segments(k_shared_memory);  // of ranks that were killed just now
+  remove_left_segments(k_shared_memory);  // of ranks killed just now
   std::vector<std::string> entries = list_folder(layout.spec.folder);
-  // The record is removed last: it tells the next call that the rest is ours.
+  // The record is removed last: it identifies the rest as ours to the next call.
   std::stable_partition(
       entries.begin(), entries.end(), [](const std::string& e) { return e != "cluster.json"; });
   for (const std::string& entry : entries) DTS_TRY(remove_all(layout.spec.folder + "/" + entry));
   return {};
 }
 
-// Tries one set of ports after the other; somebody may take one between the probe and the start.
+// Tries several sets of ports: another process may take one between the probe and the start.
 Result<void> start(const Programs& programs, Layout& layout) {
   const unsigned ephemeral = ephemeral_ports().first;
   for (unsigned attempt = 0; attempt < k_attempts; ++attempt) {

@@ -33,7 +33,7 @@ Lines controller_lines(const Layout& layout) {
           {"FirstJobId", std::to_string(layout.endpoints.first_job())},
           {"SlurmUser", layout.user},
           {"SlurmdUser", layout.user},
-          {"AuthType", "auth/none"},  // no munge: everybody on this machine is believed
+          {"AuthType", "auth/none"},  // no munge: every user of this machine is trusted
           {"CredType", "cred/none"},
           {"AuthInfo", "cred_expire=5"},  // a requeued job waits this + 1 s instead of 121 s
           {"StateSaveLocation", folder + "/state"},
@@ -42,7 +42,7 @@ Lines controller_lines(const Layout& layout) {
           {"SlurmdPidFile", folder + "/run/%n.pid"},
           {"SlurmctldLogFile", folder + "/log/slurmctld.log"},
           {"SlurmdLogFile", folder + "/log/%n.log"},
-          // Otherwise `srun --mpi=pmix` over two nodes of one host fails: both make
+          // Otherwise `srun --mpi=pmix` over two nodes of one host fails: both create
           // /tmp/spmix_appdir_UID_JOB.STEP.
           {"TmpFS", folder + "/tmp/%n"}};
 }
@@ -51,13 +51,13 @@ Lines behaviour_lines(const Layout& layout) {
   const bool cgroup = layout.spec.proctrack == Proctrack::cgroup;
   return {
       {"ProctrackType", cgroup ? "proctrack/cgroup" : "proctrack/linuxproc"},
-      // task/affinity would bind to cores that a claimed node does not have.
+      // task/affinity would bind to cores that the simulated node claims but does not have.
       {"TaskPlugin", layout.spec.constrain_cores ? "task/affinity,task/cgroup" : "task/none"},
       {"JobAcctGatherType", "jobacct_gather/none"},
       {"AccountingStorageType", "accounting_storage/none"},
       {"SelectType", "select/cons_tres"},
       {"SelectTypeParameters", "CR_Core"},
-      {"SlurmdParameters", "config_overrides"},  // believe our CPUs and memory, not the machine's
+      {"SlurmdParameters", "config_overrides"},  // rely on our CPUs and memory, not the machine's
       {"MpiDefault", "none"},
       {"PreemptType", "preempt/partition_prio"},
       {"PreemptMode", "REQUEUE"},
@@ -111,8 +111,8 @@ void append(Lines& lines, Lines more) {
   for (Line& line : more) lines.push_back(std::move(line));
 }
 
-// PartitionName lines add up; any other key of ours is replaced, because Slurm refuses some
-// repeated keys.
+// PartitionName lines accumulate; an extra line replaces any other key of ours, because Slurm
+// refuses some repeated keys.
 void apply_extra(Lines& lines, const std::string& text) {
   const auto equals = text.find('=');
   Line extra{text.substr(0, equals), text.substr(equals + 1)};

@@ -10,41 +10,41 @@
 
 namespace dts::cluster {
 
-// A ClusterSpec with everything decided that depends on the machine.
+// A ClusterSpec with every machine-dependent choice made.
 struct Layout {
   ClusterSpec spec;  // `folder` set
   Endpoints endpoints;
   std::string user;               // runs the daemons and all jobs
   std::uint64_t memory_mib = 0;   // RealMemory of each node
-  std::string node_prefix = "n";  // node i is called prefix + i
+  std::string node_prefix = "n";  // node i is named prefix + i
   std::string boot;               // boot_id() at the start
   bool own_host_names =
-      true;  // each slurmd has its own UTS namespace, so its host name is its node's
+      true;  // each slurmd has its own UTS namespace and its node's name as host name
 };
 
 [[nodiscard]] std::string node_name(const Layout& layout, unsigned node);
 
-// FOLDER/slurm.conf: what SLURM_CONF has to name.
+// FOLDER/slurm.conf: the value SLURM_CONF must have.
 [[nodiscard]] std::string conf_path(const std::string& folder);
 
-// FOLDER/hosts: what the daemons and their jobs find in place of /etc/hosts.
+// FOLDER/hosts: what the daemons and their jobs see as /etc/hosts.
 [[nodiscard]] std::string hosts_path(const std::string& folder);
 
-// FOLDER/gpu/gpuI: symbolic links to /dev/null, because gres.conf takes character devices only.
+// FOLDER/gpu/gpuI: symbolic links to /dev/null, because gres.conf accepts only character devices.
 [[nodiscard]] std::string gpu_path(const std::string& folder, unsigned gpu);
 
 [[nodiscard]] std::string render_slurm_conf(const Layout& layout);
-// The same for the time of the start. With NoInAddrAny Slurm 22.05 listens on what the host name
-// resolves to (slurm_setup_addr in src/common/slurm_protocol_api.c), not on every address of the
-// machine, where with auth/none anybody could run jobs. The host name is the daemon's address as a
-// number then. Jobs must not see the key: their srun would look for the address of a node's name,
-// which resolves only where the kernel lets us show our own /etc/hosts.
+// The same, for use while starting. With NoInAddrAny, Slurm 22.05 listens on the address that the
+// host name resolves to (slurm_setup_addr in src/common/slurm_protocol_api.c), not on every address
+// of the machine, where with auth/none anyone could run jobs. During the start the host name is
+// therefore the daemon's numeric address. Jobs must not see the key: their srun would resolve a
+// node's name, which works only if the kernel lets us mount our own /etc/hosts.
 [[nodiscard]] std::string render_start_conf(const Layout& layout);
 
-// True for a text of render_start_conf: the start was interrupted.
+// True for text from render_start_conf: the start was interrupted.
 [[nodiscard]] bool is_start_conf(const std::string& text);
 
-// hosts(5): the text of the machine's own file, then the nodes.
+// hosts(5): the machine's own file, then the nodes.
 [[nodiscard]] std::string render_hosts(const Layout& layout, std::string machines);
 
 [[nodiscard]] std::string render_gres_conf(const Layout& layout);  // empty without GPUs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loopback addresses and ports of one cluster: distinct from those of every other cluster of this
+// Loopback addresses and ports of one cluster, distinct from those of every other cluster on this
 // machine.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace dts::cluster {
 
-// Port `port` is the controller's and `port + 1 + i` node i's; addresses are 127.a.b.1 and
-// 127.a.b.(2 + i).
+// The controller has port `port`, node i has `port + 1 + i`; addresses are 127.a.b.1 and 127.a.b.(2
+// + i).
 struct Endpoints {
   unsigned a = 0;
   unsigned b = 0;
@@ -25,26 +25,26 @@ struct Endpoints {
     return static_cast<std::uint16_t>(port + 1 + node);
   }
 
-  // Different for every cluster of this machine: Open MPI and PMIx name files that all of it shares
-  // by host name, user and job, and a program that takes another cluster's for its own dies.
+  // Different for every cluster on this machine: Open MPI and PMIx derive machine-wide file names
+  // from host name, user and job, and a program that picks up another cluster's file dies.
   [[nodiscard]] std::uint32_t first_job() const;
 
   friend bool operator==(const Endpoints&, const Endpoints&) = default;
 };
 
 // The `attempt`-th proposal for a cluster identified by `identity` (its folder). Deterministic and
-// pure. Ports are in [20000, ephemeral_low) with room for 65 of them; never 127.0.x.x, where others
-// live.
+// pure. Ports are in [20000, ephemeral_low) with room for 65 of them; never 127.0.x.x, which other
+// programs use.
 [[nodiscard]] Endpoints propose_endpoints(std::string_view identity,
                                           unsigned attempt,
                                           unsigned ephemeral_low = 32768);
 
-// True when every address and port of `nodes` nodes can be bound now. Slurm's daemons listen on all
+// True if every address and port of `nodes` nodes can be bound now. Slurm's daemons listen on all
 // addresses, so the ports are probed on the wildcard address.
 [[nodiscard]] bool are_free(const Endpoints& endpoints, unsigned nodes);
 
-// Errc::invalid where Slurm could not use addresses like these: it asks getaddrinfo(3) with
-// AI_ADDRCONFIG, which knows no IPv4 address on a machine that has none outside 127/8.
+// Errc::invalid if Slurm could not use such addresses: it calls getaddrinfo(3) with AI_ADDRCONFIG,
+// which finds no IPv4 address on a machine that has none outside 127/8.
 [[nodiscard]] Result<void> check_resolvable(const Endpoints& endpoints);
 
 }  // namespace dts::cluster

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FOLDER/cluster.json: what was decided when a cluster was started. It marks the folder as ours.
+// FOLDER/cluster.json: the choices made when a cluster was started. It marks the folder as ours.
 #pragma once
 
 #include "core/base/result.hpp"

@@ -21,9 +21,9 @@ constexpr unsigned k_max_nodes = 64;
 constexpr unsigned k_max_gpus = 64;
 constexpr unsigned k_max_cpus = 1024;
 constexpr unsigned k_max_grace =
-    65533;  // GraceTime is a uint32_t, but PartitionName lines print it as one of 16 bits
+    65533;  // GraceTime is a uint32_t, but PartitionName lines print it as 16 bits
 
-// Keys on which finding and ending the cluster rests.
+// Keys that finding and ending the cluster depend on.
 constexpr std::array<std::string_view, 12> k_reserved = {"clustername",
                                                          "communicationparameters",
                                                          "include",
