@@ -26,7 +26,7 @@ Result<void> act_on_rank(const Target& target, Act act) {
   return {};
 }
 
-// The node whose loss does not take the batch script's with it, where there are two.
+// With two nodes, the one whose loss does not take the batch script with it.
 const std::string& victim_node(const Target& target) {
   return target.nodes.back();
 }
@@ -59,7 +59,7 @@ Result<void> inject(Fault fault, const Target& target, const Ground* ground) {
   return {};
 }
 
-// As `dtsubmit requeue`, after the repair that a person would have to do first.
+// Like `dtsubmit requeue`, after the repair that a person would have to make first.
 ByHand by_hand(Fault fault, const Target& target, const Ground* ground) {
   if (!facts_of(fault).by_hand) return {};
   return [fault, &target, ground]() -> Result<void> {
@@ -95,7 +95,7 @@ Result<void> play(const Ground& ground,
   const auto digest = ground.finish(target.run);
   report.digest = digest.value_or("");
   report.undisturbed = ground.undisturbed();
-  // Every node of the ground is this machine: nothing of the attempt may be anywhere.
+  // Every node of the ground is this machine, so no process of the attempt may exist anywhere.
   report.shown.left = static_cast<int>(processes_of(target.run, target.attempt).size());
   report.problems = faults_found(
       report.shown, policy, Strictness{k_ground_interval, report.digest, report.undisturbed});

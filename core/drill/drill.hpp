@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fire drill: a fault on purpose, and what came of it.
+// A fire drill: injects a fault and reports the result.
 #pragma once
 
 #include "core/drill/ground.hpp"
@@ -15,25 +15,24 @@ namespace dts::drill {
 struct Report {
   Fault fault{};
   std::string run_directory{};
-  std::string why{};  // with problems, on a ground of our own: `dtsubmit why` of the run
-  bool kept = false;  // and then run_directory outlives the ground
+  std::string why{};  // on a private cluster with problems: the run's `dtsubmit why`
+  bool kept = false;  // if so, run_directory outlives the ground
   Shown shown{};
-  std::string digest{};                 // on a ground of our own: of the finished run
-  std::string undisturbed{};            // and what it has to be
-  std::vector<std::string> problems{};  // empty: as the policy says
-  std::string skipped{};                // why it was not done, if it was not
+  std::string digest{};                 // on a private cluster: of the finished run
+  std::string undisturbed{};            // the digest it must have
+  std::vector<std::string> problems{};  // empty: as the policy promises
+  std::string skipped{};                // why it was skipped, if it was
 };
 
-// Drills a real run whose programs run: a job of the user's, or a `dtsubmit run` of this machine.
+// Drills a real run whose programs are running: a user's job, or a `dtsubmit run` on this machine.
 // Errors: invalid if the fault does not apply to such a run or nothing runs; those of the
 // scheduler.
 [[nodiscard]] Result<Report> drill_run(Fault fault,
                                        const Target& target,
                                        std::chrono::seconds limit);
 
-// Drills a training on the private cluster, from its submission to its end. A drill whose run does
-// not begin, or does not finish, is a report with a problem, and such a run is kept. Errors:
-// interrupted.
+// Drills a training on the private cluster, from its submission to its end. If the run does not
+// begin or finish, the report has a problem and the run is kept. Errors: interrupted.
 [[nodiscard]] Result<Report> drill_on(Ground& ground, Fault fault, std::chrono::seconds limit);
 
 }  // namespace dts::drill

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The faults of a fire drill, and what has to come of each. Pure.
+// The faults of a fire drill, and the required outcome of each. Pure.
 #pragma once
 
 #include "core/run/event/cause.hpp"
@@ -15,16 +15,16 @@ enum class Fault { preempt, timeout, rank_kill, agent_kill, hang, slow, disk_ful
 struct FaultFacts {
   Fault fault;
   const char* name;       // as on the command line
-  const char* of_a_job;   // the effect on a job of the user's
-  const char* on_ground;  // and on a private cluster, where that is more; null: the same
+  const char* of_a_job;   // the effect on a user's job
+  const char* on_ground;  // the effect on a private cluster; null: the same
   std::vector<run::Cause>
       causes;    // of the attempt's end, whichever of several observers reported first
   bool warned;   // the programs are warned in time: nothing may be lost
-  bool by_hand;  // the agent cannot bring it back: `dtsubmit requeue` does
+  bool by_hand;  // the agent cannot continue the run: `dtsubmit requeue` does
   bool needs_scheduler;
 };
 
-// In the order in which `all` does them: what harms the cluster itself comes last.
+// In the order used by `all`: faults that harm the cluster itself come last.
 [[nodiscard]] const std::vector<FaultFacts>& all_faults();
 [[nodiscard]] const FaultFacts& facts_of(Fault fault);
 [[nodiscard]] std::optional<Fault> fault_from(std::string_view name);

@@ -34,7 +34,7 @@ constexpr std::chrono::seconds k_start_limit{180};
 constexpr std::chrono::seconds k_finish_limit{300};
 constexpr std::chrono::seconds k_clear_limit{60};
 constexpr std::chrono::milliseconds k_look_at_state{200};
-// A busy machine of two cores may need 15 s to get four ranks through MPI_Init.
+// A busy machine with two cores may need 15 s to get four ranks through MPI_Init.
 constexpr const char* k_hang = "0:30";
 constexpr const char* k_filler = "/runs/.filler";
 constexpr const char* k_kept = "kept";
@@ -51,7 +51,7 @@ Result<std::string> run_ourselves(std::vector<std::string> words) {
   return output.out;
 }
 
-// True once `condition` holds; Errc::io, "WHAT does not come", after `limit`.
+// True once `condition` holds; after `limit`, Errc::io with "WHAT does not come".
 template <class Condition>
 Result<void> wait_for(const std::string& what,
                       std::chrono::seconds limit,
@@ -81,10 +81,10 @@ Result<void> Ground::start(std::string dttrain) {
   if (::mkdtemp(pattern.data()) == nullptr) return fail_errno("cannot make " + pattern);
   place_ = pattern;
   DTS_TRY(make_folders(place_ + "/runs"));
-  // The remains of Open MPI's killed processes are removed with the rest.
+  // Remains of Open MPI's killed processes are removed along with it.
   DTS_TRY(make_folders(place_ + "/tmp"));
   ::setenv("TMPDIR", (place_ + "/tmp").c_str(), 1);
-  // Before the nodes begin: what is mounted later they might not see.
+  // Before the nodes start: they might not see later mounts.
   mounted_ = ::mount("tmpfs", (place_ + "/runs").c_str(), "tmpfs", 0, "size=48m") == 0;
   DTS_TRY(train_undisturbed());
   DTS_TRY(check_interruption());
@@ -208,7 +208,7 @@ Result<std::string> Ground::finish(const run::RunDirectory& run) const {
     if (!ending.seen(events)) return false;
     return fail(Errc::io, "the drilled run ended without being done");
   }));
-  // The next drill needs its nodes, and whoever looks for processes must not find its last ones.
+  // The next drill needs the nodes, and a search for processes must not find the previous ones.
   DTS_TRY(wait_for("the end of the drilled job", k_finish_limit, [&]() -> Result<bool> {
     DTS_ASSIGN(const sched::JobInfo job, scheduler_->job(summary.job));
     return sched::is_terminal(job.state) && !job.completing;
@@ -243,7 +243,7 @@ std::string Ground::clear(bool keep) {
   const sched::JobId job = summary ? summary->job : sched::JobId();
   if (!job.empty())
     if (const auto ended = scheduler_->cancel(job); !ended) log("{}", ended.error().message);
-  // Its agent may still be writing its last record.
+  // The job's agent may still be writing its last record.
   (void)wait_for("the end of the drilled job", k_clear_limit, [&]() -> Result<bool> {
     const auto info = scheduler_->job(job);
     return !info || (sched::is_terminal(info->state) && !info->completing);

@@ -17,27 +17,27 @@ inline constexpr std::int64_t k_ground_interval = 10;  // steps between two chec
 
 class Ground {
  public:
-  // Three nodes of two simulated GPUs, started with SLURM_CONF of this process set to them; the
-  // runs lie below a new temporary folder, on a file system of their own where we may mount one.
-  // `dttrain`: the trainer's path. Errors: those of cluster::up and of the undisturbed training
-  // that the drills are compared with; interrupted.
+  // Three nodes with two simulated GPUs each; sets this process's SLURM_CONF to them. Runs are
+  // stored below a new temporary folder, on their own file system if we may mount one. `dttrain`:
+  // the trainer's path. Errors: those of cluster::up and of the undisturbed training that the
+  // drills are compared with; interrupted.
   [[nodiscard]] static Result<std::unique_ptr<Ground>> prepare(std::string dttrain);
 
-  // Takes the cluster down with all that runs there, and removes the folder but for what was kept.
-  // What cannot be undone is said on standard error.
+  // Takes the cluster down with everything that runs there, and removes the folder except for what
+  // was kept. Failures are reported on standard error.
   ~Ground();
   Ground(const Ground&) = delete;
   Ground& operator=(const Ground&) = delete;
 
-  // A job of two nodes, until its training has a checkpoint to fall back to and is half way to the
-  // next one. Errors: submission's, interrupted, io where it does not get there, at once where its
-  // run has ended.
+  // A job on two nodes; returns when its training has a checkpoint to fall back to and is half way
+  // to the next one. Errors: those of submission, interrupted, io if it does not get there (at once
+  // if its run has ended).
   [[nodiscard]] Result<Target> train();
 
   // The run of the last train(); without a path if it was not submitted.
   [[nodiscard]] const run::RunDirectory& run() const { return run_; }
 
-  // The output of `dtsubmit why` for it; may be empty.
+  // The output of `dtsubmit why` for that run; may be empty.
   [[nodiscard]] std::string why() const;
 
   [[nodiscard]] sched::Scheduler& scheduler() const { return *scheduler_; }
@@ -54,13 +54,13 @@ class Ground {
   [[nodiscard]] Result<void> fill_disk() const;
   [[nodiscard]] Result<void> free_disk() const;
 
-  // Waits until the run is done and its job over; gives its digest. Errors: interrupted; io where
-  // it is not done in time, or ends otherwise.
+  // Waits until the run is done and its job over; returns its digest. Errors: interrupted; io if it
+  // is not done in time or ends in another way.
   [[nodiscard]] Result<std::string> finish(const run::RunDirectory& run) const;
 
-  // Ends the job of the last train() and removes its run, for the next one's sake. With `keep` the
-  // run, and what the cluster's daemons logged, lie where they outlive the ground: there; empty
-  // where they could not be kept.
+  // Ends the job of the last train() and removes its run, to make room for the next. With `keep`
+  // the run and the logs of the cluster's daemons are moved to where they outlive the ground.
+  // Returns that place; empty if they could not be kept.
   std::string clear(bool keep);
 
  private:
@@ -70,7 +70,7 @@ class Ground {
   [[nodiscard]] std::vector<std::string> training(const std::string& pause) const;
   [[nodiscard]] std::string keep_run();
 
-  std::string place_;    // temporary, ours alone
+  std::string place_;    // temporary, owned by us alone
   std::string cluster_;  // folder of the private cluster; empty: not started
   std::string dttrain_;
   std::string undisturbed_;

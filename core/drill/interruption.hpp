@@ -6,10 +6,10 @@
 
 namespace dts::drill {
 
-// From now on SIGINT, SIGTERM and SIGHUP are only remembered.
+// From now on SIGINT, SIGTERM and SIGHUP are only recorded.
 void remember_signals();
 
-// Errc::interrupted once one has come.
+// Errc::interrupted once one of them has arrived.
 [[nodiscard]] Result<void> check_interruption();
 
 }  // namespace dts::drill

@@ -15,12 +15,12 @@
 namespace dts::drill {
 namespace {
 
-constexpr std::chrono::seconds k_step_limit{60};  // in addition to the act itself
+constexpr std::chrono::seconds k_step_limit{60};  // on top of the act itself
 
 std::vector<std::string> step_command(const Target& target,
                                       const std::vector<std::string>& nodes,
                                       Act act) {
-  // srun takes the number of a heterogeneous job, and its component apart: "4711+1".
+  // srun takes the id and the component of a heterogeneous job separately: "4711+1".
   const std::string job = target.job.text();
   const std::size_t plus = std::min(job.find('+'), job.size());
   std::vector<std::string> step{"srun", "--jobid=" + job.substr(0, plus)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From where the drill is typed to the nodes of the job.
+// From where the drill is started to the nodes of the job.
 #pragma once
 
 #include "core/drill/victims.hpp"
@@ -10,7 +10,7 @@
 
 namespace dts::drill {
 
-// The attempt that is drilled.
+// The attempt to drill.
 struct Target {
   run::RunDirectory run{};
   sched::Scheduler* scheduler = nullptr;  // null: `dtsubmit run` on this machine
@@ -20,14 +20,14 @@ struct Target {
   unsigned rank = 0;                 // whose program is the victim
 };
 
-// The number of processes acted on, on all `nodes` together, by an additional step of `job` (srun
-// --overlap, Slurm 20.11 and later); or on this machine. Errors: not_found (no srun), rejected
+// The number of processes acted on, over all `nodes`, by an additional step of `job` (srun
+// --overlap, Slurm 20.11 and later), or on this machine. Errors: not_found (no srun), rejected
 // (with srun's message), interrupted.
 [[nodiscard]] Result<unsigned> act_on(const Target& target,
                                       const std::vector<std::string>& nodes,
                                       Act act);
 
-// `dtsubmit drill-act`, what that step runs: prints the number.
+// `dtsubmit drill-act`, the program of that step: prints the number.
 [[nodiscard]] Result<int> run_act(const Target& target, Act act);
 
 }  // namespace dts::drill

@@ -11,7 +11,8 @@ namespace {
 
 using run::Action;
 
-// If Slurm requeues by itself, the agent only waits; if it refuses, a successor continues the run.
+// If Slurm requeues by itself, the agent only waits; if Slurm refuses, a successor continues the
+// run.
 bool is_as_ruled(Action ruled, const run::Recorded<Action>& decision) {
   if (ruled == Action::requeue && (decision == Action::wait || decision == Action::resubmit))
     return true;

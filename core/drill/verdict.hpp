@@ -15,13 +15,13 @@ namespace dts::drill {
 
 struct Shown {
   Fault fault{};
-  run::AttemptSummary attempt{};  // the one that was hit, when all was over
+  run::AttemptSummary attempt{};  // the one that was hit, at the end
   bool ended = false;             // the run stopped for good after the fault
-  // From the fault to the program's next sign of activity: a step that counted, or if it reports
-  // none, output or a checkpoint; absent: there was none.
+  // From the fault to the program's next sign of activity: a step that counted, or, if it reports
+  // none, output or a checkpoint. Absent if there was none.
   std::optional<double> seconds{};
-  std::string sign{"a step"};  // which of them it was, or is to be
-  int left = 0;                // processes of that attempt when the next one had begun
+  std::string sign{"a step"};  // which kind of sign it was, or is awaited
+  int left = 0;                // processes of that attempt when the next one began
 };
 
 // Further requirements for a run on a private cluster.
@@ -31,8 +31,8 @@ struct Strictness {
   std::string undisturbed{};  // of the same training without a fault
 };
 
-// A sentence for each failed requirement; empty: the drill has passed. A run whose policy is to
-// stop after the fault's cause passes if it has stopped.
+// A sentence for each failed requirement; empty if the drill has passed. A run whose policy is to
+// stop after this cause passes if it has stopped.
 [[nodiscard]] std::vector<std::string> faults_found(const Shown& shown,
                                                     const run::Policy& policy,
                                                     const std::optional<Strictness>& strictness);

@@ -28,7 +28,7 @@ constexpr Names<Act, 5> k_acts{{{Act::kill, "kill"},
                                 {Act::lose, "lose"},
                                 {Act::count, "count"}}};
 
-// By pid: the environments of the attempt's processes.
+// The environments of the attempt's processes, by pid.
 std::map<pid_t, std::string> blocks_of(const run::RunDirectory& run, unsigned attempt) {
   const char* node = std::getenv("SLURMD_NODENAME");
   std::map<pid_t, std::string> blocks;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of a run on this machine, and what a drill does to them. Found by the environment
-// that dtsubmit gave them; inside a step of Slurm only those of the step's own node, as several
-// nodes of a private cluster share one machine.
+// The processes of a run on this machine, and the acts of a drill on them. Found by the environment
+// that dtsubmit gave them. Inside a Slurm step only those of the step's own node count, since
+// several nodes of a private cluster share one machine.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -16,10 +16,10 @@
 
 namespace dts::drill {
 
-// The processes of one attempt, without the calling process.
+// The processes of one attempt, except the calling process.
 [[nodiscard]] std::vector<pid_t> processes_of(const run::RunDirectory& run, unsigned attempt);
 
-// The program of a rank: the child of its `dtsubmit rank`. nullopt: it is not on this machine.
+// A rank's program: the child of its `dtsubmit rank`. nullopt if it is not on this machine.
 [[nodiscard]] std::optional<pid_t> program_of(const run::RunDirectory& run,
                                               unsigned attempt,
                                               unsigned rank);
@@ -27,7 +27,7 @@ namespace dts::drill {
 enum class Act {
   kill,   // SIGKILL to a rank's program
   stop,   // SIGSTOP to it
-  slow,   // it runs 0.2 s of each second, for `k_slow`; it runs freely afterwards
+  slow,   // runs only 0.2 s of each second for `k_slow`, then freely
   lose,   // SIGKILL to everything of the attempt
   count,  // nothing
 };
@@ -37,8 +37,8 @@ inline constexpr std::chrono::seconds k_slow{20};
 [[nodiscard]] const char* to_string(Act act);
 [[nodiscard]] std::optional<Act> act_from(std::string_view word);
 
-// The number of processes that it was done to. `rank` means something to the first three only.
-// Errc::interrupted after stop_on_signals() saw a signal.
+// The number of processes acted on. `rank` matters only for the first three acts. Errc::interrupted
+// once stop_on_signals() has seen a signal.
 [[nodiscard]] Result<unsigned> act_here(Act act,
                                         const run::RunDirectory& run,
                                         unsigned attempt,

@@ -44,8 +44,8 @@ const run::AttemptSummary* find(const Story& story, unsigned number) {
   return nullptr;
 }
 
-// Whether a rank of the attempt has written anything, or the run has another newest checkpoint than
-// when the attempt began. The programs' own signs: that they were started proves nothing.
+// Whether a rank of the attempt has written anything, or the run's newest checkpoint has changed
+// since the attempt began. Only the programs' own signs count: having been started proves nothing.
 bool shows_life(const run::RunDirectory& run, unsigned attempt, const std::string& checkpoint) {
   if (run::newest_checkpoint(run) != checkpoint) return true;
   const std::vector<std::string> files = list_folder(run.attempt(attempt));
@@ -86,7 +86,7 @@ double seconds_since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-// The attempt's processes on the nodes that the run has now: other nodes are no longer ours.
+// The attempt's processes on the run's current nodes; other nodes are no longer ours.
 int left_of(const Target& target, const Story& story) {
   Target now = target;
   now.job = story.summary.job;
@@ -100,7 +100,7 @@ int left_of(const Target& target, const Story& story) {
   }
 }
 
-// True when nobody works for the job any more.
+// True once no process works for the job any more.
 bool is_over(sched::Scheduler& scheduler, sched::JobId job) {
   const auto info = scheduler.job(job);
   if (!info) return info.error().code == Errc::not_found;
@@ -148,7 +148,7 @@ Result<Target> find_target(const run::RunDirectory& run,
 
 namespace {
 
-// Calls `by_hand` once, when the scheduler has ended the job of itself.
+// Calls `by_hand` once, when the scheduler has ended the job by itself.
 class HandCall {
  public:
   HandCall(const Target& target, const std::function<Result<void>()>& by_hand)
@@ -171,7 +171,7 @@ class HandCall {
   Clock::time_point next_question_ = Clock::now() + k_question;
 };
 
-// The run's end was decided after its first `known` events.
+// True if the run's end was decided after its first `known` events.
 bool is_decided_since(std::size_t known, const Story& story) {
   const run::Event* last = run::final_decision(story.events);
   return last != nullptr && last - story.events.data() >= static_cast<long>(known);
@@ -222,7 +222,7 @@ Result<Shown> watch_going_on(const Target& target,
     if (const auto* attempt = find(story, target.attempt)) shown.attempt = *attempt;
     const std::int64_t step = shown.attempt.last_step;
     if (first < 0) first = step;
-    // A program that reports no steps shows only that it is active.
+    // A program that reports no steps can only show that it is active.
     if (step < 0) shown.sign = "living on";
     const bool went_on = step < 0 ? seconds_since(since) > 5 : step >= first + k_steps_on;
     if (went_on || !shown.attempt.ended.empty() || ending.seen(story.events)) {

@@ -11,22 +11,22 @@
 
 namespace dts::drill {
 
-// The newest attempt of the run, whose programs run. Errc::invalid, saying what it does instead.
-// `rank` nullopt: the last one.
+// The newest attempt of the run, whose programs are running. Errc::invalid, with the run's actual
+// state, otherwise. `rank` nullopt: the last one.
 [[nodiscard]] Result<Target> find_target(const run::RunDirectory& run,
                                          sched::Scheduler* scheduler,
                                          std::optional<unsigned> rank);
 
-// Times from one clock for all.
+// One clock for all times.
 using Clock = std::chrono::steady_clock;
 
-// Whether anybody works for a run still.
+// Whether an agent still works on a run.
 class Ending {
  public:
   explicit Ending(sched::Scheduler* scheduler) : scheduler_(scheduler) {}
 
   // True once the run's last record is its end, or the newest job of its ledger has been over for a
-  // while: then no agent will write there any more. Asks the scheduler every 2 s.
+  // while: then no agent will write to the ledger any more. Asks the scheduler every 2 s.
   [[nodiscard]] bool seen(const std::vector<run::Event>& events);
 
  private:
@@ -37,9 +37,9 @@ class Ending {
 
 // Waits until a later attempt has done a step that counts (if the program reports none: until one
 // of its ranks has written to its log, a checkpoint is new, or it has completed), the run has
-// ended, or `limit` has passed; then counts the remaining processes of the target. `by_hand`:
-// called once to continue the run, when none of the attempt's processes is left and the run has not
-// come back. Without it, a job that is over without a recorded end also ends the watch. Errors:
+// ended, or `limit` has passed; then counts the target's remaining processes. `by_hand` is called
+// once to continue the run, when none of the attempt's processes is left and the run has not
+// resumed. Without it, a job that is over without a recorded end also ends the watch. Errors:
 // interrupted, and those of the ledger.
 [[nodiscard]] Result<Shown> watch(const Target& target,
                                   Fault fault,
@@ -47,7 +47,7 @@ class Ending {
                                   Clock::duration limit,
                                   const std::function<Result<void>()>& by_hand);
 
-// The same of an attempt that must go on: until it has done three more steps.
+// The same for an attempt that must continue: until it has done three more steps.
 [[nodiscard]] Result<Shown> watch_going_on(const Target& target,
                                            Fault fault,
                                            Clock::time_point since,
