@@ -25,7 +25,7 @@
 namespace dts::launch {
 namespace {
 
-// In a job array one script serves all elements.
+// In a job array, all elements share one script.
 Result<run::RunDirectory> run_of_job(const std::string& folder) {
   DTS_ASSIGN(run::RunDirectory run, run::open_run(folder));
   if (!is_sweep(run)) return run;
@@ -41,14 +41,14 @@ Result<run::RunDirectory> run_of_job(const std::string& folder) {
   return open_element(run, sweep, static_cast<unsigned>(*index), *array);
 }
 
-// The next job of a chain whose run was stopped before it could be cancelled.
+// The next job of a chain whose run stopped before that job could be cancelled.
 bool is_left_over(const run::RunDirectory& run) {
   const auto chain = read_chain(run);
   return chain && !chain->waiting.empty() && chain->waiting == own_job(getenv_lookup);
 }
 
-// A run whose own files cannot say what to do next is over; the places where people look get the
-// reason.
+// A run whose own files do not say what to do next is over; the reason goes to the places where
+// users look.
 void note_unreadable(const run::RunDirectory& run, const Error& failed, bool local) {
   const auto before = run::read_ledger(run.ledger());
   const bool damaged = !read_spec(run) || !read_plan(run);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `dtsubmit agent`: the batch script's process. It owns the job from the first attempt to the
-// decision after the last: done, restart here, requeue, or stop. Of a composed run, it starts one
-// such agent for each part.
+// decision after the last: done, restart here, requeue, or stop. For a composed run, it starts one
+// such agent per part.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -12,16 +12,16 @@
 
 namespace dts::launch {
 
-// The agent of one part of a composed run: what concerns the whole job is its caller's, see
-// ComposedRun.
+// For the agent of one part of a composed run. Its caller handles whatever concerns the whole job,
+// see ComposedRun.
 struct PartOptions {
-  bool returns_restarts = false;  // a restart is the caller's, too
+  bool returns_restarts = false;  // the caller handles restarts, too
 };
 
 struct AgentOptions {
   std::string run_directory;  // absolute
   bool local = false;    // `dtsubmit run`: no scheduler, ranks' output also on our standard output
-  std::string dtsubmit;  // our program's path, for `rank`
+  std::string dtsubmit;  // path of our program, for `rank`
   run::RankSelection shown{};  // shown on standard output if `local`
   std::optional<PartOptions> part{};
 };

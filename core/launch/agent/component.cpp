@@ -11,7 +11,7 @@
 namespace dts::launch {
 namespace {
 
-// What slurmd sets for the node of the batch script, SLURM_JOB_GPUS along with the others.
+// slurmd sets it for the node of the batch script, along with those below.
 constexpr std::string_view k_gpus_of_node = "SLURM_JOB_GPUS";
 const std::set<std::string, std::less<>> k_of_first_node{std::string(k_gpus_of_node),
                                                          "SLURM_GPUS_ON_NODE",

@@ -31,10 +31,10 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::chrono::milliseconds k_tick{200};
-constexpr seconds k_role_patience{120};   // to save, for a role that another one ends
-constexpr seconds k_server_patience{30};  // for one that has nothing left to do
-constexpr unsigned k_most_vanished = 3;   // agents of parts in a job
-constexpr seconds k_longest_pause{60};    // before roles begin again together
+constexpr seconds k_role_patience{120};   // for a role to save when another one ends it
+constexpr seconds k_server_patience{30};  // for a role with nothing left to do
+constexpr unsigned k_most_vanished = 3;   // agents of parts per job
+constexpr seconds k_longest_pause{60};    // before roles restart together
 
 // 0, 1, 2, 4 ... 60 s.
 seconds pause_before(unsigned restart) {
@@ -135,7 +135,7 @@ void ComposedRun::listen(const std::vector<PartAgent*>& parts) {
   while (const auto number = read_signal(signals_.get())) on_signal(*number, parts);
 }
 
-// Once every other role is done.
+// Called once every other role is done.
 void ComposedRun::end_waiting_roles(const std::vector<PartAgent*>& parts) {
   const bool others_run = std::any_of(parts.begin(), parts.end(), [](const PartAgent* part) {
     return part->runs() && !part->part().until_others_end;
@@ -151,7 +151,7 @@ void ComposedRun::on_end(const run::PartEnd& end, const std::vector<PartAgent*>&
   end_waiting_roles(parts);
 }
 
-// What an agent that was killed has left behind.
+// Kills what a killed agent has left behind.
 void ComposedRun::bury_orphans(const std::vector<PartAgent*>& parts) const {
   std::vector<pid_t> spared;
   for (const PartAgent* part : parts)
@@ -184,7 +184,7 @@ Result<std::vector<run::PartEnd>> ComposedRun::run_once(const std::vector<PartAg
   return ends;
 }
 
-// A role without an end of its own is done with the others.
+// A role that never ends by itself is done when the others are.
 void ComposedRun::note_waiting_roles(const std::vector<PartAgent*>& parts) const {
   for (const PartAgent* part : parts) {
     if (part->is_done()) continue;
@@ -195,7 +195,7 @@ void ComposedRun::note_waiting_roles(const std::vector<PartAgent*>& parts) const
   }
 }
 
-// The parts side by side, and again as often as one of them has to begin anew.
+// Runs the parts side by side, again as often as one of them needs a restart.
 Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& parts) {
   for (unsigned restart = 1;; ++restart) {
     std::vector<PartAgent*> left;
@@ -231,7 +231,7 @@ Result<run::Verdict> ComposedRun::run_all() {
   return run::judge_parts({}, false);
 }
 
-// A signal to end while no part runs can be a preemption or the time limit, too.
+// A termination signal while no part runs can also mean preemption or the time limit.
 run::Verdict ComposedRun::ended_between() {
   run::Verdict verdict;
   const int number = end_signal_.value_or(k_stop_request);

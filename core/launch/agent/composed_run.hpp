@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of several programs: the job's agent starts an agent for each part, steps one after
-// another, roles side by side, and decides for the whole job what they decided for themselves.
-// One thread.
+// A run of several programs: the job's agent starts one agent per part (steps one after another,
+// roles side by side) and turns their decisions into one for the whole job. One thread.
 #pragma once
 
 #include "core/base/files/unique_fd.hpp"
@@ -17,12 +16,12 @@ namespace dts::launch {
 
 class ComposedRun {
  public:
-  // `options` outlives it.
+  // `options` must outlive it.
   ComposedRun(const AgentOptions& options, Assignment job, UniqueFd signals)
       : options_(options), job_(std::move(job)), signals_(std::move(signals)) {}
 
-  // Runs until every part is done, one has ended the run, or it continues in another job. Returns
-  // this job's exit code.
+  // Runs until every part is done, one has ended the run, or the run continues in another job.
+  // Returns this job's exit code.
   [[nodiscard]] Result<int> run();
 
  private:
@@ -53,7 +52,7 @@ class ComposedRun {
   JobEnd end_{
       job_, ledger_, signals_.get(), [this](run::Event event) { return note(std::move(event)); }};
   UniqueFd terminal_;     // standard error at the start
-  unsigned attempt_ = 0;  // of the whole run: one a job
+  unsigned attempt_ = 0;  // of the whole run: one per job
   std::vector<PartAgent> parts_;
   Variables shared_;
   unsigned vanished_ = 0;  // agents of parts, in this job

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::chrono::seconds k_end_by_scheduler{90};
 
-// How the run spent its time, for the last event of its ledger.
+// How the run spent its time, for the last event in its ledger.
 std::map<std::string, double> time_use(const run::RunDirectory& run,
                                        const std::vector<run::Event>& events) {
   const run::RunSummary summary = run::summarise(events, run::read_metrics(run));
@@ -35,7 +35,7 @@ std::map<std::string, double> time_use(const run::RunDirectory& run,
 std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool see_nodes) {
   const sched::JobId job = allocation.job;
   const unsigned restarts = allocation.restart_count;
-  // Tried in a child first, because libslurm exits the process on a configuration that it rejects.
+  // Tried in a child first, because libslurm exits the process if it rejects the configuration.
   return std::make_unique<JobWatch>(
       [] { return plugin::load_scheduler(plugin::scheduler_name(), true); },
       job,
@@ -53,7 +53,7 @@ void JobEnd::wait_for_the_end() {
       told_to_end_ || wait_for_one_of(signals_, {SIGTERM}, k_end_by_scheduler).has_value();
 }
 
-// To the job of the chain that waits for this one's end; nullopt: there is none, for once.
+// Hands over to the job of the chain that waits for this one's end; nullopt if there is none.
 Result<std::optional<int>> JobEnd::hand_over(const run::Outcome& outcome) {
   if (!chain_.is_for_next(outcome)) return std::nullopt;
   const auto chain = chain_.chain();
@@ -76,7 +76,7 @@ Result<int> JobEnd::come_back(const run::Outcome& outcome, const run::Decision& 
   how.nodes = job_.plan.nodes + job_.plan.spares;
   for (const spec::Part& role : job_.spec.roles)
     if (job_.spec.heterogeneous) how.partitions.insert(role.job.partition);
-  how.avoid = nodes_in_quarantine();  // other runs may have added nodes meanwhile
+  how.avoid = nodes_in_quarantine();  // other runs may have added nodes in the meantime
   auto successor = make_successor(job_.run);
   if (successor) how.successor = *std::move(successor);
   if (!successor && !how.requeue) return tl::unexpected<Error>(std::move(successor).error());
@@ -103,7 +103,7 @@ Result<int> JobEnd::returned(const run::Outcome& outcome,
     log("requeue: {}", answer.error().message);
     auto code =
         end_here(outcome, "the scheduler refused to run the job again: " + answer.error().message);
-    // If nobody answered, Slurm may still requeue the job, as long as this process lives.
+    // Without an answer, Slurm may still requeue the job as long as this process lives.
     if (answer.error().code != Errc::rejected) wait_for_the_end();
     return code;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a job ends once its agent has decided what becomes of the run: it comes back, under its id or
-// as a successor, waits for the scheduler, or is cancelled. One thread.
+// How a job ends once its agent has decided the run's fate: it comes back under its id or as a
+// successor, waits for the scheduler, or is cancelled. One thread.
 #pragma once
 
 #include "core/launch/agent/after/chain_keeper.hpp"
@@ -28,28 +28,28 @@ class JobEnd {
   // Records an event of the newest attempt.
   using Note = std::function<Result<void>(run::Event)>;
 
-  // `job` and `ledger` outlive it. `signals`: see take_signals().
+  // `job` and `ledger` must outlive it. `signals`: see take_signals().
   JobEnd(const Assignment& job, run::LedgerWriter& ledger, int signals, Note note)
       : job_(job), ledger_(ledger), signals_(signals), note_(std::move(note)), chain_(job) {}
 
-  // Null without a scheduler, which the functions that ask it rely on. With one, the next job of a
-  // chain is submitted, and cancelled when the run ends.
+  // Null without a scheduler; required by the functions that query it. With a scheduler, submits
+  // the next job of a chain, and cancels it when the run ends.
   void use(JobWatch* watch);
 
-  // What the scheduler has said to the batch script: it will kill the job soon.
+  // The scheduler has notified the batch script that it will kill the job soon.
   void set_told_to_end(bool told) { told_to_end_ = told; }
 
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
   [[nodiscard]] Result<void> note_decision(const run::Decision& decision);
 
-  // A requeue or a new submission is carried out. Returns the exit code of this job.
+  // Carries out a requeue or a new submission. Returns the exit code of this job.
   [[nodiscard]] Result<int> come_back(const run::Outcome& outcome, const run::Decision& decision);
 
   // The decision could not be carried out: the run stops.
   [[nodiscard]] Result<int> end_here(const run::Outcome& outcome, std::string why);
 
-  // The scheduler has requeued the job by itself, but it should not run again.
+  // Called if the scheduler has requeued the job by itself, but it must not run again.
   void cancel();
 
   // The job must stay alive until the scheduler ends it: a batch script that exits during a

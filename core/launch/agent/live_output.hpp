@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows ranks' logs while an attempt runs, on its own thread: an output that nobody reads must not
-// keep the agent from handling signals and ranks.
+// Shows the ranks' logs while an attempt runs, on its own thread: an output that no process reads
+// must not block the agent's handling of signals and ranks.
 #pragma once
 
 #include "core/run/directory/rank_logs.hpp"
@@ -12,18 +12,18 @@ namespace dts::launch {
 
 class LiveOutput {
  public:
-  // Checks ten times a second. Create it after the process has blocked its signals.
+  // Checks ten times a second. Create it after blocking the process's signals.
   LiveOutput(run::RankLogs logs, int fd);
   LiveOutput(const LiveOutput&) = delete;
   LiveOutput& operator=(const LiveOutput&) = delete;
-  ~LiveOutput();  // shows what is left first
+  ~LiveOutput();  // first shows what is left
 
  private:
   std::jthread thread_;
 };
 
-// Prints the last lines of a rank's log to standard error, for those who read the job's output and
-// not every log.
+// Prints the last lines of a rank's log to standard error, for users who read only the job's
+// output.
 void print_last_words(const run::RunDirectory& run, unsigned attempt, unsigned rank);
 
 }  // namespace dts::launch

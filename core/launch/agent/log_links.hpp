@@ -11,25 +11,25 @@
 
 namespace dts::launch {
 
-// The job whose log is linked to.
+// The job whose log the link points to.
 struct LoggedJob {
   std::string name;  // of the job
   sched::JobId job;
-  sched::JobId element{};  // of a sweep, by which %A and %a go; empty: of `job`
+  sched::JobId element{};  // of a sweep, for %A and %a; empty: of `job`
 };
 
-// Makes the link of each pattern in spec.log_links, and its folder. A link to the log of another
-// job of dtsubmit is replaced, so that a name without the job's id leads to the latest; anything
-// else that is there stays. Each problem names its option; none ends a job.
+// Creates the link for each pattern in spec.log_links, and its folder. A link to the log of another
+// dtsubmit job is replaced, so that a name without the job id leads to the latest; any other
+// existing file is kept. Each problem names its option; none ends a job.
 [[nodiscard]] Diagnostics link_logs(const spec::JobSpec& spec,
                                     const run::RunDirectory& run,
                                     const LoggedJob& job);
 
-// The same for the job in whose batch script this process is, as the run's own files have it.
+// The same for the job whose batch script runs this process, according to the run's own files.
 // Problems are logged.
 void link_own_logs(const run::RunDirectory& run);
 
-// Links are made from other folders as well: patterns with the current folder before them.
+// Prefixes patterns with the current folder, because links are also created from other folders.
 void make_absolute(spec::JobSpec& spec);
 
 }  // namespace dts::launch

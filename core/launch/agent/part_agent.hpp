@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent of one part of a composed run, as a child process: a `dtsubmit agent` of its own on
-// its share of the job's nodes.
+// The agent of one part of a composed run, as a child process: its own `dtsubmit agent` on its
+// share of the job's nodes.
 #pragma once
 
 #include "core/launch/agent/agent.hpp"
@@ -20,7 +20,7 @@ namespace dts::launch {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Slurm's variables of a job that has only these nodes, as the agent and mpirun read them. Pure.
+// Slurm's variables for a job with only these nodes, as read by the agent and mpirun. Pure.
 [[nodiscard]] Variables variables_of_share(const std::vector<std::string>& nodes,
                                            const plan::Plan& plan,
                                            const std::string& gpu_type);
@@ -29,8 +29,8 @@ class PartAgent {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `part` outlives it; `words` are for messages: "step `train`". One that begins together with
-  // others leaves a restart to its caller.
+  // `part` must outlive it; `words` are for messages: "step `train`". A part that begins together
+  // with others leaves restarts to the caller.
   PartAgent(const spec::Part& part,
             std::string words,
             run::RunDirectory run,
@@ -44,7 +44,7 @@ class PartAgent {
         nodes_(std::move(nodes)),
         begins_together_(begins_together) {}
 
-  // `variables`: what its programs are told of the whole run.
+  // `variables`: what its programs learn about the whole run.
   [[nodiscard]] Result<void> start(const AgentOptions& whole, const Variables& variables);
 
   [[nodiscard]] bool runs() const { return pid_ > 0; }
@@ -61,21 +61,21 @@ class PartAgent {
 
   [[nodiscard]] const std::vector<std::string>& nodes() const { return nodes_; }
 
-  // By its ledger.
+  // According to its ledger.
   [[nodiscard]] bool is_done() const;
 
   void signal(int number) const;
 
-  // For another part's sake: it saves and ends, and is killed after `patience`.
+  // Called when another part ends: it saves and ends, and is killed after `patience`.
   void ask_to_end(std::chrono::seconds patience);
 
-  // Ends it once its time is up.
+  // Ends it once its own time is up.
   void tick();
 
-  // How it ended, if its process has.
+  // How it ended, if its process has exited.
   [[nodiscard]] std::optional<run::PartEnd> reap();
 
-  // Budgets begin anew where `dtsubmit requeue` has continued the whole run after its last event.
+  // Resets budgets if `dtsubmit requeue` has continued the whole run after this part's last event.
   [[nodiscard]] Result<void> resume_after(const std::vector<run::Event>& of_whole) const;
 
  private:
@@ -91,7 +91,7 @@ class PartAgent {
   std::size_t events_before_ = 0;
   bool told_ = false;
   bool out_of_time_ = false;
-  Clock::time_point warn_at_ = Clock::time_point::max();  // its own time is nearly used
+  Clock::time_point warn_at_ = Clock::time_point::max();  // when its own time is nearly up
   Clock::time_point kill_at_ = Clock::time_point::max();
 };
 

@@ -29,7 +29,7 @@ namespace dts::launch {
 
 Result<void> RecordedAttempt::note(run::Event event) {
   event.attempt = number_;
-  if (event.job.empty()) event.job = job_.allocation.job;  // otherwise the successor
+  if (event.job.empty()) event.job = job_.allocation.job;  // otherwise it is the successor's
   if (const auto noted = in_.ledger.append(std::move(event)); !noted)
     log("{}; the run continues without it", noted.error().message);
   return {};
@@ -78,7 +78,7 @@ Result<void> RecordedAttempt::begin() {
 Result<void> RecordedAttempt::choose_nodes() {
   choice_ = in_.pool.choose(number_);
   if (choice_.used.size() < plan_.nodes || choice_.unfit.empty()) return {};
-  // The attempt continues without these nodes: its end will not mention them.
+  // The attempt continues without these nodes, so its end will not mention them.
   run::Outcome found;
   found.unfit = choice_.unfit;
   remember_nodes(found, run_.path, number_);
@@ -200,8 +200,8 @@ Result<AttemptEnd> RecordedAttempt::run() {
   join_beginning();
   DTS_TRY(begun_);
   if (!ended_by) {
-    // It could not even begin (no mpirun). That is recorded as an end too; otherwise the ledger
-    // would say that it still runs.
+    // The attempt could not even begin (no mpirun). That is recorded as an end too; otherwise the
+    // ledger would show it as still running.
     DTS_TRY(note({.what = run::ended_event({run::Cause::launch_failed,
                                             exit_code(ended_by.error().code),
                                             ended_by.error().message})}));

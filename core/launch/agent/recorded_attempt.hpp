@@ -42,13 +42,13 @@ class RecordedAttempt {
   RecordedAttempt(const RecordedAttempt&) = delete;
   RecordedAttempt& operator=(const RecordedAttempt&) = delete;
 
-  // Takes the run's next number and chooses nodes; from then on standard error is the attempt's
-  // log.
+  // Takes the run's next attempt number and chooses nodes; from then on standard error is the
+  // attempt's log.
   [[nodiscard]] Result<void> begin();
 
-  // Blocks until the attempt has ended, the ledger has its cause, and no process of it is left on
-  // this node. Errors: the attempt could not begin (recorded in the ledger too), or the run
-  // directory failed.
+  // Blocks until the attempt has ended, its cause is in the ledger, and none of its processes is
+  // left on this node. Errors: the attempt could not begin (also recorded in the ledger), or the
+  // run directory failed.
   [[nodiscard]] Result<AttemptEnd> run();
 
   // Records an event with the attempt's number and, unless the event names another, its job. A disk

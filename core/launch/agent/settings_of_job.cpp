@@ -28,7 +28,7 @@ std::chrono::seconds quiet_limit() {
   return std::chrono::ceil<std::chrono::seconds>(*asked);
 }
 
-// What ComposedRun tells the agent of a part; other agents have none: is_leaky_variable().
+// What ComposedRun passes to the agent of a part; other agents have none: is_leaky_variable().
 std::vector<std::pair<std::string, std::string>> part_variables() {
   std::vector<std::pair<std::string, std::string>> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -20,7 +20,7 @@ struct Awaiting {
   sched::JobId job{};
 };
 
-// A job that its agent could not bring to an end, or that never began.
+// A job whose agent could not complete it, or that never began, counts as failed.
 Result<Stand> stand_of_job(sched::Scheduler& scheduler, const sched::JobId& job) {
   if (job.empty()) return Stand::failed;
   const auto info = scheduler.job(job);
@@ -36,12 +36,12 @@ Result<Awaiting> stand_of_run(sched::Scheduler& scheduler, const run::RunDirecto
   const sched::JobId job = run::newest_job(events);
   DTS_ASSIGN(const Stand stand, stand_of_job(scheduler, job));
   if (stand == Stand::alive) return Awaiting{stand, job};
-  // The agent may have written the end meanwhile.
+  // The agent may have recorded the end in the meantime.
   DTS_ASSIGN(const auto again, run::read_ledger(run.ledger()));
   return Awaiting{run::is_done(again) ? Stand::done : stand, {}};
 }
 
-// Alive as long as one element is; otherwise failed if one is.
+// Alive while any element is; otherwise failed if any element failed.
 Result<std::vector<Awaiting>> stand_of_elements(sched::Scheduler& scheduler,
                                                 const run::RunDirectory& run) {
   DTS_ASSIGN(const sweep::Sweep sweep, read_sweep(run));

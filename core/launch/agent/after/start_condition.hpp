@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a run may start: the runs that it waits for (--after) are over, and as was asked.
+// Whether a run may start: the runs it waits for (--after) must have ended as requested.
 #pragma once
 
 #include "core/launch/job/assignment.hpp"
@@ -8,8 +8,8 @@
 
 namespace dts::launch {
 
-// The job's exit code if it may not: 0 where another job waits on for it, otherwise the run is
-// stopped, with the reason in its ledger. nullopt: it may. Only the first attempt has to ask.
+// nullopt if the run may start. Otherwise the job's exit code: 0 if another job waits in its place;
+// if not, the run is stopped, with the reason in its ledger. Only the first attempt needs to ask.
 [[nodiscard]] Result<std::optional<int>> wait_on(const Assignment& job);
 
 }  // namespace dts::launch

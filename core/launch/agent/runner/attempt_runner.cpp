@@ -90,7 +90,7 @@ void AttemptRunner::on_signal(int signal) {
       attempt_.on_stop(run::Cause::time_limit, Time::max(), "the time limit is near", Clock::now());
       break;
     case k_stop_request:
-      // A user's request has no deadline of its own: the job's time limit arrives as SIGTERM.
+      // A user's request has no deadline of its own; the job's time limit arrives as SIGTERM.
       log("signal {}: `dtsubmit stop` asks every rank to save", signal);
       stop_asked_ = true;
       attempt_.on_stop(
@@ -109,7 +109,7 @@ void AttemptRunner::on_end_signal(int signal) {
     interrupted_ = true;
   }
   told_to_end_ = told_to_end_ || signal == SIGTERM;
-  // A user stops a job with k_stop_request; what a SIGTERM means only the scheduler knows.
+  // Users stop a job with k_stop_request; only the scheduler knows the reason for a SIGTERM.
   const bool by_person = settings_.local || signal == SIGINT;
   const run::Cause cause = by_person ? run::Cause::stopped : run::Cause::signalled;
   const seconds wait = scheduler_.kill_wait();
@@ -127,10 +127,10 @@ void AttemptRunner::on_children() {
   if (!attempt_.stopping() && !attempt_.outcome()) launcher_.start_sentinel();
 }
 
-// Slurm signals the job's steps, not its batch script, when a preemption's grace time begins.
+// When a preemption's grace time begins, Slurm signals the job's steps, not its batch script.
 void AttemptRunner::on_notice(const Notice& notice) {
   if (attempt_.outcome()) return;
-  // It listens from now on; earlier signals show in the job's record.
+  // The sentinel listens from now on; the job's record shows earlier signals.
   if (notice.signal == 0) return scheduler_.ask();
   log("the step on {} got signal {}: asking every rank to save", notice.node, notice.signal);
   on_step_signal(notice.signal, fmt::format("signal {} to the job's steps", notice.signal));
@@ -172,7 +172,7 @@ void AttemptRunner::on_started(Time now) {
   scheduler_.ask();
 }
 
-// To the ledger and the run directory.
+// Writes to the ledger and the run directory.
 void AttemptRunner::tell_news() {
   if (attempt_.take_stop_news()) settings_.on_stop(attempt_);
   for (run::Event& event : attempt_.take_events()) settings_.on_event(std::move(event));
@@ -182,7 +182,7 @@ void AttemptRunner::tell_news() {
 }
 
 void AttemptRunner::clean_up() {
-  // What ranks do on their nodes once their programs have ended.
+  // Ranks still tear down their nodes after their programs have ended.
   const bool tears_down =
       !settings_.attempt.tear_down.empty() || !settings_.attempt.spec.stage.empty();
   const Time until =
@@ -190,8 +190,8 @@ void AttemptRunner::clean_up() {
   while (launcher_.runs() && Clock::now() < until) poll_once(milliseconds(50));
   launcher_.kill();
   // Orphans of a killed rank process or mpirun are reparented to us and must not run beside the
-  // next attempt. SIGTERM comes first: on it srun ends its step on the other nodes; a killed srun
-  // leaves the step, which holds its cores so that no other can start.
+  // next attempt. SIGTERM comes first, because it makes srun end its step on the other nodes; a
+  // killed srun leaves the step behind, holding its cores so that no other can start.
   [[maybe_unused]] const bool any = launcher_.signal_orphans(SIGTERM);
   const Time orphans_until = Clock::now() + k_orphan_patience;
   while (launcher_.signal_orphans(0) && Clock::now() < orphans_until) poll_once(milliseconds(20));
@@ -199,9 +199,9 @@ void AttemptRunner::clean_up() {
   remove_left_segments(k_shared_memory);
 }
 
-// The record that distinguishes preemption, cancel and requeue may be older than the end: ask once
-// more. A stop for an unknown reason waits for an unreachable controller: it may be a preemption,
-// and Slurm 22.05 to 23.11 does not requeue a job that ends before its grace time does.
+// The record that distinguishes preemption, cancel and requeue may predate the end, so ask once
+// more. If the reason for a stop is unknown, wait for an unreachable controller: it may be a
+// preemption, and Slurm 22.05 to 23.11 does not requeue a job that ends before its grace time does.
 void AttemptRunner::confirm_cause() {
   const run::Cause cause = attempt_.outcome()->cause;
   if (!scheduler_.is_there() || cause == run::Cause::completed) return;

@@ -26,13 +26,13 @@ class AttemptRunner {
   // allows a job that it kills, and the outcome must be recorded before that.
   [[nodiscard]] Result<run::Outcome> run();
 
-  // Ends the launcher and its leftovers: afterwards this node has no process of the attempt.
+  // Ends the launcher and its leftovers: afterwards no process of the attempt is on this node.
   void clean_up();
 
   // True if the batch script received SIGTERM: the scheduler will kill it soon.
   [[nodiscard]] bool told_to_end() const { return told_to_end_; }
 
-  // How long a save takes; 0: not known.
+  // How long a save takes; 0 if not known.
   [[nodiscard]] Seconds save_time() const { return attempt_.save_time(); }
 
   // See Attempt::newest_step().

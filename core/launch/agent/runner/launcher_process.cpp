@@ -82,8 +82,8 @@ Result<void> LauncherProcess::start() {
   Command command;
   command.argv = launcher.argv;
   command.env = environment_with(launcher.environment);
-  // Slurm sends SIGTERM to every process it sees. mpirun would tear down its ranks' world while
-  // they save.
+  // Slurm sends SIGTERM to every process it sees. On it, mpirun would tear down the ranks' MPI
+  // world while they save.
   command.blocked_signals = {SIGTERM};
   command.stdout_fd = STDERR_FILENO;  // its few lines belong in the agent's log
   command.own_group = true;
@@ -111,7 +111,7 @@ void LauncherProcess::start_sentinel() {
     log("no sentinel step: {}; a preemption is noticed by polling only", started.error().message);
 }
 
-// How our processes in other steps find the channel.
+// Lets our processes in other steps find the channel.
 LauncherProcess::Variables LauncherProcess::step_environment() const {
   return {{"DTSUBMIT_RUN_DIR", settings_.attempt.run.path},
           {"DTSUBMIT_ATTEMPT", std::to_string(settings_.attempt.number)}};

@@ -42,7 +42,7 @@ class LauncherProcess {
 
   // Kills the launcher and the sentinel.
   void kill();
-  // Signals the launcher's orphans, which were reparented to us; false: there are none.
+  // Signals the launcher's orphans, which were reparented to us; false if there are none.
   [[nodiscard]] bool signal_orphans(int signal) const;
   void kill_orphans() const;
 

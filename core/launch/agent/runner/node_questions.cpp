@@ -15,7 +15,7 @@ constexpr std::chrono::seconds k_answer_limit{20};  // for a step of a shell
 
 }  // namespace
 
-// A name server can be slow as well.
+// On its own thread because a name server can also be slow.
 void NodeQuestions::look_at_silent() {
   if (auto sights = sights_.take()) attempt_.on_sights(*std::move(sights), Time::clock::now());
   if (sights_.is_pending()) return;
@@ -25,7 +25,7 @@ void NodeQuestions::look_at_silent() {
       [endpoints = std::move(endpoints)] { return probe_nodes(endpoints, k_look_limit); });
 }
 
-// Starting a step on such a node can take long.
+// On its own thread because starting a step on such a node can take long.
 void NodeQuestions::ask_mute() {
   if (auto unable = unable_.take()) {
     if (!*unable) log("silent nodes were asked what they lack: {}", unable->error().message);

@@ -26,7 +26,7 @@ constexpr std::size_t k_most_held = std::size_t{1} << 20;  // bytes of their inc
 constexpr unsigned k_most_refusals_logged = 100;
 constexpr unsigned k_own_files = 128;
 
-// The text may quote bytes of a stranger.
+// The text may quote bytes from a stranger.
 bool is_plain(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
@@ -61,7 +61,7 @@ Result<void> RankConnections::open() {
   return write_file(settings_.folder() + "/channel.json",
                     to_text(channel),
                     0600,
-                    Durability::deferred);  // useless after a power cut
+                    Durability::deferred);  // useless after a power failure
 }
 
 void RankConnections::serve() {
@@ -173,7 +173,7 @@ void RankConnections::keep_strangers_small() {
     }));
 }
 
-// Nor may a stranger fill the disk.
+// A stranger must not fill the disk either.
 void RankConnections::log_refusal(int peer, const std::string& why) {
   if (++refusals_ > k_most_refusals_logged) return;
   log("turned away a connection from {}: {}{}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control channel's connections: who may have one, the messages that arrive for the attempt,
-// and those that it sends. One thread.
+// The connections of the control channel: who may connect, the messages that arrive for the
+// attempt, and those it sends. One thread.
 #pragma once
 
 #include "core/base/net/line_connection.hpp"
@@ -21,7 +21,7 @@ class RankConnections {
                   std::function<void(const Notice&)> on_notice)
       : settings_(settings), attempt_(attempt), on_notice_(std::move(on_notice)) {}
 
-  // Listens, and writes channel.json for the ranks.
+  // Starts listening, and writes channel.json for the ranks.
   [[nodiscard]] Result<void> open();
 
   // Readable when a peer connects or sends something.

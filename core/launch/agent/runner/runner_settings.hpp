@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an AttemptRunner is given: the attempt, where it runs, and who is notified.
+// The inputs of an AttemptRunner: the attempt, where it runs, and who is notified.
 #pragma once
 
 #include "core/launch/attempt/attempt.hpp"
@@ -14,7 +14,7 @@ namespace dts::launch {
 struct RunnerSettings {
   AttemptSettings attempt;
   std::string dtsubmit;                                     // our own program's path
-  bool names_nodes = false;                                 // the job has other nodes, too
+  bool names_nodes = false;                                 // the job also has other nodes
   bool local = false;                                       // no scheduler: this machine only
   int signals = -1;                                         // signalfd, see take_signals()
   std::shared_future<Result<topo::NodeTopology>> topology;  // of this node; being read

@@ -36,7 +36,7 @@ class SchedulerNews {
   // The scheduler's node addresses and limits have arrived, or never will.
   [[nodiscard]] bool facts_known() const { return facts_known_ || !is_there(); }
 
-  // Where the daemons of these nodes listen, as far as known.
+  // The addresses of these nodes' daemons, as far as known.
   [[nodiscard]] std::vector<NodeEndpoint> endpoints(const std::vector<std::string>& nodes) const;
 
   // Time from the scheduler's signal to its kill.
@@ -44,10 +44,10 @@ class SchedulerNews {
     return std::chrono::seconds(kill_wait_seconds_);
   }
 
-  // Time until the scheduler ends the job; nullopt: not known.
+  // Time until the scheduler ends the job; nullopt if not known.
   [[nodiscard]] std::optional<std::chrono::seconds> time_left() const;
 
-  // The newest record of the job, if one came.
+  // The newest record of the job, if one has arrived.
   [[nodiscard]] const std::optional<sched::JobInfo>& job() const { return job_; }
 
   void forget_job() { job_.reset(); }
@@ -55,14 +55,14 @@ class SchedulerNews {
   // Nodes that the scheduler reported down when it requeued the job.
   [[nodiscard]] const std::vector<std::string>& down_nodes() const { return down_nodes_; }
 
-  // It has answered once, so it will again.
+  // The scheduler has answered once, so it will again.
   [[nodiscard]] bool has_answered() const { return has_answered_; }
 
-  // The steps of the job were signalled.
+  // Notes that the job's steps were signalled.
   void note_step_signal();
 
-  // True if the controller was restarted after that signal: reasons that it had not written down
-  // are lost.
+  // True if the controller was restarted after that signal and thus lost any reason that it had not
+  // saved.
   [[nodiscard]] bool reason_is_lost() const {
     return steps_signalled_at_ != 0 && controller_start_ >= steps_signalled_at_;
   }
