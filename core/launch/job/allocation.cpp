@@ -26,8 +26,8 @@ Result<std::string> required(const Lookup& lookup, const char* name) {
   return *value;
 }
 
-// Slurm treats each component as a job of its own, and no mpirun spans two of them: ComposedRun
-// starts an agent for each.
+// Slurm treats each component as its own job, and no mpirun spans two of them: ComposedRun starts
+// an agent for each.
 Result<void> refuse_heterogeneous(const Lookup& lookup) {
   const auto size = lookup("SLURM_HET_SIZE");
   if (!size || size == "1") return {};
@@ -52,7 +52,8 @@ Result<std::vector<unsigned>> tasks_per_node(const Lookup& lookup) {
 
 }  // namespace
 
-// The number of an array's last task is also that of the array: an order by it would reach all.
+// An array's last task has the array's own job id, so a command with that id would affect all
+// tasks.
 JobId own_job(const Lookup& lookup) {
   const auto array = lookup("SLURM_ARRAY_JOB_ID");
   const auto task = lookup("SLURM_ARRAY_TASK_ID");
@@ -63,7 +64,7 @@ JobId own_job(const Lookup& lookup) {
 
 namespace {
 
-// All but its nodes.
+// Everything except its nodes.
 Result<Allocation> allocated_job(const Lookup& lookup) {
   Allocation allocation;
   DTS_ASSIGN(const std::string job, required(lookup, "SLURM_JOB_ID"));

@@ -34,7 +34,7 @@ Result<Allocation> allocation_of(const Assignment& job, bool local) {
   if (local) return local_allocation(job.plan);
   if (job.spec.heterogeneous) return heterogeneous_allocation(getenv_lookup);
   DTS_ASSIGN(Allocation allocation, slurm_allocation(getenv_lookup));
-  // A later component has records of its own, under the number of the whole job and its own.
+  // A later component has its own records, under its own number and that of the whole job.
   if (job.plan.component.value_or(0) > 0)
     allocation.job = JobId::parse(fmt::format("{}+{}", allocation.job, *job.plan.component))
                          .value_or(allocation.job);
@@ -54,7 +54,7 @@ Result<Assignment> read_assignment(const run::RunDirectory& run, bool local) {
   }
   DTS_ASSIGN(read.allocation, allocation_of(read, local));
   if (!local) DTS_TRY(check_allocation(read.allocation, read.plan));
-  // With a scheduler, the job is already confined to them.
+  // With a scheduler, the job is already confined to these cores.
   if (local && read.plan.cores_per_rank == 0)
     read.plan.cores_per_rank = read.spec.cpus_per_task.value_or(0);
   return read;

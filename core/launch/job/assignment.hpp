@@ -21,8 +21,8 @@ struct Assignment {
   std::optional<sweep::Membership> membership;  // of an element of a sweep
 };
 
-// With `local` there is no scheduler, and the plan enforces --cpus-per-task. Errors: of read_spec()
-// and read_plan(); Errc::invalid for an allocation that is not what was planned.
+// With `local` there is no scheduler, and the plan enforces --cpus-per-task. Errors: those of
+// read_spec() and read_plan(); Errc::invalid for an allocation that differs from the plan.
 [[nodiscard]] Result<Assignment> read_assignment(const run::RunDirectory& run, bool local);
 
 // Errors: a file that cannot be read, or whose text is damaged.

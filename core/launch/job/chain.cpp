@@ -43,7 +43,7 @@ Result<Chain> extend_chain(sched::Scheduler& scheduler,
                            unsigned most) {
   DTS_ASSIGN(Chain chain, read_chain(run));
   if (!chain.waiting.empty() && chain.waiting != own) {
-    // This job was requeued, or another one took its place.
+    // This job was requeued, or another took its place.
     const auto info = scheduler.job(chain.waiting);
     if (!info && info.error().code != Errc::not_found) return tl::unexpected<Error>(info.error());
     if (info && !sched::is_terminal(info->state)) return chain;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next job of a run that waits in the queue while this one runs (--chain), and takes over when
+// The next job of a run: it waits in the queue while this one runs (--chain), and takes over when
 // this one's time is up.
 #pragma once
 
@@ -14,15 +14,15 @@ namespace dts::launch {
 
 // chain.json of a run.
 struct Chain {
-  unsigned jobs = 1;  // of the chain so far, the waiting one included
+  unsigned jobs = 1;  // of the chain so far, including the waiting one
   JobId waiting{};    // empty: none
 };
 
 // Without the file the chain has one job.
 [[nodiscard]] Result<Chain> read_chain(const run::RunDirectory& run);
 
-// Submits the next job, to start after `own` has ended however it does, unless one waits already,
-// or the chain has `most` jobs. The chain as it is then.
+// Submits the next job, to start after `own` has ended in any way, unless one already waits or the
+// chain has `most` jobs. Returns the resulting chain.
 [[nodiscard]] Result<Chain> extend_chain(sched::Scheduler& scheduler,
                                          const run::RunDirectory& run,
                                          const JobId& own,

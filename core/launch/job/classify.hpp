@@ -40,7 +40,7 @@ struct JobNodes {
   bool reason_is_lost = false;  // as in Surroundings
 };
 
-// `outcome` with the cause that classify() gives, and a message about it.
+// `outcome` with the cause from classify(), and a message about it.
 [[nodiscard]] run::Outcome explain_by_job(run::Outcome outcome,
                                           const sched::JobInfo& job,
                                           const JobNodes& nodes);

@@ -19,7 +19,7 @@
 namespace dts::launch {
 namespace {
 
-// The program and its version that made the sweep.
+// The program and version that created the sweep.
 Result<script::ScriptContext> context_of(const std::string& provenance, const std::string& file) {
   const auto record = nlohmann::json::parse(provenance, nullptr, false);
   script::ScriptContext context;
@@ -100,7 +100,7 @@ Result<run::RunDirectory> open_element(const run::RunDirectory& run,
     const auto made = run::create_run_directory(run.path, std::to_string(index), files);
     if (made)
       DTS_TRY(run::sync_run_directory(*made));
-    else if (!exists(place.path))  // otherwise somebody else was faster
+    else if (!exists(place.path))  // otherwise another process was faster
       return tl::unexpected<Error>(made.error());
   }
   return run::open_run(place.path);

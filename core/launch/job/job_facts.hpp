@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler reports about a job's surroundings: its nodes, its limits, which processes its
-// signals reach.
+// What the scheduler reports about a job's surroundings: its nodes, its limits, and which processes
+// its signals reach.
 #pragma once
 
 #include "core/plan/allotment.hpp"
@@ -19,15 +19,14 @@ struct JobFacts {
   std::map<std::string, plan::Allotment> allotments;  // by node name
   unsigned kill_wait_seconds = 30;
   bool signals_reach_programs = false;  // as in Go
-  std::int64_t deadline = 0;  // Unix seconds at which the job's time is over; 0: not known
+  std::int64_t deadline = 0;            // Unix seconds at which the job's time is up; 0: not known
 };
 
-// Everything except what the job's own record says. Both functions block for as long as the
-// scheduler takes.
+// Everything except the job's own record. Both functions block for as long as the scheduler takes.
 [[nodiscard]] JobFacts facts_of(sched::Scheduler& scheduler);
 [[nodiscard]] std::vector<std::string> nodes_down(sched::Scheduler& scheduler);
 
-// What the record says.
+// Adds what the job's record says.
 void add_record(JobFacts& facts, const sched::JobInfo& job);
 
 }  // namespace dts::launch

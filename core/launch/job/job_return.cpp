@@ -20,8 +20,8 @@ constexpr std::chrono::seconds k_retry{3};
 
 const sched::Patience k_patience{k_return_patience};
 
-// Repeats `call` until it reaches the controller. What became of the lost calls is for order.hpp to
-// find out: a second submission would make a second job.
+// Repeats `call` until it reaches the controller. order.hpp finds out what became of lost calls,
+// since a second submission would create a second job.
 template <class Call>
 auto patiently(Call call) {
   const auto give_up = std::chrono::steady_clock::now() + k_return_patience;
@@ -38,14 +38,14 @@ std::string both(const std::string& nodes, const std::string& more) {
   return nodes.empty() || more.empty() ? nodes + more : nodes + "," + more;
 }
 
-// An empty text is no host list but means no nodes; an error if it cannot be parsed.
+// Empty text is not a valid host list but means no nodes; an error if it cannot be parsed.
 Result<std::vector<std::string>> expanded(const std::string& nodes) {
   if (nodes.empty()) return std::vector<std::string>();
   return expand_hostlist(nodes);
 }
 
-// The nodes of these partitions (one without a name is the default) except those that the job
-// excludes; empty: not known.
+// The nodes of these partitions (an empty name means the default) except those that the job
+// excludes; empty if not known.
 std::set<std::string> nodes_for(sched::Scheduler& scheduler,
                                 const sched::JobInfo& job,
                                 const std::set<std::string>& wanted) {
@@ -61,7 +61,7 @@ std::set<std::string> nodes_for(sched::Scheduler& scheduler,
   return nodes;
 }
 
-// The nodes of how.avoid that `left` can spare: how.nodes nodes that are up must remain.
+// The nodes of how.avoid that can be excluded while `left` keeps how.nodes nodes that are up.
 std::string spared(sched::Scheduler& scheduler, const JobReturn& how, std::set<std::string> left) {
   std::string nodes;
   std::set<std::string> up = left;
@@ -76,8 +76,8 @@ std::string spared(sched::Scheduler& scheduler, const JobReturn& how, std::set<s
   return nodes;
 }
 
-// Removes from how.exclude the nodes that the job could not run without, and adds what it can of
-// how.avoid. If the nodes are not known, the job excludes all of how.exclude all the same.
+// Removes from how.exclude the nodes the job could not run without, and adds as many of how.avoid
+// as possible. If the nodes are not known, the job still excludes all of how.exclude.
 void settle_exclusion(sched::Scheduler& scheduler,
                       sched::JobId job,
                       JobReturn& how,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a job comes back once its agent has decided that: under its own id or as a successor, and on
+// How a job comes back once its agent has decided so: under its own id or as a successor, and on
 // which nodes; or that it does not.
 #pragma once
 
@@ -21,13 +21,13 @@ inline constexpr std::chrono::seconds k_return_patience{120};
 struct JobReturn {
   bool requeue = true;  // under the same id, if the scheduler allows it
   std::string exclude;  // host list; empty: none
-  unsigned nodes = 0;   // nodes that the job needs: `exclude` must leave as many; 0: not checked
+  unsigned nodes = 0;   // nodes the job needs: `exclude` must leave that many; 0: not checked
   std::optional<sched::Submission> successor{};  // otherwise, or if the scheduler does not allow it
-  bool cancel = false;  // it does not continue: a job that the scheduler has requeued is cancelled
-  // To be excluded as well, the last one first, as long as `nodes` nodes that are up remain.
+  bool cancel = false;  // do not continue: cancel the job if the scheduler has requeued it
+  // Also excluded, the last one first, as long as `nodes` nodes that are up remain.
   std::vector<std::string> avoid{};
-  // Of a heterogeneous job: where its components run, besides the partition of its record. One
-  // without a name is the default.
+  // For a heterogeneous job: the partitions of its components, in addition to that of its record.
+  // An empty name means the default.
   std::set<std::string> partitions{};
 };
 

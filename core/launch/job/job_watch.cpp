@@ -41,7 +41,7 @@ struct JobWatch::Shared {
   std::optional<Result<Returned>> returned;
   std::optional<Error> trouble;
   std::optional<std::string> handicap;
-  std::string said_handicap;  // of the worker's thread
+  std::string said_handicap;  // for the worker's thread only
 
   template <class Value>
   void publish(std::optional<Value>& slot, Value value) {
@@ -49,7 +49,7 @@ struct JobWatch::Shared {
     slot = std::move(value);
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written =
-        ::write(event.get(), &one, sizeof one);  // if it is full, it is readable already
+        ::write(event.get(), &one, sizeof one);  // if the counter is full, it is already readable
   }
 
   struct Wishes {
@@ -58,7 +58,7 @@ struct JobWatch::Shared {
     bool asked = false;
   };
 
-  Wishes wait_for_wishes() {  // for k_poll at most
+  Wishes wait_for_wishes() {  // waits at most k_poll
     std::unique_lock lock(mutex);
     wake.wait_for(lock, k_poll, [&] { return asked || return_asked || facts_asked; });
     Wishes wishes;
@@ -76,7 +76,7 @@ struct JobWatch::Shared {
     publish(handicap, std::move(words));
   }
 
-  // The agent's requests to a scheduler that could not be loaded.
+  // Rejects the agent's requests to a scheduler that could not be loaded.
   void refuse(const Wishes& wishes, const Error& why) {
     if (wishes.facts) publish(trouble, why);
     if (wishes.facts) publish(facts, Facts{});
@@ -126,7 +126,7 @@ void JobWatch::Shared::load_facts(sched::Scheduler& scheduler) {
   if (record) add_record(loaded, *record);
   publish(facts, std::move(loaded));
   if (record)
-    tell(scheduler, *std::move(record), see_nodes);  // of a preemption before anybody listened
+    tell(scheduler, *std::move(record), see_nodes);  // may show an earlier, unheard preemption
   else
     publish(trouble, record.error());
 }
@@ -181,7 +181,7 @@ void JobWatch::ask() {
 
 void JobWatch::begin_attempt() {
   const std::lock_guard lock(shared_->mutex);
-  if (!shared_->facts_taken) return;  // the facts are on their way
+  if (!shared_->facts_taken) return;  // not yet taken, so still to come
   shared_->facts_taken = false;
   shared_->facts_asked = true;
   shared_->wake.notify_one();

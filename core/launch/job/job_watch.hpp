@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler seen from inside a job. Its calls can block for 15 s while the controller is down,
-// so they run on a thread of their own; answers arrive as events. There is one RPC per question,
-// and one every 30 s to notice a deadline that moved without a signal. A scheduler that could not
-// be loaded is tried again each time.
+// The scheduler as seen from inside a job. Its calls can block for 15 s while the controller is
+// down, so they run on their own thread; answers arrive as events. Each question takes one RPC, and
+// one every 30 s notices a deadline that moved without a signal. A scheduler that could not be
+// loaded is retried each time.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -23,9 +23,9 @@ class JobWatch {
  public:
   using Connect = std::function<Result<std::unique_ptr<sched::Scheduler>>()>;
 
-  // `connect` runs on the thread. The thread is never joined: a process must be able to end while
-  // the controller does not answer. With `see_nodes` every requested record comes with the nodes
-  // that are down. `fallback` is used if `connect` fails; it may be empty.
+  // `connect` runs on the thread, which is never joined: a process must be able to end while the
+  // controller does not answer. With `see_nodes` every requested record comes with the nodes that
+  // are down. `fallback` is used if `connect` fails; it may be empty.
   JobWatch(Connect connect, sched::JobId job, bool see_nodes = false, Connect fallback = {});
 
   // Readable when there is something to take.
@@ -33,8 +33,8 @@ class JobWatch {
 
   void ask();  // requests the job's record
 
-  // Reads the facts and the job's record again, once those of the beginning have been taken: they
-  // show the reason of a signal that arrived before anybody listened.
+  // Reads the facts and the job's record again, once the initial ones have been taken: they show
+  // the reason for a signal that arrived before any process listened.
   void begin_attempt();
 
   using Return = JobReturn;
@@ -45,7 +45,7 @@ class JobWatch {
 
   using Facts = JobFacts;
 
-  // Each hands over an answer once. Thread-safe.
+  // Each take function returns an answer only once. Thread-safe.
   [[nodiscard]] std::optional<Facts> take_facts();
   [[nodiscard]] std::optional<sched::JobInfo> take_job();
   // The nodes that the controller reports down, requested when the job was requeued without a
@@ -54,14 +54,14 @@ class JobWatch {
   [[nodiscard]] std::optional<Result<Returned>> take_returned();
   // Waits for the same: Errc::unreachable if the scheduler does not answer at all.
   [[nodiscard]] Result<Returned> wait_returned();
-  // ask(), then waits for the answer; nullopt if none comes in time.
+  // Calls ask(), then waits for the answer; nullopt if none arrives in time.
   [[nodiscard]] std::optional<sched::JobInfo> wait_job(std::chrono::seconds limit);
-  // When the controller that answered ask() was started, Unix seconds; handed over before the job.
+  // Start time of the controller that answered ask(), Unix seconds; available before the job.
   [[nodiscard]] std::optional<std::int64_t> take_controller_start();
-  // Why the newest question has no answer, if it has none.
+  // Why the newest question has no answer, if so.
   [[nodiscard]] std::optional<Error> take_trouble();
-  // A sentence, once for each change, about what the agent cannot do, or only in another way,
-  // because the scheduler could not be loaded. Nothing if it was loaded.
+  // A sentence about what the agent cannot do, or can only do in another way, because the scheduler
+  // could not be loaded; returned once per change. Nothing if it was loaded.
   [[nodiscard]] std::optional<std::string> take_handicap();
 
   void drain_event();
@@ -69,7 +69,7 @@ class JobWatch {
  private:
   struct Shared;
 
-  // Waits for what `take` hands over, `limit` at most.
+  // Waits at most `limit` for a result of `take`.
   template <class Answer>
   [[nodiscard]] std::optional<Answer> wait_to_take(std::optional<Answer> (JobWatch::*take)(),
                                                    std::chrono::seconds limit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is run on each node of a job before and after its programs.
+// Scripts that run on each node of a job before and after its programs.
 #pragma once
 
 #include "core/spec/job_spec.hpp"
@@ -13,7 +13,8 @@ struct NodeScripts {
   std::string tear_down;  // empty: none
 };
 
-// With the site's own fragments: NAME.sh in DTSUBMIT_SETUP_FOLDER, otherwise /etc/dtsubmit/setup.
+// Includes the site's own fragments: NAME.sh in DTSUBMIT_SETUP_FOLDER, otherwise
+// /etc/dtsubmit/setup.
 [[nodiscard]] NodeScripts node_scripts(const spec::JobSpec& spec);
 
 }  // namespace dts::launch

@@ -19,12 +19,12 @@ namespace {
 
 using sched::JobState;
 
-constexpr std::chrono::seconds k_limit{15};  // with an unreachable controller, scontrol takes 9 s
+constexpr std::chrono::seconds k_limit{15};  // if the controller is unreachable, scontrol takes 9 s
 
 using Fields = std::map<std::string, std::string>;
 
-// "A=1 B=two words C=3": a value ends where the next word with a `=` begins. The first value of a
-// name counts: later ones may be part of a user's text.
+// "A=1 B=two words C=3": a value ends where the next word containing `=` begins. The first value of
+// a name counts: later ones may be part of a user's text.
 Fields fields_of(const std::string& line) {
   Fields fields;
   std::string name;
@@ -76,7 +76,7 @@ JobState state_of(const std::string& word) {
   return found == k_states.end() ? JobState::unknown : found->second;
 }
 
-// The state of a job before its end began, which scontrol hides behind COMPLETING.
+// The state of a job before it began to end, which scontrol hides behind COMPLETING.
 JobState state_before_completing(const sched::JobInfo& job, std::uint32_t our_restarts) {
   if (job.restart_count > our_restarts) return JobState::pending;  // requeued
   if (job.reason == "TimeLimit") return JobState::timed_out;
@@ -150,7 +150,7 @@ class SlurmCommands final : public sched::Scheduler {
             what));
   }
 
-  // Standard output of one of Slurm's commands; if it fails, its error message.
+  // Standard output of one of Slurm's commands, or its error message if it fails.
   [[nodiscard]] static Result<std::string> told(std::vector<std::string> words) {
     Command command;
     command.argv = std::move(words);

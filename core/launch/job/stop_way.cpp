@@ -6,7 +6,7 @@
 namespace dts::launch {
 namespace {
 
-// The agent runs programs, or waits before it starts them again by itself.
+// The agent runs programs, or waits before restarting them by itself.
 bool is_between_begin_and_end(const std::vector<run::Event>& events) {
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
     if (event->is<run::AttemptStarted>()) return true;

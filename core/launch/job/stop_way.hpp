@@ -12,13 +12,13 @@
 
 namespace dts::launch {
 
-// To the agent: save and end, without a time limit (`dtsubmit stop`). SIGTERM would not do: Slurm
-// sends it to announce SIGKILL after KillWait.
+// Asks the agent to save and end, without a time limit (`dtsubmit stop`). SIGTERM would not do:
+// Slurm sends it to announce SIGKILL after KillWait.
 inline constexpr int k_stop_request = SIGUSR2;
 
 enum class StopWay {
   nothing,  // the run has ended
-  signal,   // its agent lives: k_stop_request
+  signal,   // its agent is alive: k_stop_request
   cancel,   // its job waits in the queue: no program runs
   wait,     // the agent is about to begin or to decide: try again soon
 };

@@ -58,7 +58,7 @@ Result<sched::Submission> make_successor(const run::RunDirectory& run) {
 
 namespace {
 
-// A second requeue waits until the first one knows its result.
+// A second requeue waits until the first knows its result.
 constexpr std::chrono::minutes k_lock_patience{5};
 
 using By = Resumed::By;
@@ -70,8 +70,8 @@ std::set<sched::JobId> jobs_of(const std::vector<run::Event>& events) {
   return jobs;
 }
 
-// A living job of the run that its ledger does not know, because the answer to its submission was
-// lost. Empty: there is none, or the scheduler cannot search.
+// A live job of the run that is missing from its ledger, because the answer to its submission was
+// lost. Empty if there is none or the scheduler cannot search.
 sched::JobId unrecorded_job(sched::Scheduler& scheduler,
                             const run::RunDirectory& run,
                             const std::set<sched::JobId>& recorded) {
@@ -96,8 +96,8 @@ Result<Resumed> submit_successor(sched::Scheduler& scheduler,
               "run the same command later: it finds the job, or submits it");
 }
 
-// The same job, if the scheduler still knows it and allows it; otherwise a successor under a new
-// id.
+// Requeues the same job, if the scheduler still knows and allows it; otherwise submits a successor
+// under a new id.
 Result<Resumed> put_back(sched::Scheduler& scheduler,
                          const run::RunDirectory& run,
                          const std::vector<run::Event>& events,
@@ -115,8 +115,7 @@ Result<Resumed> put_back(sched::Scheduler& scheduler,
   if (info->state == sched::JobState::pending && !info->completing) return Resumed{job, By::queue};
   const auto requeued = sched::requeue_once(scheduler, job, patience);
   if (requeued) return Resumed{job, By::requeue};
-  // A job that may not be requeued but still runs must not get a second job that writes into the
-  // same run.
+  // If a job that may not be requeued still runs, a second job must not write into the same run.
   if (requeued.error().code == Errc::unreachable || !sched::is_terminal(info->state))
     return tl::unexpected<Error>(requeued.error());
   return submit_successor(scheduler, run, known, patience);
@@ -143,7 +142,7 @@ Result<Resumed> run_again(sched::Scheduler& scheduler,
                           const std::string& why,
                           std::chrono::system_clock::time_point since,
                           const sched::Patience& patience) {
-  // A job in the queue that its run cannot record would belong to nobody.
+  // A queued job that its run cannot record would have no owner.
   DTS_TRY(run::check_writable(run));
   const UniqueFd lock = run::lock_submission(run, k_lock_patience);
   DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
