@@ -11,19 +11,19 @@
 namespace dts::run {
 
 // Holds an exclusive lock (fcntl(2), open file description lock; it works over NFS) on the existing
-// file `path` while the value lives. Waits for `patience` at most: if the file is absent, or the
-// file system has no locks or has lost its lock server, the value is not valid() and the caller
-// continues without the lock, because a job that hangs is worse than a race between two agents that
+// file `path` while the value lives. Waits at most `patience`. If the file is absent, or the file
+// system has no locks or has lost its lock server, the value is not valid() and the caller
+// continues without the lock, because a hung job is worse than a race between two agents that
 // should not both be alive.
 [[nodiscard]] UniqueFd lock_file(const std::string& path,
                                  std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 // The same while a command requests a job for the run from the scheduler: `dtsubmit submit`,
-// `requeue`, or one that looks for a job whose submission was not answered. It is not the ledger's
-// lock, which is taken for each event.
+// `requeue`, or a search for a job whose submission was not answered. It is not the ledger's lock,
+// which is taken for each event.
 [[nodiscard]] UniqueFd lock_submission(const RunDirectory& run, std::chrono::milliseconds patience);
 
-// The same on PATH.lock, which it creates (0600): for a file that is replaced from time to time.
+// The same on PATH.lock, which it creates (0600), for a file that is replaced occasionally.
 [[nodiscard]] UniqueFd lock_beside(const std::string& path);
 
 }  // namespace dts::run

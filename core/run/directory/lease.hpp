@@ -30,11 +30,11 @@ struct Lease {
 
 enum class Holder { alive, gone, elsewhere };
 
-// Whether the agent is alive on this machine; elsewhere: it is, or was, on another machine.
+// Whether the agent is alive on this machine, or belongs to another machine.
 [[nodiscard]] Holder holder_of(const Lease& lease);
 
-// Whether the agent of the run's newest attempt is alive on this machine; nullopt: it is, or was,
-// on another machine, or that is not known.
+// Whether the agent of the run's newest attempt is alive on this machine; nullopt if it ran on
+// another machine or that is not known.
 [[nodiscard]] std::optional<bool> agent_lives(const RunDirectory& run);
 
 }  // namespace dts::run

@@ -56,7 +56,7 @@ std::string LogFollower::prefixed(std::string_view text) const {
     result.append(prefix_).append(text.substr(0, length));
     text.remove_prefix(length);
   }
-  if (result.back() != '\n') result += '\n';  // a line longer than a block goes in pieces
+  if (result.back() != '\n') result += '\n';  // a line longer than a block is written in pieces
   return result;
 }
 

@@ -15,11 +15,11 @@ class LogFollower {
   explicit LogFollower(std::string path, std::string prefix = {})
       : path_(std::move(path)), prefix_(std::move(prefix)) {}
 
-  // Writes what is new to `fd`, about `limit` bytes of it at most; true if there was anything.
+  // Writes new content to `fd`, at most about `limit` bytes; true if there was any.
   bool copy_to(int fd, std::uint64_t limit = UINT64_MAX);
 
-  // The same without limit, including a last line without a newline: the file will not grow any
-  // more.
+  // The same without a limit, including a last line without a newline, since the file will not grow
+  // any more.
   void copy_rest(int fd);
 
  private:

@@ -19,7 +19,7 @@ std::string last_component(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// The folder two above, if the one between them is that of parts; empty otherwise.
+// The folder two levels up, if the one between is a folder of parts; otherwise empty.
 std::string folder_of_whole(const std::string& path) {
   const std::size_t part = path.rfind('/');
   if (part == std::string::npos || part == 0) return {};

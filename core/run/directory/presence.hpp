@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices that a run directory vanishes under an agent: removed, moved, unmounted, or replaced.
+// Detects that a run directory vanishes under an agent: removed, moved, unmounted, or replaced.
 #pragma once
 
 #include "core/run/directory/run_directory.hpp"
@@ -10,7 +10,7 @@
 
 namespace dts::run {
 
-// The message about a folder that has vanished.
+// The message about a vanished folder.
 [[nodiscard]] std::string vanished_words(const RunDirectory& run);
 
 class Presence {
@@ -18,9 +18,8 @@ class Presence {
   // Watches the folder that exists now.
   explicit Presence(const RunDirectory& run);
 
-  // False once two looks in a row have found no folder under the run's name, another folder, or
-  // that its ledger has disappeared: a single look may be a file server's hiccup. Blocks as stat(2)
-  // does.
+  // False once two checks in a row have found no folder under the run's name, a different folder,
+  // or no ledger in it; a single failure may be a file server's hiccup. Blocks like stat(2).
   [[nodiscard]] bool look();
 
  private:

@@ -22,14 +22,14 @@ struct RankSelection {
 
 [[nodiscard]] bool is_selected(const RankSelection& selection, unsigned rank);
 
-// The last lines of a log, `lines` of them at most and no more than 16 KiB, each without its
-// newline. Empty if there is no log.
+// The last lines of a log, at most `lines` lines and 16 KiB, each without its newline. Empty if
+// there is no log.
 [[nodiscard]] std::vector<std::string> last_lines(const std::string& path, std::size_t lines);
 
-// What the set-up and tear-down of a node wrote.
+// Log of a node's set-up and tear-down.
 [[nodiscard]] std::string set_up_log(const RunDirectory& run, unsigned attempt, std::string node);
 
-// Says where the files are that were staged on a node.
+// Records where the files staged on a node are.
 [[nodiscard]] std::string stage_record(const RunDirectory& run, unsigned attempt, std::string node);
 
 class RankLogs {

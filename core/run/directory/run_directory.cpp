@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view k_attempt = "attempt-";
 constexpr int k_deepest = 2;  // levels of folders below checkpoints/ that are searched
 
-// Nobody reads the folder before it has its final name.
+// No process reads the folder before it has its final name.
 Result<void> write_all(const RunDirectory& staging, const Files& files) {
   const std::pair<std::string, const std::string&> all[] = {
       {staging.spec(), files.spec},
@@ -112,7 +112,7 @@ Result<RunDirectory> create_run_directory(const std::string& root,
                                           const Files& files) {
   DTS_TRY(make_folders(root));
   const RunDirectory final_place{absolute_path(root + "/" + run)};
-  // Two processes may make the directory of one element of a sweep.
+  // Two processes may create the directory of the same element of a sweep.
   const RunDirectory staging{absolute_path(root + "/.new-" + run + "-" + random_hex(4))};
   if (::mkdir(staging.path.c_str(), 0700) != 0)
     return fail_errno("cannot create folder " + staging.path);
@@ -133,13 +133,13 @@ Result<void> sync_run_directory(const RunDirectory& run) {
 
 namespace {
 
-// Only in an existing folder: a run directory that was moved away must not come back empty.
+// Only inside an existing folder: a run directory that was moved away must not reappear empty.
 Result<void> make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return fail_errno("cannot create " + path);
 }
 
-// The fence is only ever raised: an agent that was first at the epoch file may be slower here.
+// The fence is only ever raised: an agent that won the epoch file may be slower here.
 Result<void> raise_fence(const RunDirectory& run, unsigned number) {
   DTS_TRY(make_folder(run.checkpoints()));
   const UniqueFd lock = lock_file(run.ledger());

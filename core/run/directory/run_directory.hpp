@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runs/<name>-<time>-<id>/: where a run keeps everything, and how one attempt at a time owns it.
+// runs/<name>-<time>-<id>/: where a run keeps its files, and how one attempt at a time owns it.
 #pragma once
 
 #include "core/base/result.hpp"
@@ -28,13 +28,13 @@ struct RunDirectory {
 
   [[nodiscard]] std::string snapshot() const { return path + "/snapshot"; }
 
-  // Of a sweep: its elements. Their run directories are below it, named by their indices.
+  // Of a sweep: its elements. Their run directories are below it, named by index.
   [[nodiscard]] std::string sweep() const { return path + "/sweep.json"; }
 
-  // The next job of a run that waits in the queue (--chain).
+  // The next job of a run, waiting in the queue (--chain).
   [[nodiscard]] std::string chain() const { return path + "/chain.json"; }
 
-  // Of an element of a sweep: which it is.
+  // Of an element of a sweep: which element it is.
   [[nodiscard]] std::string element() const { return path + "/element.json"; }
 
   [[nodiscard]] std::string ledger() const { return path + "/ledger.jsonl"; }
@@ -62,9 +62,9 @@ struct Files {
   std::string provenance;
   std::string ledger;  // its first lines
   std::string diff{};  // of the source tree from its commit; empty: none
-  // Adds what else the folder is to hold, before any reader sees it; null: nothing.
+  // Adds further contents before any reader sees the folder; may be null.
   std::function<Result<void>(const RunDirectory& staging)> more{};
-  // Of a composed run: run directories below its own, by part_folder().
+  // Of a composed run: the run directories below its own, by part_folder().
   std::vector<std::pair<std::string, Files>> parts{};
   std::string sweep{};    // empty: none
   std::string element{};  // empty: none
@@ -76,8 +76,8 @@ struct Files {
 // True if run_name() generated the name of `a` before that of `b`, as far as clocks agree.
 [[nodiscard]] bool is_older(const RunDirectory& a, const RunDirectory& b);
 
-// "<name>-<YYYYmmddTHHMMSS>-<6 hex digits>". The digits subdivide the second, into sixteen million,
-// so that names order runs by their creation; no two names of one process are equal.
+// "<name>-<YYYYmmddTHHMMSS>-<6 hex digits>". The digits divide the second into sixteen million
+// parts, so that names sort by creation time; names from one process are unique.
 [[nodiscard]] std::string run_name(const std::string& name,
                                    std::chrono::system_clock::time_point now);
 
@@ -93,7 +93,8 @@ struct Files {
 // `lease`, written into the epoch file, says who holds the attempt (JSON).
 [[nodiscard]] Result<unsigned> take_attempt(const RunDirectory& run, const std::string& lease);
 
-// Makes what take_attempt() wrote survive a power cut: call it before a rank may commit anything.
+// Makes what take_attempt() wrote survive a power failure: call it before a rank may commit
+// anything.
 [[nodiscard]] Result<void> sync_attempt(const RunDirectory& run, unsigned number);
 
 // The highest attempt taken so far; 0: none.
@@ -103,12 +104,11 @@ struct Files {
 // progress.
 [[nodiscard]] std::string newest_checkpoint(const RunDirectory& run);
 
-// The text of metrics.jsonl, which is the program's file; empty if there is none, or it is not
-// ours.
+// The text of metrics.jsonl, which belongs to the program; empty if it is absent or not ours.
 [[nodiscard]] std::string read_metrics(const RunDirectory& run);
 
 // True if the program has written to checkpoints/ since `attempt` began, under names of its own
-// ("last.pt"); judged by the file system's times, not by a clock.
+// ("last.pt"); compares only times of the file system, not clocks.
 [[nodiscard]] bool saves_otherwise(const RunDirectory& run, unsigned attempt);
 
 }  // namespace dts::run

@@ -8,7 +8,7 @@
 namespace dts::run {
 
 Result<void> check_writable(const RunDirectory& run) {
-  constexpr std::size_t k_block = 4096;  // as much as an event takes if a block is full
+  constexpr std::size_t k_block = 4096;  // an event may need this much if a block is full
   const std::string path = run.path + "/.write-check";
   DTS_TRY(write_file(path, std::string(k_block, '\n'), 0600, Durability::synced));
   return remove_all(path);

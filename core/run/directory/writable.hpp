@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a run can be written to; checked before something is begun that it has to record.
+// Whether a run can be written to; checked before starting anything that it must record.
 #pragma once
 
 #include "core/run/directory/run_directory.hpp"

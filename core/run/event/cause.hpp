@@ -13,15 +13,15 @@ enum class Cause {
   preempted,        // the scheduler wants the nodes for another job
   time_limit,       // the job's time is (nearly) over
   cancelled,        // scancel
-  requeued,         // requeued by hand: the scheduler shows it by state alone
+  requeued,         // requeued by hand: only the job's state shows it
   node_failed,      // requeued because one of its nodes failed
   stopped,          // on request: `dtsubmit stop`, an interrupt, or a problem of our own
-  signalled,        // a signal to end that nothing explains: perhaps a preemption
+  signalled,        // an unexplained termination signal: perhaps a preemption
   checkpointed,     // the program itself asked to be run again (exit 85)
   no_restart,       // the program asked not to be run again (exit 93)
   rank_killed,      // a rank ended by a signal, or its process vanished
-  out_of_memory,    // of the host (the kernel killed it, or it reported that) or of a GPU
-  gpu_error,        // a GPU of it failed
+  out_of_memory,    // of the host (killed by the kernel, or reported by the program) or of a GPU
+  gpu_error,        // one of its GPUs failed
   comm_timeout,     // its communicator timed out, or lost a peer
   rendezvous,       // the ranks did not find each other, or the program's own store failed
   hang,             // no progress for too long

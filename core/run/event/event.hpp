@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can happen to a run: one type for each event, with the members that only this event has.
-// `detail` is always a sentence for people. On disk: core/run/event/event_fields.hpp.
+// What can happen to a run: one type per event, with the members that only this event has. `detail`
+// is always a sentence for people. On disk: core/run/event/event_fields.hpp.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -41,7 +41,7 @@ struct Submitted {
   std::string detail{};
 };
 
-// `dtsubmit requeue`: a user requested the run again.
+// `dtsubmit requeue`: a user requested that the run continue.
 struct Resumed {
   std::string detail{};
 };
@@ -66,13 +66,13 @@ struct AttemptEnded {
   std::optional<int> exit_code{};
   std::string detail{};
   std::string checkpoint{};            // the newest one; empty: none
-  std::string part{};                  // of a composed run: the name of the one that ended it
+  std::string part{};                  // of a composed run: the part that ended it
   std::optional<unsigned> rank{};      // the first that failed
   std::string node{};                  // the node of that rank, if known
-  std::optional<std::int64_t> step{};  // the newest that the program reported
+  std::optional<std::int64_t> step{};  // the newest reported by the program
   bool saved = false;                  // see saves_otherwise()
   bool unsaved = false;                // not every rank saved when asked to
-  std::optional<Seconds> save{};       // that a checkpoint takes
+  std::optional<Seconds> save{};       // duration of a checkpoint
   std::optional<Seconds> stalled{};    // for a hang: time without progress before it was found
 };
 
@@ -103,8 +103,8 @@ struct NodeUnfit {
 struct Advised {
   std::string detail{};
   std::optional<Seconds> every{};
-  std::optional<Seconds> failure{};  // between two
-  std::optional<Seconds> save{};     // that a checkpoint takes
+  std::optional<Seconds> failure{};  // time between two failures
+  std::optional<Seconds> save{};     // duration of a checkpoint
 };
 
 struct Straggler {
@@ -112,7 +112,7 @@ struct Straggler {
   std::optional<unsigned> rank{};
   std::string node{};
   Recorded<SlowPhase> phase{};
-  std::optional<Seconds> others{};  // what the other ranks take
+  std::optional<Seconds> others{};  // time that the other ranks take
   std::optional<Seconds> own{};
 };
 
@@ -132,22 +132,22 @@ struct Quiet {
   std::string node{};
 };
 
-// They show one again.
+// The attempt's programs show a sign of life again.
 struct Heard {
   std::string detail{};
 };
 
-// How far nodes are with what the job stages, before its programs start.
+// How far nodes are with staging, before the job's programs start.
 struct Staging {
   std::string detail{};
-  std::string node{};  // the slowest
+  std::string node{};  // the slowest node
 };
 
 // Written by a later release.
 struct Unknown {
   std::string name{};
   std::string detail{};
-  std::string line{};  // as it was read; it is written back unchanged
+  std::string line{};  // as read; written back unchanged
 };
 
 using What = std::variant<Created,
@@ -176,7 +176,7 @@ struct Event {
   JobId job{};           // empty: no scheduler
   What what{};
 
-  // Null if it is another event.
+  // Null if this is another event.
   template <class Type>
   [[nodiscard]] const Type* as() const {
     return std::get_if<Type>(&what);
@@ -194,7 +194,7 @@ struct Event {
   }
 };
 
-// Its name in a ledger.
+// The event's name in a ledger.
 [[nodiscard]] std::string_view event_name(const Event& event);
 
 // Empty if the event has none.

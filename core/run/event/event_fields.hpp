@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a ledger as they are on disk: one row for each event and each member, read and
-// written by core/run/event/event_line.cpp. The names are a contract with every ledger that was
-// ever written.
+// The events of a ledger as stored on disk: one row for each event and each member, read and
+// written by core/run/event/event_line.cpp. The names are a contract with every existing ledger.
 #pragma once
 
 #include "core/run/event/event.hpp"
@@ -37,7 +36,7 @@ constexpr EventRows<EventType, Values...> event_rows(std::string_view name,
   return {name, {fields...}};
 }
 
-// Rows are in the order in which their members are written.
+// Rows are in the order in which members are written.
 inline constexpr std::tuple k_events{
     event_rows<Created>("created"),
     event_rows("submitted", field("detail", &Submitted::detail)),

@@ -49,7 +49,7 @@ static_assert(std::apply([](const auto&... events) { return (is_in_order(events)
                          k_events),
               "every member of an event is in k_members, and the rows follow its order");
 
-// --- writing: a value that says nothing is omitted ---
+// --- writing: an empty value is omitted ---
 
 void put(Line& line, std::string_view name, const std::string& value) {
   if (value.empty()) return;
@@ -89,7 +89,7 @@ void put_all(Line& line, const Type& event) {
   });
 }
 
-// --- reading: what is missing keeps its default ---
+// --- reading: a missing member keeps its default ---
 
 template <class Value>
 void take(Record& record, std::string_view name, Value& value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts one line of a ledger to the event that it holds, and back. Pure, thread-safe.
+// Converts one line of a ledger to its event and back. Pure, thread-safe.
 #pragma once
 
 #include "core/run/event/event.hpp"

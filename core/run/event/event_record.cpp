@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t k_longest_text = 2000;
 constexpr std::int64_t k_most_steps = 1'000'000'000'000'000;
 
-// Takes the parser's events one after another; returning false stops it: the line is not a record.
+// Receives the parser's events; returning false stops it, because the line is not a record.
 class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   Record record;
@@ -55,7 +55,7 @@ class RecordReader final : public nlohmann::json_sax<nlohmann::json> {
       auto id = JobId::parse(value);
       return id && set(*std::move(id));
     }
-    // It will be shown to people.
+    // Made printable, because it will be shown to people.
     return is(MemberKind::text) && set(printable(value, k_longest_text));
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of a ledger as its members, before it is known which event they form. Pure, thread-safe.
+// One line of a ledger as its members, before they are known to form an event. Pure, thread-safe.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -32,8 +32,8 @@ struct MemberName {
   MemberKind kind;
 };
 
-// Every member that a line may have, in the order in which they are written. Others belong to a
-// later release. A member of a wrong type makes the line damaged, whatever the event.
+// Every member that a line may have, in the order of writing. Others belong to a later release. A
+// member of the wrong type makes the line damaged, whatever the event.
 inline constexpr std::array<MemberName, 19> k_members{{{"time", MemberKind::text},
                                                        {"event", MemberKind::text},
                                                        {"attempt", MemberKind::count},
@@ -54,7 +54,7 @@ inline constexpr std::array<MemberName, 19> k_members{{{"time", MemberKind::text
                                                        {"unsaved", MemberKind::flag},
                                                        {"seconds", MemberKind::seconds}}};
 
-// The index of a name in k_members; its size if the name is not there.
+// The index of a name in k_members, or its size if the name is unknown.
 [[nodiscard]] constexpr std::size_t place_of(std::string_view name) {
   std::size_t place = 0;
   while (place < k_members.size() && k_members[place].name != name) ++place;
@@ -84,7 +84,7 @@ class Record {
 };
 
 // nullopt for anything but one JSON object whose members have the types of their names. Parsed
-// without building a document: a ledger has 255 MB at worst.
+// without building a document, since a ledger can have up to 255 MB.
 [[nodiscard]] std::optional<Record> record_from(std::string_view line);
 
 }  // namespace dts::run

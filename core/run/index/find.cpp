@@ -20,10 +20,10 @@ bool has_job(const RunDirectory& run, const JobId& job) {
          });
 }
 
-// Runs below a folder, with those of others kept apart.
+// Runs below a folder; those of other users are kept separately.
 struct Found {
   std::vector<RunDirectory> runs{};    // oldest first
-  std::vector<Error> refused{};        // one for each run that others can access, in no order
+  std::vector<Error> refused{};        // one per run that others can access, in no order
   std::vector<std::string> foreign{};  // their names, in the same order
 };
 
@@ -63,7 +63,7 @@ Result<RunDirectory> open_run(const std::string& folder) {
 
 Result<RunDirectory> find_run(const std::string& root, const std::string& what) {
   if (what.find('/') != std::string::npos || what == ".") return open_run(what);
-  // The folder itself may be shared or belong to somebody else: its runs are checked one by one.
+  // The folder itself may be shared or belong to another user: its runs are checked one by one.
   DTS_TRY(check_own_link(root));
   Found found = look_below(root);
   if (what == "last" && !found.runs.empty()) return found.runs.back();
@@ -76,7 +76,7 @@ Result<RunDirectory> find_run(const std::string& root, const std::string& what) 
   if (run == nullptr && job)  // this reads every ledger
     run = newest([&](const RunDirectory& one) { return has_job(one, *job); });
   if (run != nullptr) return *run;
-  // The job of somebody else's run is not looked up, since that run may be the one the user means.
+  // The job of another user's run is not looked up, since that run may be the one meant.
   for (std::size_t i = 0; i < found.refused.size(); ++i)
     if (what == "last" || (job && job->number()) || found.foreign[i] == what)
       return tl::unexpected<Error>(std::move(found.refused[i]));

@@ -64,7 +64,7 @@ std::vector<Indexed> parse_index(std::string_view text) {
 
 namespace {
 
-// "last" is excepted: it means one of all entries.
+// Does not handle "last", which depends on all entries.
 bool means(const std::string& what, const Indexed& entry, const std::string& cluster) {
   const auto job = JobId::parse(what);
   return run_name(RunDirectory{entry.folder}) == what ||

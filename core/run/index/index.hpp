@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runs.jsonl in the user's state folder: where this user's runs are, so that they are found from
+// runs.jsonl in the user's state folder: where this user's runs are, so that they can be found from
 // any folder. It is a convenience: its entries are checked before use, and runs do not depend on
 // it.
 #pragma once
@@ -20,7 +20,7 @@ namespace dts::run {
 struct Indexed {
   std::string folder;   // the run directory, absolute
   JobId job{};          // the scheduler's id; empty: none
-  std::string cluster;  // which cluster's: SLURM_CONF at the submission, empty if unset
+  std::string cluster;  // SLURM_CONF at submission, empty if unset
 };
 
 [[nodiscard]] std::string to_line(const Indexed& entry);
@@ -36,11 +36,11 @@ struct Indexed {
                                                const std::string& what,
                                                const std::string& cluster);
 
-// The user's index; empty if there is none. Errors: a file that is not ours alone.
+// The user's index; empty if there is none. Errors: a file that is not exclusively ours.
 [[nodiscard]] Result<std::vector<Indexed>> read_index();
 
 // Adds a line to the file (mode 0600, in a folder of mode 0700); many processes on many machines
-// may do so at once. The oldest lines are dropped once the file has 1 MiB. Errors: a home directory
+// may do so concurrently. Drops the oldest lines once the file has 1 MiB. Errors: a home directory
 // that cannot be written, which deserves only a warning.
 [[nodiscard]] Result<void> add_to_index(const Indexed& entry);
 
@@ -55,7 +55,7 @@ struct Indexed {
 [[nodiscard]] std::optional<Indexed> gone_from_index(const std::string& what);
 
 // The user's run that `what` refers to, wherever it is. Errc::not_found if the index knows none
-// that still exists; Errc::invalid if one is not ours alone.
+// that still exists; Errc::invalid if one is not exclusively ours.
 [[nodiscard]] Result<RunDirectory> find_in_index(const std::string& what);
 
 }  // namespace dts::run

@@ -14,12 +14,12 @@ namespace {
 using nlohmann::ordered_json;
 using std::chrono::hours;
 
-constexpr hours k_pair{24};  // two strikes of the lighter kind within this time confirm each other
+constexpr hours k_pair{24};  // two lighter strikes within this time confirm each other
 constexpr hours k_first_term{24};
 constexpr unsigned k_most_doublings = 3;
 constexpr hours k_memory{30 * 24};
 
-// True for a cause that one strike proves.
+// True for a cause that a single strike proves.
 bool is_fact(const std::string& cause) {
   return cause == k_preflight_strike || cause == to_string(Cause::gpu_error);
 }
@@ -62,11 +62,11 @@ class Record {
   WallTime since_{};
   WallTime until_{};
   Strike by_;
-  std::optional<Strike> light_;  // not enough for a quarantine
+  std::optional<Strike> light_;  // not enough for a quarantine by itself
   WallTime light_time_{};
 };
 
-// A node's clock may have been ahead: that must not prolong anything. nullopt: not a time.
+// A node's clock may have been ahead, which must not prolong anything. nullopt if not a time.
 std::optional<WallTime> time_of(const Strike& strike, WallTime now) {
   const auto time = parse_utc(strike.time);
   return time ? std::optional(std::min<WallTime>(*time, now)) : std::nullopt;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that a user's jobs avoid for a while because of what they did to earlier ones. Pure,
-// thread-safe.
+// Nodes that a user's jobs avoid for a while because they harmed earlier jobs. Pure, thread-safe.
 //
 // The rule: a failed pre-flight check and a broken GPU are facts about the node, so one is enough.
 // A launch that failed on it or a hang blamed on it may be the program's own fault, so it takes two
-// within 24 hours, from different runs. A quarantine lasts 24 hours, the next one twice as long, at
-// most 8 days; after 30 days without a strike everything is forgotten. (Large clusters report that
-// a few nodes cause many of the failures: Kokolis et al., "Revisiting Reliability in Large-Scale
-// Machine Learning Research Clusters", HPCA 2025, section on lemon nodes, arXiv 2410.21680.)
+// within 24 hours, from different runs. A quarantine lasts 24 hours, each further one twice as
+// long, at most 8 days; after 30 days without a strike everything is forgotten. (Large clusters
+// report that a few nodes cause many of the failures: Kokolis et al., "Revisiting Reliability in
+// Large-Scale Machine Learning Research Clusters", HPCA 2025, section on lemon nodes, arXiv
+// 2410.21680.)
 #pragma once
 
 #include "core/run/ledger/decision.hpp"
@@ -22,7 +22,7 @@ namespace dts::run {
 using WallTime = std::chrono::system_clock::time_point;
 
 inline constexpr const char* k_preflight_strike = "preflight";
-inline constexpr const char* k_released = "released";  // by a user: forgets what was before
+inline constexpr const char* k_released = "released";  // by a user: clears the history
 
 // One line of the quarantine's file.
 struct Strike {
@@ -54,7 +54,7 @@ struct Quarantined {
 // The strikes that can still matter.
 [[nodiscard]] std::vector<Strike> worth_keeping(const std::vector<Strike>& strikes, WallTime now);
 
-// The strikes that follow from the end of an attempt, without a time: one for each unfit node,
+// The strikes that result from the end of an attempt, without a time: one for each unfit node,
 // otherwise one for the node named by a GPU error, a failed launch or a hang.
 [[nodiscard]] std::vector<Strike> strikes_of(const Outcome& outcome,
                                              const std::string& run,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a user's quarantine is kept: a file for each cluster in the user's state folder.
+// Stores a user's quarantine: one file per cluster in the user's state folder.
 #pragma once
 
 #include "core/run/index/quarantine.hpp"
@@ -20,8 +20,8 @@ namespace dts::run {
 [[nodiscard]] Result<std::vector<Strike>> read_strikes(const std::string& path);
 
 // Appends the strikes, each with one write(2), with the time `now`; creates the file (mode 0600)
-// and its folder (0700) if absent. One process at a time; strikes that can no longer matter are
-// dropped once the file has 256 KiB.
+// and its folder (0700) if absent. One process at a time; drops strikes that no longer matter once
+// the file has 256 KiB.
 [[nodiscard]] Result<void> add_strikes(const std::string& path,
                                        std::vector<Strike> strikes,
                                        WallTime now);

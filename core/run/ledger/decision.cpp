@@ -9,7 +9,7 @@ namespace dts::run {
 namespace {
 
 constexpr unsigned k_most_without_progress = 2;
-constexpr unsigned k_most_unproven = 3;  // may cost days of queue time as well as seconds
+constexpr unsigned k_most_unproven = 3;  // each may cost seconds or days of queue time
 constexpr std::chrono::seconds k_longest_delay{60};
 
 std::chrono::seconds back_off(unsigned failures) {
@@ -17,7 +17,7 @@ std::chrono::seconds back_off(unsigned failures) {
   return std::min(k_longest_delay, std::chrono::seconds(1U << std::min(failures - 1, 16U)));
 }
 
-// Causes that leave nothing to decide.
+// Decides for causes that leave no choice.
 std::optional<Decision> settled(const Outcome& outcome) {
   switch (outcome.cause) {
     case Cause::completed:
@@ -70,7 +70,7 @@ std::string why_no_more(const Outcome& outcome) {
   }
 }
 
-// Why the run may not continue, if so.
+// Why the run may not continue; empty if it may.
 std::string exhausted(const Outcome& outcome, const Circumstances& now, const Policy& policy) {
   const Rule rule = policy.rule(outcome.cause);
   if (rule.action == Action::stop) return why_no_more(outcome);
@@ -102,7 +102,7 @@ std::string tally(const Outcome& outcome, const Circumstances& now, const Policy
   return to_string(outcome.cause);
 }
 
-// The program asked for it. A limit on that is announced the first time.
+// The program asked for it. Any limit is announced the first time.
 Decision run_again(const Circumstances& now, const Policy& policy) {
   std::string why = "the program asked to be run again";
   if (now.unproven > 0 && !policy.rule(Cause::checkpointed).chosen)
@@ -123,14 +123,14 @@ Decision restart(const Outcome& outcome, const Circumstances& now, const Policy&
           back_off(counted ? now.count(kind) : now.without_progress)};
 }
 
-// It happens to a job, not to a program: without a scheduler it is the user's Ctrl-C.
+// True for causes that affect a job, not a program; without a scheduler it is the user's Ctrl-C.
 bool is_of_the_job(Cause cause) {
   const Kind kind = kind_of(cause);
   return kind == Kind::preempted || kind == Kind::signalled || kind == Kind::node_failed ||
          kind == Kind::timeout;
 }
 
-// On the same nodes a launch would fail again, a broken GPU stays broken, and a lost node is gone.
+// On the same nodes, a launch would fail again, a broken GPU stays broken, and a lost node is gone.
 bool is_of_a_node(const Outcome& outcome) {
   return !outcome.node.empty() &&
          (kind_of(outcome.cause) == Kind::launch || outcome.cause == Cause::gpu_error ||

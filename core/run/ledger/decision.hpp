@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens after an attempt: a pure function of how it ended and of the run's history.
+// What happens after an attempt: a pure function of its end and the run's history.
 #pragma once
 
 #include "core/run/event/cause.hpp"
@@ -27,14 +27,14 @@ struct Outcome {
   std::chrono::seconds stalled{0};  // for a hang: time without progress before it was found
   bool unsaved = false;             // not every rank saved when asked to
   std::vector<UnfitNode> unfit{};   // all nodes that failed their pre-flight check
-  std::string part{};               // of a composed run: the name of the one that ended it
+  std::string part{};               // of a composed run: the part that ended it
   bool may_be_done = false;  // after a stop request, every rank exited 0 or was killed by the stop
 };
 
 struct Circumstances {
   bool in_scheduler = false;            // false: `dtsubmit run`
   bool may_requeue = true;              // --requeue
-  bool already_requeued = false;        // the job's state is pending again
+  bool already_requeued = false;        // the job is pending again
   bool stop_asked = false;              // `dtsubmit stop` was used, whatever ended the attempt
   bool has_spares = false;              // the allocation has enough nodes without the failed ones
   std::map<Kind, unsigned> failures{};  // attempts so far, including this one, by kind

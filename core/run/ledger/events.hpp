@@ -10,12 +10,12 @@
 
 namespace dts::run {
 
-// Without what only the run directory shows, the newest checkpoint.
+// Without the newest checkpoint, which only the run directory shows.
 [[nodiscard]] AttemptEnded ended_event(const Outcome& outcome);
 
-// How a run ends if its agent could not continue: the end of its attempt `own` (0: it could not
-// make one), unless `before` has that, and a decision, unless `before` has one for `own`. `latest`:
-// the newest attempt of the run directory.
+// The events that end a run whose agent could not continue: the end of its attempt `own` (0: it
+// could not make one) and a decision for `own`, each unless `before` already has it. `latest`: the
+// newest attempt of the run directory.
 [[nodiscard]] std::vector<Event> events_of_failure(const std::vector<Event>& before,
                                                    const Error& failed,
                                                    unsigned own,

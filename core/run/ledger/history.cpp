@@ -25,7 +25,7 @@ std::chrono::seconds between(const std::string& begin, const std::string& end) {
   return std::chrono::duration_cast<std::chrono::seconds>(*to - *from);
 }
 
-// Ends the computing without warning: unsaved work is lost.
+// True if it ends the computation without warning, so that unsaved work is lost.
 bool costs_work(Cause cause) {
   const Kind kind = kind_of(cause);
   return kind == Kind::crash || kind == Kind::node_failed || kind == Kind::exit ||
@@ -51,7 +51,7 @@ void count_end(const AttemptEnded& end,
   ++counted.failures[kind];
   const bool saved = has_saved(end, begun);
   const bool progress = is_progress(end, begun, farthest);
-  // A program that only asked to be run again has not proved that the crashes are over.
+  // A program that only asked to be run again does not prove that the crashes are over.
   const bool shows_nothing = kind == Kind::launch || kind == Kind::node_failed ||
                              (kind == Kind::checkpointed && !progress);
   if (kind == Kind::crash)
@@ -97,7 +97,7 @@ FailureRecord failure_record(const std::vector<Event>& events) {
     const auto cause = ended->cause.value();
     if (!cause || began == since.end()) continue;
     if (ended->unsaved || costs_work(*cause)) ++record.failures;
-    // Nobody knows when it vanished: that was noticed later.
+    // The time at which it vanished is unknown; it was only noticed later.
     if (*cause != Cause::agent_lost) record.running += between(began->second, event.time);
   }
   return record;

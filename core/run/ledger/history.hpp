@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's ledger shows about its attempts, as the decision needs it. Pure.
+// What a run's ledger shows about its attempts, as needed for the decision. Pure.
 #pragma once
 
 #include "core/base/text/duration.hpp"
@@ -12,14 +12,14 @@
 namespace dts::run {
 
 // Sets failures, without_progress, unproven and elapsed; the other fields keep their defaults.
-// Counts from the last `dtsubmit requeue`, by which the user confirms that the cause is gone.
+// Counts from the last `dtsubmit requeue`, with which the user confirms that the cause is gone.
 [[nodiscard]] Circumstances count_failures(const std::vector<Event>& events);
 
-// How often the run's computing was interrupted since the last `dtsubmit requeue`.
+// How often the run's computation was interrupted since the last `dtsubmit requeue`.
 struct FailureRecord {
   unsigned failures = 0;  // ends that lost work: a crash, a lost node, a stop without all saves
-  Seconds running{0};     // of all ranks together, as far as it is known
-  Seconds save{0};        // that a checkpoint took last, over the whole ledger; 0: not known
+  Seconds running{0};     // with all ranks running, as far as known
+  Seconds save{0};        // duration of the last save, over the whole ledger; 0: not known
 };
 
 [[nodiscard]] FailureRecord failure_record(const std::vector<Event>& events);
@@ -27,7 +27,7 @@ struct FailureRecord {
 // The newest attempt that started and has no end; nullopt if all have one.
 [[nodiscard]] std::optional<unsigned> unfinished_attempt(const std::vector<Event>& events);
 
-// The decision that ended the run; null: according to the ledger, it continues. Points into
+// The decision that ended the run; null if the ledger shows that it continues. Points into
 // `events`.
 [[nodiscard]] const Event* final_decision(const std::vector<Event>& events);
 

@@ -18,8 +18,8 @@ namespace dts::run {
 
 namespace {
 
-// A crash during an append (a power cut, a lost node) leaves half a record. A new record behind it
-// would make a line that nobody can read, and so a run that never starts again.
+// A crash during an append (a power failure, a lost node) leaves half a record. Appending to it
+// would make an unreadable line, and so a run that never starts again.
 Result<void> cut_half_record(int fd, const std::string& ledger) {
   const off_t size = ::lseek(fd, 0, SEEK_END);
   off_t whole = size;
@@ -60,7 +60,7 @@ Ledger parse_ledger(std::string_view text) {
     auto event = event_from(line);
     if (!event) {
       ledger.damaged.push_back(number);
-      // A record that was appended to half of another is complete itself.
+      // A record that was appended to half of another is itself complete.
       const std::size_t last = line.rfind(k_event_beginning);
       if (last != std::string_view::npos && last > 0) event = event_from(line.substr(last));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ledger.jsonl: what happened to a run, one JSON object a line; it is only appended to.
+// ledger.jsonl: the history of a run, one JSON object per line, append-only.
 #pragma once
 
 #include "core/base/job_id.hpp"
@@ -18,23 +18,23 @@ namespace dts::run {
 
 struct Ledger {
   std::vector<Event> events{};
-  std::vector<unsigned> damaged{};  // line numbers, from 1: no event, or half of one before it
+  std::vector<unsigned> damaged{};  // line numbers, from 1: no event, or preceded by half of one
   bool absent = false;              // the run directory exists, its ledger does not
 };
 
-// Every complete line that is an event, its texts as printable() shows them. What a failure of a
-// disk, a file server or a power supply leaves in between (NULs, half a record, half a record
-// followed by a complete one) is skipped and its line number noted. A last line without a newline
-// is an append in progress: it is left out. Takes time proportional to the text.
+// Every complete line that is an event, its texts as printable() shows them. Damage in between from
+// a failing disk, file server or power supply (NULs, half a record, half a record followed by a
+// complete one) is skipped and its line number noted. A last line without a newline is an append in
+// progress and is omitted. Takes time proportional to the text.
 [[nodiscard]] Ledger parse_ledger(std::string_view text);
 
-// Errors: the run directory is gone (not_found), or the ledger is not ours alone.
+// Errors: the run directory is gone (not_found), or the ledger is not exclusively ours.
 [[nodiscard]] Result<Ledger> load_ledger(const std::string& ledger);
 
 // The same for callers that ignore damage.
 [[nodiscard]] Result<std::vector<Event>> read_ledger(const std::string& ledger);
 
-// One sentence for people about what could not be read of a file; empty: everything was.
+// One sentence for people about what could not be read from a file; empty if nothing.
 [[nodiscard]] std::string damage_words(const Ledger& read, const std::string& ledger);
 [[nodiscard]] std::string damage_words(const std::vector<unsigned>& lines, const std::string& file);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes and reads a run's ledger for its agent, even while the disk cannot be written (it is full,
-// read-only or disconnected): events then wait in memory, in order, and are written with the next
+// read-only or disconnected). Events then wait in memory, in order, and are written with the next
 // one that succeeds. Thread-safe.
 #pragma once
 
@@ -20,7 +20,7 @@ class LedgerWriter {
   // means that the disk failed and the event waits.
   Result<void> append(Event event);
 
-  // Everything in the ledger (if it cannot be read, as last seen), followed by the waiting events.
+  // The ledger (if it cannot be read, as last seen), followed by the waiting events.
   [[nodiscard]] std::vector<Event> events();
 
   // The events that could not be written yet.
@@ -30,7 +30,7 @@ class LedgerWriter {
   std::string ledger_;
   mutable std::mutex mutex_;
   std::vector<Event> waiting_;
-  std::vector<Event> read_;  // at the last look
+  std::vector<Event> read_;  // as last read
 };
 
 }  // namespace dts::run

@@ -10,7 +10,7 @@
 namespace dts::run {
 namespace {
 
-// What has to be done for a part: its decision, or our own where it has none.
+// The decision for a part: its own, or ours if it has none.
 Decision decision_of(const PartEnd& end, bool may_restart) {
   if (end.out_of_time && !is_done(end))
     return {Action::stop, k_checkpointed, "it has used all of its time"};
@@ -70,7 +70,7 @@ void read_end(const std::vector<Event>& events, PartEnd& end) {
   for (const Event& event : events) {
     if (const auto* ended = event.as<AttemptEnded>()) end.attempt = *ended;
     if (const auto* decided = event.as<Decided>()) end.decided = *decided;
-    // A decision to restart, carried out by the agent itself, is none once it has begun again.
+    // A restart that the agent carries out itself is no longer pending once the attempt has begun.
     if (event.is<AttemptStarted>()) end.decided.reset();
   }
 }

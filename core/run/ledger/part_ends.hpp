@@ -17,17 +17,17 @@ struct PartEnd {
   std::string words;                    // "step `train`"
   std::optional<AttemptEnded> attempt;  // its newest
   std::optional<Decided> decided;       // nullopt: it vanished without a decision
-  bool told = false;                    // we had asked it to end, for another part's sake
-  bool out_of_time = false;             // it has used its own time
+  bool told = false;                    // we asked it to end, because another part did
+  bool out_of_time = false;             // its own time is up
   bool until_others_end = false;        // a role that does not end by itself
 };
 
-// What the events that a part's agent has added show.
+// Reads the end from the events that a part's agent has added.
 void read_end(const std::vector<Event>& events, PartEnd& end);
 
 [[nodiscard]] bool is_done(const PartEnd& end);
 
-// True if the other roles cannot go on.
+// True if the other roles cannot continue.
 [[nodiscard]] bool ends_others(const PartEnd& end);
 
 struct Verdict {
@@ -35,10 +35,10 @@ struct Verdict {
   Decision decision;  // restart: the parts that are not done are started again
 };
 
-// In the order in which they ended; parts that we had asked to end say nothing. A part that stops
-// ends the run; a job that the scheduler has requeued is waited for; then a new submission, a
+// `ends` is in the order in which they ended; parts that we asked to end do not count. A part that
+// stops ends the run; a job that the scheduler has requeued is waited for; then a new submission, a
 // requeue (without the nodes that any of them avoids) and a restart take precedence in this order.
-// A part whose agent vanished is started again while `may_restart`. All done: the run is done.
+// A part whose agent vanished is restarted while `may_restart`. If all are done, the run is done.
 [[nodiscard]] Verdict judge_parts(const std::vector<PartEnd>& ends, bool may_restart);
 
 }  // namespace dts::run

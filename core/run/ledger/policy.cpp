@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned k_most_crashes = 3;
 constexpr unsigned k_most_launches = 2;
-constexpr unsigned k_most_signals = 20;  // to rule out something that ends every attempt
+constexpr unsigned k_most_signals = 20;  // to rule out a signal that ends every attempt
 constexpr unsigned k_most_ever = 1'000'000;
 
 struct Row {
@@ -22,7 +22,7 @@ struct Row {
   Rule rule;
 };
 
-// `ended`: nothing to choose; decide() handles these.
+// `ended`: leaves no choice; decide() handles these.
 constexpr Row k_rows[] = {
     {Cause::completed, Kind::ended, {}},
     {Cause::cancelled, Kind::ended, {}},
@@ -73,14 +73,14 @@ const Row& row(Cause cause) {
       std::begin(k_rows), std::end(k_rows), [&](const Row& one) { return one.cause == cause; });
 }
 
-// The causes that the word before `=` stands for: one cause, or all of a kind.
+// The causes denoted by the word before `=`: one cause, or all of a kind.
 std::vector<Cause> causes_of(std::string_view word) {
   std::vector<Cause> causes;
   for (const Row& one : k_rows)
     if (one.kind != Kind::ended && (word == to_string(one.cause) || word == to_string(one.kind)))
       causes.push_back(one.cause);
-  // "preempted" and "node_failed" are both a cause and a kind: they mean the kind, which includes
-  // the cause.
+  // "preempted" and "node_failed" are each both a cause and a kind: they mean the kind, which
+  // includes the cause.
   return causes;
 }
 
@@ -104,7 +104,7 @@ Diagnostic problem(std::string message, std::string hint) {
   return {"--on", std::move(message), std::move(hint)};
 }
 
-// "5", or "unlimited": nullopt.
+// A number such as "5"; nullopt for "unlimited".
 std::optional<unsigned> read_budget(std::string_view word, Diagnostics& problems) {
   if (word == "unlimited") return std::nullopt;
   const auto number = parse_number(word);

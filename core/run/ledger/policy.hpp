@@ -37,7 +37,7 @@ enum class Kind {
 
 struct Rule {
   Action action = Action::stop;    // restart, requeue, resubmit or stop
-  std::optional<unsigned> most{};  // how often a run may use its kind's budget; absent: no limit
+  std::optional<unsigned> most{};  // limit of its kind's budget; absent: no limit
   bool chosen = false;             // `most` was set by the user with `--on`
 };
 
@@ -48,15 +48,15 @@ struct Policy {
   [[nodiscard]] Rule rule(Cause cause) const;
 };
 
-// Preempted, requeued, a node lost, out of time: requeue, without limit. Ended by a signal that
-// nothing explains: requeue, 20 times. A crash: 3 restarts in the same allocation, but elsewhere
-// for a broken GPU; a failed launch: twice. The program's own failure and a full disk: stop. (The
-// numbers are those of NVIDIA's resiliency extension.)
+// Preempted, requeued, a lost node, out of time: requeue, without limit. Ended by an unexplained
+// signal: requeue, 20 times. A crash: 3 restarts in the same allocation, but elsewhere for a broken
+// GPU; a failed launch: 2 restarts. The program's own failure and a full disk: stop. (The numbers
+// are those of NVIDIA's resiliency extension.)
 [[nodiscard]] Policy default_policy();
 
 // The default, changed by `on`: "preempted=requeue,timeout=resubmit,crash=restart:5,hang=stop". On
-// the left a kind or a single cause, where later entries win; on the right an action and, after a
-// colon, its own budget, a number or `unlimited`; otherwise the default's budget is kept. All
+// the left is a kind or a single cause, where later entries win; on the right an action and, after
+// a colon, its own budget (a number or `unlimited`); otherwise the default's budget is kept. All
 // mistakes are reported at once.
 [[nodiscard]] tl::expected<Policy, Diagnostics> parse_policy(std::string_view on);
 

@@ -12,8 +12,8 @@ struct TakenAttempt {
   FailureRecord record;  // of the previous attempts
 };
 
-// take_attempt() for `lease`. If the previous attempt has no recorded end, its agent is gone, or is
-// fenced off from now on: the end is added to the ledger, as agent_lost. Errors: of the disk.
+// take_attempt() for `lease`. If the previous attempt has no recorded end, its agent is gone or is
+// fenced off from now on: its end is added to the ledger as agent_lost. Errors: of the disk.
 [[nodiscard]] Result<TakenAttempt> take_over(const RunDirectory& run, const Lease& lease);
 
 }  // namespace dts::run

@@ -10,9 +10,9 @@
 
 namespace dts::run {
 
-// Messages of Linux (errno(3), signal(7)), of the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
+// Messages of Linux (errno(3), signal(7)), the C++ library, CPython, PyTorch 1.13 to 2.x, NCCL,
 // Gloo, TensorFlow, XLA and Open MPI. Words that a program also prints when all is well ("timeout")
-// are left out.
+// are omitted.
 const std::vector<Pattern>& known_patterns() {
   static const std::vector<Pattern> k_patterns{
       {Cause::out_of_memory, "CUDA out of memory"},
@@ -121,7 +121,7 @@ std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines
 
 namespace {
 
-// The number after the first occurrence of `words` behind `from`.
+// The number after the first occurrence of `words` after position `from`.
 std::optional<long long> number_after(std::string_view text,
                                       std::string_view words,
                                       std::size_t from = 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evidence about a program's end in its own output. Pure.
+// Evidence in a program's own output about why it ended. Pure.
 #pragma once
 
 #include "core/run/event/cause.hpp"
@@ -16,17 +16,17 @@ struct Evidence {
   std::string line;  // the line that shows it, printable(), some 400 bytes
 };
 
-// The cause that the last lines of a failed rank's log show: out_of_memory, gpu_error, disk_full,
-// damaged, rendezvous or comm_timeout. If they show several, the first of that list: a rank that
+// The cause shown by the last lines of a failed rank's log: out_of_memory, gpu_error, disk_full,
+// damaged, rendezvous or comm_timeout. If there are several, the first of that list: a rank that
 // ran out of memory also breaks its communicator. nullopt: no known message.
 [[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);
 
-// The code that a program gave to MPI_Abort, as the last lines of its log show it (Open MPI, MPICH
-// and derivatives); nullopt: they do not mention one. If there are several, the first.
+// The code that a program passed to MPI_Abort, according to the last lines of its log (Open MPI,
+// MPICH and derivatives); nullopt if they mention none. If there are several, the first.
 [[nodiscard]] std::optional<long long> read_abort(const std::vector<std::string>& last_lines);
 
 // True if MPI_Abort may be the reason for `cause`: a launcher then kills all ranks at once, and
-// which of them is missed first means nothing.
+// which of them is missed first is meaningless.
 [[nodiscard]] bool may_be_an_abort(Cause cause);
 
 // The patterns; public for a test that has a real message for each.

@@ -34,7 +34,7 @@ std::optional<std::pair<unsigned, Evidence>> culprit(const RunDirectory& run,
   return std::nullopt;
 }
 
-// A program with no space left for its state has none for its last messages either.
+// A program without space for its state has none for its last messages either.
 bool is_full(const std::string& folder) {
   constexpr std::uintmax_t k_least = 4096;
   std::error_code failed;
@@ -82,7 +82,7 @@ Outcome explain(Outcome outcome, const RunDirectory& run, unsigned attempt, unsi
     outcome.cause = other->second.cause;
     outcome.detail += fmt::format("; rank {} before it: {}", other->first, other->second.line);
     outcome.rank = other->first;
-    outcome.node.clear();  // not this rank's
+    outcome.node.clear();  // no longer this rank's
   }
   return outcome;
 }
@@ -97,7 +97,7 @@ Outcome settle_completion(Outcome outcome, const std::string& metrics, unsigned 
   const bool knows_total = told && own->first_step >= 0 && summary.total_steps > 0;
   if (told && own->said_done && outcome.unsaved)
     return {Cause::completed, 0, "the stop ended a program that was done, as metrics.jsonl says"};
-  if (outcome.unsaved) return outcome;  // after its last step there may have been something to save
+  if (outcome.unsaved) return outcome;  // there may have been something to save after its last step
   if (told && own->said_done)
     return {Cause::completed, 0, "every rank exited 0, and metrics.jsonl says that it is done"};
   if (knows_total && own->last_step >= summary.total_steps)

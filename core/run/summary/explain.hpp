@@ -7,19 +7,19 @@
 
 namespace dts::run {
 
-// `outcome` with the cause that the failed rank's last lines show, if they do; and, if that rank
-// may only be the victim of another, with the rank whose lines show a cause of their own. Reads the
-// ends of at most 256 logs. Thread-safe.
+// `outcome` with the cause that the failed rank's last lines show, if any. If that rank may only be
+// the victim of another, uses the rank whose lines show a cause of their own. Reads the ends of at
+// most 256 logs. Thread-safe.
 [[nodiscard]] Outcome explain(Outcome outcome,
                               const RunDirectory& run,
                               unsigned attempt,
                               unsigned world_size);
 
-// An outcome that may be "done" as well as "saved" or "stopped" (Outcome::may_be_done), settled by
-// what the program wrote into metrics.jsonl (`metrics`) in this attempt: complete if it contains
-// the event "done", or, if every rank exited 0, the last step of a known total. Without such
-// evidence the run continues: a program that is done ends at once, one that is not would be lost.
-// Pure.
+// Settles an outcome that may be "done" as well as "saved" or "stopped" (Outcome::may_be_done) by
+// what the program wrote to metrics.jsonl (`metrics`) in this attempt: complete if it contains the
+// event "done", or, if every rank exited 0, the last step of a known total. Without such evidence
+// the run continues: a finished program then ends at once, an unfinished one would otherwise be
+// lost. Pure.
 [[nodiscard]] Outcome settle_completion(Outcome outcome,
                                         const std::string& metrics,
                                         unsigned attempt);

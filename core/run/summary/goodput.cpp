@@ -21,13 +21,13 @@ milliseconds rounded(double seconds) {
   return milliseconds(std::llround(seconds * 1000));
 }
 
-// The time in which an attempt's ranks ran, before the program's reports divide it.
+// The time in which an attempt's ranks ran, before it is divided by the program's reports.
 struct Span {
   Time begin{};
   Time end{};
 };
 
-// Walks over the ledger: the time since the last event belongs to what that event began.
+// Walks over the ledger: the time since the last event belongs to the phase which that event began.
 class Account {
  public:
   Account(const std::vector<Event>& events, const RunSummary& summary, Time until)
@@ -45,7 +45,7 @@ class Account {
       now_ = std::min(*time, until_);
       begun_ = true;
     }
-    // Only its program's reports show when it vanished: the ledger recorded it much later.
+    // Only its program's reports show when it vanished; the ledger recorded that much later.
     const bool silent = is_vanished(event) || event.attempt != attempt_;
     if (silent && vanished_.count(attempt_) != 0 && state_ != State::computing)
       state_ = State::down;
@@ -74,7 +74,7 @@ class Account {
   }
 
   void advance(Time to) {
-    to = std::min(std::max(to, now_), until_);  // a clock was set back: no time has passed
+    to = std::min(std::max(to, now_), until_);  // if a clock was set back, no time has passed
     const auto passed = std::chrono::duration_cast<milliseconds>(to - now_);
     if (state_ == State::queued) waited_[Phase::queued] += passed;
     if (state_ == State::down) waited_[Phase::down] += passed;
@@ -123,7 +123,7 @@ class Account {
 
   void close_attempt() {
     if (attempt_ == 0) return;
-    // Sorted by number, see summarise(): there may be very many.
+    // Sorted by number, see summarise(); there may be very many.
     const auto told = std::lower_bound(
         summary_.attempts.begin(),
         summary_.attempts.end(),
@@ -144,7 +144,7 @@ class Account {
                        [](const AttemptSummary& attempt) { return attempt.gets_on; });
   }
 
-  // Divides the time in which the ranks ran by the program's reports.
+  // Divides the time in which the ranks ran according to the program's reports.
   void divide(const Span& span, const AttemptSummary& told) {
     const auto training = parse_utc(told.training);
     const Time first = training ? std::clamp(*training, span.begin, span.end) : span.begin;
@@ -162,7 +162,7 @@ class Account {
     use_[Phase::saving] += saving;
     left -= saving;
     if (!told.gets_on) {
-      // A program that reports steps elsewhere has not reached its first one here.
+      // If a program reports steps in other attempts, it has not reached its first one here.
       use_[tells_steps() ? Phase::starting : Phase::unmeasured] += left;
       return;
     }

@@ -22,7 +22,7 @@ enum class Phase {
   lost,        // steps that the next attempt repeated
   stopping,    // from the request to stop to the end of the attempt
   down,        // no attempt and none requested: back-off, a lost agent, a run stopped by the user
-  unmeasured,  // programs ran that reported no steps: its use is unknown
+  unmeasured,  // programs ran but reported no steps: its use is unknown
   stalled,     // without progress, before a hang was found
 };
 
@@ -61,12 +61,12 @@ struct Goodput {
                                          // has ended yet counts for the run alone
 };
 
-// From the run's own events (whole seconds) and its program's reports (summarise()). Time between
-// two events belongs to one phase, so the phases of the run add up to its wall time exactly, and
-// those of the attempts to no more. `until` ends a run that has no end; later events count as if
-// they had happened then. If its agent vanished, an attempt counts as down from its program's last
-// report on. If the program reports no steps in any attempt, everything after its start is
-// unmeasured.
+// From the run's own events (whole seconds) and its program's reports (summarise()). The time
+// between two events belongs to one phase, so the phases of the run add up exactly to its wall
+// time, and those of the attempts to no more. `until` ends a run that has no end; later events
+// count as if they had happened then. If an agent vanished, its attempt counts as down from its
+// program's last report on. If the program reports no steps in any attempt, everything after its
+// start is unmeasured.
 [[nodiscard]] Goodput account(const std::vector<Event>& events,
                               const RunSummary& summary,
                               std::chrono::system_clock::time_point until);
@@ -74,12 +74,12 @@ struct Goodput {
 // Seconds by the phases' names, with their total as "wall"; for JSON.
 [[nodiscard]] std::map<std::string, double> in_seconds(const TimeUse& use);
 
-// "93 % of 2 h 14 min computing; queued 10 min 0 s, lost 40 s": the phases that took a second at
-// least, the longest first. "unknown: the program reported no steps; ..." if goodput() is negative.
-// Empty if no time has passed.
+// "93 % of 2 h 14 min computing; queued 10 min 0 s, lost 40 s": the phases of at least a second,
+// longest first. "unknown: the program reported no steps; ..." if goodput() is negative. Empty if
+// no time has passed.
 [[nodiscard]] std::string in_words(const TimeUse& use);
 
-// "40 s", "10 min 5 s", "2 h 14 min", "3 d 2 h": to the nearest second, smaller units cut off.
+// "40 s", "10 min 5 s", "2 h 14 min", "3 d 2 h": to the nearest second, smaller units are cut off.
 [[nodiscard]] std::string duration_words(std::chrono::milliseconds time);
 
 }  // namespace dts::run

@@ -29,7 +29,7 @@ AttemptSummary& attempt_of(Draft& draft, unsigned number) {
   return attempts[place->second];
 }
 
-// Every rank saved when it was asked to, or itself asked to be run again: nothing is lost.
+// Every rank saved when asked to, or itself asked to be run again: nothing is lost.
 bool saved_for_stop(const AttemptEnded& ended) {
   const auto cause = ended.cause.value();
   if (!cause || ended.unsaved) return false;
@@ -127,7 +127,7 @@ double duration(const json& metric) {
   return value > 0 && value < k_most_seconds ? value : 0;
 }
 
-// The program's own text may stand between its metrics: only a truncated metric counts as damaged.
+// The program's own text may be mixed with its metrics: only a truncated metric counts as damaged.
 bool is_ours(std::string_view line) {
   return line.starts_with('{') || line.find('\0') != std::string_view::npos;
 }
@@ -193,14 +193,14 @@ void take_metrics(Draft& draft, std::string_view text) {
   }
 }
 
-// An attempt's work is lost if the next one that trained began before the step at which it ended.
+// An attempt's work is lost if the next training attempt began before the step at which it ended.
 void count_lost_steps(RunSummary& summary) {
   std::int64_t resumed_at = -1;
   for (auto attempt = summary.attempts.rbegin(); attempt != summary.attempts.rend(); ++attempt) {
     attempt->anew = attempt->first_step == 0 && !attempt->resumable.empty();
     if (attempt->last_step >= 0) {
       attempt->gets_on = true;
-      // If no attempt has continued: known only if everything was saved, or nothing has ended yet.
+      // If no attempt has followed, known only if everything was saved or nothing has ended yet.
       if (attempt->all_saved || attempt->ended.empty()) attempt->steps_lost = 0;
       if (resumed_at >= 0)
         attempt->steps_lost = std::max<std::int64_t>(0, attempt->last_step - resumed_at);

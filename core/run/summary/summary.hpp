@@ -30,7 +30,7 @@ struct AttemptSummary {
   std::string detail;
   std::string reason;            // of the decision
   std::string checkpoint;        // the newest at its end
-  std::string part;              // of a composed run: the name of the one that ended it
+  std::string part;              // of a composed run: the part that ended it
   std::string node;              // where the first failing rank was, if known
   std::optional<unsigned> rank;  // the first that failed
   std::optional<int> exit_code;
@@ -38,7 +38,7 @@ struct AttemptSummary {
   double step_seconds = 0;  // its steps together, as far as the program reported them
   double save_seconds = 0;  // its checkpoints together, except one made for a stop
   std::vector<SlowRank> slow;
-  std::vector<std::string> binding;  // how its ranks were not bound as planned
+  std::vector<std::string> binding;  // how its ranks deviate from the planned binding
   std::vector<std::string> warnings;
   bool said_done = false;        // a metric with the event "done"
   std::int64_t first_step = -1;  // completed steps when it began; -1: not known
@@ -48,8 +48,8 @@ struct AttemptSummary {
   bool gets_on = false;          // it reported a step, in its metrics or its heartbeat
   std::string resumable;         // the newest checkpoint when it began
   bool all_saved = false;        // its end cost no work, as every rank reported
-  bool anew = false;             // it began at step 0 although there was one
-  std::string staging;           // how far its nodes are with that, in words; empty: not staging
+  bool anew = false;             // it began at step 0 although there was a checkpoint
+  std::string staging;           // how far its nodes are with staging, in words; empty: not staging
   std::string
       quiet;  // since when its programs have shown no sign of life, in words; empty: they do
 };
