@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Slurm gave the job, and whether that is what was planned.
+// What Slurm gave the job, and whether it matches the plan.
 #include "core/launch/job/allocation.hpp"
 
 #include "core/base/net/ephemeral_ports.hpp"
@@ -38,7 +38,7 @@ plan::Plan a_plan(unsigned nodes, unsigned tasks) {
 
 }  // namespace
 
-TEST_CASE("the batch script's variables are the allocation") {
+TEST_CASE("the allocation is read from the batch script's variables") {
   const auto allocation = slurm_allocation(environment_of(k_batch));
   REQUIRE(allocation);
   CHECK(allocation->job == JobId(4711));
@@ -49,7 +49,7 @@ TEST_CASE("the batch script's variables are the allocation") {
   CHECK(allocation_with("SLURM_RESTART_COUNT", "3")->restart_count == 3);
 }
 
-TEST_CASE("each variable is needed, and of its form") {
+TEST_CASE("each variable is required and must be well-formed") {
   for (const char* name : {"SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE"})
     for (const char* value : std::vector<const char*>{nullptr, "", "x[", "-1", "n[3-"}) {
       CAPTURE(name);
@@ -62,11 +62,11 @@ TEST_CASE("each variable is needed, and of its form") {
   CHECK_FALSE(allocation_with("SLURM_JOB_ID", "4294967296"));
 }
 
-TEST_CASE("an allocation as planned passes") {
+TEST_CASE("an allocation that matches the plan passes") {
   CHECK(check_allocation(*slurm_allocation(environment_of(k_batch)), a_plan(2, 8)));
 }
 
-TEST_CASE("another number of nodes or of tasks is refused with both numbers") {
+TEST_CASE("a different number of nodes or tasks is refused with both numbers") {
   const auto given = slurm_allocation(environment_of(k_batch)).value();
   const auto nodes = check_allocation(given, a_plan(3, 8));
   REQUIRE_FALSE(nodes);
@@ -83,14 +83,14 @@ TEST_CASE("Slurm's 15 + 1 packing is refused, with the option that prevents it")
   CHECK(packed.error().hint.find("--ntasks-per-node") != std::string::npos);
 }
 
-TEST_CASE("uneven tasks are refused with the node that has another number") {
+TEST_CASE("uneven tasks are refused, naming the node with a different number") {
   const auto uneven =
       check_allocation(allocation_with("SLURM_TASKS_PER_NODE", "8,7").value(), a_plan(2, 8));
   REQUIRE_FALSE(uneven);
   CHECK(uneven.error().message == "node n2 has 7 tasks, 8 were planned on each (the job's: 8,7)");
 }
 
-TEST_CASE("the numbers of tasks are as many as the nodes") {
+TEST_CASE("there are as many task counts as nodes") {
   for (const char* tasks : {"8", "8(x3)"}) {
     const auto allocation = allocation_with("SLURM_TASKS_PER_NODE", tasks);
     REQUIRE_FALSE(allocation);
@@ -123,7 +123,7 @@ TEST_CASE("the nodes of a heterogeneous job are those of its components, in thei
   CHECK_FALSE(check_allocation(*allocation, a_plan(2, 8)));
 }
 
-TEST_CASE("an arbitrary distribution is refused only where Slurm hides the nodes' tasks") {
+TEST_CASE("an arbitrary distribution is refused only if Slurm hides the tasks per node") {
   Variables variables = k_batch;
   variables["SLURM_DISTRIBUTION"] = "arbitrary";
   variables["SLURM_HOSTFILE"] = "hosts";
@@ -135,7 +135,7 @@ TEST_CASE("an arbitrary distribution is refused only where Slurm hides the nodes
   CHECK(hidden.error().hint.find("--ntasks-per-node") != std::string::npos);
 }
 
-TEST_CASE("without a scheduler the allocation is this machine, or what --hosts names") {
+TEST_CASE("without a scheduler the allocation is this machine, or the nodes of --hosts") {
   plan::Plan plan;
   const Allocation here = local_allocation(plan);
   CHECK(here.job.empty());
@@ -153,7 +153,7 @@ TEST_CASE("the kernel's ephemeral ports are a range") {
   CHECK(high <= 65535);
 }
 
-TEST_CASE("spares belong to the allocation") {
+TEST_CASE("spare nodes belong to the allocation") {
   Allocation given;
   given.nodes = {"n0", "n1", "n2"};
   given.tasks_per_node = {4, 4, 4};
@@ -163,7 +163,7 @@ TEST_CASE("spares belong to the allocation") {
   CHECK(check_allocation(given, plan));
 }
 
-TEST_CASE("a task of a job array is known by the array's id and its index") {
+TEST_CASE("a task of a job array is identified by the array's id and its index") {
   Variables variables = k_batch;
   variables["SLURM_ARRAY_JOB_ID"] = "4700";
   variables["SLURM_ARRAY_TASK_ID"] = "3";

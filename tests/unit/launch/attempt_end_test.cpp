@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From running programs to the outcome: exits, crashes, stops, and what nobody answers.
+// From running programs to the outcome: exits, crashes, stops, and missing answers.
 #include "tests/unit/launch/job_story.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ JobStory a_running_job() {
 
 }  // namespace
 
-TEST_CASE("a rank that exits 1 ends the others at once, and is the cause") {
+TEST_CASE("a rank that exits 1 ends the others at once and is the cause") {
   JobStory job = a_running_job();
   job.exits(2, 1).settle();
   CHECK(job.told<Kill>(2).empty());
@@ -40,13 +40,13 @@ TEST_CASE("a rank that exits 1 ends the others at once, and is the cause") {
   CHECK(job.count<Bye>() == 4);
 }
 
-TEST_CASE("of several failures the first is the cause") {
+TEST_CASE("of several failures, the first is the cause") {
   JobStory job = a_running_job();
   job.exits(1, 3).exits(0, 1).exits(2, 134).settle().killed_ranks_exit();
   check_outcome(job, Cause::user_exit, 3, "rank 1 on n0 exited 3");
 }
 
-TEST_CASE("a rank that a signal killed is a crash, with the signal's name") {
+TEST_CASE("a rank killed by a signal is a crash, with the signal's name") {
   JobStory job = a_running_job();
   job.exits(3, 128 + SIGSEGV).killed_ranks_exit();
   check_outcome(job, Cause::rank_killed, 139, "rank 3 on n1 was killed by SIGSEGV");
@@ -61,13 +61,13 @@ TEST_CASE("a rank whose connection breaks has vanished") {
   CHECK(job.told<Bye>(1).empty());
 }
 
-TEST_CASE("a connection that closes after the exit was told is no loss") {
+TEST_CASE("a connection that closes after the exit was reported is no loss") {
   JobStory job = a_running_job();
   job.exits(0, 0).lost(0).exits(1, 0).exits(2, 0).exits(3, 0);
   CHECK(job.outcome().cause == Cause::completed);
 }
 
-TEST_CASE("ranks that exit 0 one after the other are waited for as long as it takes") {
+TEST_CASE("ranks that exit 0 one after another are waited for without a limit") {
   JobStory job = a_running_job();
   job.exits(0, 0);
   for (int minute = 0; minute < 70; ++minute) {
@@ -79,7 +79,7 @@ TEST_CASE("ranks that exit 0 one after the other are waited for as long as it ta
   CHECK(job.outcome().cause == Cause::completed);
 }
 
-TEST_CASE("a launcher that dies under running ranks ends the attempt as a crash") {
+TEST_CASE("a launcher that dies while ranks run ends the attempt as a crash") {
   JobStory job = a_running_job();
   job.launcher_exits(137);
   CHECK(job.count<Kill>() == 4);
@@ -89,8 +89,7 @@ TEST_CASE("a launcher that dies under running ranks ends the attempt as a crash"
 }
 
 TEST_CASE(
-    "a launcher's exit code proves nothing: 0 under running ranks is a crash, 1 after success is "
-    "none") {
+    "a launcher's exit code proves nothing: 0 while ranks run is a crash, 1 after success is not") {
   JobStory early = a_running_job();
   early.launcher_exits(0).killed_ranks_exit();
   check_outcome(early, Cause::launcher_died, 1, "exited 0 before its ranks");
@@ -99,7 +98,7 @@ TEST_CASE(
   CHECK(late.outcome().cause == Cause::completed);
 }
 
-TEST_CASE("killed ranks that never answer are given up after some seconds") {
+TEST_CASE("killed ranks that never answer are given up after a few seconds") {
   JobStory job = a_running_job();
   job.exits(0, 1).wait(4s);
   CHECK_FALSE(job.over());
@@ -107,7 +106,7 @@ TEST_CASE("killed ranks that never answer are given up after some seconds") {
   check_outcome(job, Cause::user_exit, 1, "rank 0 on n0 exited 1");
 }
 
-TEST_CASE("a stop asks every rank once; all exit 85; the outcome is the stop's cause") {
+TEST_CASE("a stop asks every rank once; all exit 85; the outcome has the stop's cause") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s);
   CHECK(job.attempt().stopping());
@@ -119,7 +118,7 @@ TEST_CASE("a stop asks every rank once; all exit 85; the outcome is the stop's c
   CHECK(job.count<Kill>() == 0);
 }
 
-TEST_CASE("a second stop sends no second signal, and the first cause stays") {
+TEST_CASE("a second stop sends no second signal and keeps the first cause") {
   JobStory job = a_running_job();
   job.stop(Cause::time_limit, 100s).stop(Cause::preempted, 50s).stop(Cause::stopped, 60s);
   CHECK(job.count<Stop>() == 4);
@@ -127,7 +126,7 @@ TEST_CASE("a second stop sends no second signal, and the first cause stays") {
   CHECK(job.outcome().cause == Cause::time_limit);
 }
 
-TEST_CASE("a later stop can bring the kill forward but not put it off") {
+TEST_CASE("a later stop can bring the kill forward but not delay it") {
   JobStory job = a_running_job();
   job.stop(Cause::time_limit, 100s)
       .stop(Cause::preempted, 10s)
@@ -138,9 +137,7 @@ TEST_CASE("a later stop can bring the kill forward but not put it off") {
   CHECK(job.count<Kill>() == 4);
 }
 
-TEST_CASE(
-    "a rank that does not stop is killed when the time is over, and it is said that not all "
-    "saved") {
+TEST_CASE("a rank that does not stop in time is killed, and the outcome says that not all saved") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).exits(0, 85).exits(1, 85).exits(2, 85).wait(19s);
   CHECK(job.count<Kill>() == 0);
@@ -154,7 +151,7 @@ TEST_CASE(
                 "not every rank saved: rank 3 on n1 had not ended when its time was over");
 }
 
-TEST_CASE("the rank that did not save is named, and why; the others are counted") {
+TEST_CASE("the rank that did not save is named with the reason; the others are counted") {
   struct Row {
     const char* what;
     std::vector<int> codes;
@@ -177,13 +174,13 @@ TEST_CASE("the rank that did not save is named, and why; the others are counted"
   }
 }
 
-TEST_CASE("a program that fails while it saves does not hide why it was stopped") {
+TEST_CASE("a program that fails while saving does not hide why it was stopped") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).exits(0, 1).exits(1, 85).exits(2, 85).exits(3, 85);
   check_outcome(job, Cause::preempted, 85, "not every rank saved");
 }
 
-TEST_CASE("ranks that wait for one that failed while it saved are not waited for without end") {
+TEST_CASE("ranks that wait for one that failed while saving are not waited for forever") {
   JobStory job = a_running_job();
   job.stop(Cause::stopped, 1'000'000s).exits(0, 1).wait(59s);
   CHECK(job.count<Kill>() == 0);
@@ -191,19 +188,19 @@ TEST_CASE("ranks that wait for one that failed while it saved are not waited for
   CHECK(job.count<Kill>() == 3);
 }
 
-TEST_CASE("a program of which a rank was finished when the stop came is complete") {
+TEST_CASE("a program with one rank already finished at the stop is complete") {
   JobStory job = a_running_job();
   job.exits(2, 0).stop(Cause::preempted, 20s).all_exit(0);
   check_outcome(job, Cause::completed, 0, "rank 2 on n1 before it was asked to stop");
 }
 
-TEST_CASE("a program that exits 0 after a stop and says that it is done is complete") {
+TEST_CASE("a program that exits 0 after a stop and reports that it is done is complete") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).says(job.peer_of(1), Exited{0, false, true}).all_exit(0);
   check_outcome(job, Cause::completed, 0, "rank 1 on n0 said that it is done");
 }
 
-TEST_CASE("exit code 0 of all ranks after a stop is no word of completion by itself") {
+TEST_CASE("exit code 0 of all ranks after a stop does not prove completion") {
   for (const Cause cause :
        {Cause::preempted, Cause::signalled, Cause::time_limit, Cause::stopped}) {
     JobStory job = a_running_job();
@@ -242,7 +239,7 @@ TEST_CASE("ranks that only the stop ended may have been done") {
   }
 }
 
-TEST_CASE("a rank that was killed when its time was over may have been done") {
+TEST_CASE("a rank killed at the deadline may have been done") {
   JobStory job(2, 2);
   job.torchrun();
   job.running();
@@ -251,7 +248,7 @@ TEST_CASE("a rank that was killed when its time was over may have been done") {
   CHECK(job.outcome().may_be_done);
 }
 
-TEST_CASE("a program that says it is done and then dies of the stop is complete") {
+TEST_CASE("a program that reports that it is done and then dies from the stop is complete") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).says(job.peer_of(1), Exited{143, false, true});
   job.exits(0, 143).exits(2, 0).exits(3, 143);
@@ -259,13 +256,13 @@ TEST_CASE("a program that says it is done and then dies of the stop is complete"
   CHECK_FALSE(job.outcome().unsaved);
 }
 
-TEST_CASE("some finished, some saved: that is a stop with everything saved") {
+TEST_CASE("some finished, some saved: a stop with everything saved") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).exits(0, 0).exits(1, 85).exits(2, 0).exits(3, 85);
   check_outcome(job, Cause::preempted, 85, "every rank saved");
 }
 
-TEST_CASE("a rank that is lost during a stop does not make it a crash") {
+TEST_CASE("losing a rank during a stop does not make it a crash") {
   JobStory job = a_running_job();
   job.stop(Cause::preempted, 20s).lost(2).killed_ranks_exit();
   check_outcome(
@@ -278,9 +275,7 @@ TEST_CASE("85 without a stop: the program asks to be run again") {
   check_outcome(job, Cause::checkpointed, 85, "every rank saved and asked to be run again");
 }
 
-TEST_CASE(
-    "85 without a stop from one rank gives the others a minute, then it is said who did not "
-    "follow") {
+TEST_CASE("after one rank's 85 without a stop, the others have a minute; stragglers are named") {
   JobStory job = a_running_job();
   job.exits(1, 85).wait(59s);
   CHECK(job.count<Kill>() == 0);
@@ -293,7 +288,7 @@ TEST_CASE(
                 "rank 1 on n0 saved and exited 85, but others were still running 60 s later");
 }
 
-TEST_CASE("93 is `do not restart`, also during a stop") {
+TEST_CASE("93 means `do not restart`, also during a stop") {
   for (const bool stopping : {false, true}) {
     CAPTURE(stopping);
     JobStory job = a_running_job();
@@ -315,7 +310,7 @@ TEST_CASE("a stop before any program runs ends at once") {
   check_outcome(nobody, Cause::cancelled, 85, "not every rank saved");
 }
 
-TEST_CASE("a stop while programs start reaches those that run and those that are about to") {
+TEST_CASE("a stop while programs start reaches those running and those about to start") {
   JobStory job;
   job.all_hello().listening(20001).all_reached().started(0).stop(Cause::preempted, 20s);
   CHECK(job.count<Stop>() == 4);
@@ -323,7 +318,7 @@ TEST_CASE("a stop while programs start reaches those that run and those that are
   check_outcome(job, Cause::preempted, 85, "every rank saved");
 }
 
-TEST_CASE("the stop signal is the one that was asked for") {
+TEST_CASE("the stop signal is the requested one") {
   AttemptSettings settings;
   settings.token = "t";
   settings.spec.stop_signal = SIGUSR2;
@@ -345,7 +340,7 @@ TEST_CASE("the stop signal is the one that was asked for") {
   CHECK(std::get<Stop>(messages[0].second).signal == SIGUSR2);
 }
 
-TEST_CASE("a signal from outside that a rank process heard is news, once") {
+TEST_CASE("an outside signal that a rank process received is news, once") {
   JobStory job = a_running_job();
   job.says(JobStory::peer_of(2), Signalled{SIGTERM}).says(JobStory::peer_of(3), Signalled{SIGTERM});
   const auto news = job.attempt().take_signalled();
@@ -355,8 +350,7 @@ TEST_CASE("a signal from outside that a rank process heard is news, once") {
   CHECK_FALSE(job.over());
 }
 
-TEST_CASE(
-    "of failures at one moment a program that was killed is the cause, not its peers' errors") {
+TEST_CASE("of simultaneous failures, a killed program is the cause, not its peers' errors") {
   struct Row {
     int first, second;
     Cause cause;
@@ -390,7 +384,7 @@ TEST_CASE(
   check_ended(stopped, Cause::user_exit, "rank 1 on n0 exited 1");
 }
 
-TEST_CASE("what comes after the end changes nothing") {
+TEST_CASE("events after the end change nothing") {
   JobStory job = a_running_job();
   job.exits(1, 3).settle().killed_ranks_exit();
   const run::Outcome outcome = job.outcome();
@@ -411,7 +405,7 @@ TEST_CASE("what comes after the end changes nothing") {
   CHECK(job.count<Kill>() == kills);
 }
 
-TEST_CASE("a rank that says its exit twice is counted once") {
+TEST_CASE("a rank that reports its exit twice is counted once") {
   JobStory job = a_running_job();
   job.exits(0, 0).exits(0, 1);
   CHECK_FALSE(job.over());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the first hello to running programs: who is let in, what they are told, what goes wrong.
+// From the first hello to running programs: who is admitted, what ranks receive, what goes wrong.
 #include "tests/unit/launch/job_story.hpp"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ TEST_CASE("two nodes of two ranks: hello, port, probe, go, all exit 0, bye") {
   CHECK(job.count<Kill>() == 0);
 }
 
-TEST_CASE("every rank is told its own place and the one place to meet") {
+TEST_CASE("every rank receives its own place and the common meeting place") {
   JobStory job;
   job.running();
   std::set<std::string> cores;
@@ -84,7 +84,7 @@ TEST_CASE("a launcher of a node's processes gets its place on the command line")
   CHECK(other.told<Go>(1).at(0).command.empty());
 }
 
-TEST_CASE("only where it is asked to, a rank finds out how OpenMP's threads are bound") {
+TEST_CASE("only on request does a rank find out how OpenMP's threads are bound") {
   for (const auto& [runtime, cpus] :
        {std::pair{"none", 0U}, {"gnu", 0U}, {"intel", 0U}, {"auto", 2U}}) {
     CAPTURE(std::string(runtime));
@@ -96,7 +96,7 @@ TEST_CASE("only where it is asked to, a rank finds out how OpenMP's threads are 
   }
 }
 
-TEST_CASE("nothing goes out before every rank has said hello, in whatever order they come") {
+TEST_CASE("nothing is sent before every rank has said hello, in any order") {
   JobStory job;
   for (const unsigned rank : {3U, 0U, 2U}) job.hello(rank);
   CHECK(job.count<Listen>() == 0);
@@ -121,7 +121,7 @@ TEST_CASE("a connection with a wrong token is refused and changes nothing") {
   CHECK(job.outcome().cause == Cause::completed);
 }
 
-TEST_CASE("a connection that speaks before its hello is refused and changes nothing") {
+TEST_CASE("a connection that sends anything before its hello is refused and changes nothing") {
   for (const FromRank& message : std::vector<FromRank>{Exited{1},
                                                        Started{1},
                                                        Bound{"{}"},
@@ -138,8 +138,7 @@ TEST_CASE("a connection that speaks before its hello is refused and changes noth
   }
 }
 
-TEST_CASE(
-    "a stranger that gets the number of a connection that is gone is not taken for that rank") {
+TEST_CASE("a stranger that gets the number of a closed connection is not taken for that rank") {
   JobStory job;
   job.running().exits(3, 0).lost(3);  // its process has left; the others still run
   job.says(JobStory::peer_of(3), Failed{"forged"});
@@ -164,8 +163,7 @@ TEST_CASE("two processes of one rank are refused, and both places are named") {
 }
 
 TEST_CASE(
-    "four worlds of one, as an MPI without its launcher's variables makes, are refused at the "
-    "first hello") {
+    "four worlds of one (an MPI without its launcher's variables) are refused at first hello") {
   JobStory job;
   Hello alone = job.hello_of(0);
   alone.rank.world_size = 1;
@@ -205,7 +203,7 @@ TEST_CASE("two ranks on a node that was given one GPU are refused") {
   check_ended(job, Cause::wrong_ranks, "2 ranks for 1 GPU");
 }
 
-TEST_CASE("ranks of one node get GPUs of their own") {
+TEST_CASE("ranks of one node get distinct GPUs") {
   JobStory job(1, 2, 2);
   for (unsigned rank = 0; rank < 2; ++rank) {
     Hello hello = job.hello_of(rank);
@@ -217,7 +215,7 @@ TEST_CASE("ranks of one node get GPUs of their own") {
   CHECK(job.environment_of_rank(1)["CUDA_VISIBLE_DEVICES"] == "6");
 }
 
-TEST_CASE("a topology that cannot be read is the rank's fault by name") {
+TEST_CASE("an unreadable topology is reported with the rank's name") {
   JobStory job(1, 1);
   Hello hello = job.hello_of(0);
   job.says(JobStory::peer_of(0), hello)
@@ -226,7 +224,7 @@ TEST_CASE("a topology that cannot be read is the rank's fault by name") {
   check_ended(job, Cause::launch_failed, "rank 0 on n0");
 }
 
-TEST_CASE("a node that says nothing in time is named by its ranks") {
+TEST_CASE("a node that is silent for too long is named by its ranks") {
   JobStory job;
   job.hello(0).hello(1).wait(119s);
   CHECK_FALSE(job.over());
@@ -236,7 +234,7 @@ TEST_CASE("a node that says nothing in time is named by its ranks") {
   check_ended(job, Cause::launch_failed, "ranks 2,3 did not say hello within 120 s");
 }
 
-TEST_CASE("ranks whose node has been heard of are waited for as long as that node has shown") {
+TEST_CASE("ranks of a node that has been heard are waited for as long as that node has shown") {
   struct {
     std::chrono::seconds last_hello, patience;
   } const table[] = {{0s, 3s}, {1s, 3s}, {5s, 10s}, {30s, 60s}};
@@ -251,7 +249,7 @@ TEST_CASE("ranks whose node has been heard of are waited for as long as that nod
   }
 }
 
-TEST_CASE("ranks that come one after the other are not taken for missing") {
+TEST_CASE("ranks that arrive one after another are not considered missing") {
   JobStory job(1, 4);
   for (unsigned rank = 0; rank < 4; ++rank) job.hello(rank).wait(2s);
   CHECK_FALSE(job.over());
@@ -267,7 +265,7 @@ TEST_CASE("a program that cannot be started ends the attempt with the reason") {
 
 namespace {
 
-// Of 2 nodes with 2 ranks each: which cannot start their program, which have.
+// On 2 nodes with 2 ranks each: which ranks cannot start their program, and which have.
 JobStory told_to_go(const std::vector<unsigned>& without, const std::vector<unsigned>& with) {
   JobStory job;
   job.all_hello().listening(20001).all_reached();
@@ -279,7 +277,7 @@ JobStory told_to_go(const std::vector<unsigned>& without, const std::vector<unsi
 
 }  // namespace
 
-TEST_CASE("a program that no node has is the user's error, with the shell's exit code") {
+TEST_CASE("a program missing on all nodes is the user's error, with the shell's exit code") {
   JobStory job = told_to_go({3, 1, 0, 2}, {});
   job.killed_ranks_exit();
   check_ended(job, Cause::no_program, "rank 0 on n0: no program `pyhton3`");
@@ -287,7 +285,7 @@ TEST_CASE("a program that no node has is the user's error, with the shell's exit
   CHECK(job.outcome().rank == 0U);
 }
 
-TEST_CASE("whoever says it first, the others are heard before a node is named") {
+TEST_CASE("whichever rank reports it first, the others are heard before a node is named") {
   JobStory job = told_to_go({2, 3}, {0});
   CHECK(job.count<Kill>() == 0);
   job.started(1).killed_ranks_exit();
@@ -297,7 +295,7 @@ TEST_CASE("whoever says it first, the others are heard before a node is named") 
   CHECK(job.outcome().unfit[0].node == "n1");
 }
 
-TEST_CASE("a rank that says nothing is not waited for; ranks of one node that differ name none") {
+TEST_CASE("a silent rank is not waited for; ranks of one node that differ blame no node") {
   JobStory silent = told_to_go({2}, {0});
   silent.wait(6s).killed_ranks_exit();
   check_ended(silent, Cause::launch_failed, "n1: no program `pyhton3`");
@@ -306,7 +304,7 @@ TEST_CASE("a rank that says nothing is not waited for; ranks of one node that di
   check_ended(mixed, Cause::no_program, "rank 2 on n1: no program `pyhton3`");
 }
 
-TEST_CASE("a launcher that ends its ranks before any program runs is a failed launch, no stop") {
+TEST_CASE("a launcher that ends its ranks before any program runs is a failed launch, not a stop") {
   JobStory job;
   job.hello(0).hello(1);
   job.attempt().on_step_signal(Cause::stopped, "signal 15 at rank 0", job.now());
@@ -314,7 +312,7 @@ TEST_CASE("a launcher that ends its ranks before any program runs is a failed la
   check_ended(job, Cause::launch_failed, "were ended (signal 15 at rank 0) before any program ran");
   CHECK_FALSE(job.outcome().unsaved);
 
-  JobStory met;  // all are there, and meet
+  JobStory met;  // all have arrived, and meet
   met.all_hello();
   met.attempt().on_step_signal(Cause::stopped, "signal 15 at rank 0", met.now());
   met.wait(1s).killed_ranks_exit();
@@ -328,7 +326,7 @@ TEST_CASE("a launcher that ends its ranks before any program runs is a failed la
   CHECK(running.count<Stop>() == 4);
 }
 
-TEST_CASE("a rank that is told to go but never starts its program is waited for, not for ever") {
+TEST_CASE("a rank that never starts its program after the go is waited for, but not forever") {
   JobStory job;
   job.all_hello().listening(20001).all_reached().started(0).wait(121s).killed_ranks_exit();
   check_ended(job, Cause::launch_failed, "not every rank started its program in time");
@@ -346,7 +344,7 @@ TEST_CASE("a launcher that ends before all ranks came is a launch failure that n
   CHECK(nobody.outcome().exit_code == 1);
 }
 
-TEST_CASE("a rank that refused its variables says so before the launcher's end can be misread") {
+TEST_CASE("a rank that refuses its variables reports it before the launcher's end is misread") {
   JobStory job;
   job.hello(1).says(7, Refused{"secret", "n1", "PMIX_RANK=7 but OMPI_COMM_WORLD_RANK=1"});
   CHECK(job.refused(7));
@@ -355,7 +353,7 @@ TEST_CASE("a rank that refused its variables says so before the launcher's end c
   CHECK(job.outcome().exit_code == 3);
 }
 
-TEST_CASE("our own launcher's word of a node that it cannot reach names the end") {
+TEST_CASE("our own launcher's report of an unreachable node names the node in the outcome") {
   struct Case {
     bool running;
     const char* token;
@@ -383,7 +381,7 @@ TEST_CASE("our own launcher's word of a node that it cannot reach names the end"
   }
 }
 
-TEST_CASE("nobody without the token, and no rank that came too late, can refuse for the job") {
+TEST_CASE("no peer without the token, and no late rank, can refuse on behalf of the job") {
   JobStory job;
   job.says(7, Refused{"guess", "n1", "no"}).all_hello().says(8, Refused{"secret", "n1", "no"});
   CHECK_FALSE(job.over());
@@ -391,7 +389,7 @@ TEST_CASE("nobody without the token, and no rank that came too late, can refuse 
   CHECK(job.refused(8));
 }
 
-TEST_CASE("messages out of turn are passed over") {
+TEST_CASE("messages out of turn are ignored") {
   JobStory job;
   job.hello(0)
       .says(JobStory::peer_of(0), Started{1})

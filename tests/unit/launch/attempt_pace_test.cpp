@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job is told from the pace of its ranks: how often to save, when to stop, who is slow.
+// What a job learns from the pace of its ranks: how often to save, when to stop, who is slow.
 #include "tests/unit/launch/job_story.hpp"
 
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ class Paced : public JobStory {
     return *this;
   }
 
-  // Every rank reports each minute, as long as it runs.
+  // Every rank reports each minute while it runs.
   Paced& pass(std::chrono::seconds time) {
     for (; time > 60s; time -= 60s) {
       wait(60s);
@@ -77,7 +77,7 @@ class Paced : public JobStory {
 
 }  // namespace
 
-TEST_CASE("the slowest save of all ranks decides how often all are told to save") {
+TEST_CASE("the slowest save of all ranks determines how often all are advised to save") {
   Paced job;
   CHECK(job.told<Go>(0).at(0).checkpoint_every == 0);
   job.pass(10s);
@@ -93,10 +93,10 @@ TEST_CASE("the slowest save of all ranks decides how often all are told to save"
   CHECK(noted[0].save == Seconds(20));
   CHECK(noted[0].every->count() == doctest::Approx(1829).epsilon(0.01));
   job.pass(60s);
-  CHECK(job.count<Advise>() == 4);  // not again for a minute more of running
+  CHECK(job.count<Advise>() == 4);  // not again for another minute
 }
 
-TEST_CASE("programs begin with the advice that earlier attempts led to") {
+TEST_CASE("programs start with the advice derived from earlier attempts") {
   Paced job({2, Seconds(6 * 3600), Seconds(20)});
   for (const unsigned rank : {0U, 3U})
     CHECK(job.told<Go>(rank).at(0).checkpoint_every == doctest::Approx(1'180'000).epsilon(0.01));
@@ -107,19 +107,19 @@ TEST_CASE("programs begin with the advice that earlier attempts led to") {
   CHECK(job.count<Advise>() == 4);  // saves are faster now
 }
 
-TEST_CASE("ranks are asked to save while there is still time for it") {
+TEST_CASE("ranks are asked to save while there is still time") {
   struct Row {
     std::uint64_t save, pause;  // milliseconds
     std::chrono::seconds ran, left;
     bool stops;
   };
 
-  for (const Row& row : {Row{0, 60'000, 600s, 1s, false},  // nobody knows what it takes
+  for (const Row& row : {Row{0, 60'000, 600s, 1s, false},  // save time not known
                          Row{20'000, 0, 600s, 51s, false},
                          Row{20'000, 0, 600s, 50s, true},
                          Row{20'000, 30'000, 600s, 81s, false},
                          Row{20'000, 30'000, 600s, 80s, true},
-                         Row{600'000, 0, 30s, 31s, false},  // half of its time at least it runs
+                         Row{600'000, 0, 30s, 31s, false},  // it runs for at least half of its time
                          Row{600'000, 0, 30s, 30s, true}}) {
     CAPTURE(row.save);
     CAPTURE(row.left.count());
@@ -131,8 +131,7 @@ TEST_CASE("ranks are asked to save while there is still time for it") {
   }
 }
 
-TEST_CASE(
-    "the stop before the time limit is one, says why, and waits for the scheduler's own end") {
+TEST_CASE("the stop before the time limit happens once, says why, and awaits the scheduler's end") {
   Paced job;
   job.saved(0, 20'000).pass(600s).time_left(50s).time_left(40s).pass(100s);
   CHECK(job.count<Stop>() == 4);
@@ -148,7 +147,7 @@ TEST_CASE("a time limit that moves away is no reason to stop") {
   CHECK(job.count<Stop>() == 0);
 }
 
-TEST_CASE("the save that earlier attempts took counts until this one has its own") {
+TEST_CASE("the save time of earlier attempts counts until this one has its own") {
   Paced job({0, Seconds(0), Seconds(20)});
   job.pass(600s).time_left(51s);
   CHECK(job.count<Stop>() == 0);
@@ -169,7 +168,7 @@ TEST_CASE("a slow rank is named once, with node, phase and factor") {
   CHECK(noted[0].own->count() == doctest::Approx(0.6));
   CHECK(noted[0].others->count() == doctest::Approx(0.2));
   CHECK(job.count<Stop>() == 0);
-  // It gets well and slow again: the log has it, the ledger knows.
+  // It recovers and becomes slow again: the log reports it, the ledger already knows.
   job.works(3, 200).pass(10s).works(3, 600).pass(10s);
   CHECK(job.events<run::Straggler>().size() == 1);
   auto notes = job.attempt().take_notes();
@@ -177,7 +176,7 @@ TEST_CASE("a slow rank is named once, with node, phase and factor") {
   CHECK(notes.size() == 2);
 }
 
-TEST_CASE("a job that is slow as a whole names nobody, nor does one that is stopping") {
+TEST_CASE("a job that is slow as a whole names no rank, nor does one that is stopping") {
   Paced slow;
   slow.all_work(60'000).pass(60s);
   CHECK(slow.events<run::Straggler>().empty());
@@ -187,7 +186,7 @@ TEST_CASE("a job that is slow as a whole names nobody, nor does one that is stop
   CHECK(stopping.events<run::Straggler>().empty());
 }
 
-TEST_CASE("ranks that have ended are not compared with") {
+TEST_CASE("ranks that have ended are not compared") {
   Paced job;
   job.works(0, 600).works(1, 200).works(2, 200).works(3, 200);
   for (const unsigned rank : {1U, 2U, 3U}) job.exits(rank, 0);
@@ -195,7 +194,7 @@ TEST_CASE("ranks that have ended are not compared with") {
   CHECK(job.events<run::Straggler>().empty());
 }
 
-TEST_CASE("a stop that not every rank followed is one that cost unsaved work") {
+TEST_CASE("a stop that not every rank followed cost unsaved work") {
   Paced job;
   job.stop(Cause::preempted, 10s);
   for (const unsigned rank : {0U, 1U, 2U}) job.exits(rank, 85);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes are measured while their ranks meet: who is asked, what is waited for, and what an unfit
-// node makes of the attempt.
+// Nodes are measured while their ranks meet: who is asked, what is awaited, and how an unfit node
+// affects the attempt.
 #include "core/base/text/text.hpp"
 #include "tests/unit/launch/job_story.hpp"
 
@@ -33,7 +33,7 @@ NodeFacts unwritable(int error) {
   return facts;
 }
 
-// Four ranks on two nodes that are to be measured.
+// Four ranks on two nodes that must be measured.
 struct Checked : JobStory {
   explicit Checked(unsigned nodes = 2) : JobStory(nodes, 2, 0, 10s) {}
 
@@ -47,7 +47,7 @@ struct Checked : JobStory {
     return *this;
   }
 
-  // Its clock is that of the agent, and so much more.
+  // Its clock is that of the agent plus `ahead`.
   Checked& clock(unsigned node, std::chrono::milliseconds ahead = 0ms) {
     says(peer_of(2 * node), ClockReading{(wall_now() + ahead).count()});
     return *this;
@@ -79,7 +79,7 @@ TEST_CASE("the first rank of each node is asked, and no program starts before al
   CHECK(job.attempt().take_started());
 }
 
-TEST_CASE("answers that come before the rendezvous delay nothing") {
+TEST_CASE("answers that arrive before the rendezvous delay nothing") {
   Checked job;
   job.all_hello().listening(20001);
   job.node_says(0, roomy()).node_says(1, roomy()).clocks();
@@ -88,14 +88,14 @@ TEST_CASE("answers that come before the rendezvous delay nothing") {
   CHECK(job.count<Go>() == 4);
 }
 
-TEST_CASE("without --preflight nobody is asked") {
+TEST_CASE("without --preflight no rank is asked") {
   JobStory job;
   job.running();
   CHECK(job.count<AskClock>() == 0);
   CHECK(job.attempt().take_started());
 }
 
-TEST_CASE("an unfit node ends the attempt by its name; the other goes on being used") {
+TEST_CASE("an unfit node ends the attempt by name; the other stays in use") {
   Checked job;
   job.meet().clocks().node_says(1, with_shm(ENOSPC)).node_says(0, roomy());
   CHECK(job.count<Go>() == 0);
@@ -116,7 +116,7 @@ TEST_CASE("every unfit node is named at once") {
   CHECK(job.outcome().unfit.size() == 2);
 }
 
-TEST_CASE("what is wrong everywhere, and a full disk, is no node's fault") {
+TEST_CASE("a problem on all nodes, or a full disk, is no single node's fault") {
   Checked shared;
   shared.meet().clocks().node_says(0, with_shm(ENOSPC)).node_says(1, with_shm(ENOSPC));
   shared.killed_ranks_exit();
@@ -136,8 +136,7 @@ TEST_CASE("what is wrong everywhere, and a full disk, is no node's fault") {
   CHECK(broken.outcome().node == "n0");
 }
 
-TEST_CASE(
-    "a node that is late with its answer is unfit; where most are late, it is the file system") {
+TEST_CASE("a node that answers late is unfit; if most are late, it is the file system") {
   Checked one;
   one.meet().clocks().node_says(0, roomy()).wait(9s);
   CHECK_FALSE(one.over());
@@ -151,7 +150,7 @@ TEST_CASE(
   CHECK_FALSE(most.over());
 }
 
-TEST_CASE("a clock that is wrong is a warning") {
+TEST_CASE("a wrong clock is a warning") {
   Checked job;
   job.meet().node_says(0, roomy()).node_says(1, roomy()).clock(0).clock(1, -90s);
   CHECK(job.count<Go>() == 4);
@@ -161,7 +160,7 @@ TEST_CASE("a clock that is wrong is a warning") {
   CHECK(notes.find("n0") == std::string::npos);
 }
 
-TEST_CASE("facts that are none end the attempt") {
+TEST_CASE("invalid facts end the attempt") {
   Checked job;
   job.meet().says(JobStory::peer_of(2), Measured{"{}"});
   job.killed_ranks_exit();

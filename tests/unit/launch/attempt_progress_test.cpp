@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that does not get on: who is named, and when it is ended.
+// A job without progress: which rank is named, and when the job is ended.
 #include "tests/unit/launch/job_story.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ class Hang : public JobStory {
 
 }  // namespace
 
-TEST_CASE("reports of ranks that get on change nothing") {
+TEST_CASE("reports of ranks that make progress change nothing") {
   Hang job;
   for (std::uint64_t step = 1; step <= 10; ++step)
     for (const unsigned rank : {0U, 1U, 2U, 3U}) job.reports(rank, step, 0).wait(10s);
@@ -46,7 +46,7 @@ TEST_CASE("reports of ranks that get on change nothing") {
   CHECK(job.count<Kill>() == 0);
 }
 
-TEST_CASE("the first rank that stalls makes all write their stacks, each into its own file, once") {
+TEST_CASE("the first rank that stalls makes all dump their stacks, each into its own file, once") {
   Hang job;
   job.reports(1, 40, 300).reports(2, 40, 301);
   CHECK(job.count<Stacks>() == 4);
@@ -58,7 +58,7 @@ TEST_CASE("the first rank that stalls makes all write their stacks, each into it
   CHECK(job.count<Kill>() == 0);
 }
 
-TEST_CASE("once the stacks are there the job ends, and the rank that is behind is named") {
+TEST_CASE("once the stacks are dumped the job ends, and the rank that is behind is named") {
   Hang job;
   job.reports(0, 40, 300).reports(1, 40, 300).reports(2, 39, 300).reports(3, 40, 300);
   job.dumped(0).dumped(1).dumped(2);
@@ -73,20 +73,20 @@ TEST_CASE("once the stacks are there the job ends, and the rank that is behind i
   CHECK(job.outcome().exit_code == 128 + SIGKILL);
 }
 
-TEST_CASE("a rank that a signal stopped is named before one that is behind") {
+TEST_CASE("a rank stopped by a signal is named before one that is behind") {
   Hang job;
   job.reports(0, 39, 300).reports(3, 40, 0, "T").all_dumped().killed_ranks_exit();
   check_ended(job, Cause::hang, "rank 3 on n1 is stopped by a signal");
 }
 
-TEST_CASE("where all are at the same step it says so") {
+TEST_CASE("if all are at the same step, the message says so") {
   Hang job;
   for (const unsigned rank : {0U, 1U, 2U, 3U}) job.reports(rank, 7, 60);
   job.all_dumped().killed_ranks_exit();
   check_ended(job, Cause::hang, "rank 0 on n0 said so first, no rank is behind it");
 }
 
-TEST_CASE("stacks that never come are not waited for longer than gdb may take") {
+TEST_CASE("missing stacks are not waited for longer than gdb may take") {
   Hang job;
   job.reports(0, 40, 300).wait(29s);
   CHECK(job.count<Kill>() == 0);
@@ -102,7 +102,7 @@ TEST_CASE("a stall while the job saves is no hang") {
   CHECK(job.count<Kill>() == 0);
 }
 
-TEST_CASE("a rank that fails while the stacks are written is the cause") {
+TEST_CASE("a rank that fails while stacks are dumped is the cause") {
   Hang job;
   job.reports(0, 40, 300).exits(2, 134).settle().killed_ranks_exit();
   check_ended(job, Cause::rank_killed, "rank 2 on n1 was killed by SIGABRT");
@@ -120,7 +120,7 @@ TEST_CASE("a rank process that is silent for two minutes is a hang of its node")
   check_ended(job, Cause::hang, "rank 2 on n1 has not been heard of for 1");
 }
 
-TEST_CASE("a silence that was ours too is none: the whole job was suspended") {
+TEST_CASE("a silence that includes the agent's own is no hang: the whole job was suspended") {
   Hang job;
   job.wait(5s);
   job.attempt().on_tick(Time::max() - 1h);  // long after
@@ -129,7 +129,7 @@ TEST_CASE("a silence that was ours too is none: the whole job was suspended") {
 
 namespace {
 
-// A program that tells no steps: what its rank sees of it.
+// A program that reports no steps: what its rank observes.
 Progress seen(unsigned stalled, unsigned idle, bool asleep = false) {
   Progress progress;
   progress.stalled_seconds = stalled;
@@ -141,7 +141,7 @@ Progress seen(unsigned stalled, unsigned idle, bool asleep = false) {
 
 }  // namespace
 
-TEST_CASE("a program without beats hangs where no rank of it gets on: one may write for all") {
+TEST_CASE("a program without beats hangs only if no rank makes progress: one may write for all") {
   Hang job;
   job.says(job.peer_of(1), seen(60, 0)).says(job.peer_of(2), seen(60, 0));
   job.says(job.peer_of(3), seen(60, 0));
@@ -152,7 +152,7 @@ TEST_CASE("a program without beats hangs where no rank of it gets on: one may wr
   CHECK(job.count<Stacks>() == 4);
 }
 
-TEST_CASE("the rank that sleeps is blamed, not the one that said so first") {
+TEST_CASE("the rank that sleeps is blamed, not the first to report") {
   struct Row {
     const char* what;
     unsigned idle_of_1;
@@ -182,8 +182,8 @@ TEST_CASE("the rank that sleeps is blamed, not the one that said so first") {
 
 namespace {
 
-// An hour and more in which every rank reports every 30 s; `busy`: rank 0 computes, `speaks`:
-// writes; `sleeps`: rank 2 does.
+// More than an hour in which every rank reports every 30 s. `busy`: rank 0 computes; `speaks`: rank
+// 0 writes; `sleeps`: rank 2 sleeps.
 struct Hour {
   bool busy = true;
   bool speaks = false;
@@ -207,7 +207,7 @@ std::vector<run::Event> after_an_hour(Hang& job, Hour how) {
 
 }  // namespace
 
-TEST_CASE("a silent program that stands still is said to for once, after an hour") {
+TEST_CASE("a silent program without progress is reported once, after an hour") {
   Hang job;
   const auto events = after_an_hour(job, {});
   REQUIRE(events.size() == 1);
@@ -218,14 +218,14 @@ TEST_CASE("a silent program that stands still is said to for once, after an hour
   CHECK(quiet->detail.find("for 1 h 0 min, and rank 1 on n0 has used no processor time") !=
         std::string::npos);
   CHECK(quiet->detail.find("--hang-timeout") != std::string::npos);
-  CHECK(job.count<Kill>() == 0);  // nobody has asked for more
+  CHECK(job.count<Kill>() == 0);  // no hang timeout was requested
   job.says(job.peer_of(1), seen(0, 0)).wait(11s);
   const auto heard = job.attempt().take_events();
   REQUIRE(heard.size() == 1);
   CHECK(heard[0].is<run::Heard>());
 }
 
-TEST_CASE("of a silent program the rank is named that sleeps while the others wait") {
+TEST_CASE("in a silent program, the rank that sleeps while the others wait is named") {
   Hang job;
   const auto events = after_an_hour(job, {.busy = false, .sleeps = true});
   REQUIRE(events.size() == 1);
@@ -236,7 +236,7 @@ TEST_CASE("of a silent program the rank is named that sleeps while the others wa
         std::string::npos);
 }
 
-TEST_CASE("output, a checkpoint or work of all ranks is a sign of life") {
+TEST_CASE("output, a checkpoint, or work of all ranks is a sign of life") {
   Hang speaks;
   CHECK(after_an_hour(speaks, {.speaks = true}).empty());
   Hang works;

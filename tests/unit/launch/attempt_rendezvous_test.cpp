@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where ranks meet, and where each of them is said to be reached.
+// Where ranks meet, and at which address each of them is reachable.
 #include "tests/unit/launch/job_story.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ TEST_CASE("a world of one meets itself, without a probe") {
   CHECK(job.outcome().cause == Cause::completed);
 }
 
-TEST_CASE("on one node another rank of it probes") {
+TEST_CASE("on a single node, another of its ranks probes") {
   JobStory job(1, 3);
   job.all_hello().listening(20001);
   CHECK(job.told<Probe>(1).size() == 1);
@@ -52,8 +52,7 @@ TEST_CASE("the meeting place is an address that every other node reaches") {
   CHECK(job.environment_of_rank(2)["MASTER_ADDR"] == "10.0.0.0");
 }
 
-TEST_CASE(
-    "a node's workers are found where the master's address says how, at the ports they hold") {
+TEST_CASE("a node's workers have the same kind of address as the master, and the ports they hold") {
   struct {
     std::map<std::string, std::string> scheduler;
     std::vector<std::string> reached;
@@ -63,7 +62,7 @@ TEST_CASE(
       {{{"n0", "a"}, {"n1", "b"}, {"n2", "c"}}, {"a", "10.0.0.0"}, {"a", "b", "c"}},
       {{{"n0", "a"}, {"n1", "b"}}, {"a", "10.0.0.0"}, {"a", "b", "10.0.0.2"}},
       {{{"n1", "b"}, {"n2", "c"}}, {"10.0.0.0"}, {"10.0.0.0", "10.0.0.1", "10.0.0.2"}},
-      // The scheduler's network is not the nodes' own.
+      // The scheduler's network differs from the nodes' own.
       {{{"n0", "a"}, {"n1", "b"}, {"n2", "c"}}, {"10.0.0.0"}, {"10.0.0.0", "10.0.0.1", "10.0.0.2"}},
   };
 
@@ -84,7 +83,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("nodes are numbered by their lowest rank also where their names sort otherwise") {
+TEST_CASE("nodes are numbered by their lowest rank even if their names sort differently") {
   JobStory job(3, 1);
   for (unsigned rank = 0; rank < 3; ++rank) {
     Hello hello = job.hello_of(rank);
@@ -107,7 +106,7 @@ TEST_CASE("on one node all workers are at the address that was reached") {
   CHECK(alone.environment_of_rank(0).count("GLOO_SOCKET_IFNAME") == 0);
 }
 
-TEST_CASE("an interface is named only where every route has it under one name") {
+TEST_CASE("an interface is named only if it has the same name on every route") {
   struct {
     const char *of_rank_1, *of_rank_2, *expected;
   } const table[] = {
@@ -142,7 +141,7 @@ TEST_CASE("a rank that was not asked to probe cannot choose the address") {
   CHECK(job.environment_of_rank(3)["MASTER_ADDR"] == "10.0.0.0");
 }
 
-TEST_CASE("a rank 0 that has no network is told apart from one that is not reached") {
+TEST_CASE("a rank 0 without a network is distinguished from one that is not reached") {
   struct {
     std::vector<std::string> addresses;
     bool alone;
@@ -207,7 +206,7 @@ TEST_CASE("ranks meet on the fastest adapter that all nodes reach") {
   }
 }
 
-TEST_CASE("nodes that the scheduler has on this machine meet there") {
+TEST_CASE("nodes that the scheduler places on this machine meet there") {
   JobStory job(3, 1);
   job.attempt().set_node_addresses({{"n0", "127.0.1.1"}});
   Hello hello = job.hello_of(0);
@@ -218,7 +217,7 @@ TEST_CASE("nodes that the scheduler has on this machine meet there") {
         std::vector<std::string>{"127.0.1.1", "10.0.0.0", "127.0.0.1"});
 }
 
-TEST_CASE("--interface leaves its addresses alone, or says which interfaces there are") {
+TEST_CASE("--interface uses only its addresses, or reports which interfaces exist") {
   const std::vector<std::string> addresses = {"10.0.0.0", "fd00::1", "10.1.0.1", "127.0.0.1"};
   const std::vector<Link> links = {{"eth0", 1000}, {"eth0", 1000}, {"ib0", 200'000}, {"lo", 0}};
   JobStory job = story_with_links(addresses, links, "eth0");
@@ -241,7 +240,7 @@ TEST_CASE("no address that all reach is a launch failure that lists what was tri
   CHECK(job.says_why("10.0.0.0, 127.0.0.1"));
 }
 
-TEST_CASE("a rendezvous that does not come about in time is a launch failure") {
+TEST_CASE("a rendezvous that takes too long is a launch failure") {
   JobStory silent;
   silent.all_hello().wait(21s).killed_ranks_exit();
   check_ended(silent, Cause::launch_failed, "no rendezvous within 20 s");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes from which nobody comes: when they are looked at, and what follows from what is seen.
+// Nodes from which no rank arrives: when they are probed, and what follows from the result.
 #include "tests/unit/launch/job_story.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ NodeSight sight(const std::string& node, Reach reach, const std::string& detail 
 
 }  // namespace
 
-TEST_CASE("a node that is silent for 2 s is looked at, and then ever more seldom") {
+TEST_CASE("a node that is silent for 2 s is probed, then at growing intervals") {
   JobStory job(3, 2);
   job.hello(0).hello(1);
   std::vector<int> looks;
@@ -32,8 +32,7 @@ TEST_CASE("a node that is silent for 2 s is looked at, and then ever more seldom
   CHECK(looks == std::vector<int>{2, 4, 8, 16, 32});
 }
 
-TEST_CASE(
-    "no look at a node while ranks still come, nor at the agent's own, nor at one that came") {
+TEST_CASE("no probe while ranks still arrive, nor of the agent's node, nor of one that arrived") {
   JobStory job(3, 2);
   for (const unsigned rank : {2U, 3U, 4U}) {
     job.wait(1s).hello(rank);
@@ -43,13 +42,13 @@ TEST_CASE(
   CHECK(job.attempt().take_silent_nodes().empty());  // n0 is the agent's
 }
 
-TEST_CASE("where no rank at all has come, every other node is looked at: mpirun waits for all") {
+TEST_CASE("if no rank at all has arrived, every other node is probed: mpirun waits for all") {
   JobStory job(3, 1);
   job.wait(2s);
   CHECK(job.attempt().take_silent_nodes() == Nodes{"n1", "n2"});
 }
 
-TEST_CASE("a node that cannot be reached ends the attempt at once, by its name") {
+TEST_CASE("an unreachable node ends the attempt at once, by name") {
   JobStory job(3, 2);
   job.hello(0).hello(1).hello(2).hello(3).wait(2s);
   job.sees({sight("n2", Reach::unreachable, "10.0.0.2 port 6818: No route to host")});
@@ -60,10 +59,10 @@ TEST_CASE("a node that cannot be reached ends the attempt at once, by its name")
               "node n2 cannot be reached (10.0.0.2 port 6818: No route to host), and none of its 2 "
               "ranks said hello");
   CHECK(job.outcome().exit_code == 1);
-  CHECK(job.outcome().node == "n2");  // which the next attempt does without
+  CHECK(job.outcome().node == "n2");  // the next attempt omits it
 }
 
-TEST_CASE("a look that comes back late is no verdict on a node that has spoken since") {
+TEST_CASE("a late probe result is no verdict on a node that has reported since") {
   JobStory job(2, 1);
   job.hello(0).wait(2s).hello(1);
   job.sees({sight("n1", Reach::unreachable, "no answer")});
@@ -73,7 +72,7 @@ TEST_CASE("a look that comes back late is no verdict on a node that has spoken s
   CHECK_FALSE(half.over());
 }
 
-TEST_CASE("a node that is up is waited for; the log says so once for each thing seen") {
+TEST_CASE("a node that is up is waited for; the log reports each finding once") {
   const struct {
     Reach reach;
     const char* words;
@@ -86,7 +85,7 @@ TEST_CASE("a node that is up is waited for; the log says so once for each thing 
     CAPTURE(row.words);
     JobStory job;
     job.hello(0).hello(1).wait(4s).sees({sight("n1", row.reach)});
-    CHECK(job.attempt().take_notes().empty());  // so long, many sound jobs take
+    CHECK(job.attempt().take_notes().empty());  // many sound jobs take that long
     job.wait(4s).sees({sight("n1", row.reach)});
     const auto warnings = job.attempt().take_notes();
     REQUIRE(warnings.size() == 1);
@@ -100,7 +99,7 @@ TEST_CASE("a node that is up is waited for; the log says so once for each thing 
   }
 }
 
-TEST_CASE("what was seen last is in the reason when the time is over") {
+TEST_CASE("the last finding is in the reason when the time is up") {
   JobStory job;
   job.hello(0).hello(1).wait(10s).sees({sight("n1", Reach::answers)});
   job.wait(10s).sees({sight("n1", Reach::mute)}).wait(100s).killed_ranks_exit();
@@ -124,7 +123,7 @@ TEST_CASE("of many silent nodes some are named and the rest counted") {
         std::string::npos);
 }
 
-TEST_CASE("a launcher that gives up, or a rank that vanishes, is no reason where a node is down") {
+TEST_CASE("with a node down, a launcher that gives up or a vanished rank is not the reason") {
   JobStory job;
   job.hello(0).hello(1).lost(1).launcher_exits(1);
   CHECK_FALSE(job.over());
@@ -133,7 +132,7 @@ TEST_CASE("a launcher that gives up, or a rank that vanishes, is no reason where
   check_ended(job, Cause::launch_failed, "node n1 cannot be reached (no answer)");
 }
 
-TEST_CASE("what was seen first is the reason where the silent nodes are up, or nothing is learnt") {
+TEST_CASE("the first failure is the reason if the silent nodes are up, or nothing is learnt") {
   for (const bool seen : {true, false}) {
     CAPTURE(seen);
     JobStory lost;
@@ -152,26 +151,26 @@ TEST_CASE("what was seen first is the reason where the silent nodes are up, or n
   }
 }
 
-TEST_CASE("a rank that vanished is not forgotten because the silent node came after all") {
+TEST_CASE("a rank that vanished is not forgotten because the silent node arrived after all") {
   JobStory job;
   job.hello(0).hello(1).lost(1).hello(2).hello(3).killed_ranks_exit();
   check_ended(job, Cause::rank_killed, "rank 1 on n0: its process vanished");
   CHECK(job.count<Listen>() == 0);
 }
 
-TEST_CASE("a rank whose topology is on its way has not come yet") {
+TEST_CASE("a rank whose topology is still in transit has not arrived yet") {
   JobStory job;
   job.hello(0).hello(1).hello(3).says(JobStory::peer_of(2), job.hello_of(2));
   CHECK(job.count<Listen>() == 0);
   job.says(JobStory::peer_of(2), Topology{""});
   CHECK(job.count<Listen>() == 0);
-  job.says(JobStory::peer_of(2), job.hello_of(2));  // said twice: that connection is turned away
+  job.says(JobStory::peer_of(2), job.hello_of(2));  // sent twice: that connection is refused
   CHECK(job.refused(JobStory::peer_of(2)));
   job.wait(120s).killed_ranks_exit();
   check_ended(job, Cause::launch_failed, "ranks 2 did not say hello");
 }
 
-TEST_CASE("nodes that stay silent while others are there are asked once what they lack") {
+TEST_CASE("nodes that stay silent while others have arrived are asked once what they lack") {
   JobStory job;
   job.hello(0).hello(1).wait(4s);
   CHECK(job.attempt().take_mute_nodes().empty());
@@ -186,7 +185,7 @@ TEST_CASE("nodes that stay silent while others are there are asked once what the
   CHECK(job.outcome().node == "n1");
 }
 
-TEST_CASE("where no rank is there yet nobody is asked, and an answer that comes late is no news") {
+TEST_CASE("before any rank arrives no node is asked, and a late answer is no news") {
   JobStory job;
   job.wait(60s);
   CHECK(job.attempt().take_mute_nodes().empty());

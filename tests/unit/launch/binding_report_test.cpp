@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thousand ranks in a few lines, and what an attempt makes of them.
+// A thousand ranks in a few lines, and how an attempt uses them.
 #include "core/launch/binding/binding_report.hpp"
 
 #include "tests/support/temporary_folder.hpp"
@@ -36,7 +36,7 @@ BindingReport report_of(const std::vector<RankBound>& ranks) {
   return {2, 3, "2026-11-21T12:00:00Z", true, group_by_binding(ranks)};
 }
 
-// What a rank of a JobStory says of itself, with `change`.
+// What a rank of a JobStory reports about itself, with `change`.
 template <class Change>
 Bound bound(const JobStory& job, unsigned rank, const Change& change) {
   BoundState state;
@@ -62,7 +62,7 @@ bool has_words(const std::vector<std::string>& lines, const std::string& words) 
 
 }  // namespace
 
-TEST_CASE("a thousand ranks as planned are a line for each place on a node") {
+TEST_CASE("a thousand ranks as planned take one line per place on a node") {
   const auto lines = in_lines(report_of(many(125)));
   REQUIRE(lines.size() == 8);
   CHECK(lines[0] ==
@@ -71,7 +71,7 @@ TEST_CASE("a thousand ranks as planned are a line for each place on a node") {
   CHECK(lines[7].find("ranks 7-999:8 of n[000-124]: cores 28-31 as planned, memory bind 1") == 0);
 }
 
-TEST_CASE("how OpenMP's threads are bound is told with the rest") {
+TEST_CASE("the binding of OpenMP's threads is reported with the rest") {
   auto ranks = many(1);
   for (RankBound& rank : ranks) {
     rank.planned = ranks[0].planned;
@@ -85,7 +85,7 @@ TEST_CASE("how OpenMP's threads are bound is told with the rest") {
   CHECK(lines[1].find("ranks 4-7") == 0);
 }
 
-TEST_CASE("ranks in the same trouble share a line, and come first") {
+TEST_CASE("ranks with the same problem share a line, and come first") {
   auto ranks = many(2);
   for (const unsigned rank : {1U, 9U})
     ranks[rank].found.threads.push_back({"python3", "", {4}, 10 + rank, 3 + rank});
@@ -100,7 +100,7 @@ TEST_CASE("ranks in the same trouble share a line, and come first") {
   CHECK_FALSE(report_of(many(2)).has_mismatch());
 }
 
-TEST_CASE("very many different ranks are still few lines, and none is lost in the file") {
+TEST_CASE("very many different ranks still take few lines, and the file has all of them") {
   auto ranks = many(20);
   for (RankBound& one : ranks) one.found.cpus.push_back(1000 + one.rank);
   const auto report = report_of(ranks);
@@ -113,7 +113,7 @@ TEST_CASE("very many different ranks are still few lines, and none is lost in th
   CHECK(*back == report);
 }
 
-TEST_CASE("binding.json is written and read, and what is damaged is refused") {
+TEST_CASE("binding.json is written and read, and damaged files are refused") {
   const tests::TemporaryFolder folder;
   const run::RunDirectory run{folder.path};
   REQUIRE(make_folders(run.attempt(2)));
@@ -153,7 +153,7 @@ TEST_CASE("an attempt reports its ranks' bindings once they run, and again when 
     state.threads = {{"a", "", {0}, 5, 5}};
   };
   job.says(JobStory::peer_of(0), bound(job, 0, settled)).wait(1s);
-  CHECK_FALSE(job.attempt().take_binding());  // the others are waited for
+  CHECK_FALSE(job.attempt().take_binding());  // waits for the others
   job.wait(5s);
   const auto second = job.attempt().take_binding();
   REQUIRE(second);
@@ -166,11 +166,11 @@ TEST_CASE("an attempt reports its ranks' bindings once they run, and again when 
       run::detail_of(events[0]) ==
       "rank 0 of n0: 5 threads of a share core 0 of the planned 0,1: moved by the program itself");
   job.says(JobStory::peer_of(0), bound(job, 0, settled)).wait(6s);
-  CHECK(job.attempt().take_events().empty());  // said once
+  CHECK(job.attempt().take_events().empty());  // reported once
   CHECK_FALSE(job.over());
 }
 
-TEST_CASE("a strict attempt ends where a rank is not bound as planned, and is not tried again") {
+TEST_CASE("a strict attempt ends if a rank is not bound as planned, and is not retried") {
   JobStory job(2, 2);
   job.strict_binding();
   job.all_hello().listening(20001).all_reached();
@@ -200,9 +200,9 @@ TEST_CASE("a strict attempt whose threads move later saves and ends") {
   CHECK(job.outcome().exit_code == 3);
 }
 
-TEST_CASE("who asks to verify has every rank read anew") {
+TEST_CASE("a request to verify makes every rank read its binding again") {
   JobStory job(1, 2);
-  job.attempt().on_verify();  // nobody runs yet
+  job.attempt().on_verify();  // no rank runs yet
   job.running();
   CHECK(job.count<ReadBack>() == 0);
   job.attempt().on_verify();

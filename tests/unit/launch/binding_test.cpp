@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is bound is what the kernel says.
+// The actual binding is the one that the kernel reports.
 #include "core/launch/binding/binding.hpp"
 
 #include "tests/support/temporary_folder.hpp"
@@ -35,7 +35,7 @@ TEST_CASE("binding to all cores in any order reads back ascending") {
         }) == 0);
 }
 
-TEST_CASE("cores that are not there are an error that names them, and the binding stays") {
+TEST_CASE("missing cores are an error that names them, and the binding stays") {
   const std::vector<unsigned> before = current_binding();
   for (const std::vector<unsigned>& cpus : {std::vector<unsigned>{16000}, {999999}, {}}) {
     const auto bound = bind_to(cpus);

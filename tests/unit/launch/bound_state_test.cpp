@@ -20,7 +20,7 @@ using Kind = plan::MemoryPolicy::Kind;
 
 }  // namespace
 
-TEST_CASE("a state arrives as it was sent, of a node of 256 PUs in less than a kilobyte") {
+TEST_CASE("a state of a node of 256 PUs round-trips in less than a kilobyte") {
   BoundState state;
   for (unsigned cpu = 0; cpu < 256; ++cpu) state.inherited.push_back(cpu);
   state.cpus = state.cgroup = state.inherited;
@@ -44,7 +44,7 @@ TEST_CASE("a state arrives as it was sent, of a node of 256 PUs in less than a k
   CHECK(parse_bound_state(to_text(BoundState{})) == BoundState{});
 }
 
-TEST_CASE("what is no state is refused") {
+TEST_CASE("an invalid state is refused") {
   const std::string good = to_text(BoundState{});
   REQUIRE(parse_bound_state(good));
   for (const auto& [part, wrong] : {std::pair{R"("cpus":"")", R"("cpus":"a")"},
@@ -64,7 +64,7 @@ TEST_CASE("what is no state is refused") {
   CHECK_FALSE(parse_bound_state("[]"));
 }
 
-TEST_CASE("the cpuset is looked for from the inside out, version 1 before version 2") {
+TEST_CASE("the cpuset is searched from the inside out, version 1 before version 2") {
   using Files = std::vector<std::string>;
 
   struct {
@@ -95,7 +95,7 @@ TEST_CASE("the cpuset is looked for from the inside out, version 1 before versio
   }
 }
 
-TEST_CASE("the variable that narrows masks is named, and none that does not") {
+TEST_CASE("a variable that narrows masks is named, any other is not") {
   struct {
     const char* name;
     const char* value;
@@ -119,7 +119,7 @@ TEST_CASE("the variable that narrows masks is named, and none that does not") {
   }
 }
 
-TEST_CASE("this process is read as the kernel has it, and the cpuset covers its mask") {
+TEST_CASE("this process is read as the kernel reports it, and the cpuset covers its mask") {
   const BoundState state = read_start_state({9}, "why not");
   CHECK(state.inherited == std::vector<unsigned>{9});
   CHECK(state.cpus == current_binding());
@@ -131,7 +131,7 @@ TEST_CASE("this process is read as the kernel has it, and the cpuset covers its 
         state.cgroup.begin(), state.cgroup.end(), state.cpus.begin(), state.cpus.end()));
 }
 
-TEST_CASE("threads that were moved are told apart from those that were not") {
+TEST_CASE("threads that were moved are distinguished from those that were not") {
   const std::vector<unsigned> all = current_binding();
   std::atomic<bool> moved = false, over = false;
   std::thread one([&] {
@@ -143,7 +143,7 @@ TEST_CASE("threads that were moved are told apart from those that were not") {
   });
   moved.wait(false);
   BoundState state;
-  // Until the kernel has counted its time.
+  // Wait until the kernel has accounted for its time.
   for (bool works = false; !works;) {
     read_threads({::getpid()}, state);
     for (const ThreadGroup& group : state.threads)
@@ -159,7 +159,7 @@ TEST_CASE("threads that were moved are told apart from those that were not") {
   CHECK(on_all >= 1);
 }
 
-TEST_CASE("a memory policy is set, read back and inherited, and a node that is not there is told") {
+TEST_CASE("a memory policy is set, read back and inherited, and a missing node is reported") {
   const std::vector<unsigned> there = read_start_state({}, "").memory_nodes;
   REQUIRE_FALSE(there.empty());
   CHECK(current_memory_policy() == plan::MemoryPolicy{});
@@ -177,7 +177,7 @@ TEST_CASE("a memory policy is set, read back and inherited, and a node that is n
   CHECK(current_memory_policy() == plan::MemoryPolicy{});
 }
 
-TEST_CASE("the nodes of a process's pages are among those that it may have") {
+TEST_CASE("the nodes of a process's pages are among its allowed ones") {
   const auto maps = read_file("/proc/self/maps");
   REQUIRE(maps);
   const std::vector<unsigned> on = nodes_of_pages(::getpid(), *maps);

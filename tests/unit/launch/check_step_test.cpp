@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step that measures nodes, with a shell in srun's place: what is taken of its output, and how
-// long is waited for whom.
+// The step that measures nodes, with a shell in place of srun: which output is accepted, and how
+// long each node is waited for.
 #include "core/launch/health/check_step.hpp"
 
 #include "tests/support/temporary_folder.hpp"
@@ -13,7 +13,7 @@ using namespace dts;
 using namespace dts::launch;
 using namespace std::chrono_literals;
 
-// The nodes that a step answers for: `script` says `$(node n1)` for each.
+// The nodes that a step answers for: `script` calls `$(node n1)` for each.
 std::vector<std::string> answers(const std::string& script, std::size_t enough) {
   const tests::TemporaryFolder folder;
   NodeReport report;
@@ -39,19 +39,19 @@ using Nodes = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("every node's line is taken, other words are not, half a line neither") {
+TEST_CASE("every node's line is accepted; other text and partial lines are not") {
   CHECK(answers("node n0; echo srun: error: hm; node n2; node n1; printf '{\"node\"'", 3) ==
         Nodes{"n0", "n2", "n1"});
 }
 
-TEST_CASE("a step that ends early, or does not end, has said what it has said") {
+TEST_CASE("the output of a step that ends early, or does not end, still counts") {
   CHECK(answers("node n0; exit 1", 3) == Nodes{"n0"});
   CHECK(answers("exit 1", 2).empty());
   CHECK(answers("node n0; node n1; node n2; trap '' TERM; while :; do sleep 1; done", 3).size() ==
         3);
 }
 
-TEST_CASE("once enough nodes have answered, the others are not waited for to the limit") {
+TEST_CASE("once enough nodes have answered, the others are not waited for until the limit") {
   const auto began = std::chrono::steady_clock::now();
   CHECK(answers("node n0; node n1; sleep 600; node n2", 2) == Nodes{"n0", "n1"});
   CHECK(std::chrono::steady_clock::now() - began < 50s);

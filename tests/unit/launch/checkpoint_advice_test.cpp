@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a run is told to save: what is known at its start, and what it learns.
+// How often a run is advised to save: what is known at its start, and what it learns.
 #include "core/launch/attempt/watch/checkpoint_advice.hpp"
 
 #include "core/reliability/interval.hpp"
@@ -23,13 +23,13 @@ double every_of(unsigned nodes, const run::FailureRecord& record, double save, d
 
 }  // namespace
 
-TEST_CASE("nothing is advised before a save was measured") {
+TEST_CASE("no advice before a save was measured") {
   CheckpointAdvice advice(8, {3, Seconds(1000), Seconds(0)});
   CHECK_FALSE(advice.update(Seconds(0), Seconds(1e6)));
   CHECK(advice.every().count() == 0);
 }
 
-TEST_CASE("advice by save, nodes and record") {
+TEST_CASE("advice by save time, nodes and failure record") {
   struct Row {
     unsigned nodes, failures;
     double ran, save, running;  // hours before, seconds, hours in this attempt
@@ -53,7 +53,7 @@ TEST_CASE("advice by save, nodes and record") {
   }
 }
 
-TEST_CASE("it is Daly's interval for the time to failure that the run has learnt") {
+TEST_CASE("the advice is Daly's interval for the mean time to failure of the run") {
   const run::FailureRecord record{2, Seconds(5 * k_hour), Seconds(0)};
   const Seconds mttf = reliability::learnt_time_to_failure(
       reliability::expected_time_to_failure(16), 2, Seconds(6 * k_hour));
@@ -61,14 +61,14 @@ TEST_CASE("it is Daly's interval for the time to failure that the run has learnt
         doctest::Approx(reliability::daly_interval(Seconds(30), mttf).count()));
 }
 
-TEST_CASE("new advice is given where it differs by more than a tenth, a line where by half") {
+TEST_CASE("new advice is given if it differs by over a tenth, a line in the log if by half") {
   CheckpointAdvice advice(1, {});
   const auto first = advice.update(Seconds(1), Seconds(0));
   REQUIRE(first);
   CHECK(first->notable);
 
   struct Row {
-    double save;  // seconds: the interval goes with its root
+    double save;  // seconds: the interval grows with its square root
     bool given, notable;
   };
 
@@ -87,7 +87,7 @@ TEST_CASE("new advice is given where it differs by more than a tenth, a line whe
   }
 }
 
-TEST_CASE("a save that jumps does not fill the ledger") {
+TEST_CASE("a fluctuating save time does not fill the ledger") {
   CheckpointAdvice advice(1, {});
   unsigned given = 0, notable = 0;
   for (int i = 0; i < 1000; ++i)
@@ -99,7 +99,7 @@ TEST_CASE("a save that jumps does not fill the ledger") {
   CHECK(notable == CheckpointAdvice::k_most_notable);
 }
 
-TEST_CASE("the sentence says what it is reckoned from") {
+TEST_CASE("the sentence says what the advice is based on") {
   CheckpointAdvice advice(1, {1, Seconds(600), Seconds(0)});
   const auto given = advice.update(Seconds(2), Seconds(120));
   REQUIRE(given);

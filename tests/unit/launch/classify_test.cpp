@@ -81,7 +81,7 @@ TEST_CASE("a stop seen from inside gets the cause that the scheduler's record sh
   }
 }
 
-TEST_CASE("a rank or a launcher that died because the job was taken away is not a crash") {
+TEST_CASE("a rank or launcher that died because the job was taken away is not a crash") {
   for (const Cause observed : {Cause::rank_killed,
                                Cause::launcher_died,
                                Cause::launch_failed,
@@ -94,7 +94,7 @@ TEST_CASE("a rank or a launcher that died because the job was taken away is not 
     }
 }
 
-TEST_CASE("what the program itself said of its end stands, whatever the record says") {
+TEST_CASE("the program's own report of its end stands, whatever the record says") {
   for (const Cause said : {Cause::completed,
                            Cause::no_restart,
                            Cause::fenced,
@@ -106,7 +106,7 @@ TEST_CASE("what the program itself said of its end stands, whatever the record s
       CHECK(launch::classify(said, info_of(record), around(record)) == said);
 }
 
-TEST_CASE("a stop whose reason the controller has lost is taken for a preemption, a crash is not") {
+TEST_CASE("a stop whose reason the controller lost counts as a preemption, a crash does not") {
   sched::JobInfo job;
   job.state = JobState::running;
   CHECK(launch::classify(Cause::signalled, job, {false, true}) == Cause::preempted);
@@ -122,7 +122,7 @@ TEST_CASE("only a pending job has been requeued") {
   }
 }
 
-TEST_CASE("a crash of a job with spares is the lost node's, where it used one") {
+TEST_CASE("a crash of a job with spares is blamed on a lost node if the job used it") {
   using Nodes = std::vector<std::string>;
 
   const struct {

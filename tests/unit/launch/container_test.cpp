@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Container runtimes: which one is chosen, and that no value of a variable is on a command line.
+// Container runtimes: which one is chosen, and that no variable's value is on a command line.
 #include "core/launch/container/container.hpp"
 
 #include "core/base/text/text.hpp"
@@ -40,7 +40,7 @@ Result<RuntimeChoice> choose(ContainerRuntime asked,
 
 }  // namespace
 
-TEST_CASE("an image is known by its name") {
+TEST_CASE("an image is recognised by its name") {
   CHECK(read_image("/a/b.sif", false).kind == ImageKind::file);
   CHECK(read_image("/a/b", true).kind == ImageKind::folder);
   CHECK(read_image("/a/b.sqsh", false).kind == ImageKind::squashfs);
@@ -51,7 +51,7 @@ TEST_CASE("an image is known by its name") {
   CHECK(read_image("localhost:5000/a:1", false).kind == ImageKind::reference);
 }
 
-TEST_CASE("auto takes the first that is installed and accepts the image, and says so") {
+TEST_CASE("auto takes the first runtime that is installed and accepts the image, and says so") {
   const auto choice = choose(ContainerRuntime::automatic,
                              ImageKind::reference,
                              {ContainerRuntime::docker, ContainerRuntime::charliecloud});
@@ -76,7 +76,7 @@ TEST_CASE("auto takes the first that is installed and accepts the image, and say
   CHECK(read_only->runtime == ContainerRuntime::podman);
 }
 
-TEST_CASE("a runtime that is missing, or cannot run the image, is named") {
+TEST_CASE("a missing runtime, or one that cannot run the image, is named") {
   const auto missing = choose(ContainerRuntime::apptainer, ImageKind::file, {});
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == Errc::not_found);
@@ -97,7 +97,7 @@ TEST_CASE("a runtime that is missing, or cannot run the image, is named") {
   CHECK(mount.error().message == "charliecloud cannot mount /a read-only");
 }
 
-TEST_CASE("no runtime gets a value on its command line, and each the program at its end") {
+TEST_CASE("each runtime has no value on its command line, and the program at its end") {
   for (const ContainerRuntime runtime : spec::container_runtimes()) {
     const ContainerType& type = type_of(runtime);
     for (const ImageKind kind : type.images) {
@@ -115,7 +115,7 @@ TEST_CASE("no runtime gets a value on its command line, and each the program at 
   }
 }
 
-TEST_CASE("what only srun can run is refused with the reason") {
+TEST_CASE("options that only srun supports are refused with the reason") {
   for (const ContainerRuntime asked : {ContainerRuntime::edf, ContainerRuntime::automatic}) {
     const auto definition = choose(asked, ImageKind::edf, {ContainerRuntime::edf});
     REQUIRE_FALSE(definition);
@@ -127,7 +127,7 @@ TEST_CASE("what only srun can run is refused with the reason") {
   CHECK(reference.error().hint.find("enroot import") != std::string::npos);
 }
 
-TEST_CASE("enroot goes to the working directory by a script that quotes it") {
+TEST_CASE("enroot changes to the working directory with a script that quotes it") {
   ContainerOrder order = an_order({ImageKind::squashfs, "/images/a.sqsh"});
   order.folder = "/home/u/it's";
   CHECK(k_pyxis_runtime.command(order).file_text == "cd '/home/u/it'\\''s' && exec \"$@\"\n");

@@ -29,12 +29,12 @@ run::Outcome outcome_of(const RankTable& ranks, const std::optional<AskedStop>& 
 
 const AskedStop k_stop_of_preemption{run::Cause::preempted, "preempted", true};
 
-TEST_CASE("ranks that nobody asked to stop are complete, or want to be run again") {
+TEST_CASE("ranks that were not asked to stop are complete, or want to be run again") {
   CHECK(outcome_of(ranks_with_codes({0, 0}), std::nullopt).cause == run::Cause::completed);
   CHECK(outcome_of(ranks_with_codes({85, 0}), std::nullopt).cause == run::Cause::checkpointed);
 }
 
-TEST_CASE("after a stop it counts whether every rank saved, and which did not is named") {
+TEST_CASE("after a stop it matters whether every rank saved, and one that did not is named") {
   CHECK_FALSE(outcome_of(ranks_with_codes({85, 85}), k_stop_of_preemption).unsaved);
   const run::Outcome lost =
       outcome_of(ranks_with_codes({85, 128 + SIGTERM, 1}), k_stop_of_preemption);
@@ -44,14 +44,14 @@ TEST_CASE("after a stop it counts whether every rank saved, and which did not is
         "does not handle; and 1 more rank");
 }
 
-TEST_CASE("a program that exits 0 after a stop is done where a rank says so") {
+TEST_CASE("a program that exits 0 after a stop is done if a rank says so") {
   RankTable ranks = ranks_with_codes({0, 0});
   CHECK(outcome_of(ranks, k_stop_of_preemption).may_be_done);
   ranks.at(1).done = true;
   CHECK(outcome_of(ranks, k_stop_of_preemption).cause == run::Cause::completed);
 }
 
-TEST_CASE("the failure that ended the others is the outcome, unless a stop came before it") {
+TEST_CASE("the failure that ended the others is the outcome, unless a stop preceded it") {
   const RankTable ranks = ranks_with_codes({1, 137});
   const run::Outcome failed{run::Cause::user_exit, 1, "rank 0 on n0 exited 1"};
   const EndedRanks both(ranks, SIGTERM, false);

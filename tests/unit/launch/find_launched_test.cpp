@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes of other launchers' below a program, found in /proc.
+// Other launchers' processes below a program, found in /proc.
 #include "core/launch/program/find_launched.hpp"
 
 #include "core/base/os/process.hpp"
@@ -40,7 +40,7 @@ class Shell {
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
 
-  // As soon as there are `count` processes, or after 10 s.
+  // Returns as soon as there are `count` processes, or after 10 s.
   [[nodiscard]] std::optional<Launched> found(std::size_t count) const {
     const auto until = std::chrono::steady_clock::now() + 10s;
     for (;;) {
@@ -63,7 +63,7 @@ constexpr const char* k_two =
 
 }  // namespace
 
-TEST_CASE("processes with ranks of their own, where they meet and what started them") {
+TEST_CASE("processes with their own ranks, their meeting place, and what started them") {
   const Shell shell(k_two);
   const auto launched = shell.found(2);
   REQUIRE(launched);
@@ -81,13 +81,13 @@ TEST_CASE("processes with ranks of their own, where they meet and what started t
   CHECK(again.found(2) == launched);
 }
 
-TEST_CASE("what has the rank that the program was given is no rank of another launcher") {
+TEST_CASE("a process with the program's own rank is not another launcher's rank") {
   const Shell shell("sleep 60 & sleep 60 & wait");
   std::this_thread::sleep_for(50ms);
   CHECK_FALSE(find_launched(shell.pid(), k_own));
 }
 
-TEST_CASE("a launcher is known by its name before it has started anything") {
+TEST_CASE("a launcher is recognised by name before it has started anything") {
   const Shell shell("bash -c 'exec -a torchrun sleep 60' & wait");
   for (int i = 0; i < 1000 && !find_launched(shell.pid(), k_own); ++i)
     std::this_thread::sleep_for(10ms);
@@ -98,7 +98,7 @@ TEST_CASE("a launcher is known by its name before it has started anything") {
   CHECK(launched->processes.empty());
 }
 
-TEST_CASE("torchrun is known by what it sets, whatever it is called") {
+TEST_CASE("torchrun is recognised by the variables it sets, whatever its name") {
   const Shell shell("RANK=0 WORLD_SIZE=2 TORCHELASTIC_RUN_ID=none sleep 60 & wait");
   const auto launched = shell.found(1);
   REQUIRE(launched);
@@ -113,7 +113,7 @@ TEST_CASE("another launcher's world may have the program's own rank and size") {
   CHECK(torchrun.found(1)->processes.at(0).rank == 3);
 }
 
-TEST_CASE("ranks that are no numbers, or no ranks of their world, count for nothing") {
+TEST_CASE("invalid ranks, or ranks outside their world, are ignored") {
   const Shell shell(
       "RANK=x WORLD_SIZE=2 sleep 60 & RANK=2 WORLD_SIZE=2 sleep 60 & RANK=0 WORLD_SIZE= sleep 60 & "
       "RANK=99999999999 WORLD_SIZE=999999999999 sleep 60 & wait");
@@ -121,7 +121,7 @@ TEST_CASE("ranks that are no numbers, or no ranks of their world, count for noth
   CHECK_FALSE(find_launched(shell.pid(), k_own));
 }
 
-TEST_CASE("what is seen is told once, and that it is gone only after a while") {
+TEST_CASE("a finding is reported once, and its disappearance only after a while") {
   const Shell shell(k_two);
   REQUIRE(shell.found(2));
   LaunchedWatch watch;

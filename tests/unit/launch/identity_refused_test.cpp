@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environments in which a rank must not start: several worlds, half a launcher, no numbers.
+// Environments in which a rank must not start: several worlds, half a launcher, bad numbers.
 #include "core/launch/launcher/identity.hpp"
 #include "tests/unit/launch/launcher_environments.hpp"
 
@@ -20,7 +20,7 @@ struct RefusedIdentity {
 
 const Variables k_torchrun = torchrun(3, 4, 1, 2, 1);
 
-// clang-format off: one row an environment
+// clang-format off: one row per environment
 const std::vector<RefusedIdentity> k_mixtures{
     {"mpirun in each of several tasks of a node",
      with(srun(0, 2, 0, 0, "2", "0,1"), mpirun(1, 2, 1, 2)),
@@ -186,19 +186,19 @@ void check(const std::vector<RefusedIdentity>& table) {
 
 }  // namespace
 
-TEST_CASE("launchers inside one another are refused by name, before each starts its own world") {
+TEST_CASE("nested launchers are refused by name, before each starts its own world") {
   check(k_mixtures);
 }
 
-TEST_CASE("half a launcher's variables are refused, with the one that is missing") {
+TEST_CASE("an incomplete set of a launcher's variables is refused, naming the missing one") {
   check(k_halves);
 }
 
-TEST_CASE("numbers that are none or do not fit together are refused, by the variable's name") {
+TEST_CASE("invalid or inconsistent numbers are refused, naming the variable") {
   check(k_numbers);
 }
 
-TEST_CASE("every mixture says what to do") {
+TEST_CASE("the error for every mixture says what to do") {
   for (const RefusedIdentity& refused : k_mixtures) {
     CAPTURE(refused.where);
     CHECK_FALSE(identify(environment_of(refused.variables)).error().hint.empty());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a process is, in the environments that launchers really make and that leak between them. What
-// must be refused is in identity_refused_test.cpp.
+// A process's identity in the environments that launchers really create and that leak between them.
+// Environments that must be refused are in identity_refused_test.cpp.
 #include "core/launch/launcher/identity.hpp"
 
 #include "core/launch/wire/node_name.hpp"
@@ -34,7 +34,7 @@ std::string text_of(const Identity& identity) {
 
 constexpr const char* k_alone = "0/1 0/- @- none";
 
-// clang-format off: one row an environment
+// clang-format off: one row per environment
 const std::vector<Known> k_by_themselves{
     {"a login shell", {}, k_alone},
     {"a shell with another program's variables",
@@ -322,11 +322,11 @@ void check(const std::vector<Known>& table) {
 
 }  // namespace
 
-TEST_CASE("a process that no launcher started is by itself, whatever has leaked to it") {
+TEST_CASE("a process that no launcher started is standalone, whatever has leaked to it") {
   check(k_by_themselves);
 }
 
-TEST_CASE("a rank of mpirun or mpiexec knows itself, whatever Slurm says of the daemon above it") {
+TEST_CASE("a rank of mpirun or mpiexec knows itself, whatever Slurm says about the daemon above") {
   check(k_under_mpirun);
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("a worker of torchrun knows itself") {
   check(k_under_torchrun);
 }
 
-TEST_CASE("a node's name is slurmd's, else the host's") {
+TEST_CASE("a node's name is slurmd's, otherwise the host's") {
   CHECK(node_name(environment_of({{"SLURMD_NODENAME", "n1"}}), "host") == "n1");
   CHECK(node_name(environment_of({{"SLURMD_NODENAME", ""}}), "host") == "host");
   CHECK(node_name(environment_of({}), "host") == "host");

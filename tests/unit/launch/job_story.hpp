@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of some nodes and ranks, played to the agent's state machine in the words of a test:
+// A job with some nodes and ranks, played against the agent's state machine in a test's words:
 // job.all_hello().listening(29500).all_reached().all_started().exits(3, 1).
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace dts::launch {
 
-// The peer of rank r is 100 + r; the address of node n1 is 10.0.0.1. Every node has two cores a
+// The peer of rank r is 100 + r; the address of node n1 is 10.0.0.1. Every node has two cores per
 // rank.
 class JobStory {
  public:
@@ -31,7 +31,7 @@ class JobStory {
         settings_(settings(nodes, per_node, gpus, preflight, record)),
         attempt_(std::make_unique<Attempt>(settings_, start_)) {}
 
-  // As with --strict-binding; before anything happens.
+  // As with --strict-binding; call it before anything happens.
   JobStory& strict_binding() {
     settings_.spec.strict_binding = true;
     attempt_ = std::make_unique<Attempt>(settings_, start_);
@@ -84,7 +84,7 @@ class JobStory {
     return "n" + std::to_string(rank / per_node_);
   }
 
-  // The hello of a rank that is right.
+  // The correct hello of a rank.
   [[nodiscard]] Hello hello_of(unsigned rank) const {
     Hello hello;
     hello.token = "secret";
@@ -105,7 +105,7 @@ class JobStory {
 
   JobStory& hello(unsigned rank) { return hello(rank, hello_of(rank)); }
 
-  // As that rank, with another hello than is right.
+  // As that rank, but with an incorrect hello.
   JobStory& hello(unsigned rank, Hello hello) {
     const bool more = hello.topology;
     says(peer_of(rank), std::move(hello));
@@ -152,7 +152,7 @@ class JobStory {
     return *this;
   }
 
-  // From the first hello to programs that run.
+  // From the first hello to running programs.
   JobStory& running() { return all_hello().listening(20001).all_reached().all_started(); }
 
   JobStory& lost(unsigned rank) { return lost_peer(peer_of(rank)); }
@@ -172,7 +172,7 @@ class JobStory {
     return collect();
   }
 
-  // Time passes in steps of a second, as the agent looks at its clock.
+  // Time passes in steps of a second, matching the agent's checks of its clock.
   JobStory& wait(std::chrono::seconds time) {
     for (auto i = time.count(); i > 0; --i) {
       now_ += std::chrono::seconds(1);
@@ -181,10 +181,10 @@ class JobStory {
     return collect();
   }
 
-  // Long enough for whoever is the reason of a failure to be heard.
+  // Long enough for the rank that caused a failure to be heard.
   JobStory& settle() { return wait(std::chrono::seconds(1)); }
 
-  // What a look at silent nodes showed.
+  // The result of a probe of silent nodes.
   JobStory& sees(const std::vector<NodeSight>& sights) {
     attempt_->on_sights(sights, now_);
     return collect();
@@ -197,7 +197,7 @@ class JobStory {
     return *this;
   }
 
-  // --- what came of it ---
+  // --- what resulted ---
   template <class Message>
   [[nodiscard]] std::vector<Message> told(unsigned rank) const {
     std::vector<Message> found;
@@ -207,7 +207,7 @@ class JobStory {
     return found;
   }
 
-  // How many messages of a kind all ranks were sent.
+  // The number of messages of a kind sent to all ranks.
   template <class Message>
   [[nodiscard]] std::size_t count() const {
     std::size_t total = 0;
@@ -294,7 +294,7 @@ class JobStory {
   std::vector<Attempt::Peer> refused_;
 };
 
-// What it ended of, and a part of the words that say so.
+// The cause of its end, and a part of the sentence that says so.
 inline void check_ended(const JobStory& job, run::Cause cause, const std::string& words) {
   REQUIRE(job.over());
   CHECK(std::string(run::to_string(job.outcome().cause)) == run::to_string(cause));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scheduler that cannot be reached, as the agent sees it: nothing blocks, and everything is
-// said.
+// reported.
 #include "core/launch/job/job_watch.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ std::string dependency_of(const sched::Submission& job) {
   return found == job.once.end() ? "" : found->second;
 }
 
-// A controller that refuses what it is told to; what it was asked goes to `asked`.
+// A controller that refuses on request; what it was asked goes to `asked`.
 class Scripted final : public sched::Scheduler {
  public:
   Scripted(std::vector<std::string>& asked,
@@ -102,7 +102,7 @@ class Scripted final : public sched::Scheduler {
   std::string excluded_;
 };
 
-// The next answer of a kind, 10 s at most.
+// The next answer of a kind, waiting at most 10 s.
 template <class Take>
 auto next(JobWatch& watch, const Take& take) {
   for (const auto until = std::chrono::steady_clock::now() + 10s;;) {
@@ -116,7 +116,7 @@ auto next(JobWatch& watch, const Take& take) {
 
 }  // namespace
 
-TEST_CASE("without a scheduler the reason is told once, and the facts are the defaults") {
+TEST_CASE("without a scheduler the reason is reported once, and the facts are the defaults") {
   JobWatch watch(nobody, sched::JobId(7));
   const auto facts = next(watch, [&] { return watch.take_facts(); });
   REQUIRE(facts);
@@ -130,7 +130,7 @@ TEST_CASE("without a scheduler the reason is told once, and the facts are the de
   CHECK_FALSE(watch.take_job());
 }
 
-TEST_CASE("a request to requeue that nobody can hear is answered, not waited for") {
+TEST_CASE("a requeue request that no scheduler can receive is answered, not waited for") {
   JobWatch watch(nobody, sched::JobId(7));
   watch.come_back({});
   const auto answer = watch.wait_returned();
@@ -139,7 +139,7 @@ TEST_CASE("a request to requeue that nobody can hear is answered, not waited for
   CHECK(answer.error().message == k_why);
 }
 
-TEST_CASE("a connection that takes for ever blocks neither questions nor the end of the watch") {
+TEST_CASE("a connection that never completes blocks neither questions nor the end of the watch") {
   const auto before = std::chrono::steady_clock::now();
   {
     JobWatch watch(
@@ -156,7 +156,7 @@ TEST_CASE("a connection that takes for ever blocks neither questions nor the end
   CHECK(std::chrono::steady_clock::now() - before < 1s);
 }
 
-TEST_CASE("where the plug-in cannot be loaded the other way is gone, and it is said once") {
+TEST_CASE("if the plug-in cannot be loaded, commands replace it, and this is reported once") {
   std::vector<std::string> asked;
   JobWatch watch(nobody, sched::JobId(7), false, [&] {
     return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
@@ -165,7 +165,7 @@ TEST_CASE("where the plug-in cannot be loaded the other way is gone, and it is s
   REQUIRE(handicap);
   CHECK(*handicap == std::string("the scheduler cannot be loaded (") + k_why +
                          "); the agent uses Slurm's commands instead");
-  CHECK(next(watch, [&] { return watch.take_job(); }));  // of the beginning, unasked
+  CHECK(next(watch, [&] { return watch.take_job(); }));  // the initial one, unasked
   watch.ask();
   CHECK(next(watch, [&] { return watch.take_job(); }));
   watch.come_back({});
@@ -175,7 +175,7 @@ TEST_CASE("where the plug-in cannot be loaded the other way is gone, and it is s
   CHECK_FALSE(watch.take_trouble());
 }
 
-TEST_CASE("without any way to the scheduler what that means is said") {
+TEST_CASE("without any way to reach the scheduler, the consequences are reported") {
   JobWatch watch(nobody, sched::JobId(7), false, [] {
     return Result<std::unique_ptr<sched::Scheduler>>(fail(Errc::unreachable, "no scontrol"));
   });
@@ -184,10 +184,10 @@ TEST_CASE("without any way to the scheduler what that means is said") {
   CHECK(handicap->find("no scontrol") != std::string::npos);
   CHECK(handicap->find("only the scheduler itself can requeue the job") != std::string::npos);
   CHECK_FALSE(watch.wait_job(1s));
-  CHECK_FALSE(watch.take_handicap());  // tried again, with the same result
+  CHECK_FALSE(watch.take_handicap());  // retried, with the same result
 }
 
-TEST_CASE("a scheduler that comes later is used, and its facts come with it") {
+TEST_CASE("a scheduler that becomes available later is used, and its facts arrive with it") {
   std::vector<std::string> asked;
   std::atomic<bool> is_there{false};
   JobWatch watch(
@@ -204,7 +204,7 @@ TEST_CASE("a scheduler that comes later is used, and its facts come with it") {
   CHECK(facts->addresses.size() == 5);
 }
 
-TEST_CASE("each attempt gets the facts and the job's record anew") {
+TEST_CASE("each attempt gets fresh facts and a fresh record of the job") {
   std::vector<std::string> asked;
   JobWatch watch(
       [&] {
@@ -221,7 +221,7 @@ TEST_CASE("each attempt gets the facts and the job's record anew") {
   }
 }
 
-TEST_CASE("a job comes back under its own id, or as a successor where that is not allowed") {
+TEST_CASE("a job comes back under its own id, or as a successor if that is not allowed") {
   struct Case {
     const char* refused;
     JobWatch::Return how;
@@ -270,7 +270,7 @@ TEST_CASE("a job comes back under its own id, or as a successor where that is no
            Case{"requeue", {true, ""}, {"requeue"}, 0, ""},
            Case{"none", {false, "", 0, again}, {"submit afterany:7 without "}, 8, ""},
            Case{"submit", {false, "", 0, again}, {"submit afterany:7 without "}, 0, ""},
-           // Of low the job excludes n3, n2 and n4 are down.
+           // In partition low, the job excludes n3, and n2 and n4 are down.
            Case{"none", avoiding(1, "", {"n1"}), {"requeue", "exclude n1"}, 7, "", "n1"},
            Case{"none", avoiding(1, "", {"n1", "n6"}), {"requeue", "exclude n6"}, 7, "", "n6"},
            Case{"none", avoiding(2, "", {"n1"}), {"requeue"}, 7, ""},
@@ -320,7 +320,7 @@ TEST_CASE("a job that excludes nothing avoids what it can") {
   CHECK(come_back(scheduler, sched::JobId(7), how)->avoided == "n3");
 }
 
-TEST_CASE("a job that was put back comes with the nodes that are down") {
+TEST_CASE("a job that was requeued comes with the nodes that are down") {
   std::vector<std::string> asked;
   JobWatch watch(
       [&] {
@@ -335,8 +335,7 @@ TEST_CASE("a job that was put back comes with the nodes that are down") {
   CHECK(*down == std::vector<std::string>{"n2", "n3", "n4"});
 }
 
-TEST_CASE(
-    "the nodes that are down come with every record that is asked for, where they are wanted") {
+TEST_CASE("on request, the nodes that are down come with every record") {
   std::vector<std::string> asked;
   JobWatch watch(
       [&] {

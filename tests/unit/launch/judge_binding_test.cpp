@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was found against what was planned: the words for each way to be wrong, and none for what is
-// right.
+// What was found compared with the plan: the words for each deviation, and none for a match.
 #include "core/launch/binding/judge_binding.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +12,7 @@ using namespace dts;
 using namespace dts::launch;
 using Kind = plan::MemoryPolicy::Kind;
 
-// A rank on cores 0 to 3 of 8 whose memory is bound to node 0, with all as planned.
+// A rank on cores 0 to 3 of 8 whose memory is bound to node 0, all as planned.
 PlannedBinding a_binding_plan() {
   return {{0, 1, 2, 3}, {Kind::bind, {0}}, 4, 4};
 }
@@ -47,7 +46,7 @@ std::vector<BindingFinding> after(const Change& change) {
 
 }  // namespace
 
-TEST_CASE("what is as planned, or may well be otherwise, is worth no word") {
+TEST_CASE("a binding that is as planned, or may legitimately differ, is not mentioned") {
   struct {
     const char* what;
     Change change;
@@ -131,7 +130,7 @@ TEST_CASE("what is as planned, or may well be otherwise, is worth no word") {
   }
 }
 
-TEST_CASE("each way to be wrong has its words") {
+TEST_CASE("each deviation has its words") {
   struct {
     const char* words;
     bool mismatch;

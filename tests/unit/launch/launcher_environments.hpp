@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launchers set for a process, as seen with Slurm 22.05, Open MPI 4.1, MPICH 4.0 and torchrun
-// 1.13, less what no one reads to know a rank. Others are in the tables that use them.
+// 1.13, without what is not needed to identify a rank. Others are in the tables that use them.
 #pragma once
 
 #include "tests/unit/launch/environment_of.hpp"
@@ -21,7 +21,7 @@ inline Variables without(Variables base, const char* name) {
   return base;
 }
 
-// mpirun of Open MPI 4. `daemon`: 0 for a child of mpirun itself, else of an orted on another node.
+// mpirun of Open MPI 4. `daemon`: 0 for a child of mpirun itself, otherwise of an orted elsewhere.
 inline Variables mpirun(
     unsigned rank, unsigned size, unsigned local, unsigned local_size, unsigned daemon = 0) {
   return {{"OMPI_COMM_WORLD_RANK", std::to_string(rank)},
@@ -44,7 +44,7 @@ inline Variables hydra(unsigned rank, unsigned size, unsigned local, unsigned lo
           {"MPI_LOCALNRANKS", std::to_string(local_size)}};
 }
 
-// torchrun's worker.
+// A worker of torchrun.
 inline Variables torchrun(
     unsigned rank, unsigned size, unsigned local, unsigned local_size, unsigned group) {
   return {{"RANK", std::to_string(rank)},
@@ -96,7 +96,7 @@ inline Variables sbatch(unsigned tasks, const char* counts) {
 inline const Variables k_srun_1_of_4 = srun(1, 4, 1, 0, "2(x2)", "0,1");
 inline const Variables k_srun_3_of_4 = srun(3, 4, 1, 1, "2(x2)", "2,3");
 inline const Variables k_batch_of_4 = sbatch(4, "2(x2)");
-// mpirun's orted on the second of three nodes: a task of a step over the two that are not the head.
+// mpirun's orted on the second of three nodes: a task of a step on the two nodes besides the head.
 inline const Variables k_mpirun = mpirun(5, 8, 1, 4);
 inline const Variables k_orted_step = srun(0, 2, 0, 0, "1(x2)", "0");
 

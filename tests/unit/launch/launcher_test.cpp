@@ -31,7 +31,7 @@ bool has_run_of(const Words& argv, const Words& words) {
 
 }  // namespace
 
-TEST_CASE("mpirun is told the layout in the words of its release, unbound") {
+TEST_CASE("mpirun gets the layout in the syntax of its release, unbound") {
   const std::string path = "/opt/dtsubmit";
 
   struct Case {
@@ -120,7 +120,7 @@ TEST_CASE("mpirun is told the layout in the words of its release, unbound") {
   }
 }
 
-TEST_CASE("the release is read from what mpirun --version says") {
+TEST_CASE("the release is parsed from the output of mpirun --version") {
   const std::pair<const char*, std::optional<unsigned>> table[] = {
       {"mpirun (Open MPI) 4.1.4", 4},
       {"mpirun (Open MPI) 5.0.11\n\nReport bugs to https://www.open-mpi.org/", 5},
@@ -139,7 +139,7 @@ TEST_CASE("the release is read from what mpirun --version says") {
   }
 }
 
-TEST_CASE("the sentinel step takes one task and no resource from the ranks") {
+TEST_CASE("the sentinel step takes one task and no resources from the ranks") {
   const Words argv = sentinel_command("/opt/dtsubmit");
   CHECK(argv.front() == "srun");
   for (const char* word : {"--overlap", "--nodes=1", "--ntasks=1", "--gres=none", "--mem=0"})
@@ -170,13 +170,13 @@ TEST_CASE("srun starts exactly the planned ranks in one step, unbound, with the 
   CHECK(Words(argv.end() - static_cast<std::ptrdiff_t>(k_rank.size()), argv.end()) == k_rank);
 }
 
-TEST_CASE("the launcher is what was asked for, otherwise mpirun, otherwise srun, and says why") {
+TEST_CASE("the launcher is the requested one, otherwise mpirun, otherwise srun, with the reason") {
   using spec::Launcher;
 
   struct Case {
     Launcher asked;
     bool local;
-    const char* mpirun;  // what it answers; null: it is not there
+    const char* mpirun;  // its answer; null: not installed
     bool srun;
     std::optional<Launcher> chosen;  // none: refused with `error`
     Errc error = Errc::internal;
@@ -217,7 +217,7 @@ TEST_CASE("the launcher is what was asked for, otherwise mpirun, otherwise srun,
   }
 }
 
-TEST_CASE("a job on one node under mpirun needs a step that hears of a preemption") {
+TEST_CASE("a job on one node under mpirun needs a step that notices a preemption") {
   LaunchRequest request = request_for(1, 4);
   CHECK(mpirun_command(request, 4).needs_sentinel);
   CHECK_FALSE(srun_command(request, "none").needs_sentinel);
@@ -225,7 +225,7 @@ TEST_CASE("a job on one node under mpirun needs a step that hears of a preemptio
   CHECK_FALSE(mpirun_command(request, 4).needs_sentinel);
 }
 
-TEST_CASE("the steps of a role of a heterogeneous job are of its component") {
+TEST_CASE("the steps of a role of a heterogeneous job belong to its component") {
   LaunchRequest request = request_for(2, 4);
   request.plan.component = 1;
   const std::string group = "--het-group=1";
@@ -248,14 +248,14 @@ TEST_CASE("the steps of a role of a heterogeneous job are of its component") {
   CHECK(has("mpirun (Open MPI) 5.0.1", nullptr, {"PRTE_MCA_plm_slurm_args", group}));
 }
 
-TEST_CASE("of srun's MPI types the best is taken, by its whole name") {
+TEST_CASE("the best of srun's MPI types is chosen, by its whole name") {
   CHECK(mpi_type_of("MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n") == "pmix");
   CHECK(mpi_type_of("MPI plugin types are...\n\tcray_shasta\n\tpmi2\n\tnone") == "pmi2");
   CHECK(mpi_type_of("\tpmix_v4\n\tnone\n") == "none");
   CHECK(mpi_type_of("") == "none");
 }
 
-TEST_CASE("of a job with spares only the chosen nodes are used") {
+TEST_CASE("in a job with spares only the chosen nodes are used") {
   LaunchRequest request = request_for(3, 4);
   const Words all = srun_command(request, "none").argv;
   CHECK(std::none_of(all.begin(), all.end(), [](const std::string& word) {
@@ -268,7 +268,7 @@ TEST_CASE("of a job with spares only the chosen nodes are used") {
   CHECK(has_run_of(srun_command(request, "none").argv, {"--nodelist=n[0,2-3]", "--overlap"}));
 }
 
-TEST_CASE("the step that measures nodes takes one task on each and no resource from the ranks") {
+TEST_CASE("the step that measures nodes takes one task on each and no resources from the ranks") {
   const Words argv = check_command({"n0", "n1"}, GpuUse::none, {"/opt/dtsubmit", "measure"});
   CHECK(argv.front() == "srun");
   for (const char* word : {"--overlap",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times in front of lines: whatever pieces the lines come in, and whoever holds the pipe.
+// Timestamps before lines, however the lines are split, and whichever process holds the pipe.
 #include "core/launch/program/log_pump.hpp"
 
 #include "core/base/files/files.hpp"
@@ -48,7 +48,7 @@ struct Pumped {
 
   [[nodiscard]] std::string text() const { return read_file(path).value_or(""); }
 
-  // Without the times.
+  // The log without timestamps.
   [[nodiscard]] std::string plain() const { return std::regex_replace(text(), k_time, ""); }
 };
 
@@ -68,7 +68,7 @@ TEST_CASE("a line's time is RFC 3339 in UTC with milliseconds") {
           row.text);
 }
 
-TEST_CASE("each line gets the time at which its first piece came, and only that") {
+TEST_CASE("each line gets the time at which its first piece arrived, and only that") {
   const struct {
     std::vector<const char*> pieces;
     const char* text;
@@ -91,7 +91,7 @@ TEST_CASE("each line gets the time at which its first piece came, and only that"
   }
 }
 
-TEST_CASE("bytes come out as they went in, but for the times") {
+TEST_CASE("bytes are unchanged except for the timestamps") {
   Pumped log;
   std::string all;
   for (unsigned i = 0; i < 20000; ++i)
@@ -104,7 +104,7 @@ TEST_CASE("bytes come out as they went in, but for the times") {
   CHECK(std::regex_search(log.text(), std::regex(R"(Z the last line is not ended$)")));
 }
 
-TEST_CASE("a piece of a line is in the log before the line ends") {
+TEST_CASE("a partial line is in the log before the line ends") {
   const Pumped log;
   log.write("Epoch 1: 50%");
   for (const auto until = std::chrono::steady_clock::now() + 10s;
@@ -113,7 +113,7 @@ TEST_CASE("a piece of a line is in the log before the line ends") {
   CHECK(log.plain() == "Epoch 1: 50%");
 }
 
-TEST_CASE("a pipe that somebody else keeps open holds up no end") {
+TEST_CASE("a pipe that another process keeps open does not delay the end") {
   Pumped log;
   const UniqueFd other(::fcntl(log.end.get(), F_DUPFD_CLOEXEC, 0));
   log.write("all that it said\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes of an allocation with spares are used, and what a node's report makes of it.
+// Which nodes of an allocation with spares are used, and how a node's report is judged.
 #include "core/launch/health/node_choice.hpp"
 
 #include "core/base/text/text.hpp"
@@ -14,7 +14,7 @@ using namespace dts;
 using namespace dts::launch;
 using namespace std::chrono_literals;
 
-// "n0", "n1 lost", "n2 away", "n3 suspect", "n4 quarantined", "n5 warned", words after a comma.
+// "n0", "n1 lost", "n2 away", "n3 suspect", "n4 quarantined", "n5 warned", separated by commas.
 std::vector<NodeStanding> standings(const std::string& text) {
   std::vector<NodeStanding> all;
   for (const std::string& item : split(text, ',')) {
@@ -76,7 +76,7 @@ TEST_CASE("the best nodes are used, in the allocation's order; among equals the 
   }
 }
 
-TEST_CASE("what a report says of its node, and of its clock") {
+TEST_CASE("what a report says about its node and its clock") {
   const auto at = [](std::int64_t milliseconds) {
     return std::chrono::system_clock::time_point(std::chrono::milliseconds(milliseconds));
   };
@@ -110,7 +110,7 @@ TEST_CASE("what a report says of its node, and of its clock") {
   }
 }
 
-TEST_CASE("a report arrives as it was sent, and nothing else does") {
+TEST_CASE("a report arrives as sent, and nothing else is accepted") {
   const NodeReport one = report(1'700'000'000'123);
   const auto back = parse_node_report(to_text(one));
   REQUIRE(back);

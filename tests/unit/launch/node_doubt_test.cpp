@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that cannot run a rank: what they say of themselves, and what is made of it.
+// Nodes that cannot run a rank: what they report, and what follows from it.
 #include "core/launch/health/node_doubt.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ const run::Outcome k_failed{run::Cause::launch_failed, 1, "the ranks were told t
 
 }  // namespace
 
-TEST_CASE("each node's line is read, in the nodes' order, and others are passed over") {
+TEST_CASE("each node's line is read, in the order of nodes, and other lines are ignored") {
   const auto unable = parse_unable(
       "n2 cannot read /runs/a/channel.json\nsrun: a word\nn1 cannot run /opt/dtsubmit\n\nn9 x\n",
       k_nodes);
@@ -25,7 +25,7 @@ TEST_CASE("each node's line is read, in the nodes' order, and others are passed 
   CHECK(parse_unable("", k_nodes).empty());
 }
 
-TEST_CASE("the nodes that cannot are named and left out") {
+TEST_CASE("nodes that cannot run a rank are named and omitted") {
   const run::Outcome outcome =
       without_unable(k_failed, {{"n1", "cannot run d"}, {"n2", "cannot read r"}}, 3);
   CHECK(outcome.node == "n1");
@@ -35,7 +35,7 @@ TEST_CASE("the nodes that cannot are named and left out") {
         "were told to end");
 }
 
-TEST_CASE("what is so on every node is no node's fault, and where all can nothing changes") {
+TEST_CASE("a problem on every node is no node's fault, and without problems nothing changes") {
   const run::Outcome everywhere = without_unable(k_failed, {{"n0", "x"}, {"n1", "x"}}, 2);
   CHECK(everywhere.node.empty());
   CHECK(everywhere.unfit.empty());

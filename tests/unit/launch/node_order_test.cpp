@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes to the hosts of an ssh launch: the ssh command, and the order on its standard input.
+// What is sent to the hosts of an ssh launch: the ssh command, and the order on its standard input.
 #include "core/launch/launcher/node_order.hpp"
 
 #include "core/launch/launcher/ssh_launcher.hpp"
@@ -28,7 +28,7 @@ NodeOrder an_order() {
 
 }  // namespace
 
-TEST_CASE("an order arrives as it was sent, and not before it is whole") {
+TEST_CASE("an order arrives as sent, and not before it is complete") {
   const NodeOrder sent = an_order();
   const std::string bytes = to_bytes(sent);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
@@ -52,7 +52,7 @@ TEST_CASE("an order arrives as it was sent, and not before it is whole") {
   CHECK(order.command == sent.command);
 }
 
-TEST_CASE("what is no order is refused, and says who should have sent it") {
+TEST_CASE("an invalid order is refused, and the error says who should have sent it") {
   const auto bytes = [](std::initializer_list<const char*> texts) {
     std::string all;
     for (const char* text : texts) all += std::string(text) + '\0';
@@ -77,7 +77,7 @@ TEST_CASE("what is no order is refused, and says who should have sent it") {
   }
 }
 
-TEST_CASE("ranks are shared out in the order of the hosts") {
+TEST_CASE("ranks are distributed in the order of the hosts") {
   plan::Plan plan;
   plan.hosts = {{"n1", 2}, {"n2", 1}, {"m", 3}};
   plan.world_size = 6;
@@ -94,13 +94,13 @@ TEST_CASE("ranks are shared out in the order of the hosts") {
   }
 }
 
-TEST_CASE("ssh asks nobody, forwards nothing, and the remote shell gets one safe line") {
+TEST_CASE("ssh never prompts, forwards nothing, and the remote shell gets one safe line") {
   const Words argv = ssh_command(
       {"ssh", "-F", "my config", "-o", "ConnectTimeout=3"}, "n1", {"/my programs/it's", "node"});
   CHECK(Words(argv.begin(), argv.begin() + 5) ==
         Words{"ssh", "-F", "my config", "-o", "ConnectTimeout=3"});
   for (const char* option : {"BatchMode=yes",
-                             "ConnectTimeout=10",  // after the user's, which counts
+                             "ConnectTimeout=10",  // after the user's, which takes precedence
                              "ControlMaster=no",
                              "ClearAllForwardings=yes"})
     CHECK_MESSAGE(std::find(argv.begin() + 5, argv.end(), option) != argv.end(),
@@ -109,7 +109,7 @@ TEST_CASE("ssh asks nobody, forwards nothing, and the remote shell gets one safe
         Words{"--", "n1", R"(exec '/my programs/it'\''s' node)"});
 }
 
-TEST_CASE("a machine keeps what is its own, everything else travels") {
+TEST_CASE("a machine keeps its own variables, all others are sent") {
   for (const char* name :
        {"HOSTNAME", "SSH_CONNECTION", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DISPLAY", "HOME", "_"})
     CHECK_MESSAGE(stays_with_machine(name), std::string(name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a look at a node's port tells: a daemon that answers, one that sleeps, none, no host.
+// What a probe of a node's port shows: a daemon that answers, one that sleeps, none, no host.
 #include "core/launch/health/node_probe.hpp"
 
 #include "core/base/net/net.hpp"
@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds k_limit{500};
 
-// Accepts one connection, reads to its end and closes it, as any server does with such a guest.
+// Accepts one connection, reads to its end and closes it, as any server does with such a client.
 class Daemon {
  public:
   Daemon()
@@ -44,12 +44,12 @@ class Daemon {
 
 }  // namespace
 
-TEST_CASE("each node is seen as it is, all in one look, in their order") {
+TEST_CASE("each node is seen as it is, all in one probe, in order") {
   const Daemon daemon;
   const UniqueFd asleep = listen_on(0).value();
   const UniqueFd gone = listen_on(0).value();
   const unsigned free_port = local_port(gone.get());
-  ::shutdown(gone.get(), SHUT_RDWR);  // bound, so that nobody else gets it, but not listening
+  ::shutdown(gone.get(), SHUT_RDWR);  // bound, so that no other process gets it, but not listening
   const auto sights = probe_nodes({{"mute", "127.0.0.1", local_port(asleep.get())},
                                    {"answers", "127.0.0.1", daemon.port()},
                                    {"refused", "127.0.0.1", free_port},
@@ -68,9 +68,8 @@ TEST_CASE("each node is seen as it is, all in one look, in their order") {
   CHECK(sights[5].detail.find("cannot resolve `nowhere.invalid`") == 0);
 }
 
-TEST_CASE("a host whose kernel does not answer is not reached, after the limit and no later") {
-  // A full queue of connections: the kernel drops further ones, as the network does for a dead
-  // host.
+TEST_CASE("a host whose kernel does not answer counts as unreachable after exactly the limit") {
+  // A full accept queue: the kernel drops further connections, as the network does for a dead host.
   UniqueFd full(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_storage any{};
   any.ss_family = AF_INET;
@@ -90,6 +89,6 @@ TEST_CASE("a host whose kernel does not answer is not reached, after the limit a
   CHECK(sights[0].detail == "127.0.0.1 port " + std::to_string(port) + ": no answer");
 }
 
-TEST_CASE("nobody to look at") {
+TEST_CASE("no nodes to probe") {
   CHECK(probe_nodes({}, k_limit).empty());
 }

@@ -8,7 +8,7 @@
 
 using namespace dts::launch;
 
-TEST_CASE("the counter of each version of cgroups is found") {
+TEST_CASE("the counter of each cgroup version is found") {
   struct Case {
     const char* proc_self_cgroup;
     const char* file;
@@ -40,7 +40,7 @@ TEST_CASE("the count is read from memory.events, memory.oom_control and /proc/vm
   CHECK_FALSE(oom_kills_in(""));
 }
 
-TEST_CASE("a process that ended by itself was not killed for want of memory") {
+TEST_CASE("a process that ended by itself was not killed by the OOM killer") {
   const OomCounter counter;
   for (const int code : {0, 1, 85, 128 + SIGTERM, 128 + SIGKILL})
     CHECK_FALSE(counter.explains(code));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program will load, without starting it.
+// What a program will load, determined without starting it.
 #include "core/launch/binding/openmp_runtime.hpp"
 
 #include "core/base/files/files.hpp"
@@ -25,7 +25,7 @@ ProgramFile look(const std::string& file) {
   });
 }
 
-// A program of one segment, whose loader's path is far behind, where patchelf(1) puts it.
+// A program with one segment whose loader path is far into the file, where patchelf(1) puts it.
 struct Made {
   Elf64_Ehdr header{};
   Elf64_Phdr segment{};
@@ -60,7 +60,7 @@ FileKind kind_after(const Change& change) {
 
 }  // namespace
 
-TEST_CASE("the loader of a program is found, wherever in the file its name is") {
+TEST_CASE("the loader of a program is found, wherever its name is in the file") {
   const ProgramFile found = look(Made().file());
   CHECK(found.kind == FileKind::dynamic);
   CHECK(found.loader == "/lib64/ld-linux-x86-64.so.2");
@@ -69,7 +69,7 @@ TEST_CASE("the loader of a program is found, wherever in the file its name is") 
   CHECK(exists(look(*self).loader));
 }
 
-TEST_CASE("what is no program with a loader is told by its kind") {
+TEST_CASE("a file that is not a program with a loader is classified by kind") {
   CHECK(look("#!/bin/sh\n").kind == FileKind::script);
   CHECK(look("#!").kind == FileKind::script);
   for (const char* text : {"",
@@ -102,13 +102,13 @@ TEST_CASE("what is no program with a loader is told by its kind") {
   }
 }
 
-TEST_CASE("a program that is cut off anywhere is none") {
+TEST_CASE("a program truncated anywhere is not one") {
   const std::string whole = Made().file();
   for (std::size_t size = 0; size < whole.size(); ++size)
     CHECK(look(whole.substr(0, size)).kind == FileKind::unfamiliar);
 }
 
-TEST_CASE("runtimes are known by the names of their files") {
+TEST_CASE("runtimes are recognised by file name") {
   struct {
     const char* text;
     Words found;
@@ -133,7 +133,7 @@ TEST_CASE("runtimes are known by the names of their files") {
   }
 }
 
-TEST_CASE("a program is asked of its loader and never started") {
+TEST_CASE("a program's loader is queried, the program is never started") {
   const tests::TemporaryFolder folder;
   const std::string script = folder.file("script"), broken = folder.file("broken");
   REQUIRE(write_file(script, "#!/bin/sh\ntouch " + folder.file("ran") + "\n", 0700));
@@ -176,7 +176,7 @@ TEST_CASE("a loader that does not answer is not waited for") {
   CHECK(found.why_none.find("timed out") != std::string::npos);
 }
 
-TEST_CASE("a rank says by which variables threads are bound, and leaves them to who has said so") {
+TEST_CASE("a rank names the variables that bind threads, and respects those already set") {
   Go order;
   order.binding.cpus = {0, 1};
   const auto says = [](const RankBinding& binding) {

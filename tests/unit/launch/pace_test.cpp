@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's process makes of what its program tells of steps and saves.
+// What a rank's process derives from its program's reports of steps and saves.
 #include "core/launch/wire/pace.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ using Time = PaceWatch::Time;
 
 namespace {
 
-// A program whose step ends every `each`, looked at every second; `work` is what a step took.
+// A program whose step ends every `each`, checked every second; `work` is the time a step took.
 class Looks {
  public:
   explicit Looks(std::chrono::seconds each = 1s) : each_(each) {}
@@ -52,14 +52,14 @@ TEST_CASE("a median is one of the values: the larger of two in the middle") {
   CHECK(median({4, 1, 3, 2}) == 3);
 }
 
-TEST_CASE("a program that tells nothing has no pace") {
+TEST_CASE("a program that reports nothing has no pace") {
   Looks looks;
   looks.steps(100, 0);
   CHECK(looks.watch.pace() == Pace{});
   CHECK_FALSE(looks.watch.take_news());
 }
 
-TEST_CASE("the work is known after 20 steps, or after five and half a minute") {
+TEST_CASE("the work is known after 20 steps, or after five steps and half a minute") {
   struct Row {
     std::chrono::seconds each;
     unsigned before;  // steps after which it is not yet known
@@ -89,13 +89,13 @@ TEST_CASE("slow moments do not change it, and only the last 20 steps count") {
   CHECK(looks.watch.pace().work == 100);
 }
 
-TEST_CASE("a step that lasts is one step, however often it is looked at") {
+TEST_CASE("a long step is one step, however often it is checked") {
   Looks looks(60s);
   looks.steps(4, 59'000);
   CHECK(looks.watch.pace().work == 0);
 }
 
-TEST_CASE("saves: the first is news, and the median of five is told") {
+TEST_CASE("saves: the first is news, and the median of five is reported") {
   Looks looks;
   CHECK(looks.watch.pace().save == 0);
   looks.save(3000);
@@ -110,7 +110,7 @@ TEST_CASE("saves: the first is news, and the median of five is told") {
   CHECK(looks.watch.pace().save == 8000);
 }
 
-TEST_CASE("input is never more than the work that it is part of") {
+TEST_CASE("input is never more than the work that includes it") {
   Looks looks;
   looks.steps(20, 100, 5000);
   CHECK(looks.watch.pace().input == 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent of a part and its programs are told: their share of the nodes, and the others.
+// What the agent of a part and its programs learn: their share of the nodes, and the others.
 #include "core/launch/agent/part_variables.hpp"
 
 #include "core/launch/agent/component.hpp"
@@ -28,7 +28,7 @@ plan::Plan plan_of(unsigned nodes, unsigned tasks, unsigned gpus) {
 
 }  // namespace
 
-TEST_CASE("a part's agent sees a job of its own nodes") {
+TEST_CASE("a part's agent sees a job with its own nodes only") {
   const plan::Plan plan = plan_of(2, 3, 4);
   auto variables = as_map(variables_of_share({"n1", "n3"}, plan, "a100"));
   CHECK(variables["SLURM_TASKS_PER_NODE"] == "3(x2)");
@@ -47,7 +47,7 @@ TEST_CASE("a part's agent sees a job of its own nodes") {
   CHECK(alone.at("SLURM_GPUS_PER_NODE").empty());
 }
 
-TEST_CASE("a component of a heterogeneous job sees a job of its own") {
+TEST_CASE("a component of a heterogeneous job looks like a separate job") {
   using Entries = std::vector<std::string>;
   const Entries batch{"PATH=/bin",
                       "CUDA_VISIBLE_DEVICES=0,1",
@@ -72,7 +72,7 @@ TEST_CASE("a component of a heterogeneous job sees a job of its own") {
                                                       "SLURM_MEM_PER_NODE=100"});
   CHECK(environment_of_component(batch, 1) ==
         Entries{"PATH=/bin", "SLURM_JOB_ID=7", "ODD_HET_GROUP_x=1", "SLURM_JOB_NODELIST=n[1-2]"});
-  // A user's own choice, where Slurm makes none.
+  // The user's own choice, which Slurm does not set.
   CHECK(environment_of_component({"CUDA_VISIBLE_DEVICES=3"}, 1) ==
         Entries{"CUDA_VISIBLE_DEVICES=3"});
 }
@@ -92,7 +92,7 @@ TEST_CASE("steps know each other's folders, roles each other's nodes, addresses 
   CHECK(part_variables("/r", true, places, {})[3].second == "n0");
 }
 
-TEST_CASE("each role has a port of its own") {
+TEST_CASE("each role has its own port") {
   std::vector<PartPlace> places;
   for (int i = 0; i < 20; ++i) places.push_back({"role-" + std::to_string(i), "/r", {"n0"}, 0});
   choose_ports("/r", 1, places);

@@ -125,7 +125,7 @@ TEST_CASE("each limit of a node, from both sides") {
   }
 }
 
-TEST_CASE("a clock is worth a warning beyond what the round trip leaves in doubt, and no more") {
+TEST_CASE("a clock offset is worth a warning only beyond the round trip's uncertainty") {
   const struct {
     int ahead, doubt;
     const char* words;
@@ -148,7 +148,7 @@ TEST_CASE("a clock is worth a warning beyond what the round trip leaves in doubt
   }
 }
 
-TEST_CASE("a node's facts arrive as they were sent, and nothing else does") {
+TEST_CASE("a node's facts arrive as sent, and nothing else is accepted") {
   NodeFacts facts = sound();
   facts.write_errno = EROFS;
   facts.shm_errno = ENOSPC;
@@ -192,7 +192,7 @@ TEST_CASE("this machine is measured, and nothing is left behind") {
   CHECK(measure_node(folder.path + "/absent", GpuUse::none).write_errno == ENOENT);
 }
 
-TEST_CASE("NVML's GPUs: those of others are left out, what is wrong with ours is taken down") {
+TEST_CASE("NVML's GPUs: those of others are omitted, problems of ours are recorded") {
   const auto gpus = ask_nvml(NVML_FIXTURE);
   REQUIRE_MESSAGE(gpus, gpus.error().message);
   REQUIRE(gpus->size() == 3);
@@ -214,7 +214,7 @@ TEST_CASE("NVML's GPUs: those of others are left out, what is wrong with ours is
   CHECK(verdict(judge(facts, two_gpus())) == "unfit+unfit+unfit+warning+warning+warning");
 }
 
-TEST_CASE("without NVML it is said why") {
+TEST_CASE("without NVML the report says why") {
   ::setenv("NVML_FIXTURE_NO_DRIVER", "1", 1);
   const auto asleep = ask_nvml(NVML_FIXTURE);
   ::unsetenv("NVML_FIXTURE_NO_DRIVER");

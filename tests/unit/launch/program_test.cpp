@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank's program: its log, its environment, its end, and that nothing of it survives. Each test
-// runs in a child that is a subreaper, as `dtsubmit rank` is.
+// A rank's program: its log, its environment, its end, and that no process of it survives. Each
+// test runs in a child that is a subreaper, like `dtsubmit rank`.
 #include "core/launch/program/program.hpp"
 
 #include "core/base/text/text.hpp"
@@ -48,7 +48,7 @@ struct Rank {
     return -1;
   }
 
-  // Waits until the log has a whole first line, and gives it.
+  // Waits until the log has a complete first line, and returns it.
   std::string first_line() {
     for (const auto until = std::chrono::steady_clock::now() + 10s;
          std::chrono::steady_clock::now() < until;) {
@@ -94,7 +94,7 @@ TEST_CASE("both streams are appended to the log, which only the owner can read")
         }) == 0);
 }
 
-TEST_CASE("the words of the command and the variables arrive unchanged") {
+TEST_CASE("the arguments of the command and the variables arrive unchanged") {
   CHECK(as_rank([](Rank& rank) {
           if (!rank.start({"/bin/sh",
                            "-c",
@@ -130,7 +130,7 @@ TEST_CASE("a program that cannot be started is an error now, not an exit code la
 
 TEST_CASE("the stop signal reaches the program, not its workers") {
   CHECK(as_rank([](Rank& rank) {
-          // The worker would write if the signal reached it too. It says ready after both traps.
+          // The worker would write if the signal reached it too. It reports ready after both traps.
           if (!rank.shell("trap 'echo saved; exit 85' TERM; (trap 'echo worker; exit' TERM; "
                           "echo ready; while :; do sleep 0.05; done) & wait"))
             return 1;
@@ -141,12 +141,12 @@ TEST_CASE("the stop signal reaches the program, not its workers") {
         }) == 0);
 }
 
-// Programs that run another without `exec`. The inner one says ready once its trap is set.
+// Programs that run another without `exec`. The inner one reports ready once its trap is set.
 const std::string k_inner =
     "sh -c 'trap \"sleep 0.2; echo saved; exit 85\" TERM; echo ready; "
     "while :; do sleep 0.05; done'";
 
-TEST_CASE("a shell without exec is passed over: the program that handles the signal gets it") {
+TEST_CASE("a shell without exec is skipped: the program that handles the signal gets it") {
   for (const std::string& script :
        {k_inner + "; exit $?",
         k_inner + " | cat; exit 85",
@@ -164,7 +164,7 @@ TEST_CASE("a shell without exec is passed over: the program that handles the sig
   }
 }
 
-TEST_CASE("a shell that the scheduler's own signal killed does not take its program with it") {
+TEST_CASE("a shell killed by the scheduler's own signal does not take its program with it") {
   CHECK(as_rank([](Rank& rank) {
           if (!rank.start({"/bin/bash", "-c", k_inner + "; exit $?"})) return 1;
           if (rank.first_line() != "ready") return 2;
@@ -176,7 +176,7 @@ TEST_CASE("a shell that the scheduler's own signal killed does not take its prog
         }) == 0);
 }
 
-TEST_CASE("a shell that dies of a signal nobody asked for ends the program") {
+TEST_CASE("a shell that dies from an unrequested signal ends the program") {
   CHECK(as_rank([](Rank& rank) {
           if (!rank.start({"/bin/bash", "-c", k_inner + "; exit $?"})) return 1;
           if (rank.first_line() != "ready") return 2;
@@ -246,14 +246,14 @@ TEST_CASE("a program dies with the rank process that started it") {
   CHECK(gone);
 }
 
-TEST_CASE("a signal or a kill without a program is nothing") {
+TEST_CASE("a signal or a kill without a program has no effect") {
   Program program;
   program.signal(SIGTERM);
   program.kill();
   CHECK_FALSE(program.running());
 }
 
-TEST_CASE("with timestamps both streams stay in one order, and the log is whole at the end") {
+TEST_CASE("with timestamps both streams keep one order, and the log is complete at the end") {
   CHECK(as_rank([](Rank& rank) {
           rank.timestamps = true;
           if (!rank.shell("for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 7"))

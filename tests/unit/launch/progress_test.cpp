@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a program is called hung: by its beats, by its log, or never.
+// When a program counts as hung: by its beats, by its log, or never.
 #include "core/launch/rank/progress.hpp"
 
 #include <doctest/doctest.h>
@@ -10,26 +10,26 @@ using Time = ProgressWatch::Time;
 
 namespace {
 
-// Looked at every second with nothing new, as a rank does.
+// Checked every second without news, as a rank does.
 void idle(ProgressWatch& watch, std::uint64_t step, std::uint64_t log, Time from, Time to) {
   for (Time now = from; now <= to; now += 1s) watch.see(step, log, now);
 }
 
 }  // namespace
 
-TEST_CASE("with a limit of its own: no beat for so long, from the start on") {
+TEST_CASE("with a limit of its own: no beat for that long, from the start on") {
   ProgressWatch watch(10s, Time());
   CHECK_FALSE(watch.hung(Time(9s)));
   CHECK(watch.hung(Time(10s)) == 10s);
   watch.see(1, 0, Time(10s));
   CHECK_FALSE(watch.hung(Time(19s)));
-  idle(watch, 1, 500, Time(11s), Time(19s));  // it writes, but does not get on
+  idle(watch, 1, 500, Time(11s), Time(19s));  // it writes, but makes no progress
   CHECK(watch.hung(Time(20s)) == 10s);
   watch.see(2, 500, Time(21s));
   CHECK_FALSE(watch.hung(Time(30s)));
 }
 
-TEST_CASE("without beats a log that grows is progress") {
+TEST_CASE("without beats, a growing log is progress") {
   ProgressWatch watch(10s, Time());
   watch.see(0, 100, Time(9s));
   CHECK_FALSE(watch.hung(Time(18s)));
@@ -44,10 +44,11 @@ TEST_CASE("without a limit: never for a program that does not beat") {
   watch.see(1, 10, Time(10h));
   watch.see(2, 10, Time(10h + 1s));
   idle(watch, 2, 10, Time(10h + 2s), Time(20h));
-  CHECK_FALSE(watch.hung(Time(20h)));  // two beats say nothing of its pauses
+  CHECK_FALSE(watch.hung(Time(20h)));  // two beats say nothing about its pauses
 }
 
-TEST_CASE("without a limit: ten times its longest pause, the first beat's wait not counted") {
+TEST_CASE(
+    "without a limit: ten times its longest pause, not counting the wait for the first beat") {
   ProgressWatch watch(std::nullopt, Time());
   idle(watch, 0, 0, Time(1s), Time(1h - 1s));
   watch.see(1, 0, Time(1h));  // compiled for an hour
@@ -69,7 +70,7 @@ TEST_CASE("without a limit: five minutes at least") {
   CHECK(watch.hung(Time(5min + 50ms)));
 }
 
-TEST_CASE("time in which nobody looked does not count: the job was suspended") {
+TEST_CASE("time without checks does not count: the job was suspended") {
   ProgressWatch watch(60s, Time());
   idle(watch, 0, 0, Time(1s), Time(50s));
   idle(watch, 0, 0, Time(50s + 24h), Time(59s + 24h));
@@ -77,7 +78,7 @@ TEST_CASE("time in which nobody looked does not count: the job was suspended") {
   CHECK(watch.hung(Time(60s + 24h)));
 }
 
-TEST_CASE("a number that falls is progress too: a program may begin anew") {
+TEST_CASE("a number that falls is also progress: a program may start anew") {
   ProgressWatch watch(10s, Time());
   watch.see(100, 0, Time(1s));
   watch.see(3, 0, Time(9s));

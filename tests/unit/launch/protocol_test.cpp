@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control channel's messages: each arrives as it was sent, and nothing else is accepted.
+// The control channel's messages: each arrives as sent, and nothing else is accepted.
 #include "core/launch/wire/protocol.hpp"
 
 #include <doctest/doctest.h>
@@ -106,7 +106,7 @@ bool is_optional(const std::string& field) {
          field == "container";
 }
 
-// Leaves out each field of `line` in turn, and puts a value of a wrong type into it.
+// Omits each field of `line` in turn, and gives it a value of the wrong type.
 template <class Parse>
 void check_every_field_is_needed(const std::string& line, const Parse& parse) {
   const json whole = json::parse(line);
@@ -136,7 +136,7 @@ void check_every_field_is_needed(const std::string& line, const Parse& parse) {
 
 }  // namespace
 
-TEST_CASE("every message of a rank arrives as it was sent, on one line") {
+TEST_CASE("every message of a rank arrives as sent, on one line") {
   for (const FromRank& message : k_from_rank) {
     const std::string line = to_line(message);
     CHECK(line.find('\n') == std::string::npos);
@@ -147,7 +147,7 @@ TEST_CASE("every message of a rank arrives as it was sent, on one line") {
   }
 }
 
-TEST_CASE("every message of the agent arrives as it was sent, on one line") {
+TEST_CASE("every message of the agent arrives as sent, on one line") {
   for (const ToRank& message : k_to_rank) {
     const std::string line = to_line(message);
     CHECK(line.find('\n') == std::string::npos);
@@ -178,7 +178,7 @@ TEST_CASE("a hello carries everything the placement needs") {
   CHECK(hello.worker_port == 29501);
 }
 
-TEST_CASE("the longest hello of a real rank fits into what a stranger may send") {
+TEST_CASE("the longest hello of a real rank fits the limit for strangers") {
   Hello hello = a_hello();
   hello.token = std::string(32, 'f');
   hello.rank = {4294967295, 4294967295, 4294967295, std::string(255, 'n'), {}};
@@ -194,7 +194,7 @@ TEST_CASE("the longest hello of a real rank fits into what a stranger may send")
   CHECK_FALSE(parse_from_rank(to_line(FromRank(hello))));
 }
 
-TEST_CASE("a route arrives whole, and each of its fields is needed") {
+TEST_CASE("a route arrives complete, and each of its fields is required") {
   const std::string line = to_line(FromRank(Reached{{{"n0", "10.0.0.2", "eth0"}}}));
   const auto back = parse_from_rank(line);
   REQUIRE(back);
@@ -220,7 +220,7 @@ TEST_CASE("the environment of a go keeps its order and any characters") {
   CHECK(go.strict_binding);
 }
 
-TEST_CASE("each field is needed, and of its type") {
+TEST_CASE("each field is required, with the right type") {
   for (const FromRank& message : k_from_rank)
     check_every_field_is_needed(to_line(message), parse_from_rank);
   for (const ToRank& message : k_to_rank)
@@ -253,7 +253,7 @@ TEST_CASE("a number that does not fit is refused, not wrapped around") {
   CHECK_FALSE(parse_to_rank(nowhere));
 }
 
-TEST_CASE("what is no message is refused with a word of why") {
+TEST_CASE("an invalid message is refused with a reason") {
   for (const char* line : {"",
                            " ",
                            "{",
@@ -315,7 +315,7 @@ TEST_CASE("bytes that are not UTF-8 in a message do not throw") {
   CHECK(std::get<Failed>(*back).message.find("cannot start") == 0);
 }
 
-TEST_CASE("the channel file is read back, and each of its fields is needed") {
+TEST_CASE("the channel file is read back, and each of its fields is required") {
   const std::string text = to_text({"0123", "n1", {"10.0.0.1", "n1.cluster"}, 41234});
   const auto channel = parse_channel_file(text);
   REQUIRE(channel);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launchers that the program starts itself: which processes are there twice, and which are not.
+// Launchers that the program starts itself: which processes are duplicated, and which are not.
 #include "core/launch/attempt/watch/second_launcher.hpp"
 
 #include "tests/unit/launch/job_story.hpp"
@@ -17,7 +17,7 @@ LaunchedProcess process(unsigned rank, unsigned world, std::string master, std::
   return {rank, world, std::move(master), std::move(program)};
 }
 
-// A torchrun with `count` processes from `first` on.
+// A torchrun with `count` processes, starting at rank `first`.
 Launched torchrun(unsigned first,
                   unsigned count,
                   unsigned world,
@@ -55,21 +55,21 @@ bool twice(const Launched& first,
 
 }  // namespace
 
-TEST_CASE("two torchruns that do not know of each other start the same ranks") {
+TEST_CASE("two torchruns that do not know each other start the same ranks") {
   CHECK(twice(torchrun(0, 8, 8, "n0:4001"), torchrun(0, 8, 8, "n0:4002")));
   CHECK(twice(
       torchrun(0, 8, 8, "127.0.0.1:29500"), torchrun(0, 8, 8, "127.0.0.1:29500"), "n0", "n1"));
   CHECK(twice(torchrun(0, 1, 1, "n0:4001"), torchrun(0, 1, 1, "n0:4002")));
 }
 
-TEST_CASE("torchruns that know of each other start each rank once") {
+TEST_CASE("torchruns that know each other start each rank once") {
   CHECK_FALSE(twice(torchrun(0, 8, 16, "n0:4001"), torchrun(8, 8, 16, "n0:4001"), "n0", "n1"));
   CHECK_FALSE(twice(torchrun(0, 1, 2, "n0:4001"), torchrun(1, 1, 2, "n0:4001")));
 }
 
-TEST_CASE("launchers of trainings that are apart from each other are no fault") {
+TEST_CASE("launchers of independent trainings are no fault") {
   CHECK_FALSE(twice(torchrun(0, 2, 2, "n0:4001", "lr=1"), torchrun(0, 2, 2, "n0:4002", "lr=2")));
-  // But not where they are to meet.
+  // Unless they share a meeting place.
   CHECK(twice(torchrun(0, 2, 2, "n0:4001", "lr=1"), torchrun(0, 2, 2, "n0:4001", "lr=2")));
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("a tool that each rank starts with mpirun -n 1 is no fault") {
   CHECK(twice(many, many));
 }
 
-TEST_CASE("what is there twice is told in full") {
+TEST_CASE("a duplicate is described in full") {
   SecondLaunchers launchers;
   for (unsigned rank = 0; rank < 16; ++rank)
     launchers.see(rank, rank < 8 ? "n0" : "n1", torchrun(0, 8, 8, "127.0.0.1:29500"));
@@ -109,7 +109,7 @@ TEST_CASE("what is there twice is told in full") {
         "a program that spawns runs below each of ranks 0,1 on n0, each time with rank 1 of 2");
 }
 
-TEST_CASE("what is seen last counts, and what is forgotten does not") {
+TEST_CASE("the latest report counts, and forgotten ones do not") {
   SecondLaunchers launchers = below_two(torchrun(0, 2, 4, "n0:1"), torchrun(0, 2, 4, "n0:1"));
   launchers.see(1, "n0", torchrun(2, 2, 4, "n0:1"));
   CHECK_FALSE(launchers.are_ranks_twice());
@@ -125,7 +125,7 @@ TEST_CASE("what is seen last counts, and what is forgotten does not") {
   CHECK(launchers.any_below(3));
 }
 
-TEST_CASE("a launcher that failed before it started anything, beside one that took its port") {
+TEST_CASE("a launcher that failed before starting anything, beside one that took its port") {
   const Launched none = torchrun(0, 0, 0, "");
   const Launched whole = torchrun(0, 2, 2, "127.0.0.1:29500");
   CHECK(below_two(whole, none).ranks_beside(1));
@@ -140,7 +140,8 @@ TEST_CASE("a launcher that failed before it started anything, beside one that to
   CHECK_FALSE(SecondLaunchers().ranks_beside(1));
 }
 
-TEST_CASE("a second launcher ends the attempt once it is sure, and says what to write") {
+TEST_CASE(
+    "a second launcher ends the attempt once it is certain, and the error says what to write") {
   JobStory job;
   job.running();
   for (const unsigned rank : {0U, 1U}) job.says(job.peer_of(rank), torchrun(0, 2, 2, "n0:1"));
@@ -159,7 +160,7 @@ TEST_CASE("a second launcher ends the attempt once it is sure, and says what to 
   CHECK_FALSE(alone.says_why("--nnodes"));
 }
 
-TEST_CASE("an elastic launcher may give its processes other ranks meanwhile") {
+TEST_CASE("an elastic launcher may give its processes different ranks later") {
   JobStory job(2, 1);
   job.running();
   job.says(job.peer_of(0), torchrun(0, 2, 4, "n0:1")).wait(5s);
@@ -170,7 +171,7 @@ TEST_CASE("an elastic launcher may give its processes other ranks meanwhile") {
   CHECK(job.outcome().cause == Cause::completed);
 }
 
-TEST_CASE("trainings that are over before it is sure are not called complete") {
+TEST_CASE("trainings that end before it is certain are not called complete") {
   JobStory job;
   job.running();
   for (const unsigned rank : {0U, 1U}) job.says(job.peer_of(rank), torchrun(0, 2, 2, "n0:1"));
@@ -178,7 +179,7 @@ TEST_CASE("trainings that are over before it is sure are not called complete") {
   check_ended(job, Cause::second_launcher, "ranks 0,1 of 2");
 }
 
-TEST_CASE("the launcher that finds its port taken is not the one to blame") {
+TEST_CASE("the launcher that finds its port taken is not to blame") {
   for (const bool before : {true, false}) {
     CAPTURE(before);
     JobStory job;
@@ -191,7 +192,7 @@ TEST_CASE("the launcher that finds its port taken is not the one to blame") {
   }
 }
 
-TEST_CASE("a stop that was asked for stands") {
+TEST_CASE("a requested stop stands") {
   JobStory job;
   job.running();
   for (const unsigned rank : {0U, 1U}) job.says(job.peer_of(rank), torchrun(0, 2, 2, "n0:1"));

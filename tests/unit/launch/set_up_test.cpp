@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's set-up: asked of the first rank of each node, waited for, and kept for its ranks.
+// A node's set-up: requested from the first rank of each node, awaited, and kept for its ranks.
 #include "core/launch/rank/rank_set_up.hpp"
 #include "tests/support/contains.hpp"
 #include "tests/unit/launch/job_story.hpp"
@@ -13,8 +13,7 @@ using Entries = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE(
-    "no program starts before the set-up of every node is done, and its ranks get the changes") {
+TEST_CASE("no program starts before every node's set-up is done, and its ranks get the changes") {
   JobStory job;
   job.set_up("true").all_hello().listening(20001).all_reached();
   CHECK(job.count<SetUp>() == 2);
@@ -29,7 +28,7 @@ TEST_CASE(
   CHECK(job.told<Go>(3)[0].set_up == EnvironmentChanges{{"A=1"}, {"B"}});
 }
 
-TEST_CASE("a set-up that fails on one node ends the attempt, and names it") {
+TEST_CASE("a set-up that fails on one node ends the attempt and names it") {
   JobStory job;
   job.set_up("false").all_hello().listening(20001).all_reached();
   job.says(JobStory::peer_of(0), SetUpEnded{});
@@ -64,7 +63,7 @@ TEST_CASE("a set-up may take an hour, staging as long as it makes progress") {
   CHECK(job.count<Kill>() == 4);
 }
 
-TEST_CASE("what was staged stays for a restart, and goes with a job that leaves its nodes") {
+TEST_CASE("staged files stay for a restart, and are removed when a job leaves its nodes") {
   for (const int code : {0, 1}) {
     JobStory job;
     job.stage("/data").all_hello().listening(20001).all_reached();
@@ -75,14 +74,14 @@ TEST_CASE("what was staged stays for a restart, and goes with a job that leaves 
   }
 }
 
-TEST_CASE("without a set-up nothing is asked") {
+TEST_CASE("without a set-up no rank is asked") {
   JobStory job;
   job.all_hello().listening(20001).all_reached();
   CHECK(job.count<SetUp>() == 0);
   CHECK(job.count<Go>() == 4);
 }
 
-TEST_CASE("the changes are what a program would see, without the shell's own") {
+TEST_CASE("the changes are those a program would see, without the shell's own") {
   const EnvironmentChanges changes =
       changes_of_environment({"A=1", "B=2", "C=3", "SHLVL=1", "_=x"},
                              {"A=1", "B=4=5", "D=", "SHLVL=2", "PWD=/x", "_=y", "dts_value=z", ""});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scontrol 22.05 prints of a job, in each of the states in which an agent asks.
+// What scontrol 22.05 prints about a job, in each state in which an agent asks.
 #include "core/launch/job/slurm_commands.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ std::string line_of(const std::string& state,
 
 }  // namespace
 
-TEST_CASE("each state in which an agent asks is told from the others by scontrol's words") {
+TEST_CASE("each state in which an agent asks is distinguished by scontrol's output") {
   struct Row {
     const char *what, *state, *reason;
     unsigned restarts;
@@ -67,12 +67,12 @@ TEST_CASE("each state in which an agent asks is told from the others by scontrol
   }
 }
 
-TEST_CASE("what describes no job is an error, not a job without a state") {
+TEST_CASE("text that describes no job is an error, not a job without a state") {
   for (const char* line : {"", "\n", "slurm_load_jobs error: Invalid job id specified", "JobId=x"})
     CHECK_FALSE(launch::parse_job_line(line, 0));
 }
 
-TEST_CASE("the configuration's lines are read by their names") {
+TEST_CASE("the lines of the configuration are read by name") {
   const auto config = launch::parse_config_lines(
       "Configuration data as of 2026-11-22T10:00:00\n"
       "BOOT_TIME               = 2026-11-22T09:00:00\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How early a job is asked to save before its time is over.
+// How early a job is asked to save before its time is up.
 #include "core/launch/attempt/watch/stop_margin.hpp"
 
 #include <doctest/doctest.h>

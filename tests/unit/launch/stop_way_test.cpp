@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a run is stopped, by what ledger, scheduler and lease say at that moment.
+// How a run is stopped, given the current ledger, scheduler and lease.
 #include "core/launch/job/stop_way.hpp"
 
 #include <doctest/doctest.h>
@@ -26,14 +26,14 @@ struct Moment {
   const char* what;
   std::vector<Event> events;
   JobState state;
-  std::uint32_t restarts;  // of the job; the lease says 0
+  std::uint32_t restarts;  // of the job; the lease has 0
   bool has_lease;
   StopWay way;
 };
 
 }  // namespace
 
-TEST_CASE("a job is stopped by a signal only while an agent of it takes wishes") {
+TEST_CASE("a job is stopped by a signal only while one of its agents accepts requests") {
   for (const Moment& moment : std::vector<Moment>{
            {"in the queue", {}, JobState::pending, 0, false, StopWay::cancel},
            {"its script begins", {}, JobState::running, 0, false, StopWay::wait},
@@ -95,7 +95,7 @@ TEST_CASE("a job is stopped by a signal only while an agent of it takes wishes")
   }
 }
 
-TEST_CASE("a lease of another job is no agent of this one") {
+TEST_CASE("another job's lease does not belong to an agent of this one") {
   sched::JobInfo successor;
   successor.id = JobId(8);
   successor.state = JobState::running;
@@ -103,7 +103,7 @@ TEST_CASE("a lease of another job is no agent of this one") {
         StopWay::wait);
 }
 
-TEST_CASE("a run without a scheduler is stopped while its agent lives") {
+TEST_CASE("a run without a scheduler is stopped while its agent is alive") {
   CHECK(launch::stop_way({k_began}, run::Holder::alive) == StopWay::signal);
   CHECK(launch::stop_way({k_began}, run::Holder::gone) == StopWay::nothing);
   CHECK(launch::stop_way({k_began, k_ended}, run::Holder::alive) == StopWay::wait);

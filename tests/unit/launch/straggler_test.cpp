@@ -37,7 +37,7 @@ Ranks named(const Paces& paces) {
 
 }  // namespace
 
-TEST_CASE("who is named, by the work of each rank") {
+TEST_CASE("which rank is named, by the work of each rank") {
   struct Row {
     const char* what;
     std::vector<std::uint64_t> works;
@@ -67,7 +67,7 @@ TEST_CASE("who is named, by the work of each rank") {
   }
 }
 
-TEST_CASE("it is said by how much, against the median of the others") {
+TEST_CASE("the message says by how much, against the median of the others") {
   Ranks recovered;
   const auto found = StragglerWatch().judge(working({200, 220, 240, 660}), recovered);
   REQUIRE(found.size() == 1);
@@ -76,7 +76,7 @@ TEST_CASE("it is said by how much, against the median of the others") {
   CHECK(found[0].factor() == doctest::Approx(3));
 }
 
-TEST_CASE("in what it is slow: its input, where that explains more than half") {
+TEST_CASE("the phase in which it is slow: input, if that explains more than half") {
   struct Row {
     std::uint64_t usual_input, own_input;
     SlowPhase phase;
@@ -97,7 +97,7 @@ TEST_CASE("in what it is slow: its input, where that explains more than half") {
   }
 }
 
-TEST_CASE("a slow save is told from three saves on, among those that tell one") {
+TEST_CASE("a slow save is reported after three saves, among ranks that report one") {
   Paces paces = working({200, 200, 200, 200});
   for (auto& [rank, pace] : paces) {
     pace.save = rank == 1 ? 9000 : 3000;
@@ -110,13 +110,13 @@ TEST_CASE("a slow save is told from three saves on, among those that tell one") 
   REQUIRE(found.size() == 1);
   CHECK(found[0].rank == 1);
   CHECK(found[0].phase == SlowPhase::save);
-  // Where one rank saves for all, it is no straggler.
+  // If one rank saves for all, it is no straggler.
   for (auto& [rank, pace] : paces)
     if (rank != 1) pace.save = 0;
   CHECK(named(paces).empty());
 }
 
-TEST_CASE("a rank is named when it becomes slow, and has recovered only well below") {
+TEST_CASE("a rank is named when it becomes slow, and has recovered only well below that") {
   StragglerWatch watch;
 
   struct Row {

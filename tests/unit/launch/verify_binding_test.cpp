@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person is told of the binding of a run whose agent is gone; that of a living one is asked
-// for in tests/integration/binding.py.
+// What a user sees of the binding of a run whose agent is gone; tests/integration/binding.py covers
+// a live agent.
 #include "core/launch/binding/verify_binding.hpp"
 
 #include "tests/support/temporary_folder.hpp"
@@ -14,7 +14,7 @@ using namespace dts::launch;
 
 }  // namespace
 
-TEST_CASE("without an attempt or a reading there is nothing to verify, and it is said why") {
+TEST_CASE("without an attempt or a reading there is nothing to verify, with the reason") {
   const tests::TemporaryFolder folder;
   const run::RunDirectory run{folder.path};
   const auto before = verify_binding(run);
@@ -28,7 +28,7 @@ TEST_CASE("without an attempt or a reading there is nothing to verify, and it is
   CHECK(unread.error().message.find("attempt 1") != std::string::npos);
 }
 
-TEST_CASE("of a run that is over it is the last reading, with its time") {
+TEST_CASE("for a run that is over, the last reading is shown with its time") {
   const tests::TemporaryFolder folder;
   const run::RunDirectory run{folder.path};
   REQUIRE(run::take_attempt(run, "{}") == 1U);
