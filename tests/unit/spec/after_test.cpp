@@ -10,7 +10,7 @@
 using namespace dts;
 using spec::After;
 
-TEST_CASE("--after names a run and how it is to end") {
+TEST_CASE("--after names a run and how it must end") {
   CHECK(spec::parse_after("4711")->when == After::When::ok);
   CHECK(spec::parse_after("runs/x:any")->when == After::When::any);
   CHECK(spec::parse_after("runs/x:fail")->run == "runs/x");
@@ -19,7 +19,7 @@ TEST_CASE("--after names a run and how it is to end") {
     CHECK(spec::to_text(spec::parse_after(text).value()) == text);
 }
 
-TEST_CASE("what --after cannot mean is refused") {
+TEST_CASE("invalid values of --after are refused") {
   for (const std::string& text : {std::string("4711:okay"),
                                   std::string(""),
                                   std::string(":ok"),
@@ -30,7 +30,7 @@ TEST_CASE("what --after cannot mean is refused") {
     CHECK_FALSE(spec::parse_after(text));
 }
 
-TEST_CASE("a chain and what a run waits for are kept in spec.json") {
+TEST_CASE("a chain and the awaited runs are kept in spec.json") {
   const auto read = [](const std::string& more) {
     return spec::from_json(R"({"schema":"dtsubmit/spec/1",)" + more + R"("command":[]})", "x");
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of --container, --mount and --container-env: what they mean, and what is refused.
+// The values of --container, --mount and --container-env: their meaning, and what is refused.
 #include "core/spec/container.hpp"
 
 #include "core/spec/validate.hpp"
@@ -10,7 +10,7 @@
 
 namespace dts::spec {
 
-TEST_CASE("a mount is a path, two, or two and ro") {
+TEST_CASE("a mount is one path, two, or two and ro") {
   CHECK(parse_mount("/data") == ContainerMount{"/data", "/data", false});
   CHECK(parse_mount("/data:/d") == ContainerMount{"/data", "/d", false});
   CHECK(parse_mount("/data:/d:ro") == ContainerMount{"/data", "/d", true});
@@ -18,7 +18,7 @@ TEST_CASE("a mount is a path, two, or two and ro") {
   CHECK(to_text(*parse_mount("/data:/d:ro")) == "/data:/d:ro");
 }
 
-TEST_CASE("a mount that a runtime would read in another way is refused") {
+TEST_CASE("a mount that a runtime would interpret differently is refused") {
   using namespace std::string_literals;
   for (const std::string& text :
        {""s,         ":"s,        "data"s,       "/a:b"s,       "/a:"s,
@@ -90,7 +90,7 @@ TEST_CASE("a variable has a name, and its value is never repeated in an error") 
   }
 }
 
-TEST_CASE("options of a container without one, and what contradicts itself, are named") {
+TEST_CASE("container options without a container, and contradictions, are named") {
   JobSpec spec;
   spec.command = {"true"};
   spec.container.mounts = {{"/a", "/b"}};
@@ -114,7 +114,7 @@ TEST_CASE("options of a container without one, and what contradicts itself, are 
   CHECK(validate(spec)[0].message == "the bundled trainer is not in the image");
 }
 
-TEST_CASE("runtimes are known by name") {
+TEST_CASE("runtimes are recognised by name") {
   for (const ContainerRuntime runtime : container_runtimes())
     CHECK(container_runtime_from(to_string(runtime)) == runtime);
   CHECK(container_runtime_from("auto") == ContainerRuntime::automatic);

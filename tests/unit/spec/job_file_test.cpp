@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job files in TOML and JSON: what each value means, and the place of everything that is wrong.
+// Job files in TOML and JSON: the meaning of each value, and the place of each mistake.
 #include "core/spec/file/document.hpp"
 #include "core/spec/file/layers.hpp"
 #include "core/spec/file/words.hpp"
@@ -71,7 +71,7 @@ Setting typed(const std::string& name, const std::vector<std::string>& texts) {
 
 }  // namespace
 
-TEST_CASE("a value in TOML is what the option takes, or what spec.json holds") {
+TEST_CASE("a TOML value is what the option accepts, or what spec.json holds") {
   const JobSpec spec = good(R"(
 # a comment
 nodes = 2
@@ -112,7 +112,7 @@ power-x = "level"
   CHECK(spec.command.size() == 4);
 }
 
-TEST_CASE("TOML and JSON with comments say the same, in either spelling of a key") {
+TEST_CASE("TOML and JSON with comments are equivalent, in either spelling of a key") {
   const std::string toml =
       to_json(good("mem = 2048\ncommand = \"python3 a.py 'b c'\"\nruns = \"r\""));
   CHECK(toml == to_json(good(R"({ // one
@@ -120,7 +120,7 @@ TEST_CASE("TOML and JSON with comments say the same, in either spelling of a key
                              "job.json")));
 }
 
-TEST_CASE("what spec.json holds is a job file, too") {
+TEST_CASE("the content of spec.json is also a job file") {
   JobSpec spec;
   spec.nodes = 3;
   spec.time = std::chrono::minutes(90);
@@ -131,7 +131,7 @@ TEST_CASE("what spec.json holds is a job file, too") {
   CHECK(to_json(good(to_json(spec), "spec.json")) == to_json(spec));
 }
 
-TEST_CASE("every mistake of a file is named with its place, all at once") {
+TEST_CASE("every mistake in a file is named with its place, all at once") {
   const std::string text =
       read(
           "node = 2\ntime = \"soon\"\n\tnodes = true\nmem = 1\nmemory_mib = 2\n"
@@ -148,7 +148,7 @@ TEST_CASE("every mistake of a file is named with its place, all at once") {
   CHECK(contains(text, "slurm: `Power` is not the long name"));
 }
 
-TEST_CASE("a mistake of the syntax is named with its place") {
+TEST_CASE("a syntax error is named with its place") {
   CHECK(contains(read("nodes = 2\nnodes = 3\n").problems, "job.toml:2:9: not TOML:"));
   CHECK(contains(read("a = \n").problems, "job.toml:1:5: not TOML:"));
   CHECK(contains(read("{\"nodes\": 1, \"nodes\": 2}", "job.json").problems,
@@ -167,7 +167,7 @@ TEST_CASE("hostile files are refused with a message") {
   CHECK(contains(read("a = " + std::string(30, '[') + std::string(30, ']')).problems,
                  "nested deeper than 16"));
   CHECK(contains(read(std::string(100'000, '['), "job.json").problems, "nested deeper than 16"));
-  // Where toml++ itself took something for granted.
+  // Input for which toml++ itself made an unchecked assumption.
   CHECK(contains(read("[[[a]]\n").problems, "job.toml:1:3: not TOML"));
   CHECK(contains(read("a\xc3\x97 = 1").problems, "not TOML"));
   CHECK(contains(read("comment = nan\nnice = inf").problems, "job.toml:2:8: nice: `inf`"));
@@ -177,7 +177,7 @@ TEST_CASE("hostile files are refused with a message") {
   CHECK_FALSE(read("partition = \"a\\u0000b\"").spec.partition.empty());  // left to validate()
 }
 
-TEST_CASE("a later layer overrides by key, and hides the other words for the same") {
+TEST_CASE("a later layer overrides by key, and hides other spellings of the same") {
   const Layer site = layer(
       "partition = \"low\"\nmem_per_gpu = \"4G\"\nsignal = \"USR1@60\"\n"
       "module = [\"a\", \"b\"]\nno_requeue = true\n");
@@ -195,7 +195,7 @@ TEST_CASE("a later layer overrides by key, and hides the other words for the sam
   CHECK(merged({job, layer("partition = \"\"\nmodule = []")}).partition.empty());
 }
 
-TEST_CASE("the GPUs of a later layer take the place of an earlier one's in either spelling") {
+TEST_CASE("the GPUs of a later layer replace an earlier one's in either spelling") {
   const auto gpus = [](const char* earlier, const char* later) {
     return merged({layer(earlier), layer(later)}).gpus_per_node;
   };
@@ -241,7 +241,7 @@ TEST_CASE("a command in one text is split as a shell would, and never expanded")
   }
 }
 
-TEST_CASE("settings survive being written, as TOML and as JSON") {
+TEST_CASE("settings survive a round trip through TOML and JSON") {
   Layer settings = layer(
       "nodes = 2\ntime = \"1:00:00\"\nrequeue = false\ncomment = \"a \\\"b\\\" \\\\ \\u007f é\"\n"
       "slurm = {power-x = \"level\"}\nsetup = [\"a\", \"b 'c'\"]\n");
@@ -256,7 +256,7 @@ TEST_CASE("settings survive being written, as TOML and as JSON") {
   CHECK(contains(to_toml(settings, Origins::shown), "# signal_margin = 120  # built-in\n"));
 }
 
-TEST_CASE("the variables of options are their own") {
+TEST_CASE("the variables of options belong to them alone") {
   std::map<std::string, int> count;
   for (const Option& option : options())
     for (const std::string& name : option.own_variables()) ++count[name];
@@ -264,7 +264,7 @@ TEST_CASE("the variables of options are their own") {
   CHECK(count.count("DTSUBMIT_NODES") == 1);
   CHECK(count.count("DTSUBMIT_RUNS") == 1);
   CHECK(count.count("DTSUBMIT_SSH") == 1);
-  // What ranks get, and what is read elsewhere.
+  // Variables that ranks get, and those read elsewhere.
   for (const char* name : {"ATTEMPT",
                            "RUN_DIR",
                            "BEAT",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// spec.json: what is written is read back, and what is wrong is named with its place.
+// spec.json: what is written is read back, and mistakes are named with their place.
 #include "core/spec/json.hpp"
 
 #include "core/spec/validate.hpp"
@@ -41,7 +41,7 @@ TEST_CASE("arguments are bytes, and survive their JSON") {
         contains(complaint(with(R"("command": [)" + std::string(wrong) + "]")), "expected a list"));
 }
 
-TEST_CASE("a full spec survives its JSON") {
+TEST_CASE("a full spec survives JSON") {
   JobSpec spec;
   spec.job_name = "train";
   spec.nodes = 2;
@@ -86,7 +86,7 @@ TEST_CASE("a full spec survives its JSON") {
   CHECK(from_json(to_json(spec), "x")->frameworks.empty());
 }
 
-TEST_CASE("--hosts survives its JSON, and is not there where nobody asked") {
+TEST_CASE("--hosts survives JSON, and is absent unless requested") {
   JobSpec spec;
   CHECK_FALSE(contains(to_json(spec), "hosts"));
   spec.hosts = "n[1-2]:4";
@@ -127,7 +127,7 @@ TEST_CASE("every problem is named with its place, all at once") {
   CHECK(contains(text, "5 problems"));
 }
 
-TEST_CASE("numbers that do not fit are refused, not cut") {
+TEST_CASE("numbers that do not fit are refused, not truncated") {
   for (const char* member : {R"("nodes": 4294967296)",
                              R"("nodes": 2.0)",
                              R"("nodes": null)",
@@ -144,14 +144,14 @@ TEST_CASE("an unknown key is refused with the nearest known one") {
   CHECK(contains(complaint(with(R"("nodes": 1, "nodes": 2)")), "key `nodes` is given twice"));
 }
 
-TEST_CASE("another schema, or none, is refused") {
+TEST_CASE("a different schema, or none, is refused") {
   CHECK(contains(complaint("{}"), "no \"schema\""));
   CHECK(contains(complaint(R"({"schema": "dtsubmit/spec/2"})"),
                  "schema: expected \"dtsubmit/spec/1\""));
   CHECK(contains(complaint("[]"), "expected an object"));
 }
 
-TEST_CASE("comments and lines before a value do not move its place") {
+TEST_CASE("comments and lines before a value do not change its place") {
   const std::string text = complaint(
       "{\n  // a \"comment\" { [\n\t\"schema\": /* , : */ \"dtsubmit/spec/1\",\n"
       "  \"slurm\": {\"zoo\": [1, 2.5 ,3]}, \"job_name\": \"\u00e9\", \"nodes\":-1}");
@@ -164,11 +164,11 @@ TEST_CASE("comments and lines before a value do not move its place") {
 TEST_CASE("bombs are refused before they are built") {
   CHECK(contains(complaint(std::string(500000, '[')), "job.json:1:17: nested deeper than 16"));
   CHECK(contains(complaint(std::string(2000000, ' ')), "2000000 bytes"));
-  // Brackets inside a text are no nesting.
+  // Brackets inside a text do not count as nesting.
   CHECK(from_json(with("\"command\": [\"" + std::string(1000, '[') + "\"]"), "x"));
 }
 
-TEST_CASE("validate knows what no cluster can run") {
+TEST_CASE("validate rejects what no cluster can run") {
   JobSpec spec;
   CHECK(validate(spec).empty());
   spec.command = {"a", "b\nc\td"};
@@ -191,7 +191,7 @@ TEST_CASE("validate knows what no cluster can run") {
   CHECK(validate(spec).size() == 3);
 }
 
-TEST_CASE("validate knows the frameworks, and says where a library above one belongs") {
+TEST_CASE("validate knows the frameworks, and says where a library built on one belongs") {
   JobSpec spec;
   spec.frameworks = {"torch", "deepspeed", "tensorflwo"};
   spec.bind_threads = "llvm";

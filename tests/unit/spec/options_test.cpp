@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of options: what is typed arrives in the spec, survives spec.json, and is checked.
+// The table of options: input reaches the spec, survives spec.json, and is checked.
 #include "core/base/text/text.hpp"
 #include "core/spec/json.hpp"
 #include "core/spec/option.hpp"
@@ -21,7 +21,7 @@ const Option& option(const std::string& long_name) {
   return options().front();
 }
 
-// A good value of each type that differs from every default.
+// A valid value of each type that differs from every default.
 const std::map<std::string, std::string> k_examples = {{"", ""},
                                                        {"N", "7"},
                                                        {"NAME", "auto"},
@@ -64,7 +64,7 @@ const std::map<std::string, std::string> k_examples = {{"", ""},
                                                        {"user|mcs|topo", "user"},
                                                        {"yes|no", "no"}};
 
-// Where the type says too little.
+// Values for rows whose type is not specific enough.
 const std::map<std::string, std::string> k_examples_by_name = {
     {"--dependency", "afterok:7"},
     {"--template", "big"},
@@ -95,7 +95,7 @@ TEST_CASE("names and keys are unique, and every row can be read") {
   CHECK(keys.size() >= 30);
 }
 
-TEST_CASE("what is typed for any option survives spec.json") {
+TEST_CASE("the input for any option survives spec.json") {
   for (const Option& row : options()) {
     CAPTURE(row.names);
     JobSpec spec;
@@ -110,7 +110,7 @@ TEST_CASE("what is typed for any option survives spec.json") {
   }
 }
 
-TEST_CASE("what is no launcher and no binding is refused where it is read, and changes nothing") {
+TEST_CASE("an invalid launcher or binding is refused when read, and changes nothing") {
   JobSpec spec;
   const auto launcher = option("--launcher").value.parse("rsh", spec);
   REQUIRE_FALSE(launcher);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps and roles of a job: what a part has from the job, what is its own, and what is refused.
+// Steps and roles of a job: what a part inherits from the job, what is its own, what is refused.
 #include "core/spec/parts.hpp"
 
 #include "core/spec/file/document.hpp"
@@ -22,7 +22,7 @@ Result<JobSpec> read_job(const std::string& members) {
   return from_json(R"({"schema": "dtsubmit/spec/1", )" + members + "}", "job.json");
 }
 
-// As people write it: what a part does not say is the job's.
+// As written by people: what a part omits is the job's.
 std::optional<JobSpec> typed_job(const std::string& members) {
   Diagnostics problems;
   const auto document = parse_json("{" + members + "}", "job.json", problems);
@@ -34,7 +34,7 @@ std::optional<JobSpec> typed_job(const std::string& members) {
   return spec;
 }
 
-// The problems of a job, one a line: of its text, otherwise of what it says.
+// The problems of a job, one per line: of its syntax, otherwise of its content.
 std::string problems_of(const std::string& members) {
   const auto spec = read_job(members);
   if (!spec) return spec.error().message;
@@ -51,7 +51,7 @@ constexpr const char* k_three = R"("nodes": 2, "launcher": "srun", "partition": 
 
 }  // namespace
 
-TEST_CASE("a step has from the job what it does not say itself") {
+TEST_CASE("a step inherits from the job what it omits") {
   const auto spec = typed_job(k_three);
   CHECK(is_composed(*spec));
   CHECK(validate(*spec).empty());
@@ -70,7 +70,7 @@ TEST_CASE("a step has from the job what it does not say itself") {
   CHECK(words_of(*spec, steps[2]) == "step `evaluate`");
 }
 
-TEST_CASE("a size that a step gives itself replaces the job's") {
+TEST_CASE("a size set in a step replaces the job's") {
   const auto spec = typed_job(R"("gpus_per_node": "a100:8", "ntasks_per_node": 8, "steps": [
     {"name": "prep", "command": ["prep"], "gpus_per_node": 0, "ntasks_per_node": 1},
     {"name": "few", "command": ["few"], "gres": "gpu:2"},
@@ -90,7 +90,7 @@ TEST_CASE("a size that a step gives itself replaces the job's") {
   CHECK(steps[3].job.gpu_type == "a100");
 }
 
-TEST_CASE("an empty text or list in a step takes back what the job says") {
+TEST_CASE("an empty text or list in a step clears the job's value") {
   const auto spec = typed_job(
       R"("container": "/a.sif", "setup": ["ulimit -c 0"], "partition": "low", "signal_margin": "9", "steps": [
         {"name": "prep", "container": "", "setup": [], "gpus_per_node": 2, "command": ["a"]},
@@ -105,7 +105,7 @@ TEST_CASE("an empty text or list in a step takes back what the job says") {
   CHECK(steps[1].job.setup.size() == 1);
 }
 
-TEST_CASE("a change of the job's options reaches the parts that say nothing else") {
+TEST_CASE("a change of the job's options reaches parts that do not override it") {
   auto spec = typed_job(k_three);
   spec->nodes = 4;
   spec->preflight = std::chrono::seconds(7);
@@ -117,7 +117,7 @@ TEST_CASE("a change of the job's options reaches the parts that say nothing else
   CHECK(spec->steps[1].job.preflight == std::chrono::seconds(7));
 }
 
-TEST_CASE("steps and roles survive their JSON") {
+TEST_CASE("steps and roles survive JSON") {
   for (const std::string& members :
        {std::string(R"("per_node": true, "container": "/image.sif", "steps": [
           {"name": "a", "command": ["s"], "per_node": false, "gpus_per_node": 0}])"),
@@ -141,7 +141,7 @@ TEST_CASE("steps and roles survive their JSON") {
   }
 }
 
-TEST_CASE("what the job says for all is in the parts of a stored job, numbers too") {
+TEST_CASE("the job's values for all parts are in the parts of a stored job, including numbers") {
   const auto typed = typed_job(
       R"("signal_margin": "9", "time": "2:00:00", "memory_mib": 64, "steps": [{"name": "prep", "command": ["a"]}])");
   const auto stored = from_json(to_json(*typed), "spec.json");
@@ -152,7 +152,7 @@ TEST_CASE("what the job says for all is in the parts of a stored job, numbers to
   CHECK(step.memory_mib == 64U);
 }
 
-TEST_CASE("a role has one node unless it says otherwise, and the spares are the job's") {
+TEST_CASE("a role has one node unless specified otherwise, and the spares are the job's") {
   const auto spec = read_job(R"("nodes": 4, "spares": 2, "roles": [
     {"name": "a", "command": ["a"], "nodes": 3}, {"name": "b", "command": ["b"]}])");
   REQUIRE(spec);
@@ -161,7 +161,7 @@ TEST_CASE("a role has one node unless it says otherwise, and the spares are the 
   CHECK(spec->roles[0].job.spares == 0);
 }
 
-TEST_CASE("all that is wrong in the parts of a file is said at once, with its place") {
+TEST_CASE("all mistakes in the parts of a file are reported at once, with their place") {
   const std::string text = problems_of(R"("steps": [
     {"name": "a", "command": ["a"], "partition": "low", "job_name": "x"},
     {"nam": "b", "on_failure": "all", "time": "soon", "steps": []},
@@ -185,7 +185,7 @@ constexpr const char* k_het = R"("heterogeneous": true, "partition": "cpu", "mem
   {"name": "train", "command": ["t"], "nodes": 4, "gpus_per_node": "a100:8", "partition": "gpu",
    "mem_per_gpu": "2G", "qos": "long"}])";
 
-TEST_CASE("roles of a heterogeneous job ask for nodes of their own, and have the rest of the job") {
+TEST_CASE("roles of a heterogeneous job request their own nodes, and inherit everything else") {
   const auto spec = typed_job(k_het);
   CHECK(validate(*spec).empty());
   const JobSpec& server = spec->roles[0].job;
@@ -193,7 +193,7 @@ TEST_CASE("roles of a heterogeneous job ask for nodes of their own, and have the
   CHECK(server.partition == "cpu");
   CHECK(server.memory_mib == 1024U);
   CHECK(train.partition == "gpu");
-  CHECK_FALSE(train.memory_mib);  // another way to say it replaces the job's
+  CHECK_FALSE(train.memory_mib);  // another spelling replaces the job's
   CHECK(train.slurm.at("mem-per-gpu") == "2048M");
   CHECK(train.slurm.at("qos") == "long");
   CHECK(train.slurm.at("constraint") == "fast");
@@ -205,7 +205,7 @@ TEST_CASE("roles of a heterogeneous job ask for nodes of their own, and have the
     CHECK(to_json(back->roles[i].job) == to_json(spec->roles[i].job));
 }
 
-TEST_CASE("what only roles of a heterogeneous job can ask for names the key that makes it one") {
+TEST_CASE("an option for heterogeneous roles only is refused, naming the key that allows it") {
   Diagnostics problems;
   const auto document = parse_json(R"({"roles": [
     {"name": "a", "command": ["a"], "partition": "cpu", "mem": "1G"},
@@ -235,7 +235,7 @@ TEST_CASE("what only roles of a heterogeneous job can ask for names the key that
                  "`requeue` belongs to the whole job"));
 }
 
-TEST_CASE("parts that cannot be are refused, each by name") {
+TEST_CASE("impossible parts are refused, each by name") {
   const std::string text = problems_of(R"("command": ["x"], "hosts": "n1", "steps": [
     {"name": "a", "command": ["a"], "nodes": 0},
     {"name": "A", "command": ["b"]},
@@ -261,7 +261,7 @@ TEST_CASE("parts that cannot be are refused, each by name") {
   CHECK(contains(problems_of(R"("steps": [)" + many + "]"), "100, at most 99"));
 }
 
-TEST_CASE("names of variables are made of names of parts") {
+TEST_CASE("names of variables are derived from names of parts") {
   CHECK(variable_name("data-server.2") == "DATA_SERVER_2");
   CHECK(variable_name("prep") == "PREP");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size of a job in every spelling of sbatch, and what cannot be.
+// The size of a job in every spelling of sbatch, and what is impossible.
 #include "core/spec/size.hpp"
 
 #include "core/spec/option.hpp"
@@ -47,12 +47,12 @@ Size size_of(const Words& words) {
 
 }  // namespace
 
-TEST_CASE("nothing is decided where nothing was asked for in another way") {
+TEST_CASE("nothing is derived if no other spelling is used") {
   CHECK(size_of({}) == Size{1, {}, {}});
   CHECK(size_of({{"--nodes", "2"}, {"--gpus-per-node", "8"}}) == Size{2, {}, 8});
 }
 
-TEST_CASE("a total of ranks is shared by the nodes") {
+TEST_CASE("a total of ranks is divided among the nodes") {
   CHECK(size_of({{"--ntasks", "16"}, {"--nodes", "2"}}) == Size{2, 8, {}});
   CHECK(size_of({{"--ntasks", "16"}, {"--ntasks-per-node", "8"}}) == Size{2, 8, {}});
   CHECK(size_of({{"--ntasks", "16"}, {"--gpus-per-node", "8"}}) == Size{2, 8, 8});
@@ -60,14 +60,14 @@ TEST_CASE("a total of ranks is shared by the nodes") {
   CHECK(size_of({{"--ntasks", "4"}, {"--gpus-per-node", "8"}}) == Size{1, 4, 8});
 }
 
-TEST_CASE("a total of GPUs is shared by the nodes") {
+TEST_CASE("a total of GPUs is divided among the nodes") {
   CHECK(size_of({{"--gpus", "16"}, {"--nodes", "2"}}) == Size{2, {}, 8});
   CHECK(size_of({{"--gpus", "a100:16"}, {"--gpus-per-node", "8"}}) == Size{2, {}, 8});
   CHECK(size_of({{"--gpus", "4"}}) == Size{1, {}, 4});
   CHECK(size_of({{"--gpus", "16"}, {"--ntasks", "16"}, {"--nodes", "4"}}) == Size{4, 4, 4});
 }
 
-TEST_CASE("GPUs for each rank, and ranks for each GPU") {
+TEST_CASE("GPUs per rank, and ranks per GPU") {
   CHECK(size_of({{"--gpus-per-task", "1"}, {"--ntasks", "8"}, {"--nodes", "2"}}) == Size{2, 4, 4});
   CHECK(size_of({{"--gpus-per-task", "2"}, {"--ntasks-per-node", "4"}}) == Size{1, 4, 8});
   CHECK(size_of({{"--gpus-per-task", "4"}, {"--nodes", "2"}}) == Size{2, 1, 4});
@@ -76,7 +76,7 @@ TEST_CASE("GPUs for each rank, and ranks for each GPU") {
         Size{2, 4, 4});
 }
 
-TEST_CASE("generic resources: GPUs are taken out, the others stay") {
+TEST_CASE("generic resources: GPUs are extracted, the others stay") {
   const Settled typed = settled({{"--gres", "gpu:a100:4,nvme:1"}});
   CHECK(typed.spec.gpus_per_node == 4U);
   CHECK(typed.spec.gpu_type == "a100");
@@ -88,7 +88,7 @@ TEST_CASE("generic resources: GPUs are taken out, the others stay") {
   CHECK_FALSE(settled({{"--gres", "none"}}).spec.gpus_per_node.has_value());
 }
 
-TEST_CASE("nodes that must be in the job are as many as it has, where nobody says otherwise") {
+TEST_CASE("nodes that must be in the job determine its number of nodes by default") {
   CHECK(size_of({{"--nodelist", "n[0-1]"}}) == Size{2, {}, {}});
   CHECK(size_of({{"--nodelist", "n[0-1]"}, {"--ntasks", "4"}}) == Size{2, 2, {}});
   CHECK(size_of({{"--nodelist", "n0"}, {"--nodes", "3"}}) == Size{3, {}, {}});
@@ -96,7 +96,7 @@ TEST_CASE("nodes that must be in the job are as many as it has, where nobody say
         1);
 }
 
-TEST_CASE("what cannot be is refused with the numbers") {
+TEST_CASE("impossible sizes are refused with the numbers") {
   const std::vector<Words> impossible{
       {{"--ntasks", "5"}, {"--nodes", "2"}},
       {{"--gpus", "3"}, {"--nodes", "2"}},
@@ -119,7 +119,7 @@ TEST_CASE("what cannot be is refused with the numbers") {
         "--ntasks 5, --nodes 2: no whole number of ranks on each of the nodes");
 }
 
-TEST_CASE("a folder has what it can of a job's name") {
+TEST_CASE("a folder name keeps as much of a job's name as it can") {
   CHECK(folder_name("llama-7b") == "llama-7b");
   CHECK(folder_name("my: job %1/x") == "myjob1x");
   CHECK(folder_name("../..") == "job");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that only the scheduler reads: checked and brought to one form.
+// Options that only the scheduler reads: checked and normalised.
 #include "core/spec/json.hpp"
 #include "core/spec/option.hpp"
 #include "core/spec/validate.hpp"
@@ -23,7 +23,7 @@ Result<void> typed(const std::string& name, const std::string& text, JobSpec& sp
 
 }  // namespace
 
-TEST_CASE("what is typed becomes sbatch's form") {
+TEST_CASE("input is converted to sbatch's form") {
   const std::vector<std::tuple<std::string, std::string, std::string>> cases{
       {"mem-per-gpu", "32gb", "32768M"},
       {"mem-per-cpu", "2GiB", "2048M"},
@@ -54,7 +54,7 @@ TEST_CASE("what is typed becomes sbatch's form") {
   }
 }
 
-TEST_CASE("what sbatch would refuse, or mean differently, is refused") {
+TEST_CASE("values that sbatch would refuse, or interpret differently, are refused") {
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"--mem-per-gpu", "much"},
       {"--mail-type", "END,SOMETIMES"},
@@ -96,7 +96,7 @@ TEST_CASE("a site's own options are kept by name, and come back from spec.json")
   JobSpec spec;
   REQUIRE(typed("--slurm", "my-spank=a=b", spec));
   REQUIRE(typed("--slurm", "my-flag", spec));
-  JobSpec of_plugins;  // what people know of srun, see instead_of_srun()
+  JobSpec of_plugins;  // options that users know from srun, see instead_of_srun()
   for (const char* key : {"container-image=i", "image=i", "uenv=u", "environment=e"})
     CHECK(typed("--slurm", key, of_plugins));
   CHECK(spec.slurm_site ==
@@ -106,7 +106,7 @@ TEST_CASE("a site's own options are kept by name, and come back from spec.json")
   CHECK(back->slurm_site == spec.slurm_site);
 }
 
-TEST_CASE("--signal is the stop signal and its margin, whoever it names") {
+TEST_CASE("--signal is the stop signal and its margin, whichever processes it names") {
   for (const std::string text : {"B:USR1@90", "USR1@90", "R:10@90", "SIGUSR1@90"}) {
     JobSpec spec;
     REQUIRE(typed("--signal", text, spec));
@@ -125,7 +125,7 @@ TEST_CASE("any signal that a program can catch may stop it") {
   }
 }
 
-TEST_CASE("amounts of memory that exclude each other are refused together") {
+TEST_CASE("mutually exclusive amounts of memory are refused together") {
   JobSpec spec;
   REQUIRE(typed("--mem", "1G", spec));
   REQUIRE(typed("--mem-per-gpu", "1G", spec));

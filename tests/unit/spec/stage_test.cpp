@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of --stage.
+// The value of --stage.
 #include "core/spec/stage.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ TEST_CASE("what is staged, and where it goes") {
   }
 }
 
-TEST_CASE("a place outside of the stage folder, no name and bytes that are no text are refused") {
+TEST_CASE("a place outside the stage folder, an empty name and non-text bytes are refused") {
   for (const std::string& text : {std::string(),
                                   std::string(":a"),
                                   std::string("/"),
