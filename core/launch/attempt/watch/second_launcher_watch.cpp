@@ -12,6 +12,8 @@ namespace {
 // An elastic launcher renumbers its processes when a node comes or goes, and our ranks do not all
 // see that at the same moment.
 constexpr std::chrono::seconds k_sure{3};
+// How much longer the other processes of that world may take to start, so that all are named.
+constexpr std::chrono::seconds k_late{7};
 
 // What to write instead. With one task on each node, the program's RANK is that of the node.
 std::string remedy(const plan::Plan& plan, const std::string& launcher) {
@@ -50,7 +52,10 @@ void SecondLauncherWatch::on_exited(unsigned rank, int code, Time now) {
 }
 
 void SecondLauncherWatch::on_tick(Time now) {
-  if (now >= twice_at_) judge(now);
+  if (now < twice_at_) return;
+  const auto twice = launchers_.ranks_twice();
+  if (!twice || (twice->ranks.size() < twice->world_size && now - twice_at_ < k_late)) return;
+  end(*twice, now);
 }
 
 void SecondLauncherWatch::judge(Time now) {
