@@ -3,9 +3,9 @@
 
 #include "core/base/text/text.hpp"
 #include "core/spec/file/parts.hpp"
+#include "core/spec/gres.hpp"
 #include "core/spec/size.hpp"
 #include "core/spec/validate.hpp"
-#include "core/spec/values/values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -153,24 +153,30 @@ Result<void> prepare_file(const Tree& tree,
   return {};
 }
 
+Result<void> prepare_entry(const Tree& tree,
+                           const Entry& entry,
+                           const std::string& target,
+                           const std::string& option,
+                           CopyPlan& plan) {
+  const std::string path = entry.name.empty() ? target : target + "/" + entry.name;
+  switch (entry.kind) {
+    case EntryKind::folder:
+      return prepare_folder(path, entry, plan);
+    case EntryKind::link:
+      return prepare_link(path, entry, plan);
+    case EntryKind::file:
+      break;
+  }
+  return prepare_file(tree, path, entry, option, plan);
+}
+
 }  // namespace
 
 Result<void> prepare_tree(const Tree& tree,
                           const std::string& target,
                           const std::string& option,
                           CopyPlan& plan) {
-  for (const Entry& entry : tree.entries) {
-    const std::string path = entry.name.empty() ? target : target + "/" + entry.name;
-    if (entry.kind == EntryKind::folder) {
-      DTS_TRY(prepare_folder(path, entry, plan));
-      continue;
-    }
-    if (entry.kind == EntryKind::link) {
-      DTS_TRY(prepare_link(path, entry, plan));
-      continue;
-    }
-    DTS_TRY(prepare_file(tree, path, entry, option, plan));
-  }
+  for (const Entry& entry : tree.entries) DTS_TRY(prepare_entry(tree, entry, target, option, plan));
   return {};
 }
 

@@ -3,7 +3,7 @@
 
 #include "core/base/text/json_bytes.hpp"
 #include "core/base/text/text.hpp"
-#include "core/spec/values/values.hpp"
+#include "core/spec/gres.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The size of a job as sbatch spells it: nodes, tasks, and GPUs with a type.
 #include "core/base/text/text.hpp"
+#include "core/spec/gres.hpp"
 #include "core/spec/values/json_values.hpp"
 #include "core/spec/values/slurm_values.hpp"
 #include "core/spec/values/values.hpp"
@@ -84,19 +85,6 @@ Result<void> parse_gres(const std::string& typed, JobSpec& spec) {
 }
 
 }  // namespace
-
-GresItems split_gres(const std::string& text) {
-  GresItems items;
-  for (const std::string& item : split(text, ',')) {
-    const std::string name = item.substr(0, item.find_first_of(":="));
-    if (name == "none" || name.empty()) continue;
-    if (name == "gpu" || name == "gres/gpu" || name == "gres:gpu")
-      items.gpus.push_back(name.size() < item.size() ? item.substr(name.size() + 1) : "");
-    else
-      items.others.push_back(item);
-  }
-  return items;
-}
 
 Value node_count() {
   Value value = count(&JobSpec::nodes, 1);

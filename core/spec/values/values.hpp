@@ -86,14 +86,6 @@ struct TypedGpus {
 
 [[nodiscard]] Result<TypedGpus> parse_gpus(const std::string& text);
 
-// What --gres requests per node, "gpu:a100:4,nvme:1".
-struct GresItems {
-  std::vector<std::string> gpus;    // without the first word, "a100:4"
-  std::vector<std::string> others;  // "nvme:1"
-};
-
-[[nodiscard]] GresItems split_gres(const std::string& text);
-
 // --gpus-per-node; see parse_gpus().
 [[nodiscard]] Value gpus_per_node();
 
