@@ -7,8 +7,8 @@
 
 namespace dts::launch {
 
-// For attempt `number` on all nodes of the allocation, whose topology it measures itself, with its
-// own token and the current time; without the record of earlier attempts.
+// For attempt `number` on all nodes of the allocation, with its own token and the current time;
+// without the topology of the node and the record of earlier attempts.
 [[nodiscard]] AttemptSettings attempt_settings(const Assignment& job, unsigned number);
 
 }  // namespace dts::launch
