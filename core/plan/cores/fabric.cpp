@@ -12,6 +12,9 @@ namespace {
 
 using Indices = std::vector<std::size_t>;
 
+// Assumed of an adapter for computing that does not report its speed.
+constexpr unsigned k_least_gbps = 100;
+
 // Some carriers of one network, and their bandwidth.
 struct Choice {
   Indices carriers;
@@ -50,7 +53,10 @@ Choice best_of(const std::vector<Carrier>& all, const Indices& of_network) {
 
 }  // namespace
 
-std::vector<std::size_t> best_network(const std::vector<Carrier>& carriers) {
+std::vector<std::size_t> best_network(std::vector<Carrier> carriers) {
+  for (Carrier& carrier : carriers)
+    if (carrier.gbps == 0 && carrier.network != topo::Network::ethernet)
+      carrier.gbps = k_least_gbps;
   const bool any_known = std::any_of(
       carriers.begin(), carriers.end(), [](const Carrier& one) { return one.gbps > 0; });
   std::map<topo::Network, Indices> networks;

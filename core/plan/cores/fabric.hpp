@@ -23,9 +23,10 @@ struct Carrier {
 // that carry the most together if each runs at the speed of the slowest of them, excluding any less
 // than half as fast as the fastest. Then the network that carries the most wins, on a tie the one
 // with the faster adapters. Ethernet must carry twice as much, because it is often for storage or
-// management, and lossless only if configured so. Adapters of unknown speed are used only if no
-// speed is known.
-[[nodiscard]] std::vector<std::size_t> best_network(const std::vector<Carrier>& carriers);
+// management, and lossless only if configured so. InfiniBand, Omni-Path, Slingshot and EFA adapters
+// of unknown speed count as 100 Gb/s each, which most of them carry at least; Ethernet of unknown
+// speed, often for management, is used only if no speed is known.
+[[nodiscard]] std::vector<std::size_t> best_network(std::vector<Carrier> carriers);
 
 // The bandwidth of an adapter in Gb/s: that of its port or its PCI link, whichever is slower; 0:
 // unknown.

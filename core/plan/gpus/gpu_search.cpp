@@ -2,6 +2,7 @@
 #include "core/plan/gpus/gpu_search.hpp"
 
 #include "core/plan/gpus/gpu_packing.hpp"
+#include "core/plan/gpus/gpu_swaps.hpp"
 #include "core/plan/gpus/gpus_alike.hpp"
 #include "core/plan/gpus/gpus_apart.hpp"
 
@@ -16,20 +17,6 @@ using Groups = std::vector<std::vector<unsigned>>;
 
 constexpr std::size_t k_most_ways = 500;
 constexpr std::size_t k_most_looks = 5'000;
-
-struct Worth {
-  GpusApart apart;
-  std::size_t fewest = 0;  // near cores of the rank with the fewest
-};
-
-// Negative if `a` is better.
-int compare(const Worth& a, const Worth& b) {
-  if (const int ways = compare_ways(a.apart, b.apart); ways != 0) return ways;
-  const auto rest = [](const Worth& worth) {
-    return std::make_tuple(~worth.fewest, worth.apart.numas, worth.apart.paths);
-  };
-  return rest(a) < rest(b) ? -1 : rest(b) < rest(a) ? 1 : 0;
-}
 
 // Tries every way to choose `ranks` groups of `size` that is no worse than the best so far, nearest
 // partners first. Ways that differ only by swapping equivalent GPUs are tried once.
@@ -58,15 +45,16 @@ class Search {
   }
 
   GpuWays run(const Groups& packed) {
-    for (const auto& group : packed) best_.apart += pairs_.of(group);
-    best_.fewest = near_.of(packed);
-    const Worth as_packed = best_;
+    const Groups start = swap_gpus(pairs_, near_, gpus_, packed);
+    best_ = worth_of(start);
+    const GroupsWorth at_start = best_;
     open_group();
     const bool all = looks_ < k_most_looks && ways_.size() < k_most_ways;
     // True if all results were found and this one is equivalent to one of them.
-    if (ways_.empty() || (!all && std::find(ways_.begin(), ways_.end(), packed) == ways_.end() &&
-                          compare(as_packed, best_) == 0))
-      ways_.insert(ways_.begin(), packed);
+    if (ways_.empty() || (!all && std::find(ways_.begin(), ways_.end(), start) == ways_.end() &&
+                          compare(at_start, best_) == 0))
+      ways_.insert(ways_.begin(), start);
+    if (!all) improve();
     return {std::move(ways_), all};
   }
 
@@ -77,9 +65,41 @@ class Search {
     std::vector<std::size_t> all;  // ascending
   };
 
+  [[nodiscard]] GroupsWorth worth_of(const Groups& groups) const {
+    GroupsWorth worth;
+    for (const auto& group : groups) worth.apart += pairs_.of(group);
+    worth.fewest_near = near_.of(groups);
+    return worth;
+  }
+
+  // The GPUs in order, which keeps linked ones together, without those before the group `skip` if
+  // some are left over.
+  [[nodiscard]] Groups in_order(std::size_t skip) const {
+    Groups groups(ranks_);
+    const std::size_t left = gpus_.size() - ranks_ * size_;
+    for (std::size_t i = 0; i < ranks_ * size_; ++i)
+      groups[i / size_].push_back(gpus_[i + (i / size_ >= skip ? left : 0)]);
+    return groups;
+  }
+
+  // After a search that was cut short, swaps may improve its result, or find a better one.
+  void improve() {
+    std::vector<Groups> starts{ways_.front()};
+    const bool is_any_left = gpus_.size() > ranks_ * size_;
+    for (std::size_t skip = is_any_left ? 0 : ranks_; skip <= ranks_; ++skip)
+      starts.push_back(in_order(skip));
+    for (Groups& start : starts) {
+      Groups swapped = swap_gpus(pairs_, near_, gpus_, std::move(start));
+      const GroupsWorth worth = worth_of(swapped);
+      if (compare(worth, best_) >= 0) continue;
+      best_ = worth;
+      ways_ = {std::move(swapped)};
+    }
+  }
+
   // True if no completion can be as good as the best.
   [[nodiscard]] bool is_hopeless(const GpusApart& so_far) const {
-    Worth hope{so_far, fewest_};
+    GroupsWorth hope{so_far, fewest_};
     const auto left = static_cast<unsigned>(pairs_left_);
     hope.apart.linked += left * strongest_;
     hope.apart.crossings += left * least_crossing_;
@@ -88,7 +108,7 @@ class Search {
   }
 
   void finish() {
-    const Worth found{closed_, near_.of(groups_)};
+    const GroupsWorth found{closed_, near_.of(groups_)};
     const int order = compare(found, best_);
     if (order > 0) return;
     if (order < 0) ways_.clear();
@@ -214,7 +234,7 @@ class Search {
   std::vector<Kinds> kinds_;              // of the complete groups
   GpusApart closed_;                      // of the complete groups
   std::size_t fewest_ = ~std::size_t{0};  // near cores with the complete groups
-  Worth best_;
+  GroupsWorth best_;
   std::vector<Groups> ways_;
 };
 

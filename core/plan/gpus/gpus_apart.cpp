@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 namespace dts::plan {
 namespace {
@@ -45,6 +46,14 @@ int compare_ways(const GpusApart& a, const GpusApart& b) {
   if (a.linked != b.linked) return a.linked > b.linked ? -1 : 1;
   if (a.crossings != b.crossings) return a.crossings < b.crossings ? -1 : 1;
   return 0;
+}
+
+int compare(const GroupsWorth& a, const GroupsWorth& b) {
+  if (const int ways = compare_ways(a.apart, b.apart); ways != 0) return ways;
+  const auto rest = [](const GroupsWorth& worth) {
+    return std::make_tuple(~worth.fewest_near, worth.apart.numas, worth.apart.paths);
+  };
+  return rest(a) < rest(b) ? -1 : rest(b) < rest(a) ? 1 : 0;
 }
 
 GpusApart& operator+=(GpusApart& a, const GpusApart& b) {

@@ -22,6 +22,16 @@ struct GpusApart {
 // and crossings, in this order. NUMA nodes and paths are compared later, after near cores.
 [[nodiscard]] int compare_ways(const GpusApart& a, const GpusApart& b);
 
+// What a way to group GPUs is worth.
+struct GroupsWorth {
+  GpusApart apart;
+  std::size_t fewest_near = 0;  // near cores of the rank with the fewest
+};
+
+// Negative if `a` is better: by compare_ways(), then more near cores for the rank with the fewest,
+// then fewer NUMA nodes and shorter paths.
+[[nodiscard]] int compare(const GroupsWorth& a, const GroupsWorth& b);
+
 GpusApart& operator+=(GpusApart& a, const GpusApart& b);
 
 // The paths between the GPUs of a node, looked up once.

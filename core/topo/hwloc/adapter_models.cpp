@@ -18,11 +18,17 @@ constexpr std::array k_models{
     Model{k_mellanox, 0x1003, 56},   // ConnectX-3
     Model{k_mellanox, 0x1007, 56},   // ConnectX-3 Pro
     Model{k_mellanox, 0x1011, 56},   // Connect-IB
+    Model{k_mellanox, 0x1012, 56},   // its virtual functions
     Model{k_mellanox, 0x1013, 100},  // ConnectX-4
+    Model{k_mellanox, 0x1014, 100},  // its virtual functions
     Model{k_mellanox, 0x1015, 50},   // ConnectX-4 Lx
+    Model{k_mellanox, 0x1016, 50},   // its virtual functions
     Model{k_mellanox, 0x1017, 100},  // ConnectX-5
+    Model{k_mellanox, 0x1018, 100},  // its virtual functions
     Model{k_mellanox, 0x1019, 100},  // ConnectX-5 Ex
+    Model{k_mellanox, 0x101a, 100},  // its virtual functions
     Model{k_mellanox, 0x101b, 200},  // ConnectX-6
+    Model{k_mellanox, 0x101c, 200},  // its virtual functions
     Model{k_mellanox, 0x101d, 200},  // ConnectX-6 Dx
     Model{k_mellanox, 0x101f, 50},   // ConnectX-6 Lx
     Model{k_mellanox, 0x1021, 400},  // ConnectX-7

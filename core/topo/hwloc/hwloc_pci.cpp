@@ -30,6 +30,8 @@ Device place_of(hwloc_topology_t topology, const NumaNodes& numas, hwloc_obj_t o
   if (near == nullptr || near->cpuset == nullptr) return device;
   if (const auto* package = enclosing(topology, HWLOC_OBJ_PACKAGE, near))
     device.package = package->logical_index;
+  else if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE) <= 1)
+    device.package = 0;  // attached to the whole machine, which has no other
   if (const auto* cache = enclosing(topology, HWLOC_OBJ_L3CACHE, near))
     device.l3 = cache->logical_index;
   device.numa = numas.around(near->cpuset);

@@ -181,6 +181,28 @@ TEST_CASE("the path between two devices is told by the bridges that they share")
   }
 }
 
+TEST_CASE("devices of a machine with one package are in it, wherever they are attached") {
+  const char* k_devices =
+      "host at numa 1\n  gpu 21:00.0 10de:2330\n"
+      "host at machine\n  gpu 41:00.0 10de:2330\n"
+      "host at machine\n  nic 61:00.0 15b3:1021 infiniband verbs mlx5_0\n";
+  for (const unsigned packages : {0U, 1U, 2U}) {
+    CAPTURE(packages);
+    std::string text = packages == 0 ? "" : "package x" + std::to_string(packages) + "\n ";
+    text += "numa x2 memory 1G\n   core x2\n";
+    const auto machine = tests::parse_machine(text + k_devices, "m");
+    if (!machine) FAIL(machine.error().message);
+    const auto node = tests::load_machine(*machine);
+    REQUIRE(node);
+    REQUIRE(node->gpus.size() == 2);
+    REQUIRE(node->nics.size() == 1);
+    const Path expected = packages < 2 ? Path::pkg : Path::sys;
+    CHECK(path(node->gpus[0], node->nics[0]) == expected);
+    CHECK(path(node->gpus[0], node->gpus[1]) == expected);
+    for (const Core& core : node->cores) CHECK(distance(core, node->gpus[1]) == 0);
+  }
+}
+
 TEST_CASE("firmware that can hardly be right is doubted") {
   NodeTopology node = two_packages();
   CHECK(find_doubts(node).size() == 1);
