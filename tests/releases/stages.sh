@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# stages.sh [--list | STAGE...]: what tests/releases/run.sh does within a release's root file system. The result of each stage goes to
+# /results/STAGE, "ok 12 s" or "FAILED 12 s", and its output to /results/STAGE.log.
+set -uo pipefail
+stages=(versions build unit contract main_job in_grace drill quickstart quickstart_plain)
+build=/dtsubmit/build/dev
+
+versions() {
+  dpkg-query -W -f '${Package} ${Version}\n' slurmctld libslurm-dev openmpi-bin libhwloc-dev libdnnl-dev g++ cmake
+}
+
+build() { cmake -S /dtsubmit -B "$build" --preset dev && cmake --build "$build" -j "$(nproc)"; }
+
+tests() { ctest --test-dir "$build" --output-on-failure --timeout 600 "$@"; }
+
+unit() { tests -L '^(unit|golden|cli)$' -j "$(nproc)"; }
+
+contract() { tests -L '^contract$'; }
+
+main_job() { tests -R '^main_job_(layout|srun|refusals)_linuxproc$'; }
+
+in_grace() { tests -R '^recovery_in_grace$'; }
+
+drill() { tests -R '^drill_all$'; }
+
+quickstart() { DTSUBMIT_BUILD=$build /dtsubmit/examples/quickstart/run.sh; }
+
+quickstart_plain() { /dtsubmit/tests/plain_user.sh "$build" quickstart; }
+
+if [ "${1:-}" = --list ]; then
+  printf '%s\n' "${stages[@]}"
+  exit 0
+fi
+[ "$#" -gt 0 ] && stages=("$@")
+mkdir -p /results
+failed=0
+cd /dtsubmit || exit 1
+for stage in "${stages[@]}"; do
+  rm -f "/results/$stage"
+  start=$SECONDS
+  if "$stage" >"/results/$stage.log" 2>&1; then
+    word=ok
+  else
+    word=FAILED
+    failed=1
+    tail -n 40 "/results/$stage.log"
+  fi
+  echo "$word $((SECONDS - start)) s" >"/results/$stage"
+  printf '%-18s %s\n' "$stage" "$(cat "/results/$stage")"
+  [ "$stage $word" = "build FAILED" ] && break
+done
+exit "$failed"
