@@ -5,8 +5,10 @@
 #include "cli/commands/inside.hpp"
 #include "cli/commands/job_layers.hpp"
 #include "cli/commands/job_options.hpp"
+#include "cli/output/help_text.hpp"
 #include "cli/output/report.hpp"
 #include "core/base/text/text.hpp"
+#include "core/plugin/scheduler.hpp"
 #include "core/spec/options/of_sbatch.hpp"
 
 #include "version.hpp"
@@ -130,13 +132,22 @@ bool parses_by_named_options(std::vector<std::string> words, Invocation& invocat
   return invocation.action != nullptr;
 }
 
+// Ours, and how the scheduler is reached.
+std::string versions() {
+  const auto way = plugin::way_to_scheduler();
+  return fmt::format("dtsubmit {}\nscheduler: {}",
+                     k_version,
+                     way ? sched::to_text(*way) : "none: " + way.error().message);
+}
+
 Result<int> parse_and_act(std::vector<std::string> words, Invocation& invocation) {
   if (parses_by_named_options(words, invocation)) return invocation.action();
   CLI::App app(
       "Takes a distributed training job from a login node through Slurm and back, with nothing "
       "lost.",
       "dtsubmit");
-  app.set_version_flag("--version", std::string("dtsubmit ") + k_version);
+  app.formatter(help_layout(Positionals::listed));
+  app.set_version_flag("--version", versions);
   app.require_subcommand(0, 1);
   app.footer(
       "dtsubmit --nodes 2 --gpus-per-node 8 -- python3 train.py   submits (`submit` may be "
@@ -184,8 +195,7 @@ Result<int> dispatch(int argc, char** argv) {
   }
   // The verbs used inside a job start once per rank, so they skip setting up the whole command
   // line.
-  if (!words.empty() && is_inside_verb(words.front()))
-    return run_inside_verb(words, invocation.command);
+  if (is_inside_verb(words)) return run_inside_verb(words, invocation.command);
   if (words.empty()) words = {has_command ? "submit" : "--help"};
   return parse_and_act(with_bare_values(with_verb(std::move(words))), invocation);
 }

@@ -5,7 +5,8 @@
 #   tests/run.sh rest       all unit and cli tests with sanitizers, every parser fuzzed for 20 s, cognitive complexity, the other integration tests
 #   tests/run.sh all        both
 #   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, walk, lint, complexity, fuzz,
-#                           bench, faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times)
+#                           bench, faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times;
+#                           packages: Debian packages and the tarball, made and tried in root file systems of their own)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
@@ -52,7 +53,7 @@ rest() {
   stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
   stage "cognitive complexity" tests dev -L complexity
   # Most of their time they wait for a cluster, so there are more of them than cores.
-  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|contract|walk|unit|golden|cli|lint" -j $((2 * jobs))
+  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|contract|walk|unit|golden|cli|lint" -j $((2 * jobs))
 }
 
 tests/tools/install_packages.sh --with-tests

@@ -83,6 +83,10 @@ std::optional<Diagnostic> problem_of(const spec::JobSpec& spec, Reach reach) {
     const auto near = nearest_program(name);
     hint = near ? fmt::format("did you mean `{}`?", *near) : "is it installed?";
     hint += " A program that only the nodes have needs its full path";
+    if (name == "dttrain")
+      hint =
+          "it is the trainer of dtsubmit: install the package dttrain, or build with "
+          "-DDTSUBMIT_TRAINER=ON";
   }
   return Diagnostic{"command", found.error().message, hint};
 }

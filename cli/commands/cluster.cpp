@@ -96,6 +96,8 @@ void print_json(const cluster::ClusterStatus& status) {
       {"folder", status.folder},
       {"slurm_conf", status.conf},
       {"proctrack", status.proctrack},
+      {"auth", status.auth},
+      {"accounting", status.accounting},
       {"host_names", status.host_names},
       {"controller", {{"address", status.controller_address}, {"port", status.controller_port}}},
       {"jobs", {{"running", status.jobs_running}, {"pending", status.jobs_pending}}},
@@ -110,10 +112,12 @@ std::string uptime_text(const cluster::NodeStatus& node) {
 }
 
 void print_table(const cluster::ClusterStatus& status) {
-  fmt::print("cluster {} {}, proctrack {}, {} running, {} pending\n",
+  fmt::print("cluster {} {}, proctrack {}{}{}, {} running, {} pending\n",
              status.name,
              status.running ? "is up" : "is incomplete",
              status.proctrack,
+             status.auth == "none" ? "" : ", auth " + status.auth,
+             status.accounting ? ", accounting" : "",
              counted(status.jobs_running, "job"),
              status.jobs_pending);
   fmt::print("{:<10} {:<12} {:<16} {:>5} {:>10}\n", "NODE", "STATE", "ADDRESS", "JOBS", "UPTIME");
@@ -139,22 +143,24 @@ Result<int> run_status(const Options& options) {
 }
 
 void add_place(CLI::App& verb, cluster::ClusterSpec& spec) {
-  verb.add_option("--name", spec.name, "name of the cluster")->capture_default_str();
+  verb.add_option("--name", spec.name, fmt::format("name of the cluster [{}]", spec.name));
   verb.add_option("--folder", spec.folder, "its folder [~/.local/state/dtsubmit/clusters/NAME]");
 }
 
 void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
-  verb.add_option("--nodes", spec.nodes, "number of nodes")->capture_default_str();
-  verb.add_option("--gpus-per-node", spec.gpus_per_node, "simulated GPUs")->capture_default_str();
+  verb.add_option("--nodes", spec.nodes, fmt::format("number of nodes [{}]", spec.nodes));
+  verb.add_option("--gpus-per-node",
+                  spec.gpus_per_node,
+                  fmt::format("simulated GPUs [{}]", spec.gpus_per_node));
   verb.add_option("--gpu-type", spec.gpu_type, "their type, e.g. a100");
   verb.add_option("--features", spec.features, "features of all nodes, e.g. a100,nvlink");
   verb.add_option("--cpus-per-node",
                   spec.cpus_per_node,
                   "CPUs that a node claims to have [one per GPU, at least 4]");
-  verb.add_option("--sockets", spec.sockets, "sockets over which they are distributed [1]")
-      ->capture_default_str();
-  verb.add_option("--grace", spec.grace, "seconds from preemption to kill in partition low")
-      ->capture_default_str();
+  verb.add_option("--sockets", spec.sockets, "sockets over which they are distributed [1]");
+  verb.add_option("--grace",
+                  spec.grace,
+                  fmt::format("seconds from preemption to kill in partition low [{}]", spec.grace));
   const auto set_proctrack = [&spec](const std::string& kind) {
     spec.proctrack = kind == "cgroup" ? cluster::Proctrack::cgroup : cluster::Proctrack::linuxproc;
   };
@@ -162,6 +168,14 @@ void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
           "--proctrack", set_proctrack, "linuxproc, or as root cgroup [linuxproc]")
       ->check(CLI::IsMember({"linuxproc", "cgroup"}))
       ->type_name("KIND");
+  const auto set_auth = [&spec](const std::string& kind) { spec.auth = cluster::auth_of(kind); };
+  verb.add_option_function<std::string>(
+          "--auth", set_auth, "none, or munge with a munged of its own [none]")
+      ->check(CLI::IsMember({"none", "munge"}))
+      ->type_name("KIND");
+  verb.add_flag("--accounting",
+                spec.accounting,
+                "with slurmdbd and a MariaDB of its own: accounts, QOS, limits, sacct");
   verb.add_flag("--constrain-cores",
                 spec.constrain_cores,
                 "confine jobs to the cores that Slurm gives them; needs --proctrack cgroup");

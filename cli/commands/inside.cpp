@@ -9,6 +9,7 @@
 #include "core/launch/agent/staged_nodes.hpp"
 #include "core/launch/health/check_step.hpp"
 #include "core/launch/job/assignment.hpp"
+#include "core/launch/launcher/mpiexec.hpp"
 #include "core/launch/launcher/node_daemon.hpp"
 #include "core/launch/launcher/ssh_launcher.hpp"
 #include "core/launch/launcher/step_daemon.hpp"
@@ -127,22 +128,30 @@ Result<int> rank(launch::RankOptions rank, const Options& options) {
   return launch::run_rank(rank);
 }
 
+bool is_srun_of_hydra(const std::vector<std::string>& words) {
+  return std::find(words.begin(), words.end(), launch::k_hydra_srun) != words.end();
+}
+
 }  // namespace
 
-bool is_inside_verb(const std::string& word) {
-  constexpr std::array<std::string_view, 12> k_words{"agent",
+bool is_inside_verb(const std::vector<std::string>& words) {
+  if (words.empty()) return false;
+  const std::string& word = words.front();
+  constexpr std::array<std::string_view, 13> k_words{"agent",
                                                      "rank",
                                                      "sentinel",
                                                      "stacks",
                                                      "orted",
                                                      "prted",
+                                                     "hydra",
                                                      "ssh",
                                                      "node",
                                                      "drill-act",
                                                      "measure",
                                                      "stage",
                                                      "unstage"};
-  return std::find(k_words.begin(), k_words.end(), word) != k_words.end();
+  return std::find(k_words.begin(), k_words.end(), word) != k_words.end() ||
+         (word.starts_with('-') && is_srun_of_hydra(words));
 }
 
 Result<int> run_inside_verb(const std::vector<std::string>& words,
@@ -150,6 +159,8 @@ Result<int> run_inside_verb(const std::vector<std::string>& words,
   const std::string& verb = words.front();
   if (verb == "sentinel") return launch::run_sentinel();
   if (verb == "orted" || verb == "prted") return launch::run_mpi_daemon(words);
+  if (verb == "hydra") return launch::run_mpi_daemon({words.begin() + 1, words.end()});
+  if (is_srun_of_hydra(words)) return launch::become_srun(words);
   if (verb == "node") return launch::run_node();
   DTS_ASSIGN(const Options options, options_of(words));
   if (verb == "stacks") return write_stacks(options);

@@ -10,7 +10,8 @@
 
 namespace dts::cli {
 
-[[nodiscard]] bool is_inside_verb(const std::string& word);
+// By the first word, or by hydra-srun behind options: Intel MPI puts some of srun's before it.
+[[nodiscard]] bool is_inside_verb(const std::vector<std::string>& words);
 
 // `words`: the verb and its options; `command`: the words after `--`.
 [[nodiscard]] Result<int> run_inside_verb(const std::vector<std::string>& words,

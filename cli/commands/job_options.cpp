@@ -2,6 +2,7 @@
 #include "cli/commands/job_options.hpp"
 
 #include "cli/commands/job_layers.hpp"
+#include "cli/output/help_text.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/run/ledger/policy.hpp"
@@ -28,11 +29,6 @@ const char* heading(spec::Group group) {
   }
   return "";
 }
-
-// The usage line already shows the job file; it needs no section of its own.
-class UsageSaysEnough : public CLI::Formatter {
-  std::string make_positionals(const CLI::App*) const override { return ""; }
-};
 
 // Alternative names that sbatch accepts without listing them in its help.
 constexpr std::pair<std::string_view, std::string_view> k_other_names[] = {
@@ -88,7 +84,7 @@ void add_options(CLI::App& verb,
 }
 
 void add_job_file(CLI::App& verb, JobOptions& options) {
-  verb.formatter(std::make_shared<UsageSaysEnough>());
+  verb.formatter(help_layout(Positionals::in_usage_only));
   verb.add_option("JOB.toml", options.job_file);
   verb.add_option("--save", options.save, "write all of this as a job file, TOML or JSON")
       ->group(options.shows_rare ? heading(spec::Group::job) : "")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit list: this user's runs, wherever they are, the newest first.
 #include "cli/commands/command.hpp"
+#include "cli/commands/known_job.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_view.hpp"
 #include "cli/output/report.hpp"
@@ -79,13 +80,7 @@ class Listing {
       if (away_) return;
       scheduler_ = *std::move(loaded);
     }
-    auto job = scheduler_->job(known.summary.job);
-    if (job)
-      known.job = *std::move(job);
-    else if (job.error().code == Errc::not_found)
-      known.forgotten = true;
-    else
-      away_ = true;
+    away_ = !read_job(*scheduler_, known);
   }
 
  private:
@@ -206,8 +201,7 @@ Result<int> act(const ListOptions& options) {
 void add_list(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<ListOptions>();
   CLI::App* verb = app.add_subcommand("list", "your runs, wherever they are, the newest first");
-  verb->add_option("-n", options->most, "show at most this many")
-      ->capture_default_str()
+  verb->add_option("-n", options->most, fmt::format("show at most this many [{}]", options->most))
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000U));
   verb->add_flag("--all", options->all, "show all");

@@ -76,9 +76,9 @@ void add_render(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--list", options->list, "all templates, and where each comes from");
   verb->add_option("--data", options->data, "fill the template in with the values of a JSON file")
       ->type_name("FILE");
-  verb->add_option(
-          "--escape", options->escape, "with --data: what values are quoted for: shell, html")
-      ->capture_default_str()
+  verb->add_option("--escape",
+                   options->escape,
+                   "with --data: what values are quoted for: shell, html [shell]")
       ->check(CLI::IsMember({"shell", "html"}))
       ->type_name("WHAT");
   add_job_file(*verb, options->job);

@@ -102,8 +102,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
   verb->add_option(
           "--continue", options->again, "continue an earlier run: its folder, name, or `last`")
       ->type_name("RUN");
-  verb->add_option("--ranks", options->shown, "ranks whose output is shown: all, 0, 0,4-7")
-      ->capture_default_str()
+  verb->add_option("--ranks", options->shown, "ranks whose output is shown: all, 0, 0,4-7 [0]")
       ->type_name("RANKS");
   verb->callback([options, &invocation] {
     invocation.action = [options, &invocation] { return act(*options, invocation.command); };

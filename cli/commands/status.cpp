@@ -56,7 +56,8 @@ std::optional<sched::JobInfo> scheduler_job(sched::JobId job, std::string& name)
 
 std::string in_words(const sched::JobInfo& info) {
   return std::string(sched::to_string(info.state)) +
-         (info.reason.empty() ? "" : " (" + info.reason + ")");
+         (info.reason.empty() ? "" : " (" + info.reason + ")") +
+         (info.accounted ? ", says the accounting" : "");
 }
 
 run::TimeUse use_of(const Status& status, unsigned attempt) {
@@ -234,7 +235,8 @@ Result<int> act(const StatusOptions& options) {
   status.goodput = run::account(events,
                                 status.summary,
                                 over ? std::chrono::system_clock::from_time_t(job->end_time)
-                                     : std::chrono::system_clock::now());
+                                     : std::chrono::system_clock::now(),
+                                run::last_report(run));
   options.json ? print_json(status) : print_table(status);
   return 0;
 }

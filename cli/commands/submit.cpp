@@ -196,7 +196,7 @@ Result<int> act(const SubmitOptions& options, const std::vector<std::string>& co
   if (!site) return tl::unexpected<Error>(std::move(site).error());
   DTS_ASSIGN(Prepared prepared,
              prepare(std::move(asked), source.get(), site->cluster, Destination::scheduler));
-  prepared.versions[plugin::scheduler_name()] = site->version;
+  prepared.versions[(*scheduler)->way().plugin] = site->version;
   print_note(prepared);
   sched::JobId job;
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/sweep_view.hpp"
 
+#include "cli/commands/known_job.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
@@ -66,13 +67,8 @@ class ArrayJobs {
   }
 
   void ask_alone(Known& known) {
-    auto job = scheduler_->job(known.summary.job);
-    if (job)
-      known.job = *std::move(job);
-    else if (job.error().code == Errc::not_found)
-      known.forgotten = true;
-    else
-      trouble_ = known.no_job = job.error().message;
+    if (const auto read = read_job(*scheduler_, known); !read)
+      trouble_ = known.no_job = read.error().message;
   }
 
   const sched::JobId array_;

@@ -4,6 +4,7 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/ending.hpp"
+#include "cli/commands/known_job.hpp"
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
@@ -21,7 +22,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <ctime>
@@ -64,15 +64,8 @@ void ask_scheduler(const run::RunDirectory& run, Known& known) {
     return;
   }
   known.phrases = (*scheduler)->phrases();
-  auto job = (*scheduler)->job(known.summary.job);
-  if (job) {
-    known.job = *std::move(job);
-    count_nodes(**scheduler, run, known);
-  } else if (job.error().code == Errc::not_found) {
-    known.forgotten = true;
-  } else {
-    known.no_job = job.error().message;
-  }
+  if (const auto read = read_job(**scheduler, known); !read) known.no_job = read.error().message;
+  if (known.job) count_nodes(**scheduler, run, known);
 }
 
 // The policy at submission; the default if spec.json cannot be read.
@@ -131,9 +124,8 @@ Result<Known> learn(const run::RunDirectory& run, const Selection& selection) {
   known.checkpoint =
       run::newest_checkpoint(attempts.empty() ? run : place_of_logs(run, attempts.back()).first);
 
-  struct stat metrics {};
-
-  if (::stat(run.metrics().c_str(), &metrics) == 0) known.last_metric = metrics.st_mtime;
+  if (const auto reported = run::last_report(run))
+    known.last_metric = std::chrono::system_clock::to_time_t(*reported);
   ask_scheduler(run, known);
   if (known.summary.job.empty()) known.agent_lives = run::agent_lives(run);
   read_last_words(run, known);

@@ -70,6 +70,15 @@ void explain_end(const Known& known, const Event& end, Why& why) {
     why.next.push_back(continue_command(known));
 }
 
+std::string accounted_words(const Known& known) {
+  const sched::JobInfo& job = *known.job;
+  const bool has_run = job.start_time > 0 && job.end_time >= job.start_time;
+  return fmt::format(
+      "{} has forgotten it; this is what the accounting says.{}",
+      scheduler_begins(known),
+      has_run ? fmt::format(" It ran for {}.", ago(job.end_time - job.start_time)) : "");
+}
+
 // The agent had no time to record the end, so the scheduler's record is used.
 void explain_lost(const Known& known, Why& why) {
   const AttemptSummary* attempt = newest(known);
@@ -94,7 +103,7 @@ void explain_lost(const Known& known, Why& why) {
   }
   const std::string& how = known.job->explanation;
   const bool under_way = attempt != nullptr && attempt->ended.empty();
-  if (known.job->state == sched::JobState::cancelled && !under_way)
+  if (known.job->state == sched::JobState::cancelled && !under_way && !known.job->accounted)
     why.answer.push_back(
         fmt::format("{} was cancelled while it waited in the queue.", who_begins(known)));
   else
@@ -106,6 +115,7 @@ void explain_lost(const Known& known, Why& why) {
   if (known.job->end_time > 0 && known.job->end_time <= known.now)
     why.answer.push_back(fmt::format(
         "It ended at {}, {} ago.", utc(known.job->end_time), ago(known.now - known.job->end_time)));
+  if (known.job->accounted) why.answer.push_back(accounted_words(known));
   if (attempt == nullptr)
     why.answer.push_back("No attempt ever began.");
   else if (under_way)

@@ -68,12 +68,25 @@ Standing standing_of(const Known& known) {
   return Standing::unknown;
 }
 
+namespace {
+
+// Under names of its program's own, as most frameworks do.
+bool saves_otherwise(const Known& known) {
+  return std::any_of(known.events.begin(), known.events.end(), [](const Event& event) {
+    const auto* ended = event.as<run::AttemptEnded>();
+    return ended != nullptr && ended->saved;
+  });
+}
+
+}  // namespace
+
 std::string would_continue(const Known& known) {
   const AttemptSummary* attempt = newest(known);
   if (attempt != nullptr && attempt->cause == run::Cause::damaged)
     return "stops again as long as no checkpoint is good";
-  return known.checkpoint.empty() ? "starts over: it has no checkpoint"
-                                  : "continues from " + known.checkpoint;
+  if (!known.checkpoint.empty()) return "continues from " + known.checkpoint;
+  return saves_otherwise(known) ? "continues from what its program has saved"
+                                : "starts over: it has no checkpoint";
 }
 
 std::string continue_command(const Known& known) {

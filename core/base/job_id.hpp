@@ -3,7 +3,7 @@
 // knows what it means.
 #pragma once
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <optional>

@@ -12,6 +12,7 @@
 #include "core/cluster/lock.hpp"
 #include "core/cluster/processes.hpp"
 #include "core/cluster/query.hpp"
+#include "core/cluster/services.hpp"
 #include "core/cluster/start.hpp"
 
 #include <fmt/format.h>
@@ -41,13 +42,22 @@ std::uint64_t memory_mib() {
 
 // --- what is there -----------------------------------------------------------
 
+bool lives(const std::vector<Member>& members, const std::string& name) {
+  return std::any_of(
+      members.begin(), members.end(), [&name](const Member& m) { return m.daemon == name; });
+}
+
 bool daemons_live(const Layout& layout, const std::vector<Member>& members) {
-  const auto lives = [&members](const std::string& name) {
-    return std::any_of(
-        members.begin(), members.end(), [&name](const Member& m) { return m.daemon == name; });
-  };
-  const std::vector<std::string> names = node_names(layout);
-  return lives("slurmctld") && std::all_of(names.begin(), names.end(), lives);
+  std::vector<std::string> names = node_names(layout);
+  for (std::string& service : service_names(layout.spec)) names.push_back(std::move(service));
+  return lives(members, "slurmctld") &&
+         std::all_of(names.begin(), names.end(), [&](const auto& n) { return lives(members, n); });
+}
+
+// Without munged no program can ask the controller anything.
+bool can_ask(const Layout& layout, const std::vector<Member>& members) {
+  return (layout.spec.auth != Auth::munge || lives(members, "munged")) &&
+         listens(layout.endpoints, layout.endpoints.port);
 }
 
 bool same_file(const std::string& path, const std::string& text) {
@@ -159,7 +169,7 @@ NodeStatus seen_from_outside(const Layout& layout,
 
 // States and jobs. A node without a slurmd is dead, whatever the controller still believes.
 Result<void> ask_controller(ClusterStatus& status) {
-  DTS_ASSIGN(const Programs programs, find_programs());
+  DTS_ASSIGN(const Programs programs, find_programs({}));
   DTS_ASSIGN(const auto states, node_states(programs, status.folder, k_answer_limit));
   DTS_ASSIGN(const auto queue, queued_jobs(programs, status.folder, k_answer_limit));
   for (NodeStatus& node : status.nodes) {
@@ -185,7 +195,7 @@ Result<UpResult> up(ClusterSpec spec) {
     return fail(Errc::invalid,
                 "--proctrack cgroup needs root",
                 "run it as root, or use --proctrack linuxproc");
-  DTS_ASSIGN(const Programs programs, find_programs());
+  DTS_ASSIGN(const Programs programs, find_programs(spec));
   DTS_ASSIGN(const UniqueFd lock, lock_folder(spec.folder, IfAbsent::create, k_lock_limit));
   UpResult result;
   result.conf = conf_path(spec.folder);
@@ -218,13 +228,15 @@ Result<ClusterStatus> status(const std::string& folder) {
   result.folder = folder;
   result.conf = conf_path(folder);
   result.proctrack = to_string(layout.spec.proctrack);
+  result.auth = to_string(layout.spec.auth);
+  result.accounting = layout.spec.accounting;
   result.host_names = layout.own_host_names;
   result.running = daemons_live(layout, members);
   result.controller_address = layout.endpoints.controller_address();
   result.controller_port = layout.endpoints.port;
   for (unsigned node = 0; node < layout.spec.nodes; ++node)
     result.nodes.push_back(seen_from_outside(layout, node, members));
-  if (controller_listens(layout.endpoints)) DTS_TRY(ask_controller(result));
+  if (can_ask(layout, members)) DTS_TRY(ask_controller(result));
   return result;
 }
 

@@ -27,6 +27,8 @@ struct ClusterStatus {
   std::string folder;
   std::string conf;  // the value SLURM_CONF must have
   std::string proctrack;
+  std::string auth;  // "none" or "munge"
+  bool accounting = false;
   bool host_names = false;  // every node has a host name of its own
   bool running = false;     // the controller and every slurmd live
   std::string controller_address;
@@ -44,7 +46,8 @@ struct UpResult {
 // Brings the cluster up: returns at once if it runs; otherwise clears what a crash left behind and
 // starts it. All nodes are idle on return; the daemons outlive the caller. Errors: invalid (bad
 // spec, shape differs from the running cluster, cgroup without root), not_found (Slurm is not
-// installed), io (a daemon does not start; includes the end of its log).
+// or a service that the spec asks for is not installed), io (a daemon does not start; includes the
+// end of its log).
 [[nodiscard]] Result<UpResult> up(ClusterSpec spec);
 
 // Ends the cluster in `folder`, including its jobs, and removes the folder. No error if it is

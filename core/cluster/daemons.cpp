@@ -8,7 +8,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/close_range.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -22,15 +21,33 @@
 namespace dts::cluster {
 namespace {
 
+enum class For { all, munge, accounting };
+
 struct Need {
+  std::string Programs::*file;
   const char* program;
   const char* package;
+  For whom = For::all;
 };
 
-constexpr std::array<Need, 4> k_needs = {{{"slurmctld", "slurmctld"},
-                                          {"slurmd", "slurmd"},
-                                          {"sinfo", "slurm-client"},
-                                          {"squeue", "slurm-client"}}};
+constexpr std::array<Need, 9> k_needs = {
+    {{&Programs::slurmctld, "slurmctld", "slurmctld"},
+     {&Programs::slurmd, "slurmd", "slurmd"},
+     {&Programs::sinfo, "sinfo", "slurm-client"},
+     {&Programs::squeue, "squeue", "slurm-client"},
+     {&Programs::munged, "munged", "munge", For::munge},
+     {&Programs::slurmdbd, "slurmdbd", "slurmdbd", For::accounting},
+     {&Programs::sacctmgr, "sacctmgr", "slurm-client", For::accounting},
+     {&Programs::mariadbd, "mariadbd", "mariadb-server-core", For::accounting},
+     {&Programs::mariadb_install_db,
+      "mariadb-install-db",
+      "mariadb-server-core",
+      For::accounting}}};
+
+bool needs(const ClusterSpec& spec, For whom) {
+  if (whom == For::munge) return spec.auth == Auth::munge;
+  return whom == For::all || spec.accounting;
+}
 
 std::string locate(const std::string& program) {
   if (const auto file = find_program(program)) return *file;
@@ -69,11 +86,21 @@ void show_hosts(const char* file) {
     ::mount(file, "/etc/hosts", nullptr, MS_BIND, nullptr);
 }
 
+// Between fork and exec. The numbers are the same on every architecture; headers before Linux 5.11
+// lack them, and older kernels refuse.
+void close_files_on_exec() {
+  constexpr long k_close_range = 436;
+  constexpr unsigned k_cloexec = 4;
+  if (::syscall(k_close_range, 3U, ~0U, k_cloexec) == 0) return;
+  constexpr int k_most = 4096;
+  for (int fd = 3; fd < k_most; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
 // user_namespaces(7): the user keeps their identity; setgroups must be disabled before gid_map may
 // be written.
 int become(const Identity& identity) {
   ::setsid();
-  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
+  close_files_on_exec();
   if (identity.host_name.empty()) return 0;
   if (identity.user_namespace &&
       (!put("/proc/self/uid_map", identity.uid_map) || !put("/proc/self/setgroups", "deny") ||
@@ -90,15 +117,20 @@ Identity identity_of(const std::string& host_name) {
   return identity;
 }
 
-Result<Daemon> start(Command command,
-                     const Layout& layout,
-                     const std::string& name,
-                     const std::string& host_name) {
+}  // namespace
+
+Result<Daemon> start_daemon(Command command,
+                            const Layout& layout,
+                            const std::string& name,
+                            const std::string& host_name) {
   const std::string& folder = layout.spec.folder;
   const std::string out = fmt::format("{}/log/{}.out", folder, name);
   const UniqueFd log(::open(out.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!log.valid()) return fail_errno("cannot create " + out);
-  command.env = clean_environment(folder);
+  std::vector<std::string> environment = clean_environment(folder);
+  for (const std::string& entry : command.env.value_or(std::vector<std::string>{}))
+    environment.push_back(entry);
+  command.env = std::move(environment);
   command.env->push_back(std::string(k_mark) + "=" + folder);
   command.folder = folder;
   command.stdout_fd = command.stderr_fd = log.get();
@@ -110,15 +142,14 @@ Result<Daemon> start(Command command,
   return Daemon{name, pid};
 }
 
-}  // namespace
-
-Result<Programs> find_programs() {
-  std::vector<std::string> files;
+Result<Programs> find_programs(const ClusterSpec& spec) {
+  Programs programs;
   std::string missing;
   std::string packages;
   for (const Need& need : k_needs) {
-    files.push_back(locate(need.program));
-    if (!files.back().empty()) continue;
+    if (!needs(spec, need.whom)) continue;
+    programs.*need.file = locate(need.program);
+    if (!(programs.*need.file).empty()) continue;
     missing += (missing.empty() ? "" : ", ") + std::string(need.program);
     if (packages.find(need.package) == std::string::npos)
       packages += " " + std::string(need.package);
@@ -127,7 +158,7 @@ Result<Programs> find_programs() {
     return fail(Errc::not_found,
                 "a private Slurm needs programs that are not installed: " + missing,
                 "install them: apt-get install --no-install-recommends" + packages);
-  return Programs{files[0], files[1], files[2], files[3]};
+  return programs;
 }
 
 bool can_own_host_name() {
@@ -145,14 +176,15 @@ bool can_own_host_name() {
 Result<Daemon> start_controller(const Programs& programs, const Layout& layout) {
   Command command;
   command.argv = {programs.slurmctld, "-D", "-f", conf_path(layout.spec.folder)};
-  return start(std::move(command), layout, "slurmctld", layout.endpoints.controller_address());
+  return start_daemon(
+      std::move(command), layout, "slurmctld", layout.endpoints.controller_address());
 }
 
 Result<Daemon> start_node(const Programs& programs, const Layout& layout, unsigned node) {
   const std::string name = node_name(layout, node);
   Command command;
   command.argv = {programs.slurmd, "-D", "-N", name, "-f", conf_path(layout.spec.folder)};
-  return start(std::move(command), layout, name, layout.endpoints.node_address(node));
+  return start_daemon(std::move(command), layout, name, layout.endpoints.node_address(node));
 }
 
 Result<void> name_host(const Daemon& daemon) {

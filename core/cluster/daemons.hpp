@@ -2,6 +2,7 @@
 // Starts Slurm's daemons so that they outlive us and are detached from our terminal.
 #pragma once
 
+#include "core/base/os/process.hpp"
 #include "core/base/result.hpp"
 #include "core/cluster/layout/config.hpp"
 
@@ -18,11 +19,17 @@ struct Programs {
   std::string slurmd;
   std::string sinfo;
   std::string squeue;
+  // Empty unless the cluster needs them.
+  std::string munged;
+  std::string slurmdbd;
+  std::string sacctmgr;
+  std::string mariadbd;
+  std::string mariadb_install_db;
 };
 
 // Looks in PATH, then in the administrators' folders (sbin), which a plain user's PATH lacks on
 // Debian. Errc::not_found, naming the Debian packages to install.
-[[nodiscard]] Result<Programs> find_programs();
+[[nodiscard]] Result<Programs> find_programs(const ClusterSpec& spec);
 
 // True if this user may give a process its own host name (a UTS namespace, for a plain user inside
 // a user namespace). Determined by trying it once.
@@ -33,8 +40,15 @@ struct Daemon {
   pid_t pid = 0;     // a child of the caller
 };
 
-// Runs in the foreground of its own session, with its own standard streams and none of our files
-// open. With `own_host_names` its host name is its address: see render_start_conf.
+// Starts `command` in the foreground of its own session, with its own standard streams and none of
+// our files open, in clean_environment() and with what command.env adds to it. With
+// `own_host_names` and unless `host_name` is empty, it has a host name of its own.
+[[nodiscard]] Result<Daemon> start_daemon(Command command,
+                                          const Layout& layout,
+                                          const std::string& name,
+                                          const std::string& host_name);
+
+// With `own_host_names` the host name is the daemon's address: see render_start_conf.
 [[nodiscard]] Result<Daemon> start_controller(const Programs& programs, const Layout& layout);
 [[nodiscard]] Result<Daemon> start_node(const Programs& programs,
                                         const Layout& layout,

@@ -31,9 +31,14 @@ bool has_file_below(pid_t pid, const std::string& folder) {
   return false;
 }
 
-// "slurmctld", the name after -N for a slurmd, or empty.
+bool is_single(const std::string& program) {
+  return program == "slurmctld" || program == "munged" || program == "mariadbd" ||
+         program == "slurmdbd";
+}
+
+// The program's name, the name after -N for a slurmd, or empty.
 std::string daemon_name(pid_t pid, const std::string& program) {
-  if (program == "slurmctld") return program;
+  if (is_single(program)) return program;
   const auto line =
       program == "slurmd" ? read_file(proc_path(pid, "cmdline")) : fail(Errc::not_found, "");
   if (!line) return {};

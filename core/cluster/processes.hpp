@@ -18,7 +18,9 @@ constexpr const char* k_mark = "DTSUBMIT_CLUSTER";
 
 struct Member {
   pid_t pid = 0;
-  std::string daemon;           // "slurmctld", or the node's name for a slurmd; otherwise empty
+  // "slurmctld", "munged", "mariadbd" or "slurmdbd", or the node's name for a slurmd; otherwise
+  // empty.
+  std::string daemon;
   std::chrono::seconds age{0};  // since its start
 };
 

@@ -39,11 +39,11 @@ Result<std::vector<std::vector<std::string>>> ask(std::vector<std::string> argv,
 
 }  // namespace
 
-bool controller_listens(const Endpoints& endpoints) {
+bool listens(const Endpoints& endpoints, std::uint16_t port) {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in where{};
   where.sin_family = AF_INET;
-  where.sin_port = htons(endpoints.port);
+  where.sin_port = htons(port);
   return fd.valid() &&
          ::inet_pton(AF_INET, endpoints.controller_address().c_str(), &where.sin_addr) == 1 &&
          ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&where), sizeof where) == 0;

@@ -6,6 +6,7 @@
 #include "core/cluster/daemons.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,8 @@ struct QueuedJob {
   std::vector<std::string> nodes;  // empty while pending
 };
 
-// True if the controller's address accepts connections.
-[[nodiscard]] bool controller_listens(const Endpoints& endpoints);
+// True if the controller's address accepts connections at this port.
+[[nodiscard]] bool listens(const Endpoints& endpoints, std::uint16_t port);
 
 // Errc::unreachable without an answer within `limit`.
 [[nodiscard]] Result<std::vector<NodeState>> node_states(const Programs& programs,

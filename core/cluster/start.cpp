@@ -9,11 +9,13 @@
 #include "core/cluster/autogroup.hpp"
 #include "core/cluster/cgroups.hpp"
 #include "core/cluster/layout/record.hpp"
+#include "core/cluster/layout/services.hpp"
 #include "core/cluster/processes.hpp"
 #include "core/cluster/query.hpp"
+#include "core/cluster/services.hpp"
+#include "core/cluster/watch.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,7 +60,8 @@ struct ConfigFile {
 std::vector<ConfigFile> config_files(const Layout& layout) {
   const std::string& folder = layout.spec.folder;
   std::vector<ConfigFile> files{{folder + "/gres.conf", render_gres_conf(layout)},
-                                {folder + "/cgroup.conf", render_cgroup_conf(layout)}};
+                                {folder + "/cgroup.conf", render_cgroup_conf(layout)},
+                                {accounting_conf_path(folder), render_accounting_conf(layout)}};
   if (layout.own_host_names)
     files.push_back(
         {hosts_path(folder), render_hosts(layout, read_file("/etc/hosts").value_or("")), 0644});
@@ -75,46 +78,6 @@ Result<void> write_files(const Layout& layout) {
   for (const ConfigFile& file : config_files(layout))
     if (!file.text.empty())
       DTS_TRY(write_file(file.path, file.text, file.mode, Durability::deferred));
-  return {};
-}
-
-// The last lines of a daemon's log.
-std::string log_tail(const std::string& folder, const std::string& daemon) {
-  constexpr std::size_t k_lines = 12;
-  for (const char* kind : {".log", ".out"}) {
-    const auto text = read_file(fmt::format("{}/log/{}{}", folder, daemon, kind));
-    if (!text || trim(*text).empty()) continue;
-    std::vector<std::string> lines = split(trim(*text), '\n');
-    if (lines.size() > k_lines) lines.erase(lines.begin(), lines.end() - k_lines);
-    return join(lines, "\n");
-  }
-  return "(no log)";
-}
-
-tl::unexpected<Error> fail_daemon(const Layout& layout,
-                                  const std::string& daemon,
-                                  const std::string& what) {
-  const std::string& folder = layout.spec.folder;
-  return fail(Errc::io,
-              fmt::format("{} {}; the end of its log:\n{}", daemon, what, log_tail(folder, daemon)),
-              fmt::format("all logs are in {}/log", folder));
-}
-
-Result<void> check_alive(const Layout& layout, const std::vector<Daemon>& daemons) {
-  for (const Daemon& daemon : daemons)
-    if (::waitpid(daemon.pid, nullptr, WNOHANG) != 0)
-      return fail_daemon(layout, daemon.name, "ended at once");
-  return {};
-}
-
-Result<void> wait_for_controller(const Layout& layout,
-                                 const std::vector<Daemon>& daemons,
-                                 Clock::time_point deadline) {
-  while (!controller_listens(layout.endpoints)) {
-    DTS_TRY(check_alive(layout, daemons));
-    if (Clock::now() > deadline) return fail_daemon(layout, "slurmctld", "does not answer");
-    std::this_thread::sleep_for(5ms);
-  }
   return {};
 }
 
@@ -146,19 +109,24 @@ Result<void> wait_for_nodes(const Programs& programs,
 }
 
 Result<void> start_at(const Programs& programs, const Layout& layout) {
-  const auto deadline = Clock::now() + k_start_limit;
   DTS_TRY(write_files(layout));
   std::vector<Daemon> daemons;
+  DTS_TRY(start_services(programs, layout, daemons));
+  const auto deadline = Clock::now() + k_start_limit;
   DTS_ASSIGN(Daemon controller, start_controller(programs, layout));
   daemons.push_back(std::move(controller));
-  DTS_TRY(wait_for_controller(layout, daemons, deadline));
+  DTS_TRY(wait_for(layout, daemons, deadline, [&layout] {
+    return listens(layout.endpoints, layout.endpoints.port);
+  }));
+  const std::size_t first_node = daemons.size();
   for (unsigned node = 0; node < layout.spec.nodes; ++node) {
     DTS_ASSIGN(Daemon daemon, start_node(programs, layout, node));
     daemons.push_back(std::move(daemon));
   }
   DTS_TRY(wait_for_nodes(programs, layout, daemons, deadline));
   if (!layout.own_host_names) return {};
-  for (std::size_t node = 1; node < daemons.size(); ++node) DTS_TRY(name_host(daemons[node]));
+  for (std::size_t node = first_node; node < daemons.size(); ++node)
+    DTS_TRY(name_host(daemons[node]));
   return write_file(
       conf_path(layout.spec.folder), render_slurm_conf(layout), 0600, Durability::deferred);
 }
@@ -193,6 +161,7 @@ Result<void> start(const Programs& programs, Layout& layout) {
   const unsigned ephemeral = ephemeral_ports().first;
   for (unsigned attempt = 0; attempt < k_attempts; ++attempt) {
     layout.endpoints = propose_endpoints(layout.spec.folder, attempt, ephemeral);
+    layout.endpoints.accounting = layout.spec.accounting;
     DTS_TRY(check_resolvable(layout.endpoints));
     if (!are_free(layout.endpoints, layout.spec.nodes)) continue;
     auto started = start_at(programs, layout);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/drill/verdict.hpp"
 
+#include "core/base/text/counted.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -85,7 +87,9 @@ std::vector<std::string> faults_found(const Shown& shown,
     problems.push_back("it has not come back to " + shown.sign);
   if (shown.left > 0)
     problems.push_back(
-        fmt::format("{} processes of attempt {} are left", shown.left, shown.attempt.number));
+        fmt::format("left of attempt {}: {}",
+                    shown.attempt.number,
+                    counted(static_cast<std::uint64_t>(shown.left), "process", "processes")));
   if (strictness) judge_strictly(shown, facts, *strictness, problems);
   return problems;
 }

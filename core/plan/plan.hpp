@@ -85,6 +85,7 @@ struct Plan {
   std::chrono::seconds signal_margin{0};
   std::vector<std::string> command;  // the program's argv, never empty
   std::vector<Reason> reasons;
+  std::string srun_mpi{};  // of srun --mpi; empty: as the program is linked
   // For a role of a heterogeneous job: the index of its component.
   std::optional<unsigned> component{};
   bool hides_gpus = false;  // a part without GPUs in a job with some: its ranks see none
@@ -218,7 +219,9 @@ using IsSet = std::function<bool(const std::string& name)>;
 
 // True for names that must not leak from a submitter's session into a job: SLURM_*, SBATCH_*,
 // SRUN_*, OMPI_*, PMIX_*, PMI_*, PRTE_*, MV2_COMM_WORLD_*, torchrun's PET_* and TORCHELASTIC_*, and
-// the rank variables themselves. SLURM_CONF is kept: it identifies the cluster, not the job.
+// the rank variables themselves. SLURM_CONF and SLURM_CONF_SERVER are kept: they identify the
+// cluster, not the job; so are the parameters of Open MPI that choose how processes are connected
+// (OMPI_MCA_btl, _pml, ...).
 [[nodiscard]] bool is_leaky_variable(std::string_view name);
 
 // Ports to try, in order, for MASTER_PORT, or for a rank's own server if the rank's name is

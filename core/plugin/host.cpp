@@ -35,7 +35,7 @@ tl::unexpected<Error> load_failure(const std::string& path, const std::string& w
     return fail(Errc::invalid, fmt::format("cannot load the plug-in {}: {}", path, words));
   if (missing.compare(0, 11, "libslurm.so") == 0)
     return fail(Errc::unreachable,
-                fmt::format("Slurm's library is not here: {} needs {}", path, missing),
+                fmt::format("{} is not here, which {} needs", missing, path),
                 "install Slurm's client library of that version (Debian 12: libslurm38), or set "
                 "LD_LIBRARY_PATH to the folder that has it");
   return fail(Errc::unreachable,
@@ -70,27 +70,28 @@ Result<void> check_table(const dtsubmit_plugin* table,
 
 }  // namespace
 
-Result<std::string> Plugin::call(const std::string& operation, const std::string& request) const {
+tl::expected<std::string, CallError> Plugin::call(const std::string& operation,
+                                                  const std::string& request) const {
+  const auto broken = [&](const char* what) {
+    return tl::unexpected<CallError>(
+        CallError{{Errc::internal, fmt::format(fmt::runtime(what), path_, operation), ""}});
+  };
   char* text = table_->call(operation.c_str(), request.c_str());
-  if (text == nullptr)
-    return fail(Errc::internal,
-                fmt::format("the plug-in {} gave no reply to '{}'", path_, operation));
+  if (text == nullptr) return broken("the plug-in {} gave no reply to '{}'");
   const json reply = json::parse(text, nullptr, false);
   table_->release(text);
   if (reply.is_object() && reply.contains("result")) return reply["result"].dump();
-  if (reply.is_object() && reply.contains("error") && reply["error"].is_object()) {
-    const auto member = [&](const char* key) {
-      const auto found = reply["error"].find(key);
-      return found != reply["error"].end() && found->is_string() ? found->get<std::string>()
-                                                                 : std::string();
-    };
-    return fail(code_of(member("code")), member("message"), member("hint"));
-  }
-  return fail(
-      Errc::internal,
-      fmt::format("the plug-in {} gave a reply to '{}' that is not JSON with result or error",
-                  path_,
-                  operation));
+  if (!reply.is_object() || !reply.contains("error") || !reply["error"].is_object())
+    return broken("the plug-in {} gave a reply to '{}' that is not JSON with result or error");
+  const json& error = reply["error"];
+  const auto member = [&](const char* key) {
+    const auto found = error.find(key);
+    return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  const auto other = error.find("other_release");
+  return tl::unexpected<CallError>(
+      CallError{{code_of(member("code")), member("message"), member("hint")},
+                other != error.end() && other->is_boolean() && other->get<bool>()});
 }
 
 std::vector<std::string> plugin_folders() {

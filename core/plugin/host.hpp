@@ -11,6 +11,11 @@
 
 namespace dts::plugin {
 
+// What a plug-in's operation failed with.
+struct CallError : Error {
+  bool other_release = false;  // the scheduler does not speak the protocol of the plug-in's library
+};
+
 // A loaded plug-in. It stays loaded for the life of the process, since libraries behind it may have
 // started threads or registered exit handlers. Thread-safe.
 class Plugin {
@@ -27,8 +32,8 @@ class Plugin {
 
   // The JSON text of "result" in the plug-in's reply. Its "error" becomes ours, code for code; a
   // reply that is neither is Errc::internal and names the plug-in.
-  [[nodiscard]] Result<std::string> call(const std::string& operation,
-                                         const std::string& request) const;
+  [[nodiscard]] tl::expected<std::string, CallError> call(const std::string& operation,
+                                                          const std::string& request) const;
 
  private:
   std::string path_;

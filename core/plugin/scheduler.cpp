@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes scheduler calls to a plug-in as JSON, and the replies back. dtsubmit-plugins(7) describes
-// the JSON.
+// Passes scheduler calls to a plug-in as JSON, and the replies back; chooses the plug-in.
 #include "core/plugin/scheduler.hpp"
 
-#include "core/base/text/json_bytes.hpp"
 #include "core/plugin/host.hpp"
+#include "core/plugin/scheduler_json.hpp"
 #include "core/sched/order.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,207 +20,78 @@ namespace {
 
 using nlohmann::json;
 
-// The object in a reply; a member that is missing or of another type reads as the default of `T`.
-class Reader {
- public:
-  explicit Reader(const json& object) : object_(object) {}
+// Tried in this order: libslurm is faster, the commands are of the cluster's release everywhere.
+constexpr const char* k_preferred = "slurm";
+constexpr const char* k_otherwise = "slurm-commands";
 
-  template <class T>
-  void read(const char* key, T& into) const {
-    const auto found = object_.find(key);
-    if (found == object_.end()) return;
-    if constexpr (std::is_same_v<T, bool>) {
-      if (found->is_boolean()) into = found->template get<T>();
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      if (found->is_string()) into = found->template get<T>();
-    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-      if (!found->is_array()) return;
-      for (const json& one : *found) into.push_back(one.is_string() ? one.get<std::string>() : "");
-    } else if constexpr (std::is_same_v<T, sched::JobId>) {
-      if (found->is_string())
-        into = sched::JobId::parse(found->get_ref<const std::string&>()).value_or(sched::JobId());
-    } else {
-      if (found->is_number_integer()) into = found->template get<T>();
-    }
-  }
-
-  [[nodiscard]] std::string text(const char* key) const {
-    std::string text;
-    read(key, text);
-    return text;
-  }
-
- private:
-  const json& object_;
+// A plug-in that was loaded and opened.
+struct Reached {
+  std::shared_ptr<const Plugin> plugin;
+  sched::Phrases phrases;
+  std::string instead;  // see sched::Way
 };
 
-sched::Wait wait_of(const std::string& word) {
-  if (word == "nodes") return sched::Wait::nodes;
-  return word == "time" ? sched::Wait::time : sched::Wait::other;
+Result<std::shared_ptr<const Plugin>> load(const std::string& name) {
+  auto plugin = load_plugin(name);
+  if (!plugin && plugin.error().code == Errc::not_found)
+    plugin.error().code = Errc::unreachable;  // without a way to the scheduler there is none
+  return plugin;
 }
 
-sched::Phrases phrases_from(const json& object) {
-  sched::Phrases phrases;
-  const Reader reader(object);
-  reader.read("name", phrases.name);
-  reader.read("cancel", phrases.cancel);
-  reader.read("accounting", phrases.accounting);
-  reader.read("forgets", phrases.forgets);
-  reader.read("nodes_away", phrases.nodes_away);
-  return phrases;
+Result<Reached> reach(const std::string& name, bool probe) {
+  DTS_ASSIGN(auto plugin, load(name));
+  DTS_ASSIGN(const std::string opened, plugin->call("open", json{{"probe", probe}}.dump()));
+  return Reached{std::move(plugin), phrases_from(json::parse(opened, nullptr, false)), ""};
 }
 
-void put(json& object, const char* key, const std::string& value) {
-  if (!value.empty()) object[key] = value;
+Result<Reached> reach_by_commands(bool probe, const std::string& instead) {
+  DTS_ASSIGN(Reached reached, reach(k_otherwise, probe));
+  reached.instead = instead;
+  return reached;
 }
 
-json minutes_of(std::chrono::seconds limit) {
-  if (limit == std::chrono::seconds::max()) return "unlimited";
-  return std::chrono::ceil<std::chrono::minutes>(limit).count();
+// The first error is the one to mend, unless it is only that libslurm is not here.
+Result<Reached> reach_any(bool probe) {
+  auto first = reach(k_preferred, probe);
+  if (first) return first;
+  auto second = reach_by_commands(probe, first.error().message);
+  if (second) return second;
+  const bool is_loaded = load(k_preferred).has_value();
+  if (!is_loaded) first.error().message += "; " + second.error().message;
+  if (!is_loaded && !second.error().hint.empty()) first.error().hint = second.error().hint;
+  return first;
 }
 
-json to_json(const sched::Submission& job);
-
-json components_of(const sched::Submission& job) {
-  json list = json::array();
-  for (const sched::Submission& component : job.components) list.push_back(to_json(component));
-  return list;
-}
-
-json to_json(const sched::Submission& job) {
-  json object = {{"append_output", job.append_output},
-                 {"nodes", job.nodes},
-                 {"ntasks_per_node", job.ntasks_per_node}};
-  put(object, "script", job.script);
-  if (!job.environment.empty()) object["environment"] = job.environment;
-  if (!job.components.empty()) object["components"] = components_of(job);
-  put(object, "script_path", job.script_path);
-  put(object, "work_folder", job.work_folder);
-  put(object, "job_name", job.job_name);
-  put(object, "partition", job.partition);
-  auto options = job.options;
-  options.insert(job.once.begin(), job.once.end());
-  if (!options.empty()) object["options"] = options;
-  put(object, "exclude_nodes", job.exclude_nodes);
-  put(object, "output", job.output);
-  if (job.cpus_per_task) object["cpus_per_task"] = *job.cpus_per_task;
-  if (job.gpus_per_node > 0) object["gpus_per_node"] = job.gpus_per_node;
-  put(object, "gpu_type", job.gpu_type);
-  if (job.memory_mib) object["memory_mib"] = *job.memory_mib;
-  if (job.time_limit) object["time_limit_minutes"] = minutes_of(*job.time_limit);
-  if (job.requeue) object["requeue"] = *job.requeue;
-  if (job.no_kill) object["no_kill"] = true;
-  if (job.warn_signal > 0) {
-    object["warn_signal"] = job.warn_signal;
-    object["warn_seconds"] = job.warn_seconds;
-  }
-  return object;
-}
-
-sched::JobInfo job_from(const json& object) {
-  sched::JobInfo job;
-  const Reader reader(object);
-  reader.read("id", job.id);
-  reader.read("array", job.array);
-  reader.read("tasks", job.tasks);
-  job.state = sched::job_state_of(reader.text("state"));
-  reader.read("completing", job.completing);
-  reader.read("reason", job.reason);
-  reader.read("explanation", job.explanation);
-  reader.read("advice", job.advice);
-  job.wait = wait_of(reader.text("waits_for"));
-  reader.read("description", job.description);
-  reader.read("partition", job.partition);
-  reader.read("dependency", job.dependency);
-  reader.read("nodes", job.nodes);
-  reader.read("cpus", job.cpus);
-  reader.read("exclude_nodes", job.exclude_nodes);
-  reader.read("restart_count", job.restart_count);
-  reader.read("requeue", job.requeue);
-  reader.read("eligible_time", job.eligible_time);
-  reader.read("start_time", job.start_time);
-  reader.read("end_time", job.end_time);
-  reader.read("unlimited", job.unlimited);
-  reader.read("preempt_time", job.preempt_time);
-  reader.read("exit_code", job.exit_code);
-  reader.read("exit_signal", job.exit_signal);
-  reader.read("files_unusable", job.files_unusable);
-  return job;
-}
-
-sched::NodeInfo node_from(const json& object) {
-  sched::NodeInfo node;
-  const Reader reader(object);
-  reader.read("name", node.name);
-  reader.read("address", node.address);
-  reader.read("port", node.port);
-  reader.read("state", node.state);
-  reader.read("away", node.away);
-  reader.read("lost", node.lost);
-  reader.read("cpus", node.cpus);
-  reader.read("gpus", node.gpus);
-  reader.read("memory_mib", node.memory_mib);
-  return node;
-}
-
-sched::PartitionInfo partition_from(const json& object) {
-  sched::PartitionInfo partition;
-  const Reader reader(object);
-  reader.read("name", partition.name);
-  reader.read("is_default", partition.is_default);
-  reader.read("up", partition.up);
-  reader.read("nodes", partition.nodes);
-  reader.read("max_time_seconds", partition.max_time_seconds);
-  reader.read("grace_seconds", partition.grace_seconds);
-  partition.preemption = sched::preemption_of(reader.text("preemption"));
-  return partition;
-}
-
-sched::ConfigInfo config_from(const json& object) {
-  sched::ConfigInfo config;
-  const Reader reader(object);
-  reader.read("version", config.version);
-  reader.read("cluster_name", config.cluster_name);
-  if (const auto found = object.find("claimed_exits"); found != object.end())
-    for (const json& claim : *found)
-      config.claimed_exits.push_back({Reader(claim).text("setting"), Reader(claim).text("codes")});
-  reader.read("signals_reach_programs", config.signals_reach_programs);
-  reader.read("kill_wait_seconds", config.kill_wait_seconds);
-  reader.read("max_array_size", config.max_array_size);
-  reader.read("boot_time", config.boot_time);
-  return config;
-}
-
-// Paths and environment variables may not be UTF-8.
-json with_hex(const json& value) {
-  if (value.is_string()) return bytes_to_json(value.get_ref<const std::string&>());
-  json copy = value;
-  if (copy.is_structured())
-    for (json& item : copy) item = with_hex(item);
-  return copy;
-}
-
-std::string dump(const json& request) {
-  return with_hex(request).dump();
+sched::Way way_of(const Plugin& plugin, const std::string& instead) {
+  const auto reply = plugin.call("version", "{}");
+  std::string words = reply ? text_in(json::parse(*reply, nullptr, false), "words") : "";
+  if (words.empty()) words = plugin.description();
+  return {plugin.name(), std::move(words), instead};
 }
 
 class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
  public:
-  PluginScheduler(std::shared_ptr<const Plugin> plugin, sched::Phrases phrases)
-      : plugin_(std::move(plugin)), phrases_(std::move(phrases)) {}
+  // With `is_chosen`, the commands take over if the controller turns out to be of another release.
+  PluginScheduler(Reached reached, bool is_chosen)
+      : reached_(std::move(reached)),
+        may_change_(is_chosen && reached_.plugin->name() == std::string_view(k_preferred)) {}
 
-  [[nodiscard]] sched::Phrases phrases() const override { return phrases_; }
+  [[nodiscard]] sched::Phrases phrases() const override { return current().phrases; }
+
+  [[nodiscard]] sched::Way way() const override {
+    const Reached now = current();
+    return way_of(*now.plugin, now.instead);
+  }
 
   Result<sched::JobId> submit(const sched::Submission& submission) override {
-    DTS_ASSIGN(const json reply, call("submit", to_json(submission)));
-    sched::JobId id;
-    Reader(reply).read("id", id);
-    if (id.empty()) return fail(Errc::internal, "the scheduler plug-in gave no job id");
-    return id;
+    DTS_ASSIGN(const json reply, order("submit", to_json(submission)));
+    const auto id = sched::JobId::parse(text_in(reply, "id"));
+    if (!id || id->empty()) return fail(Errc::internal, "the scheduler plug-in gave no job id");
+    return *id;
   }
 
   Result<sched::JobInfo> job(sched::JobId id) override {
-    DTS_ASSIGN(const json reply, call("job", {{"id", id.text()}}));
+    DTS_ASSIGN(const json reply, query("job", {{"id", id.text()}}));
     return job_from(reply);
   }
 
@@ -235,13 +106,17 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
   }
 
   Result<sched::ConfigInfo> config() override {
-    DTS_ASSIGN(const json reply, call("config", json::object()));
+    DTS_ASSIGN(const json reply, query("config", json::object()));
     return config_from(reply);
   }
 
   Result<void> cancel(sched::JobId id) override { return act("cancel", {{"id", id.text()}}); }
 
   Result<void> requeue(sched::JobId id) override { return act("requeue", {{"id", id.text()}}); }
+
+  Result<void> forbid_requeue(sched::JobId id) override {
+    return act("forbid_requeue", {{"id", id.text()}});
+  }
 
   Result<void> exclude(sched::JobId id, const std::string& nodes) override {
     return act("exclude", {{"id", id.text()}, {"nodes", nodes}});
@@ -252,45 +127,85 @@ class PluginScheduler final : public sched::Scheduler, public sched::JobSearch {
   }
 
  private:
-  [[nodiscard]] Result<json> call(const char* operation, const json& request) const {
-    DTS_ASSIGN(const std::string reply, plugin_->call(operation, dump(request)));
-    return json::parse(reply, nullptr, false);
+  [[nodiscard]] Reached current() const {
+    const std::lock_guard lock(mutex_);
+    return reached_;
   }
 
-  [[nodiscard]] Result<void> act(const char* operation, const json& request) const {
-    DTS_TRY(call(operation, request));
+  // The commands in place of `refused`, if they answer; nullptr otherwise. Calls run concurrently:
+  // another one may have changed it by now.
+  [[nodiscard]] std::shared_ptr<const Plugin> change(const std::shared_ptr<const Plugin>& refused,
+                                                     const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (reached_.plugin != refused) return reached_.plugin;
+    if (!std::exchange(may_change_, false)) return nullptr;
+    auto other = reach_by_commands(true, why);
+    if (!other) return nullptr;
+    reached_ = *std::move(other);
+    return reached_.plugin;
+  }
+
+  [[nodiscard]] Result<json> call(const char* operation, const json& request, bool is_order) {
+    const std::string text = dump(request);
+    const auto plugin = current().plugin;
+    auto reply = plugin->call(operation, text);
+    if (!reply && reply.error().other_release) {
+      const auto other = change(plugin, reply.error().message);
+      // Nobody knows what became of an order; who gave it asks, and gives it again.
+      if (other && !is_order) reply = other->call(operation, text);
+    }
+    if (!reply) return tl::unexpected<Error>(std::move(reply).error());
+    return json::parse(*reply, nullptr, false);
+  }
+
+  [[nodiscard]] Result<json> query(const char* operation, const json& request) {
+    return call(operation, request, false);
+  }
+
+  [[nodiscard]] Result<json> order(const char* operation, const json& request) {
+    return call(operation, request, true);
+  }
+
+  [[nodiscard]] Result<void> act(const char* operation, const json& request) {
+    DTS_TRY(order(operation, request));
     return {};
   }
 
   template <class T>
   [[nodiscard]] Result<std::vector<T>> list(const char* operation,
                                             T (*from)(const json&),
-                                            const json& request = json::object()) const {
-    DTS_ASSIGN(const json reply, call(operation, request));
+                                            const json& request = json::object()) {
+    DTS_ASSIGN(const json reply, query(operation, request));
     std::vector<T> items;
     for (const json& item : reply) items.push_back(from(item));
     return items;
   }
 
-  std::shared_ptr<const Plugin> plugin_;
-  sched::Phrases phrases_;
+  mutable std::mutex mutex_;
+  Reached reached_;
+  bool may_change_;
 };
 
 }  // namespace
 
 std::string scheduler_name() {
   const char* name = std::getenv("DTSUBMIT_SCHEDULER");
-  return name != nullptr && *name != '\0' ? name : "slurm";
+  return name == nullptr ? std::string() : name;
 }
 
 Result<std::unique_ptr<sched::Scheduler>> load_scheduler(const std::string& name, bool probe) {
-  auto plugin = load_plugin(name);
-  if (!plugin && plugin.error().code == Errc::not_found)
-    plugin.error().code = Errc::unreachable;  // without a way to the scheduler there is none
-  if (!plugin) return tl::unexpected<Error>(std::move(plugin).error());
-  DTS_ASSIGN(const std::string opened, (*plugin)->call("open", json{{"probe", probe}}.dump()));
-  return std::make_unique<PluginScheduler>(*std::move(plugin),
-                                           phrases_from(json::parse(opened, nullptr, false)));
+  auto reached = name.empty() ? reach_any(probe) : reach(name, probe);
+  if (!reached) return tl::unexpected<Error>(std::move(reached).error());
+  return std::make_unique<PluginScheduler>(*std::move(reached), name.empty());
+}
+
+Result<sched::Way> way_to_scheduler(const std::string& name) {
+  auto plugin = load(name.empty() ? k_preferred : name);
+  if (plugin) return way_of(**plugin, "");
+  if (!name.empty()) return tl::unexpected<Error>(std::move(plugin).error());
+  const auto other = load(k_otherwise);
+  if (!other) return tl::unexpected<Error>(std::move(plugin).error());
+  return way_of(**other, plugin.error().message);
 }
 
 }  // namespace dts::plugin

@@ -9,17 +9,26 @@
 
 namespace dts::plugin {
 
-// The plug-in that DTSUBMIT_SCHEDULER names, otherwise "slurm".
+// The plug-in that DTSUBMIT_SCHEDULER names; empty: load_scheduler() chooses one.
 [[nodiscard]] std::string scheduler_name();
 
 // Loads the scheduler plug-in `name` and reads the scheduler's configuration, so that problems show
 // up here and not at the first call. The object is thread-safe and its calls run concurrently.
 // Errors: those of load_plugin(); unreachable if the scheduler has no configuration here.
 //
+// Without a name: "slurm", which uses libslurm, or where that cannot be used, since it is not here
+// or the controller does not speak its release's protocol, "slurm-commands". The latter may turn
+// out at the first query; an order is not repeated in the other way. Scheduler::way() says which it
+// is and why.
+//
 // A scheduler's library may end the process if its configuration is broken (libslurm does, with
 // exit code 4 and a message by our plug-in). A process that must not end that way, such as the
 // agent of a job, requests a `probe`: a child process tries it first, which costs some 3 ms.
 [[nodiscard]] Result<std::unique_ptr<sched::Scheduler>> load_scheduler(
     const std::string& name = scheduler_name(), bool probe = false);
+
+// The way that load_scheduler() would take, as far as that is known without a configuration and a
+// controller.
+[[nodiscard]] Result<sched::Way> way_to_scheduler(const std::string& name = scheduler_name());
 
 }  // namespace dts::plugin

@@ -156,10 +156,7 @@ Result<Copied> copy_tracked_files(const SourceTree& tree, const std::string& int
   for (const std::string& path : paths) {
     const std::filesystem::path to = std::filesystem::path(into) / path;
     DTS_ASSIGN(const bool is_there, copy_one(std::filesystem::path(tree.top) / path, to));
-    if (!is_there) continue;
-    ++copied.files;
-    std::error_code unknown;
-    if (const auto size = std::filesystem::file_size(to, unknown); !unknown) copied.bytes += size;
+    if (is_there) ++copied.files;
   }
   const UniqueFd folder(::open(into.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() < 0 || ::syncfs(folder.get()) != 0) return fail_errno("cannot sync " + into);

@@ -34,7 +34,6 @@ struct SourceTree {
 
 struct Copied {
   std::size_t files = 0;
-  std::uint64_t bytes = 0;
 };
 
 // Copies the tracked files in their current state, including submodules, to the new folder `into`,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of a job's states.
+// The names of a job's states, and small functions.
 #include "core/sched/scheduler.hpp"
 
 #include "core/base/text/names.hpp"
@@ -44,6 +44,10 @@ const char* to_string(Preemption preemption) {
 
 Preemption preemption_of(std::string_view word) {
   return value_of(k_preemptions, word).value_or(Preemption::none);
+}
+
+std::string to_text(const Way& way) {
+  return way.instead.empty() ? way.words : way.words + ": " + way.instead;
 }
 
 bool is_terminal(JobState state) {

@@ -77,7 +77,8 @@ struct JobInfo {
   std::int64_t preempt_time = 0;   // set once preemption has begun
   int exit_code = 0;               // the batch script's exit code
   int exit_signal = 0;             // the signal that ended it
-  bool files_unusable = false;     // its log could not be opened, so its script never ran
+  bool accounted = false;       // the scheduler has forgotten it; this is what its accounting says
+  bool files_unusable = false;  // its log could not be opened, so its script never ran
 };
 
 struct NodeInfo {
@@ -123,7 +124,10 @@ struct ConfigInfo {
   bool signals_reach_programs = false;
   std::uint32_t kill_wait_seconds = 0;
   std::uint32_t max_array_size = 0;  // indices of job arrays are below it; 0: not known
-  std::int64_t boot_time = 0;        // when the controller last started, Unix seconds; 0: not known
+  // A batch script that ends while its job is being preempted is started again, whatever its exit
+  // code, unless that is forbidden first.
+  bool restarts_ended_jobs = false;
+  std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
 };
 
 // A batch job. The script's #SBATCH lines are rendered from these fields, but the scheduler reads
@@ -162,6 +166,16 @@ struct Submission {
   std::vector<Submission> components;
 };
 
+// How a scheduler is reached, for people.
+struct Way {
+  std::string plugin;   // "slurm-commands"
+  std::string words;    // "Slurm 22.05.8 through its commands (/usr/bin/scontrol)"
+  std::string instead;  // why not in the way that is preferred; empty: it is that, or was asked for
+};
+
+// "WORDS: INSTEAD".
+[[nodiscard]] std::string to_text(const Way& way);
+
 // Thread-safe unless a subclass says otherwise. Calls block until the scheduler answers, at most
 // about 15 s if the controller is down; never call them on a thread that must handle signals.
 // Errors: unreachable, rejected (the message quotes the scheduler verbatim), not_found.
@@ -170,6 +184,9 @@ class Scheduler {
   virtual ~Scheduler() = default;
 
   [[nodiscard]] virtual Phrases phrases() const { return {}; }
+
+  // May ask the scheduler's own programs for their version.
+  [[nodiscard]] virtual Way way() const { return {}; }
 
   [[nodiscard]] virtual Result<JobId> submit(const Submission& submission) = 0;
   [[nodiscard]] virtual Result<JobInfo> job(JobId id) = 0;
@@ -182,6 +199,8 @@ class Scheduler {
   // Requeues the job under the same id. `rejected` if the job may not be requeued. A job that is
   // already waiting is fine.
   [[nodiscard]] virtual Result<void> requeue(JobId id) = 0;
+  // The job is not started again once it has ended, by whatever cause.
+  [[nodiscard]] virtual Result<void> forbid_requeue(JobId id) = 0;
   // Keeps a waiting job off these nodes (a host list), in addition to those it already excludes.
   [[nodiscard]] virtual Result<void> exclude(JobId id, const std::string& nodes) = 0;
   // Sends `signal` to the batch script only.

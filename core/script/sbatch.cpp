@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/script/sbatch.hpp"
 
+#include "core/base/text/signal_name.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/script/submission.hpp"
@@ -173,11 +174,12 @@ Directives directives_of(const sched::Submission& job) {
   if (job.gpus_per_node > 0) put("gpus-per-node", fmt::format("{}{}", gpu_type, job.gpus_per_node));
   if (job.memory_mib) put("mem", *job.memory_mib == 0 ? "0" : fmt::format("{}M", *job.memory_mib));
   if (job.time_limit) put("time", format_time_limit(*job.time_limit));
-  if (job.requeue) all.push_back({*job.requeue ? "requeue" : "no-requeue", ""});
+  if (job.requeue && !job.options.contains("requeue"))  // unless with a value, "expedite"
+    all.push_back({*job.requeue ? "requeue" : "no-requeue", ""});
   if (job.no_kill) all.push_back({"no-kill", ""});
   // Only to the batch shell, which is the agent by then.
   if (job.warn_signal > 0)
-    put("signal", fmt::format("B:{}@{}", ::sigabbrev_np(job.warn_signal), job.warn_seconds));
+    put("signal", fmt::format("B:{}@{}", signal_name(job.warn_signal), job.warn_seconds));
   std::sort(all.begin(), all.end(), [](const Directive& one, const Directive& other) {
     return one.name < other.name;
   });

@@ -70,6 +70,7 @@ struct JobSpec {
   // No progress for this long is a hang; absent: learnt from the heartbeats; seconds::max(): never.
   std::optional<std::chrono::seconds> hang_timeout;
   Launcher launcher = Launcher::automatic;  // what starts the ranks
+  std::string mpi;                          // srun --mpi; empty: as the program is linked
   std::string hosts;        // machines used without a scheduler, see expand_host_slots()
   std::string ssh_command;  // command instead of "ssh", split at blanks
   std::chrono::seconds start_timeout{120};  // for every rank to report in, and then to start

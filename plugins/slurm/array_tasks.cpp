@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm/array_tasks.hpp"
 
+#include "plugins/slurm/releases.hpp"
+
 // Exported by every libslurm that has arrays, but not declared in its header. Weak, in case one
 // lacks it: a record is then assumed to cover all its tasks.
 extern "C" {
@@ -36,7 +38,7 @@ bool has_task(const slurm_job_info_t& job, std::uint32_t task) {
 }
 
 std::string name_of(const slurm_job_info_t& job) {
-  if (job.array_job_id == 0 || job.array_task_id == NO_VAL) return std::to_string(job.job_id);
+  if (job.array_job_id == 0 || job.array_task_id == NO_VAL) return std::to_string(number_in(job));
   return std::to_string(job.array_job_id) + "_" + std::to_string(job.array_task_id);
 }
 

@@ -77,6 +77,7 @@ void add_client_variables(const job_desc_msg_t& job, std::vector<std::string>& e
     const std::string request = job.tres_per_node;  // "gres:gpu:8", "gres:gpu:a100:4"
     add("GPUS_PER_NODE", request.substr(std::string("gres:gpu:").size()));
   }
+  if (job.tres_per_task != nullptr) add("TRES_PER_TASK", job.tres_per_task);
   if (job.cpus_per_task != NO_VAL16) add("CPUS_PER_TASK", std::to_string(job.cpus_per_task));
   add("NPROCS", std::to_string(job.num_tasks));
   add("NTASKS", std::to_string(job.num_tasks));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders about one job: cancel, requeue, signal.
+#include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/job_number.hpp"
-#include "plugins/slurm/operations.hpp"
+#include "plugins/slurm/releases.hpp"
+#include "plugins/slurm_shared/operations.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
+#include <cerrno>
 #include <csignal>
 #include <initializer_list>
 
@@ -18,7 +21,7 @@ namespace {
 Outcome<json> outcome_of(int status, const json& request, std::initializer_list<int> fine) {
   if (status == SLURM_SUCCESS) return json::object();
   // slurm_requeue returns the number itself, the others return -1 and set errno.
-  const int number = status > 0 ? status : slurm_get_errno();
+  const int number = status > 0 ? status : errno;
   for (const int known : fine)
     if (number == known) return json::object();
   return failed_slurm(number, named_job(request));
@@ -35,6 +38,16 @@ Outcome<json> send_signal(const json& request,
   return outcome_of(slurm_kill_job2(text.c_str(), signal, flags, nullptr), request, fine);
 }
 
+// Changes the members that are set in `update`.
+Outcome<json> change(job_desc_msg_t& update, const json& request) {
+  std::string text = request.at("id").get<std::string>();
+  update.job_id_str = text.data();
+  job_array_resp_msg_t* answers = nullptr;  // one for each task not changed
+  const int status = slurm_update_job2(&update, &answers);
+  if (answers != nullptr) slurm_free_job_array_resp(answers);
+  return outcome_of(status, request, {});
+}
+
 }  // namespace
 
 Outcome<json> cancel(const json& request) {
@@ -47,7 +60,8 @@ Outcome<json> requeue(const json& request) {
   std::string text = request.at("id").get<std::string>();
   job_array_resp_msg_t* answers = nullptr;  // one for each task not requeued
   const bool plain = !parse_job_name(text)->task && !parse_job_name(text)->component;
-  const int status = plain ? slurm_requeue(*id, 0) : slurm_requeue2(text.data(), 0, &answers);
+  const int status =
+      plain ? slurm_requeue(JobArgument(*id), 0) : slurm_requeue2(text.data(), 0, &answers);
   if (answers != nullptr) slurm_free_job_array_resp(answers);
   return outcome_of(status, request, {ESLURM_JOB_PENDING});
 }
@@ -57,7 +71,7 @@ Outcome<json> exclude(const json& request) {
   if (!id) return tl::unexpected<Failure>(id.error());
   std::string nodes = request.at("nodes").get<std::string>();
   job_info_msg_t* found = nullptr;
-  if (slurm_load_job(&found, *id, SHOW_ALL) != SLURM_SUCCESS)
+  if (slurm_load_job(&found, JobArgument(*id), SHOW_ALL) != SLURM_SUCCESS)
     return failed_slurm(named_job(request));
   if (found->record_count > 0 && found->job_array[0].exc_nodes != nullptr &&
       *found->job_array[0].exc_nodes != '\0')
@@ -65,13 +79,15 @@ Outcome<json> exclude(const json& request) {
   slurm_free_job_info_msg(found);
   job_desc_msg_t update;
   slurm_init_job_desc_msg(&update);
-  std::string text = request.at("id").get<std::string>();
-  update.job_id_str = text.data();
   update.exc_nodes = nodes.data();
-  job_array_resp_msg_t* answers = nullptr;  // one for each task not changed
-  const int status = slurm_update_job2(&update, &answers);
-  if (answers != nullptr) slurm_free_job_array_resp(answers);
-  return outcome_of(status, request, {});
+  return change(update, request);
+}
+
+Outcome<json> forbid_requeue(const json& request) {
+  job_desc_msg_t update;
+  slurm_init_job_desc_msg(&update);
+  update.requeue = 0;
+  return change(update, request);
 }
 
 Outcome<json> signal_batch(const json& request) {

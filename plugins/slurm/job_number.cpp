@@ -2,28 +2,20 @@
 #include "plugins/slurm/job_number.hpp"
 
 #include "plugins/slurm/array_tasks.hpp"
+#include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/message.hpp"
+#include "plugins/slurm/releases.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 
-#include <charconv>
 #include <map>
 #include <mutex>
-#include <system_error>
+#include <optional>
 
 namespace slurm_plugin {
 namespace {
-
-// Takes the digits at the beginning of `text`; nullopt if there are none, or too many.
-std::optional<std::uint32_t> take_number(std::string_view& text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
 
 bool is_named(const slurm_job_info_t& job, const JobName& name) {
   if (name.task) return job.array_job_id == name.number && has_task(job, *name.task);
@@ -57,44 +49,22 @@ KnownTasks& known_tasks() {
 
 }  // namespace
 
-std::optional<JobName> parse_job_name(std::string_view text) {
-  const auto number = take_number(text);
-  if (!number || *number == 0) return std::nullopt;
-  JobName name{*number};
-  if (text.empty()) return name;
-  const char mark = text.front();
-  text.remove_prefix(1);
-  const auto part = take_number(text);
-  if (!part || !text.empty()) return std::nullopt;
-  if (mark == '_') name.task = part;
-  if (mark == '+') name.component = part;
-  return mark == '_' || mark == '+' ? std::optional(name) : std::nullopt;
-}
-
 Outcome<std::uint32_t> job_number(const json& request) {
   const auto text = request.at("id").get<std::string>();
-  const auto name = parse_job_name(text);
-  if (!name)
-    return failed(
-        "invalid",
-        "`" + text + "` is not a job id of Slurm",
-        "one is a number, NUMBER_TASK of an array or NUMBER+OFFSET of a heterogeneous job");
+  const auto name = job_name(request);
+  if (!name) return tl::unexpected<Failure>(name.error());
   if (!name->task && !name->component) return name->number;
   if (const auto known = known_tasks().find(text)) return *known;
   job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, name->number, SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
+  if (slurm_load_job(&raw, JobArgument(name->number), SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
     return failed_slurm(named_job(request));
   const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
   for (std::uint32_t i = 0; i < message->record_count; ++i)
     if (const slurm_job_info_t& job = message->job_array[i]; is_named(job, *name)) {
-      if (job.array_task_id != NO_VAL) known_tasks().add(text, job.job_id);
-      return job.job_id;
+      if (job.array_task_id != NO_VAL) known_tasks().add(text, number_in(job));
+      return number_in(job);
     }
   return failed_slurm(ESLURM_INVALID_JOB_ID, named_job(request));
-}
-
-std::string named_job(const json& request) {
-  return "job " + request.at("id").get<std::string>();
 }
 
 }  // namespace slurm_plugin

@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Job ids are text in our interface and numbers in libslurm.
+// Job ids are numbers in libslurm.
 #pragma once
 
-#include "plugins/slurm/failure.hpp"
+#include "plugins/slurm_shared/job_name.hpp"
 
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 
 namespace slurm_plugin {
-
-// "4711"; task 3 of an array "4711_3"; component 1 of a heterogeneous job "4711+1".
-struct JobName {
-  std::uint32_t number = 0;
-  std::optional<std::uint32_t> task{};
-  std::optional<std::uint32_t> component{};
-};
-
-// nullopt if it is not a Slurm job id. Pure.
-[[nodiscard]] std::optional<JobName> parse_job_name(std::string_view text);
 
 // The number for libslurm calls of the request's "id". A task or component costs one query to the
 // controller. Failures: invalid, naming the id, if it is not one of Slurm's; not_found if the job
 // has no such task or component.
 [[nodiscard]] Outcome<std::uint32_t> job_number(const json& request);
-
-// "job 4711_3", for the request's "id".
-[[nodiscard]] std::string named_job(const json& request);
 
 }  // namespace slurm_plugin

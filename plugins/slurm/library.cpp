@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts libslurm: see the header. The fatal cases were tested on 22.05.8, see tests/contract.
-#include "plugins/slurm/library.hpp"
+// Starts libslurm, which ends the process if it rejects its configuration. The fatal cases were
+// tested on 22.05.8, see tests/contract.
+#include "plugins/slurm_shared/configuration.hpp"
+#include "plugins/slurm_shared/failure.hpp"
+#include "plugins/slurm_shared/operations.hpp"
 
 #include <dlfcn.h>
 #include <slurm/slurm.h>
@@ -10,14 +13,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -26,11 +26,6 @@
 namespace slurm_plugin {
 namespace {
 
-constexpr const char* k_places[] = {
-    "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/slurm/conf/slurm.conf"};
-constexpr const char* k_hint =
-    "start a private Slurm with `eval \"$(dtsubmit cluster up)\"`, or set SLURM_CONF to the "
-    "cluster's slurm.conf";
 constexpr int k_exit_unreachable = 4;  // dtsubmit's exit code for "no scheduler"
 constexpr auto k_probe_limit = std::chrono::seconds(10);
 
@@ -44,44 +39,6 @@ void on_exit_inside_library() {
       "dtsubmit: error: Slurm's library refuses its configuration (see above)\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
   _exit(k_exit_unreachable);
-}
-
-// "KEY=..." or "include ..." at the start of a line, in any case, as slurm.conf(5) reads it.
-bool starts_with_word(std::string_view line, std::string_view word) {
-  if (line.size() <= word.size()) return false;
-  for (std::size_t i = 0; i < word.size(); ++i)
-    if (std::tolower(static_cast<unsigned char>(line[i])) != word[i]) return false;
-  return line[word.size()] == '=' || line[word.size()] == ' ' || line[word.size()] == '\t';
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = " \t\r";
-  const std::size_t first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-struct Findings {
-  bool cluster_name = false;
-  bool controller = false;
-};
-
-Outcome<void> read_configuration(const std::string& path, Findings& found, int depth) {
-  std::ifstream file(path);
-  if (!file || access(path.c_str(), R_OK) != 0)
-    return failed("unreachable", "cannot read Slurm's configuration " + path, k_hint);
-  for (std::string text; std::getline(file, text);) {
-    const std::string_view line = trimmed(text);
-    if (starts_with_word(line, "clustername")) found.cluster_name = true;
-    if (starts_with_word(line, "slurmctldhost") || starts_with_word(line, "controlmachine"))
-      found.controller = true;
-    if (!starts_with_word(line, "include") || depth > 8) continue;
-    std::string included(trimmed(line.substr(std::strlen("include"))));
-    if (included.find('%') != std::string::npos) continue;  // "%c", the cluster's name
-    if (included.front() != '/') included.insert(0, path, 0, path.rfind('/') + 1);
-    if (auto outcome = read_configuration(included, found, depth + 1); !outcome) return outcome;
-  }
-  return {};
 }
 
 // The first "error: ..." in libslurm's output, without the prefix; empty if there is none.
@@ -129,23 +86,49 @@ Outcome<void> probe_library(const std::string& path) {
   log.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   close(log_fd);
   if (good) return {};
+  const std::string said = first_error(log);
+  if (const char* server = std::getenv("SLURM_CONF_SERVER"); path.empty() && server != nullptr)
+    return failed("unreachable",
+                  std::string("Slurm's configuration cannot be had from SLURM_CONF_SERVER (") +
+                      server + "): " + (said.empty() ? "no answer" : said),
+                  "is munge running here, and slurmctld there with "
+                  "SlurmctldParameters=enable_configless?");
   if (path.empty())
-    return failed("unreachable", "no Slurm here: no slurm.conf, and no controller in DNS", k_hint);
+    return failed("unreachable",
+                  "no Slurm here: no slurm.conf, and no controller in DNS",
+                  meanings::k_no_configuration.hint);
   return failed("unreachable",
-                "Slurm's library refuses its configuration " + path + ": " + first_error(log),
+                "Slurm's library refuses its configuration " + path + ": " + said,
                 "correct the file, or set SLURM_CONF to another one");
+}
+
+// libslurm's own plug-ins resolve its symbols in the global scope, but this plug-in and its
+// dependencies were loaded with local scope.
+//
+// Since 23.11 slurm_init() loads plug-ins of Slurm (credentials) that use functions which libslurm
+// does not export; only libslurmfull.so, the library of Slurm's own commands, does. A function
+// that is still missing ends the process when it is called.
+Outcome<void> make_symbols_global() {
+  if (dlopen(LIBSLURM_SONAME, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr)
+    return failed("internal", std::string("cannot make libslurm's symbols global: ") + dlerror());
+  Dl_info here{};
+  if (SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 11, 0)) return {};
+  if (dladdr(reinterpret_cast<const void*>(&slurm_init), &here) == 0) return {};  // NOLINT
+  const std::string file = here.dli_fname;
+  const std::string folder = file.substr(0, file.rfind('/'));
+  for (const char* below : {"/slurm", "/slurm-wlm"})  // Debian calls it slurm-wlm
+    if (dlopen((folder + below + "/libslurmfull.so").c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr)
+      break;
+  return {};
 }
 
 Outcome<void> start(bool probe) {
   const std::string path = configuration_file();
   if (!path.empty())
     if (auto outcome = check_configuration(path); !outcome) return outcome;
+  if (auto outcome = make_symbols_global(); !outcome) return outcome;
   if (probe || path.empty())
     if (auto outcome = probe_library(path); !outcome) return outcome;
-  // libslurm's own plug-ins (authentication) resolve its symbols in the global scope, but this
-  // plug-in and its dependencies were loaded with local scope.
-  if (dlopen(LIBSLURM_SONAME, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr)
-    return failed("internal", std::string("cannot make libslurm's symbols global: ") + dlerror());
   if (std::atexit(on_exit_inside_library) != 0)
     return failed("internal", "no room for an exit handler");
   g_starting = true;
@@ -156,25 +139,10 @@ Outcome<void> start(bool probe) {
 
 }  // namespace
 
-std::string configuration_file() {
-  if (const char* named = std::getenv("SLURM_CONF"); named != nullptr && *named != '\0')
-    return named;
-  for (const char* place : k_places)
-    if (access(place, F_OK) == 0) return place;
-  return {};
-}
-
-Outcome<void> check_configuration(const std::string& path) {
-  Findings found;
-  if (auto outcome = read_configuration(path, found, 0); !outcome) return outcome;
-  if (!found.cluster_name)
-    return failed("unreachable", "Slurm's configuration " + path + " has no ClusterName", k_hint);
-  if (!found.controller)
-    return failed("unreachable", "Slurm's configuration " + path + " has no SlurmctldHost", k_hint);
-  return {};
-}
-
-Outcome<void> open_library(bool probe) {
+// Reads the configuration once per process; later calls return the outcome of the first. With
+// `probe`, a child process tries it first, which costs some 3 ms. Without it, a broken file ends
+// the process with exit code 4 and a message.
+Outcome<void> open_slurm(bool probe) {
   static std::mutex mutex;
   static std::optional<Outcome<void>> outcome;
   const std::lock_guard lock(mutex);

@@ -2,7 +2,7 @@
 // How sbatch 22.05 interprets its options (slurm_opt.c). A test compares the resulting jobs.
 #include "plugins/slurm/options.hpp"
 
-#include "plugins/slurm/request_text.hpp"
+#include "plugins/slurm_shared/request_text.hpp"
 
 #include <nlohmann/json.hpp>
 

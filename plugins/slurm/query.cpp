@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries to the controller: one RPC each. Slurm's "no value" numbers are translated here.
 #include "plugins/slurm/array_tasks.hpp"
+#include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/job_number.hpp"
-#include "plugins/slurm/job_words.hpp"
 #include "plugins/slurm/message.hpp"
-#include "plugins/slurm/operations.hpp"
-#include "plugins/slurm/request_text.hpp"
+#include "plugins/slurm/releases.hpp"
 #include "plugins/slurm/words.hpp"
+#include "plugins/slurm_shared/accounting.hpp"
+#include "plugins/slurm_shared/command.hpp"
+#include "plugins/slurm_shared/job_record.hpp"
+#include "plugins/slurm_shared/job_words.hpp"
+#include "plugins/slurm_shared/node_words.hpp"
+#include "plugins/slurm_shared/operations.hpp"
+#include "plugins/slurm_shared/request_text.hpp"
+#include "plugins/slurm_shared/semantics.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
@@ -15,7 +22,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace slurm_plugin {
@@ -28,15 +34,20 @@ std::string text(const char* value) {
   return value == nullptr ? std::string() : value;
 }
 
+// The same as scontrol prints it.
+json printed_cpus(const std::string& job) {
+  const auto text = output_of({"scontrol", "--all", "--local", "--details", "show", "job", job});
+  const auto records = text ? parse_records(*text) : std::vector<Record>();
+  return records.empty() ? json::array() : cpus_of(records.front());
+}
+
 // The job's processor numbers on each node; empty if Slurm does not report them.
 json cpus_json(const slurm_job_info_t& info) {
   json list = json::array();
-  std::array<char, 4096> numbers{};
-  for (std::uint32_t node = 0; info.job_resrcs != nullptr && node < info.num_nodes; ++node) {
-    const int failed = slurm_job_cpus_allocated_str_on_node_id(
-        numbers.data(), numbers.size(), info.job_resrcs, static_cast<int>(node));
-    list.push_back(failed != 0 ? "" : numbers.data());
-  }
+  if ((info.job_state & JOB_STATE_BASE) == JOB_RUNNING && !k_tells_cpus<job_resources_t>)
+    return printed_cpus(name_of(info));
+  for (std::uint32_t node = 0; info.job_resrcs != nullptr && node < info.num_nodes; ++node)
+    list.push_back(cpus_on(info.job_resrcs, static_cast<int>(node)));
   return list;
 }
 
@@ -47,7 +58,8 @@ JobRecord record_of(const slurm_job_info_t& info) {
           .description = text(info.state_desc),
           .was_requeued = info.restart_cnt != NO_VAL16 && info.restart_cnt > 0,
           .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
-          .exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+          .exit_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+          .first_node = text(info.batch_host)};
 }
 
 json job_json(const slurm_job_info_t& info) {
@@ -109,21 +121,25 @@ json partition_json(const partition_info_t& info) {
 
 // A heterogeneous job is identified by the number of its first component.
 bool is_later_component(const slurm_job_info_t& info) {
-  return info.het_job_id != 0 && info.het_job_id != info.job_id;
+  return info.het_job_id != 0 && info.het_job_id != number_in(info);
+}
+
+Outcome<json> load_job(const json& request) {
+  const auto id = job_number(request);
+  if (!id) return tl::unexpected<Failure>(id.error());
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_job(&raw, JobArgument(*id), k_show | SHOW_DETAIL) != SLURM_SUCCESS)
+    return failed_slurm(named_job(request));
+  const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
+  for (std::uint32_t i = 0; i < message->record_count; ++i)
+    if (number_in(message->job_array[i]) == *id) return job_json(message->job_array[i]);
+  return failed_slurm(ESLURM_INVALID_JOB_ID, named_job(request));
 }
 
 }  // namespace
 
 Outcome<json> job(const json& request) {
-  const auto id = job_number(request);
-  if (!id) return tl::unexpected<Failure>(id.error());
-  job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, *id, k_show | SHOW_DETAIL) != SLURM_SUCCESS)
-    return failed_slurm(named_job(request));
-  const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
-  for (std::uint32_t i = 0; i < message->record_count; ++i)
-    if (message->job_array[i].job_id == *id) return job_json(message->job_array[i]);
-  return failed_slurm(ESLURM_INVALID_JOB_ID, named_job(request));
+  return or_accounted(load_job(request), request);
 }
 
 // One RPC for all jobs of this user: the controller has no search by command.
@@ -134,7 +150,7 @@ Outcome<json> find(const json& request) {
   const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
   std::sort(message->job_array,
             message->job_array + message->record_count,
-            [](const auto& a, const auto& b) { return a.job_id < b.job_id; });
+            [](const auto& a, const auto& b) { return number_in(a) < number_in(b); });
   json list = json::array();
   for (std::uint32_t i = 0; i < message->record_count; ++i)
     if (text(message->job_array[i].command) == command &&
@@ -166,7 +182,7 @@ Outcome<json> partitions(const json&) {
 Outcome<json> config(const json&) {
   slurm_conf_t* raw = nullptr;
   if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return failed_slurm();
-  const Message<slurm_conf_t, slurm_free_ctl_conf> conf(raw);
+  const Message<slurm_conf_t, free_configuration> conf(raw);
   json claimed = json::array();
   for (const auto& [setting, codes] : {std::pair{"RequeueExit", text(conf->requeue_exit)},
                                        {"RequeueExitHold", text(conf->requeue_exit_hold)}})
@@ -180,12 +196,15 @@ Outcome<json> config(const json&) {
               {"signals_reach_programs", !proctrack.empty() && proctrack != "proctrack/cgroup"},
               {"kill_wait_seconds", conf->kill_wait},
               {"max_array_size", conf->max_array_sz},
+              {"restarts_ended_jobs", holds_for(Fact::restarts_ended_jobs, text(conf->version))},
               {"boot_time", static_cast<std::int64_t>(conf->boot_time)}};
 }
 
 Outcome<json> version(const json&) {
-  return json{{"built_with", version_word(SLURM_VERSION_NUMBER)},
-              {"library", version_word(slurm_api_version())}};
+  return json{
+      {"built_with", version_word(SLURM_VERSION_NUMBER)},
+      {"library", version_word(slurm_api_version())},
+      {"words", "Slurm " + version_word(SLURM_VERSION_NUMBER) + " through " LIBSLURM_SONAME}};
 }
 
 }  // namespace slurm_plugin

@@ -2,10 +2,12 @@
 // Submission: fills every field of the job description that sbatch would fill, and adds the
 // variables that sbatch adds to the environment. tests/contract compares both with a real sbatch's.
 #include "plugins/slurm/client_environment.hpp"
-#include "plugins/slurm/operations.hpp"
+#include "plugins/slurm/failure.hpp"
 #include "plugins/slurm/options.hpp"
-#include "plugins/slurm/request_text.hpp"
-#include "plugins/slurm/sbatch.hpp"
+#include "plugins/slurm/releases.hpp"
+#include "plugins/slurm_shared/operations.hpp"
+#include "plugins/slurm_shared/request_text.hpp"
+#include "plugins/slurm_shared/sbatch.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
@@ -18,6 +20,9 @@
 namespace slurm_plugin {
 namespace {
 
+// sbatch of 24.11 asks for a task's CPUs twice; that of 22.05 does not know of the other way.
+constexpr bool k_cpus_are_tres = SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 5, 0);
+
 // The job description and the storage that its pointers refer to.
 class Description {
  public:
@@ -28,6 +33,7 @@ class Description {
     message_.mail_type = 0;
     message_.mem_bind_type = 0;
     message_.task_dist = SLURM_DIST_UNKNOWN;
+    leave_to_site(message_);
     texts_.reserve(k_most_texts);
     fill_identity();
     fill_size();
@@ -86,6 +92,7 @@ class Description {
     message_.min_cpus = message_.num_tasks * (cpus == 0 ? 1U : cpus);
     if (cpus > 0) {
       message_.cpus_per_task = cpus;
+      if (k_cpus_are_tres) message_.tres_per_task = keep("cpu=" + std::to_string(cpus));
       message_.pn_min_cpus = cpus;
       message_.bitflags |= JOB_CPUS_SET;
     }
@@ -147,7 +154,7 @@ Outcome<json> submit(const json& request) {
   Description description(request);
   submit_response_msg_t* raw = nullptr;
   if (slurm_submit_batch_job(&description.message(), &raw) != SLURM_SUCCESS) return failed_slurm();
-  json result = {{"id", std::to_string(raw->job_id)}};
+  json result = {{"id", std::to_string(number_in(*raw))}};
   if (raw->job_submit_user_msg != nullptr) result["message"] = raw->job_submit_user_msg;
   slurm_free_submit_response_response_msg(raw);
   return result;

@@ -175,7 +175,7 @@ std::vector<std::string> files_of(const std::string& folder,
   }
   const std::size_t own = files.size();
   if (exists(folder))
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
       if (entry.path().extension() == ".xml") files.push_back(entry.path());
   std::sort(files.begin() + static_cast<std::ptrdiff_t>(own), files.end());
   return files;

@@ -57,7 +57,7 @@ TEST_CASE("--help-all shows the rare options that --help leaves out") {
   }
 }
 
-TEST_CASE("no word at all, -h and --help are the same; --version is one line") {
+TEST_CASE("no word at all, -h and --help are the same; --version names the scheduler, too") {
   const Session session;
   const std::string help = session.dtsubmit({"--help"}).out;
   CHECK(session.dtsubmit({}).out == help);
@@ -65,7 +65,8 @@ TEST_CASE("no word at all, -h and --help are the same; --version is one line") {
   const Output version = session.dtsubmit({"--version"});
   CHECK(version.exit_code == 0);
   CHECK(version.out.find("dtsubmit ") == 0);
-  CHECK(std::count(version.out.begin(), version.out.end(), '\n') == 1);
+  CHECK(version.out.find("\nscheduler: ") != std::string::npos);
+  CHECK(std::count(version.out.begin(), version.out.end(), '\n') == 2);
 }
 
 TEST_CASE("a slip of the pen is a usage error that names what was meant") {

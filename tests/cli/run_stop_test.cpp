@@ -188,9 +188,11 @@ TEST_CASE("mpirun that is killed ends the attempt as a crash; the next one runs"
   if (!Session::has_mpirun()) return;
   const Running run(k_saves);
   bool killed = false;
-  for (const pid_t pid : run.survivors())
-    if (read_file("/proc/" + std::to_string(pid) + "/comm").value_or("") == "mpirun\n")
+  for (const pid_t pid : run.survivors()) {
+    const std::string name = read_file("/proc/" + std::to_string(pid) + "/comm").value_or("");
+    if (name == "mpirun\n" || name == "prterun\n")  // Open MPI 5's name for it
       killed = ::kill(pid, SIGKILL) == 0;
+  }
   REQUIRE(killed);
   CHECK(run.end() == 0);
   CHECK(run.story().at(3) == "attempt_ended:launcher_died");

@@ -277,10 +277,13 @@ TEST_CASE("a program that cannot be run is refused before anything is written, w
   const Session session;
   REQUIRE(write_file(session.file("plain.py"), "print(1)\n"));
   REQUIRE(::chmod(session.file("plain.py").c_str(), 0644) == 0);
+  REQUIRE(write_file(session.file("bare"), "echo hello\n"));
+  REQUIRE(::chmod(session.file("bare").c_str(), 0755) == 0);
   for (const auto& [program, words] :
        std::vector<std::pair<std::string, std::string>>{{"pyhton3", "did you mean `python3"},
                                                         {"./plain.py", "is not executable"},
                                                         {"./none.py", "no program `./none.py`"},
+                                                        {"./bare", "does not name its interpreter"},
                                                         {session.path, "is a folder"}}) {
     CAPTURE(program);
     const Output output = session.dtsubmit(run_of(2, {"--", program}));
@@ -317,6 +320,22 @@ TEST_CASE("a program that only asks to be run again is stopped after three attem
   Words more = run_of(1, {"--", "sh", "-c", "exit 85"});
   more.insert(more.begin() + 1, {"--on", "checkpointed=restart:3"});
   CHECK(contains(session.dtsubmit(more).err, "4 times checkpointed, more than the budget of 3"));
+}
+
+TEST_CASE("a job of steps whose second one cannot be read has not completed") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  REQUIRE(
+      write_file(session.file("job.toml"),
+                 "[[steps]]\nname = 'a'\ncommand = ['sh', '-c', 'test $DTSUBMIT_ATTEMPT != 1']\n"
+                 "[[steps]]\nname = 'b'\ncommand = ['true']\n"));
+  check_exit(session.dtsubmit({"run", "job.toml"}), 1);
+  const std::string plan = session.newest_run().path + "/steps/2-b/plan.json";
+  REQUIRE(::unlink(plan.c_str()) == 0);
+  const Output again = session.dtsubmit({"run", "--continue", "last"});
+  check_exit(again, 6);
+  CHECK(contains(again.err, "run_damaged (cannot read " + plan));
+  CHECK(session.story().back() == "decided:stop");
 }
 
 TEST_CASE("what a program wrote reaches the terminal, the ledger and the status escaped and cut") {

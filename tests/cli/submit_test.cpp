@@ -134,7 +134,6 @@ TEST_CASE("an option copied from a line of srun is answered with what to do") {
                              "--uenv=u",
                              "--environment=e",
                              "--kill-on-bad-exit",
-                             "--mpi=pmix",
                              "--label",
                              "--cpu-bind=none",
                              "--overlap"}) {

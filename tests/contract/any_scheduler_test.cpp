@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every scheduler plug-in must do, asked of the one that DTSUBMIT_SCHEDULER names: the
 // libslurm plug-in on a private Slurm, and tests/contract/fake_scheduler.cpp.
+#include "core/base/files/files.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/sched/order.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -25,6 +26,7 @@ sched::Submission long_job(const tests::TemporaryFolder& folder) {
   sched::Submission job;
   job.script = "#!/bin/bash\nexec sleep 300\n";
   job.script_path = folder.file("script.sbatch");
+  REQUIRE(write_file(job.script_path, job.script));
   job.environment = {std::string("PATH=") + std::getenv("PATH")};
   job.work_folder = folder.path;
   job.output = folder.file("out");

@@ -121,7 +121,7 @@ json answer(const std::string& operation, const json& request) {
   if (operation == "job") return with_job(request, [](const json& job) { return result(job); });
   if (operation == "cancel") return with_job(request, cancel);
   if (operation == "requeue") return with_job(request, requeue);
-  if (operation == "exclude" || operation == "signal_batch")
+  if (operation == "exclude" || operation == "forbid_requeue" || operation == "signal_batch")
     return with_job(request, [](const json&) { return result(json::object()); });
   return error("invalid", "unknown operation");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slurm's reasons and records in words.
-#include "plugins/slurm/job_words.hpp"
+#include "plugins/slurm_shared/job_words.hpp"
 
 #include <doctest/doctest.h>
 
@@ -63,6 +63,11 @@ JobRecord ended(const char* state, const char* reason, int code, int signal) {
   return {.state = state, .reason = reason, .exit_code = code, .exit_signal = signal};
 }
 
+JobRecord on_n7(JobRecord job) {
+  job.first_node = "n7";
+  return job;
+}
+
 }  // namespace
 
 TEST_CASE("a reason to wait says what is waited for and what can be done") {
@@ -91,6 +96,9 @@ TEST_CASE("the record of a job that ended says what that usually means") {
       {ended("failed", "RaisedSignal", 0, 11), "ended by signal 11", ""},
       {ended("failed", "JobLaunchFailure", 1, 0), "could not launch", "slurmd log"},
       {ended("failed", "NonZeroExitCode", 127, 0), "could not start dtsubmit", "same place"},
+      {on_n7(ended("failed", "NonZeroExitCode", 127, 0)), "on n7, the first", "--exclude n7"},
+      {on_n7(ended("failed", "JobLaunchFailure", 0, 53)), "on n7, the first", "--exclude n7"},
+      {on_n7(ended("failed", "JobLaunchFailure", 1, 0)), "script on n7", "slurmd log"},
       {ended("failed", "NonZeroExitCode", 74, 0),
        "vanished or could not be written (exit code 74)",
        "is there"},

@@ -30,6 +30,12 @@ static char* call(const char* operation, const char* request) {
   if (strcmp(operation, "neither") == 0) return text_of("{\"answer\": ", "1", "}");
   if (strcmp(operation, "fail") == 0) return text_of("{\"error\": ", request, "}");
   if (strcmp(operation, "open") == 0) return text_of("{\"result\": ", "{}", "}");
+#ifdef FIXTURE_OTHER_RELEASE
+  if (strcmp(operation, "version") != 0)
+    return text_of("{\"error\": {\"code\": \"unreachable\", \"message\": \"another release\", ",
+                   "\"hint\": \"\", \"other_release\": true}",
+                   "}");
+#endif
   if (strcmp(operation, "job") == 0)
     return text_of("{\"result\": {\"id\": \"7\", \"state\": \"timed_out\", \"completing\": true,",
                    "\"restart_count\": 3, \"preempt_time\": 5, \"exit_code\": \"no number\",",

@@ -15,5 +15,11 @@ exports=$("$DTSUBMIT" cluster up --name "$name" --nodes 2 --gpus-per-node 8 --cp
 trap '"$DTSUBMIT" cluster down --name "$name"' EXIT
 eval "$exports"
 
+# Jobs of plain sbatch calls write their output where they were submitted.
+folder=$(mktemp -d) || exit 1
+trap '"$DTSUBMIT" cluster down --name "$name"; rm -rf "$folder"' EXIT
+tests=$(realpath "$tests")
+cd "$folder" || exit 1
+
 # The second call ends the controller, so it comes last.
 "$tests" --test-case-exclude='controller down*' && "$tests" --test-case='controller down*'

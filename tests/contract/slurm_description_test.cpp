@@ -41,6 +41,10 @@ const std::set<std::string> k_volatile = {"JobId",
                                           "SLURM_NODELIST",
                                           "SLURMD_NODENAME",
                                           "SLURM_TOPOLOGY_ADDR",
+                                          "SLURM_JOB_START_TIME",
+                                          "SLURM_JOB_END_TIME",
+                                          "SLURM_JOB_SLUID",
+                                          "SLUID",
                                           "JobState",
                                           "Reason"};
 
@@ -48,9 +52,12 @@ const std::set<std::string> k_volatile = {"JobId",
 // value before it.
 void add_fields(Fields& fields, const std::string& text, char separator) {
   std::string last;
-  for (const std::string& line : dts::split(text, '\n'))
+  for (const std::string& line : dts::split(text, '\n')) {
+    if (dts::trim(line).starts_with("SubmitLine="))
+      continue;  // how it was submitted, from 26.05 on
     for (const std::string& word : dts::split(dts::trim(line), separator)) {
       const std::size_t equals = word.find('=');
+      if (word.empty()) continue;  // lines of 24.11 end with blanks
       if (equals == std::string::npos) {
         if (!last.empty()) fields[last] += " " + word;
         continue;
@@ -61,6 +68,7 @@ void add_fields(Fields& fields, const std::string& text, char separator) {
       else
         fields[last] = word.substr(equals + 1);
     }
+  }
 }
 
 // The script records what it finds itself to be.

@@ -20,6 +20,11 @@ std::string output_of(const dts::sched::Submission& submission) {
   return dts::read_file(submission.output).value_or("");
 }
 
+// Slurm's own; what sbatch said before it may follow in parentheses.
+std::string sentence(const std::string& message) {
+  return message.substr(0, message.find(" ("));
+}
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }
@@ -54,7 +59,7 @@ TEST_CASE("a wrong partition is rejected with sbatch's own words") {
   REQUIRE_FALSE(id.has_value());
   CHECK(id.error().code == Errc::rejected);
   const auto sbatch = command({"sbatch", "--partition=no-such-partition", "--wrap=true"});
-  CHECK(has(sbatch.err, "Batch job submission failed: " + id.error().message + "\n"));
+  CHECK(has(sbatch.err, "Batch job submission failed: " + sentence(id.error().message) + "\n"));
   CHECK(has(id.error().hint, "--partition"));
 }
 
@@ -65,17 +70,24 @@ TEST_CASE("more GPUs than any node has are rejected with sbatch's own words") {
   REQUIRE_FALSE(id.has_value());
   CHECK(id.error().code == Errc::rejected);
   const auto sbatch = command({"sbatch", "--gpus-per-node=9", "--wrap=true"});
-  CHECK(has(sbatch.err, "Batch job submission failed: " + id.error().message + "\n"));
+  CHECK(has(sbatch.err, "Batch job submission failed: " + sentence(id.error().message) + "\n"));
 }
 
-TEST_CASE("more nodes than there are is accepted by Slurm and waits for ever, with a reason") {
+TEST_CASE("more nodes than there are: Slurm lets it wait for ever, with a reason, or refuses it") {
   auto submission = job_of("true");
   submission.nodes = 99;
-  const Job job(submission);
-  CHECK(eventually([&] { return !job.info().reason.empty(); }));
-  CHECK(job.info().state == JobState::pending);
-  CHECK_FALSE(job.info().explanation.empty());
-  MESSAGE("reason: " << job.info().reason);
+  const auto id = scheduler().submit(submission);
+  if (!id) {  // 24.11
+    CHECK(id.error().code == Errc::rejected);
+    CHECK(has(id.error().hint, "--nodes"));
+    return;
+  }
+  const auto info = [&] { return scheduler().job(*id).value_or(dts::sched::JobInfo{}); };
+  CHECK(eventually([&] { return !info().reason.empty(); }));
+  CHECK(info().state == JobState::pending);
+  CHECK_FALSE(info().explanation.empty());
+  MESSAGE("reason: " << info().reason);
+  CHECK(scheduler().cancel(*id).has_value());
 }
 
 TEST_CASE("a running job says which processors of each node it has, as scontrol does") {
@@ -118,6 +130,16 @@ TEST_CASE("a job submitted not to be requeued cannot be") {
   REQUIRE_FALSE(requeued.has_value());
   CHECK(requeued.error().code == Errc::rejected);
   CHECK(has(requeued.error().message, "Requested operation is presently disabled"));
+}
+
+TEST_CASE("a job that may not come back any more cannot be requeued") {
+  const Job job(job_of(k_sleep));
+  REQUIRE(job.reaches(JobState::running));
+  CHECK(job.info().requeue);
+  REQUIRE(scheduler().forbid_requeue(job.id()).has_value());
+  CHECK_FALSE(job.info().requeue);
+  CHECK(scheduler().requeue(job.id()).error().code == Errc::rejected);
+  CHECK(scheduler().forbid_requeue(dts::JobId(999999)).error().code == Errc::not_found);
 }
 
 TEST_CASE("a signal reaches the batch script and nothing below it") {

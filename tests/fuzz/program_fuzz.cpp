@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as files, and what their loaders and the kernel say of them: any bytes are read.
+#include "core/base/os/linked_files.hpp"
 #include "core/launch/binding/openmp_runtime.hpp"
 #include "tests/support/fuzz.hpp"
 
@@ -8,6 +9,7 @@
 using dts::tests::must;
 
 DTS_FUZZ_TARGET(input) {
+  using namespace dts;
   using namespace dts::launch;
   const ProgramFile found = look_at_program([&](std::uint64_t offset, std::size_t size) {
     return offset < input.size() ? std::string(input.substr(offset, size)) : std::string();

@@ -6,6 +6,7 @@
 #include "tests/golden/compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string_view>
 

@@ -68,7 +68,7 @@ def limit(cluster, *words, save=6000, minutes=1):
 def check_limit(run, expected):
     wait_for(300, "the end of the attempt", lambda: events(run, "attempt_ended"))
     ended = events(run, "attempt_ended")[0]
-    check(ended["cause"] == "time_limit" and "every rank saved" in ended["detail"], f"attempt 1: {ended['cause']}: {ended['detail']}")
+    check(ended["cause"] == "time_limit" and "; every rank saved" in ended["detail"], f"attempt 1: {ended['cause']}: {ended['detail']}")
     check(ended["seconds"]["save"] >= 6, f"a save took {ended['seconds']['save']} s")
     status = run.finish()
     check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
@@ -133,7 +133,7 @@ def moved():
         check(time.time() - began < 120, f"moved to two minutes: stopped {time.time() - began:.0f} s after the start")
         wait_for(60, "the end of the attempt", lambda: events(run, "attempt_ended"))
         ended = events(run, "attempt_ended")[0]
-        check(ended["cause"] == "time_limit" and "every rank saved" in ended["detail"], f"{ended['cause']}: {ended['detail']}")
+        check(ended["cause"] == "time_limit" and "; every rank saved" in ended["detail"], f"{ended['cause']}: {ended['detail']}")
         cluster.dtsubmit("cancel", run.path)
 
 

@@ -89,6 +89,30 @@ def vanished(launcher):
                 check("vanished or could not be written" in said, "where it was moved to by Slurm's record")
 
 
+def vanished_parts():
+    """The run directory of a job with steps, or with roles, is removed or moved while ranks run: not done, as any other."""
+    with Cluster("linuxproc", 2, 0, 5, *QUICK) as cluster:
+        one = "nodes = 1\ncommand = ['sleep', '600']\n"
+        for kind, how in (("steps", "removed"), ("roles", "removed"), ("steps", "moved")):
+            with open(cluster.place + "/job.toml", "w") as file:
+                file.write(f"[[{kind}]]\nname = 'a'\n{one}[[{kind}]]\nname = 'b'\n{one}")
+            waiting, run = waited_for(cluster, "job.toml")
+            parts = [Run(cluster, f"{run.path}/{kind}/{name}", run.job) for name in (["1-a", "2-b"] if kind == "roles" else ["1-a"])]
+            wait_for(60, "the ranks", lambda: all(events(part, "ranks_started") for part in parts))
+            os.rename(run.path, cluster.place + "/gone")
+            if how == "removed":
+                shutil.rmtree(cluster.place + "/gone")
+            code, said = waiting.end()
+            check(code == 74 and f"{run.path} has vanished: it was removed, moved or unmounted" in said, f"{kind}, {how}: --wait says so")
+            check(cluster.job_state(run.job) == "FAILED", "the job has not completed")
+            check("ExitCode=74:0" in cluster.run("scontrol", "show", "job", str(run.job)).stdout, "it ends with the code of an I/O error")
+            wait_for(30, "the end of every process", lambda: not any(one.processes() for one in (run, *parts)))
+            check(not os.path.exists(run.path), "the folder stays away")
+            check("has vanished" in asked(cluster, "why", run.job, 6), "why by job id says what is known")
+            if how == "moved":
+                check("run_vanished" in asked(cluster, "why", cluster.place + "/gone", 0), "where it was moved to the cause is in the batch script's log")
+
+
 def put_back(cluster, run):
     """Preempted by a job that stays for a while; the run waits in the queue."""
     holder = cluster.run("sbatch", "--parsable", "-p", "high", "--nodes=1", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()
@@ -258,4 +282,4 @@ def memory(launcher):
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (vanished, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (vanished, vanished_parts, queued, damaged, silent, memory)}[sys.argv[1]](*sys.argv[2:])

@@ -2,7 +2,8 @@
 """Launches and ends that a launcher misreports, on a private real Slurm: launch_faults.py LAUNCHER [CELL].
 
 unmounted  a node does not see the run directory    no_dtsubmit  a node has no dtsubmit
-no_program a node does not have the user's program  mpi_abort    MPI_Abort(17) by one rank
+no_library a node has dtsubmit without lib/dtsubmit  no_program a node does not have the user's program
+mpi_abort  MPI_Abort(17) by one rank
 """
 import contextlib
 import os
@@ -71,6 +72,12 @@ def no_dtsubmit(cluster, launcher):
         comes_back_without_n1(cluster, job(cluster, launcher, "sh", "-c", "sleep 1"), "cannot run", 60)
 
 
+def no_library(cluster, launcher):
+    library = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(DTSUBMIT))), "lib/dtsubmit")
+    with hidden(cluster, "n1", library):
+        comes_back_without_n1(cluster, job(cluster, launcher, "sh", "-c", "sleep 1"), "no program", 60)
+
+
 def no_program(cluster, launcher):
     place = cluster.place + "/bin"
     os.makedirs(place)
@@ -93,7 +100,7 @@ def mpi_abort(cluster, launcher):
     check(launcher == "mpirun" or ended[0].get("rank") == 2, "of the rank that aborted")
 
 
-CELLS = [unmounted, no_dtsubmit, no_program, mpi_abort]
+CELLS = [unmounted, no_dtsubmit, no_library, no_program, mpi_abort]
 
 
 def main(launcher, only=""):

@@ -2,6 +2,7 @@
 """Orders about a job that runs, to a controller that stops hearing in the very moment in which they are sent and goes on only
 when nobody waits for its answer any more: `stop`, `requeue` and `cancel` learn what came of it, and each happens once."""
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -32,12 +33,19 @@ static void* real(const char* name) {
   if (!stopped++) kill(atoi(getenv("DTS_CONTROLLER")), SIGSTOP);
   return dlsym(dlopen(library, RTLD_LAZY | RTLD_NOLOAD), name);
 }
-int slurm_kill_job(uint32_t job, uint16_t signal, uint16_t flags) {
-  return ((int (*)(uint32_t, uint16_t, uint16_t))real("slurm_kill_job"))(job, signal, flags);
+int slurm_kill_job2(const char* job, uint16_t signal, uint16_t flags, const char* sibling) {
+  return ((int (*)(const char*, uint16_t, uint16_t, const char*))real("slurm_kill_job2"))(job, signal, flags, sibling);
 }
 int slurm_requeue(uint32_t job, uint32_t flags) {
   return ((int (*)(uint32_t, uint32_t))real("slurm_requeue"))(job, flags);
 }
+"""
+
+# The same for Slurm's own commands: in PATH before them.
+STOPS_BEFORE = """#!/bin/sh
+case "$0 $*" in *scancel*|*requeue*) mkdir "$DTS_ONCE" 2>/dev/null && kill -STOP "$DTS_CONTROLLER";; esac
+unset LD_PRELOAD  # it is for the program that loads libslurm
+exec {program} "$@"
 """
 
 # Each attempt waits for a signal, counts them, saves and asks to come back; with a file `go` it is done.
@@ -69,22 +77,32 @@ class Deaf:
         with open(cluster.place + "/stops.c", "w") as source:
             source.write(STOPS)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.library, source.name, "-ldl"], check=True)
+        self.commands = cluster.place + "/commands"
+        os.mkdir(self.commands)
+        for name in ("scancel", "scontrol"):
+            with open(f"{self.commands}/{name}", "w") as script:
+                script.write(STOPS_BEFORE.format(program=shutil.which(name)))
+            os.chmod(script.name, 0o755)
 
     def order(self, *words):
         """What the command says whose order is read 4 s after it was sent, twice MessageTimeout."""
         before = dict(self.cluster.environment)
-        self.cluster.environment.update({"LD_PRELOAD": self.library, "DTS_CONTROLLER": str(self.pid)})
+        self.cluster.environment.update({"LD_PRELOAD": self.library, "DTS_CONTROLLER": str(self.pid),
+                                         "DTS_ONCE": f"{self.commands}/{words[0]}",
+                                         "PATH": self.commands + ":" + before["PATH"]})
         waker = threading.Thread(target=self.wake)
         waker.start()
         result = self.cluster.dtsubmit(*words, code=None)
         waker.join()
         self.cluster.environment = before
+        check(self.was_deaf, "the controller did not hear the order at first")
         print(f"--- {words[0]}: {result.returncode}\n{result.stdout}{result.stderr}---", flush=True)
         return result
 
     def wake(self):
+        self.was_deaf = False
         try:
-            wait_for(60, "the order", lambda: is_stopped(self.pid))
+            self.was_deaf = wait_for(60, "the order", lambda: is_stopped(self.pid))
             time.sleep(4)
         finally:
             os.kill(self.pid, 18)

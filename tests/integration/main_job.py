@@ -6,6 +6,7 @@ DTS_REPEAT: how often `preempt` preempts (2; the claim of ten in ten is checked 
 import glob
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -85,6 +86,7 @@ LEAKED = {"SLURM_JOB_ID": "77", "SLURM_PROCID": "5", "SLURM_LOCALID": "5", "SLUR
           "SLURM_CPU_BIND": "verbose,mask_cpu:0x1", "SLURM_CPUS_PER_TASK": "7", "SLURM_TRES_PER_TASK": "cpu:5", "SRUN_CPUS_PER_TASK": "6",
           "SLURM_KILL_BAD_EXIT": "0", "SLURM_WAIT": "1", "SLURM_DISTRIBUTION": "cyclic", "SLURM_MULTI_PROG": "1", "SBATCH_NO_REQUEUE": "1",
           "OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "9", "OMPI_COMM_WORLD_LOCAL_RANK": "5", "PMIX_RANK": "5", "PMI_RANK": "5", "PMI_SIZE": "9",
+          "MPI_LOCALRANKID": "5", "MPI_LOCALNRANKS": "9",
           "RANK": "5", "WORLD_SIZE": "9"}
 
 
@@ -92,7 +94,12 @@ def leaks(flavour):
     """A job that is submitted from below other launchers, under each of ours."""
     with Cluster(flavour, nodes=2, gpus=0, grace=20) as cluster:
         cluster.environment.update(LEAKED)
-        for launcher in ("mpirun", "srun"):
+        launchers = ["mpirun", "srun"]
+        if shutil.which("mpiexec.hydra"):
+            launchers.append("mpiexec")
+        else:
+            print("without mpiexec: no mpiexec.hydra here (Debian: apt install mpich)")
+        for launcher in launchers:
             runs = f"{cluster.runs}-{launcher}"
             cluster.dtsubmit("--nodes", "2", "--ntasks-per-node", "2", "-c", "1", "--launcher", launcher, "--wait", "--runs", runs, "--", "python3", "-c", PROBE)
             seen = [json.loads(open(path).read()) for path in sorted(glob.glob(runs + "/*/attempt-1/rank-*.log"))]

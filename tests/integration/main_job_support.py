@@ -116,7 +116,7 @@ class Run:
     def finish(self, seconds=300):
         wait_for(seconds, "the run's end", self.is_over)
         # A line for each component of a heterogeneous job.
-        wait_for(60, "the job's end", lambda: set(self.cluster.job_state(self.job).split()) <= {"COMPLETED", "FAILED", "CANCELLED"})
+        wait_for(60, "the job's end", lambda: set(self.cluster.job_state(self.job).split()) <= {"COMPLETED", "FAILED", "CANCELLED", "PREEMPTED"})
         return self.status()
 
     def processes(self):

@@ -12,6 +12,7 @@ import time
 from checks import check, skip, wait_for
 from main_job import INTERVAL, SHORT, SLOW
 from main_job_support import Cluster, DTSUBMIT, DTTRAIN
+from nodes import lose
 
 PROGRAM = "-c", textwrap.dedent("""
     import os, sys, time
@@ -161,5 +162,31 @@ def beats():
         shutil.rmtree(place)
 
 
+def expedite():
+    """--expedite: at once on another node after a lost one; a failure of its own is no reason to hold the job. Older releases refuse it."""
+    settings = "--conf", "SlurmctldParameters=enable_expedited_requeue"
+    release = subprocess.run(["/usr/sbin/slurmctld", "-V"], capture_output=True, text=True).stdout.split()[1]
+    knows = tuple(int(part) for part in release.split(".")[:2]) >= (25, 11)
+    with Cluster("linuxproc", 3, 0, 5, *(settings if knows else ())) as cluster:
+        if not knows:
+            refused = cluster.dtsubmit("submit", "--runs", cluster.runs, "--expedite", "--", "true", code=5)
+            check("requeue" in refused.stderr, f"Slurm {release} refuses it: {refused.stderr.strip()}")
+            check(not os.path.isdir(cluster.runs) or not os.listdir(cluster.runs), "no run directory is left")
+            return
+        ends = {code: cluster.submit("--nodes", "1", "--expedite", "--on", "exit=stop", "--", "python3", "-c", f"import sys; sys.exit({code})") for code in (0, 7, 93)}
+        for code, run in ends.items():
+            wait_for(60, "the run's end", run.is_over)
+            wait_for(60, "the job's end", lambda run=run: cluster.job_state(run.job) in ("COMPLETED", "FAILED"))
+            check(cluster.job_state(run.job) == ("FAILED" if code else "COMPLETED"), f"exit code {code}: the job is not held")
+        run = cluster.submit("--nodes", "1", "--expedite", *program("time.sleep(300)"))
+        wait_for(60, "the ranks", lambda: events(run, "ranks_started"))
+        node = events(run, "attempt_started")[0]["nodes"][0]
+        began = time.time()
+        lose(cluster, node)
+        wait_for(120, "the run's end", run.is_over)
+        again = events(run, "attempt_started")[1]["nodes"][0]
+        check(run.status()["done"] and again != node, f"{time.time() - began:.0f} s after {node} was lost, the run is done on {again}")
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (successor, elsewhere, resubmit, memory, hang, beats)}[sys.argv[1]]()
+    {f.__name__: f for f in (expedite, successor, elsewhere, resubmit, memory, hang, beats)}[sys.argv[1]]()

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a stop signal means on a private real Slurm: how often a program gets it, through which shells, what exit code 0 after it
-says, and what an agent makes of it that cannot load the scheduler's plug-in: stop_signals.py [SCENARIO]."""
+says, what an agent makes of it that cannot load the scheduler's plug-in, or that asks late: stop_signals.py [SCENARIO]."""
 import os
 import shutil
+import signal
 import sys
+import time
 
 from checks import check, wait_for
 from contract import CHECKPOINTED
 from main_job_support import DTSUBMIT, Cluster
 
-# Counts the signals of its attempt; goes on in attempt 2 only for a moment. Its exit code after a stop is its first word.
+# Counts the signals of its attempt; goes on in attempt 2 only for a moment. Its exit code after a stop is its first word, and its
+# second how many seconds it saves.
 PROGRAM = """
 import os, signal, sys, time
 attempt, run, rank = (os.environ[name] for name in ("DTSUBMIT_ATTEMPT", "DTSUBMIT_RUN_DIR", "RANK"))
@@ -19,7 +22,9 @@ signal.signal(signal.SIGTERM, lambda *_: signals.append(1))
 open(f"{run}/ready-{attempt}-{rank}", "w").close()
 while not signals and attempt == "1":
     time.sleep(0.05)
-time.sleep(1 if signals else 0)
+end = time.monotonic() + (float((sys.argv + ["1"])[2]) if signals else 0)
+while time.monotonic() < end:
+    time.sleep(0.05)
 print("signals:", len(signals), flush=True)
 sys.exit(int(sys.argv[1]) if signals else 0)
 """
@@ -45,7 +50,7 @@ def once(cluster, program):
     cluster.dtsubmit("requeue", run.path)
     check(run.finish()["done"], "a run that was put back by hand completes")
     check(signals(run) == ["signals: 1"] * 2, f"each program got the signal once: {signals(run)}")
-    check("every rank saved" in ended(run)[0]["detail"], ended(run)[0]["detail"])
+    check("; every rank saved" in ended(run)[0]["detail"], ended(run)[0]["detail"])
 
 
 def wrapped(cluster, program):
@@ -59,7 +64,7 @@ def wrapped(cluster, program):
     run = submit(cluster, script)
     cluster.dtsubmit("requeue", run.path)
     check(run.finish()["done"], "the run of a script completes")
-    check("every rank saved" in ended(run)[0]["detail"], f"behind a shell too: {ended(run)[0]['detail']}")
+    check("; every rank saved" in ended(run)[0]["detail"], f"behind a shell too: {ended(run)[0]['detail']}")
 
 
 def zero(cluster, program):
@@ -83,18 +88,32 @@ def without_plugin(cluster, program):
     os.chmod(folder + "/dtsubmit-slurm.so", 0o666)
     cluster.run("scancel", "--name", "first")
     wait_for(120, "the programs", lambda: all(os.path.exists(f"{run.path}/ready-1-{rank}") for rank in (0, 1)))
-    wait_for(30, "the warning", lambda: [event for event in run.ledger() if event["event"] == "warning"])
+    said = wait_for(30, "the way to Slurm", lambda: [line for line in open(run.path + "/attempt-1/agent.log") if "scheduler: " in line])
+    check("through its commands" in said[0] and "can be written by others" in said[0], f"the log says it, and why: {said}")
     del cluster.environment["DTSUBMIT_PLUGIN_PATH"]
-    for verb in ("status", "why"):
-        told = cluster.dtsubmit(verb, run.path).stdout
-        check("uses Slurm's commands instead" in told, f"{verb} says it: {told}")
     cluster.take_nodes(2, 1)
     status = run.finish()
     check([one["cause"] for one in status["attempts"]] == ["preempted", "completed"], f"it came back: {status['attempts']}")
 
 
+def asked_late(cluster, program):
+    """Without a grace time the job is back in the queue at once, and soon its record has no end: its processes have KillWait all the
+    same, also for an agent that asks again while they save."""
+    cluster.run("scontrol", "update", "PartitionName=low", "GraceTime=0")
+    run = cluster.submit("--nodes", "1", "--launcher", "srun", "--", sys.executable, program, str(CHECKPOINTED), "6")
+    wait_for(120, "the program", lambda: os.path.exists(f"{run.path}/ready-1-0"))
+    cluster.take_nodes(2, 1)
+    wait_for(60, "the stop", lambda: [event for event in run.ledger() if event["event"] == "stop_requested"])
+    agent, = (pid for pid, argv in run.processes() if argv[1:2] == ["agent"])
+    time.sleep(2)
+    os.kill(agent, signal.SIGUSR1)
+    status = run.finish()
+    check([one["cause"] for one in status["attempts"]] == ["preempted", "completed"], f"it came back: {status['attempts']}")
+    check("; every rank saved" in ended(run)[0]["detail"], ended(run)[0]["detail"])
+
+
 def main(scenarios):
-    with Cluster("linuxproc", 2, 1, 15, "--conf", "KillWait=5") as cluster:
+    with Cluster("linuxproc", 2, 1, 15, "--conf", "KillWait=15") as cluster:
         program = cluster.place + "/program.py"
         with open(program, "w") as file:
             file.write(PROGRAM)
@@ -103,4 +122,4 @@ def main(scenarios):
 
 
 if __name__ == "__main__":
-    main([one for one in (once, wrapped, zero, without_plugin) if one.__name__ in (sys.argv[1:] or [one.__name__])])
+    main([one for one in (once, wrapped, zero, without_plugin, asked_late) if one.__name__ in (sys.argv[1:] or [one.__name__])])

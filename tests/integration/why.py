@@ -120,7 +120,8 @@ def no_log_folder():
         cluster.run("scancel", holder)
         wait_for(120, "the job's end", lambda: cluster.job_state(run.job) == "FAILED")
         os.rename(run.path + ".away", run.path)
-        expect(cluster, run, "lost", "could not open its log file or enter its folder on the first node (exit code 0:53)", "No attempt ever began.")
+        expect(cluster, run, "lost", "could not open its log file or enter its folder on n0, the first node (exit code 0:53)", "No attempt ever began.",
+               "submit it with --exclude n0")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace dts::tests {
 
@@ -22,6 +25,16 @@ inline bool have_recorded(const std::string& file = "") {
   MESSAGE("skipped, as far as recorded topologies go: there is no " << k_recorded << file
                                                                     << " (see DTS_TOPOLOGIES)");
   return false;
+}
+
+// All of them, those in folders below as well, by name; empty, saying why, where there are none.
+inline std::vector<std::string> recorded_files() {
+  std::vector<std::string> files;
+  if (!have_recorded()) return files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(k_recorded))
+    if (entry.path().extension() == ".xml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace dts::tests

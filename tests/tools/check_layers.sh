@@ -22,6 +22,7 @@ BEGIN {
   arrows["core/topo"] = "core/base/"
   arrows["core/topo/nvml"] = "core/topo/topology.hpp core/topo/json.hpp core/base/"
   arrows["core/topo/hwloc"] = "core/topo/ core/base/"
+  arrows["core/topo/sysfs"] = "core/topo/ core/base/"
   arrows["core/topo/program"] = "core/topo/ core/base/"
   arrows["core/plan/cores"] = "core/spec/bind.hpp core/topo/topology.hpp core/topo/distance.hpp core/base/"
   arrows["core/plan/gpus"] = "core/plan/cores/ " arrows["core/plan/cores"]
@@ -68,7 +69,8 @@ BEGIN {
   arrows["core/train/loop"] = "core/train/ core/base/"
   arrows["core/train/program"] = "core/train/ core/base/"
   arrows["cli"] = "core/"
-  arrows["plugins"] = "core/plugin/dtsubmit_plugin.h"
+  arrows["plugins/slurm_shared"] = "core/plugin/dtsubmit_plugin.h core/base/"
+  arrows["plugins/slurm"] = arrows["plugins/slurm_commands"] = "plugins/slurm_shared/ core/base/"
   arrows["tests"] = "core/ cli/ plugins/"
   # Third-party headers and the folders they stay in.
   homes["hwloc"] = "core/topo/hwloc/"

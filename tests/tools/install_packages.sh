@@ -15,8 +15,10 @@ packages=(
 )
 # Only the tests need these; the quickstart does not.
 if [ "${1:-}" = --with-tests ]; then
-  packages+=(clang clang-format clang-tidy libclang-rt-14-dev libomp-dev python3-torch groff-base mandoc
-    openssh-server openssh-client charliecloud-runtime busybox-static python3-jsonschema)
+  packages+=(clang clang-format clang-tidy libclang-rt-dev libomp-dev python3-torch groff-base mandoc
+    mpich libmpich-dev  # below Open MPI among the alternatives: mpicc and mpirun stay
+    openssh-server openssh-client charliecloud-runtime busybox-static python3-jsonschema
+    munge slurmdbd mariadb-server-core)  # the server alone: mariadb-server would start one
 fi
 
 missing=()
@@ -31,7 +33,15 @@ if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "error: not root and no sudo; as root run: apt-get install ${missing[*]}" >&2; exit 1; }
   as_root=(sudo)
 fi
-# No daemon of a package is to start here: the private cluster brings its own.
+# No daemon of a package is to start here: the private cluster brings its own. 101 is "forbidden by policy"
+# (/usr/share/doc/init-system-helpers/README.policy-rc.d.gz).
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  "${as_root[@]}" chmod 755 "$policy"
+  # shellcheck disable=SC2064  # as they are now
+  trap "${as_root[*]} rm -f $policy" EXIT
+fi
 export DEBIAN_FRONTEND=noninteractive
 "${as_root[@]}" apt-get update -q >/dev/null
 "${as_root[@]}" apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null

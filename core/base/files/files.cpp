@@ -5,6 +5,7 @@
 #include "core/base/files/unique_fd.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -79,18 +79,30 @@ std::optional<int> wait_until(pid_t pid, Clock::time_point deadline) {
   }
 }
 
-// The program that the first line of a script names (execve(2)); empty if there is none.
-std::string interpreter_of(const std::string& file) {
+// What the kernel reads of a file to see what kind of program it is.
+std::string beginning_of(const std::string& file) {
   constexpr std::size_t k_longest = 256;  // BINPRM_BUF_SIZE
-  const UniqueFd script(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string line(k_longest, '\0');
-  const ssize_t n = script.valid() ? ::read(script.get(), line.data(), line.size()) : 0;
-  line.resize(static_cast<std::size_t>(std::max<ssize_t>(0, n)));
-  if (!line.starts_with("#!")) return {};
+  const UniqueFd program(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string bytes(k_longest, '\0');
+  const ssize_t n = program.valid() ? ::read(program.get(), bytes.data(), bytes.size()) : 0;
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(0, n)));
+  return bytes;
+}
+
+// The program that the first line of a script names (execve(2)); empty if there is none.
+std::string interpreter_of(const std::string& beginning) {
+  if (!beginning.starts_with("#!")) return {};
   // As in the kernel, a carriage return is part of the name.
-  std::string_view words = std::string_view(line).substr(2, line.find('\n') - 2);
+  std::string_view words = std::string_view(beginning).substr(2, beginning.find('\n') - 2);
   words.remove_prefix(std::min(words.find_first_not_of(" \t"), words.size()));
   return std::string(words.substr(0, words.find_first_of(" \t")));
+}
+
+// Shells run such a file themselves when execve(2) has refused it. Binary formats are left to the
+// kernel: the nodes may know others (binfmt_misc) or be other machines.
+bool is_script_without_interpreter(const std::string& beginning) {
+  return !beginning.empty() && !beginning.starts_with("#!") &&
+         std::none_of(beginning.begin(), beginning.end(), [](unsigned char c) { return c < '\t'; });
 }
 
 // `file`, or why execve(2) would refuse it.
@@ -108,7 +120,14 @@ Result<std::string> runnable(const std::string& file) {
     return fail(Errc::invalid,
                 "`" + file + "` is not executable",
                 "chmod +x it, or name what runs it: python3 " + file);
-  const std::string interpreter = interpreter_of(file);
+  if (S_ISREG(found.st_mode) && found.st_size == 0)
+    return fail(Errc::invalid, "`" + file + "` is empty");
+  const std::string beginning = beginning_of(file);
+  if (is_script_without_interpreter(beginning))
+    return fail(Errc::invalid,
+                "`" + file + "` is a script whose first line does not name its interpreter",
+                "begin it with #!/bin/bash, or name what runs it: bash " + file);
+  const std::string interpreter = interpreter_of(beginning);
   if (!interpreter.empty() && ::access(interpreter.c_str(), F_OK) != 0)
     return fail(
         Errc::not_found,

@@ -13,10 +13,12 @@ template auto locale_ref::get<std::locale>() const -> std::locale;
 template auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
 template auto decimal_point_impl(locale_ref) -> char;
 template void buffer<char>::append(const char*, const char*);
+#if FMT_VERSION < 110100  // no template since then
 template void vformat_to(buffer<char>&,
                          string_view,
-                         basic_format_args<FMT_BUFFER_CONTEXT(char)>,
+                         basic_format_args<buffer_context<char>>,
                          locale_ref);
+#endif
 }  // namespace detail
 
 FMT_END_NAMESPACE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text/json_fields.hpp"
 
+#include "core/base/text/json_bytes.hpp"
 #include "core/base/text/number_list.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +41,12 @@ std::vector<unsigned> numbers(const json& object, const char* name, unsigned mos
   auto list = parse_number_list(object.at(name).get<std::string>(), most);
   if (!list) wrong_field(name);
   return *std::move(list);
+}
+
+std::string bytes(const nlohmann::json& value, const char* name) {
+  auto text = bytes_from_json(value);
+  if (!text) wrong_field(name);
+  return *std::move(text);
 }
 
 }  // namespace dts

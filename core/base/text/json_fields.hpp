@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace dts {
@@ -38,5 +39,8 @@ template <class Int>
 [[nodiscard]] std::vector<unsigned> numbers(const nlohmann::json& object,
                                             const char* name,
                                             unsigned most);
+
+// Text of any bytes, as bytes_to_json() writes it.
+[[nodiscard]] std::string bytes(const nlohmann::json& value, const char* name);
 
 }  // namespace dts

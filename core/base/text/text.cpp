@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 namespace dts {
 
@@ -43,10 +44,19 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
 
 std::optional<double> parse_real(std::string_view text) {
   double value = 0;
+#ifdef __cpp_lib_to_chars
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+#else  // libstdc++ before 11; strtod also takes blanks, a plus sign and hexadecimal digits
+  const std::string terminated(text);
+  if (text.empty() || text.find_first_not_of("0123456789.eE+-") != std::string_view::npos ||
+      text.front() == '+')
     return std::nullopt;
-  return value;
+  char* end = nullptr;
+  value = std::strtod(terminated.c_str(), &end);
+  if (end != terminated.c_str() + terminated.size()) return std::nullopt;
+#endif
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::string shell_quote(std::string_view word) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cluster/layout/config.hpp"
 
+#include "core/cluster/layout/services.hpp"
+
 #include <fmt/format.h>
 #include <strings.h>
 
@@ -11,13 +13,6 @@ namespace dts::cluster {
 namespace {
 
 constexpr const char* k_listen_narrowly = "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n";
-
-struct Line {
-  std::string key;
-  std::string value;
-};
-
-using Lines = std::vector<Line>;
 
 // "n[0-3]", or "n0" alone.
 std::string range(const std::string& prefix, unsigned count) {
@@ -33,9 +28,6 @@ Lines controller_lines(const Layout& layout) {
           {"FirstJobId", std::to_string(layout.endpoints.first_job())},
           {"SlurmUser", layout.user},
           {"SlurmdUser", layout.user},
-          {"AuthType", "auth/none"},  // no munge: every user of this machine is trusted
-          {"CredType", "cred/none"},
-          {"AuthInfo", "cred_expire=5"},  // a requeued job waits this + 1 s instead of 121 s
           {"StateSaveLocation", folder + "/state"},
           {"SlurmdSpoolDir", folder + "/spool/%n"},
           {"SlurmctldPidFile", folder + "/run/slurmctld.pid"},
@@ -54,7 +46,6 @@ Lines behaviour_lines(const Layout& layout) {
       // task/affinity would bind to cores that the simulated node claims but does not have.
       {"TaskPlugin", layout.spec.constrain_cores ? "task/affinity,task/cgroup" : "task/none"},
       {"JobAcctGatherType", "jobacct_gather/none"},
-      {"AccountingStorageType", "accounting_storage/none"},
       {"SelectType", "select/cons_tres"},
       {"SelectTypeParameters", "CR_Core"},
       {"SlurmdParameters", "config_overrides"},  // rely on our CPUs and memory, not the machine's
@@ -145,12 +136,13 @@ std::string gpu_path(const std::string& folder, unsigned gpu) {
 
 std::string render_slurm_conf(const Layout& layout) {
   Lines lines = controller_lines(layout);
+  append(lines, authentication_lines(layout));
   append(lines, behaviour_lines(layout));
+  append(lines, accounting_lines(layout));
   append(lines, node_lines(layout));
   for (const std::string& text : layout.spec.extra) apply_extra(lines, text);
   std::string text = "# Written by `dtsubmit cluster up`; gone after `dtsubmit cluster down`.\n";
-  for (const Line& line : lines) text += line.key + "=" + line.value + "\n";
-  return text;
+  return text + text_of(lines);
 }
 
 std::string render_start_conf(const Layout& layout) {

@@ -17,9 +17,10 @@
 namespace dts::cluster {
 namespace {
 
-constexpr unsigned k_block = 65;  // ports of the largest cluster: a controller and 64 nodes
+// Ports of the largest cluster: a controller, 64 nodes and slurmdbd.
+constexpr unsigned k_block = 66;
 constexpr unsigned k_lowest_port = 20000;
-// 700 blocks of ports below 65536 make 7 million; Slurm's MaxJobId is 67 million (slurm.conf(5)).
+// 690 blocks of ports below 65536 make 7 million; Slurm's MaxJobId is 67 million (slurm.conf(5)).
 constexpr std::uint32_t k_jobs_of_a_cluster = 10'000;
 
 // SO_REUSEADDR, as Slurm sets it: a port whose last connections linger in TIME_WAIT is free.
@@ -39,11 +40,15 @@ bool can_bind(const std::string& address, std::uint16_t port) {
 }  // namespace
 
 std::string Endpoints::controller_address() const {
-  return fmt::format("127.{}.{}.1", a, b);
+  return accounting ? "127.0.0.1" : fmt::format("127.{}.{}.1", a, b);
 }
 
 std::string Endpoints::node_address(unsigned node) const {
   return fmt::format("127.{}.{}.{}", a, b, 2 + node);
+}
+
+std::uint16_t Endpoints::accounting_port() const {
+  return static_cast<std::uint16_t>(port + k_block - 1);
 }
 
 std::uint32_t Endpoints::first_job() const {
@@ -65,6 +70,9 @@ Endpoints propose_endpoints(std::string_view identity, unsigned attempt, unsigne
 bool are_free(const Endpoints& endpoints, unsigned nodes) {
   if (!can_bind("0.0.0.0", endpoints.port) ||
       !can_bind(endpoints.controller_address(), endpoints.port))
+    return false;
+  if (!can_bind("0.0.0.0", endpoints.accounting_port()) ||
+      !can_bind(endpoints.controller_address(), endpoints.accounting_port()))
     return false;
   for (unsigned node = 0; node < nodes; ++node)
     if (!can_bind("0.0.0.0", endpoints.node_port(node)) ||

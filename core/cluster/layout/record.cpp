@@ -20,6 +20,8 @@ Result<void> write_record(const Layout& layout) {
                                          {"name", layout.spec.name},
                                          {"nodes", layout.spec.nodes},
                                          {"proctrack", to_string(layout.spec.proctrack)},
+                                         {"auth", to_string(layout.spec.auth)},
+                                         {"accounting", layout.spec.accounting},
                                          {"a", layout.endpoints.a},
                                          {"b", layout.endpoints.b},
                                          {"port", layout.endpoints.port},
@@ -46,7 +48,9 @@ Result<Layout> read_record(const std::string& folder) {
     layout.spec.nodes = record.at("nodes");
     layout.spec.proctrack =
         record.at("proctrack") == "cgroup" ? Proctrack::cgroup : Proctrack::linuxproc;
-    layout.endpoints = {record.at("a"), record.at("b"), record.at("port")};
+    layout.spec.auth = auth_of(record.value("auth", "none"));
+    layout.spec.accounting = record.value("accounting", false);
+    layout.endpoints = {record.at("a"), record.at("b"), record.at("port"), layout.spec.accounting};
     layout.user = record.at("user");
     layout.memory_mib = record.at("memory_mib");
     layout.node_prefix = record.at("node_prefix");

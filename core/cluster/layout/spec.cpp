@@ -73,6 +73,14 @@ const char* to_string(Proctrack proctrack) {
   return proctrack == Proctrack::cgroup ? "cgroup" : "linuxproc";
 }
 
+const char* to_string(Auth auth) {
+  return auth == Auth::munge ? "munge" : "none";
+}
+
+Auth auth_of(std::string_view word) {
+  return word == "munge" ? Auth::munge : Auth::none;
+}
+
 Result<void> fit_machine(ClusterSpec& spec) {
   if (!spec.constrain_cores) return {};
   const auto there = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));

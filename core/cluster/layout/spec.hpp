@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dts::cluster {
@@ -13,6 +14,14 @@ namespace dts::cluster {
 enum class Proctrack { linuxproc, cgroup };
 
 [[nodiscard]] const char* to_string(Proctrack proctrack);
+
+// How Slurm finds out whose request it has before it: it believes everybody, or asks a munged of
+// the cluster's own.
+enum class Auth { none, munge };
+
+[[nodiscard]] const char* to_string(Auth auth);
+// The inverse of to_string; `none` for any other word.
+[[nodiscard]] Auth auth_of(std::string_view word);
 
 // Everything the user chooses; the rest (ports, addresses, memory) is in `Layout`.
 struct ClusterSpec {
@@ -27,6 +36,8 @@ struct ClusterSpec {
   unsigned sockets = 1;  // the CPUs of a node are spread evenly over them
   unsigned grace = 20;   // GraceTime of partition `low`, seconds
   Proctrack proctrack = Proctrack::linuxproc;
+  Auth auth = Auth::none;
+  bool accounting = false;         // with slurmdbd and a database of its own
   bool constrain_cores = false;    // jobs are confined to the cores that Slurm gives them
   std::vector<std::string> extra;  // "Key=value" lines of slurm.conf, which replace our own keys
 };

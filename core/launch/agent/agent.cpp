@@ -12,6 +12,8 @@
 #include "core/launch/agent/log_links.hpp"
 #include "core/launch/job/chain.hpp"
 #include "core/launch/job/element.hpp"
+#include "core/plugin/scheduler.hpp"
+#include "core/run/directory/file_lock.hpp"
 #include "core/run/directory/parts.hpp"
 #include "core/run/index/find.hpp"
 #include "core/run/ledger/events.hpp"
@@ -24,6 +26,8 @@
 
 namespace dts::launch {
 namespace {
+
+constexpr std::chrono::seconds k_request_patience{30};
 
 // In a job array, all elements share one script.
 Result<run::RunDirectory> run_of_job(const std::string& folder) {
@@ -45,6 +49,27 @@ Result<run::RunDirectory> run_of_job(const std::string& folder) {
 bool is_left_over(const run::RunDirectory& run) {
   const auto chain = read_chain(run);
   return chain && !chain->waiting.empty() && chain->waiting == own_job(getenv_lookup);
+}
+
+// Slurm may start a job again that has ended, see sched::ConfigInfo::restarts_ended_jobs. The
+// decision that ended the run in this very job, if nobody has asked for more since and Slurm may
+// have done so; null otherwise. Without an answer from Slurm the ledger's word counts.
+const run::Decided* ended_here(const run::RunDirectory& run, std::vector<run::Event>& events) {
+  const auto is_final = [&] {
+    const run::Event* last = run::final_decision(events);
+    return last != nullptr && last->job == own_job(getenv_lookup);
+  };
+  if (!is_final()) return nullptr;
+  // `dtsubmit requeue` records its request once Slurm has accepted it.
+  const UniqueFd lock = run::lock_submission(run, k_request_patience);
+  if (auto now = run::read_ledger(run.ledger())) events = *std::move(now);
+  if (!is_final()) return nullptr;
+  const auto config =
+      plugin::load_scheduler(plugin::scheduler_name(), true).and_then([](const auto& scheduler) {
+        return scheduler->config();
+      });
+  if (config && !config->restarts_ended_jobs) return nullptr;
+  return run::final_decision(events)->as<run::Decided>();
 }
 
 // A run whose own files do not say what to do next is over; the reason goes to the places where
@@ -82,6 +107,15 @@ Result<int> run_agent(const AgentOptions& options) {
     if (!options.local && run::final_decision(ledger->events) != nullptr && is_left_over(run)) {
       log("{} has been stopped: nothing is left to do", run.path);
       return 0;
+    }
+    std::vector<run::Event> events = ledger->events;
+    const bool is_job = !options.local && !options.part;
+    if (const run::Decided* end = is_job ? ended_here(run, events) : nullptr) {
+      log("{} has ended in this job ({}), and Slurm started it again by itself: nothing is run; "
+          "`dtsubmit requeue` continues the run",
+          run.path,
+          end->detail);
+      return end->exit_code.value_or(1);
     }
   }
   if (!options.local && !options.part) link_own_logs(run);

@@ -147,7 +147,7 @@ Result<int> AttemptLoop::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   set_second_log(terminal_.get());
   if (!options_.local) watch_ = watch_job(job_.allocation, plan_.spares > 0);
-  end_.use(watch_.get());
+  end_.use(watch_.get(), !options_.part);
   const AttemptContext context{options_,
                                job_,
                                pool_,

@@ -6,21 +6,18 @@
 #include "core/base/net/net.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/own_children.hpp"
-#include "core/base/os/process_table.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
 #include "core/launch/agent/part_variables.hpp"
+#include "core/launch/agent/recorded_attempt.hpp"
 #include "core/launch/job/classify.hpp"
 #include "core/launch/job/stop_way.hpp"
 #include "core/plan/composition.hpp"
 #include "core/run/directory/parts.hpp"
 #include "core/run/ledger/events.hpp"
-#include "core/run/ledger/take_over.hpp"
 #include "core/spec/parts.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -45,26 +42,13 @@ seconds pause_before(unsigned restart) {
 }  // namespace
 
 Result<void> ComposedRun::note(run::Event event) {
-  event.attempt = attempt_;
-  if (event.job.empty()) event.job = job_.allocation.job;
-  if (const auto noted = ledger_.append(std::move(event)); !noted)
-    log("{}; the run continues without it", noted.error().message);
+  note_event(ledger_, job_, attempt_, std::move(event));
   return {};
 }
 
 Result<void> ComposedRun::begin() {
-  const auto process = process_info(::getpid());
-  DTS_ASSIGN(const run::TakenAttempt taken,
-             run::take_over(run_,
-                            {job_.allocation.job,
-                             job_.allocation.restart_count,
-                             job_.allocation.node,
-                             ::getpid(),
-                             process ? process->started : 0}));
+  DTS_ASSIGN(const run::TakenAttempt taken, take_attempt(job_));
   attempt_ = taken.number;
-  const std::string path = run_.attempt(attempt_) + "/agent.log";
-  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0) log("no log {}", path);
   DTS_TRY(run::sync_attempt(run_, attempt_));
   return note({.what = run::AttemptStarted{.nodes = job_.allocation.nodes}});
 }
@@ -202,6 +186,7 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
     for (PartAgent* part : parts)
       if (!part->is_done()) left.push_back(part);
     DTS_ASSIGN(const auto ends, run_once(left));
+    if (has_vanished()) return fail(Errc::io, run::vanished_words(run_));
     vanished_ += static_cast<unsigned>(std::count_if(
         ends.begin(), ends.end(), [](const auto& end) { return !end.decided && !end.told; }));
     run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
@@ -229,6 +214,26 @@ Result<run::Verdict> ComposedRun::run_all() {
     if (verdict.decision.action != run::Action::done) return verdict;
   }
   return run::judge_parts({}, false);
+}
+
+// Two checks in a row: a single failure may be a file server's hiccup.
+bool ComposedRun::has_vanished() {
+  [[maybe_unused]] const bool perhaps = presence_.look();
+  return !presence_.look();
+}
+
+// No part has decided anything. In particular, the job must not end with exit code 0.
+run::Verdict ComposedRun::given_up(const Error& failed) {
+  const bool damaged = parts_.size() < spec::parts_of(job_.spec).size();
+  run::Outcome outcome{damaged ? run::Cause::run_damaged : run::Cause::launch_failed,
+                       exit_code(failed.code),
+                       failed.message};
+  if (has_vanished())
+    outcome = {run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(run_)};
+  auto decision = run::decide(outcome, {}, run::default_policy());
+  if (decision.action != run::Action::stop)
+    decision = {run::Action::stop, outcome.exit_code, "its parts could not be started"};
+  return {std::move(outcome), std::move(decision)};
 }
 
 // A termination signal while no part runs can also mean preemption or the time limit.
@@ -280,7 +285,7 @@ Result<int> ComposedRun::run() {
   terminal_.reset(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   set_second_log(terminal_.get());
   if (!options_.local) watch_ = watch_job(job_.allocation, job_.plan.spares > 0);
-  end_.use(watch_.get());
+  end_.use(watch_.get(), true);
   DTS_TRY(begin());
   auto verdict = read_parts()
                      .and_then([this] { return shared_variables(); })
@@ -288,12 +293,7 @@ Result<int> ComposedRun::run() {
                        shared_ = std::move(variables);
                        return run_all();
                      });
-  if (!verdict) {
-    const run::Outcome outcome{
-        run::Cause::launch_failed, exit_code(verdict.error().code), verdict.error().message};
-    verdict = run::Verdict{outcome, run::decide(outcome, {}, run::default_policy())};
-    verdict->decision.action = run::Action::stop;
-  }
+  if (!verdict) verdict = given_up(verdict.error());
   return carry_out(*verdict);
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/files/unique_fd.hpp"
 #include "core/launch/agent/job_end.hpp"
 #include "core/launch/agent/part_agent.hpp"
+#include "core/run/directory/presence.hpp"
 
 #include <memory>
 #include <optional>
@@ -40,6 +41,8 @@ class ComposedRun {
   void bury_orphans(const std::vector<PartAgent*>& parts) const;
   [[nodiscard]] bool is_ending() const;
   [[nodiscard]] run::Verdict ended_between();
+  [[nodiscard]] bool has_vanished();
+  [[nodiscard]] run::Verdict given_up(const Error& failed);
   [[nodiscard]] Result<int> carry_out(const run::Verdict& verdict);
   [[nodiscard]] Result<void> note(run::Event event);
 
@@ -47,6 +50,7 @@ class ComposedRun {
   const Assignment job_;
   const run::RunDirectory& run_ = job_.run;
   UniqueFd signals_;
+  run::Presence presence_{run_};
   run::LedgerWriter ledger_{run_.ledger()};
   std::unique_ptr<JobWatch> watch_;
   JobEnd end_{

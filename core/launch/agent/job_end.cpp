@@ -4,7 +4,6 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/launch/health/quarantine.hpp"
-#include "core/launch/job/slurm_commands.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/index/find.hpp"
@@ -33,18 +32,16 @@ std::map<std::string, double> time_use(const run::RunDirectory& run,
 }  // namespace
 
 std::unique_ptr<JobWatch> watch_job(const Allocation& allocation, bool see_nodes) {
-  const sched::JobId job = allocation.job;
-  const unsigned restarts = allocation.restart_count;
   // Tried in a child first, because libslurm exits the process if it rejects the configuration.
   return std::make_unique<JobWatch>(
       [] { return plugin::load_scheduler(plugin::scheduler_name(), true); },
-      job,
-      see_nodes,
-      [job, restarts] { return slurm_by_commands(job, restarts); });
+      allocation.job,
+      see_nodes);
 }
 
-void JobEnd::use(JobWatch* watch) {
+void JobEnd::use(JobWatch* watch, bool is_whole) {
   watch_ = watch;
+  is_whole_ = is_whole;
   if (watch != nullptr) chain_.begin();
 }
 
@@ -88,8 +85,19 @@ Result<void> JobEnd::note_decision(const run::Decision& decision) {
   run::Decided decided = run::decided_event(decision);
   if (run::ends_run(decision.action)) decided.seconds = time_use(job_.run, ledger_.events());
   DTS_TRY(note_({.what = std::move(decided)}));
-  if (run::ends_run(decision.action) && watch_ != nullptr) chain_.cut();
+  if (!run::ends_run(decision.action) || watch_ == nullptr) return {};
+  chain_.cut();
+  if (is_whole_ && watch_->restarts_ended_jobs()) stay_ended();
   return {};
+}
+
+// If this fails, the job's next agent finds in the ledger that the run has ended.
+void JobEnd::stay_ended() {
+  JobWatch::Return how;
+  how.stay_ended = true;
+  watch_->come_back(std::move(how));
+  if (const auto settled = watch_->wait_returned(); !settled)
+    log("the job may be started once more, and then ends at once: {}", settled.error().message);
 }
 
 Result<int> JobEnd::end_here(const run::Outcome& outcome, std::string why) {

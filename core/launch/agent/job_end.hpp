@@ -33,8 +33,9 @@ class JobEnd {
       : job_(job), ledger_(ledger), signals_(signals), note_(std::move(note)), chain_(job) {}
 
   // Null without a scheduler; required by the functions that query it. With a scheduler, submits
-  // the next job of a chain, and cancels it when the run ends.
-  void use(JobWatch* watch);
+  // the next job of a chain, and cancels it when the run ends. `is_whole`: false for a part of a
+  // run, whose end is not the job's.
+  void use(JobWatch* watch, bool is_whole);
 
   // The scheduler has notified the batch script that it will kill the job soon.
   void set_told_to_end(bool told) { told_to_end_ = told; }
@@ -57,6 +58,7 @@ class JobEnd {
   void wait_for_the_end();
 
  private:
+  void stay_ended();
   [[nodiscard]] Result<std::optional<int>> hand_over(const run::Outcome& outcome);
   [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
                                      const Result<JobWatch::Returned>& answer);
@@ -68,6 +70,7 @@ class JobEnd {
   Note note_;
   JobWatch* watch_ = nullptr;
   ChainKeeper chain_;
+  bool is_whole_ = true;
   bool told_to_end_ = false;
 };
 

@@ -12,7 +12,6 @@
 #include "core/launch/job/classify.hpp"
 #include "core/plan/layout/json.hpp"
 #include "core/run/ledger/events.hpp"
-#include "core/run/ledger/take_over.hpp"
 #include "core/run/summary/explain.hpp"
 #include "core/run/summary/summary.hpp"
 
@@ -27,33 +26,41 @@
 
 namespace dts::launch {
 
-Result<void> RecordedAttempt::note(run::Event event) {
-  event.attempt = number_;
-  if (event.job.empty()) event.job = job_.allocation.job;  // otherwise it is the successor's
-  if (const auto noted = in_.ledger.append(std::move(event)); !noted)
-    log("{}; the run continues without it", noted.error().message);
-  return {};
+Result<run::TakenAttempt> take_attempt(const Assignment& job) {
+  const auto process = process_info(::getpid());
+  DTS_ASSIGN(run::TakenAttempt taken,
+             run::take_over(job.run,
+                            {job.allocation.job,
+                             job.allocation.restart_count,
+                             job.allocation.node,
+                             ::getpid(),
+                             process ? process->started : 0}));
+  const std::string path = job.run.attempt(taken.number) + "/agent.log";
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0)
+    log("{}", fail_errno("no log " + path).value().message);
+  return taken;
 }
 
-Result<void> RecordedAttempt::open_log() {
-  const std::string path = run_.attempt(number_) + "/agent.log";
-  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!file.valid() || ::dup2(file.get(), STDERR_FILENO) < 0) return fail_errno("no log " + path);
+void note_event(run::LedgerWriter& ledger,
+                const Assignment& job,
+                unsigned attempt,
+                run::Event event) {
+  event.attempt = attempt;
+  if (event.job.empty()) event.job = job.allocation.job;  // otherwise it is the successor's
+  if (const auto noted = ledger.append(std::move(event)); !noted)
+    log("{}; the run continues without it", noted.error().message);
+}
+
+Result<void> RecordedAttempt::note(run::Event event) {
+  note_event(in_.ledger, job_, number_, std::move(event));
   return {};
 }
 
 Result<void> RecordedAttempt::begin() {
-  const auto process = process_info(::getpid());
-  DTS_ASSIGN(const run::TakenAttempt taken,
-             run::take_over(run_,
-                            {job_.allocation.job,
-                             job_.allocation.restart_count,
-                             job_.allocation.node,
-                             ::getpid(),
-                             process ? process->started : 0}));
+  DTS_ASSIGN(const run::TakenAttempt taken, take_attempt(job_));
   number_ = taken.number;
   record_ = taken.record;
-  if (const auto opened = open_log(); !opened) log("{}", opened.error().message);
   log("attempt {} of {}: job {}, {} on {} ({})",
       number_,
       run_.path,

@@ -9,6 +9,7 @@
 #include "core/launch/health/node_pool.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/run/ledger/ledger_writer.hpp"
+#include "core/run/ledger/take_over.hpp"
 
 #include <future>
 #include <optional>
@@ -35,6 +36,17 @@ struct AttemptEnd {
   bool stop_asked = false;   // by `dtsubmit stop`
 };
 
+// Takes the run's next attempt for this agent, whose standard error is the attempt's log from then
+// on. Errors: of the disk; without a log the agent continues on its own standard error.
+[[nodiscard]] Result<run::TakenAttempt> take_attempt(const Assignment& job);
+
+// Records an event with the attempt's number and, unless the event names another, the job. A disk
+// error is logged and does not end the run: the event is kept for later, see LedgerWriter.
+void note_event(run::LedgerWriter& ledger,
+                const Assignment& job,
+                unsigned attempt,
+                run::Event event);
+
 class RecordedAttempt {
  public:
   explicit RecordedAttempt(AttemptContext context) : in_(std::move(context)) {}
@@ -51,14 +63,12 @@ class RecordedAttempt {
   // run directory failed.
   [[nodiscard]] Result<AttemptEnd> run();
 
-  // Records an event with the attempt's number and, unless the event names another, its job. A disk
-  // error is logged and does not end the run: the event is kept for later, see LedgerWriter.
+  // note_event() of this attempt.
   [[nodiscard]] Result<void> note(run::Event event);
 
   [[nodiscard]] unsigned number() const { return number_; }
 
  private:
-  [[nodiscard]] Result<void> open_log();
   [[nodiscard]] Result<void> choose_nodes();
   [[nodiscard]] RunnerSettings runner_settings();
   [[nodiscard]] run::Outcome doubted(run::Outcome outcome) const;

@@ -3,32 +3,11 @@
 // it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dts::launch {
-
-// `size` bytes of a file from `offset`, or fewer at its end.
-using ReadAt = std::function<std::string(std::uint64_t offset, std::size_t size)>;
-
-struct ProgramFile {
-  enum class Kind {
-    dynamic,     // has a loader
-    fixed,       // an ELF file of this machine's kind without one
-    script,      // begins with #!
-    unfamiliar,  // anything else: another machine's program, damage
-  };
-
-  Kind kind = Kind::unfamiliar;
-  std::string loader;  // PT_INTERP (elf(5)), an absolute path; only if `dynamic`
-};
-
-// Pure. Accepts any bytes.
-[[nodiscard]] ProgramFile look_at_program(const ReadAt& read);
 
 // The members of plan::k_openmp_runtimes, in its order, whose files are named in `text`: the output
 // of `ld.so --list`, or /proc/PID/maps. Python wheels add a suffix to such a name

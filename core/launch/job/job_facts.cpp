@@ -13,6 +13,7 @@ JobFacts facts_of(sched::Scheduler& scheduler) {
   if (const auto config = scheduler.config()) {
     if (config->kill_wait_seconds > 0) facts.kill_wait_seconds = config->kill_wait_seconds;
     facts.signals_reach_programs = config->signals_reach_programs;
+    facts.restarts_ended_jobs = config->restarts_ended_jobs;
   }
   if (const auto nodes = scheduler.nodes())
     for (const sched::NodeInfo& node : *nodes) {

@@ -19,6 +19,7 @@ struct JobFacts {
   std::map<std::string, plan::Allotment> allotments;  // by node name
   unsigned kill_wait_seconds = 30;
   bool signals_reach_programs = false;  // as in Go
+  bool restarts_ended_jobs = false;     // see sched::ConfigInfo
   std::int64_t deadline = 0;            // Unix seconds at which the job's time is up; 0: not known
 };
 

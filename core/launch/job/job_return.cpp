@@ -138,6 +138,7 @@ Result<JobReturned> come_back(sched::Scheduler& scheduler, sched::JobId job, Job
   if (how.cancel)
     return patiently([&] { return sched::cancel_for_certain(scheduler, job, k_patience); })
         .map([&] { return returned; });
+  if (how.stay_ended) return scheduler.forbid_requeue(job).map([&] { return returned; });
   settle_exclusion(scheduler, job, how, returned);
   if (!how.requeue) return succeed(scheduler, job, std::move(how), std::move(returned));
   const auto requeued = patiently([&] { return sched::requeue_once(scheduler, job, k_patience); });

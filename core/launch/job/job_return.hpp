@@ -23,7 +23,8 @@ struct JobReturn {
   std::string exclude;  // host list; empty: none
   unsigned nodes = 0;   // nodes the job needs: `exclude` must leave that many; 0: not checked
   std::optional<sched::Submission> successor{};  // otherwise, or if the scheduler does not allow it
-  bool cancel = false;  // do not continue: cancel the job if the scheduler has requeued it
+  bool cancel = false;      // do not continue: cancel the job if the scheduler has requeued it
+  bool stay_ended = false;  // do not continue: the scheduler must not start the job again
   // Also excluded, the last one first, as long as `nodes` nodes that are up remain.
   std::vector<std::string> avoid{};
   // For a heterogeneous job: the partitions of its components, in addition to that of its record.

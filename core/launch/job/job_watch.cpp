@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -41,7 +42,10 @@ struct JobWatch::Shared {
   std::optional<Result<Returned>> returned;
   std::optional<Error> trouble;
   std::optional<std::string> handicap;
-  std::string said_handicap;  // for the worker's thread only
+  std::atomic<bool> restarts_ended_jobs{false};
+  std::optional<std::string> way;
+  std::string said_handicap;  // these two are for the worker's thread only
+  std::string said_way;
 
   template <class Value>
   void publish(std::optional<Value>& slot, Value value) {
@@ -68,12 +72,12 @@ struct JobWatch::Shared {
     return wishes;
   }
 
-  Result<std::unique_ptr<sched::Scheduler>> reach(const Connect& connect, const Connect& fallback);
+  Result<std::unique_ptr<sched::Scheduler>> reach(const Connect& connect);
 
-  void say_handicap(std::string words) {
-    if (words == said_handicap) return;
-    said_handicap = words;
-    publish(handicap, std::move(words));
+  void say(std::optional<std::string>& slot, std::string& said, std::string words) {
+    if (words == said) return;
+    said = words;
+    publish(slot, std::move(words));
   }
 
   // Rejects the agent's requests to a scheduler that could not be loaded.
@@ -94,34 +98,27 @@ struct JobWatch::Shared {
   }
 };
 
-JobWatch::JobWatch(Connect connect, sched::JobId job, bool see_nodes, Connect fallback)
+JobWatch::JobWatch(Connect connect, sched::JobId job, bool see_nodes)
     : shared_(std::make_shared<Shared>()) {
   shared_->job = job;
   shared_->see_nodes = see_nodes;
-  std::thread([shared = shared_, connect = std::move(connect), fallback = std::move(fallback)] {
-    work(shared, connect, fallback);
-  }).detach();
+  std::thread([shared = shared_, connect = std::move(connect)] { work(shared, connect); }).detach();
 }
 
-Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect& connect,
-                                                                  const Connect& fallback) {
+Result<std::unique_ptr<sched::Scheduler>> JobWatch::Shared::reach(const Connect& connect) {
   auto scheduler = connect();
-  if (scheduler) return scheduler;
-  const std::string why = scheduler.error().message;
-  auto other = fallback ? fallback() : std::move(scheduler);
-  say_handicap(
-      other
-          ? fmt::format(
-                "the scheduler cannot be loaded ({}); the agent uses Slurm's commands instead", why)
-          : fmt::format("the scheduler cannot be asked ({}{}): a preemption is known by "
-                        "its signal only, and only the scheduler itself can requeue the job",
-                        why,
-                        fallback ? "; " + other.error().message : ""));
-  return other;
+  if (!scheduler)
+    say(handicap,
+        said_handicap,
+        fmt::format("the scheduler cannot be asked ({}): a preemption is known by its signal only, "
+                    "and only the scheduler itself can requeue the job",
+                    scheduler.error().message));
+  return scheduler;
 }
 
 void JobWatch::Shared::load_facts(sched::Scheduler& scheduler) {
   Facts loaded = facts_of(scheduler);
+  restarts_ended_jobs = loaded.restarts_ended_jobs;
   auto record = scheduler.job(job);
   if (record) add_record(loaded, *record);
   publish(facts, std::move(loaded));
@@ -146,14 +143,12 @@ void JobWatch::Shared::tell(sched::Scheduler& scheduler, sched::JobInfo record, 
   publish(info, std::move(record));
 }
 
-void JobWatch::work(const std::shared_ptr<Shared>& shared,
-                    const Connect& connect,
-                    const Connect& fallback) {
+void JobWatch::work(const std::shared_ptr<Shared>& shared, const Connect& connect) {
   std::unique_ptr<sched::Scheduler> scheduler;
   while (true) {
     Shared::Wishes wishes = shared->wait_for_wishes();
     if (!scheduler) {
-      auto reached = shared->reach(connect, fallback);
+      auto reached = shared->reach(connect);
       if (!reached) {
         shared->refuse(wishes, reached.error());
         continue;
@@ -165,8 +160,13 @@ void JobWatch::work(const std::shared_ptr<Shared>& shared,
       shared->publish(shared->returned,
                       dts::launch::come_back(*scheduler, shared->job, *std::move(wishes.how)));
     if (wishes.facts) shared->load_facts(*scheduler);
+    if (wishes.facts) shared->say(shared->way, shared->said_way, to_text(scheduler->way()));
     if (!wishes.facts || wishes.asked) shared->answer(*scheduler, wishes.asked);
   }
+}
+
+bool JobWatch::restarts_ended_jobs() const {
+  return shared_->restarts_ended_jobs;
 }
 
 int JobWatch::event_fd() const {
@@ -250,6 +250,10 @@ std::optional<Error> JobWatch::take_trouble() {
 
 std::optional<std::string> JobWatch::take_handicap() {
   return shared_->take(shared_->handicap);
+}
+
+std::optional<std::string> JobWatch::take_way() {
+  return shared_->take(shared_->way);
 }
 
 void JobWatch::drain_event() {

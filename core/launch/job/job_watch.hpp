@@ -25,8 +25,11 @@ class JobWatch {
 
   // `connect` runs on the thread, which is never joined: a process must be able to end while the
   // controller does not answer. With `see_nodes` every requested record comes with the nodes that
-  // are down. `fallback` is used if `connect` fails; it may be empty.
-  JobWatch(Connect connect, sched::JobId job, bool see_nodes = false, Connect fallback = {});
+  // are down.
+  JobWatch(Connect connect, sched::JobId job, bool see_nodes = false);
+
+  // True once the scheduler has said so, see sched::ConfigInfo.
+  [[nodiscard]] bool restarts_ended_jobs() const;
 
   // Readable when there is something to take.
   [[nodiscard]] int event_fd() const;
@@ -60,9 +63,11 @@ class JobWatch {
   [[nodiscard]] std::optional<std::int64_t> take_controller_start();
   // Why the newest question has no answer, if so.
   [[nodiscard]] std::optional<Error> take_trouble();
-  // A sentence about what the agent cannot do, or can only do in another way, because the scheduler
-  // could not be loaded; returned once per change. Nothing if it was loaded.
+  // A sentence about what the agent cannot do because the scheduler could not be loaded; returned
+  // once per change. Nothing if it was loaded.
   [[nodiscard]] std::optional<std::string> take_handicap();
+  // How the scheduler is reached, see sched::Way; returned once per change.
+  [[nodiscard]] std::optional<std::string> take_way();
 
   void drain_event();
 
@@ -74,9 +79,7 @@ class JobWatch {
   [[nodiscard]] std::optional<Answer> wait_to_take(std::optional<Answer> (JobWatch::*take)(),
                                                    std::chrono::seconds limit);
 
-  static void work(const std::shared_ptr<Shared>& shared,
-                   const Connect& connect,
-                   const Connect& fallback);
+  static void work(const std::shared_ptr<Shared>& shared, const Connect& connect);
   std::shared_ptr<Shared> shared_;
 };
 

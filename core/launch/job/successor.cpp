@@ -32,8 +32,7 @@ std::vector<std::string> scrubbed_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
     const std::string name = text.substr(0, text.find('='));
-    // SLURM_CONF says where the scheduler is; the job needs it as much as we do.
-    if (name == "SLURM_CONF" || !plan::is_leaky_variable(name)) environment.push_back(text);
+    if (!plan::is_leaky_variable(name)) environment.push_back(text);
   }
   return environment;
 }

@@ -3,6 +3,10 @@
 
 #include "core/base/text/text.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace dts::launch {
 
 const LauncherType& type_of(spec::Launcher launcher) {
@@ -20,30 +24,67 @@ const LauncherType& type_of(spec::Launcher launcher) {
 
 namespace {
 
+Result<void> check_mpi(spec::Launcher launcher,
+                       const std::string& answer,
+                       const LaunchRequest& request) {
+  const LauncherType& type = type_of(launcher);
+  const ProgramMpi& program = request.program_mpi;
+  if (program.mpi == Mpi::unknown || request.plan.world_size == 1) return {};
+  if (type.suits != nullptr) return type.suits(answer, request);
+  if (type.mpi == Mpi::unknown || type.mpi == program.mpi) return {};
+  return fail(Errc::not_found,
+              fmt::format("{} is {}'s, but the program is linked with {} of {}: each rank would be "
+                          "a world of one",
+                          spec::to_string(launcher),
+                          to_string(type.mpi),
+                          program.library,
+                          to_string(program.mpi)),
+              fmt::format("use --launcher {}, or link the program with {}",
+                          program.mpi == Mpi::mpich ? "mpiexec" : "mpirun",
+                          to_string(type.mpi)));
+}
+
 // The launcher's answer; the error gives the reason why it is not available.
-Result<std::string> seen(spec::Launcher launcher, bool local, const Ask& ask) {
+Result<std::string> seen(spec::Launcher launcher, const LaunchRequest& request, const Ask& ask) {
   Result<std::string> answer = ask(launcher);
-  DTS_TRY(type_of(launcher).available(answer, local));
+  DTS_TRY(type_of(launcher).available(answer, request.local));
+  DTS_TRY(check_mpi(launcher, *answer, request));
   return answer;
+}
+
+// In the order in which `automatic` tries them.
+std::vector<spec::Launcher> candidates(const ProgramMpi& program) {
+  std::vector<spec::Launcher> all;
+  for (const spec::LauncherRow& row : spec::built_in_launchers())
+    if (row.hosts != nullptr) all.push_back(row.launcher);  // others: --hosts names the launcher
+  std::stable_partition(all.begin(), all.end(), [&](spec::Launcher launcher) {
+    return program.mpi != Mpi::unknown && type_of(launcher).mpi == program.mpi;
+  });
+  return all;
+}
+
+std::string why_first(const ProgramMpi& program) {
+  return program.mpi == Mpi::unknown ? "it is on this node"
+                                     : "the program is linked with " + program.library;
 }
 
 }  // namespace
 
-Result<LauncherChoice> choose_launcher(spec::Launcher asked, bool local, const Ask& ask) {
+Result<LauncherChoice> choose_launcher(const LaunchRequest& request, const Ask& ask) {
+  const spec::Launcher asked = request.plan.launcher;
   if (asked != spec::Launcher::automatic) {
-    DTS_ASSIGN(std::string answer, seen(asked, local, ask));
+    DTS_ASSIGN(std::string answer, seen(asked, request, ask));
     return LauncherChoice{asked, std::move(answer), "as requested"};
   }
   std::vector<std::string> missing;
   std::string hint;
-  for (const spec::LauncherRow& row : spec::built_in_launchers()) {
-    if (row.hosts == nullptr) continue;  // they are for --hosts, which names the launcher
-    auto answer = seen(row.launcher, local, ask);
+  for (const spec::Launcher launcher : candidates(request.program_mpi)) {
+    auto answer = seen(launcher, request, ask);
     if (answer)
       return LauncherChoice{
-          row.launcher,
+          launcher,
           *std::move(answer),
-          "auto: " + (missing.empty() ? "it is on this node" : join(missing, ", and "))};
+          "auto: " + (missing.empty() ? why_first(request.program_mpi) : join(missing, ", and "))};
     if (answer.error().code == Errc::invalid) continue;
     if (missing.empty()) hint = answer.error().hint;
     missing.push_back(answer.error().message);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What starts one `dtsubmit rank` for each rank: one interface, a file for each launcher
-// (mpirun.cpp, srun.cpp, ssh.cpp), and which of them a job gets. A new launcher is a row of
-// core/spec/launchers.inc and its file.
+// (mpirun.cpp, mpiexec.cpp, srun.cpp, ssh.cpp), and which of them a job gets. A new launcher is a
+// row of core/spec/launchers.inc and its file.
 #pragma once
 
 #include "core/base/os/environment.hpp"
 #include "core/base/result.hpp"
 #include "core/launch/launcher/identity_sources.hpp"
+#include "core/launch/launcher/program_mpi.hpp"
 #include "core/plan/plan.hpp"
 
 #include <chrono>
@@ -30,7 +31,9 @@ struct LaunchRequest {
   plan::Plan plan{};
   std::vector<std::string> rank_command{};  // run once for each rank
   std::vector<std::string> nodes{};         // the job's nodes to run on; empty: all
-  std::string dtsubmit{};                   // our own program's path
+  std::vector<std::string> all_nodes{};     // the same, never empty in a job
+  ProgramMpi program_mpi{};
+  std::string dtsubmit{};  // our own program's path
   std::string run_directory{};
   unsigned attempt = 1;
   bool local = false;  // no scheduler: this machine only
@@ -57,6 +60,10 @@ struct LauncherType {
                                      const std::string& answer,
                                      const Lookup& environment);
   const Source* identity;  // the variables that identify a rank; nullptr: see identify()
+  Mpi mpi;                 // the MPI that it belongs to; unknown: to none
+  // Why it cannot start the ranks of a program of that MPI as one world, given its answer; nullptr:
+  // only if `mpi` is another.
+  Result<void> (*suits)(const std::string& answer, const LaunchRequest& request);
 };
 
 #define DTS_LAUNCHER(name, ...) extern const LauncherType k_##name##_launcher;
@@ -73,11 +80,10 @@ struct LauncherChoice {
 
 using Ask = std::function<Result<std::string>(spec::Launcher)>;
 
-// `asked`, or for `automatic` the first that is available: mpirun before srun, since MPI programs
-// work with it however Slurm was built. Asks no more launchers than it must. Errors: as
-// LauncherType::available(); not_found if there is none at all.
-[[nodiscard]] Result<LauncherChoice> choose_launcher(spec::Launcher asked,
-                                                     bool local,
-                                                     const Ask& ask);
+// That of the plan, or for `automatic` the first that is available and suits the program: that of
+// its own MPI, then mpirun before srun, since MPI programs work with it however Slurm was built.
+// Asks no more launchers than it must. Errors: as LauncherType::available(); not_found if the one
+// asked for would make a world of each rank, and if there is none at all.
+[[nodiscard]] Result<LauncherChoice> choose_launcher(const LaunchRequest& request, const Ask& ask);
 
 }  // namespace dts::launch

@@ -39,12 +39,10 @@ LauncherCommand mpirun_command(const LaunchRequest& request, unsigned release) {
   const plan::Plan& plan = request.plan;
   LauncherCommand command;
   command.argv = {"mpirun", "--np", std::to_string(plan.world_size), "--bind-to", "none"};
-  if (request.local)
+  if (request.local) {
     command.argv.insert(command.argv.end(),
                         {"--host", fmt::format("localhost:{}", plan.world_size)});
-  // mpirun splits the daemon's command at blanks, without quoting: a path with blanks has to do
-  // without the shield.
-  if (!request.nodes.empty()) {
+  } else if (!request.nodes.empty()) {
     std::string hosts;
     for (const std::string& node : request.nodes)
       hosts += fmt::format("{}{}:{}", hosts.empty() ? "" : ",", node, plan.ntasks_per_node);
@@ -52,6 +50,8 @@ LauncherCommand mpirun_command(const LaunchRequest& request, unsigned release) {
     // Like srun_command(), for the srun that starts mpirun's daemons.
     command.environment.emplace_back("SLURM_OVERLAP", "1");
   }
+  // mpirun splits the daemon's command at blanks, without quoting: a path with blanks has to do
+  // without the shield.
   const bool shielded = !request.local && request.dtsubmit.find(' ') == std::string::npos;
   const auto add = release < k_prrte_release ? add_open_mpi_4 : add_open_mpi_5;
   add(command, request, shielded);
@@ -129,6 +129,7 @@ Result<LauncherCommand> start_by_mpirun(const LaunchRequest& request,
 
 }  // namespace
 
-const LauncherType k_mpirun_launcher{ask_mpirun, mpirun_available, start_by_mpirun, &k_open_mpi};
+const LauncherType k_mpirun_launcher{
+    ask_mpirun, mpirun_available, start_by_mpirun, &k_open_mpi, Mpi::open_mpi, nullptr};
 
 }  // namespace dts::launch

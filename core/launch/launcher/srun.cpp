@@ -10,10 +10,11 @@
 
 namespace dts::launch {
 
-std::string mpi_type_of(std::string_view list) {
+std::string mpi_type_of(std::string_view list, const ProgramMpi& program) {
+  const bool knows_pmix = program.mpi != Mpi::mpich || program.has_pmix;
   for (const std::string_view type : {"pmix", "pmi2"})
     for (const std::string& line : split(list, '\n'))
-      if (trim(line) == type) return std::string(type);
+      if (trim(line) == type && (type != "pmix" || knows_pmix)) return std::string(type);
   return "none";
 }
 
@@ -70,10 +71,27 @@ Result<void> srun_available(const Result<std::string>& answer, bool local) {
   return fail(Errc::not_found, "no srun on this node", "install slurm-client on the nodes");
 }
 
+std::string type_for(const std::string& answer, const LaunchRequest& request) {
+  const std::string& asked = request.plan.srun_mpi;
+  return asked.empty() ? mpi_type_of(answer, request.program_mpi) : asked;
+}
+
+Result<void> srun_suits(const std::string& answer, const LaunchRequest& request) {
+  if (type_for(answer, request) != "none" || request.plan.srun_mpi == "none") return {};
+  const ProgramMpi& program = request.program_mpi;
+  return fail(Errc::not_found,
+              fmt::format("srun has no --mpi type for {} of {}, which the program is linked with: "
+                          "each rank would be a world of one",
+                          program.library,
+                          to_string(program.mpi)),
+              fmt::format("use --launcher {}, or name one of `srun --mpi=list` by --mpi",
+                          program.mpi == Mpi::mpich ? "mpiexec" : "mpirun"));
+}
+
 Result<LauncherCommand> start_by_srun(const LaunchRequest& request,
                                       const std::string& answer,
                                       const Lookup& environment) {
-  const std::string mpi = mpi_type_of(answer);
+  const std::string mpi = type_for(answer, request);
   LauncherCommand command = srun_command(request, mpi);
   command.description = "srun --mpi=" + mpi;
   if (mpi == "pmix" && !environment(k_pmix_fence.first))
@@ -83,6 +101,7 @@ Result<LauncherCommand> start_by_srun(const LaunchRequest& request,
 
 }  // namespace
 
-const LauncherType k_srun_launcher{ask_srun, srun_available, start_by_srun, nullptr};
+const LauncherType k_srun_launcher{
+    ask_srun, srun_available, start_by_srun, nullptr, Mpi::unknown, srun_suits};
 
 }  // namespace dts::launch

@@ -16,11 +16,11 @@ namespace dts::launch {
 // this variable.
 inline constexpr std::pair k_pmix_fence{"SLURM_PMIX_FENCE", "ring"};
 
-// The best plug-in for MPI programs in the output of `srun --mpi=list`: pmix, otherwise pmi2,
-// otherwise none.
-[[nodiscard]] std::string mpi_type_of(std::string_view list);
+// The best plug-in for the program in the output of `srun --mpi=list`: pmix, otherwise pmi2,
+// otherwise none. MPICH knows pmi2, and pmix only if it was built for it.
+[[nodiscard]] std::string mpi_type_of(std::string_view list, const ProgramMpi& program);
 
-// One step over the whole job, or over `nodes` of it. `mpi` comes from mpi_type_of(). Tasks are
+// One step over the whole job, or over `nodes` of it. `mpi`: --mpi, or mpi_type_of(). Tasks are
 // placed as planned, whatever distribution the site prefers, and bound by `dtsubmit rank`, which
 // knows the GPUs.
 [[nodiscard]] LauncherCommand srun_command(const LaunchRequest& request, const std::string& mpi);

@@ -33,6 +33,7 @@ Result<LauncherCommand> start_by_ssh(const LaunchRequest& request,
 
 }  // namespace
 
-const LauncherType k_ssh_launcher{ask_ssh, ssh_available, start_by_ssh, nullptr};
+const LauncherType k_ssh_launcher{
+    ask_ssh, ssh_available, start_by_ssh, nullptr, Mpi::unknown, nullptr};
 
 }  // namespace dts::launch

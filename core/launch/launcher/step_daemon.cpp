@@ -10,10 +10,12 @@
 #include "core/base/os/wait.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/identity.hpp"
+#include "core/launch/launcher/mpiexec.hpp"
 #include "core/launch/wire/channel.hpp"
 #include "core/launch/wire/node_name.hpp"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -97,6 +99,15 @@ Result<int> run_mpi_daemon(const std::vector<std::string>& argv) {
     int status = 0;
     if (::waitpid(daemon, &status, WNOHANG) == daemon) return exit_code_of_wait_status(status);
   }
+}
+
+Result<int> become_srun(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = shielded_srun(arguments, program_path());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+  return fail_errno("cannot start srun");
 }
 
 Result<int> run_sentinel() {

@@ -17,6 +17,11 @@ namespace dts::launch {
 // including its name.
 [[nodiscard]] Result<int> run_mpi_daemon(const std::vector<std::string>& argv);
 
+// `dtsubmit hydra PROXY ARGUMENTS`: the same for the proxy of Hydra (mpiexec of MPICH).
+
+// `dtsubmit ARGUMENTS` with the word hydra-srun among them: becomes srun, see shielded_srun().
+[[nodiscard]] Result<int> become_srun(const std::vector<std::string>& arguments);
+
 // `dtsubmit sentinel`: only listens; ends on the first signal.
 [[nodiscard]] Result<int> run_sentinel();
 

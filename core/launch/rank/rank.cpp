@@ -29,9 +29,9 @@ constexpr std::chrono::milliseconds k_connect_limit{2000};
 
 // The launcher ends the other ranks when this one fails: the agent must learn the reason before
 // that.
-tl::unexpected<Error> refuse(const ChannelFile& channel, const Error& why) {
-  if (const auto told = tell_agent(
-          channel, Refused{channel.token, node_name(getenv_lookup, host_name()), why.message});
+tl::unexpected<Error> refuse(const ChannelFile& channel, const Error& why, bool of_node) {
+  const std::string node = node_name(getenv_lookup, host_name());
+  if (const auto told = tell_agent(channel, Refused{channel.token, node, why.message, of_node});
       !told)
     log("{}", told.error().message);
   return tl::unexpected<Error>(why);
@@ -49,7 +49,7 @@ Result<int> run_rank(const RankOptions& options) {
   DTS_ASSIGN(const ChannelFile channel, read_channel(options.run_directory, options.attempt));
   const auto identity =
       options.identity ? Result<Identity>(*options.identity) : identify(getenv_lookup);
-  if (!identity) return refuse(channel, identity.error());
+  if (!identity) return refuse(channel, identity.error(), false);
   DetachedCall<NodeFacts> measurement;  // begins first, to have all the time until the start
   if (channel.preflight && identity->local_rank == 0)
     measurement.start([folder = run::RunDirectory{options.run_directory}.attempt(options.attempt),
@@ -59,8 +59,9 @@ Result<int> run_rank(const RankOptions& options) {
   Hello hello = make_hello(channel, *identity, options.node);
   std::optional<Topology> topology;
   if (hello.topology) {
-    DTS_ASSIGN(const topo::NodeTopology found, topo::discover());
-    topology = Topology{topo::to_json(found)};
+    const auto found = topo::discover();
+    if (!found) return refuse(channel, found.error(), true);
+    topology = Topology{topo::to_json(*found)};
   }
   HeldPort worker = hold_worker_port(options.run_directory, options.attempt, hello.rank.rank);
   hello.worker_port = worker.port;

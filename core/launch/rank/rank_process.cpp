@@ -8,6 +8,7 @@
 #include "core/base/os/process_table.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/base/os/wait.hpp"
+#include "core/launch/rank/one_machine.hpp"
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -82,6 +83,7 @@ void RankProcess::handle(const Go& message) {
   std::erase_if(environment,
                 [&](const auto& variable) { return plan::is_overruled(variable.first, is_set); });
   segments_.prepare(environment, is_set);
+  join_one_machine(environment, getenv_lookup("OMPI_VERSION").value_or(""), is_set);
   const bool is_contained = !message.container.image.empty();
   const std::string page = is_contained ? container_.page_file(segments_.path()) : "";
   if (const auto ready = progress_.prepare(message.checkpoint_every, page, environment); !ready)

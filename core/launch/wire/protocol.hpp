@@ -161,7 +161,8 @@ struct Refused {
   std::string token;
   std::string node;
   std::string message;
-};  // what is wrong with the variables that the launcher set
+  bool of_node = false;  // the node cannot run a rank
+};                       // otherwise: what is wrong with the variables that the launcher set
 
 struct Notice {
   std::string token;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the control channel's messages: what comes from the other side is checked field by field.
-#include "core/base/text/json_bytes.hpp"
 #include "core/base/text/json_fields.hpp"
 #include "core/launch/wire/protocol.hpp"
 
@@ -115,11 +114,15 @@ PlannedBinding planned_binding_from(const json& j) {
 
 std::vector<std::string> arguments(const json& j, const char* name) {
   std::vector<std::string> all;
-  for (const json& word : j.at(name).get_ref<const json::array_t&>()) {
-    auto bytes = bytes_from_json(word);
-    if (!bytes) wrong_field(name);
-    all.push_back(*std::move(bytes));
-  }
+  for (const json& word : j.at(name).get_ref<const json::array_t&>())
+    all.push_back(bytes(word, name));
+  return all;
+}
+
+decltype(Go::environment) environment_from(const json& j) {
+  decltype(Go::environment) all;
+  for (const json& one : j.at("environment").get_ref<const json::array_t&>())
+    all.emplace_back(one.at(0).get<std::string>(), bytes(one.at(1), "environment"));
   return all;
 }
 
@@ -145,10 +148,10 @@ spec::Container container_from(const json& j) {
 }
 
 SetUp set_up_from(const json& j) {
-  return {j.at("script").get<std::string>(),
-          j.at("tear_down").get<std::string>(),
-          j.at("log").get<std::string>(),
-          j.at("environment").get<std::vector<std::pair<std::string, std::string>>>(),
+  return {bytes(j.at("script"), "script"),
+          bytes(j.at("tear_down"), "tear_down"),
+          bytes(j.at("log"), "log"),
+          environment_from(j),
           j.at("stages").get<bool>()};
 }
 
@@ -164,8 +167,8 @@ Go go_from(const json& j) {
   Go go;
   go.binding = planned_binding_from(j);
   go.strict_binding = j.at("strict_binding").get<bool>();
-  go.environment = j.at("environment").get<std::vector<std::pair<std::string, std::string>>>();
-  go.log = j.at("log").get<std::string>();
+  go.environment = environment_from(j);
+  go.log = bytes(j.at("log"), "log");
   go.stop_signal = number(j, "stop_signal");
   go.log_timestamps = j.value("log_timestamps", false);
   go.hang_seconds = number(j, "hang_seconds");
@@ -223,7 +226,7 @@ constexpr Reader<FromRank> k_from_rank[] = {
     {"failed", [](const json& j) -> FromRank { return failed_from(j); }},
     {"refused",
      [](const json& j) -> FromRank {
-       return Refused{j.at("token"), j.at("node"), j.at("message")};
+       return Refused{j.at("token"), j.at("node"), j.at("message"), j.at("of_node")};
      }},
     {"notice",
      [](const json& j) -> FromRank {
@@ -251,7 +254,7 @@ constexpr Reader<ToRank> k_to_rank[] = {
     {"go", [](const json& j) -> ToRank { return go_from(j); }},
     {"advise", [](const json& j) -> ToRank { return Advise{milliseconds(j, "milliseconds")}; }},
     {"read_back", [](const json&) -> ToRank { return ReadBack{}; }},
-    {"stacks", [](const json& j) -> ToRank { return Stacks{j.at("file")}; }},
+    {"stacks", [](const json& j) -> ToRank { return Stacks{bytes(j.at("file"), "file")}; }},
     {"stop", [](const json& j) -> ToRank { return Stop{number(j, "signal")}; }},
     {"kill", [](const json&) -> ToRank { return Kill{}; }},
     {"bye", [](const json& j) -> ToRank { return Bye{j.at("leaves_node").get<bool>()}; }},

@@ -66,6 +66,12 @@ json reached_to(const Reached& m) {
   return {{"type", "reached"}, {"routes", std::move(routes)}};
 }
 
+json environment_to(const std::vector<std::pair<std::string, std::string>>& environment) {
+  json variables = json::array();
+  for (const auto& [name, value] : environment) variables.push_back({name, bytes_to_json(value)});
+  return variables;
+}
+
 json go_to(const Go& m) {
   json j{{"type", "go"},
          {"cpus", m.binding.cpus},
@@ -73,8 +79,8 @@ json go_to(const Go& m) {
          {"gpus_per_node", m.binding.gpus_per_node},
          {"node_cpus", m.binding.node_cpus},
          {"strict_binding", m.strict_binding},
-         {"environment", m.environment},
-         {"log", m.log},
+         {"environment", environment_to(m.environment)},
+         {"log", bytes_to_json(m.log)},
          {"log_timestamps", m.log_timestamps},
          {"stop_signal", m.stop_signal},
          {"hang_seconds", m.hang_seconds},
@@ -162,8 +168,11 @@ std::string to_line(const FromRank& message) {
             return json{{"type", "failed"}, {"message", m.message}, {"program", m.program}};
           },
           [](const Refused& m) {
-            return json{
-                {"type", "refused"}, {"token", m.token}, {"node", m.node}, {"message", m.message}};
+            return json{{"type", "refused"},
+                        {"token", m.token},
+                        {"node", m.node},
+                        {"message", m.message},
+                        {"of_node", m.of_node}};
           },
           [](const Notice& m) {
             return json{
@@ -199,10 +208,10 @@ std::string to_line(const ToRank& message) {
                      },
                      [](const SetUp& m) {
                        return json{{"type", "set_up"},
-                                   {"script", m.script},
-                                   {"tear_down", m.tear_down},
-                                   {"log", m.log},
-                                   {"environment", m.environment},
+                                   {"script", bytes_to_json(m.script)},
+                                   {"tear_down", bytes_to_json(m.tear_down)},
+                                   {"log", bytes_to_json(m.log)},
+                                   {"environment", environment_to(m.environment)},
                                    {"stages", m.stages}};
                      },
                      [](const Go& m) { return go_to(m); },
@@ -213,7 +222,7 @@ std::string to_line(const ToRank& message) {
                        return json{{"type", "read_back"}};
                      },
                      [](const Stacks& m) {
-                       return json{{"type", "stacks"}, {"file", m.file}};
+                       return json{{"type", "stacks"}, {"file", bytes_to_json(m.file)}};
                      },
                      [](const Stop& m) {
                        return json{{"type", "stop"}, {"signal", m.signal}};

@@ -18,6 +18,26 @@ bool starts_with_one_of(std::string_view name, const std::vector<std::string_vie
   });
 }
 
+// Parameters of Open MPI with which users and sites choose how processes are connected. All others
+// that an mpirun passes on (ess, orte, plm, pmix, ...) say which job a process belongs to.
+bool is_mpi_setting(std::string_view name) {
+  const std::string_view prefix = "OMPI_MCA_";
+  return name.starts_with(prefix) && starts_with_one_of(name.substr(prefix.size()),
+                                                        {"btl",
+                                                         "pml",
+                                                         "mtl",
+                                                         "osc",
+                                                         "coll",
+                                                         "io",
+                                                         "fcoll",
+                                                         "opal_",
+                                                         "oob_tcp_",
+                                                         "common_",
+                                                         "mca_base_component_show",
+                                                         "smsc",
+                                                         "accelerator"});
+}
+
 }  // namespace
 
 bool is_overruled(std::string_view name, const IsSet& is_set) {
@@ -58,7 +78,7 @@ bool is_leaky_variable(std::string_view name) {
                                                              "DTSUBMIT_STAGE_DIR",
                                                              "MPI_LOCALRANKID",
                                                              "MPI_LOCALNRANKS"};
-  if (name == "SLURM_CONF") return false;
+  if (name == "SLURM_CONF" || name == "SLURM_CONF_SERVER" || is_mpi_setting(name)) return false;
   const auto is_of = [&](const spec::LauncherRow& row) {
     return starts_with_one_of(name, row.leaks);
   };

@@ -133,6 +133,7 @@ std::string to_json(const Plan& plan) {
   if (plan.cores_per_rank > 0) value["cores_per_rank"] = plan.cores_per_rank;
   if (plan.spares > 0) value["spares"] = plan.spares;
   if (!plan.exclude.empty()) value["exclude"] = plan.exclude;
+  if (!plan.srun_mpi.empty()) value["srun_mpi"] = plan.srun_mpi;
   if (plan.component) value["component"] = *plan.component;
   if (plan.hides_gpus) value["hides_gpus"] = true;
   if (!plan.hosts.empty()) {
@@ -196,6 +197,7 @@ constexpr Member k_members[] = {
     DTS_OPTIONAL(cores_per_rank),
     DTS_OPTIONAL(spares),
     DTS_OPTIONAL(exclude),
+    DTS_OPTIONAL(srun_mpi),
     {"component",
      [](const json& object, Plan& plan) {
        return read(object, "component", plan.component.emplace());

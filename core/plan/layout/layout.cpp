@@ -89,6 +89,7 @@ void share_hosts(Plan& plan) {
 
 void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
   plan.launcher = spec.launcher;
+  plan.srun_mpi = spec.mpi;
   std::string why = k_as_asked;
   if (!plan.hosts.empty()) {
     if (spec.launcher == spec::Launcher::automatic)
@@ -98,7 +99,9 @@ void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
       if (!word.empty()) plan.ssh.push_back(std::move(word));
     if (plan.ssh.empty()) plan.ssh = {"ssh"};
   } else if (spec.launcher == spec::Launcher::automatic) {
-    why = "mpirun where the nodes have it, otherwise srun";
+    why =
+        "that of the MPI that the program is linked with; mpirun if none is seen and the nodes "
+        "have it, otherwise srun";
   }
   decide(plan, "launcher", spec::to_string(plan.launcher), why);
 }

@@ -127,6 +127,7 @@ const KnownLauncher k_launchers[] = {
     {"mpirun"},
     {"mpiexec"},
     {"mpiexec.hydra"},
+    {"mpiexec.mpich"},
     {"orterun"},
     {"prterun"},
     {"srun"},

@@ -29,6 +29,7 @@ class Search {
                                      std::size_t rest) const;
   [[nodiscard]] OwnLauncher of_python(CommandWords words, int depth) const;
   [[nodiscard]] OwnLauncher of_shell(CommandWords words, int depth) const;
+  [[nodiscard]] OwnLauncher of_env(CommandWords words, int depth) const;
   [[nodiscard]] OwnLauncher in_text(const std::string& text, int depth) const;
   [[nodiscard]] OwnLauncher behind_wrapper(const std::string& name,
                                            CommandWords words,
@@ -94,7 +95,17 @@ OwnLauncher Search::of_shell(CommandWords words, int depth) const {
   return behind(std::string(file_name_of(words[0])) + " -c", in_text(words[*text], depth));
 }
 
+// env -S "torchrun train.py": a command in one word, as in the first line of a script.
+OwnLauncher Search::of_env(CommandWords words, int depth) const {
+  for (std::size_t i = 1; i + 1 < words.size() && words[i].rfind('-', 0) == 0; ++i)
+    if (words[i] == "-S" || words[i] == "--split-string")
+      return behind("env -S", in_text(words[i + 1], depth));
+  return {};
+}
+
 OwnLauncher Search::behind_wrapper(const std::string& name, CommandWords words, int depth) const {
+  if (name == "env")
+    if (OwnLauncher found = of_env(words, depth); found.kind != Kind::none) return found;
   const auto row = known_wrapper(name, words);
   if (!row) return {};
   std::string wrapper = name;

@@ -206,6 +206,13 @@ std::string read_metrics(const RunDirectory& run) {
   return read_own_file(run.metrics(), k_most, Others::may_write).value_or("");
 }
 
+std::optional<std::chrono::system_clock::time_point> last_report(const RunDirectory& run) {
+  struct stat info {};
+
+  if (::stat(run.metrics().c_str(), &info) != 0) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(info.st_mtime);
+}
+
 bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
   namespace fs = std::filesystem;
   std::error_code failed;

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,6 +107,10 @@ struct Files {
 
 // The text of metrics.jsonl, which belongs to the program; empty if it is absent or not ours.
 [[nodiscard]] std::string read_metrics(const RunDirectory& run);
+
+// When metrics.jsonl last grew, by the clock of its file system; nullopt if it is absent.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> last_report(
+    const RunDirectory& run);
 
 // True if the program has written to checkpoints/ since `attempt` began, under names of its own
 // ("last.pt"); compares only times of the file system, not clocks.

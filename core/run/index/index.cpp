@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
+#include "core/base/text/json_bytes.hpp"
 #include "core/base/text/text.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/index/find.hpp"
@@ -33,7 +34,7 @@ std::optional<Indexed> parse_line(std::string_view line) {
   if (!j.is_object()) return std::nullopt;
   const auto text = [&](const char* key) {
     const auto found = j.find(key);
-    return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
+    return found != j.end() ? bytes_from_json(*found).value_or("") : std::string();
   };
   Indexed entry{text("run"), {}, text("cluster")};
   if (entry.folder.size() < 2 || entry.folder.front() != '/' || !is_printable(entry.folder))
@@ -46,9 +47,9 @@ std::optional<Indexed> parse_line(std::string_view line) {
 }  // namespace
 
 std::string to_line(const Indexed& entry) {
-  nlohmann::ordered_json j{{"run", entry.folder}};
+  nlohmann::ordered_json j{{"run", bytes_to_json(entry.folder)}};
   if (!entry.job.empty()) j["job"] = entry.job;
-  if (!entry.cluster.empty()) j["cluster"] = entry.cluster;
+  if (!entry.cluster.empty()) j["cluster"] = bytes_to_json(entry.cluster);
   return j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -118,8 +119,9 @@ Result<void> add_to_index(const Indexed& entry) {
 }
 
 std::string this_cluster() {
-  const char* conf = std::getenv("SLURM_CONF");
-  return conf != nullptr ? conf : "";
+  for (const char* name : {"SLURM_CONF", "SLURM_CONF_SERVER"})
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
+  return {};
 }
 
 Result<void> add_job_to_index(const RunDirectory& run, const JobId& job) {

@@ -20,7 +20,7 @@ namespace dts::run {
 struct Indexed {
   std::string folder;   // the run directory, absolute
   JobId job{};          // the scheduler's id; empty: none
-  std::string cluster;  // SLURM_CONF at submission, empty if unset
+  std::string cluster;  // this_cluster() at submission
 };
 
 [[nodiscard]] std::string to_line(const Indexed& entry);
@@ -44,7 +44,7 @@ struct Indexed {
 // that cannot be written, which deserves only a warning.
 [[nodiscard]] Result<void> add_to_index(const Indexed& entry);
 
-// SLURM_CONF of this process.
+// SLURM_CONF of this process, otherwise SLURM_CONF_SERVER.
 [[nodiscard]] std::string this_cluster();
 
 // Adds a further job of a run that is in the index; its cluster is that of the previous job.

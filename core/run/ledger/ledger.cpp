@@ -54,7 +54,11 @@ Ledger parse_ledger(std::string_view text) {
   unsigned number = 0;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = text.find('\n', start);
-    if (end == std::string_view::npos) break;  // half a record
+    if (end == std::string_view::npos) {
+      // Half a record may still be in the writing. NULs are what a crash of the system leaves.
+      if (text.find('\0', start) != std::string_view::npos) ledger.damaged.push_back(number + 1);
+      break;
+    }
     ++number;
     std::string_view line = text.substr(start, end - start);
     auto event = event_from(line);
@@ -73,7 +77,8 @@ Ledger parse_ledger(std::string_view text) {
 Result<Ledger> load_ledger(const std::string& ledger) {
   constexpr std::uint64_t k_most = std::uint64_t{1} << 34;
   auto text = read_own_file(ledger, k_most);
-  if (text) return parse_ledger(*text);
+  if (text && !text->empty()) return parse_ledger(*text);
+  if (text) return Ledger{{}, {}, true};
   if (text.error().code != Errc::not_found || !exists(ledger.substr(0, ledger.rfind('/'))))
     return tl::unexpected<Error>(std::move(text).error());
   return Ledger{{}, {}, true};
@@ -85,7 +90,8 @@ Result<std::vector<Event>> read_ledger(const std::string& ledger) {
 }
 
 std::string damage_words(const Ledger& read, const std::string& ledger) {
-  if (read.absent) return fmt::format("{} is gone: what it said is not known any more", ledger);
+  if (read.absent)
+    return fmt::format("{} is gone or empty: what it said is not known any more", ledger);
   return damage_words(read.damaged, ledger);
 }
 

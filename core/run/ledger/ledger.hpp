@@ -19,7 +19,7 @@ namespace dts::run {
 struct Ledger {
   std::vector<Event> events{};
   std::vector<unsigned> damaged{};  // line numbers, from 1: no event, or preceded by half of one
-  bool absent = false;              // the run directory exists, its ledger does not
+  bool absent = false;              // the run directory exists, its ledger does not, or is empty
 };
 
 // Every complete line that is an event, its texts as printable() shows them. Damage in between from

@@ -17,6 +17,8 @@ namespace {
 using std::chrono::milliseconds;
 using Time = std::chrono::system_clock::time_point;
 
+constexpr std::chrono::seconds k_brief{10};  // between two reports of a program that gets on
+
 milliseconds rounded(double seconds) {
   return milliseconds(std::llround(seconds * 1000));
 }
@@ -30,8 +32,14 @@ struct Span {
 // Walks over the ledger: the time since the last event belongs to the phase which that event began.
 class Account {
  public:
-  Account(const std::vector<Event>& events, const RunSummary& summary, Time until)
-      : summary_(summary), until_(until) {
+  Account(const std::vector<Event>& events,
+          const RunSummary& summary,
+          Time until,
+          std::optional<Time> last_report)
+      : summary_(summary),
+        until_(until),
+        last_report_(last_report.value_or(until)),
+        tells_steps_(tells_steps(summary)) {
     for (const Event& event : events) {
       if (is_vanished(event)) vanished_.insert(event.attempt);
       if (const auto* ended = event.as<AttemptEnded>(); ended != nullptr && ended->stalled)
@@ -56,12 +64,15 @@ class Account {
 
   Goodput finish() {
     if (begun_ && !over_) advance(until_);
+    if (span_ && state_ == State::computing) {
+      const Time heard = std::clamp(last_report_, span_->begin, span_->end);
+      silent_ = std::chrono::duration_cast<milliseconds>(span_->end - heard);
+    }
     close_attempt();
     Goodput result;
     result.attempts = std::move(done_);
     result.run = waited_;
-    for (const auto& [number, use] : result.attempts)
-      for (const Phase phase : k_phases) result.run[phase] += use[phase];
+    for (const auto& [number, use] : result.attempts) add(use, result.run);
     return result;
   }
 
@@ -132,15 +143,20 @@ class Account {
     const bool known = told != summary_.attempts.end() && told->number == attempt_;
     if (span_) divide(*span_, known ? *told : AttemptSummary{});
     TimeUse& all = done_[attempt_];  // twice only in a ledger that we did not write
-    for (const Phase phase : k_phases) all[phase] += use_[phase];
+    add(use_, all);
     attempt_ = 0;
     use_ = {};
     span_.reset();
   }
 
-  [[nodiscard]] bool tells_steps() const {
-    return std::any_of(summary_.attempts.begin(),
-                       summary_.attempts.end(),
+  static void add(const TimeUse& use, TimeUse& to) {
+    for (const Phase phase : k_phases) to[phase] += use[phase];
+    to.has_unmeasured = to.has_unmeasured || use.has_unmeasured;
+  }
+
+  static bool tells_steps(const RunSummary& summary) {
+    return std::any_of(summary.attempts.begin(),
+                       summary.attempts.end(),
                        [](const AttemptSummary& attempt) { return attempt.gets_on; });
   }
 
@@ -161,9 +177,16 @@ class Account {
     const auto saving = std::min(left, rounded(told.save_seconds));
     use_[Phase::saving] += saving;
     left -= saving;
+    if (told.gets_on && silent_ > k_brief) {
+      const auto silent = std::min(left, silent_);
+      use_[Phase::unmeasured] += silent;
+      use_.has_unmeasured = true;
+      left -= silent;
+    }
     if (!told.gets_on) {
       // If a program reports steps in other attempts, it has not reached its first one here.
-      use_[tells_steps() ? Phase::starting : Phase::unmeasured] += left;
+      use_[tells_steps_ ? Phase::starting : Phase::unmeasured] += left;
+      use_.has_unmeasured = !tells_steps_;
       return;
     }
     const std::int64_t steps = told.last_step - std::max<std::int64_t>(0, told.first_step);
@@ -179,6 +202,9 @@ class Account {
 
   const RunSummary& summary_;
   Time until_;
+  Time last_report_;
+  milliseconds silent_{};  // of the attempt that still runs, since then
+  bool tells_steps_;       // in any attempt
   Time now_{};
   bool begun_ = false;
   bool over_ = false;
@@ -195,27 +221,16 @@ class Account {
 }  // namespace
 
 const char* to_string(Phase phase) {
-  switch (phase) {
-    case Phase::computing:
-      return "computing";
-    case Phase::queued:
-      return "queued";
-    case Phase::starting:
-      return "starting";
-    case Phase::saving:
-      return "saving";
-    case Phase::lost:
-      return "lost";
-    case Phase::stopping:
-      return "stopping";
-    case Phase::unmeasured:
-      return "unmeasured";
-    case Phase::stalled:
-      return "stalled";
-    case Phase::down:
-      return "down";
-  }
-  return "unknown";
+  constexpr std::array<const char*, k_phases.size()> k_words{"computing",
+                                                             "queued",
+                                                             "starting",
+                                                             "saving",
+                                                             "lost",
+                                                             "stopping",
+                                                             "down",
+                                                             "unmeasured",
+                                                             "stalled"};
+  return k_words.at(static_cast<std::size_t>(phase));
 }
 
 milliseconds TimeUse::total() const {
@@ -224,14 +239,16 @@ milliseconds TimeUse::total() const {
 
 double TimeUse::goodput() const {
   const auto all = total();
-  const bool known =
-      (*this)[Phase::computing].count() > 0 || (*this)[Phase::unmeasured].count() == 0;
+  const bool known = (*this)[Phase::computing].count() > 0 || !has_unmeasured;
   if (all.count() <= 0 || !known) return -1;
   return static_cast<double>((*this)[Phase::computing].count()) / static_cast<double>(all.count());
 }
 
-Goodput account(const std::vector<Event>& events, const RunSummary& summary, Time until) {
-  Account account(events, summary, until);
+Goodput account(const std::vector<Event>& events,
+                const RunSummary& summary,
+                Time until,
+                std::optional<Time> last_report) {
+  Account account(events, summary, until, last_report);
   for (const Event& event : events) account.take(event);
   return account.finish();
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ enum class Phase {
   lost,        // steps that the next attempt repeated
   stopping,    // from the request to stop to the end of the attempt
   down,        // no attempt and none requested: back-off, a lost agent, a run stopped by the user
-  unmeasured,  // programs ran but reported no steps: its use is unknown
+  unmeasured,  // programs ran but reported no steps, or none of late: its use is unknown
   stalled,     // without progress, before a hang was found
 };
 
@@ -40,6 +41,8 @@ inline constexpr std::array k_phases{Phase::computing,
 
 struct TimeUse {
   std::array<std::chrono::milliseconds, k_phases.size()> spent{};  // by phase
+  // Programs ran and reported no steps, even if they took less time than the ledger shows.
+  bool has_unmeasured = false;
 
   std::chrono::milliseconds& operator[](Phase phase) {
     return spent[static_cast<std::size_t>(phase)];
@@ -67,9 +70,13 @@ struct Goodput {
 // count as if they had happened then. If an agent vanished, its attempt counts as down from its
 // program's last report on. If the program reports no steps in any attempt, everything after its
 // start is unmeasured.
-[[nodiscard]] Goodput account(const std::vector<Event>& events,
-                              const RunSummary& summary,
-                              std::chrono::system_clock::time_point until);
+// Of an attempt that still runs, the time since `last_report`, its program's newest, is unmeasured
+// too, if it is more than a few seconds: the program may hang.
+[[nodiscard]] Goodput account(
+    const std::vector<Event>& events,
+    const RunSummary& summary,
+    std::chrono::system_clock::time_point until,
+    std::optional<std::chrono::system_clock::time_point> last_report = {});
 
 // Seconds by the phases' names, with their total as "wall"; for JSON.
 [[nodiscard]] std::map<std::string, double> in_seconds(const TimeUse& use);

@@ -182,11 +182,14 @@ void take_metrics(Draft& draft, std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     ++number;
     try {
-      const json metric = json::parse(line, nullptr, false);
-      if (!metric.is_discarded())
-        take_metric(draft, metric, last);
-      else if (end != std::string_view::npos && is_ours(line))
-        draft.summary.damaged_metrics.push_back(number);
+      // A record that was appended to NULs is itself complete.
+      const std::size_t nul = line.rfind('\0');
+      const json metric =
+          json::parse(nul == std::string_view::npos ? line : line.substr(nul + 1), nullptr, false);
+      if (!metric.is_discarded()) take_metric(draft, metric, last);
+      // Half a last line may still be in the writing.
+      const bool is_cut = metric.is_discarded() && end != std::string_view::npos && is_ours(line);
+      if (is_cut || nul != std::string_view::npos) draft.summary.damaged_metrics.push_back(number);
     } catch (const json::exception&) {
       continue;  // a field of another type: not our line
     }

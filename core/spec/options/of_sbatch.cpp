@@ -57,7 +57,6 @@ constexpr Other k_of_srun[] = {
     {"--label",
      "-l",
      "omit it: the output of each rank is in a file of its own, see dtsubmit logs"},
-    {"--mpi", "", "omit it: --launcher says how the ranks are started"},
     {"--multi-prog", "", "a job file with [[roles]] starts several programs at once"},
     {"--no-container-mount-home", "", "omit it: name what is mounted by --mount"},
     {"--overlap", "", "omit it: the job starts no steps beside each other"},

@@ -102,19 +102,25 @@ among equals, the one that Slurm knows the node by.
       {.names = "--launcher",
        .value = launcher(&JobSpec::launcher),
        .help =
-           "what starts the ranks: auto, mpirun, srun, ssh [auto: mpirun if found, otherwise srun]",
+           "what starts the ranks: auto, mpirun, srun, mpiexec, ssh [auto: by the program's MPI]",
        .manual = R"(What starts the ranks:
 .BR mpirun ,
 .BR srun ,
+.BR mpiexec ,
 .B ssh
 or
 .BR auto ,
 the default: ssh with
 .BR \-\-hosts ,
-otherwise mpirun if the agent's node has it, otherwise srun.
+otherwise that of the MPI that the program is linked with, as its dynamic loader reports on the agent's node: mpirun for
+Open MPI, mpiexec for MPICH, Intel MPI and MVAPICH, otherwise srun.
+Where none is seen (a script, mpi4py), mpirun if the agent's node has it, otherwise srun.
+The agent's log says which it is, and why.
 Placement, environment, logs and exit codes are the same with each.
-srun is given the complete layout, and is run with the first of pmix, pmi2 and none that it supports.
-mpirun must be Open MPI's, release 4 or 5; other implementations are not used.
+srun is given the complete layout; see
+.BR \-\-mpi .
+mpirun must be Open MPI's, release 4 or later, and mpiexec Hydra's, under this name or as mpiexec.hydra or mpiexec.mpich.
+A launcher of another MPI than the program's is refused, since it would start each rank as a world of its own.
 .IP
 A program that is
 .B torchrun
@@ -126,6 +132,16 @@ for others see PROGRAMS THAT START PROCESSES THEMSELVES in
 torchrun turns every exit code of your program into 1: a run still continues after a stop that dtsubmit requested,
 but your program cannot ask for another attempt with 85.
 )"},
+      {.names = "--mpi",
+       .value = text(&JobSpec::mpi, "TYPE"),
+       .help = "with srun: its --mpi, one of `srun --mpi=list` [as the program is linked]",
+       .manual = R"(With srun as the launcher: the type of MPI that it starts ranks for, one of
+.BR "srun \-\-mpi=list" .
+The default is the first of pmix, pmi2 and none that srun offers, and without pmix for a program that is linked with an
+MPICH that was not built for it.
+Other launchers do without it.
+)",
+       .is_rare = true},
   };
 }
 

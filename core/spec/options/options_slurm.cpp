@@ -86,6 +86,16 @@ Takes precedence over
 .BR \-\-requeue .
 )",
        .variable = "SBATCH_NO_REQUEUE"},
+      {.names = "--expedite",
+       .value = slurm_flag("requeue", "expedite"),
+       .help = "requeue with the highest priority after a node failure (Slurm 25.11 and later)",
+       .manual =
+           R"(If a node fails, the job is requeued with the highest priority, and at once instead of after the nodes have been
+cleaned up; sbatch calls it
+.BR \-\-requeue=expedite .
+Slurm 25.11 and later has this, if the site sets SlurmctldParameters=enable_expedited_requeue.
+)",
+       .is_rare = true},
       {.names = "--signal-margin",
        .value = length(&JobSpec::signal_margin, 0),
        .help = "stop and save this long before the time limit [120s]",

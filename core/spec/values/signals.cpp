@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signals as options name them.
+#include "core/base/text/signal_name.hpp"
 #include "core/base/text/text.hpp"
 #include "core/spec/values/json_values.hpp"
 #include "core/spec/values/values.hpp"
@@ -25,7 +26,7 @@ Result<int> parse_signal(const std::string& typed) {
       number && *number <= 64 && can_be_caught(static_cast<int>(*number)))
     return static_cast<int>(*number);
   for (int signal = 1; signal < SIGRTMIN; ++signal)
-    if (const char* known = ::sigabbrev_np(signal);
+    if (const char* known = signal_name(signal);
         known != nullptr && name == known && can_be_caught(signal))
       return signal;
   return fail(Errc::invalid,

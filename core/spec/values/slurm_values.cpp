@@ -200,16 +200,16 @@ Value slurm_dependency(const char* name) {
   return checked(name, "LIST", normal_dependency);
 }
 
-Value slurm_flag(const char* name) {
+Value slurm_flag(const char* name, const char* passed_on) {
   Value value;
-  value.parse = [name](const std::string&, JobSpec& spec) -> Result<void> {
-    spec.slurm[name] = "";
+  value.parse = [=](const std::string&, JobSpec& spec) -> Result<void> {
+    spec.slurm[name] = passed_on;
     return {};
   };
-  value.read = [name](const json& stored, JobSpec& spec) -> Result<void> {
+  value.read = [=](const json& stored, JobSpec& spec) -> Result<void> {
     bool set = false;
     DTS_TRY(read_flag(stored, set));
-    if (set) spec.slurm[name] = "";
+    if (set) spec.slurm[name] = passed_on;
     return {};
   };
   value.write = [name](const JobSpec& spec) {

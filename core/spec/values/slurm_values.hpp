@@ -46,8 +46,8 @@ namespace dts::spec {
 // --dependency: "afterok:12:13,singleton".
 [[nodiscard]] Value slurm_dependency(const char* name);
 
-// An option without a value.
-[[nodiscard]] Value slurm_flag(const char* name);
+// An option without a value; `passed_on` is the value that sbatch's option gets.
+[[nodiscard]] Value slurm_flag(const char* name, const char* passed_on = "");
 
 // An option with an optional value: `yes`, which JobOptions passes if it is omitted, makes it a
 // flag.

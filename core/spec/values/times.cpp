@@ -128,7 +128,8 @@ Value length(Seconds JobSpec::*member, unsigned least) {
 }
 
 Value length_or_off(Seconds JobSpec::*member, const char* type) {
-  const Seconds on = JobSpec{}.*member;
+  const JobSpec defaults;
+  const Seconds on = defaults.*member;
   Value value = with_type(
       type, member, [on](const std::string& text) { return parse_short_or_off(text, on); });
   keep_as_seconds(value, member, 0);

@@ -5,8 +5,7 @@
 // setting. Network sets that to one, so results do not depend on the number of threads (measured:
 // otherwise the gradient of the weights does).
 #include "core/train/model/blocks.hpp"
-
-#include <oneapi/dnnl/dnnl.hpp>
+#include "core/train/model/onednn.hpp"
 
 #include <optional>
 #include <stdexcept>
@@ -20,11 +19,6 @@ using Tag = memory::format_tag;
 
 memory::desc floats(memory::dims dims, Tag tag) {
   return {std::move(dims), memory::data_type::f32, tag};
-}
-
-const dnnl::engine& cpu() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
 }
 
 // One of our arrays as a primitive expects it: the array itself, or a copy in another layout.
@@ -70,15 +64,22 @@ using BackwardWeights = dnnl::convolution_backward_weights;
 constexpr auto k_direct = dnnl::algorithm::convolution_direct;
 
 Forward::primitive_desc forward_desc(const ConvolutionDescs& d) {
-  return {{dnnl::prop_kind::forward_training,
-           k_direct,
-           d.src,
-           d.weights,
-           d.dst,
-           d.ones,
-           d.ones,
-           d.ones},
-          cpu()};
+  return forward_primitive<Forward>({},
+                                    dnnl::prop_kind::forward_training,
+                                    k_direct,
+                                    d.src,
+                                    d.weights,
+                                    d.dst,
+                                    d.ones,
+                                    d.ones,
+                                    d.ones);
+}
+
+template <class Backward>
+typename Backward::primitive_desc backward_desc(const ConvolutionDescs& d,
+                                                const Forward::primitive_desc& forward) {
+  return backward_primitive<Backward>(
+      forward, k_direct, d.src, d.weights, d.dst, d.ones, d.ones, d.ones);
 }
 
 class Convolution : public Block {
@@ -93,12 +94,8 @@ class Convolution : public Block {
         weights_(floats(weight_dims(in_shape.channels, out_channels), Tag::oihw)),
         dst_(floats(in_dims(in_shape, out_channels), Tag::nChw16c)),
         forward_pd_(forward_desc(any_)),
-        data_pd_({k_direct, any_.src, any_.weights, any_.dst, any_.ones, any_.ones, any_.ones},
-                 cpu(),
-                 forward_pd_),
-        weights_pd_({k_direct, any_.src, any_.weights, any_.dst, any_.ones, any_.ones, any_.ones},
-                    cpu(),
-                    forward_pd_),
+        data_pd_(backward_desc<BackwardData>(any_, forward_pd_)),
+        weights_pd_(backward_desc<BackwardWeights>(any_, forward_pd_)),
         forward_(forward_pd_),
         backward_data_(data_pd_),
         backward_weights_(weights_pd_),
@@ -229,19 +226,12 @@ class Linear : public Block {
 
  private:
   static InnerProduct::primitive_desc forward_desc(const LinearShape& s) {
-    dnnl::primitive_attr attributes;
-    if (s.relu) {
-      dnnl::post_ops after;
-      after.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
-      attributes.set_post_ops(after);
-    }
-    return {{dnnl::prop_kind::forward_training,
-             floats({s.batch, s.in}, Tag::ab),
-             floats({s.out, s.in}, Tag::any),
-             floats({s.out}, Tag::a),
-             floats({s.batch, s.out}, Tag::ab)},
-            attributes,
-            cpu()};
+    return forward_primitive<InnerProduct>(s.relu ? followed_by_relu() : dnnl::primitive_attr(),
+                                           dnnl::prop_kind::forward_training,
+                                           floats({s.batch, s.in}, Tag::ab),
+                                           floats({s.out, s.in}, Tag::any),
+                                           floats({s.out}, Tag::a),
+                                           floats({s.batch, s.out}, Tag::ab));
   }
 
   std::size_t weight_;

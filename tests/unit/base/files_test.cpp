@@ -240,11 +240,20 @@ TEST_CASE("why a program cannot be run is said in the right words") {
        "no program `no-such-program-at-all`");
   says(resolve_program("").error(), 127, "is empty");
   says(refused(folder, "#!/bin/sh\n", 0644), 126, "is not executable");
-  const std::string text = folder.path + "/text";
-  REQUIRE(write_file(text, "echo hello\n", 0755));
-  REQUIRE(::chmod(text.c_str(), 0755) == 0);
+  says(refused(folder, "echo hello\n", 0755), 126, "first line does not name its interpreter");
+  says(refused(folder, "\xef\xbb\xbf#!/bin/sh\n", 0755), 126, "does not name its interpreter");
+  says(refused(folder, "", 0755), 126, "is empty");
+  // The nodes may be other machines: what is binary is found out when it starts.
+  const std::string binary = folder.path + "/binary";
+  REQUIRE(write_file(binary,
+                     std::string("\x7f"
+                                 "ELF\2\1\1\0",
+                                 8),
+                     0755));
+  REQUIRE(::chmod(binary.c_str(), 0755) == 0);
+  CHECK(resolve_program(binary));
   Command command;
-  command.argv = {text};
+  command.argv = {binary};
   const auto started = start_process(command);
   REQUIRE_FALSE(started);
   says(started.error(), 126, "neither a program for this machine nor a script");

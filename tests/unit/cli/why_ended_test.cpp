@@ -50,6 +50,10 @@ std::vector<Situation> ended_situations() {
        Standing::stopped,
        {"somebody cancelled the job",
         "next: dtsubmit requeue 41   (continues from step-000000060)\n"}},
+      {"saved under names of its program's own",
+       Story().begin(1, 10).end(1, 100, "user_exit").saves_otherwise().decide(1, 100, "stop", "no"),
+       Standing::stopped,
+       {"next: dtsubmit requeue 41   (continues from what its program has saved)\n"}},
       {"budgets used up, older attempts cut off",
        exhausted,
        Standing::stopped,
@@ -107,7 +111,7 @@ std::vector<Situation> lost_situations() {
       {"no dtsubmit there",
        log,
        Standing::lost,
-       {"could not start dtsubmit (exit code 127)",
+       {"could not start dtsubmit on the first node (exit code 127)",
         "the last lines of the batch script (/runs/r/slurm-41.log):\n  dtsubmit: not found\n",
         "next: less /runs/r/slurm-41.log\n"}},
       {"out of memory",
@@ -123,6 +127,16 @@ std::vector<Situation> lost_situations() {
        Standing::lost,
        {"Job 41 was cancelled while it waited in the queue.\n", "No attempt ever began.\n"},
        {"recorded no end"}},
+      {"Slurm forgot it, the accounting did not",
+       Story().slurm(JobState::cancelled, "").with([](auto& job) {
+         job.accounted = true;
+         job.start_time = at(900);
+         job.end_time = at(940);
+       }),
+       Standing::lost,
+       {"Job 41 is over (cancelled) and its agent recorded no end: it was cancelled.\n",
+        "Slurm has forgotten it; this is what the accounting says. It ran for 40 s.\n"},
+       {"while it waited"}},
       {"Slurm forgot it",
        forgotten,
        Standing::lost,

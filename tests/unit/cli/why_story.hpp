@@ -4,7 +4,7 @@
 
 #include "cli/output/why.hpp"
 #include "core/base/text/units.hpp"
-#include "plugins/slurm/job_words.hpp"
+#include "plugins/slurm_shared/job_words.hpp"
 
 #include <doctest/doctest.h>
 
@@ -66,6 +66,11 @@ struct Story {
                                     .node = "n2"}});
     known.last_words[attempt] = {
         "rank 3", "/runs/r/attempt-1/rank-3.log", {"first", "out of luck"}};
+    return *this;
+  }
+
+  Story& saves_otherwise() {
+    known.events.back().as<run::AttemptEnded>()->saved = true;
     return *this;
   }
 

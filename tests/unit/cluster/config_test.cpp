@@ -47,7 +47,7 @@ TEST_CASE("slurm.conf gives every node an address, a port and the GPUs of its ow
 TEST_CASE("two clusters of one machine never give out the same job ids") {
   Layout other = small_layout();
   CHECK(has_line(render_slurm_conf(other), "FirstJobId=150001"));
-  other.endpoints.port = 21065;  // the next block of ports
+  other.endpoints.port = 21066;  // the next block of ports
   CHECK(has_line(render_slurm_conf(other), "FirstJobId=160001"));
   other.spec.extra = {"FirstJobId=7"};
   CHECK(has_line(render_slurm_conf(other), "FirstJobId=7"));

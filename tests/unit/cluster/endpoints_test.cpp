@@ -34,10 +34,10 @@ TEST_CASE("no proposal uses 127.0, an ephemeral port, or half of another's block
     REQUIRE(endpoints.b <= 254);
     REQUIRE(endpoints.port >= 20000);
     REQUIRE(endpoints.node_port(63) < 32768);
-    REQUIRE((endpoints.port - 20000) % 65 == 0);
+    REQUIRE((endpoints.port - 20000) % 66 == 0);
     ports.insert(endpoints.port);
   }
-  CHECK(ports.size() == (32768 - 20000) / 65);  // all blocks are used
+  CHECK(ports.size() == (32768 - 20000) / 66);  // all blocks are used
 }
 
 TEST_CASE("a low ephemeral range leaves ports to propose all the same") {

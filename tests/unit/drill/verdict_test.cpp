@@ -110,6 +110,14 @@ TEST_CASE("a drill is judged by cause, by decision, and by whether steps were do
             false,
             0,
             {"it has not come back to a step"}},
+           {"one thing is left",
+            Fault::rank_kill,
+            "rank_killed",
+            "restart",
+            false,
+            true,
+            1,
+            {"left of attempt 1: 1 process"}},
            {"something is left",
             Fault::rank_kill,
             "rank_killed",
@@ -117,7 +125,7 @@ TEST_CASE("a drill is judged by cause, by decision, and by whether steps were do
             false,
             true,
             2,
-            {"2 processes of attempt 1 are left"}}}) {
+            {"left of attempt 1: 2 processes"}}}) {
     CAPTURE(row.what);
     const run::Policy policy = run::parse_policy(row.on).value();
     CHECK(drill::faults_found(shown_of(row), policy, std::nullopt) == row.problems);

@@ -52,6 +52,15 @@ TEST_CASE("a rank killed by a signal is a crash, with the signal's name") {
   check_outcome(job, Cause::rank_killed, 139, "rank 3 on n1 was killed by SIGSEGV");
 }
 
+TEST_CASE(
+    "exit codes above 128 that belong to no signal are the program's own: exit(-1), git's 128") {
+  for (const int code : {128, 193, 255}) {
+    JobStory job = a_running_job();
+    job.exits(3, code).settle().killed_ranks_exit();
+    check_outcome(job, Cause::user_exit, code, "rank 3 on n1 exited " + std::to_string(code));
+  }
+}
+
 TEST_CASE("a rank whose connection breaks has vanished") {
   JobStory job = a_running_job();
   job.lost(1);

@@ -353,6 +353,14 @@ TEST_CASE("a rank that refuses its variables reports it before the launcher's en
   CHECK(job.outcome().exit_code == 3);
 }
 
+TEST_CASE("a rank whose node cannot run it names the node, before the launcher ends the others") {
+  JobStory job;
+  job.hello(1).says(7, Refused{"secret", "n1", "no program `dtsubmit-topology`", true});
+  job.lost(1).launcher_exits(6);
+  check_ended(job, Cause::launch_failed, "a rank on n1: no program");
+  CHECK(job.outcome().node == "n1");
+}
+
 TEST_CASE("our own launcher's report of an unreachable node names the node in the outcome") {
   struct Case {
     bool running;

@@ -152,7 +152,7 @@ TEST_CASE("a program without beats hangs only if no rank makes progress: one may
   CHECK(job.count<Stacks>() == 4);
 }
 
-TEST_CASE("the rank that sleeps is blamed, not the first to report") {
+TEST_CASE("the rank that sleeps, or that alone works, is blamed, not the first to report") {
   struct Row {
     const char* what;
     unsigned idle_of_1;
@@ -167,6 +167,7 @@ TEST_CASE("the rank that sleeps is blamed, not the first to report") {
         Row{"others wait in the kernel", 40, true, 40, 1U, "rank 1 on n0 sleeps"},
         Row{"in a lock, others spin", 40, false, 0, 1U, "no processor time for 40 s"},
         Row{"idle since longer", 43, false, 40, 1U, "longer than any other"},
+        Row{"in an endless loop", 0, false, 40, 1U, "rank 1 on n0 uses the processor"},
         Row{"nobody differs", 40, false, 40, 2U, "said so first"}}) {
     CAPTURE(row.what);
     Hang job;

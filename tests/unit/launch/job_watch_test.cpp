@@ -39,6 +39,8 @@ class Scripted final : public sched::Scheduler {
         state_(state),
         excluded_(std::move(excluded)) {}
 
+  [[nodiscard]] sched::Way way() const override { return {"scripted", "scripted", "it is a test"}; }
+
   Result<sched::JobId> submit(const sched::Submission& job) override {
     DTS_TRY(answer("submit " + dependency_of(job) + " without " + job.exclude_nodes));
     return sched::JobId(8);
@@ -77,11 +79,17 @@ class Scripted final : public sched::Scheduler {
     return std::vector{low, high};
   }
 
-  Result<sched::ConfigInfo> config() override { return sched::ConfigInfo{}; }
+  Result<sched::ConfigInfo> config() override {
+    sched::ConfigInfo config;
+    config.restarts_ended_jobs = true;
+    return config;
+  }
 
   Result<void> cancel(sched::JobId) override { return answer("cancel"); }
 
   Result<void> requeue(sched::JobId) override { return answer("requeue"); }
+
+  Result<void> forbid_requeue(sched::JobId) override { return answer("forbid"); }
 
   Result<void> exclude(sched::JobId, const std::string& nodes) override {
     return answer("exclude " + nodes);
@@ -156,35 +164,49 @@ TEST_CASE("a connection that never completes blocks neither questions nor the en
   CHECK(std::chrono::steady_clock::now() - before < 1s);
 }
 
-TEST_CASE("if the plug-in cannot be loaded, commands replace it, and this is reported once") {
+TEST_CASE("how the scheduler is reached is reported once") {
   std::vector<std::string> asked;
-  JobWatch watch(nobody, sched::JobId(7), false, [&] {
-    return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
-  });
-  const auto handicap = next(watch, [&] { return watch.take_handicap(); });
-  REQUIRE(handicap);
-  CHECK(*handicap == std::string("the scheduler cannot be loaded (") + k_why +
-                         "); the agent uses Slurm's commands instead");
+  JobWatch watch(
+      [&] {
+        return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
+      },
+      sched::JobId(7));
+  CHECK(next(watch, [&] { return watch.take_way(); }) == "scripted: it is a test");
   CHECK(next(watch, [&] { return watch.take_job(); }));  // the initial one, unasked
+  watch.begin_attempt();
+  CHECK(next(watch, [&] { return watch.take_facts(); }));
   watch.ask();
   CHECK(next(watch, [&] { return watch.take_job(); }));
-  watch.come_back({});
-  CHECK(watch.wait_returned());
-  CHECK(asked == std::vector<std::string>{"requeue"});
+  CHECK_FALSE(watch.take_way());
   CHECK_FALSE(watch.take_handicap());
   CHECK_FALSE(watch.take_trouble());
 }
 
 TEST_CASE("without any way to reach the scheduler, the consequences are reported") {
-  JobWatch watch(nobody, sched::JobId(7), false, [] {
-    return Result<std::unique_ptr<sched::Scheduler>>(fail(Errc::unreachable, "no scontrol"));
-  });
+  JobWatch watch(nobody, sched::JobId(7));
   const auto handicap = next(watch, [&] { return watch.take_handicap(); });
   REQUIRE(handicap);
-  CHECK(handicap->find("no scontrol") != std::string::npos);
+  CHECK(handicap->find(k_why) != std::string::npos);
   CHECK(handicap->find("only the scheduler itself can requeue the job") != std::string::npos);
   CHECK_FALSE(watch.wait_job(1s));
   CHECK_FALSE(watch.take_handicap());  // retried, with the same result
+  CHECK_FALSE(watch.take_way());
+}
+
+TEST_CASE("a job that has ended is kept from starting again where the scheduler would start it") {
+  std::vector<std::string> asked;
+  JobWatch watch(
+      [&] {
+        return Result<std::unique_ptr<sched::Scheduler>>(std::make_unique<Scripted>(asked, "none"));
+      },
+      sched::JobId(7));
+  CHECK(next(watch, [&] { return watch.take_facts(); }));
+  CHECK(watch.restarts_ended_jobs());
+  JobWatch::Return how;
+  how.stay_ended = true;
+  watch.come_back(std::move(how));
+  CHECK(watch.wait_returned());
+  CHECK(asked == std::vector<std::string>{"forbid"});
 }
 
 TEST_CASE("a scheduler that becomes available later is used, and its facts arrive with it") {

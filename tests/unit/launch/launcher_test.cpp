@@ -3,6 +3,7 @@
 #include "core/launch/launcher/mpirun.hpp"
 #include "core/launch/launcher/own_steps.hpp"
 #include "core/launch/launcher/srun.hpp"
+#include "tests/unit/launch/launch_request.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,18 +13,6 @@ namespace {
 
 using namespace dts;
 using namespace dts::launch;
-using Words = std::vector<std::string>;
-
-const Words k_rank{"/opt/dtsubmit", "rank", "--", "python3", "a b.py", "--np", "$(x)", ""};
-
-LaunchRequest request_for(unsigned nodes, unsigned tasks) {
-  LaunchRequest request;
-  request.plan.nodes = nodes;
-  request.plan.ntasks_per_node = tasks;
-  request.plan.world_size = nodes * tasks;
-  request.rank_command = k_rank;
-  return request;
-}
 
 bool has_run_of(const Words& argv, const Words& words) {
   return std::search(argv.begin(), argv.end(), words.begin(), words.end()) != argv.end();
@@ -199,11 +188,16 @@ TEST_CASE("the launcher is the requested one, otherwise mpirun, otherwise srun, 
                         {Launcher::srun, true, open, true, {}, Errc::invalid}}) {
     CAPTURE(spec::to_string(c.asked));
     const auto ask = [&](Launcher launcher) -> Result<std::string> {
-      const bool there = launcher == Launcher::mpirun ? c.mpirun != nullptr : c.srun;
+      const bool there = launcher == Launcher::mpirun ? c.mpirun != nullptr
+                         : launcher == Launcher::srun ? c.srun
+                                                      : false;
       if (!there) return fail(Errc::not_found, "not here");
       return launcher == Launcher::mpirun ? c.mpirun : "none";
     };
-    const auto choice = choose_launcher(c.asked, c.local, [&](Launcher one) -> Result<std::string> {
+    LaunchRequest request = request_for(1, 4);
+    request.plan.launcher = c.asked;
+    request.local = c.local;
+    const auto choice = choose_launcher(request, [&](Launcher one) -> Result<std::string> {
       return one == Launcher::ssh ? Result<std::string>("") : ask(one);
     });
     REQUIRE(choice.has_value() == c.chosen.has_value());
@@ -249,10 +243,14 @@ TEST_CASE("the steps of a role of a heterogeneous job belong to its component") 
 }
 
 TEST_CASE("the best of srun's MPI types is chosen, by its whole name") {
-  CHECK(mpi_type_of("MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n") == "pmix");
-  CHECK(mpi_type_of("MPI plugin types are...\n\tcray_shasta\n\tpmi2\n\tnone") == "pmi2");
-  CHECK(mpi_type_of("\tpmix_v4\n\tnone\n") == "none");
-  CHECK(mpi_type_of("") == "none");
+  const char* both = "MPI plugin types are...\n\tnone\n\tpmi2\n\tpmix\n";
+  CHECK(mpi_type_of(both, {}) == "pmix");
+  CHECK(mpi_type_of("MPI plugin types are...\n\tcray_shasta\n\tpmi2\n\tnone", {}) == "pmi2");
+  CHECK(mpi_type_of("\tpmix_v4\n\tnone\n", {}) == "none");
+  CHECK(mpi_type_of("", {}) == "none");
+  CHECK(mpi_type_of(both, {Mpi::open_mpi, "libmpi.so.40", false}) == "pmix");
+  CHECK(mpi_type_of(both, {Mpi::mpich, "libmpi.so.12", false}) == "pmi2");
+  CHECK(mpi_type_of(both, {Mpi::mpich, "libmpi.so.12", true}) == "pmix");
 }
 
 TEST_CASE("in a job with spares only the chosen nodes are used") {

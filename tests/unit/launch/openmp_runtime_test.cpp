@@ -3,6 +3,7 @@
 #include "core/launch/binding/openmp_runtime.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/os/linked_files.hpp"
 #include "core/launch/rank/rank_binding.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -32,7 +32,7 @@ Go a_go() {
   go.binding.memory = {plan::MemoryPolicy::Kind::bind, {0, 1}};
   go.binding.gpus_per_node = 8;
   go.strict_binding = true;
-  go.environment = {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}};
+  go.environment = {{"RANK", "3"}, {"A", "with \"quotes\" and =\n"}, {"B", "/\xe9"}};
   go.log = "/runs/a/attempt-1/rank-3.log";
   go.thread_cpus = {2, 3};
   go.set_up = {{"A=b"}, {"C"}};
@@ -79,6 +79,7 @@ const std::vector<FromRank> k_from_rank{
     Exited{0, false, true},
     Failed{"cannot start `a \"b\"\n`"},
     Refused{"0123456789abcdef", "n2", "PMIX_RANK=7 but \"SLURM_PROCID\"=1"},
+    Refused{"0123456789abcdef", "n2", "no program `dtsubmit-topology`", true},
     Notice{"0123456789abcdef", "n2", 15},
     Attached{"0123456789abcdef"},
     NotLaunched{"0123456789abcdef", "n2: ssh: connect to host n2 port 22: No route to host"},
@@ -98,7 +99,7 @@ const std::vector<ToRank> k_to_rank{
     Kill{},
     Bye{},
     Bye{true},
-    SetUp{"true\n", "false", "/runs/a/set-up-n0.log", {{"A", "b"}}, true}};
+    SetUp{"true\n", "false", "/runs/a/set-up-n0.log", {{"A", "\xff"}}, true}};
 
 // Fields whose absence is no error.
 bool is_optional(const std::string& field) {
@@ -213,11 +214,27 @@ TEST_CASE("the environment of a go keeps its order and any characters") {
   const auto back = parse_to_rank(to_line(k_to_rank[3]));
   REQUIRE(back);
   const auto& go = std::get<Go>(*back);
-  REQUIRE(go.environment.size() == 2);
+  REQUIRE(go.environment.size() == 3);
   CHECK(go.environment[1].second == "with \"quotes\" and =\n");
+  CHECK(go.environment[2].second == "/\xe9");
   CHECK(go.binding.cpus == std::vector<unsigned>{2, 3});
   CHECK(go.binding.memory == a_go().binding.memory);
   CHECK(go.strict_binding);
+}
+
+TEST_CASE("paths and set-up that are not UTF-8 arrive as they are") {
+  Go go = a_go();
+  go.log = "/d\xe9t/rank-0.log";
+  const SetUp set_up{"echo \xe9\n", "\xff", "/d\xe9t/set-up.log", {}, false};
+  const Stacks stacks{"/d\xe9t/stacks.txt"};
+  for (const ToRank& message : {ToRank(go), ToRank(set_up), ToRank(stacks)}) {
+    const auto back = parse_to_rank(to_line(message));
+    REQUIRE(back);
+    CHECK(to_line(*back) == to_line(message));
+  }
+  CHECK(std::get<Go>(*parse_to_rank(to_line(ToRank(go)))).log == go.log);
+  CHECK(std::get<SetUp>(*parse_to_rank(to_line(ToRank(set_up)))).script == set_up.script);
+  CHECK(std::get<Stacks>(*parse_to_rank(to_line(ToRank(stacks)))).file == stacks.file);
 }
 
 TEST_CASE("each field is required, with the right type") {

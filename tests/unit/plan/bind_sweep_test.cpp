@@ -13,7 +13,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -78,13 +77,11 @@ std::vector<std::pair<std::string, NodeTopology>> machines() {
     if (!node) FAIL(node.error().message);
     all.emplace_back(name, *node);
   }
-  if (have_recorded())
-    for (const auto& entry : std::filesystem::directory_iterator(k_recorded))
-      if (entry.path().extension() == ".xml") {
-        const auto node = topo::load_xml(entry.path());
-        REQUIRE(node);
-        all.emplace_back(entry.path().filename(), *node);
-      }
+  for (const std::string& file : tests::recorded_files()) {
+    const auto node = topo::load_xml(file);
+    REQUIRE(node);
+    all.emplace_back(file, *node);
+  }
   return all;
 }
 

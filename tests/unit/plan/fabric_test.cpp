@@ -99,6 +99,7 @@ TEST_CASE("invented machines: the fastest that all have, whatever else one has")
   const topo::FabricPort slow{"mlx5_0", 1, 100, true}, storage{"mlx5_2", 1, 100, true};
   const topo::FabricPort roce{"mlx5_bond_0", 1, 400, false}, board{"irdma0", 1, 25, false};
   const topo::FabricPort slow_roce{"mlx5_bond_0", 1, 200, false}, unknown{"mlx5_7", 1, 0, true};
+  const topo::FabricPort unnamed{"mlx5_8", 1, 0, false};
   const FabricPorts many{
       {"mlx5_4", 1, 100, false}, {"mlx5_5", 1, 100, false}, {"mlx5_6", 1, 100, false}};
 
@@ -115,7 +116,8 @@ TEST_CASE("invented machines: the fastest that all have, whatever else one has")
       {{{storage, many[0], many[1], many[2]}, {storage, many[0], many[1], many[2]}},
        "mlx5_4:1,mlx5_5:1,mlx5_6:1"},
       {{{storage, many[0]}, {storage, many[0]}}, "mlx5_2:1"},  // as fast: InfiniBand
-      {{{unknown, board}, {unknown, board}}, "irdma0:1"},      // known before unknown
+      {{{unknown, board}, {unknown, board}}, "mlx5_7:1"},      // no less than 100 Gb/s
+      {{{unnamed, board}, {unnamed, board}}, "irdma0:1"},      // Ethernet: known before unknown
       {{{unknown}, {unknown}}, "mlx5_7:1"},
       {{{roce, board}, {roce, board}}, "mlx5_bond_0:1"},
       {{{board}, {board}}, "irdma0:1"},

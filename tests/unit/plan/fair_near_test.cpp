@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nobody can give the rank with the fewest near cores more of them than bind_node() does: against a
 // bound that knows nothing of how it does that.
-#include "core/base/files/files.hpp"
 #include "core/plan/binding/binding.hpp"
 #include "core/topo/hwloc/load.hpp"
 #include "tests/support/described.hpp"
@@ -12,7 +11,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -212,15 +210,11 @@ TEST_CASE(
     REQUIRE(node);
     check_all(*node, tally);
   }
-  for (const char* folder : {"", "hard/"}) {
-    if (!tests::have_recorded(folder)) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(tests::k_recorded + folder)) {
-      if (entry.path().extension() != ".xml") continue;
-      CAPTURE(entry.path().string());
-      const auto node = topo::load_xml(entry.path());
-      REQUIRE(node);
-      check_all(*node, tally);
-    }
+  for (const std::string& file : tests::recorded_files()) {
+    CAPTURE(file);
+    const auto node = topo::load_xml(file);
+    REQUIRE(node);
+    check_all(*node, tally);
   }
   MESSAGE(tally.bindings << " bindings, " << tally.contested << " with less than all near, "
                          << tally.open << " with too many ways to choose GPUs");

@@ -127,7 +127,7 @@ TEST_CASE("a missing library is named, and for Slurm's the package is") {
   const auto slurm = load("needslurm");
   REQUIRE_FALSE(slurm.has_value());
   CHECK(slurm.error().code == Errc::unreachable);
-  CHECK(has(slurm.error().message, "Slurm's library is not here"));
+  CHECK(slurm.error().message.find("libslurm.so.99 is not here") == 0);
   CHECK(has(slurm.error().hint, "libslurm38"));
 }
 

@@ -249,9 +249,34 @@ TEST_CASE("the time of a program that tells no steps is not called computing") {
   CHECK(of(found.run) == Numbers{0, 10, 2, 0, 0, 0, 0, 100});
   CHECK(found.run.goodput() < 0);
   CHECK(in_words(found.run).starts_with("unknown: the program reported no steps in 1 min 52 s; "));
+  // It ended in the second in which it began.
+  for (const std::size_t event : {4U, 5U}) events[event].time = time(12);
+  const Goodput brief = account_of(events, "", 12);
+  CHECK(of(brief.run) == Numbers{0, 10, 2, 0, 0, 0, 0});
+  CHECK(brief.attempts.at(1).goodput() < 0);
+  CHECK(in_words(brief.run).starts_with("unknown: the program reported no steps in 12 s; "));
   // Its heartbeat did.
+  for (const std::size_t event : {4U, 5U}) events[event].time = time(112);
   events[4].as<AttemptEnded>()->step = 5000;
   CHECK(of(account_of(events, "", 112).run) == Numbers{100, 10, 2, 0, 0, 0, 0});
+}
+
+TEST_CASE("while a program that tells steps is silent, it is not called computing") {
+  const std::vector<Event> events{{.time = time(0), .what = Created{}},
+                                  {.time = time(0), .attempt = 1, .what = AttemptStarted{}},
+                                  {.time = time(0), .attempt = 1, .what = RanksStarted{}}};
+  const RunSummary summary = summarise(events, start(1, 0, 0) + metric("step", 1, 50, 1));
+  const auto spent = [&](int until, int reported) {
+    return of(account(events, summary, at(until), at(reported)).run);
+  };
+  CHECK(spent(400, 100) == Numbers{100, 0, 0, 0, 0, 0, 0, 300});
+  CHECK(spent(400, 395) == Numbers{400, 0, 0, 0, 0, 0, 0});  // its next step
+  CHECK(spent(400, 500) == Numbers{400, 0, 0, 0, 0, 0, 0});  // another clock
+  std::vector<Event> ended = events;
+  ended.push_back(
+      {.time = time(400), .attempt = 1, .what = AttemptEnded{.cause = Cause::completed}});
+  CHECK(of(account(ended, summary, at(900), at(100)).attempts.at(1)) ==
+        Numbers{400, 0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("the time before a hang was found is not called computing") {

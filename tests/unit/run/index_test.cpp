@@ -54,6 +54,14 @@ const char* const k_young = "alpha-20260102T000000-bbbbbb";
 
 }  // namespace
 
+TEST_CASE("a folder and a cluster whose names are not UTF-8 are found again") {
+  const Indexed entry{"/d\xe9t/runs/a", JobId(7), "/d\xe9t/slurm.conf"};
+  const std::vector<Indexed> back = parse_index(to_line(entry) + "\n");
+  REQUIRE(back.size() == 1);
+  CHECK(back.front().folder == entry.folder);
+  CHECK(back.front().cluster == entry.cluster);
+}
+
 TEST_CASE("a run is found by name, by job and as the last one, from nowhere in particular") {
   const Home home;
   REQUIRE(add_to_index({home.run(k_old).path, JobId(41), ""}));
@@ -81,6 +89,15 @@ TEST_CASE("a job's number means that of the cluster that would be asked") {
   CHECK(home.found("2") == "none");
   ::setenv("SLURM_CONF", "/a/slurm.conf", 1);
   CHECK(home.found("2") == k_old);
+}
+
+TEST_CASE("without a slurm.conf, a cluster is the controller that gives its configuration") {
+  const Home home;
+  REQUIRE(add_to_index({home.run(k_old).path, JobId(1), "head:6817"}));
+  CHECK(home.found("1") == "none");
+  ::setenv("SLURM_CONF_SERVER", "head:6817", 1);
+  CHECK(home.found("1") == k_old);
+  ::unsetenv("SLURM_CONF_SERVER");
 }
 
 TEST_CASE("a run whose folder is gone gives way to an older one") {

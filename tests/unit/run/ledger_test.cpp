@@ -309,11 +309,30 @@ TEST_CASE("what is damaged is said in one sentence, with the file and the lines"
   CHECK(damage_words(Ledger{{}, {3}}, "runs/a/ledger.jsonl") ==
         "runs/a/ledger.jsonl: line 3 is damaged and skipped");
   CHECK(damage_words(Ledger{{}, {3, 5, 6, 7}}, "l") == "l: lines 3,5-7 are damaged and skipped");
-  CHECK(damage_words(Ledger{{}, {}, true}, "l").find("l is gone") == 0);
+  CHECK(damage_words(Ledger{{}, {}, true}, "l").find("l is gone or empty") == 0);
   Ledger ruin;
   for (unsigned line = 1; line < 10'000; line += 2) ruin.damaged.push_back(line);
   CHECK(damage_words(ruin, "l").size() < 1000);
   CHECK(damage_words(ruin, "l").find("and 4900 more are damaged") != std::string::npos);
+}
+
+TEST_CASE("NULs behind the last line are damage that is named, though it is not ended") {
+  const std::string good = to_line({.time = "t", .what = Created{}}) + "\n";
+  for (const std::string& tail : {std::string(3000, '\0'), "{\"ti" + std::string(7, '\0')}) {
+    const Ledger ledger = parse_ledger(good + tail);
+    CHECK(ledger.events.size() == 1);
+    CHECK(ledger.damaged == std::vector<unsigned>{2});
+  }
+  CHECK(parse_ledger(std::string(64, '\0')).damaged == std::vector<unsigned>{1});
+}
+
+TEST_CASE("an empty ledger has lost what it said, as one that is gone") {
+  const TemporaryFolder folder;
+  REQUIRE(write_file(folder.file("ledger.jsonl"), ""));
+  const auto ledger = load_ledger(folder.file("ledger.jsonl"));
+  REQUIRE(ledger);
+  CHECK(ledger->absent);
+  CHECK_FALSE(damage_words(*ledger, "l").empty());
 }
 
 TEST_CASE("a ledger that is gone from a run directory has no events") {

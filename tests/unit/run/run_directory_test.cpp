@@ -276,3 +276,13 @@ TEST_CASE("a program that saves under names of its own is seen to, one that only
   const unsigned next = take_attempt(run, "lease\n").value();
   CHECK_FALSE(saves_otherwise(run, next));
 }
+
+TEST_CASE("a program's last report is when its metrics last grew") {
+  const TemporaryFolder folder;
+  const RunDirectory run = new_run(folder);
+  CHECK_FALSE(last_report(run));
+  REQUIRE(write_file(run.metrics(), "{}\n"));
+  const auto age = std::chrono::system_clock::now() - last_report(run).value();
+  CHECK(age > std::chrono::seconds(-2));
+  CHECK(age < std::chrono::minutes(5));
+}

@@ -256,42 +256,45 @@ TEST_CASE("slow ranks belong to their attempt, and the newest advice to the run"
 
 namespace {
 
+// Of programs that report no steps.
 std::string ledger_of(unsigned attempts) {
   std::string ledger;
-  for (unsigned attempt = 1; attempt <= attempts; ++attempt) {
-    ledger += to_line({.time = "2026-01-02T03:04:05Z",
-                       .attempt = attempt,
-                       .job = JobId(41),
-                       .what = AttemptStarted{.nodes = {"n1"}}}) +
-              "\n";
-    ledger += to_line({.time = "2026-01-02T03:04:06Z",
-                       .attempt = attempt,
-                       .job = JobId(41),
-                       .what = AttemptEnded{.cause = Cause::rank_killed, .exit_code = 137}}) +
-              "\n";
-  }
+  for (unsigned attempt = 1; attempt <= attempts; ++attempt)
+    for (const auto& [time, what] : std::initializer_list<std::pair<const char*, What>>{
+             {"2026-01-02T03:04:05Z", AttemptStarted{.nodes = {"n1"}}},
+             {"2026-01-02T03:04:06Z", RanksStarted{}},
+             {"2026-01-02T03:04:07Z", AttemptEnded{.cause = Cause::rank_killed, .exit_code = 137}}})
+      ledger += to_line({.time = time, .attempt = attempt, .job = JobId(41), .what = what}) + "\n";
   return ledger;
 }
 
+struct Times {
+  double read = 0;
+  double account = 0;
+};
+
 // Processor time, which other programs on the machine do not lengthen much.
-double time_to_summarise(unsigned attempts) {
+Times times_of(unsigned attempts) {
   const std::string text = ledger_of(attempts);
   const std::clock_t began = std::clock();
   const Ledger read = parse_ledger(text);
   const RunSummary summary = summarise(read.events, "");
-  CHECK(read.events.size() == std::size_t{2} * attempts);
+  const std::clock_t summarised = std::clock();
+  CHECK(read.events.size() == std::size_t{3} * attempts);
   CHECK(summary.attempts.size() == attempts);
   CHECK(summary.attempts.back().cause == Cause::rank_killed);
   const Goodput goodput = account(read.events, summary, std::chrono::system_clock::now());
   CHECK(goodput.attempts.size() == attempts);
-  return static_cast<double>(std::clock() - began);
+  return {static_cast<double>(summarised - began), static_cast<double>(std::clock() - summarised)};
 }
 
 }  // namespace
 
 TEST_CASE("very many attempts are summarised in time that grows with their number only") {
   // 16 times as many: 16 times as long, and 256 times with a search for each attempt.
-  CHECK(time_to_summarise(32'000) < 64 * time_to_summarise(2'000));
+  const Times few = times_of(2'000), many = times_of(32'000);
+  CHECK(many.read < 64 * few.read);
+  CHECK(many.account < 64 * few.account);
 }
 
 TEST_CASE("half an object between the metrics is numbered, the program's own text is not") {
@@ -300,4 +303,13 @@ TEST_CASE("half an object between the metrics is numbered, the program's own tex
       summarise({}, "hello\n" + good + "{\"event\":\"st\n" + std::string(64, '\0') + "\n{\"half");
   CHECK(summary.damaged_metrics == std::vector<unsigned>{3, 4});
   CHECK(summary.attempts.front().last_step == 7);
+}
+
+TEST_CASE("NULs at the end of metrics are named, and a line behind them counts") {
+  const std::string nuls(64, '\0'), good = "{\"event\":\"step\",\"attempt\":1,\"step\":7}\n";
+  CHECK(summarise({}, good + nuls).damaged_metrics == std::vector<unsigned>{2});
+  const RunSummary summary =
+      summarise({}, good + nuls + "{\"event\":\"step\",\"attempt\":1,\"step\":9}\n");
+  CHECK(summary.damaged_metrics == std::vector<unsigned>{2});
+  CHECK(summary.attempts.front().last_step == 9);
 }

@@ -53,6 +53,8 @@ class Deaf final : public sched::Scheduler, public sched::JobSearch {
 
   Result<sched::ConfigInfo> config() override { return sched::ConfigInfo{}; }
 
+  Result<void> forbid_requeue(sched::JobId) override { return {}; }
+
   Result<void> exclude(sched::JobId, const std::string&) override { return {}; }
 
   Result<void> signal_batch(sched::JobId, int) override {

@@ -72,6 +72,7 @@ const std::map<std::string, std::string> k_examples_by_name = {
     {"--hint", "nomultithread"},
     {"--wait-all-nodes", "1"},
     {"--oom-kill-step", "1"},
+    {"--mpi", "pmi2"},
 };
 
 std::string example_of(const Option& row) {
@@ -114,7 +115,7 @@ TEST_CASE("an invalid launcher or binding is refused when read, and changes noth
   JobSpec spec;
   const auto launcher = option("--launcher").value.parse("rsh", spec);
   REQUIRE_FALSE(launcher);
-  CHECK(launcher.error().message == "must be auto, mpirun, srun or ssh");
+  CHECK(launcher.error().message == "must be auto, mpirun, srun, mpiexec or ssh");
   const auto bind = option("--bind").value.parse("map:0;a", spec);
   REQUIRE_FALSE(bind);
   CHECK(option("--bind").value.parse("near", spec).error().message == "`near` is not a binding");

@@ -4,6 +4,8 @@
 #include "core/base/os/log.hpp"
 #include "core/plugin/scheduler.hpp"
 
+#include <climits>
+
 namespace dts::launch {
 namespace {
 

@@ -41,14 +41,16 @@ Result<LauncherCommand> LauncherProcess::command_of_launcher() const {
   request.plan = settings_.attempt.plan;
   request.rank_command = rank_command();
   request.nodes = named_nodes();
+  request.all_nodes = settings_.attempt.nodes;
   request.dtsubmit = settings_.dtsubmit;
   request.run_directory = settings_.attempt.run.path;
   request.attempt = settings_.attempt.number;
   request.local = settings_.local;
   request.as_root = ::geteuid() == 0;
+  if (settings_.attempt.spec.container.image.empty())
+    request.program_mpi = mpi_of(request.plan.command);
   const auto ask = [](spec::Launcher launcher) { return type_of(launcher).ask(); };
-  DTS_ASSIGN(const LauncherChoice choice,
-             choose_launcher(request.plan.launcher, request.local, ask));
+  DTS_ASSIGN(const LauncherChoice choice, choose_launcher(request, ask));
   DTS_ASSIGN(LauncherCommand command,
              type_of(choice.launcher).command(request, choice.answer, getenv_lookup));
   log("launcher {}: {}", command.description, choice.why);

@@ -17,6 +17,11 @@ seconds time_to_save(seconds left, seconds least) {
   return std::max(least, left - k_before_deadline);
 }
 
+seconds time_after_preemption(const sched::JobInfo& job, std::int64_t unix_now, seconds kill_wait) {
+  if (job.state != sched::JobState::running) return kill_wait;
+  return seconds(std::max<std::int64_t>(1, job.end_time - unix_now));
+}
+
 int SchedulerNews::event_fd() const {
   return is_there() ? settings_.watch->event_fd() : -1;
 }
@@ -33,6 +38,7 @@ void SchedulerNews::take() {
   JobWatch& watch = *settings_.watch;
   watch.drain_event();
   if (const auto trouble = watch.take_trouble()) log("scheduler: {}", trouble->message);
+  if (const auto way = watch.take_way(); way && !way->empty()) log("scheduler: {}", *way);
   if (auto handicap = watch.take_handicap())
     settings_.on_event({.what = run::Warning{*std::move(handicap)}});
   if (auto facts = watch.take_facts()) on_facts(*std::move(facts));
@@ -62,7 +68,7 @@ void SchedulerNews::on_job() {
   if (job_->state == sched::JobState::running) deadline_ = job_->end_time;
   // A grace period began, with or without a signal to us: the deadline has moved.
   if (job_->preempt_time == 0) return;
-  const seconds left(std::max<std::int64_t>(1, job_->end_time - unix_now()));
+  const seconds left = time_after_preemption(*job_, unix_now(), kill_wait());
   if (!attempt_.stopping()) log("preemption: {} s left", left.count());
   const Time now = Time::clock::now();
   attempt_.on_stop(run::Cause::preempted, now + time_to_save(left, seconds(1)), "preempted", now);

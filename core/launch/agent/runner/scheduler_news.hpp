@@ -19,6 +19,13 @@ namespace dts::launch {
 [[nodiscard]] std::chrono::seconds time_to_save(std::chrono::seconds left,
                                                 std::chrono::seconds least);
 
+// Time until the scheduler kills a job that it preempts. Without a grace time the job is back in
+// the queue at once: its record no longer has an end (Slurm 22.05 shows none, or one far ahead),
+// and its processes have `kill_wait`. Pure.
+[[nodiscard]] std::chrono::seconds time_after_preemption(const sched::JobInfo& job,
+                                                         std::int64_t unix_now,
+                                                         std::chrono::seconds kill_wait);
+
 class SchedulerNews {
  public:
   SchedulerNews(const RunnerSettings& settings, Attempt& attempt)

@@ -92,9 +92,13 @@ void Gathering::on_topology(unsigned rank, std::string text) {
 void Gathering::on_refused(Peer peer, const Refused& message, Time now) {
   news_.refused.push_back(peer);
   if (message.token != settings_.token || ending_.begun() || is_complete()) return;
-  ending_.end(
-      {run::Cause::wrong_ranks, 3, fmt::format("a rank on {}: {}", message.node, message.message)},
-      now);
+  run::Outcome outcome{
+      run::Cause::wrong_ranks, 3, fmt::format("a rank on {}: {}", message.node, message.message)};
+  if (message.of_node) {
+    outcome.cause = run::Cause::launch_failed;
+    outcome.node = message.node;
+  }
+  ending_.end(std::move(outcome), now);
 }
 
 void Gathering::on_launcher_exit(int code, Time now) {

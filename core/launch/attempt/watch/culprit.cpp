@@ -15,6 +15,21 @@ bool is_stopped(const std::string& state) {
   return state == "T" || state == "t";
 }
 
+// Without steps to compare: the only rank that uses the processor while all others wait, as in an
+// endless loop. Of two, the one that works may as well be the one that waits, in MPI.
+std::optional<Culprit> busy_rank(const RankTable& ranks) {
+  std::vector<std::pair<unsigned, unsigned>> alive;  // idle seconds, rank
+  for (const auto& [rank, state] : ranks) {
+    if (state.exit_code) continue;
+    if (state.progress.asleep) return std::nullopt;
+    alive.emplace_back(state.progress.idle_seconds, rank);
+  }
+  std::sort(alive.begin(), alive.end());
+  if (alive.size() < 3 || alive[1].first < alive[0].first + k_clearly_longer) return std::nullopt;
+  const unsigned rank = alive[0].second;
+  return Culprit{rank, fmt::format("{} uses the processor, the others wait", ranks.where(rank))};
+}
+
 }  // namespace
 
 // Without steps to compare: the rank that only sleeps, or that has been idle longer than any other.
@@ -49,6 +64,7 @@ Culprit find_culprit(const RankTable& ranks, unsigned first) {
   const std::uint64_t step = ranks.at(slowest).progress.step;
   if (step < ranks.at(first).progress.step)
     return {slowest, fmt::format("{} is behind, at step {}", ranks.where(slowest), step)};
+  if (auto busy = busy_rank(ranks)) return *std::move(busy);
   if (auto inactive = inactive_rank(ranks)) return *std::move(inactive);
   return {slowest, fmt::format("{} said so first, no rank is behind it", ranks.where(slowest))};
 }

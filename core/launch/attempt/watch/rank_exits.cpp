@@ -19,7 +19,7 @@ constexpr std::chrono::seconds k_last_saves{60};  // for the other ranks, once o
 run::Cause cause_of_exit(const Exited& message) {
   if (message.code == k_no_restart) return run::Cause::no_restart;
   if (message.out_of_memory) return run::Cause::out_of_memory;
-  return message.code >= 128 ? run::Cause::rank_killed : run::Cause::user_exit;
+  return is_death_by_signal(message.code) ? run::Cause::rank_killed : run::Cause::user_exit;
 }
 
 // By a signal that no program sends itself when a peer fails, unlike SIGABRT.

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/known_job.hpp"
+
+namespace dts::cli {
+
+Result<void> read_job(sched::Scheduler& scheduler, Known& known) {
+  auto job = scheduler.job(known.summary.job);
+  known.forgotten = !job && job.error().code == Errc::not_found;
+  if (!job && !known.forgotten) return tl::unexpected<Error>(std::move(job).error());
+  if (job) known.job = *std::move(job);
+  return {};
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help texts, laid out by ourselves: CLI11's own layout changes from release to release.
+#pragma once
+
+#include <memory>
+
+// CLI11's headers cost seconds a file.
+namespace CLI {
+class FormatterBase;
+}  // namespace CLI
+
+namespace dts::cli {
+
+enum class Positionals {
+  listed,         // in a section of their own
+  in_usage_only,  // the usage line says enough
+};
+
+[[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_layout(Positionals positionals);
+
+}  // namespace dts::cli

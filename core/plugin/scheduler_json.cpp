@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plugin/scheduler_json.hpp"
+
+#include "core/base/text/json_bytes.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace dts::plugin {
+namespace {
+
+using nlohmann::json;
+
+// The object in a reply; a member that is missing or of another type reads as the default of `T`.
+class Reader {
+ public:
+  explicit Reader(const json& object) : object_(object) {}
+
+  template <class T>
+  void read(const char* key, T& into) const {
+    const auto found = object_.find(key);
+    if (found == object_.end()) return;
+    if constexpr (std::is_same_v<T, bool>) {
+      if (found->is_boolean()) into = found->template get<T>();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (found->is_string()) into = found->template get<T>();
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      if (!found->is_array()) return;
+      for (const json& one : *found) into.push_back(one.is_string() ? one.get<std::string>() : "");
+    } else if constexpr (std::is_same_v<T, sched::JobId>) {
+      if (found->is_string())
+        into = sched::JobId::parse(found->get_ref<const std::string&>()).value_or(sched::JobId());
+    } else {
+      if (found->is_number_integer()) into = found->template get<T>();
+    }
+  }
+
+  [[nodiscard]] std::string text(const char* key) const {
+    std::string text;
+    read(key, text);
+    return text;
+  }
+
+ private:
+  const json& object_;
+};
+
+sched::Wait wait_of(const std::string& word) {
+  if (word == "nodes") return sched::Wait::nodes;
+  return word == "time" ? sched::Wait::time : sched::Wait::other;
+}
+
+void put(json& object, const char* key, const std::string& value) {
+  if (!value.empty()) object[key] = value;
+}
+
+json minutes_of(std::chrono::seconds limit) {
+  if (limit == std::chrono::seconds::max()) return "unlimited";
+  return std::chrono::ceil<std::chrono::minutes>(limit).count();
+}
+
+json components_of(const sched::Submission& job) {
+  json list = json::array();
+  for (const sched::Submission& component : job.components) list.push_back(to_json(component));
+  return list;
+}
+
+// Paths and environment variables may not be UTF-8.
+json with_hex(const json& value) {
+  if (value.is_string()) return bytes_to_json(value.get_ref<const std::string&>());
+  json copy = value;
+  if (copy.is_structured())
+    for (json& item : copy) item = with_hex(item);
+  return copy;
+}
+
+}  // namespace
+
+sched::Phrases phrases_from(const json& object) {
+  sched::Phrases phrases;
+  const Reader reader(object);
+  reader.read("name", phrases.name);
+  reader.read("cancel", phrases.cancel);
+  reader.read("accounting", phrases.accounting);
+  reader.read("forgets", phrases.forgets);
+  reader.read("nodes_away", phrases.nodes_away);
+  return phrases;
+}
+
+json to_json(const sched::Submission& job) {
+  json object = {{"append_output", job.append_output},
+                 {"nodes", job.nodes},
+                 {"ntasks_per_node", job.ntasks_per_node}};
+  put(object, "script", job.script);
+  if (!job.environment.empty()) object["environment"] = job.environment;
+  if (!job.components.empty()) object["components"] = components_of(job);
+  put(object, "script_path", job.script_path);
+  put(object, "work_folder", job.work_folder);
+  put(object, "job_name", job.job_name);
+  put(object, "partition", job.partition);
+  auto options = job.options;
+  options.insert(job.once.begin(), job.once.end());
+  if (!options.empty()) object["options"] = options;
+  put(object, "exclude_nodes", job.exclude_nodes);
+  put(object, "output", job.output);
+  if (job.cpus_per_task) object["cpus_per_task"] = *job.cpus_per_task;
+  if (job.gpus_per_node > 0) object["gpus_per_node"] = job.gpus_per_node;
+  put(object, "gpu_type", job.gpu_type);
+  if (job.memory_mib) object["memory_mib"] = *job.memory_mib;
+  if (job.time_limit) object["time_limit_minutes"] = minutes_of(*job.time_limit);
+  if (job.requeue) object["requeue"] = *job.requeue;
+  if (job.no_kill) object["no_kill"] = true;
+  if (job.warn_signal > 0) {
+    object["warn_signal"] = job.warn_signal;
+    object["warn_seconds"] = job.warn_seconds;
+  }
+  return object;
+}
+
+sched::JobInfo job_from(const json& object) {
+  sched::JobInfo job;
+  const Reader reader(object);
+  reader.read("id", job.id);
+  reader.read("array", job.array);
+  reader.read("tasks", job.tasks);
+  job.state = sched::job_state_of(reader.text("state"));
+  reader.read("completing", job.completing);
+  reader.read("reason", job.reason);
+  reader.read("explanation", job.explanation);
+  reader.read("advice", job.advice);
+  job.wait = wait_of(reader.text("waits_for"));
+  reader.read("description", job.description);
+  reader.read("partition", job.partition);
+  reader.read("dependency", job.dependency);
+  reader.read("nodes", job.nodes);
+  reader.read("cpus", job.cpus);
+  reader.read("exclude_nodes", job.exclude_nodes);
+  reader.read("restart_count", job.restart_count);
+  reader.read("requeue", job.requeue);
+  reader.read("eligible_time", job.eligible_time);
+  reader.read("start_time", job.start_time);
+  reader.read("end_time", job.end_time);
+  reader.read("unlimited", job.unlimited);
+  reader.read("preempt_time", job.preempt_time);
+  reader.read("exit_code", job.exit_code);
+  reader.read("exit_signal", job.exit_signal);
+  reader.read("accounted", job.accounted);
+  reader.read("files_unusable", job.files_unusable);
+  return job;
+}
+
+sched::NodeInfo node_from(const json& object) {
+  sched::NodeInfo node;
+  const Reader reader(object);
+  reader.read("name", node.name);
+  reader.read("address", node.address);
+  reader.read("port", node.port);
+  reader.read("state", node.state);
+  reader.read("away", node.away);
+  reader.read("lost", node.lost);
+  reader.read("cpus", node.cpus);
+  reader.read("gpus", node.gpus);
+  reader.read("memory_mib", node.memory_mib);
+  return node;
+}
+
+sched::PartitionInfo partition_from(const json& object) {
+  sched::PartitionInfo partition;
+  const Reader reader(object);
+  reader.read("name", partition.name);
+  reader.read("is_default", partition.is_default);
+  reader.read("up", partition.up);
+  reader.read("nodes", partition.nodes);
+  reader.read("max_time_seconds", partition.max_time_seconds);
+  reader.read("grace_seconds", partition.grace_seconds);
+  partition.preemption = sched::preemption_of(reader.text("preemption"));
+  return partition;
+}
+
+sched::ConfigInfo config_from(const json& object) {
+  sched::ConfigInfo config;
+  const Reader reader(object);
+  reader.read("version", config.version);
+  reader.read("cluster_name", config.cluster_name);
+  if (const auto found = object.find("claimed_exits"); found != object.end())
+    for (const json& claim : *found)
+      config.claimed_exits.push_back({Reader(claim).text("setting"), Reader(claim).text("codes")});
+  reader.read("signals_reach_programs", config.signals_reach_programs);
+  reader.read("kill_wait_seconds", config.kill_wait_seconds);
+  reader.read("max_array_size", config.max_array_size);
+  reader.read("restarts_ended_jobs", config.restarts_ended_jobs);
+  reader.read("boot_time", config.boot_time);
+  return config;
+}
+
+std::string dump(const json& request) {
+  return with_hex(request).dump();
+}
+
+std::string text_in(const json& object, const char* key) {
+  return Reader(object).text(key);
+}
+
+}  // namespace dts::plugin

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to a scheduler plug-in and its replies as JSON (dtsubmit-plugins(7)). A member of a
+// reply that is missing or of another type reads as its default. Pure.
+#pragma once
+
+#include "core/sched/scheduler.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace dts::plugin {
+
+[[nodiscard]] nlohmann::json to_json(const sched::Submission& job);
+
+// The text of a request. Paths and environment variables may not be UTF-8.
+[[nodiscard]] std::string dump(const nlohmann::json& request);
+
+[[nodiscard]] sched::Phrases phrases_from(const nlohmann::json& object);
+[[nodiscard]] sched::JobInfo job_from(const nlohmann::json& object);
+[[nodiscard]] sched::NodeInfo node_from(const nlohmann::json& object);
+[[nodiscard]] sched::PartitionInfo partition_from(const nlohmann::json& object);
+[[nodiscard]] sched::ConfigInfo config_from(const nlohmann::json& object);
+
+// A member that is a text.
+[[nodiscard]] std::string text_in(const nlohmann::json& object, const char* key);
+
+}  // namespace dts::plugin

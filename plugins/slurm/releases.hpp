@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libslurm's releases spell differently. Which spelling it is, is asked of the compiler: a
+// name that depends on a template's argument is looked up only where it is used.
+#pragma once
+
+#include <slurm/slurm.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace slurm_plugin {
+
+// Passed where a job's number is expected; since 26.05 that is a step id with the number alone.
+class JobArgument {
+ public:
+  explicit JobArgument(std::uint32_t number) : number_(number) {}
+
+  operator std::uint32_t() const { return number_; }  // NOLINT: stands for it
+
+  operator slurm_step_id_t() const {  // NOLINT
+    slurm_step_id_t id{};
+    id.job_id = number_;
+    id.step_het_comp = NO_VAL;
+    id.step_id = NO_VAL;
+    return id;
+  }
+
+ private:
+  std::uint32_t number_;
+};
+
+// The job's number in a record or in the answer to a submission.
+template <class Record>
+[[nodiscard]] std::uint32_t number_in(const Record& record) {
+  if constexpr (requires { record.job_id; })
+    return record.job_id;
+  else
+    return record.step_id.job_id;  // since 26.05
+}
+
+// Members that slurm_init_job_desc_msg() sets, although sbatch leaves them to the site.
+template <class Description>
+void leave_to_site(Description& job) {
+  if constexpr (requires { job.oom_kill_step; }) job.oom_kill_step = NO_VAL16;  // since 23.11
+}
+
+template <class Conf>
+void free_configuration(Conf* conf) {
+  if constexpr (requires { slurm_free_conf(conf); })
+    slurm_free_conf(conf);  // since 26.05
+  else
+    slurm_free_ctl_conf(conf);
+}
+
+// False since 24.11: which processors a job has is only printed by `scontrol --details show job`.
+template <class Resources>
+inline constexpr bool k_tells_cpus = requires(Resources* resources, char* text) {
+  slurm_job_cpus_allocated_str_on_node_id(text, 0, resources, 0);
+};
+
+// The processor numbers that the job has on its node of that index; "" if libslurm does not say.
+template <class Resources>
+[[nodiscard]] std::string cpus_on(Resources* resources, int node) {
+  std::array<char, 4096> numbers{};
+  if constexpr (k_tells_cpus<Resources>) {
+    const int status =
+        slurm_job_cpus_allocated_str_on_node_id(numbers.data(), numbers.size(), resources, node);
+    return status != 0 ? "" : numbers.data();
+  }
+  return {};
+}
+
+}  // namespace slurm_plugin

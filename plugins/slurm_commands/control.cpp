@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders: submit, cancel, requeue, signal.
+#include "core/base/text/text.hpp"
+#include "plugins/slurm_commands/load_job.hpp"
+#include "plugins/slurm_shared/command.hpp"
+#include "plugins/slurm_shared/configuration.hpp"
+#include "plugins/slurm_shared/job_name.hpp"
+#include "plugins/slurm_shared/operations.hpp"
+#include "plugins/slurm_shared/sbatch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace slurm_plugin {
+namespace {
+
+// Gives an order about one job; one that says `fine` was superfluous, and is none the worse.
+Outcome<json> order(const json& request,
+                    std::vector<std::string> words,
+                    const char* fine = nullptr) {
+  if (const auto name = job_name(request); !name) return tl::unexpected<Failure>(name.error());
+  auto done = output_of(std::move(words), named_job(request));
+  if (done) return json::object();
+  if (fine != nullptr && done.error().message.find(fine) != std::string::npos)
+    return json::object();
+  return tl::unexpected<Failure>(std::move(done).error());
+}
+
+std::string id_of(const json& request) {
+  return request.at("id").get<std::string>();
+}
+
+constexpr const char* k_ended = "already completing or completed";
+
+// What scancel says of a job that it does not know: only if it is verbose, and it still exits 0.
+std::string errors_in(const std::string& said) {
+  std::string errors;
+  for (const std::string& line : dts::split(said, '\n'))
+    if (line.find("error: ") != std::string::npos) errors += line + "\n";
+  return plain(errors);
+}
+
+// "slurm-wlm 22.05.8" -> "22.05.8".
+std::string version_in(const std::string& printed) {
+  const std::string line = printed.substr(0, printed.find('\n'));
+  return line.substr(line.rfind(' ') + 1);
+}
+
+// Of a missing file, scontrol says so only after a minute. Without SLURM_CONF, the site's commands
+// alone know where theirs is.
+Outcome<void> check_named_configuration() {
+  const char* named = std::getenv("SLURM_CONF");
+  return named == nullptr || *named == '\0' ? Outcome<void>() : check_configuration(named);
+}
+
+Outcome<void> ask_for_version() {
+  const auto said = run_command({.words = {"scontrol", "--version"}});
+  if (!said) return tl::unexpected<Failure>(said.error());
+  if (said->exit_code == 0) return {};
+  auto failure = failed_command(plain(said->err)).value();
+  failure.code = "unreachable";
+  if (failure.hint.empty()) failure.hint = meanings::k_no_configuration.hint;
+  return tl::unexpected<Failure>(std::move(failure));
+}
+
+}  // namespace
+
+// scontrol reads the configuration even for its version.
+Outcome<void> open_slurm(bool) {
+  static std::mutex mutex;
+  static bool good = false;
+  const std::lock_guard lock(mutex);
+  if (good) return {};
+  auto outcome = check_named_configuration().and_then(ask_for_version);
+  good = outcome.has_value();
+  return outcome;
+}
+
+Outcome<json> submit(const json& request) {
+  return submit_by_sbatch(request);
+}
+
+Outcome<json> version(const json&) {
+  const auto file = find_command("scontrol");
+  const auto said = check_named_configuration().and_then([] {
+    return run_command({.words = {"scontrol", "--version"}});
+  });
+  const std::string number = said && said->exit_code == 0 ? version_in(said->out) : "";
+  return json{{"library", number},
+              {"words",
+               "Slurm " + number + (number.empty() ? "" : " ") + "through its commands (" +
+                   file.value_or("no scontrol here") + ")"}};
+}
+
+Outcome<json> cancel(const json& request) {
+  if (const auto name = job_name(request); !name) return tl::unexpected<Failure>(name.error());
+  const auto said = run_command({.words = {"scancel", "--verbose", id_of(request)}});
+  if (!said) return tl::unexpected<Failure>(said.error());
+  const std::string refused = said->exit_code == 0 ? errors_in(said->err) : plain(said->err);
+  if (refused.empty() || refused.find(k_ended) != std::string::npos) return json::object();
+  return failed_command(named_job(request) + ": " + refused);
+}
+
+Outcome<json> requeue(const json& request) {
+  return order(request, {"scontrol", "requeue", id_of(request)}, "Job is pending execution");
+}
+
+Outcome<json> forbid_requeue(const json& request) {
+  return order(request, {"scontrol", "update", "JobId=" + id_of(request), "Requeue=0"});
+}
+
+Outcome<json> exclude(const json& request) {
+  const auto job = load_job(request);
+  if (!job) return tl::unexpected<Failure>(job.error());
+  const std::string before = job->text("ExcNodeList");
+  const std::string nodes = request.at("nodes").get<std::string>();
+  return order(request,
+               {"scontrol",
+                "update",
+                "JobId=" + id_of(request),
+                "ExcNodeList=" + before + (before.empty() ? "" : ",") + nodes});
+}
+
+Outcome<json> signal_batch(const json& request) {
+  return order(request,
+               {"scancel", "--batch", "--signal=" + request.at("signal").dump(), id_of(request)});
+}
+
+}  // namespace slurm_plugin

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/slurm_commands/load_job.hpp"
+
+#include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/command.hpp"
+#include "plugins/slurm_shared/job_record.hpp"
+#include "plugins/slurm_shared/job_words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <thread>
+
+namespace slurm_plugin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds k_to_reveal{1};
+constexpr std::chrono::milliseconds k_look{100};
+
+Known known_of(const Record& job) {
+  Known known{.now = std::time(nullptr), .restarts = std::nullopt};
+  const char* own = std::getenv("SLURM_JOB_ID");
+  if (own == nullptr || job.text("JobId") != own) return known;
+  const char* restarts = std::getenv("SLURM_RESTART_COUNT");
+  known.restarts =
+      restarts == nullptr ? 0 : static_cast<std::int64_t>(dts::parse_number(restarts).value_or(0));
+  return known;
+}
+
+// scontrol prints no end for a job without a time limit, although a preemption sets one.
+void add_end_of_grace(const Record& job, json& reply) {
+  if (reply["preempt_time"] == 0 || reply["end_time"] != 0) return;
+  const auto text = output_of({"scontrol", "--all", "show", "partition", job.text("Partition")});
+  const auto partitions = text ? parse_records(*text) : std::vector<Record>();
+  if (!partitions.empty())
+    reply["end_time"] =
+        reply["preempt_time"].get<std::int64_t>() + partitions.front().number("GraceTime");
+}
+
+}  // namespace
+
+Outcome<Record> load_job(const json& request) {
+  const auto name = job_name(request);
+  if (!name) return tl::unexpected<Failure>(name.error());
+  auto text = output_of({"scontrol",
+                         "--all",
+                         "--local",
+                         "--details",
+                         "show",
+                         "job",
+                         request["id"].get<std::string>()},
+                        named_job(request));
+  if (!text && text.error().message.ends_with("not found"))  // a task that its array lacks
+    return failed(meanings::k_no_job, std::move(text.error().message));
+  if (!text) return tl::unexpected<Failure>(std::move(text).error());
+  for (Record& record : parse_records(*text))
+    if (is_of(record, *name)) return std::move(record);
+  return failed(meanings::k_no_job, named_job(request) + ": Invalid job id specified");
+}
+
+Outcome<json> job_reply(const json& request) {
+  const auto until = Clock::now() + k_to_reveal;
+  while (true) {
+    const auto job = load_job(request);
+    if (!job) return tl::unexpected<Failure>(job.error());
+    const auto state = state_of(*job, known_of(*job));
+    if (!state && Clock::now() < until) {
+      std::this_thread::sleep_for(k_look);
+      continue;
+    }
+    json reply = job_json(*job, state.value_or("running"));
+    add_end_of_grace(*job, reply);
+    return reply;
+  }
+}
+
+json job_reply(const Record& job) {
+  return job_json(job, state_of(job, known_of(job)).value_or("running"));
+}
+
+}  // namespace slurm_plugin

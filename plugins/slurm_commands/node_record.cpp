@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/slurm_commands/node_record.hpp"
+
+#include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/node_words.hpp"
+#include "plugins/slurm_shared/semantics.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace slurm_plugin {
+namespace {
+
+using nlohmann::json;
+
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// "GANG,SUSPEND" -> "suspend".
+const char* preemption_of(const std::string& printed) {
+  for (const std::string& word : dts::split(in_lower_case(printed), ','))
+    for (const char* known : {"suspend", "requeue", "cancel"})
+      if (word == known) return known;
+  return "none";
+}
+
+}  // namespace
+
+std::string node_word(const std::string& printed) {
+  std::string text = in_lower_case(printed);
+  NodeState state;
+  state.silent = text.find('*') != std::string::npos;
+  std::erase_if(text, [](unsigned char c) { return std::isalpha(c) == 0 && c != '_' && c != '+'; });
+  const auto words = dts::split(text, '+');
+  const auto has = [&](const char* flag) { return std::ranges::find(words, flag) != words.end(); };
+  if (!words.front().empty()) state.base = words.front();
+  state.invalid = has("invalid_reg");
+  state.drain = has("drain");
+  state.maintenance = has("maintenance") || has("maint");
+  state.reserved = has("reserved");
+  state.completing = has("completing");
+  state.silent = state.silent || has("not_responding");
+  return node_state_word(state);
+}
+
+json node_json(const Record& node) {
+  const std::string state = node_word(node.text("State"));
+  return {{"name", node.text("NodeName")},
+          {"address", node.text("NodeAddr")},
+          {"port", node.number("Port")},
+          {"state", state},
+          {"away", is_away(state)},
+          {"lost", is_lost(state)},
+          {"cpus", node.number("CPUTot")},
+          {"gpus", count_gpus(node.text("Gres").c_str())},
+          {"memory_mib", node.number("RealMemory")}};
+}
+
+json partition_json(const Record& partition) {
+  return {{"name", partition.text("PartitionName")},
+          {"is_default", partition.text("Default") == "YES"},
+          {"up", partition.text("State") == "UP"},
+          {"nodes", partition.text("Nodes")},
+          {"max_time_seconds", seconds_of(partition.text("MaxTime"))},
+          {"grace_seconds", partition.number("GraceTime")},
+          {"preemption", preemption_of(partition.text("PreemptMode"))}};
+}
+
+json config_json(const Record& config) {
+  json claimed = json::array();
+  for (const char* setting : {"RequeueExit", "RequeueExitHold"})
+    if (const std::string codes = config.text(setting); !codes.empty())
+      claimed.push_back({{"setting", setting}, {"codes", codes}});
+  // proctrack/cgroup signals only a step's own children, unless cgroup.conf says otherwise; the
+  // other plug-ins know every process of the step.
+  const std::string proctrack = config.text("ProctrackType");
+  const std::string release = config.text("SLURM_VERSION");
+  return {{"version", release},
+          {"cluster_name", config.text("ClusterName")},
+          {"claimed_exits", claimed},
+          {"signals_reach_programs", !proctrack.empty() && proctrack != "proctrack/cgroup"},
+          {"kill_wait_seconds", config.number("KillWait")},
+          {"max_array_size", config.number("MaxArraySize")},
+          {"restarts_ended_jobs", holds_for(Fact::restarts_ended_jobs, release)},
+          {"boot_time", config.time("BOOT_TIME")}};
+}
+
+}  // namespace slurm_plugin

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes, partitions and the configuration as scontrol prints them, and as replies describe them.
+// Pure.
+#pragma once
+
+#include "plugins/slurm_shared/record.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace slurm_plugin {
+
+// "IDLE+DRAIN", "DOWN*", "MIXED+PLANNED" -> what sinfo would print: "drained", "down*", "mixed".
+[[nodiscard]] std::string node_word(const std::string& printed);
+
+[[nodiscard]] nlohmann::json node_json(const Record& node);
+[[nodiscard]] nlohmann::json partition_json(const Record& partition);
+[[nodiscard]] nlohmann::json config_json(const Record& config);
+
+}  // namespace slurm_plugin

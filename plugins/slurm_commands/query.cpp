@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries: one or two commands each.
+#include "core/base/text/text.hpp"
+#include "plugins/slurm_commands/load_job.hpp"
+#include "plugins/slurm_commands/node_record.hpp"
+#include "plugins/slurm_shared/accounting.hpp"
+#include "plugins/slurm_shared/command.hpp"
+#include "plugins/slurm_shared/job_record.hpp"
+#include "plugins/slurm_shared/operations.hpp"
+#include "plugins/slurm_shared/request_text.hpp"
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace slurm_plugin {
+namespace {
+
+// What `scontrol show WHAT` prints.
+Outcome<std::string> shown(const char* what) {
+  return output_of({"scontrol", "--all", "show", what});
+}
+
+Outcome<json> list_of(const char* what, json (*describe)(const Record&)) {
+  const auto text = shown(what);
+  if (!text) return tl::unexpected<Failure>(text.error());
+  json list = json::array();
+  for (const Record& record : parse_records(*text)) list.push_back(describe(record));
+  return list;
+}
+
+// Of this user's jobs with that command: the number of each, and for a task, of its array.
+struct Found {
+  std::set<std::string> numbers;
+  std::set<std::string> asked;  // one query for all tasks of an array
+};
+
+Outcome<Found> jobs_with(const std::string& command) {
+  const auto text = output_of({"squeue",
+                               "--all",
+                               "--local",
+                               "--noheader",
+                               "--states=all",
+                               "--user=" + std::to_string(getuid()),
+                               "--format=%A %F %o"});
+  if (!text) return tl::unexpected<Failure>(text.error());
+  Found found;
+  for (const std::string& line : dts::split(*text, '\n')) {
+    const std::size_t first = line.find(' ');
+    const std::size_t second = line.find(' ', first + 1);
+    if (second == std::string::npos || line.substr(second + 1) != command) continue;
+    found.numbers.insert(line.substr(0, first));
+    found.asked.insert(line.substr(first + 1, second - first - 1));
+  }
+  return found;
+}
+
+// A heterogeneous job is identified by the number of its first component.
+bool is_later_component(const Record& job) {
+  return job.number("HetJobOffset") > 0;
+}
+
+}  // namespace
+
+Outcome<json> job(const json& request) {
+  return or_accounted(job_reply(request), request);
+}
+
+Outcome<json> find(const json& request) {
+  const auto found = jobs_with(bytes_of(request.at("command")));
+  if (!found) return tl::unexpected<Failure>(found.error());
+  std::vector<Record> jobs;
+  for (const std::string& number : found->asked) {
+    const auto text =
+        output_of({"scontrol", "--all", "--local", "--details", "show", "job", number});
+    if (!text && text.error().code == std::string_view("not_found")) continue;  // just forgotten
+    if (!text) return tl::unexpected<Failure>(text.error());
+    for (Record& job : parse_records(*text))
+      if (found->numbers.contains(job.text("JobId")) && !is_later_component(job))
+        jobs.push_back(std::move(job));
+  }
+  std::ranges::sort(jobs, {}, [](const Record& job) { return job.number("JobId"); });
+  json list = json::array();
+  for (const Record& job : jobs) list.push_back(job_reply(job));
+  return list;
+}
+
+Outcome<json> nodes(const json&) {
+  return list_of("nodes", node_json);
+}
+
+Outcome<json> partitions(const json&) {
+  return list_of("partitions", partition_json);
+}
+
+Outcome<json> config(const json&) {
+  const auto text = shown("config");
+  if (!text) return tl::unexpected<Failure>(text.error());
+  return config_json(parse_config(*text));
+}
+
+}  // namespace slurm_plugin

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs Slurm's own commands.
+#pragma once
+
+#include "plugins/slurm_shared/failure.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slurm_plugin {
+
+struct SlurmCommand {
+  std::vector<std::string> words{};                       // the first is the command's name
+  std::optional<std::vector<std::string>> environment{};  // nullopt: plain_environment()
+  std::string folder{};                                   // working directory; empty: ours
+  std::string input{};                                    // its standard input
+  std::chrono::seconds limit{20};  // scontrol takes 9 s if the controller is down
+};
+
+struct Said {
+  int exit_code = 0;
+  std::string out;
+  std::string err;  // see plain()
+};
+
+// Runs the command to its end, whatever its exit code. "unreachable" if it cannot be started or
+// exceeds its limit, after which it is killed: the outcome of an order is then unknown.
+// Thread-safe.
+[[nodiscard]] Outcome<Said> run_command(SlurmCommand command);
+
+// The standard output of a command that must succeed; otherwise its own words as failed_command()
+// understands them, preceded by "WHAT: " unless `what` is empty.
+[[nodiscard]] Outcome<std::string> output_of(std::vector<std::string> words,
+                                             const std::string& what = {});
+
+// The file of one of Slurm's commands: in PATH, otherwise in the folders where sites install Slurm.
+[[nodiscard]] std::optional<std::string> find_command(const std::string& name);
+
+// Our environment without the variables that change what Slurm's commands do or print; times are
+// then Unix seconds (SLURM_TIME_FORMAT) and lists of array tasks whole (SLURM_BITSTR_LEN).
+[[nodiscard]] std::vector<std::string> plain_environment();
+
+// True for a variable of the user that plain_environment() leaves out. Pure.
+[[nodiscard]] bool changes_output(std::string_view variable);
+
+// "sbatch: error: Invalid qos" -> "Invalid qos", lines joined by "; ". Pure.
+[[nodiscard]] std::string plain(std::string_view said);
+
+}  // namespace slurm_plugin

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slurm's configuration, before libslurm or a command reads it.
+#pragma once
+
+#include "plugins/slurm_shared/failure.hpp"
+
+#include <string>
+
+namespace slurm_plugin {
+
+// The file that libslurm will read: $SLURM_CONF, otherwise the first of its standard locations that
+// exists; empty if there is none (libslurm then asks DNS for a configless controller).
+[[nodiscard]] std::string configuration_file();
+
+// Detects what would make libslurm exit, or it and the commands wait a minute for a missing file,
+// as far as the file reveals it: file absent or unreadable, no ClusterName or SlurmctldHost, a
+// missing include.
+[[nodiscard]] Outcome<void> check_configuration(const std::string& path);
+
+}  // namespace slurm_plugin

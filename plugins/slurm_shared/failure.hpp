@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why an operation of one of Slurm's plug-ins failed, and what Slurm's messages mean.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <tl/expected.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace slurm_plugin {
+
+using nlohmann::json;
+
+// The texts of "error" in a reply; `code` is one of those in dtsubmit_plugin.h.
+struct Failure {
+  const char* code = "internal";
+  std::string message;
+  std::string hint;
+  bool other_release = false;  // the controller does not understand this release's protocol
+};
+
+template <class T>
+using Outcome = tl::expected<T, Failure>;
+
+[[nodiscard]] inline tl::unexpected<Failure> failed(const char* code,
+                                                    std::string message,
+                                                    std::string hint = {}) {
+  return tl::unexpected<Failure>(Failure{code, std::move(message), std::move(hint)});
+}
+
+// What a failure is to the caller, and what can be done about it.
+struct Meaning {
+  const char* code = "rejected";
+  const char* hint = "";
+  bool other_release = false;
+};
+
+[[nodiscard]] inline tl::unexpected<Failure> failed(const Meaning& meaning, std::string message) {
+  return tl::unexpected<Failure>(
+      Failure{meaning.code, std::move(message), meaning.hint, meaning.other_release});
+}
+
+// By the name of what went wrong; libslurm's numbers (plugins/slurm/failure.cpp) and the texts that
+// commands print (failure.cpp) share them.
+namespace meanings {
+
+inline constexpr Meaning k_busy{"unreachable", "Slurm is busy: try again in a moment"};
+inline constexpr Meaning k_down{
+    "unreachable", "is slurmctld running? `scontrol ping` shows it; try again once it answers"};
+inline constexpr Meaning k_release{
+    "unreachable",
+    "the controller is of another release: use the Slurm library of the cluster's version",
+    true};
+// What a controller does with a newer client; or it was ended in the middle of a reply.
+inline constexpr Meaning k_hung_up{k_down.code, k_down.hint, true};
+inline constexpr Meaning k_authentication{
+    "unreachable", "is munge running here, with the cluster's key? `munge -n` shows it"};
+inline constexpr Meaning k_no_configuration{
+    "unreachable",
+    "start a private Slurm with `eval \"$(dtsubmit cluster up)\"`, or set SLURM_CONF to the "
+    "cluster's slurm.conf"};
+inline constexpr Meaning k_no_job{
+    "not_found",
+    "Slurm forgets a job some minutes after its end (MinJobAge); `sacct` may still know it"};
+inline constexpr Meaning k_partition{
+    "rejected", "`sinfo --summarize` lists the partitions; choose one with --partition"};
+inline constexpr Meaning k_denied{"rejected", "only the job's owner may do this"};
+inline constexpr Meaning k_group{
+    "rejected",
+    "the partition is for certain groups only (`scontrol show partition`): choose another one"};
+inline constexpr Meaning k_size{"rejected",
+                                "`sinfo --long` shows how many nodes and cores the partition has"};
+inline constexpr Meaning k_nodes{
+    "rejected",
+    "no set of nodes fits: compare --nodes, --gpus-per-node, --cpus-per-task and --mem with "
+    "`scontrol show nodes`"};
+inline constexpr Meaning k_no_requeue{"rejected", "the job was submitted with --no-requeue"};
+inline constexpr Meaning k_dependency{"rejected", "look at --dependency"};
+inline constexpr Meaning k_account{
+    "rejected",
+    "`sacctmgr show associations user=$USER` lists your accounts; choose one with --account"};
+inline constexpr Meaning k_memory{
+    "rejected", "ask for less with --mem, or for none of it by --mem=0 (all of a node)"};
+inline constexpr Meaning k_policy{
+    "rejected", "a limit of your account or QOS: `sacctmgr show associations user=$USER`"};
+inline constexpr Meaning k_time{
+    "rejected", "the partition's longest time is in `sinfo`; ask for less with --time"};
+inline constexpr Meaning k_no_time{"rejected", "give a limit with --time"};
+inline constexpr Meaning k_qos{"rejected", "`sacctmgr show qos` lists them; choose one with --qos"};
+inline constexpr Meaning k_gres{
+    "rejected", "`sinfo --Format=nodes,gres` shows the GPUs; compare with --gpus-per-node"};
+inline constexpr Meaning k_closed{"rejected", "ask the site's staff"};
+
+}  // namespace meanings
+
+// What a command of Slurm printed, by Slurm's own sentences in it; "rejected" without a hint if it
+// contains none that is known. Pure.
+[[nodiscard]] Meaning meaning_of(std::string_view said);
+
+// The failure with that meaning.
+[[nodiscard]] inline tl::unexpected<Failure> failed_command(std::string message) {
+  const Meaning meaning = meaning_of(message);
+  return failed(meaning, std::move(message));
+}
+
+}  // namespace slurm_plugin

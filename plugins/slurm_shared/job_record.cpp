@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/slurm_shared/job_record.hpp"
+
+#include "core/base/text/array_indices.hpp"
+#include "core/base/text/hostlist.hpp"
+#include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/job_words.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace slurm_plugin {
+namespace {
+
+struct StateWord {
+  std::string_view slurm;
+  const char* ours;
+};
+
+// squeue(1), JOB STATE CODES.
+constexpr StateWord k_states[] = {
+    {"PENDING", "pending"},
+    {"REQUEUED", "pending"},
+    {"REQUEUE_HOLD", "pending"},
+    {"REQUEUE_FED", "pending"},
+    {"RESV_DEL_HOLD", "pending"},
+    {"SPECIAL_EXIT", "pending"},
+    {"EXPEDITING", "pending"},
+    {"RUNNING", "running"},
+    {"CONFIGURING", "running"},
+    {"POWER_UP_NODE", "running"},
+    {"SIGNALING", "running"},
+    {"RESIZING", "running"},
+    {"SUSPENDED", "suspended"},
+    {"STOPPED", "suspended"},
+    {"COMPLETED", "completed"},
+    {"CANCELLED", "cancelled"},
+    {"FAILED", "failed"},
+    {"LAUNCH_FAILED", "failed"},
+    {"RECONFIG_FAIL", "failed"},
+    {"TIMEOUT", "timed_out"},
+    {"DEADLINE", "timed_out"},
+    {"NODE_FAIL", "node_failed"},
+    {"BOOT_FAIL", "node_failed"},
+    {"PREEMPTED", "preempted"},
+    {"OUT_OF_MEMORY", "out_of_memory"},
+};
+
+// Reasons that slurmctld sets when it ends a job, and the state that will show.
+constexpr StateWord k_end_reasons[] = {
+    {"TimeLimit", "timed_out"},
+    {"NodeDown", "node_failed"},
+    {"OutOfMemory", "out_of_memory"},
+    {"NonZeroExitCode", "failed"},
+    {"RaisedSignal", "failed"},
+    {"JobLaunchFailure", "failed"},
+    {"SystemFailure", "failed"},
+};
+
+// Texts that take the place of a reason, by their beginnings (slurmctld, state_desc).
+constexpr StateWord k_descriptions[] = {
+    {"Nodes required for job are DOWN", "Resources"},
+    {"launch failed requeued held", "JobHeldUser"},
+    {"launch failure limit exceeded", "JobHeldUser"},
+    {"job requeued in held state", "JobHeldUser"},
+    {"job requeued in special exit state", "JobHeldUser"},
+};
+
+constexpr std::int64_t k_clocks_differ = 60;  // at most, in seconds
+
+// Its end is still ahead: it was put back into the queue, or it has no limit.
+bool ends_later(const Record& job, std::int64_t now) {
+  return job.text("EndTime") == "Unknown" || job.time("EndTime") > now + k_clocks_differ;
+}
+
+std::optional<std::string> state_behind_completing(const Record& job, const Known& known) {
+  if (known.restarts && job.number("Restarts") > *known.restarts) return "pending";
+  if (!known.restarts && ends_later(job, known.now)) return "pending";
+  const std::string reason = reason_of(job.text("Reason")).word;
+  for (const StateWord& row : k_end_reasons)
+    if (row.slurm == reason) return row.ours;
+  if (job.time("PreemptTime") != 0) return "preempted";
+  // Of our own job we know that its script still runs, and so did not end by itself.
+  if (known.restarts || exit_of(job.text("ExitCode")).signal != 0) return "cancelled";
+  return std::nullopt;  // exited 0, or cancelled a moment ago
+}
+
+// The record of all waiting tasks of an array: "3-9:2%4".
+bool is_meta(const Record& job) {
+  const std::string tasks = job.text("ArrayTaskId");
+  return !tasks.empty() && !dts::parse_number(tasks);
+}
+
+std::string id_of(const Record& job) {
+  const std::string array = job.text("ArrayJobId");
+  if (array.empty() || is_meta(job)) return job.text("JobId");
+  return array + "_" + job.text("ArrayTaskId");
+}
+
+// Without "%4", which is no index.
+std::string waiting_tasks(const Record& job) {
+  if (!is_meta(job)) return {};
+  const std::string tasks = job.text("ArrayTaskId");
+  return tasks.substr(0, tasks.find('%'));
+}
+
+bool has_task(const Record& job, std::uint32_t task) {
+  if (!is_meta(job)) return job.number("ArrayTaskId") == task;
+  const auto tasks = dts::parse_array_indices(waiting_tasks(job));
+  return tasks && std::ranges::binary_search(tasks->indices, task);
+}
+
+bool is_number(const Record& job, const char* field, std::uint32_t number) {
+  return dts::parse_number(job.text(field)) == number;
+}
+
+}  // namespace
+
+json cpus_of(const Record& job) {
+  json list = json::array();
+  std::size_t nodes = 0;
+  for (const auto& [name, value] : job.fields()) {
+    if (name == "Nodes") {
+      const auto expanded = dts::expand_hostlist(value);
+      nodes = expanded ? expanded->size() : 0;
+    }
+    if (name != "CPU_IDs") continue;
+    for (; nodes > 0; --nodes) list.push_back(value);
+  }
+  return list;
+}
+
+std::string state_word(const std::string& word) {
+  const std::string_view first = std::string_view(word).substr(0, word.find(' '));
+  for (const StateWord& row : k_states)
+    if (row.slurm == first) return row.ours;
+  return "unknown";
+}
+
+std::optional<std::string> state_of(const Record& job, const Known& known) {
+  const std::string word = job.text("JobState");
+  return word == "COMPLETING" || word == "STAGE_OUT" ? state_behind_completing(job, known)
+                                                     : state_word(word);
+}
+
+Reason reason_of(const std::string& printed) {
+  if (printed.empty() || printed == "None") return {};
+  const std::string first = printed.substr(0, printed.find_first_of(",_:("));
+  if (first == printed) return {printed, ""};
+  std::string description = printed;
+  std::ranges::replace(description, '_', ' ');
+  for (const StateWord& row : k_descriptions)
+    if (description.starts_with(row.slurm)) return {row.ours, description};
+  return {first, description};
+}
+
+Exit exit_of(const std::string& printed) {
+  const std::size_t colon = std::min(printed.find(':'), printed.size());
+  const auto part = [](std::string_view text) {
+    return static_cast<int>(dts::parse_number(text).value_or(0));
+  };
+  const std::string_view text = printed;
+  return {part(text.substr(0, colon)), part(text.substr(std::min(colon + 1, text.size())))};
+}
+
+bool is_of(const Record& job, const JobName& name) {
+  if (name.task) return is_number(job, "ArrayJobId", name.number) && has_task(job, *name.task);
+  if (name.component)
+    return is_number(job, "HetJobId", name.number) &&
+           is_number(job, "HetJobOffset", *name.component);
+  return is_number(job, "JobId", name.number);
+}
+
+json job_json(const Record& job, const std::string& state) {
+  const Reason reason = reason_of(job.text("Reason"));
+  const Exit exit = exit_of(job.text("ExitCode"));
+  const std::int64_t start = job.time("StartTime");
+  const JobWords words = words_of({.state = state,
+                                   .reason = reason.word.empty() ? "None" : reason.word,
+                                   .description = reason.description,
+                                   .was_requeued = job.number("Restarts") > 0,
+                                   .exit_code = exit.code,
+                                   .exit_signal = exit.signal,
+                                   .first_node = job.text("BatchHost")});
+  const bool pending = state == "pending";
+  const std::string printed = job.text("JobState");
+  return {
+      {"id", id_of(job)},
+      {"array", job.text("ArrayJobId")},
+      {"tasks", waiting_tasks(job)},
+      {"state", state},
+      {"completing", printed == "COMPLETING" || printed == "STAGE_OUT"},
+      {"reason", reason.word},
+      {"explanation", words.why},
+      {"advice", words.advice},
+      {"waits_for", pending ? waits_for(reason.word) : ""},
+      {"description", reason.description},
+      {"partition", job.text("Partition")},
+      {"dependency", job.text("Dependency")},
+      {"nodes", job.text("NodeList")},
+      {"cpus", cpus_of(job)},
+      {"exclude_nodes", job.text("ExcNodeList")},
+      {"restart_count", job.number("Restarts")},
+      {"requeue", job.text("Requeue") == "1"},
+      {"eligible_time", job.time("EligibleTime")},
+      {"start_time", !pending || has_planned_start(reason.word) ? start : 0},
+      {"end_time", job.time("EndTime")},
+      {"unlimited",
+       job.text("TimeLimit") == "UNLIMITED" || has_no_limit(start, job.time("EndTime"))},
+      {"preempt_time", job.time("PreemptTime")},
+      {"exit_code", exit.code},
+      {"exit_signal", exit.signal},
+      {"files_unusable", exit.signal == k_files_unusable},
+  };
+}
+
+}  // namespace slurm_plugin

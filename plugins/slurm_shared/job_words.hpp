@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slurm's one-word reasons and its record of an ended job, as sentences. Pure; does not use
+// libslurm.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slurm_plugin {
+
+// Each is a clause without a full stop: "it is next, and waits for nodes to become free". `advice`
+// may contain "{job}" for the job's id; empty if the user can only wait.
+struct JobWords {
+  std::string why;
+  std::string advice;
+};
+
+// The record from which the sentences are made.
+struct JobRecord {
+  std::string state{};        // from job_state_word()
+  std::string reason{};       // as squeue prints it
+  std::string description{};  // scontrol's longer text
+  bool was_requeued = false;
+  int exit_code = 0;
+  int exit_signal = 0;
+  std::string first_node{};  // where its batch script runs; empty: not known
+};
+
+// The sentences for a reason as squeue prints it (enum job_state_reason of slurm.h; squeue(1), JOB
+// REASON CODES; the limits: resource_limits of slurm.schedmd.com). nullopt for an unknown reason.
+[[nodiscard]] std::optional<JobWords> words_of_reason(std::string_view reason);
+
+// Why the job waits; or, in case the agent had no time to report it, what its record says about its
+// end and what that usually means. Empty for a running job and for an unknown reason.
+[[nodiscard]] JobWords words_of(const JobRecord& job);
+
+// "nodes" or "time" if a job with this reason waits for them, otherwise empty.
+[[nodiscard]] std::string waits_for(std::string_view reason);
+
+// Whether the expected start of a pending job is meaningful: Slurm reports one a year ahead for a
+// held job.
+[[nodiscard]] bool has_planned_start(std::string_view reason);
+
+// Whether a job with this start and end has no time limit: Slurm then sets the end a year ahead
+// (job_mgr.c).
+[[nodiscard]] bool has_no_limit(std::int64_t start, std::int64_t end);
+
+// slurmd's ESLURMD_IO as a job's exit signal: slurmd could not open the log or enter the folder of
+// the batch script, which never ran.
+inline constexpr int k_files_unusable = 53;
+
+// Slurm's other phrases for messages; see sched::Phrases.
+inline constexpr const char* k_name = "Slurm";
+inline constexpr const char* k_cancel = "scancel {job}";
+inline constexpr const char* k_accounting = "where there is accounting: sacct -j {job}";
+inline constexpr const char* k_forgets = "it forgets jobs MinJobAge after their end";
+inline constexpr const char* k_nodes_away =
+    "sinfo -R shows why nodes are away; it starts once enough of them are back";
+
+}  // namespace slurm_plugin

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Slurm's words for nodes mean. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace slurm_plugin {
+
+// A node's state: its base, in lower case ("idle", "mixed"), and the flags that show in the word
+// for it.
+struct NodeState {
+  std::string base = "unknown";
+  bool invalid = false;  // registered with less than slurm.conf says
+  bool drain = false;
+  bool maintenance = false;
+  bool reserved = false;
+  bool completing = false;
+  bool silent = false;  // slurmd does not respond
+};
+
+// What sinfo would print, in lower case: "idle", "allocated", "draining", "down*", ...
+[[nodiscard]] std::string node_state_word(const NodeState& state);
+
+// True if a node in that state is down or silent ("idle*").
+[[nodiscard]] bool is_lost(std::string_view state);
+
+// The same, or if the node accepts no jobs for another reason: drained, failed.
+[[nodiscard]] bool is_away(std::string_view state);
+
+// The GPUs in a node's Gres, "gpu:a100:8(S:0-1),nic:2": the sum over all types. 0 for nullptr.
+[[nodiscard]] unsigned count_gpus(const char* gres);
+
+}  // namespace slurm_plugin

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of a scheduler plug-in (dtsubmit-plugins(7)): JSON request in, JSON result out.
+// Each of Slurm's plug-ins defines them. All are thread-safe once open_slurm() succeeded; a request
+// of the wrong shape throws nlohmann::json::exception, which plugin.cpp turns into "invalid".
+#pragma once
+
+#include "plugins/slurm_shared/failure.hpp"
+
+namespace slurm_plugin {
+
+// Makes sure that Slurm's configuration can be read. With `probe`, no configuration can end this
+// process.
+[[nodiscard]] Outcome<void> open_slurm(bool probe);
+
+[[nodiscard]] Outcome<json> submit(const json& request);
+[[nodiscard]] Outcome<json> job(const json& request);
+[[nodiscard]] Outcome<json> find(const json& request);
+[[nodiscard]] Outcome<json> nodes(const json& request);
+[[nodiscard]] Outcome<json> partitions(const json& request);
+[[nodiscard]] Outcome<json> config(const json& request);
+// The only one that is called before open_slurm(), or without it.
+[[nodiscard]] Outcome<json> version(const json& request);
+[[nodiscard]] Outcome<json> cancel(const json& request);
+[[nodiscard]] Outcome<json> requeue(const json& request);
+[[nodiscard]] Outcome<json> forbid_requeue(const json& request);
+[[nodiscard]] Outcome<json> exclude(const json& request);
+[[nodiscard]] Outcome<json> signal_batch(const json& request);
+
+}  // namespace slurm_plugin

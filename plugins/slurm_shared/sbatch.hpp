@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Submission by sbatch itself.
+#pragma once
+
+#include "plugins/slurm_shared/failure.hpp"
+
+namespace slurm_plugin {
+
+// Takes the same request as submit() and passes each field as an option of sbatch, so that the
+// site's own sbatch reads, and rejects, what we do not know. The components of a heterogeneous job
+// follow each other, separated by `:`. "rejected" quotes sbatch; "unreachable" if there is no
+// sbatch.
+[[nodiscard]] Outcome<json> submit_by_sbatch(const json& request);
+
+}  // namespace slurm_plugin

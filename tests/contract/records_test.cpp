@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// What scontrol prints, read: recorded on 22.05.8 (records/), and in the forms of later releases.
+#include "core/base/files/files.hpp"
+#include "plugins/slurm_commands/node_record.hpp"
+#include "plugins/slurm_shared/job_record.hpp"
+#include "plugins/slurm_shared/job_words.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <vector>
+
+using namespace slurm_plugin;
+
+namespace {
+
+std::string recorded(const std::string& name) {
+  const auto text = dts::read_file(DTS_RECORDS "/" + name);
+  REQUIRE_MESSAGE(text.has_value(), name);
+  return *text;
+}
+
+// The recorded job of that name.
+Record job_named(const char* text) {
+  const JobName name = parse_job_name(text).value();
+  for (const Record& job : parse_records(recorded("jobs-22.05.txt")))
+    if (is_of(job, name)) return job;
+  FAIL(text);
+  return {};
+}
+
+Record record(const std::string& text) {
+  const auto records = parse_records(text);
+  REQUIRE(records.size() == 1);
+  return records.front();
+}
+
+// A job that is ending, as scontrol 22.05 shows it.
+struct Completing {
+  const char* what;
+  const char* reason;
+  int restarts;
+  const char* exit;
+  const char* end;
+  const char* preempted;
+  const char* expected;  // of somebody else's job, 60 s or more before `end` if that is ahead
+  const char* own;       // of the job in which the question is asked, begun with one restart
+};
+
+constexpr std::int64_t k_now = 1'000'000;
+
+Record ending(const Completing& row) {
+  return record(std::string("JobId=12 JobName=x\n   JobState=COMPLETING Reason=") + row.reason +
+                " Dependency=(null)\n   Requeue=1 Restarts=" + std::to_string(row.restarts) +
+                " ExitCode=" + row.exit + "\n   StartTime=999000 EndTime=" + row.end +
+                " Deadline=N/A\n   PreemptEligibleTime=999000 PreemptTime=" + row.preempted + "\n");
+}
+
+}  // namespace
+
+TEST_CASE("texts that users choose are read whole, and never as other fields") {
+  const json job = job_json(job_named("850018"), "running");
+  CHECK(job["id"] == "850018");
+  CHECK(job["array"] == "");
+  CHECK(job["state"] == "running");
+  CHECK(job["exclude_nodes"] == "");
+  CHECK(job["requeue"] == true);
+  CHECK(job["nodes"] == "n[0-1]");
+  CHECK(job["cpus"] == json({"0-1", "0-1"}));
+  CHECK(job["unlimited"] == true);
+  CHECK(job["start_time"] > 1'700'000'000);
+  const Record record = job_named("850018");
+  CHECK(record.text("JobName") == "a b=c JobState=FAILED");
+  CHECK(record.text("Command") == "/home/u/run/s.sh arg 1 ExcNodeList=n9");
+  CHECK(record.text("Comment") == "x=1 y  Requeue=0");
+  CHECK(state_of(record, {}) == "running");
+}
+
+TEST_CASE("an array's waiting tasks are one record, each of its others has its own") {
+  const json waiting = job_json(job_named("850019_37"), "pending");
+  CHECK(waiting["id"] == "850019");
+  CHECK(waiting["array"] == "850019");
+  CHECK(waiting["tasks"] == "7-40:3");
+  CHECK(waiting["reason"] == "JobArrayTaskLimit");
+  CHECK(waiting["start_time"] == 0);
+  const json running = job_json(job_named("850019_4"), "running");
+  CHECK(running["id"] == "850019_4");
+  CHECK(running["array"] == "850019");
+  CHECK(running["tasks"] == "");
+  CHECK(running["cpus"] == json({"3"}));
+  CHECK(job_json(job_named("850019"), "pending")["tasks"] == "7-40:3");
+  const auto jobs = parse_records(recorded("jobs-22.05.txt"));
+  for (const char* none : {"850019_2", "850019_38", "850019_43", "850018_1", "4711"})
+    for (const Record& job : jobs) CHECK_FALSE(is_of(job, parse_job_name(none).value()));
+}
+
+TEST_CASE("components, waiting and ended jobs are what they were recorded as") {
+  CHECK(job_json(job_named("850020+1"), "running")["id"] == "850021");
+  CHECK(job_json(job_named("850020+0"), "running")["id"] == "850020");
+  const json next = job_json(job_named("850022"), "pending");
+  CHECK(next["waits_for"] == "nodes");
+  CHECK(next["explanation"].get<std::string>().find("waits for nodes") != std::string::npos);
+  const json held = job_json(job_named("850023"), "pending");
+  CHECK(held["reason"] == "JobHeldUser");
+  CHECK(held["dependency"] == "afterok:850018(unfulfilled)");
+  CHECK(held["exclude_nodes"] == "n1");
+  const Record failed = job_named("850024");
+  CHECK(state_of(failed, {}) == "failed");
+  const json ended = job_json(failed, "failed");
+  CHECK(ended["exit_code"] == 85);
+  CHECK(ended["exit_signal"] == 0);
+  CHECK(ended["unlimited"] == false);
+  const json lost =
+      job_json(record("JobId=3 JobName=j\n   JobState=FAILED Reason=NonZeroExitCode\n   Restarts=0 "
+                      "ExitCode=127:0\n   BatchHost=n7\n"),
+               "failed");
+  CHECK(lost["explanation"].get<std::string>().find("on n7, the first node") != std::string::npos);
+}
+
+TEST_CASE("a job that is ending is what its other fields reveal, or not known yet") {
+  const char* const later = "1000200";
+  const char* const past = "999990";
+  for (const Completing& row : {
+           Completing{"ended by itself", "None", 1, "0:0", past, "None", "", "cancelled"},
+           {"failed", "NonZeroExitCode", 1, "85:0", past, "None", "failed", "failed"},
+           {"killed", "JobLaunchFailure", 1, "0:9", past, "None", "failed", "failed"},
+           {"cancelled", "None", 1, "0:15", past, "None", "cancelled", "cancelled"},
+           {"just cancelled", "None", 1, "0:0", past, "None", "", "cancelled"},
+           {"being put back", "None", 2, "0:0", later, "None", "pending", "pending"},
+           {"put back, unlimited", "None", 2, "0:0", "Unknown", "None", "pending", "pending"},
+           {"preempted", "None", 2, "0:0", later, past, "pending", "pending"},
+           {"preempted for good", "None", 1, "0:0", past, past, "preempted", "preempted"},
+           {"over its time", "TimeLimit", 1, "0:1", past, "None", "timed_out", "timed_out"},
+           {"a node failed", "NodeDown", 1, "0:0", past, "None", "node_failed", "node_failed"},
+           {"out of memory",
+            "OutOfMemory",
+            1,
+            "0:125",
+            past,
+            "None",
+            "out_of_memory",
+            "out_of_memory"},
+           {"24.11's killed", "RaisedSignal:9(Killed)", 1, "0:9", past, "None", "failed", "failed"},
+       }) {
+    CAPTURE(row.what);
+    const Record job = ending(row);
+    CHECK(state_of(job, {k_now, std::nullopt}).value_or("") == row.expected);
+    CHECK(state_of(job, {k_now, 1}).value_or("") == row.own);
+    CHECK(job_json(job, "x")["completing"] == true);
+  }
+}
+
+TEST_CASE("every state that squeue(1) lists has a word, and any other is unknown") {
+  CHECK(state_word("PENDING") == "pending");
+  CHECK(state_word("CONFIGURING") == "running");
+  CHECK(state_word("REQUEUE_HOLD") == "pending");
+  CHECK(state_word("SPECIAL_EXIT") == "pending");
+  CHECK(state_word("CANCELLED by 1000") == "cancelled");
+  CHECK(state_word("TIMEOUT") == "timed_out");
+  CHECK(state_word("OUT_OF_MEMORY") == "out_of_memory");
+  CHECK(state_word("DREAMING") == "unknown");
+  CHECK(state_word("") == "unknown");
+}
+
+TEST_CASE("a reason is a word, and its text is for people") {
+  const auto is = [](const char* printed, const char* word, const char* description) {
+    CAPTURE(printed);
+    const Reason reason = reason_of(printed);
+    CHECK(reason.word == word);
+    CHECK(reason.description == description);
+  };
+  is("None", "", "");
+  is("", "", "");
+  is("Resources", "Resources", "");
+  is("ReqNodeNotAvail,_UnavailableNodes:n1",
+     "ReqNodeNotAvail",
+     "ReqNodeNotAvail, UnavailableNodes:n1");
+  is("Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved_for_jobs_in_higher_priority_partitions",
+     "Resources",
+     "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions");
+  is("launch_failed_requeued_held", "JobHeldUser", "launch failed requeued held");
+  is("RaisedSignal:9(Killed)", "RaisedSignal", "RaisedSignal:9(Killed)");
+  CHECK(words_of({.state = "pending",
+                  .reason = reason_of("launch_failed_requeued_held").word,
+                  .description = "launch failed requeued held"})
+            .why.find("could not launch it") != std::string::npos);
+}
+
+TEST_CASE("a preemption's time shows while the job runs on") {
+  const json job =
+      job_json(record("JobId=3 JobName=j\n   JobState=RUNNING Reason=None\n"
+                      "   StartTime=100 EndTime=500 Deadline=N/A\n   PreemptTime=480\n"),
+               "running");
+  CHECK(job["preempt_time"] == 480);
+  CHECK(job["end_time"] == 500);
+}
+
+TEST_CASE("times are Unix seconds, or local time where SLURM_TIME_FORMAT is not heeded") {
+  const Record job =
+      record("JobId=3 StartTime=2026-11-22T10:00:00 EndTime=Unknown\n   X=N/A Y=17\n");
+  CHECK(job.time("Y") == 17);
+  CHECK(job.time("EndTime") == 0);
+  CHECK(job.time("X") == 0);
+  CHECK(job.time("absent") == 0);
+  const std::time_t start = job.time("StartTime");
+  CHECK(std::localtime(&start)->tm_hour == 10);
+}
+
+TEST_CASE("text that describes no job gives no record, and half a record no crash") {
+  for (const char* text : {"", "\n\n", "slurm_load_jobs error: Invalid job id specified\n", "=\n"})
+    CHECK(parse_records(text).empty());
+  for (const char* text :
+       {"JobId=", "JobId=12 JobName", "JobId=x JobState", "JobId=1\n ==\n a b"}) {
+    const json job = job_json(record(text), "unknown");
+    CHECK(job["state"] == "unknown");
+    CHECK(job["exit_code"] == 0);
+  }
+  CHECK(record("JobId=1\n   Comment=two\nlines JobState=X\n").text("Comment") ==
+        "two\nlines JobState=X");
+}
+
+TEST_CASE("nodes and their states are read as sinfo would put them") {
+  const auto nodes = parse_records(recorded("nodes-22.05.txt"));
+  REQUIRE(nodes.size() == 2);
+  const json first = node_json(nodes[0]);
+  CHECK(first["name"] == "n0");
+  CHECK(first["address"] == "127.71.187.2");
+  CHECK(first["port"] == 25526);
+  CHECK(first["state"] == "mixed");
+  CHECK(first["cpus"] == 16);
+  CHECK(first["gpus"] == 8);
+  CHECK(first["memory_mib"] == 12052);
+  CHECK(first["away"] == false);
+  const json second = node_json(nodes[1]);
+  CHECK(second["state"] == "draining");
+  CHECK(second["away"] == true);
+  CHECK(second["lost"] == false);
+  CHECK(node_word("IDLE") == "idle");
+  CHECK(node_word("IDLE*") == "idle*");
+  CHECK(node_word("IDLE+PLANNED") == "idle");
+  CHECK(node_word("IDLE+DRAIN") == "drained");
+  CHECK(node_word("ALLOCATED+COMPLETING") == "completing");
+  CHECK(node_word("ALLOCATED+DRAIN") == "draining");
+  CHECK(node_word("DOWN*+DRAIN") == "drained*");
+  CHECK(node_word("DOWN+NOT_RESPONDING") == "down*");
+  CHECK(node_word("IDLE+MAINTENANCE+RESERVED") == "maint");
+  CHECK(node_word("IDLE+INVALID_REG") == "inval");
+  CHECK(node_word("") == "unknown");
+}
+
+TEST_CASE("partitions have their limits, grace time and preemption") {
+  const auto partitions = parse_records(recorded("partitions-22.05.txt"));
+  REQUIRE(partitions.size() == 2);
+  CHECK(partition_json(partitions[0]) == json({{"name", "low"},
+                                               {"is_default", true},
+                                               {"up", true},
+                                               {"nodes", "n[0-1]"},
+                                               {"max_time_seconds", -1},
+                                               {"grace_seconds", 20},
+                                               {"preemption", "requeue"}}));
+  CHECK(partition_json(partitions[1])["preemption"] == "none");
+  const json other =
+      partition_json(record("PartitionName=p\n   Nodes=(null)\n   MaxTime=1-02:00:00 State=DRAIN "
+                            "PreemptMode=GANG,SUSPEND\n"));
+  CHECK(other["max_time_seconds"] == 26 * 3600);
+  CHECK(other["up"] == false);
+  CHECK(other["nodes"] == "");
+  CHECK(other["preemption"] == "suspend");
+}
+
+TEST_CASE("the lines of the configuration are read by name") {
+  const json config = config_json(parse_config(recorded("config-22.05.txt")));
+  CHECK(config["version"] == "22.05.8");
+  CHECK(config["cluster_name"] == "d13a");
+  CHECK(config["claimed_exits"].empty());
+  CHECK(config["signals_reach_programs"] == true);
+  CHECK(config["kill_wait_seconds"] == 5);
+  CHECK(config["max_array_size"] == 1001);
+  CHECK(config["boot_time"] == 1795432866);
+  CHECK(config["restarts_ended_jobs"] == false);
+  CHECK(config_json(parse_config("SLURM_VERSION = 24.11.5\n"))["restarts_ended_jobs"] == true);
+  const json claimed = config_json(
+      parse_config("RequeueExit = 85,90-99\nProctrackType = proctrack/cgroup\nKillWait = x\n"));
+  CHECK(claimed["claimed_exits"] == json({{{"setting", "RequeueExit"}, {"codes", "85,90-99"}}}));
+  CHECK(claimed["signals_reach_programs"] == false);
+  CHECK(claimed["kill_wait_seconds"] == 0);
+}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a run ends, or comes back, that ends while its job is being preempted: in_grace.py [TIMES].
+
+Since 24.05 Slurm starts a batch script again that ends in this time, and 24.11 once more after a requeue of its own: no program
+may run again whose run has ended. Every ending has a node of its own, and all are preempted side by side."""
+import os
+import re
+import sys
+import textwrap
+import time
+
+from checks import check, wait_for
+from main_job_support import Cluster, DTSUBMIT
+
+GRACE = 20
+AGAIN = 12  # seconds in which Slurm would start a requeued job: AuthInfo=cred_expire=5, and a round of its scheduler
+
+# In its first life it does on SIGTERM what ENDING says, later it is done at once.
+PROGRAM = textwrap.dedent("""
+    import os, signal, subprocess, sys, time
+    ending, lives = sys.argv[1], os.path.join(os.environ["DTSUBMIT_RUN_DIR"], "lives")
+    with open(lives, "a") as file: file.write("x")
+    if os.path.getsize(lives) > 1: sys.exit(0)
+    def end(number, frame):
+        if ending == "stay": return
+        if ending == "0": subprocess.run([os.environ["DTSUBMIT"], "beat", "--done"], check=True)
+        sys.exit(int(ending))
+    signal.signal(signal.SIGTERM, end)
+    open(os.path.join(os.environ["DTSUBMIT_RUN_DIR"], "ready"), "w").close()
+    while True: time.sleep(0.1)
+    """)
+
+# What the program does, what else happens during the grace time, how often the program runs, and how the run ends.
+ENDINGS = {
+    "done": ("0", None, 1, "done"),
+    "saved": ("85", None, 2, "done"),
+    "failed": ("1", None, 2, "done"),
+    "stays": ("stay", None, 2, "done"),
+    "no_more": ("93", None, 1, "stop"),
+    "stopped": ("85", "stop", 1, "stop"),
+    "cancelled": ("85", "cancel", 1, None),
+    "by_hand": ("85", "requeue", 2, "done"),
+}
+
+
+def lives(run):
+    try:
+        return os.path.getsize(run.path + "/lives")
+    except FileNotFoundError:
+        return 0
+
+
+def begin(cluster, ending, node):
+    # The bare program's save need not be a checkpoint: what counts is how often it runs.
+    return cluster.submit("--nodes", "1", "--nodelist", node, "--launcher", "srun", "-J", ending, "--", sys.executable, "-c", PROGRAM, ENDINGS[ending][0])
+
+
+def disturb(cluster, ending, run, node):
+    order = ENDINGS[ending][1]
+    if order == "requeue":  # `scontrol requeue` by a person, without a preemption
+        return cluster.run("scontrol", "requeue", str(run.job))
+    if order:  # the order arrives while the job has its grace time
+        cluster.dtsubmit(order, run.path) if order == "stop" else cluster.run("scancel", str(run.job))
+    cluster.run("sbatch", "-p", "high", "-w", node, "-o", "/dev/null", "--wrap", "sleep 1")
+
+
+def shown(cluster, run):
+    text = cluster.run("scontrol", "show", "job", str(run.job)).stdout
+    return {key: value for key, value in re.findall(r"(\S+?)=(\S*)", text)}
+
+
+def is_over(cluster, run):
+    return shown(cluster, run)["JobState"] in ("COMPLETED", "FAILED", "CANCELLED", "PREEMPTED", "TIMEOUT")
+
+
+def judge(cluster, ending, run):
+    _, _, times, decision = ENDINGS[ending]
+    last = [e for e in run.ledger() if e["event"] == "decided"][-1:]
+    check(lives(run) == times, f"{ending}: the program ran {lives(run)} of {times} times")
+    if decision:
+        check(last and last[0]["decision"] == decision, f"{ending}: the run ended as {decision}: {last[0].get('detail') if last else 'no decision'}")
+    job = shown(cluster, run)
+    check(int(job["Restarts"]) <= times - 1, f"{ending}: Slurm started job {run.job} {job['Restarts']} times more, and ended it as {job['JobState']}")
+
+
+def once(cluster, nodes):
+    runs = {ending: (begin(cluster, ending, node), node) for ending, node in zip(ENDINGS, nodes)}
+    for ending, (run, _) in runs.items():
+        wait_for(120, f"{ending}: the program", lambda run=run: os.path.exists(run.path + "/ready"))
+    for ending, (run, node) in runs.items():
+        disturb(cluster, ending, run, node)
+    for ending, (run, _) in runs.items():
+        wait_for(180, f"{ending}: {ENDINGS[ending][2]} lives and the job's end", lambda run=run, ending=ending: lives(run) >= ENDINGS[ending][2] and is_over(cluster, run))
+    time.sleep(AGAIN)
+    for ending, (run, _) in runs.items():
+        wait_for(60, f"{ending}: the job's end", lambda run=run: is_over(cluster, run))
+        judge(cluster, ending, run)
+
+
+if __name__ == "__main__":
+    os.environ["DTSUBMIT"] = DTSUBMIT
+    with Cluster("linuxproc", nodes=len(ENDINGS), gpus=0, grace=GRACE) as ground:
+        names = ground.run("sinfo", "-h", "-N", "-p", "low", "-o", "%N").stdout.split()
+        for turn in range(int(sys.argv[1]) if len(sys.argv) > 1 else 1):
+            once(ground, names)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a preempted job may still save.
+#include "core/launch/agent/runner/scheduler_news.hpp"
+
+#include <doctest/doctest.h>
+
+namespace dts::launch {
+
+using std::chrono::seconds;
+
+namespace {
+
+seconds after_preemption(sched::JobState state, std::int64_t end, std::int64_t now) {
+  sched::JobInfo job;
+  job.state = state;
+  job.end_time = end;
+  job.preempt_time = 1'000;
+  return time_after_preemption(job, now, seconds(30));
+}
+
+}  // namespace
+
+TEST_CASE("a job in its grace time has until its end, and at least a second") {
+  CHECK(after_preemption(sched::JobState::running, 1'020, 1'000) == seconds(20));
+  CHECK(after_preemption(sched::JobState::running, 1'020, 1'500) == seconds(1));
+}
+
+TEST_CASE("a job that is back in the queue already, or cancelled, has the kill's wait") {
+  for (const auto state : {sched::JobState::pending, sched::JobState::cancelled})
+    for (const std::int64_t end :
+         {std::int64_t{0}, std::int64_t{1'000}, std::int64_t{6'090'403'215}})
+      CHECK(after_preemption(state, end, 1'001) == seconds(30));
+}
+
+}  // namespace dts::launch
