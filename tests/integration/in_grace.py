@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ends, or comes back, that ends while its job is being preempted: in_grace.py [TIMES].
+"""How a run ends, or comes back, whose job is being preempted, reaches its time limit or is requeued: in_grace.py [TIMES].
 
 Since 24.05 Slurm starts a batch script again that ends in this time, and 24.11 once more after a requeue of its own: no program
 may run again whose run has ended. Every ending has a node of its own, and all are preempted side by side."""
@@ -8,9 +8,10 @@ import re
 import sys
 import textwrap
 import time
+from typing import NamedTuple
 
 from checks import check, wait_for
-from main_job_support import Cluster, DTSUBMIT
+from main_job_support import DTSUBMIT, Cluster, Run
 
 GRACE = 20
 AGAIN = 12  # seconds in which Slurm would start a requeued job: AuthInfo=cred_expire=5, and a round of its scheduler
@@ -30,16 +31,27 @@ PROGRAM = textwrap.dedent("""
     while True: time.sleep(0.1)
     """)
 
-# What the program does, what else happens during the grace time, how often the program runs, and how the run ends.
+class Ending(NamedTuple):
+    """What the program does on SIGTERM, what happens to the job, how often the program runs, and how the run ends."""
+    program: str
+    order: str = "preempt"
+    lives: int = 2
+    decision: str | None = "done"
+    options: tuple = ()
+
+
 ENDINGS = {
-    "done": ("0", None, 1, "done"),
-    "saved": ("85", None, 2, "done"),
-    "failed": ("1", None, 2, "done"),
-    "stays": ("stay", None, 2, "done"),
-    "no_more": ("93", None, 1, "stop"),
-    "stopped": ("85", "stop", 1, "stop"),
-    "cancelled": ("85", "cancel", 1, None),
-    "by_hand": ("85", "requeue", 2, "done"),
+    "done": Ending("0", lives=1),
+    "saved": Ending("85"),
+    "failed": Ending("1"),
+    "stays": Ending("stay"),
+    "no_more": Ending("93", lives=1, decision="stop"),
+    "stopped": Ending("85", "stop", lives=1, decision="stop"),
+    "cancelled": Ending("85", "cancel", lives=1, decision=None),
+    "by_hand": Ending("85", "requeue"),
+    "at_limit": Ending("85", "wait", options=("--time", "2", "--signal-margin", "5")),
+    "limit_of_93": Ending("93", "wait", lives=1, decision="stop", options=("--time", "2", "--signal-margin", "5")),
+    "element": Ending("85", options=("--array", "3")),
 }
 
 
@@ -52,15 +64,23 @@ def lives(run):
 
 def begin(cluster, ending, node):
     # The bare program's save need not be a checkpoint: what counts is how often it runs.
-    return cluster.submit("--nodes", "1", "--nodelist", node, "--launcher", "srun", "-J", ending, "--", sys.executable, "-c", PROGRAM, ENDINGS[ending][0])
+    run = cluster.submit("--nodes", "1", "--nodelist", node, "--launcher", "srun", "-J", ending, *ENDINGS[ending].options, "--", sys.executable, "-c", PROGRAM, ENDINGS[ending].program)
+    element = ENDINGS[ending].options[1] if "--array" in ENDINGS[ending].options else None
+    return Run(cluster, f"{run.path}/{element}", f"{run.job}_{element}") if element else run
 
 
 def disturb(cluster, ending, run, node):
-    order = ENDINGS[ending][1]
+    order = ENDINGS[ending].order
+    if order == "wait":  # for the job's time limit
+        return
     if order == "requeue":  # `scontrol requeue` by a person, without a preemption
-        return cluster.run("scontrol", "requeue", str(run.job))
-    if order:  # the order arrives while the job has its grace time
-        cluster.dtsubmit(order, run.path) if order == "stop" else cluster.run("scancel", str(run.job))
+        cluster.run("scontrol", "requeue", str(run.job))
+        return
+    # An order arrives while the job has its grace time.
+    if order == "stop":
+        cluster.dtsubmit("stop", run.path)
+    elif order == "cancel":
+        cluster.run("scancel", str(run.job))
     cluster.run("sbatch", "-p", "high", "-w", node, "-o", "/dev/null", "--wrap", "sleep 1")
 
 
@@ -74,7 +94,7 @@ def is_over(cluster, run):
 
 
 def judge(cluster, ending, run):
-    _, _, times, decision = ENDINGS[ending]
+    times, decision = ENDINGS[ending].lives, ENDINGS[ending].decision
     last = [e for e in run.ledger() if e["event"] == "decided"][-1:]
     check(lives(run) == times, f"{ending}: the program ran {lives(run)} of {times} times")
     if decision:
@@ -90,7 +110,7 @@ def once(cluster, nodes):
     for ending, (run, node) in runs.items():
         disturb(cluster, ending, run, node)
     for ending, (run, _) in runs.items():
-        wait_for(180, f"{ending}: {ENDINGS[ending][2]} lives and the job's end", lambda run=run, ending=ending: lives(run) >= ENDINGS[ending][2] and is_over(cluster, run))
+        wait_for(240, f"{ending}: {ENDINGS[ending].lives} lives and the job's end", lambda run=run, ending=ending: lives(run) >= ENDINGS[ending].lives and is_over(cluster, run))
     time.sleep(AGAIN)
     for ending, (run, _) in runs.items():
         wait_for(60, f"{ending}: the job's end", lambda run=run: is_over(cluster, run))
