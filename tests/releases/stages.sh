@@ -2,7 +2,10 @@
 # stages.sh [--list | STAGE...]: what tests/releases/run.sh does within a release's root file system. The result of each stage goes to
 # /results/STAGE, "ok 12 s" or "FAILED 12 s", and its output to /results/STAGE.log.
 set -uo pipefail
-stages=(versions build unit contract main_job in_grace drill quickstart quickstart_plain)
+stages=(versions build unit contract main_job in_grace drill quickstart quickstart_plain no_libslurm services mpi)
+# Only when asked for by name: in_grace ten times, 20 minutes; README's two commands as root and as a plain user from a copy of the
+# sources, 15 minutes each; and a build with clang.
+more=(in_grace_10 readme readme_plain clang)
 build=/dtsubmit/build/dev
 
 versions() {
@@ -17,9 +20,17 @@ unit() { tests -L '^(unit|golden|cli)$' -j "$(nproc)"; }
 
 contract() { tests -L '^contract$'; }
 
-main_job() { tests -R '^main_job_(layout|srun|refusals)_linuxproc$'; }
+main_job() { tests -R '^main_job_(layout|preempt|srun|refusals)_linuxproc$'; }
 
 in_grace() { tests -R '^recovery_in_grace$'; }
+
+in_grace_10() { ctest --test-dir "$build" --output-on-failure -R '^recovery_in_grace_10$'; }
+
+no_libslurm() { tests -R '^commands_'; }
+
+services() { tests -R '^(accounting_|recovery_expedite$)'; }
+
+mpi() { tests -R '^mpich_.*(refused|linuxproc)$'; }
 
 drill() { tests -R '^drill_all$'; }
 
@@ -27,8 +38,24 @@ quickstart() { DTSUBMIT_BUILD=$build /dtsubmit/examples/quickstart/run.sh; }
 
 quickstart_plain() { /dtsubmit/tests/plain_user.sh "$build" quickstart; }
 
+# two_commands FOLDER: what README says to type.
+two_commands() { (cd "$1" && ./tests/run.sh && ./examples/quickstart/run.sh); }
+
+readme() { two_commands /dtsubmit; }
+
+readme_plain() {
+  local clone=/home/tester/dtsubmit
+  mkdir -p "$clone" && tar -C /dtsubmit --exclude=./build -cf - . | tar -C "$clone" -xf - && chown -R tester: "$clone" || return 1
+  if [ -n "${CCACHE_DIR:-}" ]; then chmod -R a+rwX "$CCACHE_DIR"; fi
+  runuser -u tester -- env HOME=/home/tester bash -c "$(declare -f two_commands); two_commands $clone"
+}
+
+clang() {
+  CXX=clang++ CC=clang cmake -S /dtsubmit -B /dtsubmit/build/clang --preset dev && cmake --build /dtsubmit/build/clang -j "$(nproc)"
+}
+
 if [ "${1:-}" = --list ]; then
-  printf '%s\n' "${stages[@]}"
+  printf '%s\n' "${stages[@]}" "${more[@]}"
   exit 0
 fi
 [ "$#" -gt 0 ] && stages=("$@")
