@@ -11,7 +11,7 @@ import sys
 
 from checks import check, skip, wait_for
 from main_job_support import Cluster
-from nodes import events
+from nodes import events, lose
 
 # Steps of 50 ms, each with an Allreduce, up to argv[1]. SIGTERM reaches ranks at different moments, so they agree on it.
 PROGRAM = r"""#include <mpi.h>
@@ -132,7 +132,7 @@ def preempted(ground):
     for nodes in (2, 1):
         run = ground.submit(nodes=nodes)
         run.reach_step(20)
-        ground.cluster.take_nodes(2, 0)
+        ground.cluster.take_nodes(3, 0)
         status = ground.check_end(run, 2)
         ended = events(run, "attempt_ended")[0]
         check(ended["cause"] == "preempted", f"on {nodes} nodes: preempted")
@@ -163,7 +163,18 @@ def killed(ground):
         print(name, events(run, "attempt_ended")[0], flush=True)
 
 
-CELLS = [undisturbed, preempted, stopped, killed]
+def node_lost(ground):
+    """The last one, since the node stays lost."""
+    run = ground.submit("--spares", "1")
+    run.reach_step(20)
+    first = events(run, "attempt_started")[0]["nodes"]
+    lose(ground.cluster, first[-1])
+    ground.check_end(run, 2)
+    again = events(run, "attempt_started")[1]
+    check(first[-1] not in again["nodes"] and again["job"] == run.job, f"{first[-1]} lost: from {first} to {again['nodes']} in the same job")
+
+
+CELLS = [undisturbed, preempted, stopped, killed, node_lost]
 
 
 def refused():
@@ -189,7 +200,7 @@ def refused():
 def main(launcher, flavour="linuxproc", only=""):
     if launcher == "refused":
         return refused()
-    with Cluster(flavour, 2, 0, 20) as cluster:
+    with Cluster(flavour, 3, 0, 20) as cluster:
         ground = Ground(cluster, launcher)
         for cell in CELLS:
             if not only or cell.__name__ == only:
