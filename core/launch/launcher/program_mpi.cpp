@@ -10,13 +10,16 @@
 namespace dts::launch {
 namespace {
 
+constexpr std::string_view k_run_time_layer = "libopen-rte.so";
+
 // Beginnings of file names, the surest first.
-constexpr std::array<std::pair<std::string_view, Mpi>, 10> k_libraries{
+constexpr std::array<std::pair<std::string_view, Mpi>, 11> k_libraries{
     {{"libmpi.so.20", Mpi::open_mpi},
      {"libmpi.so.40", Mpi::open_mpi},
      {"libmpi_ibm.so", Mpi::open_mpi},
      {"libopen-pal.so", Mpi::open_mpi},
-     {"libopen-rte.so", Mpi::open_mpi},
+     {k_run_time_layer, Mpi::open_mpi},
+     {"libopen_mpi.so", Mpi::open_mpi},  // of release 6, below the ABI that all MPIs share
      {"libmpich.so", Mpi::mpich},
      {"libmpi_cray.so", Mpi::mpich},
      {"libmpi_gnu", Mpi::mpich},
@@ -58,7 +61,11 @@ ProgramMpi mpi_in(std::string_view text) {
   for (const auto& [beginning, mpi] : k_libraries) {
     const std::string_view library = file_with(text, beginning);
     if (library.empty()) continue;
-    return {mpi, std::string(library), mpi == Mpi::mpich && !file_with(text, "libpmix.so").empty()};
+    const bool is_mpich = mpi == Mpi::mpich;
+    return {mpi,
+            std::string(library),
+            !is_mpich || !file_with(text, "libpmix.so").empty(),
+            is_mpich || !file_with(text, k_run_time_layer).empty()};
   }
   return {};
 }

@@ -18,7 +18,9 @@ enum class Mpi { unknown, open_mpi, mpich };
 struct ProgramMpi {
   Mpi mpi = Mpi::unknown;  // none, or none that can be seen: a script, mpi4py, a static program
   std::string library{};   // "libmpich.so.12"
-  bool has_pmix = false;   // an MPICH that was built for PMIx, not for its own PMI
+  // What its ranks can find each other by. One that cannot be seen may know both.
+  bool knows_pmix = true;  // an MPICH only if it was built for it
+  bool knows_pmi2 = true;  // an Open MPI up to release 4, which still has its own run-time layer
 };
 
 // `text`: what a program's loader says of it (see linked_files()). libmpi.so.12 is MPICH's, unless

@@ -11,10 +11,10 @@
 namespace dts::launch {
 
 std::string mpi_type_of(std::string_view list, const ProgramMpi& program) {
-  const bool knows_pmix = program.mpi != Mpi::mpich || program.has_pmix;
-  for (const std::string_view type : {"pmix", "pmi2"})
+  for (const auto& [type, is_known] :
+       {std::pair("pmix", program.knows_pmix), std::pair("pmi2", program.knows_pmi2)})
     for (const std::string& line : split(list, '\n'))
-      if (trim(line) == type && (type != "pmix" || knows_pmix)) return std::string(type);
+      if (is_known && trim(line) == type) return type;
   return "none";
 }
 

@@ -17,7 +17,7 @@ namespace dts::launch {
 inline constexpr std::pair k_pmix_fence{"SLURM_PMIX_FENCE", "ring"};
 
 // The best plug-in for the program in the output of `srun --mpi=list`: pmix, otherwise pmi2,
-// otherwise none. MPICH knows pmi2, and pmix only if it was built for it.
+// otherwise none, of those that its MPI knows.
 [[nodiscard]] std::string mpi_type_of(std::string_view list, const ProgramMpi& program);
 
 // One step over the whole job, or over `nodes` of it. `mpi`: --mpi, or mpi_type_of(). Tasks are

@@ -137,8 +137,8 @@ but your program cannot ask for another attempt with 85.
        .help = "with srun: its --mpi, one of `srun --mpi=list` [as the program is linked]",
        .manual = R"(With srun as the launcher: the type of MPI that it starts ranks for, one of
 .BR "srun \-\-mpi=list" .
-The default is the first of pmix, pmi2 and none that srun offers, and without pmix for a program that is linked with an
-MPICH that was not built for it.
+The default is the first of pmix, pmi2 and none that srun offers and the program's MPI knows: an MPICH knows pmix if it was
+built for it, Open MPI 5 and later do not know pmi2.
 Other launchers do without it.
 )",
        .is_rare = true},

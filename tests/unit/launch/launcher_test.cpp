@@ -248,9 +248,9 @@ TEST_CASE("the best of srun's MPI types is chosen, by its whole name") {
   CHECK(mpi_type_of("MPI plugin types are...\n\tcray_shasta\n\tpmi2\n\tnone", {}) == "pmi2");
   CHECK(mpi_type_of("\tpmix_v4\n\tnone\n", {}) == "none");
   CHECK(mpi_type_of("", {}) == "none");
-  CHECK(mpi_type_of(both, {Mpi::open_mpi, "libmpi.so.40", false}) == "pmix");
-  CHECK(mpi_type_of(both, {Mpi::mpich, "libmpi.so.12", false}) == "pmi2");
-  CHECK(mpi_type_of(both, {Mpi::mpich, "libmpi.so.12", true}) == "pmix");
+  CHECK(mpi_type_of(both, {Mpi::mpich, "libmpi.so.12", false, true}) == "pmi2");
+  CHECK(mpi_type_of(both, {Mpi::mpich, "libmpi.so.12", true, true}) == "pmix");
+  CHECK(mpi_type_of("\tnone\n\tpmi2\n", {Mpi::open_mpi, "libmpi.so.40", true, false}) == "none");
 }
 
 TEST_CASE("in a job with spares only the chosen nodes are used") {

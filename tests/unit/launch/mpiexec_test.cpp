@@ -133,6 +133,7 @@ TEST_CASE("the MPI of a program, by what its loader lists") {
       {"error while loading shared libraries: libmpi.so.12: cannot open", Mpi::mpich},
       {line("libmpi.so.120"), Mpi::unknown},
       {line("libmpi_abi.so.0"), Mpi::unknown},
+      {line("libmpi_abi.so.1") + line("libopen_mpi.so.40"), Mpi::open_mpi},
       {line("xlibmpi.so.40"), Mpi::unknown},
       {"libc.so.6 => /opt/libmpi.so.40/libc.so.6 (0x1)", Mpi::unknown},
       {"is a script", Mpi::unknown},
@@ -142,8 +143,10 @@ TEST_CASE("the MPI of a program, by what its loader lists") {
     CHECK(mpi_in(text).mpi == mpi);
     CHECK(mpi_in(text).library.empty() == (mpi == Mpi::unknown));
   }
-  CHECK_FALSE(mpi_in(line("libmpi.so.12")).has_pmix);
-  CHECK(mpi_in(line("libmpi.so.12") + line("libpmix.so.2")).has_pmix);
+  CHECK_FALSE(mpi_in(line("libmpi.so.12")).knows_pmix);
+  CHECK(mpi_in(line("libmpi.so.12") + line("libpmix.so.2")).knows_pmix);
+  CHECK(mpi_in(line("libmpi.so.40") + line("libopen-rte.so.40")).knows_pmi2);
+  CHECK_FALSE(mpi_in(line("libmpi.so.40") + line("libpmix.so.2")).knows_pmi2);
   CHECK(mpi_of({"sh", "-c", "true"}).mpi == Mpi::unknown);
   CHECK(mpi_of({"env", "A=b"}).mpi == Mpi::unknown);
   CHECK(mpi_of({}).mpi == Mpi::unknown);
@@ -165,8 +168,9 @@ TEST_CASE("the launcher is that of the program's MPI, never that of another") {
     const char* type = "";  // --mpi
   };
 
-  const char *all = "pmix\npmi2\nnone", *pmix = "pmix\nnone", *none = "none";
-  const char *open = "libmpi.so.40", *mpich = "libmpich.so.12", *twice = "a world of one";
+  const char *all = "pmix\npmi2\nnone", *pmix = "pmix\nnone", *none = "none", *pmi2 = "pmi2\nnone";
+  const char *open = "libmpi.so.40", *open4 = "libmpi.so.40 libopen-rte.so.40",
+             *mpich = "libmpich.so.12", *twice = "a world of one";
   const auto automatic = Launcher::automatic;
   for (const Case& c : {
            Case{automatic, mpich, true, true, all, Launcher::mpiexec, "libmpich.so.12"},
@@ -189,6 +193,8 @@ TEST_CASE("the launcher is that of the program's MPI, never that of another") {
            {Launcher::srun, mpich, true, true, pmix, Launcher::srun, "", 4, false, "pmix"},
            {Launcher::srun, mpich, true, true, all, Launcher::srun, "requested"},
            {Launcher::srun, open, true, true, none, {}, twice},
+           {Launcher::srun, open, true, true, pmi2, {}, twice},
+           {Launcher::srun, open4, true, true, pmi2, Launcher::srun, "requested"},
            {Launcher::srun, "", true, true, none, Launcher::srun, "requested"},
        }) {
     CAPTURE(spec::to_string(c.asked));
