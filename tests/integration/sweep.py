@@ -74,7 +74,7 @@ def preempt():
 
 
 SHOW = """echo "task $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT in $SLURM_ARRAY_JOB_ID: $DTSUBMIT_PARAMETERS $DTSUBMIT_PARAMETER_WHO"
-trap 'exit 85' TERM; [ "$DTSUBMIT_ATTEMPT" -gt 1 ] || case {who} in b*) sleep 300 & wait;; c) exit 3;; esac"""
+trap 'exit 85' TERM; [ "$DTSUBMIT_ATTEMPT" -gt 1 ] || case {who} in b*) while :; do sleep 300 & wait; done;; c) exit 3;; esac"""
 
 
 def orders():
