@@ -123,8 +123,7 @@ Result<AttemptEnd> AttemptLoop::make_attempt() {
 }
 
 Error AttemptLoop::explained(Error failed) {
-  [[maybe_unused]] const bool perhaps = presence_.look();
-  if (presence_.look()) return failed;
+  if (presence_.look_twice()) return failed;
   return {Errc::io, run::vanished_words(run_), ""};
 }
 

@@ -186,7 +186,7 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
     for (PartAgent* part : parts)
       if (!part->is_done()) left.push_back(part);
     DTS_ASSIGN(const auto ends, run_once(left));
-    if (has_vanished()) return fail(Errc::io, run::vanished_words(run_));
+    if (!presence_.look_twice()) return fail(Errc::io, run::vanished_words(run_));
     vanished_ += static_cast<unsigned>(std::count_if(
         ends.begin(), ends.end(), [](const auto& end) { return !end.decided && !end.told; }));
     run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
@@ -216,19 +216,13 @@ Result<run::Verdict> ComposedRun::run_all() {
   return run::judge_parts({}, false);
 }
 
-// Two checks in a row: a single failure may be a file server's hiccup.
-bool ComposedRun::has_vanished() {
-  [[maybe_unused]] const bool perhaps = presence_.look();
-  return !presence_.look();
-}
-
 // No part has decided anything. In particular, the job must not end with exit code 0.
 run::Verdict ComposedRun::given_up(const Error& failed) {
   const bool damaged = parts_.size() < spec::parts_of(job_.spec).size();
   run::Outcome outcome{damaged ? run::Cause::run_damaged : run::Cause::launch_failed,
                        exit_code(failed.code),
                        failed.message};
-  if (has_vanished())
+  if (!presence_.look_twice())
     outcome = {run::Cause::run_vanished, exit_code(Errc::io), run::vanished_words(run_)};
   auto decision = run::decide(outcome, {}, run::default_policy());
   if (decision.action != run::Action::stop)

@@ -41,7 +41,6 @@ class ComposedRun {
   void bury_orphans(const std::vector<PartAgent*>& parts) const;
   [[nodiscard]] bool is_ending() const;
   [[nodiscard]] run::Verdict ended_between();
-  [[nodiscard]] bool has_vanished();
   [[nodiscard]] run::Verdict given_up(const Error& failed);
   [[nodiscard]] Result<int> carry_out(const run::Verdict& verdict);
   [[nodiscard]] Result<void> note(run::Event event);

@@ -46,4 +46,9 @@ bool Presence::look() {
   return misses_ <= k_most_misses;
 }
 
+bool Presence::look_twice() {
+  [[maybe_unused]] const bool perhaps = look();
+  return look();
+}
+
 }  // namespace dts::run

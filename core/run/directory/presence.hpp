@@ -22,6 +22,9 @@ class Presence {
   // or no ledger in it; a single failure may be a file server's hiccup. Blocks like stat(2).
   [[nodiscard]] bool look();
 
+  // Two checks at once, for an answer that does not wait for the next look(): false if both failed.
+  [[nodiscard]] bool look_twice();
+
  private:
   [[nodiscard]] bool is_there();
 

@@ -74,3 +74,11 @@ TEST_CASE("one that is away for one look only is there") {
   CHECK(presence.look());
   CHECK(presence.look());
 }
+
+TEST_CASE("who looks twice has the answer at once") {
+  const Run folder;
+  Presence presence(folder.run);
+  CHECK(presence.look_twice());
+  REQUIRE(remove_all(folder.run.path));
+  CHECK_FALSE(presence.look_twice());
+}

@@ -34,9 +34,4 @@ void RunDirectoryWatch::look_at_content(Time now) {
     attempt_.on_stop(run::Cause::fenced, now, "a newer attempt has begun", now);
 }
 
-bool RunDirectoryWatch::is_there() {
-  [[maybe_unused]] const bool perhaps = presence_.look();
-  return presence_.look();
-}
-
 }  // namespace dts::launch

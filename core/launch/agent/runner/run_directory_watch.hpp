@@ -17,8 +17,7 @@ class RunDirectoryWatch {
 
   void look(Time now);
 
-  // Checks twice, see Presence.
-  [[nodiscard]] bool is_there();
+  [[nodiscard]] bool is_there() { return presence_.look_twice(); }
 
  private:
   void look_at_content(Time now);
