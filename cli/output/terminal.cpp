@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -40,9 +39,7 @@ bool has_utf8() {
   std::string locale;
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
     if (locale.empty()) locale = variable(name);
-  std::transform(locale.begin(), locale.end(), locale.begin(), [](unsigned char c) {
-    return static_cast<char>(std::tolower(c));
-  });
+  locale = in_lower_case(locale);
   return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
 }
 

@@ -16,14 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string in_lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 // "GANG,SUSPEND" -> "suspend".
 const char* preemption_of(const std::string& printed) {
-  for (const std::string& word : dts::split(in_lower_case(printed), ','))
+  for (const std::string& word : dts::split(dts::in_lower_case(printed), ','))
     for (const char* known : {"suspend", "requeue", "cancel"})
       if (word == known) return known;
   return "none";
@@ -32,7 +27,7 @@ const char* preemption_of(const std::string& printed) {
 }  // namespace
 
 std::string node_word(const std::string& printed) {
-  std::string text = in_lower_case(printed);
+  std::string text = dts::in_lower_case(printed);
   NodeState state;
   state.silent = text.find('*') != std::string::npos;
   std::erase_if(text, [](unsigned char c) { return std::isalpha(c) == 0 && c != '_' && c != '+'; });

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit with a scheduler that is not Slurm (tests/contract/fake_scheduler.cpp): nothing that a
 // person reads speaks of another scheduler than theirs.
+#include "core/base/text/text.hpp"
 #include "tests/cli/session.hpp"
-
-#include <algorithm>
-#include <cctype>
 
 using namespace dts;
 using namespace dts::tests;
@@ -25,10 +23,7 @@ struct OtherScheduler : Session {
     const std::string said = output.out + output.err;
     CAPTURE(said);
     CHECK(output.exit_code == code);
-    std::string lower = said;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
-      return static_cast<char>(std::tolower(c));
-    });
+    const std::string lower = in_lower_case(said);
     for (const char* word :
          {"slurm", "sbatch", "scontrol", "scancel", "sinfo", "sacct", "squeue", "srun"}) {
       CAPTURE(word);

@@ -12,6 +12,8 @@ namespace dts {
 
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string_view trim(std::string_view text);
+// A to Z as a to z; all other bytes stay, whatever the locale.
+[[nodiscard]] std::string in_lower_case(std::string_view text);
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 // All of `text` as a decimal number; nullopt for anything else (sign, blank, overflow, empty).

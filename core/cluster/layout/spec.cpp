@@ -37,17 +37,9 @@ constexpr std::array<std::string_view, 12> k_reserved = {"clustername",
                                                          "statesavelocation",
                                                          "slurmuser"};
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) {
-    return std::tolower(c);
-  });
-  return result;
-}
-
 void check_extra(const std::string& line, Diagnostics& problems) {
   const auto equals = line.find('=');
-  const std::string key = lower(line.substr(0, equals));
+  const std::string key = in_lower_case(line.substr(0, equals));
   const bool is_key = !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
     return std::isalnum(c);
   });

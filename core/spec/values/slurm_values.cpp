@@ -24,11 +24,6 @@ using nlohmann::ordered_json;
 // Converts the typed text into what is passed on.
 using Normalise = std::function<Result<std::string>(const std::string& typed)>;
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 Value checked(const char* name, const char* type, Normalise normalise) {
   Value value = for_slurm(name, type);
   value.parse = [=](const std::string& typed, JobSpec& spec) -> Result<void> {
@@ -46,7 +41,7 @@ Value checked(const char* name, const char* type, Normalise normalise) {
 
 Result<std::string> one_of(const std::string& typed, const std::vector<std::string>& words) {
   const auto found = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
-    return lower(word) == lower(typed);
+    return in_lower_case(word) == in_lower_case(typed);
   });
   if (found != words.end()) return *found;
   return fail(

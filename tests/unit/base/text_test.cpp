@@ -52,6 +52,11 @@ TEST_CASE("split keeps empty parts and join puts them back") {
   CHECK(trim(" \n").empty());
 }
 
+TEST_CASE("letters of ASCII are put in lower case, other bytes stay") {
+  CHECK(in_lower_case("AZaz@[`{ UTF-8") == "azaz@[`{ utf-8");
+  CHECK(in_lower_case("\xc3\x84\xff") == "\xc3\x84\xff");
+}
+
 TEST_CASE("parse_number takes whole decimal numbers and nothing else") {
   CHECK(parse_number("0") == 0U);
   CHECK(parse_number("007") == 7U);
