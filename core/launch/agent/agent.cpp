@@ -51,25 +51,32 @@ bool is_left_over(const run::RunDirectory& run) {
   return chain && !chain->waiting.empty() && chain->waiting == own_job(getenv_lookup);
 }
 
+// The decision that ended the run, if that was in this very job and nobody has asked for more
+// since; otherwise null.
+const run::Decided* end_in_own_job(const std::vector<run::Event>& events) {
+  const run::Event* last = run::final_decision(events);
+  return last != nullptr && last->job == own_job(getenv_lookup) ? last->as<run::Decided>()
+                                                                : nullptr;
+}
+
 // Slurm may start a job again that has ended, see sched::ConfigInfo::restarts_ended_jobs. The
-// decision that ended the run in this very job, if nobody has asked for more since and Slurm may
-// have done so; null otherwise. Without an answer from Slurm the ledger's word counts.
-const run::Decided* ended_here(const run::RunDirectory& run, std::vector<run::Event>& events) {
-  const auto is_final = [&] {
-    const run::Event* last = run::final_decision(events);
-    return last != nullptr && last->job == own_job(getenv_lookup);
-  };
-  if (!is_final()) return nullptr;
+// decision that ended the run in this job if Slurm may have done so; nullopt otherwise. Without an
+// answer from Slurm the ledger's word counts.
+std::optional<run::Decided> ended_before(const run::RunDirectory& run,
+                                         const std::vector<run::Event>& events) {
+  const run::Decided* end = end_in_own_job(events);
+  if (end == nullptr) return std::nullopt;
   // `dtsubmit requeue` records its request once Slurm has accepted it.
   const UniqueFd lock = run::lock_submission(run, k_request_patience);
-  if (auto now = run::read_ledger(run.ledger())) events = *std::move(now);
-  if (!is_final()) return nullptr;
+  const auto now = run::read_ledger(run.ledger());
+  if (now) end = end_in_own_job(*now);
+  if (end == nullptr) return std::nullopt;
   const auto config =
       plugin::load_scheduler(plugin::scheduler_name(), true).and_then([](const auto& scheduler) {
         return scheduler->config();
       });
-  if (config && !config->restarts_ended_jobs) return nullptr;
-  return run::final_decision(events)->as<run::Decided>();
+  if (config && !config->restarts_ended_jobs) return std::nullopt;
+  return *end;
 }
 
 // A run whose own files do not say what to do next is over; the reason goes to the places where
@@ -108,9 +115,8 @@ Result<int> run_agent(const AgentOptions& options) {
       log("{} has been stopped: nothing is left to do", run.path);
       return 0;
     }
-    std::vector<run::Event> events = ledger->events;
     const bool is_job = !options.local && !options.part;
-    if (const run::Decided* end = is_job ? ended_here(run, events) : nullptr) {
+    if (const auto end = is_job ? ended_before(run, ledger->events) : std::nullopt) {
       log("{} has ended in this job ({}), and Slurm started it again by itself: nothing is run; "
           "`dtsubmit requeue` continues the run",
           run.path,

@@ -91,13 +91,17 @@ Result<void> JobEnd::note_decision(const run::Decision& decision) {
   return {};
 }
 
+void JobEnd::settle(JobWatch::Return how, const char* otherwise) {
+  watch_->come_back(std::move(how));
+  if (const auto settled = watch_->wait_returned(); !settled)
+    log("{}: {}", otherwise, settled.error().message);
+}
+
 // If this fails, the job's next agent finds in the ledger that the run has ended.
 void JobEnd::stay_ended() {
   JobWatch::Return how;
   how.stay_ended = true;
-  watch_->come_back(std::move(how));
-  if (const auto settled = watch_->wait_returned(); !settled)
-    log("the job may be started once more, and then ends at once: {}", settled.error().message);
+  settle(std::move(how), "the job may be started once more, and then ends at once");
 }
 
 Result<int> JobEnd::end_here(const run::Outcome& outcome, std::string why) {
@@ -136,9 +140,7 @@ void JobEnd::note_successor(sched::JobId job) const {
 void JobEnd::cancel() {
   JobWatch::Return how;
   how.cancel = true;
-  watch_->come_back(std::move(how));
-  if (const auto gone = watch_->wait_returned(); !gone)
-    log("the job is not cancelled: {}", gone.error().message);
+  settle(std::move(how), "the job is not cancelled");
 }
 
 }  // namespace dts::launch

@@ -58,6 +58,8 @@ class JobEnd {
   void wait_for_the_end();
 
  private:
+  // Waits until that is done with the job; otherwise logs what that means.
+  void settle(JobWatch::Return how, const char* otherwise);
   void stay_ended();
   [[nodiscard]] Result<std::optional<int>> hand_over(const run::Outcome& outcome);
   [[nodiscard]] Result<int> returned(const run::Outcome& outcome,
