@@ -21,6 +21,7 @@ int exit_code(Errc code) {
     case Errc::not_found:
       return 6;
     case Errc::io:
+    case Errc::timed_out:
       return 74;
     case Errc::internal:
       return 70;

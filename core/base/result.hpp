@@ -18,6 +18,7 @@ enum class Errc {
   rejected,     // the scheduler refuses
   not_found,    // 6: no such job, run, file
   io,           // 74 (EX_IOERR of sysexits(3)): disk full, no permission
+  timed_out,    // 74: a program had to be killed, since it did not end in its time
   internal,     // our own bug
   interrupted,  // 130
 };

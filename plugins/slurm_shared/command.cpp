@@ -109,7 +109,7 @@ Outcome<Said> run_command(SlurmCommand command) {
   request.stdin_fd = input.get();
   auto output = dts::run_process(std::move(request), command.limit);
   if (output) return Said{output->exit_code, std::move(output->out), std::move(output->err)};
-  if (output.error().message.find("timed out") == std::string::npos)
+  if (output.error().code != dts::Errc::timed_out)
     return failed("unreachable", name + " cannot be run: " + output.error().message);
   return failed(meanings::k_down,
                 name + " had no answer after " + std::to_string(command.limit.count()) + " s");

@@ -121,6 +121,16 @@ TEST_CASE("a command that hangs is killed, with what it started, and its outcome
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(5));
 }
 
+TEST_CASE("a command that cannot be started had no time to run out, whatever its path says") {
+  const Commands slurm("unused", "exit 0");
+  const std::string bin = slurm.folder.file("timed out");
+  REQUIRE(dts::make_folders(bin));
+  slurm.add("timed out/sbatch", "exit 0");
+  const auto said = run_command({.words = {bin + "/sbatch"}, .folder = "/no/such/folder"});
+  REQUIRE_FALSE(said);
+  CHECK(said.error().message.find("cannot be run") != std::string::npos);
+}
+
 TEST_CASE("a command gets its text, its folder and its own environment") {
   const Commands commands("sbatch", "cat; pwd; env; exit 3");
   const auto said = run_command({.words = {"sbatch"},

@@ -245,9 +245,9 @@ Result<Output> run_process(Command command, std::chrono::milliseconds limit) {
   if (!status) {
     ::kill(-pid, SIGKILL);
     const std::string words = "`" + join(command.argv, " ") + "` timed out";
-    if (wait_until(pid, Clock::now() + k_kill_limit)) return fail(Errc::io, words);
+    if (wait_until(pid, Clock::now() + k_kill_limit)) return fail(Errc::timed_out, words);
     return fail(
-        Errc::io,
+        Errc::timed_out,
         words + ", and SIGKILL does not end it: process " + std::to_string(pid) +
             " hangs in the kernel",
         "a file system that does not answer? `ps -o stat,wchan -p " + std::to_string(pid) + "`");

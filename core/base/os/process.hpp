@@ -57,8 +57,8 @@ struct Output {
   std::string err;  // standard error
 };
 
-// Runs the program to its end. After `limit`, kills the whole process group and returns Errc::io,
-// "timed out", at most 5 s later. A process that SIGKILL does not end by then (it waits in the
+// Runs the program to its end. After `limit`, kills the whole process group and returns
+// Errc::timed_out, at most 5 s later. A process that SIGKILL does not end by then (it waits in the
 // kernel, perhaps for a dead file server) is named in the error and left behind; its parent at that
 // time, init after us, reaps it.
 [[nodiscard]] Result<Output> run_process(Command command, std::chrono::milliseconds limit);

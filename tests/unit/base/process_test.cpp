@@ -65,6 +65,7 @@ TEST_CASE("a program that SIGKILL does not end is left behind, by its number") {
     MESSAGE("skipped: no process may trace another here");
     return;
   }
+  CHECK(output.error().code == Errc::timed_out);
   CHECK(contains(output.error().message, "timed out"));
   CHECK(contains(output.error().message,
                  "SIGKILL does not end it: process " + std::to_string(told.program)));
@@ -81,6 +82,7 @@ TEST_CASE("a program that has closed its output and goes on is timed out too") {
   const auto output = run_process(command, 300ms);
   CHECK(std::chrono::steady_clock::now() - start < 60s);
   REQUIRE_FALSE(output);
+  CHECK(output.error().code == Errc::timed_out);
   CHECK(contains(output.error().message, "timed out"));
 }
 

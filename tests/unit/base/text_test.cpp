@@ -288,6 +288,7 @@ TEST_CASE("each kind of failure has the exit code of the contract") {
   CHECK(exit_code(Errc::rejected) == 5);
   CHECK(exit_code(Errc::not_found) == 6);
   CHECK(exit_code(Errc::io) == 74);
+  CHECK(exit_code(Errc::timed_out) == 74);
   CHECK(exit_code(Errc::internal) == 70);
   CHECK(exit_code(Errc::interrupted) == 130);
 }
