@@ -7,13 +7,13 @@
 #include "plugins/slurm/releases.hpp"
 #include "plugins/slurm/words.hpp"
 #include "plugins/slurm_shared/accounting.hpp"
-#include "plugins/slurm_shared/command.hpp"
+#include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/job_words.hpp"
 #include "plugins/slurm_shared/node_words.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
-#include "plugins/slurm_shared/semantics.hpp"
+#include "plugins/slurm_shared/show_job.hpp"
 
 #include <nlohmann/json.hpp>
 #include <slurm/slurm.h>
@@ -34,18 +34,9 @@ std::string text(const char* value) {
   return value == nullptr ? std::string() : value;
 }
 
-// The same as scontrol prints it.
-json printed_cpus(const std::string& job) {
-  const auto text = output_of({"scontrol", "--all", "--local", "--details", "show", "job", job});
-  const auto records = text ? parse_records(*text) : std::vector<Record>();
-  return records.empty() ? json::array() : cpus_of(records.front());
-}
-
-// The job's processor numbers on each node; empty if Slurm does not report them.
+// The job's processor numbers on each node; empty if libslurm does not report them.
 json cpus_json(const slurm_job_info_t& info) {
   json list = json::array();
-  if ((info.job_state & JOB_STATE_BASE) == JOB_RUNNING && !k_tells_cpus<job_resources_t>)
-    return printed_cpus(name_of(info));
   for (std::uint32_t node = 0; info.job_resrcs != nullptr && node < info.num_nodes; ++node)
     list.push_back(cpus_on(info.job_resrcs, static_cast<int>(node)));
   return list;
@@ -96,6 +87,14 @@ json job_json(const slurm_job_info_t& info) {
   };
 }
 
+// The reply with the job's processors as scontrol prints them, where libslurm does not report them.
+json with_cpus(json reply) {
+  if (k_tells_cpus<job_resources_t> || reply["state"] != "running") return reply;
+  const auto records = show_job(reply["id"].get<std::string>());
+  if (records && !records->empty()) reply["cpus"] = cpus_of(records->front());
+  return reply;
+}
+
 json node_json(const node_info_t& info) {
   return {{"name", text(info.name)},
           {"address", text(info.node_addr)},
@@ -132,7 +131,7 @@ Outcome<json> load_job(const json& request) {
     return failed_slurm(named_job(request));
   const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
   for (std::uint32_t i = 0; i < message->record_count; ++i)
-    if (number_in(message->job_array[i]) == *id) return job_json(message->job_array[i]);
+    if (number_in(message->job_array[i]) == *id) return with_cpus(job_json(message->job_array[i]));
   return failed_slurm(ESLURM_INVALID_JOB_ID, named_job(request));
 }
 
@@ -183,21 +182,14 @@ Outcome<json> config(const json&) {
   slurm_conf_t* raw = nullptr;
   if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return failed_slurm();
   const Message<slurm_conf_t, free_configuration> conf(raw);
-  json claimed = json::array();
-  for (const auto& [setting, codes] : {std::pair{"RequeueExit", text(conf->requeue_exit)},
-                                       {"RequeueExitHold", text(conf->requeue_exit_hold)}})
-    if (!codes.empty()) claimed.push_back({{"setting", setting}, {"codes", codes}});
-  // proctrack/cgroup signals only a step's own children, unless cgroup.conf says otherwise; the
-  // other plug-ins know every process of the step.
-  const std::string proctrack = text(conf->proctrack_type);
-  return json{{"version", text(conf->version)},
-              {"cluster_name", text(conf->cluster_name)},
-              {"claimed_exits", claimed},
-              {"signals_reach_programs", !proctrack.empty() && proctrack != "proctrack/cgroup"},
-              {"kill_wait_seconds", conf->kill_wait},
-              {"max_array_size", conf->max_array_sz},
-              {"restarts_ended_jobs", holds_for(Fact::restarts_ended_jobs, text(conf->version))},
-              {"boot_time", static_cast<std::int64_t>(conf->boot_time)}};
+  return reply_of(Configuration{.release = text(conf->version),
+                                .cluster_name = text(conf->cluster_name),
+                                .requeue_exit = text(conf->requeue_exit),
+                                .requeue_exit_hold = text(conf->requeue_exit_hold),
+                                .proctrack = text(conf->proctrack_type),
+                                .kill_wait = conf->kill_wait,
+                                .max_array_size = conf->max_array_sz,
+                                .boot_time = conf->boot_time});
 }
 
 Outcome<json> version(const json&) {

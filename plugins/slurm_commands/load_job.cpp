@@ -5,6 +5,7 @@
 #include "plugins/slurm_shared/command.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/job_words.hpp"
+#include "plugins/slurm_shared/show_job.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -48,18 +49,11 @@ void add_end_of_grace(const Record& job, json& reply) {
 Outcome<Record> load_job(const json& request) {
   const auto name = job_name(request);
   if (!name) return tl::unexpected<Failure>(name.error());
-  auto text = output_of({"scontrol",
-                         "--all",
-                         "--local",
-                         "--details",
-                         "show",
-                         "job",
-                         request["id"].get<std::string>()},
-                        named_job(request));
-  if (!text && text.error().message.ends_with("not found"))  // a task that its array lacks
-    return failed(meanings::k_no_job, std::move(text.error().message));
-  if (!text) return tl::unexpected<Failure>(std::move(text).error());
-  for (Record& record : parse_records(*text))
+  auto records = show_job(request["id"].get<std::string>(), named_job(request));
+  if (!records && records.error().message.ends_with("not found"))  // a task that its array lacks
+    return failed(meanings::k_no_job, std::move(records.error().message));
+  if (!records) return tl::unexpected<Failure>(std::move(records).error());
+  for (Record& record : *records)
     if (is_of(record, *name)) return std::move(record);
   return failed(meanings::k_no_job, named_job(request) + ": Invalid job id specified");
 }

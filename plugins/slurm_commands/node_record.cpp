@@ -2,8 +2,8 @@
 #include "plugins/slurm_commands/node_record.hpp"
 
 #include "core/base/text/text.hpp"
+#include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/node_words.hpp"
-#include "plugins/slurm_shared/semantics.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -67,22 +67,14 @@ json partition_json(const Record& partition) {
 }
 
 json config_json(const Record& config) {
-  json claimed = json::array();
-  for (const char* setting : {"RequeueExit", "RequeueExitHold"})
-    if (const std::string codes = config.text(setting); !codes.empty())
-      claimed.push_back({{"setting", setting}, {"codes", codes}});
-  // proctrack/cgroup signals only a step's own children, unless cgroup.conf says otherwise; the
-  // other plug-ins know every process of the step.
-  const std::string proctrack = config.text("ProctrackType");
-  const std::string release = config.text("SLURM_VERSION");
-  return {{"version", release},
-          {"cluster_name", config.text("ClusterName")},
-          {"claimed_exits", claimed},
-          {"signals_reach_programs", !proctrack.empty() && proctrack != "proctrack/cgroup"},
-          {"kill_wait_seconds", config.number("KillWait")},
-          {"max_array_size", config.number("MaxArraySize")},
-          {"restarts_ended_jobs", holds_for(Fact::restarts_ended_jobs, release)},
-          {"boot_time", config.time("BOOT_TIME")}};
+  return reply_of(Configuration{.release = config.text("SLURM_VERSION"),
+                                .cluster_name = config.text("ClusterName"),
+                                .requeue_exit = config.text("RequeueExit"),
+                                .requeue_exit_hold = config.text("RequeueExitHold"),
+                                .proctrack = config.text("ProctrackType"),
+                                .kill_wait = config.number("KillWait"),
+                                .max_array_size = config.number("MaxArraySize"),
+                                .boot_time = config.time("BOOT_TIME")});
 }
 
 }  // namespace slurm_plugin

@@ -8,6 +8,7 @@
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
+#include "plugins/slurm_shared/show_job.hpp"
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -21,12 +22,12 @@ namespace slurm_plugin {
 namespace {
 
 // What `scontrol show WHAT` prints.
-Outcome<std::string> shown(const char* what) {
+Outcome<std::string> printed(const char* what) {
   return output_of({"scontrol", "--all", "show", what});
 }
 
 Outcome<json> list_of(const char* what, json (*describe)(const Record&)) {
-  const auto text = shown(what);
+  const auto text = printed(what);
   if (!text) return tl::unexpected<Failure>(text.error());
   json list = json::array();
   for (const Record& record : parse_records(*text)) list.push_back(describe(record));
@@ -75,11 +76,10 @@ Outcome<json> find(const json& request) {
   if (!found) return tl::unexpected<Failure>(found.error());
   std::vector<Record> jobs;
   for (const std::string& number : found->asked) {
-    const auto text =
-        output_of({"scontrol", "--all", "--local", "--details", "show", "job", number});
-    if (!text && text.error().code == std::string_view("not_found")) continue;  // just forgotten
-    if (!text) return tl::unexpected<Failure>(text.error());
-    for (Record& job : parse_records(*text))
+    auto shown = show_job(number);
+    if (!shown && shown.error().code == std::string_view("not_found")) continue;  // just forgotten
+    if (!shown) return tl::unexpected<Failure>(shown.error());
+    for (Record& job : *shown)
       if (found->numbers.contains(job.text("JobId")) && !is_later_component(job))
         jobs.push_back(std::move(job));
   }
@@ -98,7 +98,7 @@ Outcome<json> partitions(const json&) {
 }
 
 Outcome<json> config(const json&) {
-  const auto text = shown("config");
+  const auto text = printed("config");
   if (!text) return tl::unexpected<Failure>(text.error());
   return config_json(parse_config(*text));
 }

@@ -40,7 +40,9 @@ std::string canceller(const std::string& state) {
   return entry != nullptr ? entry->pw_name : "user " + number;
 }
 
-json reply_of(const std::vector<std::string>& fields, const std::string& id) {
+json reply_of(const std::vector<std::string>& fields,
+              const std::string& id,
+              const std::string& state) {
   Record job;
   job.add("JobId", id);
   for (const auto& [name, field] : {std::pair{"JobState", k_column_state},
@@ -50,7 +52,7 @@ json reply_of(const std::vector<std::string>& fields, const std::string& id) {
                                     {"NodeList", k_column_nodes},
                                     {"Partition", k_column_partition}})
     if (fields[field] != "None assigned") job.add(name, fields[field]);
-  json reply = job_json(job, state_word(fields[k_column_state]));
+  json reply = job_json(job, state);
   reply["accounted"] = true;
   if (const std::string who = canceller(fields[k_column_state]); !who.empty())
     reply["explanation"] = "it was cancelled by " + who;
@@ -67,7 +69,7 @@ json accounted_job(const std::string& printed, const std::string& id) {
       continue;
     const std::string state = state_word(fields[k_column_state]);
     const bool ended = state != "pending" && state != "running" && state != "suspended";
-    return ended ? reply_of(fields, id) : json(nullptr);
+    return ended ? reply_of(fields, id, state) : json(nullptr);
   }
   return nullptr;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm_shared/configuration.hpp"
 
+#include "core/base/text/text.hpp"
+
 #include <unistd.h>
 
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -19,17 +20,9 @@ constexpr const char* k_places[] = {
 
 // "KEY=..." or "include ..." at the start of a line, in any case, as slurm.conf(5) reads it.
 bool starts_with_word(std::string_view line, std::string_view word) {
-  if (line.size() <= word.size()) return false;
-  for (std::size_t i = 0; i < word.size(); ++i)
-    if (std::tolower(static_cast<unsigned char>(line[i])) != word[i]) return false;
+  if (line.size() <= word.size() || dts::in_lower_case(line.substr(0, word.size())) != word)
+    return false;
   return line[word.size()] == '=' || line[word.size()] == ' ' || line[word.size()] == '\t';
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = " \t\r";
-  const std::size_t first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
 struct Findings {
@@ -42,12 +35,12 @@ Outcome<void> read_configuration(const std::string& path, Findings& found, int d
   if (!file || access(path.c_str(), R_OK) != 0)
     return failed(k_no_configuration, "cannot read Slurm's configuration " + path);
   for (std::string text; std::getline(file, text);) {
-    const std::string_view line = trimmed(text);
+    const std::string_view line = dts::trim(text);
     if (starts_with_word(line, "clustername")) found.cluster_name = true;
     if (starts_with_word(line, "slurmctldhost") || starts_with_word(line, "controlmachine"))
       found.controller = true;
     if (!starts_with_word(line, "include") || depth > 8) continue;
-    std::string included(trimmed(line.substr(std::strlen("include"))));
+    std::string included(dts::trim(line.substr(std::strlen("include"))));
     if (included.find('%') != std::string::npos) continue;  // "%c", the cluster's name
     if (included.front() != '/') included.insert(0, path, 0, path.rfind('/') + 1);
     if (auto outcome = read_configuration(included, found, depth + 1); !outcome) return outcome;

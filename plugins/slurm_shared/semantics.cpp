@@ -16,16 +16,16 @@ struct Release {
   auto operator<=>(const Release&) const = default;
 };
 
-struct Row {
+struct FirstRelease {
   Fact fact;
   Release since;
 };
 
-constexpr std::array k_rows{
+constexpr std::array k_first_releases{
     // CHANGELOG of 24.05; measured on 22.05.8 (not so), 24.11.5 and 26.05.5.
-    Row{Fact::restarts_ended_jobs, {24, 5}},
+    FirstRelease{Fact::restarts_ended_jobs, {24, 5}},
     // sbatch(1) of 25.11; measured on 26.05.5.
-    Row{Fact::expedited_requeue, {25, 11}},
+    FirstRelease{Fact::expedited_requeue, {25, 11}},
 };
 
 std::optional<Release> release_of(std::string_view text) {
@@ -41,7 +41,7 @@ std::optional<Release> release_of(std::string_view text) {
 
 bool holds_for(Fact fact, std::string_view release) {
   const auto known = release_of(release);
-  for (const Row& row : k_rows)
+  for (const FirstRelease& row : k_first_releases)
     if (row.fact == fact) return known && *known >= row.since;
   return false;
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/slurm_shared/config_reply.hpp"
+
+#include "plugins/slurm_shared/semantics.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <utility>
+
+namespace slurm_plugin {
+
+using nlohmann::json;
+
+json reply_of(const Configuration& config) {
+  json claimed = json::array();
+  for (const auto& [setting, codes] : {std::pair{"RequeueExit", config.requeue_exit},
+                                       {"RequeueExitHold", config.requeue_exit_hold}})
+    if (!codes.empty()) claimed.push_back({{"setting", setting}, {"codes", codes}});
+  // proctrack/cgroup signals only a step's own children, unless cgroup.conf says otherwise; the
+  // other plug-ins know every process of the step.
+  const bool reach = !config.proctrack.empty() && config.proctrack != "proctrack/cgroup";
+  return {{"version", config.release},
+          {"cluster_name", config.cluster_name},
+          {"claimed_exits", claimed},
+          {"signals_reach_programs", reach},
+          {"kill_wait_seconds", config.kill_wait},
+          {"max_array_size", config.max_array_size},
+          {"restarts_ended_jobs", holds_for(Fact::restarts_ended_jobs, config.release)},
+          {"boot_time", config.boot_time}};
+}
+
+}  // namespace slurm_plugin
