@@ -9,7 +9,7 @@
 #include "plugins/slurm_shared/accounting.hpp"
 #include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
-#include "plugins/slurm_shared/job_words.hpp"
+#include "plugins/slurm_shared/job_reply.hpp"
 #include "plugins/slurm_shared/node_words.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"
@@ -35,8 +35,8 @@ std::string text(const char* value) {
 }
 
 // The job's processor numbers on each node; empty if libslurm does not report them.
-json cpus_json(const slurm_job_info_t& info) {
-  json list = json::array();
+std::vector<std::string> cpus_of(const slurm_job_info_t& info) {
+  std::vector<std::string> list;
   for (std::uint32_t node = 0; info.job_resrcs != nullptr && node < info.num_nodes; ++node)
     list.push_back(cpus_on(info.job_resrcs, static_cast<int>(node)));
   return list;
@@ -45,7 +45,7 @@ json cpus_json(const slurm_job_info_t& info) {
 JobRecord record_of(const slurm_job_info_t& info) {
   const int status = info.exit_code == NO_VAL ? 0 : static_cast<int>(info.exit_code);
   return {.state = job_state_word(info.job_state),
-          .reason = reason_word(info.state_reason),
+          .reason = info.state_reason == WAIT_NO_REASON ? "None" : reason_word(info.state_reason),
           .description = text(info.state_desc),
           .was_requeued = info.restart_cnt != NO_VAL16 && info.restart_cnt > 0,
           .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
@@ -54,37 +54,22 @@ JobRecord record_of(const slurm_job_info_t& info) {
 }
 
 json job_json(const slurm_job_info_t& info) {
-  const JobRecord record = record_of(info);
-  const JobWords words = words_of(record);
-  const bool pending = record.state == "pending";
-  const bool planned = !pending || has_planned_start(record.reason);
-  return {
-      {"id", name_of(info)},
-      {"array", info.array_job_id == 0 ? "" : std::to_string(info.array_job_id)},
-      {"tasks", waiting_tasks(info)},
-      {"state", record.state},
-      {"completing", (info.job_state & JOB_COMPLETING) != 0},
-      {"reason", info.state_reason == WAIT_NO_REASON ? "" : record.reason},
-      {"explanation", words.why},
-      {"advice", words.advice},
-      {"waits_for", pending ? waits_for(record.reason) : ""},
-      {"description", record.description},
-      {"partition", text(info.partition)},
-      {"dependency", text(info.dependency)},
-      {"nodes", text(info.nodes)},
-      {"cpus", cpus_json(info)},
-      {"exclude_nodes", text(info.exc_nodes)},
-      {"restart_count", info.restart_cnt == NO_VAL16 ? 0 : info.restart_cnt},
-      {"requeue", info.requeue == 1},
-      {"eligible_time", info.eligible_time},
-      {"start_time", planned ? info.start_time : 0},
-      {"end_time", info.end_time},
-      {"unlimited", has_no_limit(info.start_time, info.end_time)},
-      {"preempt_time", info.preempt_time},
-      {"exit_code", record.exit_code},
-      {"exit_signal", record.exit_signal},
-      {"files_unusable", record.exit_signal == k_files_unusable},
-  };
+  return reply_of(JobFacts{.record = record_of(info),
+                           .id = name_of(info),
+                           .array = info.array_job_id == 0 ? "" : std::to_string(info.array_job_id),
+                           .tasks = waiting_tasks(info),
+                           .completing = (info.job_state & JOB_COMPLETING) != 0,
+                           .partition = text(info.partition),
+                           .dependency = text(info.dependency),
+                           .nodes = text(info.nodes),
+                           .cpus = cpus_of(info),
+                           .exclude_nodes = text(info.exc_nodes),
+                           .restart_count = info.restart_cnt == NO_VAL16 ? 0 : info.restart_cnt,
+                           .requeue = info.requeue == 1,
+                           .eligible_time = info.eligible_time,
+                           .start_time = info.start_time,
+                           .end_time = info.end_time,
+                           .preempt_time = info.preempt_time});
 }
 
 // The reply with the job's processors as scontrol prints them, where libslurm does not report them.

@@ -4,7 +4,7 @@
 #include "core/base/text/array_indices.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
-#include "plugins/slurm_shared/job_words.hpp"
+#include "plugins/slurm_shared/job_reply.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -118,8 +118,8 @@ bool is_number(const Record& job, const char* field, std::uint32_t number) {
 
 }  // namespace
 
-json cpus_of(const Record& job) {
-  json list = json::array();
+std::vector<std::string> cpus_of(const Record& job) {
+  std::vector<std::string> list;
   std::size_t nodes = 0;
   for (const auto& [name, value] : job.fields()) {
     if (name == "Nodes") {
@@ -176,44 +176,30 @@ bool is_of(const Record& job, const JobName& name) {
 json job_json(const Record& job, const std::string& state) {
   const Reason reason = reason_of(job.text("Reason"));
   const Exit exit = exit_of(job.text("ExitCode"));
-  const std::int64_t start = job.time("StartTime");
-  const JobWords words = words_of({.state = state,
-                                   .reason = reason.word.empty() ? "None" : reason.word,
-                                   .description = reason.description,
-                                   .was_requeued = job.number("Restarts") > 0,
-                                   .exit_code = exit.code,
-                                   .exit_signal = exit.signal,
-                                   .first_node = job.text("BatchHost")});
-  const bool pending = state == "pending";
   const std::string printed = job.text("JobState");
-  return {
-      {"id", id_of(job)},
-      {"array", job.text("ArrayJobId")},
-      {"tasks", waiting_tasks(job)},
-      {"state", state},
-      {"completing", printed == "COMPLETING" || printed == "STAGE_OUT"},
-      {"reason", reason.word},
-      {"explanation", words.why},
-      {"advice", words.advice},
-      {"waits_for", pending ? waits_for(reason.word) : ""},
-      {"description", reason.description},
-      {"partition", job.text("Partition")},
-      {"dependency", job.text("Dependency")},
-      {"nodes", job.text("NodeList")},
-      {"cpus", cpus_of(job)},
-      {"exclude_nodes", job.text("ExcNodeList")},
-      {"restart_count", job.number("Restarts")},
-      {"requeue", job.text("Requeue") == "1"},
-      {"eligible_time", job.time("EligibleTime")},
-      {"start_time", !pending || has_planned_start(reason.word) ? start : 0},
-      {"end_time", job.time("EndTime")},
-      {"unlimited",
-       job.text("TimeLimit") == "UNLIMITED" || has_no_limit(start, job.time("EndTime"))},
-      {"preempt_time", job.time("PreemptTime")},
-      {"exit_code", exit.code},
-      {"exit_signal", exit.signal},
-      {"files_unusable", exit.signal == k_files_unusable},
-  };
+  return reply_of(JobFacts{.record = {.state = state,
+                                      .reason = reason.word.empty() ? "None" : reason.word,
+                                      .description = reason.description,
+                                      .was_requeued = job.number("Restarts") > 0,
+                                      .exit_code = exit.code,
+                                      .exit_signal = exit.signal,
+                                      .first_node = job.text("BatchHost")},
+                           .id = id_of(job),
+                           .array = job.text("ArrayJobId"),
+                           .tasks = waiting_tasks(job),
+                           .completing = printed == "COMPLETING" || printed == "STAGE_OUT",
+                           .partition = job.text("Partition"),
+                           .dependency = job.text("Dependency"),
+                           .nodes = job.text("NodeList"),
+                           .cpus = cpus_of(job),
+                           .exclude_nodes = job.text("ExcNodeList"),
+                           .restart_count = job.number("Restarts"),
+                           .requeue = job.text("Requeue") == "1",
+                           .eligible_time = job.time("EligibleTime"),
+                           .start_time = job.time("StartTime"),
+                           .end_time = job.time("EndTime"),
+                           .unlimited = job.text("TimeLimit") == "UNLIMITED",
+                           .preempt_time = job.time("PreemptTime")});
 }
 
 }  // namespace slurm_plugin

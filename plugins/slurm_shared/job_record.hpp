@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace slurm_plugin {
 
@@ -52,7 +53,7 @@ struct Exit {
 [[nodiscard]] bool is_of(const Record& job, const JobName& name);
 
 // For each node of the job, its processors: "Nodes=n[0-1] CPU_IDs=0-3 Mem=0" gives ["0-3", "0-3"].
-[[nodiscard]] json cpus_of(const Record& job);
+[[nodiscard]] std::vector<std::string> cpus_of(const Record& job);
 
 // The reply for a job in that state.
 [[nodiscard]] json job_json(const Record& job, const std::string& state);

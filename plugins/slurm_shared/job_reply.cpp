@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plugins/slurm_shared/job_reply.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace slurm_plugin {
+
+nlohmann::json reply_of(const JobFacts& job) {
+  const JobRecord& record = job.record;
+  const JobWords words = words_of(record);
+  const bool pending = record.state == "pending";
+  const bool planned = !pending || has_planned_start(record.reason);
+  return {
+      {"id", job.id},
+      {"array", job.array},
+      {"tasks", job.tasks},
+      {"state", record.state},
+      {"completing", job.completing},
+      {"reason", record.reason == "None" ? "" : record.reason},
+      {"explanation", words.why},
+      {"advice", words.advice},
+      {"waits_for", pending ? waits_for(record.reason) : ""},
+      {"description", record.description},
+      {"partition", job.partition},
+      {"dependency", job.dependency},
+      {"nodes", job.nodes},
+      {"cpus", job.cpus},
+      {"exclude_nodes", job.exclude_nodes},
+      {"restart_count", job.restart_count},
+      {"requeue", job.requeue},
+      {"eligible_time", job.eligible_time},
+      {"start_time", planned ? job.start_time : 0},
+      {"end_time", job.end_time},
+      {"unlimited", job.unlimited || has_no_limit(job.start_time, job.end_time)},
+      {"preempt_time", job.preempt_time},
+      {"exit_code", record.exit_code},
+      {"exit_signal", record.exit_signal},
+      {"files_unusable", record.exit_signal == k_files_unusable},
+  };
+}
+
+}  // namespace slurm_plugin

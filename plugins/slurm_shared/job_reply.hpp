@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job as the reply describes it, for both ways to Slurm. Pure.
+#pragma once
+
+#include "plugins/slurm_shared/job_words.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace slurm_plugin {
+
+// Times are Unix seconds; 0: none.
+struct JobFacts {
+  JobRecord record{};   // its reason is "None" if there is none
+  std::string id{};     // "4711", or "4711_3" for a task of its own
+  std::string array{};  // the number of its array; empty if it is in none
+  std::string tasks{};  // the waiting tasks that it stands for
+  bool completing = false;
+  std::string partition{};
+  std::string dependency{};
+  std::string nodes{};              // host list
+  std::vector<std::string> cpus{};  // for each node, its processors: "0-3"
+  std::string exclude_nodes{};
+  std::int64_t restart_count = 0;
+  bool requeue = false;
+  std::int64_t eligible_time = 0;
+  std::int64_t start_time = 0;  // of a waiting job: the planned one
+  std::int64_t end_time = 0;
+  bool unlimited = false;  // known to have no time limit; a start and end may show it, too
+  std::int64_t preempt_time = 0;
+};
+
+[[nodiscard]] nlohmann::json reply_of(const JobFacts& job);
+
+}  // namespace slurm_plugin
