@@ -10,7 +10,6 @@ for program in debootstrap lintian cpack; do
   command -v "$program" >/dev/null || { echo "skipped: no $program (apt-get install debootstrap lintian cmake)"; exit 77; }
 done
 release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-clean=${DTS_RELEASES:-/var/cache/dtsubmit-releases}/$release-clean
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -33,17 +32,9 @@ done
 lintian --fail-on warning "$work"/*.deb
 echo "ok: lintian has no error and no warning"
 
-if [ ! -e "$clean/ready" ]; then
-  rm -rf "$clean"
-  mkdir -p "$clean"
-  debootstrap --variant=minbase "$release" "$clean" "${DTS_MIRROR:-http://deb.debian.org/debian}" >"$clean.log" 2>&1
-  echo 'Acquire::Check-Valid-Until "false";' >"$clean/etc/apt/apt.conf.d/10-kept-mirror"
-  # A container's root file system may be without manual pages, which are tested here.
-  rm -f "$clean/etc/dpkg/dpkg.cfg.d/docker" "$clean/etc/dpkg/dpkg.cfg.d/excludes"
-  chroot "$clean" useradd --create-home --shell /bin/bash tester
-  touch "$clean/ready"
-fi
-cp -L /etc/resolv.conf "$clean/etc/resolv.conf"
+clean=$("$source/tests/releases/bare_root.sh" "$release" "$release-clean")
+# A container's root file system may be without manual pages, which are tested here.
+rm -f "$clean/etc/dpkg/dpkg.cfg.d/docker" "$clean/etc/dpkg/dpkg.cfg.d/excludes"
 mkdir -p "$clean/packages"
 rm -f "$clean"/packages/*
 cp "$work"/*.deb "$here/in_clean_root.sh" "$clean/packages/"

@@ -7,7 +7,6 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 in_root=$here/../releases/in_root.sh
 release=${DTS_TARBALL_RELEASE:-bullseye}
-root=$(realpath -m "${DTS_RELEASES:-/var/cache/dtsubmit-releases}/$release-client")
 [ "$(id -u)" -eq 0 ] || { echo "skipped: only root can change a process's root"; exit 77; }
 for program in debootstrap slurmctld mpirun; do
   command -v "$program" >/dev/null || { echo "skipped: no $program on this machine"; exit 77; }
@@ -19,12 +18,7 @@ else
   "$here/../tools/make_tarball.sh" "$made"
   tarball=$(echo "$made"/dtsubmit-*.tar.gz)
 fi
-if [ ! -e "$root/ready" ]; then
-  rm -rf "$root"
-  mkdir -p "$root"
-  debootstrap --variant=minbase --include=slurm-client "$release" "$root" "${DTS_MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1
-  touch "$root/ready"
-fi
+root=$("$here/../releases/bare_root.sh" "$release" "$release-client" slurm-client)
 
 # The shared file system: one path, inside and outside.
 shared=/tmp/dtsubmit-tarball-$$

@@ -5,28 +5,14 @@
 # root can change a process's root. DTS_STAGES limits it to some stages of tests/releases/stages.sh, e.g. "build contract".
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-project=$(cd "$here/../.." && pwd)
 releases=("$@")
 [ "$#" -gt 0 ] || releases=(bookworm trixie forky)
 [ "$(id -u)" -eq 0 ] || { echo "skipped: only root can change a process's root"; exit 77; }
 
-# bring ROOT: the work tree's files as they are now to ROOT/dtsubmit; those that are gone go there too, what was built stays.
-bring() {
-  local to=$1/dtsubmit list=$1/dtsubmit.files before=$1/dtsubmit.files.before
-  mkdir -p "$to"
-  touch "$list"
-  mv "$list" "$before"
-  (cd "$project" && git ls-files --cached --others --exclude-standard | while IFS= read -r file; do
-    if [ -e "$file" ]; then printf '%s\n' "$file"; fi
-  done) | sort >"$list"
-  comm -23 "$before" "$list" | (cd "$to" && tr '\n' '\0' | xargs -0 -r rm -f --)
-  tar -C "$project" --no-recursion --owner=root --group=root -T "$list" -cf - | tar -C "$to" -xf -
-}
-
 failed=0
 for release in "${releases[@]}"; do
   root=$("$here/make_root.sh" "$release")
-  bring "$root"
+  "$here/work_tree.sh" "$root/dtsubmit"
   echo "== $release ($root)"
   DTS_NETWORK=own "$here/in_root.sh" "$root" bash /dtsubmit/tests/releases/stages.sh ${DTS_STAGES:-} || failed=1
 done
