@@ -239,3 +239,27 @@ TEST_CASE("the channel's token is in no command line and in a file for the owner
   run.signal(SIGTERM);
   CHECK(run.end() == 85);
 }
+
+// Slurm may start an ended job again; without an answer from it, the ledger's word counts.
+TEST_CASE("a job that is started again after its end runs nothing and keeps its exit code") {
+  if (!Session::has_mpirun()) return;
+  Session session;
+  REQUIRE(session.dtsubmit({"run", "--job-name", "t", "--", "sh", "-c", "exit 93"}).exit_code ==
+          93);
+  const run::RunDirectory run = session.newest_run();
+  std::string ledger = read_file(run.ledger()).value();
+  const std::size_t at = ledger.find("\"decided\",");
+  REQUIRE(at != std::string::npos);
+  ledger.insert(at + std::string("\"decided\",").size(), "\"job\":4242,");
+  REQUIRE(write_file(run.ledger(), ledger));
+  session.environment["SLURM_CONF"] = "/nonexistent";
+  session.environment["SLURM_JOB_ID"] = "4242";
+  const Output again = session.dtsubmit({"agent", "--run", run.path});
+  CAPTURE(again.err);
+  CHECK(again.exit_code == 93);
+  CHECK(contains(again.err, "has ended in this job (the program exited 93: do not restart)"));
+  CHECK(read_file(run.ledger()).value() == ledger);
+  session.environment["SLURM_JOB_ID"] = "4243";  // another job of the run
+  CHECK_FALSE(
+      contains(session.dtsubmit({"agent", "--run", run.path}).err, "has ended in this job"));
+}
