@@ -99,7 +99,8 @@ Result<void> make_database(const Programs& programs, const Layout& layout) {
                           output.exit_code,
                           trim(output.out),
                           trim(output.err)),
-              "is there room, some 40 MB, below " + layout.spec.folder + "?");
+              "it needs my_print_defaults (Debian 13: mariadb-client-core) and some 40 MB below " +
+                  layout.spec.folder);
 }
 
 Result<void> start_database(const Programs& programs,

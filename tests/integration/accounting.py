@@ -26,7 +26,7 @@ class ServedCluster(Cluster):
         needs = {"--auth": ["munged"], "--accounting": ["slurmdbd", "mariadbd"]}
         for program in [name for option in more for name in needs.get(option, [])]:
             if not shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin"):
-                skip(f"no {program} here (Debian 12: apt install --no-install-recommends munge slurmdbd mariadb-server-core)")
+                skip(f"no {program} here (Debian 12: apt install --no-install-recommends munge slurmdbd mariadb-server-core mariadb-client-core)")
         super().__init__("linuxproc", nodes, gpus, 20, *more)
 
     def sacctmgr(self, *words):

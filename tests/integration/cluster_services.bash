@@ -5,7 +5,7 @@
 source "$(dirname "$0")/cluster_lib.bash"
 for program in munged mariadbd slurmdbd; do
   PATH=$PATH:/usr/sbin command -v "$program" >/dev/null && continue
-  echo "SKIPPED: no $program here (Debian 12: apt install --no-install-recommends munge slurmdbd mariadb-server-core)"
+  echo "SKIPPED: no $program here (Debian 12: apt install --no-install-recommends munge slurmdbd mariadb-server-core mariadb-client-core)"
   exit 125
 done
 shape=(--nodes 1 --auth munge --accounting)
