@@ -20,6 +20,10 @@ struct Range {
 // Its name, SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH, left the header with 24.11.
 constexpr int k_first_socket_error = 5000;
 
+// From 1000 on there are messages that were not exchanged, more with each release: 14 in 22.05, 24
+// in 26.05.
+constexpr int k_last_message_error = 1099;
+
 // The first row whose range includes the number applies.
 constexpr Range k_meanings[] = {
     {EAGAIN, EAGAIN, k_busy},
@@ -28,7 +32,7 @@ constexpr Range k_meanings[] = {
     {1, 999, k_down},  // the system's own errno values: sockets
     {SLURM_PROTOCOL_VERSION_ERROR, SLURM_PROTOCOL_VERSION_ERROR, k_release},
     {SLURM_PROTOCOL_AUTHENTICATION_ERROR, SLURM_PROTOCOL_AUTHENTICATION_ERROR, k_authentication},
-    {SLURM_UNEXPECTED_MSG_ERROR, SLURM_COMMUNICATIONS_MISSING_SOCKET_ERROR, k_down},
+    {SLURM_UNEXPECTED_MSG_ERROR, k_last_message_error, k_down},
     {SLURMCTLD_COMMUNICATIONS_CONNECTION_ERROR, SLURMCTLD_COMMUNICATIONS_SHUTDOWN_ERROR, k_down},
     {k_first_socket_error, SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT, k_down},
     {ESLURM_AUTH_CRED_INVALID, ESLURM_AUTH_SKIP, k_authentication},
