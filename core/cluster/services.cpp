@@ -99,7 +99,7 @@ Result<void> make_database(const Programs& programs, const Layout& layout) {
                           output.exit_code,
                           trim(output.out),
                           trim(output.err)),
-              "it needs my_print_defaults (Debian 13: mariadb-client-core) and some 40 MB below " +
+              "it needs my_print_defaults (Debian: mariadb-client-core) and some 40 MB below " +
                   layout.spec.folder);
 }
 
