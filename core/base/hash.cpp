@@ -15,6 +15,26 @@ std::uint64_t hash64(const void* data, std::size_t bytes, std::uint64_t seed) {
   return XXH3_64bits_withSeed(data, bytes, seed);
 }
 
+struct Hash64::State {
+  XXH3_state_t xxh3;
+};
+
+void Hash64::Free::operator()(State* state) const {
+  delete state;
+}
+
+Hash64::Hash64() : state_(new State) {
+  XXH3_64bits_reset(&state_->xxh3);
+}
+
+void Hash64::add(const void* data, std::size_t bytes) {
+  XXH3_64bits_update(&state_->xxh3, data, bytes);
+}
+
+std::uint64_t Hash64::value() const {
+  return XXH3_64bits_digest(&state_->xxh3);
+}
+
 std::string to_hex(std::uint64_t value) {
   return fmt::format("{:016x}", value);
 }

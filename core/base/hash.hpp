@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,23 @@ namespace dts {
 [[nodiscard]] inline std::uint64_t hash64(std::string_view text) {
   return hash64(text.data(), text.size());
 }
+
+// The hash64() of bytes that come in pieces. Movable; not thread-safe.
+class Hash64 {
+ public:
+  Hash64();
+  void add(const void* data, std::size_t bytes);
+  [[nodiscard]] std::uint64_t value() const;  // of all bytes so far
+
+ private:
+  struct State;  // keeps xxhash.h out of this header
+
+  struct Free {
+    void operator()(State* state) const;
+  };
+
+  std::unique_ptr<State, Free> state_;
+};
 
 // 16 lower-case hexadecimal digits.
 [[nodiscard]] std::string to_hex(std::uint64_t value);

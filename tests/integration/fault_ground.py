@@ -162,7 +162,7 @@ class Job(Run):
     def newest_checkpoint(self):
         names = sorted(name for name in os.listdir(self.path + "/checkpoints") if name.startswith("step-") and ".tmp" not in name)
         path = f"{self.path}/checkpoints/{names[-1]}" if names else ""
-        return path + "/state.safetensors" if os.path.isdir(path) else path
+        return f"{path}/{sorted(os.listdir(path))[-1]}" if os.path.isdir(path) else path  # state*.safetensors, after manifest.json
 
     def end_all(self):
         """After a cell that went wrong: nothing of it may disturb the next."""

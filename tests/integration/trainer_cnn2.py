@@ -38,10 +38,7 @@ class Cnn2(torch.nn.Module):
 
 
 def from_tensors(tensors):
-    """A Cnn2 with dttrain's weights: the inputs of fc1 come in blocks of 16 channels there."""
+    """A Cnn2 with dttrain's weights, and its running statistics if they are among the tensors."""
     model = Cnn2()
-    tensors = {name: torch.from_numpy(value.copy()) for name, value in tensors.items()}
-    blocked = tensors["fc1.weight"].reshape(128, 2, 7, 7, 16)
-    tensors["fc1.weight"] = blocked.permute(0, 1, 4, 2, 3).reshape(128, 32 * 7 * 7)
-    model.load_state_dict(tensors, strict=False)
+    model.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in tensors.items()}, strict=False)
     return model

@@ -32,7 +32,8 @@ def killed(trainer, expected):
     out, _ = trainer.run(5, BASE + where, env={"DTSUBMIT_ATTEMPT": "2"})
     start = events(trainer.path("killed"), "start")[-1]
     assert start["attempt"] == 2 and start["step"] % 10 == 0, start
-    assert last - start["step"] <= 10, f"{last - start['step']} steps lost"
+    # The save that was in flight may be lost as well as the steps since.
+    assert last - start["step"] <= 20, f"{last - start['step']} steps lost"
     assert digest(out) == expected, out
 
 
@@ -58,10 +59,10 @@ def stopped(trainer, expected, number):
 def damaged(trainer, expected):
     """The newest checkpoint truncated: refused by name, the one before is used."""
     where = folders(trainer, "whole")
-    newest = trainer.path(f"whole-checkpoints/step-{STEPS:09}/state.safetensors")
-    os.truncate(newest, 2048)
+    newest = "state-00002-of-00002.safetensors"
+    os.truncate(trainer.path(f"whole-checkpoints/step-{STEPS:09}/{newest}"), 2048)
     out, err = trainer.run(2, BASE + where)
-    assert f"step-{STEPS:09} refused: state.safetensors: 2048 bytes, manifest says" in err, err
+    assert f"step-{STEPS:09} refused: {newest}: 2048 bytes, manifest says" in err, err
     assert events(trainer.path("whole"), "start")[-1]["step"] == STEPS - 10
     assert digest(out) == expected, out
 

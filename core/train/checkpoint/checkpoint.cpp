@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoding and checked decoding of checkpoints.
+// Encoding and checked decoding of manifests.
 #include "core/train/checkpoint/checkpoint.hpp"
 
+#include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
 #include "core/base/hash.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <optional>
 #include <set>
 
@@ -17,41 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* k_format = "dttrain-checkpoint-1";
-constexpr std::size_t k_length_bytes = 8;
-constexpr std::size_t k_header_limit = 1 << 20;
-
-// One tensor of the file and the array it belongs to.
-struct Entry {
-  std::string name;
-  const Tensor* tensor;
-  std::size_t bytes;
-};
-
-struct Group {
-  const char* prefix;
-  const std::vector<Tensor>& tensors;
-};
-
-// Calls visit(entry, group index) for each tensor in file order.
-template <class Visit>
-void for_each_tensor(const Layout& layout, Visit visit) {
-  const Group groups[] = {{"model.", layout.parameters},
-                          {"momentum.", layout.parameters},
-                          {"running.", layout.statistics}};
-  for (int group = 0; group < 3; ++group)
-    for (const Tensor& tensor : groups[group].tensors)
-      visit(Entry{groups[group].prefix + tensor.name, &tensor, tensor.count * sizeof(float)},
-            group);
-}
-
-const Buffer& array_of(const State& state, int group) {
-  return group == 0 ? state.weights : group == 1 ? state.momentum : state.running;
-}
-
-Buffer& array_of(State& state, int group) {
-  return group == 0 ? state.weights : group == 1 ? state.momentum : state.running;
-}
+constexpr const char* k_format = "dttrain-checkpoint-2";
+constexpr const char* k_format_1 = "dttrain-checkpoint-1";
+constexpr std::uint64_t k_manifest_limit = std::uint64_t{64} << 20;  // bytes
 
 std::optional<std::uint64_t> unsigned_member(const json& object, const char* name) {
   const auto found = object.find(name);
@@ -70,147 +41,103 @@ std::optional<std::uint64_t> hex_member(const json& object, const char* name) {
   return value;
 }
 
-// The position of the tensor's bytes in `data`; an Error names the tensor.
-Result<std::string_view> tensor_bytes(const json& header,
-                                      const Entry& entry,
-                                      std::string_view data) {
-  const auto bad = [&](const char* what) {
-    return fail(Errc::invalid, fmt::format("tensor {}: {}", entry.name, what));
-  };
-  const auto found = header.find(entry.name);
-  if (found == header.end() || !found->is_object()) return bad("missing");
-  if (found->value("dtype", json()) != "F32") return bad("not F32");
-  if (found->value("shape", json()) != json(entry.tensor->shape)) return bad("another shape");
-  const json offsets = found->value("data_offsets", json());
-  if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
-      !offsets[1].is_number_unsigned())
-    return bad("no data_offsets");
-  const auto begin = offsets[0].get<std::uint64_t>();
-  const auto end = offsets[1].get<std::uint64_t>();
-  if (end > data.size() || begin > end || end - begin != entry.bytes)
-    return bad("lies outside the file");
-  return data.substr(begin, entry.bytes);
+// Names of files in the checkpoint's own folder, nothing that leads out of it.
+bool is_part_name(const std::string& name) {
+  constexpr std::string_view k_letters = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+  return name.starts_with("state") && name.ends_with(".safetensors") &&
+         name.find_first_not_of(k_letters) == std::string::npos;
 }
 
-Result<json> parse_header(std::string_view bytes) {
-  if (bytes.size() < k_length_bytes)
-    return fail(Errc::invalid, "shorter than the length of its header");
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  if (length > k_header_limit || length > bytes.size() - k_length_bytes)
-    return fail(Errc::invalid, fmt::format("its header of {} bytes does not fit", length));
-  json header = json::parse(bytes.substr(k_length_bytes, length), nullptr, false);
-  if (!header.is_object()) return fail(Errc::invalid, "its header is not a JSON object");
-  header["__bytes__"] = length + k_length_bytes;
-  return header;
+Result<PartFile> parse_file(const json& file) {
+  if (!file.is_object()) return fail(Errc::invalid, "a file is not an object");
+  const json name = file.value("name", json());
+  if (!name.is_string() || !is_part_name(name.get<std::string>()))
+    return fail(Errc::invalid, "a file's name is missing or not one of a state");
+  const auto bytes = unsigned_member(file, "bytes");
+  const auto hash = hex_member(file, "xxh3");
+  if (!bytes || !hash)
+    return fail(Errc::invalid,
+                name.get<std::string>() + ": bytes or xxh3 is missing or not a number");
+  return PartFile{name.get<std::string>(), *bytes, *hash};
+}
+
+Result<Fingerprint> parse_config(const json& config) {
+  if (!config.is_object()) return fail(Errc::invalid, "config is missing");
+  Fingerprint fingerprint;
+  for (const auto& [name, value] : config.items()) {
+    if (!value.is_string())
+      return fail(Errc::invalid, fmt::format("config: {} is not a string", name));
+    fingerprint[name] = value.get<std::string>();
+  }
+  return fingerprint;
 }
 
 }  // namespace
 
-std::string encode_state(const Layout& layout, const State& state) {
-  json header = json::object();
-  header["__metadata__"] = {{"format", k_format}, {"step", std::to_string(state.step)}};
-  std::size_t at = 0;
-  for_each_tensor(layout, [&](const Entry& entry, int) {
-    header[entry.name] = {
-        {"dtype", "F32"}, {"shape", entry.tensor->shape}, {"data_offsets", {at, at + entry.bytes}}};
-    at += entry.bytes;
-  });
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the tensors stay aligned
-  const std::uint64_t length = text.size();
-  std::string bytes(k_length_bytes, '\0');
-  std::memcpy(bytes.data(), &length, sizeof length);
-  bytes.reserve(k_length_bytes + length + at);
-  bytes += text;
-  for_each_tensor(layout, [&](const Entry& entry, int group) {
-    const auto values = std::as_bytes(
-        array_of(state, group).all().subspan(entry.tensor->offset, entry.tensor->count));
-    const std::size_t size = bytes.size();
-    bytes.resize(size + values.size());
-    std::memcpy(bytes.data() + size, values.data(), values.size());
-  });
-  return bytes;
-}
-
-Result<void> decode_state(std::string_view bytes, const Layout& layout, State& state) {
-  DTS_ASSIGN(const json header, parse_header(bytes));
-  const std::string_view data = bytes.substr(header["__bytes__"].get<std::size_t>());
-  Result<void> result;
-  for_each_tensor(layout, [&](const Entry& entry, int group) {
-    if (!result) return;
-    const auto found = tensor_bytes(header, entry, data);
-    if (!found)
-      result = tl::unexpected(found.error());
-    else
-      std::memcpy(
-          array_of(state, group).data() + entry.tensor->offset, found->data(), found->size());
-  });
-  return result;
-}
-
 std::string encode_manifest(const Manifest& m) {
-  const json file = {{"name", k_state_file}, {"bytes", m.bytes}, {"xxh3", to_hex(m.hash)}};
-  const json manifest = {{"format", k_format},
+  json files = json::array();
+  for (const PartFile& file : m.files)
+    files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"xxh3", to_hex(file.hash)}});
+  const json manifest = {{"format", m.order == ColumnOrder::pytorch ? k_format : k_format_1},
                          {"step", m.step},
                          {"samples_seen", m.samples_seen},
                          {"attempt", m.attempt},
                          {"digest", to_hex(m.digest)},
                          {"config", m.config},
-                         {"files", json::array({file})}};
+                         {"files", std::move(files)}};
   return manifest.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
 Result<Manifest> parse_manifest(std::string_view text) {
   const json root = json::parse(text, nullptr, false);
   if (!root.is_object()) return fail(Errc::invalid, "not a JSON object");
-  if (root.value("format", json()) != k_format)
-    return fail(Errc::invalid, fmt::format("not of format {}", k_format));
-  const json files = root.value("files", json());
-  if (!files.is_array() || files.size() != 1 || !files[0].is_object() ||
-      files[0].value("name", json()) != k_state_file)
-    return fail(Errc::invalid, fmt::format("does not list exactly {}", k_state_file));
+  const json format = root.value("format", json());
+  if (format != k_format && format != k_format_1)
+    return fail(Errc::invalid,
+                fmt::format("neither of format {} nor {}", k_format, k_format_1),
+                "it may be of a later dttrain");
   const auto step = unsigned_member(root, "step");
   const auto samples = unsigned_member(root, "samples_seen");
   const auto attempt = unsigned_member(root, "attempt");
   const auto digest = hex_member(root, "digest");
-  const auto bytes = unsigned_member(files[0], "bytes");
-  const auto hash = hex_member(files[0], "xxh3");
-  if (!step || !samples || !attempt || !digest || !bytes || !hash)
-    return fail(Errc::invalid,
-                "step, samples_seen, attempt, digest, bytes or xxh3 is missing or not a number");
-  Manifest manifest{*step, *samples, *attempt, *digest, *bytes, *hash, {}};
-  const json config = root.value("config", json());
-  if (!config.is_object()) return fail(Errc::invalid, "config is missing");
-  for (const auto& [name, value] : config.items()) {
-    if (!value.is_string())
-      return fail(Errc::invalid, fmt::format("config: {} is not a string", name));
-    manifest.config[name] = value.get<std::string>();
+  if (!step || !samples || !attempt || !digest)
+    return fail(Errc::invalid, "step, samples_seen, attempt or digest is missing or not a number");
+  DTS_ASSIGN(Fingerprint config, parse_config(root.value("config", json())));
+  Manifest manifest{*step, *samples, *attempt, *digest, {}, std::move(config)};
+  if (format == k_format_1) manifest.order = ColumnOrder::internal;
+  const json files = root.value("files", json());
+  if (!files.is_array() || files.empty()) return fail(Errc::invalid, "does not list files");
+  for (const json& file : files) {
+    DTS_ASSIGN(PartFile part, parse_file(file));
+    manifest.files.push_back(std::move(part));
   }
   return manifest;
 }
 
-Result<void> decode_checkpoint(const Manifest& manifest,
-                               std::string_view bytes,
-                               const Layout& layout,
-                               State& state) {
-  if (bytes.size() != manifest.bytes)
-    return fail(
-        Errc::invalid,
-        fmt::format("{}: {} bytes, manifest says {}", k_state_file, bytes.size(), manifest.bytes));
-  if (const std::uint64_t hash = hash64(bytes); hash != manifest.hash)
-    return fail(
-        Errc::invalid,
-        fmt::format(
-            "{}: hash {}, manifest says {}", k_state_file, to_hex(hash), to_hex(manifest.hash)));
-  auto decoded = decode_state(bytes, layout, state);
-  if (!decoded) return tl::unexpected(std::move(decoded).error().during(k_state_file));
-  state.step = manifest.step;
-  if (const std::uint64_t found = digest(state); found != manifest.digest)
+Result<Manifest> read_manifest(const std::string& folder) {
+  DTS_ASSIGN(const std::string text, read_file(folder + "/" + k_manifest_file, k_manifest_limit));
+  auto manifest = parse_manifest(text);
+  if (!manifest) return tl::unexpected(std::move(manifest).error().during(k_manifest_file));
+  return manifest;
+}
+
+Result<Manifest> read_checkpoint(const std::string& folder, const Layout& layout, State* state) {
+  DTS_ASSIGN(Manifest manifest, read_manifest(folder));
+  Assembly assembly(layout, manifest.order, state);
+  for (const PartFile& file : manifest.files) {
+    const std::string path = folder + "/" + file.name;
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!fd.valid()) return fail_errno("cannot read " + path);
+    DTS_TRY(assembly.add(fd.get(), file));
+  }
+  DTS_TRY(assembly.complete());
+  if (state == nullptr) return manifest;
+  state->step = manifest.step;
+  if (const std::uint64_t found = digest(*state); found != manifest.digest)
     return fail(
         Errc::invalid,
         fmt::format("state digest {}, manifest says {}", to_hex(found), to_hex(manifest.digest)));
-  return {};
+  return manifest;
 }
 
 std::string differences(const Fingerprint& there, const Fingerprint& here) {

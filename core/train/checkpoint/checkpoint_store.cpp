@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing, finding and pruning checkpoint folders.
+// Taking over, finding, committing and pruning checkpoint folders.
 #include "core/train/checkpoint/checkpoint_store.hpp"
 
 #include "core/base/files/files.hpp"
@@ -7,14 +7,19 @@
 #include "core/base/text/text.hpp"
 
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <optional>
 
 namespace dts::train {
 namespace {
 
 constexpr std::string_view k_prefix = "step-";
+constexpr std::string_view k_attempt = "attempt-";
 constexpr std::string_view k_temporary = ".tmp.";
 
 bool is_checkpoint_name(std::string_view name) {
@@ -22,24 +27,40 @@ bool is_checkpoint_name(std::string_view name) {
          parse_number(name.substr(k_prefix.size())).has_value();
 }
 
-// Oldest first.
+// Newest first.
 std::vector<std::string> checkpoint_names(const std::string& folder) {
   std::vector<std::string> names = list_folder(folder);
   std::erase_if(names, [](const std::string& name) { return !is_checkpoint_name(name); });
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
+    return a.size() != b.size() ? a.size() > b.size() : a > b;
   });
   return names;
 }
 
-void remove_temporary(const std::string& folder) {
-  for (const std::string& name : list_folder(folder))
-    if (name.starts_with(k_prefix) && name.find(k_temporary) != std::string::npos)
-      (void)remove_all(folder + "/" + name);  // a leftover does no harm
+// The number of the attempt whose staging folder has that name.
+std::optional<std::uint64_t> attempt_of(std::string_view name) {
+  const auto end = name.find(k_temporary);
+  if (!name.starts_with(k_attempt) || end == std::string_view::npos) return std::nullopt;
+  return parse_number(name.substr(k_attempt.size(), end - k_attempt.size()));
 }
 
-// Empty, or the reason why attempt `ours` may no longer write to the folder.
-Result<std::string> fence_refusal(const StoreOptions& options) {
+// What releases without staging folders left: step-<n>.tmp.<random>.
+bool is_old_temporary(std::string_view name) {
+  return name.starts_with(k_prefix) && name.find(k_temporary) != std::string_view::npos;
+}
+
+Result<void> rename_to(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return fail_errno("cannot rename " + from);
+  return {};
+}
+
+// ENOENT, and ESTALE of NFS where a folder was removed by another machine.
+bool is_gone(int error) {
+  return error == ENOENT || error == ESTALE;
+}
+
+// Empty, or the higher attempt number that the folder's fence has.
+Result<std::string> fenced(const StoreOptions& options) {
   const std::string path = options.folder + "/fence";
   const auto text = read_file(path, 64);
   if (!text && text.error().code == Errc::not_found) return std::string();
@@ -57,120 +78,99 @@ Result<std::string> fence_refusal(const StoreOptions& options) {
       options.attempt);
 }
 
-Result<Manifest> read_manifest(const std::string& path) {
-  DTS_ASSIGN(const std::string text, read_file(path + "/" + k_manifest_file, 1 << 20));
-  auto manifest = parse_manifest(text);
-  if (!manifest) return tl::unexpected(std::move(manifest).error().during(k_manifest_file));
-  return manifest;
-}
-
-Result<Manifest> read_checkpoint(const std::string& path, const Layout& layout, State& state) {
-  DTS_ASSIGN(Manifest manifest, read_manifest(path));
-  DTS_ASSIGN(const std::string bytes, read_file(path + "/" + k_state_file));
-  DTS_TRY(decode_checkpoint(manifest, bytes, layout, state));
-  return manifest;
-}
-
-Result<void> write_folder(const std::string& path,
-                          const std::string& state,
-                          const Manifest& manifest) {
-  DTS_TRY(make_folders(path));
-  DTS_TRY(write_file(path + "/" + k_state_file, state, 0600, Durability::deferred));
-  DTS_TRY(write_file(
-      path + "/" + k_manifest_file, encode_manifest(manifest), 0600, Durability::deferred));
-  return sync_folder_tree(path);
-}
-
-Result<Commit> commit(const StoreOptions& options,
-                      const std::string& temporary,
-                      const std::string& final_path) {
-  DTS_ASSIGN(std::string refusal, fence_refusal(options));
-  if (!refusal.empty()) return Commit{std::move(refusal)};
-  DTS_TRY(remove_all(
-      final_path));  // one of this step that did not verify, or it would not be written again
-  if (std::rename(temporary.c_str(), final_path.c_str()) != 0)
-    return fail_errno("cannot rename " + temporary);
-  DTS_TRY(sync_folder(options.folder));
-  return Commit{};
-}
-
-void prune(const StoreOptions& options) {
-  std::vector<std::string> names = checkpoint_names(options.folder);
-  for (std::size_t i = 0; i + options.keep < names.size(); ++i)
-    (void)remove_all(options.folder + "/" + names[i]);  // retried at the next save
-}
-
-bool already_there(const std::string& path, const Layout& layout, std::uint64_t expected_digest) {
-  State there(layout);
-  return exists(path) && read_checkpoint(path, layout, there) && digest(there) == expected_digest;
-}
-
 }  // namespace
 
 std::string checkpoint_name(std::uint64_t step) {
   return fmt::format("{}{:09}", k_prefix, step);
 }
 
-Result<Commit> save_checkpoint(const StoreOptions& options,
-                               const Layout& layout,
-                               const State& state,
-                               std::uint64_t samples_seen,
-                               const Fingerprint& config) {
-  const std::string final_path = options.folder + "/" + checkpoint_name(state.step);
-  const std::string temporary = final_path + std::string(k_temporary) + random_hex(8);
-  const std::string bytes = encode_state(layout, state);
-  const Manifest manifest{state.step,
-                          samples_seen,
-                          options.attempt,
-                          digest(state),
-                          bytes.size(),
-                          hash64(bytes),
-                          config};
-  DTS_ASSIGN(std::string refusal, fence_refusal(options));
-  if (!refusal.empty()) return Commit{std::move(refusal)};
-  if (already_there(final_path, layout, manifest.digest)) return Commit{};
-  Result<Commit> result = Commit{};
-  if (auto written = write_folder(temporary, bytes, manifest); !written)
-    result = tl::unexpected(written.error());
-  else
-    result = commit(options, temporary, final_path);
-  if (result && result->refusal.empty()) {
-    prune(options);
-    return result;
-  }
-  (void)remove_all(temporary);
-  // A newer attempt removes our temporary folder: then report the fence, not the missing folder, as
-  // the reason.
-  if (auto fenced = fence_refusal(options); !result && fenced && !fenced->empty())
-    return Commit{std::move(*fenced)};
-  return result;
+Result<std::string> refusal(const StoreOptions& options,
+                            const std::string& staging,
+                            const Error* error) {
+  DTS_ASSIGN(std::string why, fenced(options));
+  const bool gone = !exists(staging) || (error != nullptr && error->code == Errc::not_found);
+  if (!why.empty() || !gone || !exists(options.folder)) return why;
+  return fmt::format(
+      "a later start of this training has taken over {}; this is attempt {}, its checkpoint is not "
+      "committed",
+      options.folder,
+      options.attempt);
 }
 
-Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
-                                      const Layout& layout,
-                                      const Fingerprint& config,
-                                      State& state) {
-  remove_temporary(options.folder);
+CheckpointStore::CheckpointStore(StoreOptions options, const Layout& layout)
+    : options_(std::move(options)), layout_(layout) {}
+
+CheckpointStore::~CheckpointStore() {
+  if (!staging_.empty()) (void)remove_all(staging_);  // otherwise the next attempt does
+}
+
+// Each folder in it is renamed as a whole, so that its owner either still commits it whole or not
+// at all; the empty folder can then be removed, which ends the owner's right to write.
+Result<void> CheckpointStore::seize(const std::string& name) {
+  const std::string path = options_.folder + "/" + name;
+  constexpr int k_most = 1000;
+  for (int turn = 0; turn < k_most; ++turn) {
+    for (const std::string& entry : list_folder(path)) {
+      const std::string seized = staging_ + "/seized-" + random_hex(8);
+      if (::rename((path + "/" + entry).c_str(), seized.c_str()) == 0)
+        (void)remove_all(seized);  // otherwise with our staging folder
+      else if (!is_gone(errno))
+        return fail_errno("cannot take " + path + "/" + entry + " from an earlier attempt");
+    }
+    if (::rmdir(path.c_str()) == 0 || is_gone(errno)) return {};
+    if (errno != ENOTEMPTY && errno != EEXIST) return fail_errno("cannot remove " + path);
+  }
+  return fail(Errc::io,
+              "an earlier attempt keeps writing to " + path,
+              "end its processes, then run this again");
+}
+
+Result<Commit> CheckpointStore::take_over() {
+  DTS_ASSIGN(std::string why, fenced(options_));
+  if (!why.empty()) return Commit{std::move(why)};
+  staging_ = fmt::format(
+      "{}/{}{}{}{}", options_.folder, k_attempt, options_.attempt, k_temporary, random_hex(8));
+  if (::mkdir(staging_.c_str(), 0700) != 0) {
+    const auto failed = fail_errno("cannot create folder " + staging_);
+    staging_.clear();
+    return failed;
+  }
+  // A later attempt raises the fence before it looks for staging folders: it sees ours, or we see
+  // its number here.
+  DTS_ASSIGN(why, fenced(options_));
+  if (!why.empty()) return Commit{std::move(why)};
+  for (const std::string& name : list_folder(options_.folder)) {
+    const auto number = attempt_of(name);
+    if (number && *number > options_.attempt)
+      return Commit{fmt::format("attempt {} is writing to {}; this is attempt {}",
+                                *number,
+                                options_.folder,
+                                options_.attempt)};
+    if (number && options_.folder + "/" + name != staging_) DTS_TRY(seize(name));
+    if (is_old_temporary(name)) (void)remove_all(options_.folder + "/" + name);
+  }
+  return Commit{};
+}
+
+Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config, State& state) {
   Loaded loaded;
-  std::vector<std::string> names = checkpoint_names(options.folder);
-  for (auto name = names.rbegin(); name != names.rend(); ++name) {
-    State candidate(layout);
-    const auto manifest = read_checkpoint(options.folder + "/" + *name, layout, candidate);
+  for (const std::string& name : checkpoint_names(options_.folder)) {
+    const auto manifest = read_checkpoint(options_.folder + "/" + name, layout_, &state);
     if (!manifest) {
-      loaded.refusals.push_back(*name + " refused: " + manifest.error().message);
+      loaded.refusals.push_back(name + " refused: " + manifest.error().message);
       continue;
     }
     if (const std::string what = differences(manifest->config, config); !what.empty())
       return fail(Errc::invalid,
-                  fmt::format("{}/{} is of another configuration: {}", options.folder, *name, what),
+                  fmt::format("{}/{} is of another configuration: {}", options_.folder, name, what),
                   "use the same options, or another --checkpoint-dir");
-    if (checkpoint_name(manifest->step) != *name) {
+    if (checkpoint_name(manifest->step) != name) {
       loaded.refusals.push_back(
-          fmt::format("{} refused: its manifest is of step {}", *name, manifest->step));
+          fmt::format("{} refused: its manifest is of step {}", name, manifest->step));
       continue;
     }
-    state = std::move(candidate);
-    loaded.name = *name;
+    loaded.name = name;
+    whole_.insert(name);
     const auto there = manifest->config.find(k_instruction_set);
     const auto here = config.find(k_instruction_set);
     if (there != manifest->config.end() && here != config.end() && there->second != here->second)
@@ -178,15 +178,80 @@ Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
           fmt::format("was computed with {}, these ranks use {}", there->second, here->second);
     return loaded;
   }
-  if (!loaded.refusals.empty() && !options.begin_anew)
+  if (!loaded.refusals.empty() && !options_.begin_anew)
     return fail(Errc::invalid,
                 fmt::format("no checkpoint can be loaded: all {} in {} are damaged; {}",
                             loaded.refusals.size(),
-                            options.folder,
+                            options_.folder,
                             fmt::join(loaded.refusals, "; ")),
                 "put a good one there; to start over at step 0 remove them, or let dtsubmit do it "
                 "with --on damaged=restart");
   return loaded;
+}
+
+Result<void> CheckpointStore::move_into_place(const Manifest& manifest) {
+  const std::string name = checkpoint_name(manifest.step);
+  const std::string staged = staging_ + "/" + name;
+  const std::string final_path = options_.folder + "/" + name;
+  DTS_TRY(write_file(staged + "/" + k_manifest_file, encode_manifest(manifest)));
+  if (exists(final_path)) {
+    const auto there = read_checkpoint(final_path, layout_, nullptr);
+    if (there && there->digest == manifest.digest) return remove_all(staged);
+    // A folder cannot be renamed onto another. A damaged one leaves through our own staging folder,
+    // so that this, too, can only be done by the attempt that may write.
+    DTS_TRY(rename_to(final_path, staging_ + "/replaced"));
+  }
+  DTS_TRY(rename_to(staged, final_path));
+  (void)remove_all(staging_ + "/replaced");
+  return sync_folder(options_.folder);
+}
+
+Result<Commit> CheckpointStore::commit(const Manifest& manifest) {
+  DTS_ASSIGN(std::string why, refusal(options_, staging_));
+  if (!why.empty()) return Commit{std::move(why)};
+  const auto moved = move_into_place(manifest);
+  if (!moved) {
+    (void)remove_all(staging_ + "/" + checkpoint_name(manifest.step));
+    DTS_ASSIGN(why, refusal(options_, staging_, &moved.error()));
+    if (!why.empty()) return Commit{std::move(why)};
+    return tl::unexpected(moved.error());
+  }
+  whole_.insert(checkpoint_name(manifest.step));
+  prune();
+  return Commit{};
+}
+
+bool CheckpointStore::is_whole(const std::string& name) {
+  const std::string path = options_.folder + "/" + name;
+  if (whole_.contains(name)) {
+    // Hashed before: now only what costs no reading, which finds what was truncated or removed.
+    const auto manifest = read_manifest(path);
+    return manifest &&
+           std::all_of(manifest->files.begin(), manifest->files.end(), [&](const PartFile& file) {
+             struct stat info {};
+
+             return ::stat((path + "/" + file.name).c_str(), &info) == 0 &&
+                    static_cast<std::uint64_t>(info.st_size) == file.bytes;
+           });
+  }
+  const bool whole = read_checkpoint(path, layout_, nullptr).has_value();
+  if (whole) whole_.insert(name);
+  return whole;
+}
+
+void CheckpointStore::prune() {
+  unsigned kept = 0;
+  for (const std::string& name : checkpoint_names(options_.folder)) {
+    if (kept < options_.keep) {
+      kept += is_whole(name) ? 1 : 0;
+      continue;
+    }
+    // Retried at the next save. Through the staging folder: it vanishes whole, and only while we
+    // may write.
+    if (::rename((options_.folder + "/" + name).c_str(), (staging_ + "/pruned").c_str()) == 0)
+      (void)remove_all(staging_ + "/pruned");
+    whole_.erase(name);
+  }
 }
 
 }  // namespace dts::train

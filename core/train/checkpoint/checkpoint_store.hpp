@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder of checkpoints: step-000000200/{state.safetensors,manifest.json}, each complete or
-// absent.
+// The folder of checkpoints: step-000000200/{state*.safetensors,manifest.json}, each complete or
+// absent, and attempt-<k>.tmp.<random>/, where attempt k prepares the next one.
 //
-// A checkpoint is written as step-N.tmp.<random>, synced, and renamed. Only rank 0 uses it; not
-// thread-safe.
+// A checkpoint is committed by rename(2) from the attempt's own folder, which a later attempt
+// removes before it reads anything (take_over). So the rename itself is the check of who may write:
+// either it happens before the take-over, and the later attempt sees the checkpoint, or it fails.
+// rename(2) and rmdir(2) are atomic in POSIX, and on NFS because the server carries them out: it
+// knows the folder by its handle, which is dead after rmdir(2) whatever a client has cached,
+// whereas a folder that was merely renamed would go on to work.
 #pragma once
 
 #include "core/train/checkpoint/checkpoint.hpp"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,23 +26,10 @@ struct StoreOptions {
   bool begin_anew = false;    // at step 0 if every checkpoint is damaged
 };
 
-// The result of a commit. `refusal` is empty, or says which newer attempt has taken over the
-// folder.
+// The result of a commit. `refusal` is empty, or says who has taken over the folder.
 struct Commit {
   std::string refusal;
 };
-
-// "step-000000200".
-[[nodiscard]] std::string checkpoint_name(std::uint64_t step);
-
-// Writes a checkpoint of `state`, then removes the oldest beyond `keep`. The folder's file `fence`
-// is read before the rename: a higher attempt number in it refuses the commit. On error or refusal
-// no temporary folder remains and older checkpoints are untouched. Errc::io for a full disk.
-[[nodiscard]] Result<Commit> save_checkpoint(const StoreOptions& options,
-                                             const Layout& layout,
-                                             const State& state,
-                                             std::uint64_t samples_seen,
-                                             const Fingerprint& config);
 
 struct Loaded {
   std::string name;                   // of the checkpoint used; empty if none
@@ -45,12 +37,55 @@ struct Loaded {
   std::string other_bits;             // why results will not be bit-identical; empty if they will
 };
 
-// Fills `state` from the newest checkpoint that verifies, and removes temporary folders of dead
-// writers. Errc::invalid if that checkpoint belongs to another configuration (the error says what
-// differs), or if all checkpoints are damaged and begin_anew is not set.
-[[nodiscard]] Result<Loaded> load_newest_checkpoint(const StoreOptions& options,
-                                                    const Layout& layout,
-                                                    const Fingerprint& config,
-                                                    State& state);
+// "step-000000200".
+[[nodiscard]] std::string checkpoint_name(std::uint64_t step);
+
+// Who has taken over the folder, if its fence is higher or `staging`, our own folder in it, is
+// gone; otherwise empty. `error`, if any, is what a write there met: Errc::not_found says that it
+// is gone, even if this machine's view of the file system is older.
+[[nodiscard]] Result<std::string> refusal(const StoreOptions& options,
+                                          const std::string& staging,
+                                          const Error* error = nullptr);
+
+// Only rank 0 has one; others write files into staging(). Not thread-safe, but commit() may run in
+// another thread.
+class CheckpointStore {
+ public:
+  // `layout` must outlive the store.
+  CheckpointStore(StoreOptions options, const Layout& layout);
+  CheckpointStore(const CheckpointStore&) = delete;
+  CheckpointStore& operator=(const CheckpointStore&) = delete;
+  ~CheckpointStore();  // removes staging()
+
+  // Makes staging(), then ends the right to write of every attempt up to ours: what they have not
+  // committed is removed. Refused if the folder's file `fence` has a higher attempt number, or a
+  // higher attempt has a staging folder.
+  [[nodiscard]] Result<Commit> take_over();
+
+  // Where the files of a checkpoint are written, in a folder named checkpoint_name(step).
+  [[nodiscard]] const std::string& staging() const { return staging_; }
+
+  // Fills `state` from the newest checkpoint that verifies; if there is none, its contents are
+  // undefined. Errc::invalid if that checkpoint belongs to another configuration (the error says
+  // what differs), or if all checkpoints are damaged and begin_anew is not set.
+  [[nodiscard]] Result<Loaded> load_newest(const Fingerprint& config, State& state);
+
+  // Adds the manifest to the files in staging(), which must be synced, and makes the checkpoint
+  // visible and durable. Then removes older ones beyond `keep` that verify: a damaged one does not
+  // count, since nothing could be loaded from it. On an error or refusal the older checkpoints are
+  // untouched. Errc::io for a full disk.
+  [[nodiscard]] Result<Commit> commit(const Manifest& manifest);
+
+ private:
+  [[nodiscard]] Result<void> seize(const std::string& name);
+  [[nodiscard]] Result<void> move_into_place(const Manifest& manifest);
+  [[nodiscard]] bool is_whole(const std::string& name);
+  void prune();
+
+  StoreOptions options_;
+  const Layout& layout_;
+  std::string staging_;
+  std::set<std::string> whole_;  // names that this process has written or verified
+};
 
 }  // namespace dts::train

@@ -5,6 +5,7 @@
 #include "core/base/hash.hpp"
 #include "core/train/device/kernels.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -18,6 +19,16 @@ std::uint64_t hash_of(const Buffer& buffer) {
   return hash64(buffer.data(), buffer.size() * sizeof(float));
 }
 
+// Each step makes one MiB depend on all steps that changed it before.
+void change_ballast(State& state) {
+  constexpr std::size_t k_floats = 1 << 18;
+  const std::size_t rows = state.ballast.size() / k_floats;
+  if (rows == 0) return;
+  float* const row = state.ballast.data() + state.step % rows * k_floats;
+  for (std::size_t i = 0; i < k_floats; ++i)
+    row[i] = 0.5F * row[i] + static_cast<float>(state.step % 1024 + i % 7);
+}
+
 // Pixels of one channel in one shard: the sample size of the variance.
 int sample_size(const Tensor& statistic, int micro_batch) {
   const int side = statistic.name.starts_with("bn1") ? Cnn2::side : Cnn2::side / 2;
@@ -26,10 +37,20 @@ int sample_size(const Tensor& statistic, int micro_batch) {
 
 }  // namespace
 
+void initialise(const Layout& layout, std::uint64_t seed, State& state) {
+  initial_weights(layout, seed, state.weights.data());
+  std::fill_n(state.momentum.data(), state.momentum.size(), 0.0F);
+  initial_statistics(layout, state.running.data());
+  initial_ballast(layout, state.ballast.data());
+  state.step = 0;
+}
+
 std::uint64_t digest(const State& state) {
-  const std::array<std::uint64_t, 4> parts{
+  std::array<std::uint64_t, 5> parts{
       hash_of(state.weights), hash_of(state.momentum), hash_of(state.running), state.step};
-  return hash64(parts.data(), sizeof parts);
+  std::size_t count = 4;
+  if (state.ballast.size() > 0) parts[count++] = hash_of(state.ballast);
+  return hash64(parts.data(), count * sizeof parts[0]);
 }
 
 double learning_rate(const Optimizer& optimizer, std::uint64_t completed) {
@@ -64,6 +85,7 @@ void apply_step(const Layout& layout,
     for (std::size_t i = tensor.offset; i < tensor.offset + tensor.count; ++i)
       state.running.data()[i] = k_keep * state.running.data()[i] + factor * statistics[i];
   }
+  change_ballast(state);
   ++state.step;
 }
 

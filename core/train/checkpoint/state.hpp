@@ -13,15 +13,20 @@ struct State {
   explicit State(const Layout& layout)
       : weights(layout.parameter_floats),
         momentum(layout.parameter_floats),
-        running(layout.statistic_floats) {}
+        running(layout.statistic_floats),
+        ballast(layout.ballast_floats) {}
 
   Buffer weights;
   Buffer momentum;
   Buffer running;          // running statistics of batch normalisation
+  Buffer ballast;          // grows the state for drills; each step changes one MiB of it
   std::uint64_t step = 0;  // completed
 };
 
-// XXH3 over weights, momentum, running statistics and step.
+// Step 0: the initial weights and statistics, no momentum.
+void initialise(const Layout& layout, std::uint64_t seed, State& state);
+
+// XXH3 over weights, momentum, running statistics, step, and ballast if there is any.
 [[nodiscard]] std::uint64_t digest(const State& state);
 
 enum class Schedule { constant, cosine };

@@ -122,6 +122,10 @@ std::int64_t Comm::sum(std::int64_t value) {
   return total;
 }
 
+std::vector<std::uint64_t> Comm::gather(std::uint64_t value) {
+  return mpi_->gather(value, size_);
+}
+
 void Comm::broadcast(void* data, std::size_t bytes) {
   constexpr std::size_t k_most = 1 << 30;
   for (auto* at = static_cast<char*>(data); bytes > 0;) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace dts::train {
 
@@ -40,6 +41,8 @@ class Comm {
   [[nodiscard]] Verdict agree(int code);
   [[nodiscard]] std::int64_t sum(std::int64_t value);
   [[nodiscard]] int least(int value);
+  // `value` of every rank, in the order of ranks.
+  [[nodiscard]] std::vector<std::uint64_t> gather(std::uint64_t value);
   void broadcast(void* data, std::size_t bytes);  // from rank 0
   void barrier();
 

@@ -38,6 +38,7 @@ struct Options {
   // For drills:
   std::uint64_t step_delay_ms = 0;
   std::uint64_t save_delay_ms = 0;
+  std::uint64_t ballast = 0;  // MiB of state beside the model's
   std::optional<std::uint64_t> slow_rank;
   std::uint64_t slow_rank_ms = 0;                           // extra delay of slow_rank at each step
   InstructionSet instruction_set = InstructionSet::avx512;  // upper limit; ranks may support less

@@ -8,10 +8,11 @@
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/text/units.hpp"
-#include "core/train/checkpoint/checkpoint_store.hpp"
 #include "core/train/checkpoint/save_rule.hpp"
 #include "core/train/data/shared_samples.hpp"
 #include "core/train/device/instruction_set.hpp"
+#include "core/train/loop/checkpoints.hpp"
+#include "core/train/loop/settle.hpp"
 #include "core/train/loop/stop.hpp"
 #include "core/train/model/shard_sums.hpp"
 #include "core/train/telemetry/metrics.hpp"
@@ -39,18 +40,24 @@ class Run {
   Run(Comm& comm, const Options& options)
       : comm_(comm),
         options_(options),
-        layout_(cnn2_layout()),
+        layout_(cnn2_layout(static_cast<int>(options.ballast))),
         state_(layout_),
         report_(comm.rank() == 0, options.attempt),
-        beat_(BeatPage::open(options.beat)) {}
+        beat_(BeatPage::open(options.beat)),
+        checkpoints_(comm, options_, layout_, [this](const SaveEvent& event) {
+          if (beat_) beat_->saved(static_cast<std::uint64_t>(event.seconds * 1000));
+          report_.saved(event);
+        }) {}
 
   int run();
 
  private:
   enum class Next { step, save, stop, fail };
 
-  // A decision of all ranks: 0, or the exit code of the lowest rank with an error, which prints it.
-  int settle(const Result<void>& mine, std::optional<int> code = {});
+  int settle(const Result<void>& mine, std::optional<int> code = {}) {
+    return train::settle(comm_, mine, code);
+  }
+
   int prepare();
   int open_files();
   int resume();
@@ -61,13 +68,6 @@ class Run {
   int finish();
   [[nodiscard]] Result<void> check() const;
   [[nodiscard]] Fingerprint fingerprint() const;
-
-  [[nodiscard]] StoreOptions store() const {
-    return {options_.checkpoint_dir,
-            options_.attempt,
-            static_cast<unsigned>(options_.keep),
-            options_.begin_anew};
-  }
 
   [[nodiscard]] bool evaluates_now() const;
   [[nodiscard]] bool save_is_due() const;
@@ -83,18 +83,14 @@ class Run {
   std::unique_ptr<ShardSums> sums_;
   Optimizer optimizer_;
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
+  Checkpoints checkpoints_;
+  bool ranks_write_ = false;  // a checkpoint, after the last step
   std::uint64_t steps_per_epoch_ = 0;
+  std::uint64_t digest_ = 0;  // of the state; rank 0's alone
   std::uint64_t saved_step_ = 0;
   Clock::time_point saved_at_;
   double accuracy_ = 0;
 };
-
-int Run::settle(const Result<void>& mine, std::optional<int> code) {
-  const Verdict verdict = comm_.agree(mine ? 0 : code.value_or(exit_code(mine.error().code)));
-  if (verdict.code != 0 && verdict.rank == comm_.rank() && !mine.error().message.empty())
-    print_error(mine.error(), comm_.size() > 1 ? comm_.rank() : -1);
-  return verdict.code;
-}
 
 Result<void> Run::check() const {
   if (comm_.size() > static_cast<int>(options_.shards))
@@ -152,6 +148,7 @@ Fingerprint Run::fingerprint() const {
                 {"momentum", fmt::format("{}", options_.momentum)},
                 {"warmup", std::to_string(options_.warmup)},
                 {"schedule", "constant"}};
+  if (options_.ballast > 0) f["ballast"] = fmt::format("{} MiB", options_.ballast);
   if (options_.schedule == Schedule::cosine)
     f["schedule"] = fmt::format("cosine over {} steps", optimizer_.total);
   return f;
@@ -159,9 +156,7 @@ Fingerprint Run::fingerprint() const {
 
 int Run::open_files() {
   Result<void> opened;
-  if (comm_.rank() == 0 && !options_.checkpoint_dir.empty())
-    opened = make_folders(options_.checkpoint_dir);
-  if (comm_.rank() == 0 && opened && !options_.run_dir.empty()) {
+  if (comm_.rank() == 0 && !options_.run_dir.empty()) {
     opened = make_folders(options_.run_dir);
     if (opened) opened = report_.open(options_.run_dir + "/metrics.jsonl");
   }
@@ -169,21 +164,8 @@ int Run::open_files() {
 }
 
 int Run::resume() {
-  initial_weights(layout_, options_.seed, state_.weights.data());
-  initial_statistics(layout_, state_.running.data());
-  if (options_.checkpoint_dir.empty()) return 0;
-  Result<void> loaded;
-  if (comm_.rank() == 0) {
-    auto found = load_newest_checkpoint(store(), layout_, fingerprint(), state_);
-    if (found)
-      report_.resumed(*found);
-    else
-      loaded = tl::unexpected(found.error());
-  }
-  if (const int code = settle(loaded); code != 0) return code;
-  comm_.broadcast(&state_.step, sizeof state_.step);
-  for (Buffer* const buffer : {&state_.weights, &state_.momentum, &state_.running})
-    comm_.broadcast(buffer->data(), buffer->size() * sizeof(float));
+  if (const int code = checkpoints_.resume(fingerprint(), state_, report_); code != 0) return code;
+  if (comm_.rank() == 0) digest_ = digest(state_);
   saved_step_ = state_.step;
   return 0;
 }
@@ -216,15 +198,18 @@ Run::Next Run::step() {
   float* const first = mine.begin()->second;
   first[layout_.scalar(Scalar::stop)] = stop_signal() != 0 ? 1.0F : 0.0F;
   first[layout_.scalar(Scalar::error)] = report_.status() ? 0.0F : 1.0F;
+  first[layout_.scalar(Scalar::writing)] = checkpoints_.busy() ? 1.0F : 0.0F;
   first[layout_.scalar(Scalar::save)] = comm_.rank() == 0 && save_is_due() ? 1.0F : 0.0F;
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
   const float* const sums = comm_.tree_sum(shards, layout_.sum_floats(), mine);
   if (sums[layout_.scalar(Scalar::error)] > 0) return Next::fail;
   const double lr = learning_rate(optimizer_, state_.step);
+  ranks_write_ = sums[layout_.scalar(Scalar::writing)] > 0;
   apply_step(layout_, sums, optimizer_, {shards, options_.micro_batch()}, state_);
   if (beat_) beat_->beat(state_.step);
   if (comm_.rank() == 0) {
     const auto batch = static_cast<double>(options_.batch);
+    digest_ = digest(state_);
     report_.step({state_.step,
                   optimizer_.total,
                   static_cast<double>(sums[layout_.scalar(Scalar::loss)]) / batch,
@@ -232,35 +217,16 @@ Run::Next Run::step() {
                   lr,
                   seconds_since(start),
                   batch,
-                  digest(state_)});
+                  digest_});
   }
   if (sums[layout_.scalar(Scalar::stop)] > 0) return Next::stop;
   return sums[layout_.scalar(Scalar::save)] > 0 ? Next::save : Next::step;
 }
 
 int Run::save() {
-  if (options_.checkpoint_dir.empty()) return 0;
-  const Clock::time_point start = Clock::now();
-  Result<void> saved;
-  int code = exit_code(Errc::io);
-  if (comm_.rank() == 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(options_.save_delay_ms));
-    const auto commit =
-        save_checkpoint(store(), layout_, state_, state_.step * options_.batch, fingerprint());
-    if (!commit) {
-      saved = tl::unexpected(
-          Error(commit.error()).during("cannot save " + checkpoint_name(state_.step)));
-    } else if (!commit->refusal.empty()) {
-      saved = fail(Errc::invalid, commit->refusal);
-      code = k_no_restart;
-    }
-  }
-  if (const int agreed = settle(saved, code); agreed != 0) return agreed;
   saved_step_ = state_.step;
   saved_at_ = Clock::now();
-  if (beat_) beat_->saved(static_cast<std::uint64_t>(seconds_since(start) * 1000));
-  report_.saved(state_.step, seconds_since(start));
-  return 0;
+  return checkpoints_.start(state_, digest_);
 }
 
 void Run::evaluate() {
@@ -280,10 +246,15 @@ int Run::loop() {
   saved_at_ = Clock::now();
   while (state_.step < optimizer_.total) {
     const Next next = step();
-    if (next == Next::fail) return settle(report_.status(), exit_code(Errc::io));
+    if (next == Next::fail) {
+      const int unsaved = checkpoints_.finish();
+      return std::max(unsaved, settle(report_.status(), exit_code(Errc::io)));
+    }
+    if (const int code = checkpoints_.advance(ranks_write_); code != 0) return code;
     if (next == Next::stop && state_.step < optimizer_.total) {
       if (const int code = save(); code != 0) return code;
-      report_.stopped(state_.step, digest(state_), !options_.checkpoint_dir.empty());
+      if (const int code = checkpoints_.finish(); code != 0) return code;
+      report_.stopped(state_.step, digest_, !options_.checkpoint_dir.empty());
       return k_checkpointed;
     }
     if (next == Next::save)
@@ -297,7 +268,8 @@ int Run::finish() {
   if (saved_step_ != state_.step)
     if (const int code = save(); code != 0) return code;
   evaluate();
-  report_.done(state_.step, accuracy_, digest(state_));
+  if (const int code = checkpoints_.finish(); code != 0) return code;
+  report_.done(state_.step, accuracy_, digest_);
   return settle(report_.status(), exit_code(Errc::io));
 }
 

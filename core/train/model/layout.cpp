@@ -34,10 +34,10 @@ void append_conv(Layout& layout, const std::string& index, int in, int out) {
   statistic({"bn" + index + ".running_var", {out}, 0, 0, Init::ones, 0});
 }
 
-void append_linear(Layout& layout, const std::string& name, int in, int out) {
+void append_linear(Layout& layout, const std::string& name, int in, int out, int pixels = 0) {
   append(layout.parameters,
          layout.parameter_floats,
-         {name + ".weight", {out, in}, 0, 0, Init::fan_in_uniform, in});
+         {name + ".weight", {out, in}, 0, 0, Init::fan_in_uniform, in, pixels});
   append(layout.parameters, layout.parameter_floats, {name + ".bias", {out}, 0, 0, Init::zeros, 0});
 }
 
@@ -69,12 +69,17 @@ const Tensor& Layout::statistic(const std::string& name) const {
   return find(statistics, name);
 }
 
-Layout cnn2_layout() {
+Layout cnn2_layout(int ballast) {
   Layout layout;
   append_conv(layout, "1", 1, Cnn2::channels1);
   append_conv(layout, "2", Cnn2::channels1, Cnn2::channels2);
-  append_linear(layout, "fc1", Cnn2::features, Cnn2::hidden);
+  append_linear(layout, "fc1", Cnn2::features, Cnn2::hidden, Cnn2::features / Cnn2::channels2);
   append_linear(layout, "fc2", Cnn2::hidden, Cnn2::classes);
+  constexpr int k_mib = 1 << 18;  // floats
+  if (ballast > 0)
+    append(layout.ballast,
+           layout.ballast_floats,
+           {"ballast", {ballast, k_mib}, 0, 0, Init::fan_in_uniform, k_mib});
   return layout;
 }
 
@@ -86,6 +91,10 @@ void initial_weights(const Layout& layout, std::uint64_t seed, float* weights) {
 void initial_statistics(const Layout& layout, float* statistics) {
   std::fill_n(statistics, layout.statistic_floats, 0.0F);
   for (const Tensor& tensor : layout.statistics) fill(tensor, 0, statistics + tensor.offset);
+}
+
+void initial_ballast(const Layout& layout, float* ballast) {
+  for (const Tensor& tensor : layout.ballast) fill(tensor, 0, ballast + tensor.offset);
 }
 
 }  // namespace dts::train

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dttrain: the bundled trainer.
 #include "core/base/files/files.hpp"
-#include "core/train/checkpoint/checkpoint.hpp"
+#include "core/base/hash.hpp"
+#include "core/train/checkpoint/part_file.hpp"
 #include "core/train/loop/stop.hpp"
 #include "core/train/loop/trainer.hpp"
 #include "core/train/telemetry/report.hpp"
@@ -33,11 +34,16 @@ std::uint64_t own_cores(int ranks_on_node) {
 int export_initial(const Options& options) {
   const dts::train::Layout layout = dts::train::cnn2_layout();
   dts::train::State state(layout);
-  dts::train::initial_weights(layout, options.seed, state.weights.data());
-  dts::train::initial_statistics(layout, state.running.data());
-  const auto written =
-      dts::write_file(options.export_weights, dts::train::encode_state(layout, state));
-  return written ? 0 : complain(written.error());
+  dts::train::initialise(layout, options.seed, state);
+  dts::train::Snapshot snapshot(layout, 1, 0);
+  snapshot.take(state);
+  const std::string temporary = options.export_weights + ".tmp." + dts::random_hex(8);
+  const auto written = snapshot.write(temporary);
+  if (!written) return complain(written.error());
+  if (std::rename(temporary.c_str(), options.export_weights.c_str()) == 0) return 0;
+  const dts::Error error = dts::fail_errno("cannot create " + options.export_weights).value();
+  (void)dts::remove_all(temporary);
+  return complain(error);
 }
 
 // Ranks that each believe they are alone would write the same files, and all would succeed.

@@ -97,8 +97,14 @@ void Report::step(const StepEvent& e) {
         "step {:>6}/{}  loss {:.4f}  {:.0f} images/s\n", e.step, e.total, e.loss, rate));
 }
 
-void Report::saved(std::uint64_t step, double seconds) {
-  if (active_) event("save", step, fmt::format(R"("seconds":{})", number(seconds)));
+void Report::saved(const SaveEvent& e) {
+  if (!active_) return;
+  event("save",
+        e.step,
+        fmt::format(R"("seconds":{},"waited":{},"until_committed":{})",
+                    number(e.stalled),
+                    number(e.waited),
+                    number(e.seconds)));
 }
 
 void Report::evaluated(std::uint64_t step, double accuracy) {

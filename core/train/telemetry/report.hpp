@@ -33,6 +33,14 @@ struct StepEvent {
   std::uint64_t digest = 0;
 };
 
+// A checkpoint that has been committed.
+struct SaveEvent {
+  std::uint64_t step = 0;
+  double stalled = 0;  // seconds that it kept the ranks from training: `waited` and the copy
+  double waited = 0;   // of that, for the save before it
+  double seconds = 0;  // from the request to the commit
+};
+
 class Report {
  public:
   // `active` is false on all ranks but 0, where every member does nothing.
@@ -43,7 +51,7 @@ class Report {
   void resumed(const Loaded& loaded) const;
   void started(const StartEvent& event);
   void step(const StepEvent& event);
-  void saved(std::uint64_t step, double seconds);
+  void saved(const SaveEvent& event);
   void evaluated(std::uint64_t step, double accuracy);
   void stopped(std::uint64_t step, std::uint64_t digest, bool saved);
   void done(std::uint64_t step, double accuracy, std::uint64_t digest);

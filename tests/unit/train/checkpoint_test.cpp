@@ -1,59 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints: round trip, damage, fall-back, fencing, pruning.
+// Checkpoints: round trip, formats, damage, fall-back.
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
-#include "core/train/checkpoint/checkpoint_store.hpp"
-#include "core/train/data/sampler.hpp"
-#include "tests/unit/train/temporary_folder.hpp"
+#include "tests/unit/train/checkpoint_folder.hpp"
 
 #include <doctest/doctest.h>
-
-#include <algorithm>
+#include <sys/statvfs.h>
 
 using namespace dts;
 using namespace dts::train;
 
 namespace {
-
-const Layout& layout() {
-  static const Layout made = cnn2_layout();
-  return made;
-}
-
-const Fingerprint k_config{{"model", "cnn2"}, {"seed", "1"}};
-
-State state_at(std::uint64_t step) {
-  State state(layout());
-  initial_weights(layout(), step, state.weights.data());
-  initial_weights(layout(), step + 1000, state.momentum.data());
-  initial_statistics(layout(), state.running.data());
-  state.step = step;
-  return state;
-}
-
-struct Store : TemporaryFolder {
-  StoreOptions options{path, 1, 3};
-
-  Commit save(std::uint64_t step) const {
-    const auto commit = save_checkpoint(options, layout(), state_at(step), step * 256, k_config);
-    REQUIRE(commit);
-    return *commit;
-  }
-
-  // The step loaded, 0 without one.
-  std::uint64_t load(Loaded* report = nullptr) const {
-    State state(layout());
-    const auto loaded = load_newest_checkpoint(options, layout(), k_config, state);
-    REQUIRE(loaded);
-    if (report != nullptr) *report = *loaded;
-    if (!loaded->name.empty()) CHECK(digest(state) == digest(state_at(state.step)));
-    return state.step;
-  }
-
-  [[nodiscard]] std::string state_path(std::uint64_t step) const {
-    return path + "/" + checkpoint_name(step) + "/" + k_state_file;
-  }
-};
 
 std::string flipped(std::string bytes, std::size_t at) {
   bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
@@ -62,18 +19,95 @@ std::string flipped(std::string bytes, std::size_t at) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint comes back with the same bits") {
+TEST_CASE("a checkpoint comes back with the same bits, whatever the number of its writers") {
   const Store store;
   CHECK(store.load() == 0);
-  store.save(7);
-  CHECK(store.load() == 7);
+  std::uint64_t step = 7;
+  for (const int parts : {1, 2, 3, 5, 16}) {
+    store.save(++step, parts);
+    CHECK(store.load() == step);
+    CHECK(list_folder(store.folder_of(step)).size() == static_cast<std::size_t>(parts) + 1);
+  }
+}
+
+TEST_CASE("of many writers each has an equal share, and some may have nothing to write") {
+  std::size_t all = 0;
+  for (const Rows& rows : all_rows(layout())) all += rows.floats();
+  for (const int parts : {1, 2, 3, 7, 1024}) {
+    std::size_t sum = 0;
+    for (int part = 0; part < parts; ++part) {
+      std::size_t floats = 0;
+      for (const Rows& rows : share_of(layout(), parts, part)) floats += rows.floats();
+      CHECK(floats <= all / static_cast<std::size_t>(parts) + Cnn2::features + 1);
+      sum += floats;
+    }
+    CHECK(sum == all);
+  }
+  const Store store;
+  store.save(3, 64);
+  CHECK(store.load() == 3);
 }
 
 TEST_CASE("the file does not depend on who wrote it and is a readable safetensors file") {
-  const std::string bytes = encode_state(layout(), state_at(3));
-  CHECK(bytes == encode_state(layout(), state_at(3)));
+  const Store one, other;
+  one.save(3);
+  other.save(3);
+  const std::string bytes = read_file(one.state_path(3)).value();
+  CHECK(bytes == read_file(other.state_path(3)).value());
   CHECK(bytes.substr(8, 1) == "{");
   CHECK(bytes.find("\"model.conv1.weight\":{") != std::string::npos);
+}
+
+// The inputs of fc1 as PyTorch orders them: input c * 49 + p of a row is channel c, pixel p.
+TEST_CASE("the weights of fc1 have PyTorch's order of columns in the file") {
+  const State state = state_at(3);
+  const Tensor& fc1 = layout().parameter("fc1.weight");
+  Rows rows{"model.fc1.weight", Rows::Array::weights, &fc1, 5, 2};
+  std::vector<float> file(rows.floats());
+  copy_out(state, rows, file.data());
+  const float* const ours = state.weights.data() + fc1.offset + 5 * Cnn2::features;
+  for (std::size_t row = 0; row < 2; ++row)
+    for (std::size_t c = 0; c < 32; ++c)
+      for (std::size_t p = 0; p < 49; ++p)
+        REQUIRE(file[row * Cnn2::features + c * 49 + p] ==
+                ours[row * Cnn2::features + (c / 16 * 49 + p) * 16 + c % 16]);
+}
+
+// Written here as the first release wrote it: one file, columns in the trainer's own order.
+TEST_CASE("a checkpoint of format 1 is still read") {
+  const Store store;
+  const State state = state_at(42);
+  std::string header = "{\"__metadata__\":{\"format\":\"dttrain-checkpoint-1\",\"step\":\"42\"}";
+  std::string data;
+  for (const Rows& rows : all_rows(layout())) {
+    const Buffer& buffer = rows.array == Rows::Array::weights    ? state.weights
+                           : rows.array == Rows::Array::momentum ? state.momentum
+                                                                 : state.running;
+    std::string shape;
+    for (const int extent : rows.tensor->shape)
+      shape += (shape.empty() ? "" : ",") + std::to_string(extent);
+    const std::size_t end = data.size() + rows.tensor->count * sizeof(float);
+    header += ",\"" + rows.name + "\":{\"dtype\":\"F32\",\"shape\":[" + shape +
+              "],\"data_offsets\":[" + std::to_string(data.size()) + "," + std::to_string(end) +
+              "]}";
+    data.append(reinterpret_cast<const char*>(buffer.data() + rows.tensor->offset),
+                end - data.size());
+  }
+  header += "}";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  std::string bytes(8, '\0');
+  bytes[0] = static_cast<char>(header.size() & 0xff);
+  bytes[1] = static_cast<char>(header.size() >> 8);
+  bytes += header + data;
+  Manifest manifest{
+      42, 0, 1, digest(state), {{"state.safetensors", bytes.size(), hash64(bytes)}}, k_config};
+  manifest.order = ColumnOrder::internal;
+  const std::string text = encode_manifest(manifest);
+  CHECK(text.find("\"format\": \"dttrain-checkpoint-1\"") != std::string::npos);
+  REQUIRE(make_folders(store.folder_of(42)));
+  REQUIRE(write_file(store.state_path(42), bytes));
+  REQUIRE(write_file(store.folder_of(42) + "/manifest.json", text));
+  CHECK(store.load() == 42);
 }
 
 TEST_CASE(
@@ -98,19 +132,50 @@ TEST_CASE(
     CHECK(report.refusals[0].starts_with("step-000000020 refused: state.safetensors: hash "));
   }
   SUBCASE("no manifest") {
-    REQUIRE(remove_all(store.path + "/step-000000020/manifest.json"));
+    REQUIRE(remove_all(store.folder_of(20) + "/manifest.json"));
     CHECK(store.load(&report) == 10);
     CHECK(report.refusals.size() == 1);
   }
   SUBCASE("the manifest of another step") {
-    REQUIRE(write_file(store.path + "/step-000000020/manifest.json",
-                       read_file(store.path + "/step-000000010/manifest.json").value()));
+    REQUIRE(write_file(store.folder_of(20) + "/manifest.json",
+                       read_file(store.folder_of(10) + "/manifest.json").value()));
     CHECK(store.load(&report) == 10);
     CHECK(report.refusals.size() == 1);
   }
   // Trained again up to that step: the bad one is replaced.
   store.save(20);
   CHECK(store.load() == 20);
+}
+
+TEST_CASE("a checkpoint without one of its files, or with another's, is refused") {
+  const Store store;
+  store.save(10, 3);
+  store.save(20, 3);
+  const std::string second = store.folder_of(20) + "/" + part_name(3, 1);
+  SUBCASE("missing") {
+    REQUIRE(remove_all(second));
+  }
+  SUBCASE("of another step") {
+    REQUIRE(write_file(second, read_file(store.folder_of(10) + "/" + part_name(3, 1)).value()));
+  }
+  SUBCASE("not in the manifest") {
+    Manifest manifest = read_manifest(store.folder_of(20)).value();
+    manifest.files.erase(manifest.files.begin() + 1);
+    REQUIRE(write_file(store.folder_of(20) + "/manifest.json", encode_manifest(manifest)));
+  }
+  SUBCASE("in another order") {
+    Manifest manifest = read_manifest(store.folder_of(20)).value();
+    std::swap(manifest.files[1], manifest.files[2]);
+    REQUIRE(write_file(store.folder_of(20) + "/manifest.json", encode_manifest(manifest)));
+  }
+  SUBCASE("a name that leads out of the folder") {
+    Manifest manifest = read_manifest(store.folder_of(20)).value();
+    manifest.files[1].name = "state/../../step-000000010/" + part_name(3, 1);
+    REQUIRE(write_file(store.folder_of(20) + "/manifest.json", encode_manifest(manifest)));
+  }
+  Loaded report;
+  CHECK(store.load(&report) == 10);
+  CHECK(report.refusals.size() == 1);
 }
 
 TEST_CASE("where every checkpoint is damaged the training stops, unless it may begin anew") {
@@ -120,7 +185,7 @@ TEST_CASE("where every checkpoint is damaged the training stops, unless it may b
     REQUIRE(write_file(store.state_path(step), "short"));
   }
   State state(layout());
-  const auto refused = load_newest_checkpoint(store.options, layout(), k_config, state);
+  const auto refused = store.try_load(state);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::invalid);
   CHECK(refused.error().message.starts_with("no checkpoint can be loaded: all 2 in "));
@@ -133,7 +198,8 @@ TEST_CASE("where every checkpoint is damaged the training stops, unless it may b
 }
 
 TEST_CASE("every single damaged byte of a manifest is refused or harmless, and never crashes") {
-  const Manifest manifest{20, 5120, 1, digest(state_at(20)), 1000, 77, k_config};
+  const Manifest manifest{
+      20, 5120, 1, digest(state_at(20)), {{"state.safetensors", 1000, 77}}, k_config};
   const std::string text = encode_manifest(manifest);
   for (std::size_t i = 0; i < text.size(); ++i) {
     (void)parse_manifest(std::string_view(text).substr(0, i));
@@ -143,23 +209,34 @@ TEST_CASE("every single damaged byte of a manifest is refused or harmless, and n
   CHECK(parse_manifest(text));
 }
 
+// The manifest agrees with the file in each of them: what lies is the file's header.
 TEST_CASE("a state file with lying offsets is refused before anything is copied out of bounds") {
-  const std::string good = encode_state(layout(), state_at(1));
-  State state(layout());
-  REQUIRE(decode_state(good, layout(), state));
+  const Store store;
+  store.save(1);
+  const std::string good = read_file(store.state_path(1)).value();
+  Manifest manifest = read_manifest(store.folder_of(1)).value();
+  const auto accepts = [&](const std::string& bytes) {
+    manifest.files = {{"state.safetensors", bytes.size(), hash64(bytes)}};
+    REQUIRE(write_file(store.state_path(1), bytes));
+    REQUIRE(write_file(store.folder_of(1) + "/manifest.json", encode_manifest(manifest)));
+    State state(layout());
+    return read_checkpoint(store.folder_of(1), layout(), &state).has_value();
+  };
+  CHECK(accepts(good));
   for (const char* const length :
        {"\xff\xff\xff\xff\xff\xff\xff\xff", "\0\0\0\0\0\0\0\0", "\0\0\0\x40\0\0\0\0"})
-    CHECK_FALSE(decode_state(std::string(length, 8) + good.substr(8), layout(), state));
+    CHECK_FALSE(accepts(std::string(length, 8) + good.substr(8)));
   const std::string needle = "\"data_offsets\":[0,576]";
   const std::size_t at = good.find(needle);
   REQUIRE(at != std::string::npos);
   for (const std::string lie : {"[9,576]", "[576,0]", "[-1,57]", "[0,1e9]", "[0,57x]", "[[,576]"}) {
     std::string bad = good;
     bad.replace(at + 15, lie.size(), lie);
-    CHECK_FALSE(decode_state(bad, layout(), state));
+    CHECK_FALSE(accepts(bad));
   }
-  CHECK_FALSE(decode_state(good.substr(0, good.size() - 4), layout(), state));
-  CHECK_FALSE(decode_state("", layout(), state));
+  CHECK_FALSE(accepts(good.substr(0, good.size() - 4)));
+  CHECK_FALSE(accepts(good + "more"));
+  CHECK_FALSE(accepts(""));
 }
 
 TEST_CASE("a checkpoint of another instruction set is used, and what that means is told") {
@@ -167,55 +244,49 @@ TEST_CASE("a checkpoint of another instruction set is used, and what that means 
   Fingerprint wide = k_config, narrow = k_config;
   wide["instruction_set"] = "avx512";
   narrow["instruction_set"] = "avx2";
-  REQUIRE(save_checkpoint(store.options, layout(), state_at(10), 0, wide));
+  REQUIRE(store.try_save(state_at(10), 1, wide));
   State state(layout());
-  const auto loaded = load_newest_checkpoint(store.options, layout(), narrow, state);
+  const auto loaded = store.try_load(state, narrow);
   REQUIRE(loaded);
   CHECK(state.step == 10);
   CHECK(loaded->other_bits == "was computed with avx512, these ranks use avx2");
-  CHECK(load_newest_checkpoint(store.options, layout(), wide, state)->other_bits.empty());
+  CHECK(store.try_load(state, wide)->other_bits.empty());
 }
 
 TEST_CASE("a checkpoint of another configuration is an error that says what differs") {
   const Store store;
   store.save(10);
   State state(layout());
-  const auto loaded =
-      load_newest_checkpoint(store.options, layout(), {{"model", "cnn2"}, {"seed", "2"}}, state);
+  const auto loaded = store.try_load(state, {{"model", "cnn2"}, {"seed", "2"}});
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().code == Errc::invalid);
   CHECK(loaded.error().message.find("seed: 1 there, 2 here") != std::string::npos);
 }
 
-TEST_CASE("a newer attempt's fence refuses the commit and leaves nothing behind") {
-  Store store;
-  store.options.attempt = 2;
-  store.save(10);
-  REQUIRE(write_file(store.path + "/fence", "3\n"));
-  const Commit refused = store.save(20);
-  CHECK(refused.refusal.find("attempt 3") != std::string::npos);
-  CHECK(refused.refusal.find("attempt 2") != std::string::npos);
-  CHECK(list_folder(store.path) == std::vector<std::string>{"fence", "step-000000010"});
-  REQUIRE(write_file(store.path + "/fence", "2\n"));
-  CHECK(store.save(20).refusal.empty());
-  REQUIRE(write_file(store.path + "/fence", "rubbish"));
-  CHECK_FALSE(save_checkpoint(store.options, layout(), state_at(30), 0, k_config));
-}
+// More than 1 GiB in one file, above which nothing was read back once.
+TEST_CASE("a state of more than 1 GiB comes back") {
+  struct statvfs disk {};
 
-TEST_CASE("the newest checkpoints are kept and other writers' temporary folders removed") {
   const Store store;
-  REQUIRE(make_folders(store.path + "/step-000000015.tmp.0011223344556677"));
-  for (const std::uint64_t step : {10ULL, 20ULL, 30ULL, 40ULL, 1234567890ULL}) store.save(step);
-  CHECK(store.load() == 1234567890);
-  CHECK(list_folder(store.path) ==
-        std::vector<std::string>{"step-000000030", "step-000000040", "step-1234567890"});
-}
-
-TEST_CASE("a save that cannot be written is an error and leaves the older ones") {
-  const Store store;
-  store.save(10);
-  StoreOptions elsewhere = store.options;
-  elsewhere.folder = "/proc/dts";
-  CHECK_FALSE(save_checkpoint(elsewhere, layout(), state_at(20), 0, k_config));
-  CHECK(store.load() == 10);
+  REQUIRE(statvfs(store.path.c_str(), &disk) == 0);
+  constexpr int k_mib = 1030;
+  if (disk.f_bavail * disk.f_frsize < std::uint64_t{2 * k_mib} << 20) {
+    MESSAGE("skipped: less than 2 GiB free for " << store.path);
+    return;
+  }
+  const Layout large = cnn2_layout(k_mib);
+  Manifest manifest;
+  {
+    State state(large);
+    initialise(large, 1, state);
+    manifest = {0, 0, 1, digest(state), {}, k_config};
+    Snapshot snapshot(large, 1, 0);
+    snapshot.take(state);
+    manifest.files = {snapshot.write(store.path + "/" + part_name(1, 0)).value()};
+  }
+  CHECK(manifest.files[0].bytes > std::uint64_t{1} << 30);
+  REQUIRE(write_file(store.path + "/manifest.json", encode_manifest(manifest)));
+  State state(large);
+  REQUIRE(read_checkpoint(store.path, large, &state));
+  CHECK(digest(state) == manifest.digest);
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file of a checkpoint: a share of the state in the safetensors format
+// (https://huggingface.co/docs/safetensors): little-endian 8-byte length of the header, the header
+// in JSON, row-major float32 tensors. Files have any size; they are written and read in pieces.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/checkpoint/rows.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dts::train {
+
+// A file as the manifest lists it.
+struct PartFile {
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::uint64_t hash = 0;  // XXH3 of the whole file
+
+  bool operator==(const PartFile&) const = default;
+};
+
+// "state.safetensors" of one part, "state-00002-of-00004.safetensors" of several.
+[[nodiscard]] std::string part_name(int parts, int part);
+
+// A copy of one share of the state at one step, and the file that it becomes. Not thread-safe, but
+// write() may run in another thread between two take().
+class Snapshot {
+ public:
+  // The share is share_of(layout, parts, part). `layout` must outlive the snapshot.
+  Snapshot(const Layout& layout, int parts, int part);
+
+  // Copies the share; allocates the first time only.
+  void take(const State& state);
+
+  // Writes a new file, synced to the disk. Errc::io, Errc::not_found without its folder.
+  [[nodiscard]] Result<PartFile> write(const std::string& path) const;
+
+ private:
+  std::string name_;
+  std::vector<Rows> rows_;
+  std::string header_;
+  Buffer values_;
+};
+
+// Puts a state together from its files, in their order. If `state` is nullptr, it only verifies.
+class Assembly {
+ public:
+  Assembly(const Layout& layout, ColumnOrder order, State* state);
+
+  // Reads the file from the descriptor's start, in pieces of about 1 MiB. Errc::invalid if its
+  // size, hash, header or tensors are not what the manifest and the layout say; Errc::io.
+  [[nodiscard]] Result<void> add(int fd, const PartFile& file);
+
+  // Errc::invalid if a row of a tensor is in no file.
+  [[nodiscard]] Result<void> complete() const;
+
+ private:
+  class Input;
+  [[nodiscard]] Result<void> add_tensors(Input& input, const std::string& header);
+
+  ColumnOrder order_;
+  State* state_;
+  std::map<std::string, Rows> next_;  // the tensors, from the first row that is still missing
+};
+
+}  // namespace dts::train

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cutting the state into shares, and the order of columns.
+#include "core/train/checkpoint/rows.hpp"
+
+#include <algorithm>
+
+namespace dts::train {
+namespace {
+
+constexpr std::size_t k_lanes = 16;  // channels of a block
+
+void append_rows(std::vector<Rows>& rows,
+                 const std::string& prefix,
+                 Rows::Array array,
+                 const std::vector<Tensor>& tensors) {
+  for (const Tensor& tensor : tensors)
+    rows.push_back(
+        {prefix + tensor.name, array, &tensor, 0, static_cast<std::size_t>(tensor.shape.front())});
+}
+
+template <class AnyState>
+auto& buffer_of(AnyState& state, Rows::Array array) {
+  switch (array) {
+    case Rows::Array::weights:
+      return state.weights;
+    case Rows::Array::momentum:
+      return state.momentum;
+    case Rows::Array::running:
+      return state.running;
+    case Rows::Array::ballast:
+      break;
+  }
+  return state.ballast;
+}
+
+// Calls visit(index in blocks, index in PyTorch's order) for each column.
+template <class Visit>
+void for_each_column(std::size_t columns, std::size_t pixels, Visit visit) {
+  for (std::size_t block = 0; block < columns / pixels / k_lanes; ++block)
+    for (std::size_t pixel = 0; pixel < pixels; ++pixel)
+      for (std::size_t lane = 0; lane < k_lanes; ++lane)
+        visit((block * pixels + pixel) * k_lanes + lane, (block * k_lanes + lane) * pixels + pixel);
+}
+
+// Where share `part` begins: the row that holds that byte of the whole.
+struct Cut {
+  std::size_t tensor = 0;
+  std::size_t row = 0;
+};
+
+Cut cut_at(const std::vector<Rows>& all, std::size_t floats) {
+  Cut cut;
+  for (; cut.tensor < all.size(); ++cut.tensor) {
+    const Rows& rows = all[cut.tensor];
+    if (floats < rows.floats()) {
+      cut.row = floats / rows.row_floats();
+      return cut;
+    }
+    floats -= rows.floats();
+  }
+  return cut;
+}
+
+}  // namespace
+
+std::vector<std::size_t> Rows::shape() const {
+  std::vector<std::size_t> shape(tensor->shape.begin(), tensor->shape.end());
+  shape.front() = count;
+  return shape;
+}
+
+std::vector<Rows> all_rows(const Layout& layout) {
+  std::vector<Rows> rows;
+  append_rows(rows, "model.", Rows::Array::weights, layout.parameters);
+  append_rows(rows, "momentum.", Rows::Array::momentum, layout.parameters);
+  append_rows(rows, "running.", Rows::Array::running, layout.statistics);
+  append_rows(rows, "", Rows::Array::ballast, layout.ballast);
+  return rows;
+}
+
+std::vector<Rows> share_of(const Layout& layout, int parts, int part) {
+  const std::vector<Rows> all = all_rows(layout);
+  std::size_t floats = 0;
+  for (const Rows& rows : all) floats += rows.floats();
+  const auto boundary = [&](int index) {
+    const auto n = static_cast<std::size_t>(parts);
+    const auto i = static_cast<std::size_t>(index);
+    return cut_at(all, floats / n * i + floats % n * i / n);
+  };
+  const Cut begin = boundary(part);
+  const Cut end = boundary(part + 1);
+  std::vector<Rows> share;
+  for (std::size_t i = begin.tensor; i < all.size() && i <= end.tensor; ++i) {
+    Rows rows = all[i];
+    const std::size_t last = i == end.tensor ? end.row : rows.count;
+    rows.first = i == begin.tensor ? begin.row : 0;
+    rows.count = last - rows.first;
+    if (rows.count > 0) share.push_back(std::move(rows));
+  }
+  return share;
+}
+
+void copy_out(const State& state, const Rows& rows, float* to) {
+  const std::size_t columns = rows.row_floats();
+  const float* const from =
+      buffer_of(state, rows.array).data() + rows.tensor->offset + rows.first * columns;
+  const auto pixels = static_cast<std::size_t>(rows.tensor->pixels);
+  if (pixels == 0) {
+    std::copy_n(from, rows.floats(), to);
+    return;
+  }
+  for (std::size_t row = 0; row < rows.count; ++row)
+    for_each_column(columns, pixels, [&](std::size_t blocked, std::size_t plain) {
+      to[row * columns + plain] = from[row * columns + blocked];
+    });
+}
+
+void copy_in(const float* from, ColumnOrder order, const Rows& rows, State& state) {
+  const std::size_t columns = rows.row_floats();
+  float* const to =
+      buffer_of(state, rows.array).data() + rows.tensor->offset + rows.first * columns;
+  const auto pixels = static_cast<std::size_t>(rows.tensor->pixels);
+  if (pixels == 0 || order == ColumnOrder::internal) {
+    std::copy_n(from, rows.floats(), to);
+    return;
+  }
+  for (std::size_t row = 0; row < rows.count; ++row)
+    for_each_column(columns, pixels, [&](std::size_t blocked, std::size_t plain) {
+      to[row * columns + blocked] = from[row * columns + plain];
+    });
+}
+
+}  // namespace dts::train

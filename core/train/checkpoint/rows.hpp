@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state as one sequence of tensor rows, in the order and layout of the files. Pure.
+//
+// A row is what belongs to one index of a tensor's first dimension. Shares of the state are cut
+// between rows, so that each rank's file has whole rows of tensors that any reader of safetensors
+// can put together again.
+#pragma once
+
+#include "core/train/checkpoint/state.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace dts::train {
+
+// Rows [first, first + count) of a tensor. Refers to a tensor of the Layout that it is made from.
+struct Rows {
+  enum class Array { weights, momentum, running, ballast };
+
+  std::string name;  // of the tensor in the file, e.g. "momentum.fc1.weight"
+  Array array = Array::weights;
+  const Tensor* tensor = nullptr;
+  std::size_t first = 0;
+  std::size_t count = 0;
+
+  [[nodiscard]] std::size_t all() const { return static_cast<std::size_t>(tensor->shape.front()); }
+
+  [[nodiscard]] std::size_t row_floats() const { return tensor->count / all(); }
+
+  [[nodiscard]] std::size_t floats() const { return count * row_floats(); }
+
+  [[nodiscard]] std::vector<std::size_t> shape() const;  // of these rows alone
+};
+
+// Every tensor with all its rows: "model.*", "momentum.*", "running.*", and "ballast" if there is
+// any.
+[[nodiscard]] std::vector<Rows> all_rows(const Layout& layout);
+
+// The `part`-th of `parts` contiguous shares: equal in bytes up to one row.
+[[nodiscard]] std::vector<Rows> share_of(const Layout& layout, int parts, int part);
+
+enum class ColumnOrder {
+  pytorch,   // [channel][pixel], which PyTorch's flatten() gives
+  internal,  // [channel / 16][pixel][channel % 16]: files of format 1
+};
+
+// Copies rows to `to` [rows.floats()], in PyTorch's order of columns.
+void copy_out(const State& state, const Rows& rows, float* to);
+
+// Copies rows from `from` [rows.floats()], whose columns are in `order`.
+void copy_in(const float* from, ColumnOrder order, const Rows& rows, State& state);
+
+}  // namespace dts::train

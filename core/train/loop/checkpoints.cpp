@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The phases of a save.
+#include "core/train/loop/checkpoints.hpp"
+
+#include "core/base/exit_codes.hpp"
+#include "core/base/files/files.hpp"
+#include "core/train/loop/settle.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <thread>
+
+namespace dts::train {
+namespace {
+
+template <class T>
+bool is_running(const std::future<T>& task) {
+  return task.valid() && task.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
+}
+
+StoreOptions store_options(const Options& options) {
+  return {options.checkpoint_dir,
+          options.attempt,
+          static_cast<unsigned>(options.keep),
+          options.begin_anew};
+}
+
+double elapsed(std::chrono::steady_clock::time_point from) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+}
+
+// Rank 0's text on all ranks.
+void broadcast_text(Comm& comm, std::string& text) {
+  std::uint64_t length = text.size();
+  comm.broadcast(&length, sizeof length);
+  text.resize(length);
+  comm.broadcast(text.data(), length);
+}
+
+}  // namespace
+
+Checkpoints::Checkpoints(Comm& comm, const Options& options, const Layout& layout, Told told)
+    : comm_(comm),
+      options_(options),
+      layout_(layout),
+      told_(std::move(told)),
+      store_(store_options(options), layout),
+      snapshot_(layout, comm.size(), comm.rank()) {}
+
+Result<void> Checkpoints::open(int& code) {
+  DTS_TRY(make_folders(options_.checkpoint_dir));
+  DTS_ASSIGN(const Commit taken, store_.take_over());
+  staging_ = store_.staging();
+  if (taken.refusal.empty()) return {};
+  code = k_no_restart;
+  return fail(Errc::invalid, taken.refusal);
+}
+
+int Checkpoints::resume(const Fingerprint& config, State& state, const Report& report) {
+  initialise(layout_, options_.seed, state);
+  if (!active()) return 0;
+  manifest_.config = config;
+  manifest_.attempt = options_.attempt;
+  int code = exit_code(Errc::io);
+  Result<void> opened;
+  if (comm_.rank() == 0) opened = open(code);
+  if (const int agreed = settle(comm_, opened, code); agreed != 0) return agreed;
+  broadcast_text(comm_, staging_);
+  if (!exists(staging_))
+    opened = fail(Errc::io,
+                  "this rank does not see rank 0's folder " + staging_,
+                  "put the checkpoints on a file system that all nodes share");
+  if (const int agreed = settle(comm_, opened); agreed != 0) return agreed;
+  Result<void> loaded;
+  if (comm_.rank() == 0) {
+    auto found = store_.load_newest(config, state);
+    if (!found)
+      loaded = tl::unexpected(found.error());
+    else if (report.resumed(*found); found->name.empty())
+      initialise(layout_, options_.seed, state);
+  }
+  if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
+  comm_.broadcast(&state.step, sizeof state.step);
+  for (Buffer* const buffer : {&state.weights, &state.momentum, &state.running, &state.ballast})
+    comm_.broadcast(buffer->data(), buffer->size() * sizeof(float));
+  return 0;
+}
+
+int Checkpoints::start(const State& state, std::uint64_t digest) {
+  if (!active()) return 0;
+  const Clock::time_point now = Clock::now();
+  if (const int code = drain(); code != 0) return code;
+  requested_ = now;
+  event_ = {state.step, 0, elapsed(requested_), 0};
+  snapshot_.take(state);
+  manifest_.step = state.step;
+  manifest_.samples_seen = state.step * options_.batch;
+  manifest_.digest = digest;
+  written_ = std::async(std::launch::async, [this, step = state.step] { return write(step); });
+  phase_ = Phase::writing;
+  event_.stalled = elapsed(requested_);
+  return 0;
+}
+
+Result<PartFile> Checkpoints::write(std::uint64_t step) const {
+  const std::string folder = staging_ + "/" + checkpoint_name(step);
+  if (comm_.rank() == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(options_.save_delay_ms));
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return fail_errno("cannot create folder " + folder);
+  // Rank 0 syncs the folder with the manifest.
+  return snapshot_.write(folder + "/" + part_name(comm_.size(), comm_.rank()));
+}
+
+bool Checkpoints::busy() const {
+  return is_running(written_) || is_running(committed_);
+}
+
+int Checkpoints::advance(bool ranks_busy) {
+  return phase_ == Phase::idle || ranks_busy ? 0 : end_phase();
+}
+
+int Checkpoints::drain() {
+  while (phase_ != Phase::idle)
+    if (const int code = end_phase(); code != 0) return code;
+  return 0;
+}
+
+int Checkpoints::finish() {
+  finishing_ = Clock::now();
+  const int code = drain();
+  finishing_.reset();
+  return code;
+}
+
+int Checkpoints::end_phase() {
+  return phase_ == Phase::writing ? end_writing() : end_committing();
+}
+
+Result<void> Checkpoints::failure(const Error& error, int& code) const {
+  if (const auto why = refusal(store_options(options_), staging_, &error); why && !why->empty()) {
+    code = k_no_restart;
+    return fail(Errc::invalid, *why);
+  }
+  return tl::unexpected(Error(error).during("cannot save " + checkpoint_name(manifest_.step)));
+}
+
+int Checkpoints::end_writing() {
+  phase_ = Phase::idle;
+  int code = exit_code(Errc::io);
+  const auto file = written_.get();
+  if (const int agreed = settle(comm_, file ? Result<void>{} : failure(file.error(), code), code);
+      agreed != 0)
+    return agreed;
+  const auto bytes = comm_.gather(file->bytes);
+  const auto hashes = comm_.gather(file->hash);
+  if (comm_.rank() == 0) {
+    manifest_.files.clear();
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      manifest_.files.push_back(
+          {part_name(comm_.size(), static_cast<int>(i)), bytes[i], hashes[i]});
+    committed_ = std::async(std::launch::async, [this] { return store_.commit(manifest_); });
+  }
+  phase_ = Phase::committing;
+  return 0;
+}
+
+int Checkpoints::end_committing() {
+  phase_ = Phase::idle;
+  int code = exit_code(Errc::io);
+  Result<void> result;
+  if (comm_.rank() == 0) {
+    const auto commit = committed_.get();
+    if (!commit) {
+      result = failure(commit.error(), code);
+    } else if (!commit->refusal.empty()) {
+      result = fail(Errc::invalid, commit->refusal);
+      code = k_no_restart;
+    }
+  }
+  if (const int agreed = settle(comm_, result, code); agreed != 0) return agreed;
+  event_.seconds = elapsed(requested_);
+  if (finishing_) event_.stalled += elapsed(*finishing_);
+  told_(event_);
+  return 0;
+}
+
+}  // namespace dts::train

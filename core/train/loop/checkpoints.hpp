@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints of a training run: all ranks write while training goes on.
+//
+// A save copies the state (each rank its share) and returns. Then each rank's thread writes and
+// syncs its file; once all have, rank 0's thread adds the manifest and commits. The ranks learn
+// from each step's sums when to go from one phase to the next, so that no rank waits for a disk. At
+// most one save is in flight: the next one waits for it.
+#pragma once
+
+#include "core/train/checkpoint/checkpoint_store.hpp"
+#include "core/train/comm/comm.hpp"
+#include "core/train/loop/options.hpp"
+#include "core/train/telemetry/report.hpp"
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+
+namespace dts::train {
+
+// All but busy() are collective: every rank calls them in the same order. Those with an exit code
+// return the same one on all ranks, 0 for success; the error has been printed then. Not
+// thread-safe.
+class Checkpoints {
+ public:
+  using Told = std::function<void(const SaveEvent&)>;
+
+  // Without a folder in the options it does nothing. `layout` must outlive it. `told` is called on
+  // every rank for each checkpoint committed.
+  Checkpoints(Comm& comm, const Options& options, const Layout& layout, Told told);
+
+  // Takes the folder over from earlier attempts and fills `state` from its newest checkpoint, or
+  // initialises it. `config` is what a checkpoint must agree with, and what later ones are given.
+  [[nodiscard]] int resume(const Fingerprint& config, State& state, const Report& report);
+
+  // Begins to save `state`, whose digest only rank 0 needs to know.
+  [[nodiscard]] int start(const State& state, std::uint64_t digest);
+
+  // Whether this rank still has to write. The sum over ranks goes to advance().
+  [[nodiscard]] bool busy() const;
+
+  // After each step: `ranks_busy` is true if a rank is.
+  [[nodiscard]] int advance(bool ranks_busy);
+
+  // Waits for the save in flight, if there is one.
+  [[nodiscard]] int finish();
+
+ private:
+  enum class Phase { idle, writing, committing };
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] bool active() const { return !options_.checkpoint_dir.empty(); }
+
+  [[nodiscard]] Result<void> open(int& code);
+  [[nodiscard]] Result<PartFile> write(std::uint64_t step) const;
+  [[nodiscard]] int end_phase();
+  [[nodiscard]] int end_writing();
+  [[nodiscard]] int end_committing();
+  [[nodiscard]] int drain();
+  // What to report of a save that failed; sets the exit code if that was no fault of the disk.
+  [[nodiscard]] Result<void> failure(const Error& error, int& code) const;
+
+  Comm& comm_;
+  const Options& options_;
+  const Layout& layout_;
+  Told told_;
+  CheckpointStore store_;  // rank 0's
+  std::string staging_;
+  Snapshot snapshot_;
+  Manifest manifest_;  // of the save in flight
+  Phase phase_ = Phase::idle;
+  std::future<Result<PartFile>> written_;
+  std::future<Result<Commit>> committed_;
+  SaveEvent event_;
+  Clock::time_point requested_;
+  std::optional<Clock::time_point> finishing_;  // since then the ranks wait for it
+};
+
+}  // namespace dts::train

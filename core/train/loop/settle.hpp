@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ranks agree on errors.
+#pragma once
+
+#include "core/train/comm/comm.hpp"
+
+#include <optional>
+
+namespace dts::train {
+
+// Collective. A decision of all ranks: 0, or the exit code of the lowest rank with an error, which
+// prints it unless its message is empty. `code` replaces the exit code of this rank's error.
+[[nodiscard]] int settle(Comm& comm, const Result<void>& mine, std::optional<int> code = {});
+
+}  // namespace dts::train

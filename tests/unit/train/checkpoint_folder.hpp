@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A folder of checkpoints for tests, and states to save in it.
+#pragma once
+
+#include "core/base/files/files.hpp"
+#include "core/train/checkpoint/checkpoint_store.hpp"
+#include "core/train/data/sampler.hpp"
+#include "tests/unit/train/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+namespace dts::train {
+
+inline const Layout& layout() {
+  static const Layout made = cnn2_layout();
+  return made;
+}
+
+inline const Fingerprint k_config{{"model", "cnn2"}, {"seed", "1"}};
+
+inline State state_at(std::uint64_t step) {
+  State state(layout());
+  initial_weights(layout(), step, state.weights.data());
+  initial_weights(layout(), step + 1000, state.momentum.data());
+  initial_statistics(layout(), state.running.data());
+  state.step = step;
+  return state;
+}
+
+// The files of one checkpoint, as the ranks of a training would write them, and what lists them.
+inline Manifest stage(const CheckpointStore& store,
+                      const State& state,
+                      int parts,
+                      const Fingerprint& config = k_config) {
+  const std::string folder = store.staging() + "/" + checkpoint_name(state.step);
+  Manifest manifest{state.step, state.step * 256, 1, digest(state), {}, config};
+  // Not REQUIRE: a later attempt may have taken the folder away.
+  if (!make_folders(folder)) return manifest;
+  for (int part = 0; part < parts; ++part) {
+    Snapshot snapshot(layout(), parts, part);
+    snapshot.take(state);
+    if (auto file = snapshot.write(folder + "/" + part_name(parts, part)))
+      manifest.files.push_back(*file);
+  }
+  return manifest;
+}
+
+struct Store : TemporaryFolder {
+  StoreOptions options{path, 1, 3};
+
+  Result<Commit> try_save(const State& state,
+                          int parts = 1,
+                          const Fingerprint& config = k_config) const {
+    CheckpointStore store(options, layout());
+    auto taken = store.take_over();
+    if (!taken || !taken->refusal.empty()) return taken;
+    return store.commit(stage(store, state, parts, config));
+  }
+
+  Commit save(std::uint64_t step, int parts = 1) const {
+    const auto commit = try_save(state_at(step), parts);
+    REQUIRE(commit);
+    return *commit;
+  }
+
+  Result<Loaded> try_load(State& state, const Fingerprint& config = k_config) const {
+    CheckpointStore store(options, layout());
+    REQUIRE(store.take_over());
+    return store.load_newest(config, state);
+  }
+
+  // The step loaded, 0 without one.
+  std::uint64_t load(Loaded* report = nullptr) const {
+    State state(layout());
+    const auto loaded = try_load(state);
+    REQUIRE(loaded);
+    if (report != nullptr) *report = *loaded;
+    if (loaded->name.empty()) return 0;
+    CHECK(digest(state) == digest(state_at(state.step)));
+    return state.step;
+  }
+
+  [[nodiscard]] std::string folder_of(std::uint64_t step) const {
+    return path + "/" + checkpoint_name(step);
+  }
+
+  [[nodiscard]] std::string state_path(std::uint64_t step) const {
+    return folder_of(step) + "/state.safetensors";
+  }
+};
+
+}  // namespace dts::train
