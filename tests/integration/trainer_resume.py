@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Killed, stopped, damaged, fenced: the run goes on to the same digest, or says why not."""
 
+import json
 import os
 import signal
 import sys
@@ -56,6 +57,17 @@ def stopped(trainer, expected, number):
     assert digest(out) == expected, out
 
 
+def overlapping(trainer):
+    """Training goes on while a checkpoint is written; the next save waits for it, and says so."""
+    trainer.run(2, ["--steps", 3, "--save-every", 1, "--save-delay", 2000] + folders(trainer, "overlapping"))
+    with open(trainer.path("overlapping/metrics.jsonl"), encoding="utf-8") as lines:
+        told = [(event["event"], event["step"]) for event in map(json.loads, lines)]
+    assert told.index(("step", 2)) < told.index(("save", 1)) < told.index(("step", 3)) < told.index(("save", 2)), told
+    first, second, _ = events(trainer.path("overlapping"), "save")
+    assert first["waited"] < 0.5 < second["waited"] <= second["seconds"] and first["until_committed"] >= 2, (first, second)
+    assert checkpoints(trainer, "overlapping") == [f"step-{step:09}" for step in (1, 2, 3)]
+
+
 def damaged(trainer, expected):
     """The newest checkpoint truncated: refused by name, the one before is used."""
     where = folders(trainer, "whole")
@@ -104,4 +116,5 @@ with Trainer(sys.argv[1]) as trainer:
     damaged(trainer, digest(whole))
     configured_otherwise(trainer)
     fenced(trainer)
+    overlapping(trainer)
     narrower(trainer)

@@ -224,9 +224,9 @@ bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
     const std::string name = entry->path().filename();
     std::error_code gone;
     const auto written = entry->last_write_time(gone);
-    const bool counts = name != "fence" && name.find(".tmp") == std::string::npos;
-    if (!gone && counts && written > began) return true;
-    if (entry.depth() >= k_deepest) entry.disable_recursion_pending();
+    const bool temporary = name.find(".tmp") != std::string::npos;
+    if (!gone && name != "fence" && !temporary && written > began) return true;
+    if (temporary || entry.depth() >= k_deepest) entry.disable_recursion_pending();
   }
   return false;
 }

@@ -268,6 +268,8 @@ TEST_CASE("a program that saves under names of its own is seen to, one that only
   CHECK_FALSE(saves_otherwise(run, attempt));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // file times are coarse
   REQUIRE(write_file(run.checkpoints() + "/last.pt.tmp", "half"));
+  REQUIRE(make_folders(run.checkpoints() + "/attempt-1.tmp.12/step-000000050"));
+  REQUIRE(write_file(run.checkpoints() + "/attempt-1.tmp.12/step-000000050/state", "half"));
   CHECK_FALSE(saves_otherwise(run, attempt));
   REQUIRE(make_folders(run.checkpoints() + "/epoch_1"));
   REQUIRE(write_file(run.checkpoints() + "/epoch_1/last.pt", "whole"));
