@@ -57,6 +57,21 @@ def stopped(trainer, expected, number):
     assert digest(out) == expected, out
 
 
+def superseded(trainer, expected):
+    """A second attempt starts while the first one writes a checkpoint: only what the second one commits counts."""
+    where = folders(trainer, "superseded")
+    process = trainer.start(3, ["--steps", STEPS, "--save-every", 2, "--step-delay", 20, "--save-delay", 300] + where)
+    wait_for_step(trainer.path("superseded"), 5)
+    out, _ = trainer.run(2, BASE + folders(trainer, "superseded")[2:] + ["--run-dir", trainer.path("heir"), "--attempt", 2])
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == NO_RESTART and "a later start of this training has taken over" in err, (process.returncode, err)
+    assert digest(out) == expected, out
+    assert checkpoints(trainer, "superseded") == [f"step-{step:09}" for step in (40, 50, 60)]
+    for name in checkpoints(trainer, "superseded"):
+        with open(trainer.path(f"superseded-checkpoints/{name}/manifest.json"), encoding="utf-8") as manifest:
+            assert json.load(manifest)["attempt"] == 2
+
+
 def overlapping(trainer):
     """Training goes on while a checkpoint is written; the next save waits for it, and says so."""
     trainer.run(2, ["--steps", 3, "--save-every", 1, "--save-delay", 2000] + folders(trainer, "overlapping"))
@@ -116,5 +131,6 @@ with Trainer(sys.argv[1]) as trainer:
     damaged(trainer, digest(whole))
     configured_otherwise(trainer)
     fenced(trainer)
+    superseded(trainer, digest(whole))
     overlapping(trainer)
     narrower(trainer)

@@ -151,9 +151,8 @@ int Checkpoints::end_writing() {
   phase_ = Phase::idle;
   int code = exit_code(Errc::io);
   const auto file = written_.get();
-  if (const int agreed = settle(comm_, file ? Result<void>{} : failure(file.error(), code), code);
-      agreed != 0)
-    return agreed;
+  const Result<void> result = file ? Result<void>{} : failure(file.error(), code);
+  if (const int agreed = settle(comm_, result, code); agreed != 0) return agreed;
   const auto bytes = comm_.gather(file->bytes);
   const auto hashes = comm_.gather(file->hash);
   if (comm_.rank() == 0) {
