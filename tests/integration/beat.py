@@ -62,7 +62,7 @@ def check_slow_rank(local):
 def limit(cluster, *words, save=6000, minutes=1):
     """A run whose saves take longer than the site leaves a job after its time (KillWait 5 s), unwarned by Slurm."""
     return cluster.submit("--nodes", "2", "--ntasks-per-node", "2", "--time", str(minutes), "--signal-margin", "0", *words, "--",
-                          DTTRAIN, *STEPS, "--step-delay", "400", "--save-every", "20", "--save-delay", str(save))
+                          DTTRAIN, *STEPS, "--step-delay", "800", "--save-every", "20", "--save-delay", str(save))
 
 
 def check_limit(run, expected):
