@@ -128,17 +128,7 @@ Result<void> Assembly::add(int fd, const PartFile& file) {
     return fail(Errc::invalid,
                 fmt::format("{}: {} bytes, manifest says {}", file.name, size, file.bytes));
   Input input(fd, size);
-  const auto read_tensors = [&]() -> Result<void> {
-    std::uint64_t length = 0;
-    if (size < sizeof length) return fail(Errc::invalid, "shorter than the length of its header");
-    DTS_TRY(input.read(&length, sizeof length));
-    if (length > k_header_limit || length > input.left())
-      return fail(Errc::invalid, fmt::format("its header of {} bytes does not fit", length));
-    std::string header(length, '\0');
-    DTS_TRY(input.read(header.data(), header.size()));
-    return add_tensors(input, header);
-  };
-  auto added = read_tensors();
+  auto added = add_contents(input);
   if (!added && added.error().code == Errc::invalid) DTS_TRY(input.skip_rest());
   if ((added || added.error().code == Errc::invalid) && input.hash() != file.hash)
     return fail(
@@ -147,6 +137,18 @@ Result<void> Assembly::add(int fd, const PartFile& file) {
             "{}: hash {}, manifest says {}", file.name, to_hex(input.hash()), to_hex(file.hash)));
   if (!added) return tl::unexpected(std::move(added).error().during(file.name));
   return {};
+}
+
+Result<void> Assembly::add_contents(Input& input) {
+  std::uint64_t length = 0;
+  if (input.left() < sizeof length)
+    return fail(Errc::invalid, "shorter than the length of its header");
+  DTS_TRY(input.read(&length, sizeof length));
+  if (length > k_header_limit || length > input.left())
+    return fail(Errc::invalid, fmt::format("its header of {} bytes does not fit", length));
+  std::string header(length, '\0');
+  DTS_TRY(input.read(header.data(), header.size()));
+  return add_tensors(input, header);
 }
 
 Result<void> Assembly::add_tensors(Input& input, const std::string& header) {

@@ -60,6 +60,7 @@ class Assembly {
 
  private:
   class Input;
+  [[nodiscard]] Result<void> add_contents(Input& input);
   [[nodiscard]] Result<void> add_tensors(Input& input, const std::string& header);
 
   ColumnOrder order_;
