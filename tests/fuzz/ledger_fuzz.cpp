@@ -20,7 +20,8 @@ DTS_FUZZ_TARGET(input) {
   const std::vector<Event>& events = ledger.events;
   // Half a line at the end counts where a crash of the system has left NULs in it.
   const bool has_nuls = text.find('\0', text.rfind('\n') + 1) != std::string::npos;
-  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + has_nuls;
+  const auto lines =
+      static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + has_nuls;
   must(ledger.damaged.size() <= lines && events.size() <= lines);
   must(ledger.damaged.size() + events.size() >= lines);
   must(std::is_sorted(ledger.damaged.begin(), ledger.damaged.end()));
