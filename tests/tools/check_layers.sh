@@ -67,6 +67,7 @@ BEGIN {
   arrows["core/train/checkpoint"] = "core/train/model/ core/train/device/ core/base/"
   arrows["core/train/telemetry"] = "core/train/checkpoint/ core/base/"
   arrows["core/train/loop"] = "core/train/ core/base/"
+  arrows["core/train/bench"] = "core/train/telemetry/ core/train/checkpoint/ core/train/model/ core/train/data/ core/train/comm/ core/train/device/ core/base/"
   arrows["core/train/program"] = "core/train/ core/base/"
   arrows["cli"] = "core/"
   arrows["plugins/slurm_shared"] = "core/plugin/dtsubmit_plugin.h core/base/"

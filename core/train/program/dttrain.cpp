@@ -2,6 +2,7 @@
 // dttrain: the bundled trainer.
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
+#include "core/train/bench/bench.hpp"
 #include "core/train/checkpoint/part_file.hpp"
 #include "core/train/loop/stop.hpp"
 #include "core/train/loop/trainer.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
@@ -69,6 +71,8 @@ int run(Options options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "bench") == 0)
+    return dts::train::bench::bench_main({argv + 2, argv + argc});
   const auto options = dts::train::parse_options(
       {argv + 1, argv + argc}, [](const char* name) { return std::getenv(name); });
   if (!options) return complain(options.error());

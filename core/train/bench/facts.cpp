@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// check.json, and what ranks send each other.
+#include "core/train/bench/facts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::train::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json measure_json(const Measure& measure) {
+  Json json{{"key", measure.key}};
+  if (measure.numa) json["numa"] = *measure.numa;
+  if (!measure.path.empty()) json["path"] = measure.path;
+  if (!measure.what.empty()) json["what"] = measure.what;
+  json["value"] = measure.value;
+  json["unit"] = measure.unit;
+  return json;
+}
+
+Measure measure_of(const Json& json) {
+  Measure measure{json.at("key"), json.at("value"), json.at("unit")};
+  if (json.contains("numa")) measure.numa = json.at("numa").get<int>();
+  measure.path = json.value("path", "");
+  measure.what = json.value("what", "");
+  return measure;
+}
+
+Json rank_json(const RankFacts& facts, const std::string& name) {
+  Json json{{"node", name}, {"rank", facts.rank}, {"cpu", facts.cpu}, {"cores", facts.cores}};
+  json["measures"] = Json::array();
+  for (const Measure& measure : facts.measures) json["measures"].push_back(measure_json(measure));
+  if (facts.steps)
+    json["steps"] = {{"repeats", facts.steps->repeats},
+                     {"digest", facts.steps->digest},
+                     {"odd_repeats", facts.steps->odd}};
+  json["notes"] = facts.notes;
+  return json;
+}
+
+Json collective_json(const CollectiveFact& fact, int ranks) {
+  const double rate = fact.time > 0 ? static_cast<double>(fact.bytes) / fact.time : 0;
+  return {{"operation", fact.operation},
+          {"bytes", fact.bytes},
+          {"time", fact.time},
+          {"algbw", rate},
+          {"busbw", rate * bus_factor(fact.operation, ranks)}};
+}
+
+// By rank; the name of a rank that sent nothing is not known.
+std::string name_of(const std::vector<RankFacts>& ranks, int rank) {
+  const auto of_rank = [&](const RankFacts& facts) { return facts.rank == rank; };
+  const auto own = std::find_if(ranks.begin(), ranks.end(), of_rank);
+  if (own == ranks.end() || own->node.empty()) return "rank " + std::to_string(rank);
+  const auto same = [&](const RankFacts& facts) { return facts.node == own->node; };
+  const bool shared = std::count_if(ranks.begin(), ranks.end(), same) > 1;
+  return shared ? own->node + ":" + std::to_string(rank) : own->node;
+}
+
+std::string dump(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+RankFacts rank_of(const Json& json) {
+  RankFacts facts{json.at("node"), json.at("rank"), json.at("cpu"), json.at("cores")};
+  for (const Json& measure : json.at("measures")) facts.measures.push_back(measure_of(measure));
+  if (json.contains("steps")) {
+    const Json& steps = json.at("steps");
+    facts.steps = Steps{steps.at("repeats"), steps.at("digest"), steps.at("odd_repeats")};
+  }
+  for (const Json& pair : json.at("pairs"))
+    facts.pairs.push_back({pair.at(0), pair.at(1), pair.at(2), pair.at(3)});
+  for (const Json& note : json.at("notes")) facts.notes.push_back(note);
+  return facts;
+}
+
+}  // namespace
+
+void RankFacts::append(RankFacts other) {
+  if (!other.cpu.empty()) cpu = std::move(other.cpu);
+  if (other.cores > 0) cores = other.cores;
+  if (other.steps) steps = std::move(other.steps);
+  std::move(other.measures.begin(), other.measures.end(), std::back_inserter(measures));
+  std::move(other.pairs.begin(), other.pairs.end(), std::back_inserter(pairs));
+  std::move(other.notes.begin(), other.notes.end(), std::back_inserter(notes));
+}
+
+double bus_factor(std::string_view operation, int ranks) {
+  const double part = (ranks - 1.0) / ranks;
+  if (operation == "all_reduce") return 2 * part;
+  return operation == "all_gather" ? part : 1;
+}
+
+std::string encode(const Facts& facts, std::string_view trainer) {
+  Json json{{"schema", 1},
+            {"trainer", trainer},
+            {"began", facts.began},
+            {"seconds", facts.seconds},
+            {"quick", facts.quick}};
+  for (const char* const list : {"nodes", "pairs", "collectives"}) json[list] = Json::array();
+  for (const RankFacts& rank : facts.ranks) {
+    json["nodes"].push_back(rank_json(rank, name_of(facts.ranks, rank.rank)));
+    for (const PairFact& pair : rank.pairs)
+      json["pairs"].push_back({{"a", name_of(facts.ranks, pair.a)},
+                               {"b", name_of(facts.ranks, pair.b)},
+                               {"latency", pair.latency},
+                               {"bandwidth", pair.bandwidth}});
+  }
+  const auto ranks = static_cast<int>(facts.ranks.size());
+  for (const CollectiveFact& fact : facts.collectives)
+    json["collectives"].push_back(collective_json(fact, ranks));
+  json["notes"] = facts.notes;
+  return dump(json, 1) + "\n";
+}
+
+std::string encode(const RankFacts& facts) {
+  Json json = rank_json(facts, facts.node);
+  json["pairs"] = Json::array();
+  for (const PairFact& pair : facts.pairs)
+    json["pairs"].push_back({pair.a, pair.b, pair.latency, pair.bandwidth});
+  return dump(json);
+}
+
+Result<RankFacts> decode_rank(std::string_view text) {
+  try {
+    return rank_of(Json::parse(text));
+  } catch (const Json::exception& error) {
+    return fail(Errc::invalid, std::string("facts of a rank: ") + error.what());
+  }
+}
+
+}  // namespace dts::train::bench

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/bench/cpus.hpp"
+#include "core/train/bench/measures.hpp"
+#include "core/train/bench/timing.hpp"
+#include "core/train/device/measured_loops.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace dts::train::bench {
+namespace {
+
+constexpr std::size_t k_block = 4 * k_mib;  // bytes of each array that are timed at once
+
+// Zeroed by the kernel on first touch, near the thread that touches it.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes)
+      : bytes_(bytes),
+        at_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (at_ != MAP_FAILED) (void)::madvise(at_, bytes, MADV_HUGEPAGE);
+  }
+
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  ~Pages() {
+    if (at_ != MAP_FAILED) ::munmap(at_, bytes_);
+  }
+
+  [[nodiscard]] double* data() const {
+    return at_ == MAP_FAILED ? nullptr : static_cast<double*>(at_);
+  }
+
+ private:
+  std::size_t bytes_;
+  void* at_;
+};
+
+// B/s of the calling thread in its three arrays of `bytes` each; 0 if there is no memory for them.
+double triad_rate(std::size_t bytes, double seconds, std::atomic<std::size_t>& waiting) {
+  const Pages a(bytes), b(bytes), c(bytes);
+  const std::size_t count = bytes / sizeof(double);
+  const bool mapped = a.data() != nullptr && b.data() != nullptr && c.data() != nullptr;
+  if (mapped) {
+    std::fill_n(a.data(), count, 0.0);
+    std::fill_n(b.data(), count, 1.0);
+    std::fill_n(c.data(), count, 2.0);
+  }
+  for (--waiting; waiting > 0;) ::usleep(100);  // for the others' first touch
+  if (!mapped) return 0;
+  constexpr std::size_t k_step = k_block / sizeof(double);
+  std::size_t at = 0;
+  const double fast = fast_seconds(seconds, [&] {
+    triad(a.data() + at, b.data() + at, c.data() + at, 3.0, k_step);
+    at = at + 2 * k_step <= count ? at + k_step : 0;
+  });
+  return 3.0 * static_cast<double>(k_block) / fast;
+}
+
+}  // namespace
+
+void measure_memory(const BenchOptions& options, double seconds, RankFacts& facts) {
+  const std::vector<NumaCores> nodes = by_numa(own_cores());
+  const double stolen = options.injection("memory", 0) != nullptr ? 0.5 : 0;
+  const auto free = static_cast<std::size_t>(std::max(0L, ::sysconf(_SC_AVPHYS_PAGES))) *
+                    static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  for (const NumaCores& node : nodes) {
+    const std::size_t cache = largest_cache(node.cores);
+    // Four times the cache by STREAM's rules, as far as that takes neither long nor much memory.
+    const std::size_t most = std::min(free / 4, options.quick ? 96 * k_mib : 768 * k_mib);
+    const std::size_t wanted = std::clamp(12 * cache, 96 * k_mib, std::max(most, 96 * k_mib));
+    const std::size_t each =
+        std::max(2 * k_block, wanted / 3 / node.cores.size() / k_block * k_block);
+    std::atomic<std::size_t> waiting{node.cores.size()};
+    std::vector<double> rates(node.cores.size());
+    on_each(node.cores, stolen, [&](std::size_t i) {
+      rates[i] = triad_rate(each, seconds / static_cast<double>(nodes.size()), waiting);
+    });
+    if (std::count(rates.begin(), rates.end(), 0.0) > 0) {
+      facts.notes.push_back(fmt::format("no memory to measure that of NUMA node {}", node.numa));
+      continue;
+    }
+    double sum = 0;
+    for (const double rate : rates) sum += rate;
+    facts.measures.push_back({"memory", sum, "B/s", node.numa});
+    if (!options.quick && 3 * each * node.cores.size() < cache)
+      facts.notes.push_back(
+          fmt::format("NUMA node {}: memory is measured on {} MiB, less than the cache of {} MiB",
+                      node.numa,
+                      3 * each * node.cores.size() / k_mib,
+                      cache / k_mib));
+  }
+}
+
+}  // namespace dts::train::bench

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of `dttrain bench` and the environment it reads. Pure.
+#pragma once
+
+#include "core/base/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::train::bench {
+
+// A fault on purpose, for tests: "slow@2", "weight:17:3@0".
+struct Injection {
+  std::string what;
+  std::uint64_t element = 0;  // of a flipped bit: of the flat array
+  int repeat = 3;             // of a flipped bit: in which repeat of the step, from 0
+  int rank = 0;
+};
+
+struct BenchOptions {
+  bool quick = false;
+  std::string output;   // empty: standard output
+  std::string run_dir;  // empty: not measured
+  std::string scratch = "/tmp";
+  std::uint64_t pair_bytes = std::uint64_t{4} << 20;
+  int steps = 0;                    // 0: 100, with --quick 10
+  std::vector<std::string> phases;  // empty: all
+  std::vector<Injection> injections;
+  std::string alone;  // the only phase, in a process of its own; see phases.hpp
+  double share = 1;   // of the time that phases otherwise take
+  std::optional<std::uint64_t> planned_ranks;  // as started by dtsubmit
+  bool help = false;
+
+  [[nodiscard]] int repeats() const { return steps > 0 ? steps : quick ? 10 : 100; }
+
+  [[nodiscard]] bool wants(const std::string& phase) const;
+
+  // The injection of this kind for `rank`; nullptr if there is none.
+  [[nodiscard]] const Injection* injection(const std::string& what, int rank) const;
+};
+
+// The environment: DTSUBMIT_RUN_DIR, TMPDIR, and under dtsubmit WORLD_SIZE. Errc::usage.
+[[nodiscard]] Result<BenchOptions> parse_bench_options(
+    const std::vector<std::string>& arguments,
+    const std::function<const char*(const char*)>& environment);
+
+// The words of --inject; the inverse of what is parsed.
+[[nodiscard]] std::string to_string(const Injection& injection);
+
+[[nodiscard]] std::string bench_usage();
+
+}  // namespace dts::train::bench

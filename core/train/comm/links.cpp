@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/comm/links.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+namespace dts::train {
+
+struct Links::Mpi {
+  std::vector<MPI_Request> requests;
+
+  MPI_Request* next() { return &requests.emplace_back(MPI_REQUEST_NULL); }
+};
+
+namespace {
+
+// Above those of Comm.
+constexpr int k_message_tag = 31000;
+constexpr int k_ping_tag = 31001;
+
+}  // namespace
+
+Links::Links(const Comm& comm)
+    : mpi_(std::make_unique<Mpi>()), rank_(comm.rank()), size_(comm.size()) {}
+
+Links::~Links() = default;
+
+bool Links::wait(Deadline deadline) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds k_spin(20);
+  constexpr int k_polls = 30;
+  const auto begin = Clock::now();
+  timespec pause{0, 20000};
+  for (int polls = 0;; ++polls) {
+    int done = 0;
+    MPI_Testall(
+        static_cast<int>(mpi_->requests.size()), mpi_->requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) break;
+    if (polls < k_polls) continue;
+    const auto now = Clock::now();
+    if (now > deadline) {
+      broken_ = true;
+      mpi_->requests.clear();  // never freed: MPI goes on with them
+      return false;
+    }
+    if (waits_ == Waits::spinning && now - begin < k_spin) continue;
+    nanosleep(&pause, nullptr);
+    pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, 1000000L);
+  }
+  mpi_->requests.clear();
+  return true;
+}
+
+bool Links::send_bytes(int to, std::string_view bytes, Deadline deadline) {
+  messages_.emplace_back(bytes);
+  MPI_Isend(messages_.back().data(),
+            static_cast<int>(bytes.size()),
+            MPI_BYTE,
+            to,
+            k_message_tag,
+            MPI_COMM_WORLD,
+            mpi_->next());
+  if (!wait(deadline)) return false;
+  messages_.pop_back();
+  return true;
+}
+
+std::optional<std::string> Links::receive_bytes(int from, Deadline deadline) {
+  // A probe is nothing that could be left behind.
+  MPI_Status status;
+  int there = 0;
+  timespec pause{0, 20000};
+  for (int polls = 0; there == 0; ++polls) {
+    MPI_Iprobe(from, k_message_tag, MPI_COMM_WORLD, &there, &status);
+    if (there != 0 || polls < 30 || (waits_ == Waits::spinning && polls < 20000)) continue;
+    if (std::chrono::steady_clock::now() > deadline) {
+      broken_ = true;
+      return std::nullopt;
+    }
+    nanosleep(&pause, nullptr);
+    pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, 1000000L);
+  }
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  messages_.emplace_back(static_cast<std::size_t>(count), '\0');
+  MPI_Irecv(
+      messages_.back().data(), count, MPI_BYTE, from, k_message_tag, MPI_COMM_WORLD, mpi_->next());
+  if (!wait(deadline)) return std::nullopt;
+  std::string bytes = std::move(messages_.back());
+  messages_.pop_back();
+  return bytes;
+}
+
+std::byte* Links::memory(std::size_t index, std::size_t bytes) {
+  std::vector<std::byte>& memory = memory_[index];
+  // Once broken, MPI may still write to what is there.
+  if (memory.size() < bytes && !broken_) memory.assign(bytes, std::byte{0});
+  return memory.data();
+}
+
+bool Links::ping_pong(int peer, std::size_t bytes, bool first, Deadline deadline) {
+  if (broken_ && (memory_[0].size() < bytes || memory_[1].size() < bytes)) return false;
+  const auto count = static_cast<int>(bytes);
+  std::byte* const out = memory(0, bytes);
+  std::byte* const in = memory(1, bytes);
+  for (const bool sends : {first, !first}) {
+    if (sends)
+      MPI_Isend(out, count, MPI_BYTE, peer, k_ping_tag, MPI_COMM_WORLD, mpi_->next());
+    else
+      MPI_Irecv(in, count, MPI_BYTE, peer, k_ping_tag, MPI_COMM_WORLD, mpi_->next());
+    if (!wait(deadline)) return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<double>> Links::gather(double value, Deadline deadline) {
+  // On the heap, and left there if it is late.
+  auto all = std::make_unique<std::vector<double>>(static_cast<std::size_t>(size_) + 1, value);
+  MPI_Iallgather(
+      &all->back(), 1, MPI_DOUBLE, all->data(), 1, MPI_DOUBLE, MPI_COMM_WORLD, mpi_->next());
+  if (!wait(deadline)) {
+    (void)all.release();  // NOLINT: MPI may still write to it
+    return std::nullopt;
+  }
+  all->pop_back();
+  return std::move(*all);
+}
+
+bool Links::run(Operation operation, std::size_t bytes, Deadline deadline) {
+  if (broken_) return false;
+  const auto floats = static_cast<int>(bytes / sizeof(float));
+  std::byte* const out = memory(0, bytes);
+  std::byte* const in = memory(1, bytes);
+  switch (operation) {
+    case Operation::all_reduce:
+      MPI_Iallreduce(out, in, floats, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, mpi_->next());
+      break;
+    case Operation::all_gather:
+      MPI_Iallgather(out,
+                     floats / size_,
+                     MPI_FLOAT,
+                     in,
+                     floats / size_,
+                     MPI_FLOAT,
+                     MPI_COMM_WORLD,
+                     mpi_->next());
+      break;
+    case Operation::broadcast:
+      MPI_Ibcast(out, floats, MPI_FLOAT, 0, MPI_COMM_WORLD, mpi_->next());
+      break;
+  }
+  return wait(deadline);
+}
+
+void Links::abandon(int code) {
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+}  // namespace dts::train
