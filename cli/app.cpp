@@ -48,6 +48,7 @@ constexpr Verb k_verbs[] = {
     {"nodes", add_nodes},
     {"beat", add_beat},
     {"simulate", add_simulate},
+    {"check", add_check},
     {"drill", add_drill},
     {"cluster", add_cluster},
 };

@@ -33,6 +33,7 @@ void add_config(CLI::App& app, Invocation& invocation);
 void add_render(CLI::App& app, Invocation& invocation);
 void add_simulate(CLI::App& app, Invocation& invocation);
 void add_drill(CLI::App& app, Invocation& invocation);
+void add_check(CLI::App& app, Invocation& invocation);
 void add_cluster(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
 void add_status(CLI::App& app, Invocation& invocation);

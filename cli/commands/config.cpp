@@ -54,7 +54,8 @@ void add_config(CLI::App& app, Invocation& invocation) {
   verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/config/1");
   verb->add_flag("--schema", options->schema, "the JSON schema of job files");
   add_job_file(*verb, options->job);
-  for (const spec::Group group : {spec::Group::job, spec::Group::hosts, spec::Group::slurm})
+  for (const spec::Group group :
+       {spec::Group::job, spec::Group::hosts, spec::Group::slurm, spec::Group::check})
     add_options(*verb, group, options->job, invocation);
   verb->callback([options, &invocation] {
     invocation.action = [options, &invocation] { return act(*options, invocation.command); };

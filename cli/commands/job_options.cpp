@@ -26,6 +26,8 @@ const char* heading(spec::Group group) {
       return "Hosts";
     case spec::Group::slurm:
       return "Slurm";
+    case spec::Group::check:
+      return "Check";
   }
   return "";
 }
@@ -46,7 +48,9 @@ void add_option(CLI::App& verb, const spec::Option& row, JobOptions& options) {
     option = verb.add_option(row.names, options.typed[name], row.help);
     option->type_name(row.value.type)->take_last();  // as sbatch does
   }
-  option->group(row.is_rare && !options.shows_rare ? "" : heading(row.group));
+  const bool is_hidden = (row.is_rare && !options.shows_rare) ||
+                         (!options.is_listed && row.group != spec::Group::check);
+  option->group(is_hidden ? "" : heading(row.group));
 }
 
 // "--nodes", "--nodes=2", "-N", "-N2"

@@ -30,6 +30,7 @@ struct JobOptions {
   std::string job_file;          // TOML or JSON; empty: none
   std::string save;              // where to write a job file; empty: nowhere
   bool shows_rare = false;       // --help lists rare options; set before add_options()
+  bool is_listed = true;         // false: of another command, whose --help lists them
   std::set<spec::Group> groups;  // supported by the command
 };
 

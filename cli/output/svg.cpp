@@ -11,24 +11,6 @@ namespace {
 constexpr int k_title_size = 12;
 constexpr int k_title_height = 18;
 
-// XML 1.0, 2.4; control characters are not allowed at all.
-std::string escaped(std::string_view words) {
-  std::string out;
-  for (const char c : words) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
-  return out;
-}
-
 std::string element(const Rectangle& r) {
   const std::string head =
       fmt::format(R"(<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="{}")",
@@ -53,7 +35,32 @@ std::string element(const Words& w) {
                      escaped(w.words));
 }
 
+std::string elements(const Drawing& drawing) {
+  std::string out;
+  for (const Rectangle& rectangle : drawing.rectangles) out += element(rectangle);
+  for (const Words& words : drawing.words)
+    if (!words.words.empty()) out += element(words);
+  return out;
+}
+
 }  // namespace
+
+std::string escaped(std::string_view words) {
+  std::string out;
+  for (const char c : words) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  return out;
+}
 
 void Drawing::place(const Drawing& other, int x, int y) {
   for (Rectangle r : other.rectangles) {
@@ -134,10 +141,18 @@ std::string document(const Drawing& drawing, const std::string& title, const std
       drawing.height,
       escaped(title),
       rules);
-  for (const Rectangle& rectangle : drawing.rectangles) out += element(rectangle);
-  for (const Words& words : drawing.words)
-    if (!words.words.empty()) out += element(words);
-  return out + "</svg>\n";
+  return out + elements(drawing) + "</svg>\n";
+}
+
+std::string in_page(const Drawing& drawing, const std::string& title) {
+  return fmt::format(
+      R"(<svg width="{0}" height="{1}" viewBox="0 0 {0} {1}" role="img" aria-label="{2}">
+{3}</svg>
+)",
+      drawing.width,
+      drawing.height,
+      escaped(title),
+      elements(drawing));
 }
 
 }  // namespace dts::cli::svg

@@ -60,4 +60,11 @@ struct Drawing {
                                    const std::string& title,
                                    const std::string& rules);
 
+// The same as an element of an HTML page, whose style sheet has the rules.
+[[nodiscard]] std::string in_page(const Drawing& drawing, const std::string& title);
+
+// Text of an XML or HTML document (XML 1.0, 2.4); control characters, which are not allowed at all,
+// become `?`.
+[[nodiscard]] std::string escaped(std::string_view words);
+
 }  // namespace dts::cli::svg

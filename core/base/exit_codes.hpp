@@ -13,4 +13,7 @@ inline constexpr int k_no_restart = 93;    // "do not run me again"
 // whose ranks or bindings are not as planned.
 inline constexpr int k_wrong = 3;
 
+// From `dtsubmit check`: a node or a link is at fault.
+inline constexpr int k_unfit = 1;
+
 }  // namespace dts

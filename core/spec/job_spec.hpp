@@ -71,8 +71,9 @@ struct JobSpec {
   std::optional<std::chrono::seconds> hang_timeout;
   Launcher launcher = Launcher::automatic;  // what starts the ranks
   std::string mpi;                          // srun --mpi; empty: as the program is linked
-  std::string hosts;        // machines used without a scheduler, see expand_host_slots()
-  std::string ssh_command;  // command instead of "ssh", split at blanks
+  std::string hosts;  // machines used without a scheduler, see expand_host_slots()
+  std::vector<std::string> tolerances;      // of `dtsubmit check`: "memory=20"
+  std::string ssh_command;                  // command instead of "ssh", split at blanks
   std::chrono::seconds start_timeout{120};  // for every rank to report in, and then to start
   std::chrono::seconds preflight{10};  // for the checks of each node before the start; 0: no checks
   bool log_timestamps = false;         // each line of a rank's log begins with its time

@@ -26,6 +26,7 @@ std::vector<Option> all() {
                            container_options(),
                            setup_options(),
                            in_group(Group::hosts, host_options()),
+                           in_group(Group::check, check_options()),
                            in_group(Group::slurm, slurm_options()),
                            rare(slurm_node_options()),
                            rare(slurm_core_options()),

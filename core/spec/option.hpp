@@ -21,6 +21,7 @@ enum class Group {
   job,    // with and without a scheduler
   hosts,  // for machines without a scheduler
   slurm,  // for a scheduler
+  check,  // of `dtsubmit check` alone
 };
 
 // Value of an option whose optional value was omitted, "--exclusive".
@@ -76,6 +77,7 @@ struct Option {
 [[nodiscard]] std::vector<Option> setup_options();
 [[nodiscard]] std::vector<Option> sweep_options();
 [[nodiscard]] std::vector<Option> host_options();
+[[nodiscard]] std::vector<Option> check_options();
 [[nodiscard]] std::vector<Option> size_options();
 [[nodiscard]] std::vector<Option> slurm_options();
 [[nodiscard]] std::vector<Option> slurm_node_options();

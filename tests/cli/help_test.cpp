@@ -35,6 +35,7 @@ TEST_CASE("help of the program and of every verb is as it was") {
                            "nodes",
                            "simulate",
                            "drill",
+                           "check",
                            "beat"}) {
     CAPTURE(verb);
     const Words words = *verb == '\0' ? Words{"--help"} : Words{verb, "--help"};

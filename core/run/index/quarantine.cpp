@@ -21,7 +21,7 @@ constexpr hours k_memory{30 * 24};
 
 // True for a cause that a single strike proves.
 bool is_fact(const std::string& cause) {
-  return cause == k_preflight_strike || cause == to_string(Cause::gpu_error);
+  return cause == k_preflight_strike || cause == k_check_strike || cause == to_string(Cause::gpu_error);
 }
 
 // The history of one node, strike by strike.

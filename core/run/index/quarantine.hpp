@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that a user's jobs avoid for a while because they harmed earlier jobs. Pure, thread-safe.
 //
-// The rule: a failed pre-flight check and a broken GPU are facts about the node, so one is enough.
+// The rule: a failed pre-flight or `dtsubmit check` and a broken GPU are facts about the node, so one is enough.
 // A launch that failed on it or a hang blamed on it may be the program's own fault, so it takes two
 // within 24 hours, from different runs. A quarantine lasts 24 hours, each further one twice as
 // long, at most 8 days; after 30 days without a strike everything is forgotten. (Large clusters
@@ -22,13 +22,14 @@ namespace dts::run {
 using WallTime = std::chrono::system_clock::time_point;
 
 inline constexpr const char* k_preflight_strike = "preflight";
+inline constexpr const char* k_check_strike = "check";  // `dtsubmit check --quarantine`
 inline constexpr const char* k_released = "released";  // by a user: clears the history
 
 // One line of the quarantine's file.
 struct Strike {
   std::string time;  // ISO 8601 UTC
   std::string node;
-  std::string cause;  // "preflight", "released", or the name of a Cause
+  std::string cause;  // "preflight", "check", "released", or the name of a Cause
   std::string run;    // its run directory
   unsigned attempt = 0;
   std::string detail;  // for people

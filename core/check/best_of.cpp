@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/check/best_of.hpp"
+
+#include "core/check/measures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace dts::check {
+namespace {
+
+double better(const Measure& row, double a, double b) {
+  if (row.family == Family::clock) return std::fabs(a) < std::fabs(b) ? a : b;
+  return row.better == Better::higher ? std::max(a, b) : std::min(a, b);
+}
+
+void take_better(Node& node, const Node& again) {
+  std::map<std::string, double> values;
+  for (const Measured& measured : again.measures)
+    values.emplace(identity(measured), measured.value);
+  for (Measured& measured : node.measures) {
+    const Measure* row = find_measure(measured.key);
+    const auto other = values.find(identity(measured));
+    if (row != nullptr && other != values.end())
+      measured.value = better(*row, measured.value, other->second);
+  }
+  if (again.steps.digest.empty()) return;
+  const unsigned repeats = node.steps.repeats;
+  node.steps.repeats += again.steps.repeats;
+  for (const unsigned odd : again.steps.odd_repeats)
+    node.steps.odd_repeats.push_back(repeats + odd);
+  if (node.steps.digest.empty())
+    node.steps.digest = again.steps.digest;
+  else if (node.steps.digest != again.steps.digest)
+    node.steps.odd_repeats.push_back(repeats);
+}
+
+void take_better(Pair& pair, const Pair& again) {
+  if (again.latency) pair.latency = std::min(pair.latency.value_or(*again.latency), *again.latency);
+  if (again.bandwidth)
+    pair.bandwidth = std::max(pair.bandwidth.value_or(*again.bandwidth), *again.bandwidth);
+}
+
+}  // namespace
+
+Facts best_of(Facts first, const Facts& second) {
+  std::map<std::string, const Node*> nodes;
+  for (const Node& node : second.nodes) nodes.emplace(node.name, &node);
+  for (Node& node : first.nodes)
+    if (const auto again = nodes.find(node.name); again != nodes.end())
+      take_better(node, *again->second);
+  std::map<std::pair<std::string, std::string>, const Pair*> pairs;
+  for (const Pair& pair : second.pairs) pairs.emplace(std::minmax(pair.a, pair.b), &pair);
+  for (Pair& pair : first.pairs)
+    if (const auto again = pairs.find(std::minmax(pair.a, pair.b)); again != pairs.end())
+      take_better(pair, *again->second);
+  return first;
+}
+
+}  // namespace dts::check

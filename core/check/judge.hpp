@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of judge(), one for each kind of fact. Each marks what is at fault in `verdict`, whose
+// nodes and links are there already. Pure.
+#pragma once
+
+#include "core/check/verdict.hpp"
+
+#include <cmath>
+
+namespace dts::check {
+
+void judge_values(const Facts& facts,
+                  const Limits& limits,
+                  const Facts* baseline,
+                  Verdict& verdict);
+void judge_clocks(const Facts& facts, const Limits& limits, Verdict& verdict);
+void judge_links(const Facts& facts, const Limits& limits, const Facts* baseline, Verdict& verdict);
+void judge_digests(const Facts& facts, const Facts* baseline, Verdict& verdict);
+
+inline void blame(NodeVerdict& node, std::string reason) {
+  node.fit = false;
+  node.reasons.push_back(std::move(reason));
+}
+
+// The logarithm by which `value` is worse than `reference`; infinite for a rate of 0.
+[[nodiscard]] inline double worse_by(Better better, double value, double reference) {
+  const double ratio = std::log(value) - std::log(reference);
+  return better == Better::higher ? -ratio : ratio;
+}
+
+// The logarithm that a tolerance allows; see Measure::tolerance.
+[[nodiscard]] inline double allowed(Better better, double tolerance) {
+  constexpr double k_largest_loss = 0.95;
+  return better == Better::higher ? -std::log1p(-std::min(tolerance, k_largest_loss))
+                                  : std::log1p(tolerance);
+}
+
+// "48 % of"; times that are worse are several times as long: "3.2 times".
+[[nodiscard]] std::string ratio_in_words(Better better, double value, double reference);
+
+// "n1, n2, n3", at most four of them by name.
+[[nodiscard]] std::string in_words(const std::vector<std::string>& names);
+
+}  // namespace dts::check

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/text/counted.hpp"
+#include "core/check/judge.hpp"
+#include "core/check/spread.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace dts::check {
+namespace {
+
+// One of the two measures of a pair.
+struct Quantity {
+  const char* key;
+  const char* unit;
+  std::optional<double> Pair::*value;
+  bool LinkVerdict::*fit;
+};
+
+constexpr Quantity k_quantities[] = {
+    {"bandwidth", "B/s", &Pair::bandwidth, &LinkVerdict::bandwidth_fit},
+    {"latency", "s", &Pair::latency, &LinkVerdict::latency_fit}};
+
+using Name = std::pair<std::string, std::string>;
+
+Name name_of(const Pair& pair) {
+  return std::minmax(pair.a, pair.b);
+}
+
+class Links {
+ public:
+  Links(const Facts& facts, const Limits& limits, const Facts* baseline, const Quantity& quantity)
+      : facts_(facts), limits_(limits), quantity_(quantity), row_(*find_measure(quantity.key)) {
+    for (std::size_t i = 0; i < facts.pairs.size(); ++i)
+      if (const auto value = facts.pairs[i].*quantity.value; value && *value > 0) {
+        pairs_.push_back(i);
+        values_.push_back(std::log(*value));
+      }
+    if (baseline == nullptr) return;
+    began_ = baseline->began;
+    std::vector<double> all;
+    for (const Pair& pair : baseline->pairs)
+      if (const auto value = pair.*quantity.value; value && *value > 0) {
+        earlier_[name_of(pair)] = *value;
+        all.push_back(*value);
+      }
+    if (!all.empty()) earlier_median_ = median(std::move(all));
+  }
+
+  [[nodiscard]] Sample sample() const { return Sample(values_); }
+
+  // `samples`: of all quantities, for their noise.
+  void judge(const std::vector<Sample>& samples, Verdict& verdict) {
+    const Sample mine = sample();
+    for (std::size_t i = 0; i < pairs_.size(); ++i) judge_one(mine, samples, i);
+    blame_nodes(verdict);
+    for (const auto& [pair, reference] : slow_) {
+      LinkVerdict& link = verdict.links[pair];
+      link.*quantity_.fit = false;
+      if (blamed_.count(facts_.pairs[pair].a) + blamed_.count(facts_.pairs[pair].b) > 0) continue;
+      link.reason += (link.reason.empty() ? "" : "; ") + sentence("", value(pair), reference);
+    }
+  }
+
+ private:
+  struct Reference {
+    double value = 0;
+    const char* whose = "";
+  };
+
+  [[nodiscard]] double value(std::size_t pair) const {
+    return *(facts_.pairs[pair].*quantity_.value);
+  }
+
+  // Two other pairs are too few for a median: the better one is the reference.
+  [[nodiscard]] double centre(const Spread& spread, std::size_t i) const {
+    if (values_.size() != 3) return spread.centre;
+    const double one = values_[(i + 1) % 3];
+    const double other = values_[(i + 2) % 3];
+    return row_.better == Better::higher ? std::max(one, other) : std::min(one, other);
+  }
+
+  // Latency and bandwidth are disturbed together, and few pairs alone say little of their noise.
+  [[nodiscard]] double noise(const std::vector<Sample>& samples, std::size_t i) const {
+    std::vector<double> all;
+    for (const Sample& one : samples) {
+      if (one.size() != values_.size()) continue;  // not measured for every pair
+      const Spread spread = one.without(i);
+      all.insert(all.end(), spread.distances.begin(), spread.distances.end());
+    }
+    return noise_limit(std::move(all), limits_.deviations);
+  }
+
+  void judge_one(const Sample& sample, const std::vector<Sample>& samples, std::size_t i) {
+    const Spread spread = sample.without(i);
+    const std::size_t pair = pairs_[i];
+    const bool is_few = values_.size() <= 3;
+    const double noisy = is_few ? 0 : noise(samples, i);
+    const auto is_slow = [&](double reference, double scale) {
+      const double limit = allowed(row_.better, limits_.tolerance(row_) * scale);
+      return worse_by(row_.better, value(pair), reference) > std::max(limit, noisy);
+    };
+    if (values_.size() >= 3) {
+      const double reference = std::exp(centre(spread, i));
+      if (is_slow(reference, is_few ? 2 : 1)) {
+        slow_[pair] = {reference, "the other pairs'"};
+        return;
+      }
+    }
+    const auto own = earlier_.find(name_of(facts_.pairs[pair]));
+    const auto then = own != earlier_.end() ? std::optional(own->second) : earlier_median_;
+    if (then && is_slow(*then, 2)) slow_[pair] = {*then, "the baseline's"};
+  }
+
+  // A node most of whose pairs are slow is the cause of all of them.
+  void blame_nodes(Verdict& verdict) {
+    std::map<std::string, std::size_t> total;
+    std::map<std::string, std::vector<std::size_t>> slow;
+    for (const std::size_t pair : pairs_)
+      for (const std::string* name : {&facts_.pairs[pair].a, &facts_.pairs[pair].b}) {
+        ++total[*name];
+        if (slow_.count(pair) > 0) slow[*name].push_back(pair);
+      }
+    for (NodeVerdict& node : verdict.nodes) {
+      const auto& pairs = slow[node.name];
+      if (pairs.size() < 2 || pairs.size() * 2 <= total[node.name]) continue;
+      blamed_[node.name] = true;
+      std::vector<double> values;
+      std::vector<std::string> others;
+      for (const std::size_t pair : pairs) {
+        values.push_back(value(pair));
+        const Pair& ends = facts_.pairs[pair];
+        others.push_back(ends.a == node.name ? ends.b : ends.a);
+      }
+      blame(node,
+            sentence(" to " + in_words(others), median(std::move(values)), slow_[pairs.front()]));
+    }
+  }
+
+  [[nodiscard]] std::string sentence(const std::string& where,
+                                     double value,
+                                     const Reference& reference) const {
+    return fmt::format("{}{} is {} {} ({})",
+                       row_.label,
+                       where,
+                       ratio_in_words(row_.better, value, reference.value),
+                       reference.whose,
+                       of_quantity(value, reference.value, quantity_.unit));
+  }
+
+  const Facts& facts_;
+  const Limits& limits_;
+  const Quantity& quantity_;
+  const Measure& row_;
+  std::vector<std::size_t> pairs_;  // that have it
+  std::vector<double> values_;      // logarithms
+  std::map<Name, double> earlier_;
+  std::optional<double> earlier_median_;
+  std::string began_;
+  std::map<std::size_t, Reference> slow_;
+  std::map<std::string, bool> blamed_;
+};
+
+}  // namespace
+
+void judge_links(const Facts& facts,
+                 const Limits& limits,
+                 const Facts* baseline,
+                 Verdict& verdict) {
+  std::vector<Links> all;
+  std::vector<Sample> samples;
+  for (const Quantity& quantity : k_quantities)
+    samples.push_back(all.emplace_back(facts, limits, baseline, quantity).sample());
+  for (Links& links : all) links.judge(samples, verdict);
+}
+
+}  // namespace dts::check

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measures of a check, a row each: what it is called, which direction is better, how much of a
+// difference is a fault, and what it is compared with. Pure; the table is constant, thread-safe.
+#pragma once
+
+#include "core/check/facts.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace dts::check {
+
+enum class Better { higher, lower };
+
+// Measures that the same disturbance moves: their noise is estimated together.
+enum class Family { count, processor, disk, network, clock };
+
+struct Measure {
+  const char* key;
+  const char* label;
+  const char* heading;  // of a column
+  Better better;
+  Family family;
+  // The share of the peers' value by which a healthy one may be worse; of an offset, seconds.
+  double tolerance;
+  bool has_baseline;  // otherwise compared with peers only: it depends on what others do
+};
+
+// Why these: repeated measurements of one idle node differ by 1 to 3 % (clock, GEMM) and up to 5 %
+// (memory); a node slowed by 20 % must be found. Disks and file systems are shared, so that only a
+// node far behind its peers is at fault, and yesterday's value says little about today's.
+inline constexpr std::array k_measures{
+    Measure{"cores", "cores", "cores", Better::higher, Family::count, 0, true},
+    Measure{"clock", "clock rate", "clock", Better::higher, Family::processor, 0.15, true},
+    Measure{"clock_slowest",
+            "clock rate of the slowest core",
+            "slowest",
+            Better::higher,
+            Family::processor,
+            0.15,
+            true},
+    Measure{"gemm_fp32_core",
+            "fp32 GEMM rate of a core",
+            "fp32/core",
+            Better::higher,
+            Family::processor,
+            0.15,
+            true},
+    Measure{"gemm_fp32", "fp32 GEMM rate", "fp32", Better::higher, Family::processor, 0.15, true},
+    Measure{"gemm_bf16_core",
+            "bf16 GEMM rate of a core",
+            "bf16/core",
+            Better::higher,
+            Family::processor,
+            0.15,
+            true},
+    Measure{"gemm_bf16", "bf16 GEMM rate", "bf16", Better::higher, Family::processor, 0.15, true},
+    Measure{"memory", "memory bandwidth", "memory", Better::higher, Family::processor, 0.25, true},
+    Measure{"write", "writing and syncing", "write", Better::higher, Family::disk, 0.7, false},
+    Measure{"read", "reading", "read", Better::higher, Family::disk, 0.7, false},
+    Measure{"clock_offset", "clock", "offset", Better::lower, Family::clock, 0.1, false},
+    Measure{"latency", "latency", "latency", Better::lower, Family::network, 1, true},
+    Measure{"bandwidth", "bandwidth", "bandwidth", Better::higher, Family::network, 0.5, true}};
+
+// nullptr for a measure of a later release, which is shown but not judged.
+[[nodiscard]] const Measure* find_measure(std::string_view key);
+
+// Which of a node's measures it is: the same text for the same measure of another node.
+[[nodiscard]] std::string identity(const Measured& measured);
+
+// For people: "memory bandwidth of NUMA node 1", "reading the scratch folder (/tmp)".
+[[nodiscard]] std::string label(const Measured& measured);
+
+// Of a table's column: "memory 1", "write run".
+[[nodiscard]] std::string heading(const Measured& measured);
+
+// "21.1 GB/s", "3.10 GHz", "8": three significant digits, decimal prefixes, ASCII.
+[[nodiscard]] std::string quantity(double value, std::string_view unit);
+
+// "10.2 of 21.1 GB/s": the unit stands once if it is the same.
+[[nodiscard]] std::string of_quantity(double value, double whole, std::string_view unit);
+
+}  // namespace dts::check

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Injected faults are named wherever they are; noise is not.
+#include "tests/support/contains.hpp"
+#include "tests/unit/check/clusters.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+namespace {
+
+using namespace dts;
+using namespace dts::check;
+using namespace dts::tests;
+
+// A fault of one node, and what the report must say after its name.
+struct Injected {
+  const char* name;
+  const char* says;
+  std::function<void(Facts&, std::size_t)> inject;
+};
+
+const std::vector<Injected>& injected() {
+  static const std::vector<Injected> all{
+      {"slowed by 20 %",
+       "GEMM rate is 7",
+       [](Facts& f, std::size_t i) { value_of(f, i, "gemm_fp32") = 7.0e11 * 0.78; }},
+      {"half the memory bandwidth",
+       "memory bandwidth of NUMA node 1 is ",
+       [](Facts& f, std::size_t i) { value_of(f, i, "memory", 1) *= 0.48; }},
+      {"a core less",
+       "cores is 87 % of its peers' (7 of 8)",
+       [](Facts& f, std::size_t i) { value_of(f, i, "cores") = 7; }},
+      {"throttled",
+       "clock rate is ",
+       [](Facts& f, std::size_t i) { value_of(f, i, "clock") = 2.0e9; }},
+      {"a slow disk",
+       "writing and syncing to the scratch folder (/tmp) is ",
+       [](Facts& f, std::size_t i) { value_of(f, i, "write", 1) *= 0.05; }},
+      {"a dead disk",
+       "reading the run folder (/runs/x) is 0 % of its peers'",
+       [](Facts& f, std::size_t i) { value_of(f, i, "read") = 0; }},
+      {"a slow adapter",
+       "bandwidth to ",
+       [](Facts& f, std::size_t i) {
+         for (Pair& pair : f.pairs)
+           if (pair.a == f.nodes[i].name || pair.b == f.nodes[i].name) *pair.bandwidth *= 0.15;
+       }},
+      {"a clock off by 2 s",
+       "its clock is 2.00 s ",
+       [](Facts& f, std::size_t i) {
+         for (std::size_t k = 1; k < f.nodes.size(); ++k)
+           if (i == 0)
+             value_of(f, k, "clock_offset") -= 2;
+           else if (k == i)
+             value_of(f, k, "clock_offset") -= 2;
+       }},
+      {"other bits",
+       "gave other bits than on its peers (ffffffffffff, but 1e4dbeef0011 on ",
+       [](Facts& f, std::size_t i) { f.nodes[i].steps.digest = "ffffffffffffffff"; }},
+      {"bits that change",
+       "2 of 100 repeats of the same training step gave other bits than the first",
+       [](Facts& f, std::size_t i) {
+         f.nodes[i].steps.odd_repeats = {17, 40};
+       }}};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("an injected fault is named at every place, and nothing else") {
+  for (const unsigned nodes : {4U, 8U, 64U, 100U})
+    for (const Injected& fault : injected())
+      for (const std::size_t place :
+           {std::size_t{0}, std::size_t{nodes / 2}, std::size_t{nodes - 1}}) {
+        CAPTURE(nodes);
+        CAPTURE(doctest::String(fault.name));
+        CAPTURE(place);
+        Facts facts = healthy_cluster(nodes, 7, {0.01, 0.02, 0.1, 0.04});
+        fault.inject(facts, place);
+        const auto all = judged(facts);
+        REQUIRE(all.size() == 1);
+        CAPTURE(all.front());
+        CHECK(all.front().starts_with(facts.nodes[place].name + ": "));
+        CHECK(contains(all.front(), fault.says));
+      }
+}
+
+TEST_CASE("a slow link between two healthy nodes is named by both") {
+  for (const std::size_t place : {0, 9, 27}) {
+    Facts facts = healthy_cluster(8, 3);
+    *facts.pairs[place].latency *= 40;
+    const auto all = judged(facts);
+    REQUIRE(all.size() == 1);
+    CHECK(all.front().starts_with(
+        fmt::format("{} - {}: latency is ", facts.pairs[place].a, facts.pairs[place].b)));
+    CHECK(contains(all.front(), "times the other pairs' ("));
+  }
+}
+
+TEST_CASE("noise is no fault: not of quiet, of loaded or of small clusters") {
+  const Noise loaded{0.15, 0.2, 0.35, 0.25};  // in turns on too few cores
+  unsigned checks = 0;
+  for (std::uint64_t seed = 0; seed < 1500; ++seed)
+    for (const unsigned nodes : {3U, 4U, 5U, 8U, 17U}) {
+      const auto quiet = judged(healthy_cluster(nodes, seed));
+      CAPTURE(seed);
+      CAPTURE(nodes);
+      CHECK_MESSAGE(quiet.empty(), (quiet.empty() ? "" : quiet.front()));
+      if (nodes >= 4) {
+        const auto busy = judged(healthy_cluster(nodes, seed, loaded));
+        CHECK_MESSAGE(busy.empty(), (busy.empty() ? "" : busy.front()));
+      }
+      ++checks;
+    }
+  CHECK(checks == 7500);
+}
+
+TEST_CASE("two nodes: twice the tolerance, and a tie is called one") {
+  Facts facts = healthy_cluster(2, 1);
+  CHECK(judged(facts).empty());
+  value_of(facts, 1, "gemm_fp32") = 5.5e11;
+  CHECK(judged(facts).empty());
+  value_of(facts, 1, "gemm_fp32") = 3.8e11;
+  REQUIRE(judged(facts).size() == 1);
+  CHECK(judged(facts).front().starts_with("n2: fp32 GEMM rate is 5"));
+
+  facts = healthy_cluster(2, 1);
+  facts.nodes[1].steps.digest = "ffffffffffffffff";
+  value_of(facts, 1, "clock_offset") = 2;
+  const auto all = judged(facts);
+  REQUIRE(all.size() == 2);
+  CHECK(contains(all[0],
+                 "no majority says which are right: n1 computed 1e4dbeef0011; n2 computed f"));
+  CHECK(contains(all[1], "the clocks of n1 and n2 differ by 2.00 s, and no majority"));
+  // One that contradicts itself has no vote.
+  facts.nodes[1].steps.odd_repeats = {3};
+  CHECK(contains(judged(facts).front(), "n2: 1 of 100 repeats"));
+}
+
+TEST_CASE("half of the nodes against the other half is a tie") {
+  Facts facts = healthy_cluster(4, 1);
+  facts.nodes[0].steps.digest = facts.nodes[3].steps.digest = "ffffffffffffffff";
+  const Verdict verdict = judge(facts, {}, nullptr);
+  CHECK_FALSE(verdict.fit);
+  REQUIRE(verdict.cluster.size() == 1);
+  CHECK(contains(verdict.cluster.front(), "n2, n3 computed 1e4dbeef0011; n1, n4 computed ffff"));
+  for (const NodeVerdict& node : verdict.nodes) CHECK(node.fit);
+}
+
+TEST_CASE("nodes with another CPU are compared with their kind") {
+  Facts facts = healthy_cluster(8, 1);
+  for (std::size_t i = 4; i < 8; ++i) {
+    facts.nodes[i].cpu = "Intel";
+    value_of(facts, i, "gemm_fp32") *= 3;
+    facts.nodes[i].steps.digest = "2222222222222222";
+  }
+  CHECK(judged(facts).empty());
+  CHECK(judge(facts, {}, nullptr).notes.size() == 2);
+  value_of(facts, 6, "gemm_fp32") /= 3;
+  REQUIRE(judged(facts).size() == 1);
+  CHECK(judged(facts).front().starts_with("n7: fp32 GEMM rate is 3"));
+}
+
+TEST_CASE("a baseline: one node alone, a node that was not there, all of them, disks not at all") {
+  const Facts baseline = healthy_cluster(8, 5);
+  Facts one = healthy_cluster(1, 6);
+  CHECK(judged(one, &baseline).empty());
+  value_of(one, 0, "memory", 1) *= 0.4;
+  value_of(one, 0, "write") *= 0.01;
+  REQUIRE(judged(one, &baseline).size() == 1);
+  CHECK(contains(judged(one, &baseline).front(), "the baseline of 2026-11-23T15:40:00Z's"));
+  CHECK(judged(one).empty());
+  one.nodes[0].name = "n99";
+  CHECK(judged(one, &baseline).size() == 1);
+
+  Facts all = healthy_cluster(8, 9);
+  for (std::size_t i = 0; i < 8; ++i) value_of(all, i, "gemm_fp32") *= 0.5;
+  const auto slower = judged(all, &baseline);
+  REQUIRE(slower.size() == 1);
+  CHECK(contains(slower.front(), "fp32 GEMM rate is behind the baseline of"));
+  CHECK(contains(slower.front(), "on 8 of 8 nodes"));
+
+  Facts alone = healthy_cluster(1, 6);
+  alone.nodes[0].steps.digest = "ffffffffffffffff";
+  CHECK(contains(judged(alone, &baseline).front(), "n1: its training step gives other bits"));
+  alone.trainer = "0.2.0";
+  CHECK(judged(alone, &baseline).empty());
+}
+
+TEST_CASE("tolerances and the multiple of the noise are a user's to choose") {
+  Facts facts = healthy_cluster(8, 1);
+  value_of(facts, 2, "gemm_fp32") = 7.0e11 * 0.6;
+  Limits limits;
+  for (const char* text : {"gemm_fp32=60%", "noise=8", "clock_offset=500", "latency=300"})
+    CHECK(set_limit(text, limits));
+  CHECK(judge(facts, limits, nullptr).fit);
+  value_of(facts, 3, "clock_offset") = 0.4;
+  CHECK(judge(facts, limits, nullptr).fit);
+  for (const char* text :
+       {"gemm=60", "gemm_fp32", "gemm_fp32=", "gemm_fp32=-1", "gemm_fp32=96", "noise=0", "=", ""}) {
+    CAPTURE(text);
+    const auto refused = set_limit(text, limits);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::usage);
+  }
+}
+
+TEST_CASE("a measure that one node lacks is a note") {
+  Facts facts = healthy_cluster(4, 1);
+  facts.nodes[2].measures.erase(facts.nodes[2].measures.begin() + 4);
+  CHECK(judged(facts).empty());
+  const Verdict verdict = judge(facts, {}, nullptr);
+  REQUIRE(verdict.notes.size() == 1);
+  CHECK(verdict.notes.front() == "fp32 GEMM rate was not measured on n3");
+}
