@@ -40,6 +40,11 @@ CauseWords words_of_cause(run::Cause cause) {
       return {"its ranks did not find each other", k_all_logs};
     case run::Cause::hang:
       return {"it made no progress for too long", k_all_logs};
+    case run::Cause::corruption:
+      return {
+          "the bits of a rank were not what they should be",
+          "report the node to the administrators; `dtsubmit requeue` continues elsewhere from the "
+          "last good checkpoint"};
     case run::Cause::damaged:
       return {
           "every checkpoint is damaged, and it would have started over at step 0",

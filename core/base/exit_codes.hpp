@@ -8,6 +8,7 @@ namespace dts {
 // From a program:
 inline constexpr int k_checkpointed = 85;  // "saved, run me again", HTCondor's convention
 inline constexpr int k_no_restart = 93;    // "do not run me again"
+inline constexpr int k_corrupted = 94;     // the trainer's: the bits of a rank are wrong
 
 // From dtsubmit: an input or something found is not as required. Errc::invalid; also for an attempt
 // whose ranks or bindings are not as planned.

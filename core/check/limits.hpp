@@ -11,8 +11,8 @@
 namespace dts::check {
 
 // A measure is at fault if it is worse than its reference both by the tolerance and by this many
-// standard deviations, as estimated from the peers. Six would do for normal noise, whose tail beyond
-// is 10^-9; noise has longer tails, and its estimate errs.
+// standard deviations, as estimated from the peers. Six would do for normal noise, whose tail
+// beyond is 10^-9; noise has longer tails, and its estimate errs.
 inline constexpr double k_deviations = 7;
 
 struct Limits {

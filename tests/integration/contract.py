@@ -8,3 +8,4 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../core/b
 
 CHECKPOINTED = int(_CODES["k_checkpointed"])  # saved, run me again
 NO_RESTART = int(_CODES["k_no_restart"])  # do not run me again
+CORRUPTED = int(_CODES["k_corrupted"])  # of the trainer: the bits of a rank are wrong

@@ -114,6 +114,26 @@ def spare(launcher):
         check(status["steps_lost"] <= 2 * INTERVAL, f"{status['steps_lost']} steps lost, at most {2 * INTERVAL}")
 
 
+def corruption():
+    """A bit flips in the weights of the rank on n1: the cause names rank, node and tensor, the node is in quarantine, and the run
+    goes on elsewhere from the last good checkpoint, where `--on` asks for it, to the digest of an undisturbed one."""
+    with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
+        expected = cluster.train_alone(*SHORT)
+        once = f"[ $DTSUBMIT_ATTEMPT != 1 ] || set -- --inject weight:fc1.weight:4711@35:1; exec {DTTRAIN} {' '.join(SHORT)} $@"
+        run = cluster.submit("--nodes", "2", "--on", "corruption=requeue", "--", "sh", "-c", once, "sh")
+        wait_for(240, "the run's end", run.is_over)
+        ended = events(run, "attempt_ended")[0]
+        node = events(run, "attempt_started")[0]["nodes"][1]
+        check(ended["cause"] == "corruption" and ended["rank"] == 1 and ended["node"] == node, f"{ended['cause']} on {ended['node']}: {ended['detail']}")
+        check("the weights of fc1.weight" in ended["detail"] and f"(node {node})" in ended["detail"], "rank, node and tensor are said")
+        check(int(ended["checkpoint"].rpartition("-")[2]) < 35, f"the last checkpoint is {ended['checkpoint']}")
+        check(in_quarantine(cluster)[node]["cause"] == "corruption", f"{node} is in quarantine")
+        again = events(run, "attempt_started")[1]["nodes"]
+        check(node not in again, f"attempt 2 on {again}")
+        status = run.status()
+        check(status["done"] and status["digest"] == expected, f"digest {expected} as undisturbed")
+
+
 def slurmd_lost():
     """The slurmd of a used node is killed: Slurm calls it down, leaves the job its other nodes, and the spare is used."""
     with Cluster("linuxproc", nodes=3, gpus=0, grace=5) as cluster:
@@ -131,4 +151,4 @@ def slurmd_lost():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (preflight, spare, slurmd_lost)}[sys.argv[1]](*sys.argv[2:])
+    {f.__name__: f for f in (preflight, spare, corruption, slurmd_lost)}[sys.argv[1]](*sys.argv[2:])

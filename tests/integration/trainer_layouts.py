@@ -10,18 +10,23 @@ STEPS = 12
 with Trainer(sys.argv[1]) as trainer:
     arguments = ["--steps", STEPS, "--run-dir"]
     alone, _ = trainer.run(0, arguments + [trainer.path("alone")])
-    steps = [event["digest"] for event in events(trainer.path("alone"), "step")]
+    steps = [event["root"] for event in events(trainer.path("alone"), "step")]
+    norms = [event["gradient_norm"] for event in events(trainer.path("alone"), "step")]
     assert len(set(steps)) == STEPS, "the digest does not change with every step"
     for ranks, threads in [(0, 2), (1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (5, 1), (8, 1), (16, 1)]:
         run = trainer.path(f"{ranks}x{threads}")
         out, _ = trainer.run(ranks, arguments + [run], threads)
         assert digest(out) == digest(alone), f"{ranks} ranks x {threads} threads: {out}"
-        assert [event["digest"] for event in events(run, "step")] == steps
+        assert [event["root"] for event in events(run, "step")] == steps
+        assert [event["gradient_norm"] for event in events(run, "step")] == norms
         start = events(run, "start")[0]
         assert (start["world_size"], start["threads"]) == (max(ranks, 1), threads), start
     narrow = digest(trainer.run(0, ["--steps", STEPS, "--instruction-set", "portable"])[0])
-    mixed, _ = trainer.run(2, [["--steps", STEPS], ["--steps", STEPS, "--instruction-set", "portable"]])
+    each = ["--steps", STEPS, "--numerics", "any"]
+    mixed, _ = trainer.run(2, [each, each + ["--instruction-set", "portable"]])
     assert digest(mixed) == narrow, f"a rank with AVX beside one without: {mixed}"
+    unsealed, _ = trainer.run(3, ["--steps", STEPS, "--verify-every", 0])
+    assert digest(unsealed) == digest(alone), f"without checksums: {unsealed}"
     odd = ["--steps", 4, "--shards", 7, "--batch", 91]
     expected = digest(trainer.run(0, odd)[0])
     assert expected != digest(alone)

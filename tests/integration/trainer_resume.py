@@ -48,7 +48,7 @@ def stopped(trainer, expected, number):
     out, err = process.communicate(timeout=60)
     assert process.returncode == CHECKPOINTED, f"exit {process.returncode}\n{out}\n{err}"
     stop = events(trainer.path(name), "stop")[0]
-    assert stop["digest"] == events(trainer.path(name), "step")[-1]["digest"]
+    assert stop["root"] == events(trainer.path(name), "step")[-1]["root"]
     out, _ = trainer.run(2, BASE + where)
     start = events(trainer.path(name), "start")[-1]
     assert start["step"] == stop["step"], f"{stop['step'] - start['step']} steps lost"

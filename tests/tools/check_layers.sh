@@ -66,6 +66,7 @@ BEGIN {
   arrows["core/train/data"] = "core/train/comm/ core/base/"
   arrows["core/train/model"] = "core/train/data/ core/train/comm/ core/train/device/ core/base/"
   arrows["core/train/checkpoint"] = "core/train/model/ core/train/device/ core/base/"
+  arrows["core/train/update"] = "core/train/checkpoint/state.hpp core/train/model/ core/train/comm/ core/train/device/ core/base/"
   arrows["core/train/telemetry"] = "core/train/checkpoint/ core/base/"
   arrows["core/train/loop"] = "core/train/ core/base/"
   arrows["core/train/bench"] = "core/train/telemetry/ core/train/checkpoint/ core/train/model/ core/train/data/ core/train/comm/ core/train/device/ core/base/"
@@ -119,7 +120,7 @@ function is_own(name) { return is_sibling(name) || folder !~ /^core/ && index(na
       if (!starts_with_one_of(FILENAME, homes[prefix]) && FILENAME !~ /^tests\//) bad("belongs in " homes[prefix])
       next
     }
-  if (name ~ "/" && name !~ /^(sys|linux|netinet|arpa|asm|net)\//) bad("a third-party header without a home: give it one in check_layers.sh")
+  if (name ~ "/" && name !~ /^(sys|linux|netinet|arpa|asm|net|gnu)\//) bad("a third-party header without a home: give it one in check_layers.sh")
 }
 END { exit wrong }
 '

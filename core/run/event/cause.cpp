@@ -6,7 +6,7 @@
 namespace dts::run {
 namespace {
 
-constexpr Names<Cause, 30> k_names{{
+constexpr Names<Cause, 31> k_names{{
     {Cause::completed, "completed"},
     {Cause::preempted, "preempted"},
     {Cause::time_limit, "time_limit"},
@@ -23,6 +23,7 @@ constexpr Names<Cause, 30> k_names{{
     {Cause::comm_timeout, "comm_timeout"},
     {Cause::rendezvous, "rendezvous"},
     {Cause::hang, "hang"},
+    {Cause::corruption, "corruption"},
     {Cause::damaged, "damaged"},
     {Cause::disk_full, "disk_full"},
     {Cause::no_program, "no_program"},

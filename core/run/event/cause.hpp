@@ -25,6 +25,7 @@ enum class Cause {
   comm_timeout,     // its communicator timed out, or lost a peer
   rendezvous,       // the ranks did not find each other, or the program's own store failed
   hang,             // no progress for too long
+  corruption,       // the bits of a rank are wrong, as the trainer found (exit 94)
   damaged,          // every checkpoint is damaged, so the program would start from scratch
   disk_full,        // no space or quota left
   no_program,       // the program is missing or cannot be executed

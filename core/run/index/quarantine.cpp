@@ -21,7 +21,8 @@ constexpr hours k_memory{30 * 24};
 
 // True for a cause that a single strike proves.
 bool is_fact(const std::string& cause) {
-  return cause == k_preflight_strike || cause == k_check_strike || cause == to_string(Cause::gpu_error);
+  return cause == k_preflight_strike || cause == k_check_strike ||
+         cause == to_string(Cause::gpu_error) || cause == to_string(Cause::corruption);
 }
 
 // The history of one node, strike by strike.
@@ -144,7 +145,7 @@ std::vector<Strike> strikes_of(const Outcome& outcome, const std::string& run, u
   for (const UnfitNode& unfit : outcome.unfit)
     strikes.push_back({{}, unfit.node, k_preflight_strike, run, attempt, unfit.why});
   const bool of_node = outcome.cause == Cause::gpu_error || outcome.cause == Cause::hang ||
-                       kind_of(outcome.cause) == Kind::launch;
+                       outcome.cause == Cause::corruption || kind_of(outcome.cause) == Kind::launch;
   if (strikes.empty() && of_node && !outcome.node.empty())
     strikes.push_back({{}, outcome.node, to_string(outcome.cause), run, attempt, outcome.detail});
   return strikes;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that a user's jobs avoid for a while because they harmed earlier jobs. Pure, thread-safe.
 //
-// The rule: a failed pre-flight or `dtsubmit check` and a broken GPU are facts about the node, so one is enough.
-// A launch that failed on it or a hang blamed on it may be the program's own fault, so it takes two
-// within 24 hours, from different runs. A quarantine lasts 24 hours, each further one twice as
-// long, at most 8 days; after 30 days without a strike everything is forgotten. (Large clusters
-// report that a few nodes cause many of the failures: Kokolis et al., "Revisiting Reliability in
-// Large-Scale Machine Learning Research Clusters", HPCA 2025, section on lemon nodes, arXiv
-// 2410.21680.)
+// The rule: a failed pre-flight or `dtsubmit check`, a broken GPU and bits that changed are facts
+// about the node, so one is enough. A launch that failed on it or a hang blamed on it may be the
+// program's own fault, so it takes two within 24 hours, from different runs. A quarantine lasts 24
+// hours, each further one twice as long, at most 8 days; after 30 days without a strike everything
+// is forgotten. (Large clusters report that a few nodes cause many of the failures: Kokolis et al.,
+// "Revisiting Reliability in Large-Scale Machine Learning Research Clusters", HPCA 2025, section on
+// lemon nodes, arXiv 2410.21680.)
 #pragma once
 
 #include "core/run/ledger/decision.hpp"
@@ -23,7 +23,7 @@ using WallTime = std::chrono::system_clock::time_point;
 
 inline constexpr const char* k_preflight_strike = "preflight";
 inline constexpr const char* k_check_strike = "check";  // `dtsubmit check --quarantine`
-inline constexpr const char* k_released = "released";  // by a user: clears the history
+inline constexpr const char* k_released = "released";   // by a user: clears the history
 
 // One line of the quarantine's file.
 struct Strike {
@@ -56,7 +56,7 @@ struct Quarantined {
 [[nodiscard]] std::vector<Strike> worth_keeping(const std::vector<Strike>& strikes, WallTime now);
 
 // The strikes that result from the end of an attempt, without a time: one for each unfit node,
-// otherwise one for the node named by a GPU error, a failed launch or a hang.
+// otherwise one for the node named by a GPU error, changed bits, a failed launch or a hang.
 [[nodiscard]] std::vector<Strike> strikes_of(const Outcome& outcome,
                                              const std::string& run,
                                              unsigned attempt);

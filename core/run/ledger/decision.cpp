@@ -60,6 +60,9 @@ std::string why_no_more(const Outcome& outcome) {
       return "the set-up failed; correct it and submit the job again";
     case Cause::user_exit:
       return "the program failed";
+    case Cause::corruption:
+      return "its bits are wrong; `dtsubmit requeue` continues it elsewhere from the last good "
+             "checkpoint";
     case Cause::damaged:
       return "it would start over at step 0; put a good checkpoint there, or allow that with --on "
              "damaged=restart";
@@ -130,11 +133,12 @@ bool is_of_the_job(Cause cause) {
          kind == Kind::timeout;
 }
 
-// On the same nodes, a launch would fail again, a broken GPU stays broken, and a lost node is gone.
+// On the same nodes, a launch would fail again, a broken GPU stays broken, so may a
+// memory that changed bits, and a lost node is gone.
 bool is_of_a_node(const Outcome& outcome) {
   return !outcome.node.empty() &&
          (kind_of(outcome.cause) == Kind::launch || outcome.cause == Cause::gpu_error ||
-          outcome.cause == Cause::node_failed);
+          outcome.cause == Cause::corruption || outcome.cause == Cause::node_failed);
 }
 
 bool goes_elsewhere(const Outcome& outcome, const Circumstances& now, Action wanted) {

@@ -52,6 +52,7 @@ constexpr Row k_rows[] = {
     {Cause::user_exit, Kind::exit, {Action::stop}},
     {Cause::no_program, Kind::exit, {Action::stop}},
     {Cause::set_up_failed, Kind::exit, {Action::stop}},
+    {Cause::corruption, Kind::exit, {Action::stop}},
     {Cause::damaged, Kind::damaged, {Action::stop}},
     {Cause::disk_full, Kind::disk, {Action::stop}},
 };

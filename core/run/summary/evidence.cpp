@@ -44,6 +44,7 @@ const std::vector<Pattern>& known_patterns() {
       {Cause::disk_full, "No space left on device"},
       {Cause::disk_full, "Disk quota exceeded"},
       {Cause::disk_full, "File too large"},
+      {Cause::corruption, "this rank's bits are wrong: "},         // dttrain's
       {Cause::damaged, "no checkpoint can be loaded: "},           // dttrain's
       {Cause::rank_killed, "Signal 9 (SIGKILL) received by PID"},  // torchrun's, of its worker
       {Cause::rank_killed, "Signal 11 (SIGSEGV) received by PID"},
@@ -81,6 +82,7 @@ namespace {
 constexpr Cause k_order[] = {Cause::out_of_memory,
                              Cause::gpu_error,
                              Cause::disk_full,
+                             Cause::corruption,
                              Cause::damaged,
                              Cause::rank_killed,
                              Cause::rendezvous,

@@ -17,8 +17,8 @@ struct Evidence {
 };
 
 // The cause shown by the last lines of a failed rank's log: out_of_memory, gpu_error, disk_full,
-// damaged, rendezvous or comm_timeout. If there are several, the first of that list: a rank that
-// ran out of memory also breaks its communicator. nullopt: no known message.
+// corruption, damaged, rendezvous or comm_timeout. If there are several, the first of that list: a
+// rank that ran out of memory also breaks its communicator. nullopt: no known message.
 [[nodiscard]] std::optional<Evidence> read_evidence(const std::vector<std::string>& last_lines);
 
 // The code that a program passed to MPI_Abort, according to the last lines of its log (Open MPI,

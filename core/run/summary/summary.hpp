@@ -60,7 +60,7 @@ struct RunSummary {
   bool done = false;
   std::int64_t total_steps = -1;  // according to the newest start of the program
   double accuracy = -1;           // of the "done" metric; negative: none
-  std::string digest;             // of the last step
+  std::string digest;             // the newest
   std::int64_t steps_lost = -1;   // over all attempts, as far as known; -1: none reported a step
   Advised advice;                 // the newest advice on saving; may be empty
   std::vector<unsigned> damaged_metrics;  // line numbers, from 1, of truncated objects

@@ -48,6 +48,17 @@ bool is_part_name(const std::string& name) {
          name.find_first_not_of(k_letters) == std::string::npos;
 }
 
+Result<void> read_texts(const json& root, const char* name, Fingerprint& texts) {
+  const json object = root.value(name, json());
+  if (!object.is_object()) return fail(Errc::invalid, fmt::format("{} is missing", name));
+  for (const auto& [key, value] : object.items()) {
+    if (!value.is_string())
+      return fail(Errc::invalid, fmt::format("{}: {} is not a string", name, key));
+    texts[key] = value.get<std::string>();
+  }
+  return {};
+}
+
 Result<PartFile> parse_file(const json& file) {
   if (!file.is_object()) return fail(Errc::invalid, "a file is not an object");
   const json name = file.value("name", json());
@@ -59,17 +70,6 @@ Result<PartFile> parse_file(const json& file) {
     return fail(Errc::invalid,
                 name.get<std::string>() + ": bytes or xxh3 is missing or not a number");
   return PartFile{name.get<std::string>(), *bytes, *hash};
-}
-
-Result<Fingerprint> parse_config(const json& config) {
-  if (!config.is_object()) return fail(Errc::invalid, "config is missing");
-  Fingerprint fingerprint;
-  for (const auto& [name, value] : config.items()) {
-    if (!value.is_string())
-      return fail(Errc::invalid, fmt::format("config: {} is not a string", name));
-    fingerprint[name] = value.get<std::string>();
-  }
-  return fingerprint;
 }
 
 }  // namespace
@@ -84,6 +84,8 @@ std::string encode_manifest(const Manifest& m) {
                          {"attempt", m.attempt},
                          {"digest", to_hex(m.digest)},
                          {"config", m.config},
+                         {"skipped", m.skipped},
+                         {"numerics", m.numerics},
                          {"files", std::move(files)}};
   return manifest.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
@@ -102,8 +104,10 @@ Result<Manifest> parse_manifest(std::string_view text) {
   const auto digest = hex_member(root, "digest");
   if (!step || !samples || !attempt || !digest)
     return fail(Errc::invalid, "step, samples_seen, attempt or digest is missing or not a number");
-  DTS_ASSIGN(Fingerprint config, parse_config(root.value("config", json())));
-  Manifest manifest{*step, *samples, *attempt, *digest, {}, std::move(config)};
+  Manifest manifest{*step, *samples, *attempt, *digest, {}, {}};
+  DTS_TRY(read_texts(root, "config", manifest.config));
+  if (root.contains("numerics")) DTS_TRY(read_texts(root, "numerics", manifest.numerics));
+  manifest.skipped = unsigned_member(root, "skipped").value_or(0);
   if (format == k_format_1) manifest.order = ColumnOrder::internal;
   const json files = root.value("files", json());
   if (!files.is_array() || files.empty()) return fail(Errc::invalid, "does not list files");
@@ -133,6 +137,7 @@ Result<Manifest> read_checkpoint(const std::string& folder, const Layout& layout
   DTS_TRY(assembly.complete());
   if (state == nullptr) return manifest;
   state->step = manifest.step;
+  state->skipped = manifest.skipped;
   if (const std::uint64_t found = digest(*state); found != manifest.digest)
     return fail(
         Errc::invalid,

@@ -30,6 +30,8 @@ struct Manifest {
   std::vector<PartFile> files;
   Fingerprint config;
   ColumnOrder order = ColumnOrder::pytorch;
+  std::uint64_t skipped = 0;  // steps without an update because something was not finite
+  Fingerprint numerics{};     // machine, libraries and data; empty in the oldest checkpoints
 };
 
 [[nodiscard]] std::string encode_manifest(const Manifest& manifest);
@@ -41,9 +43,10 @@ struct Manifest {
 // The manifest alone. Errc::not_found, Errc::invalid, Errc::io.
 [[nodiscard]] Result<Manifest> read_manifest(const std::string& folder);
 
-// The whole check: sizes and hashes of the files, their tensors, and the digest. Errc::invalid
-// names what differs. On failure `state` is half-filled and must not be used; if it is nullptr,
-// everything but the digest is checked, with a few MiB of memory for any size.
+// The whole check: sizes and hashes of the files, their tensors, that all values are finite, and
+// the digest. Errc::invalid names what differs. On failure `state` is half-filled and must not be
+// used; if it is nullptr, everything but the digest is checked, with a few MiB of memory for any
+// size.
 [[nodiscard]] Result<Manifest> read_checkpoint(const std::string& folder,
                                                const Layout& layout,
                                                State* state);

@@ -78,6 +78,20 @@ Result<std::string> fenced(const StoreOptions& options) {
       options.attempt);
 }
 
+// Why training goes on with other bits than it would have where the checkpoint comes from.
+std::string other_bits(const Manifest& manifest,
+                       const Fingerprint& config,
+                       const Fingerprint& numerics) {
+  const auto there = manifest.config.find(k_instruction_set);
+  const auto here = config.find(k_instruction_set);
+  if (there != manifest.config.end() && here != config.end() && there->second != here->second)
+    return fmt::format("was computed with {}, these ranks use {}", there->second, here->second);
+  // Releases before 0.1.0 did not store it.
+  const std::string what =
+      manifest.numerics.empty() ? std::string() : differences(manifest.numerics, numerics);
+  return what.empty() ? what : "was computed elsewhere (" + what + ")";
+}
+
 }  // namespace
 
 std::string checkpoint_name(std::uint64_t step) {
@@ -152,7 +166,9 @@ Result<Commit> CheckpointStore::take_over() {
   return Commit{};
 }
 
-Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config, State& state) {
+Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config,
+                                            const Fingerprint& numerics,
+                                            State& state) {
   Loaded loaded;
   for (const std::string& name : checkpoint_names(options_.folder)) {
     const auto manifest = read_checkpoint(options_.folder + "/" + name, layout_, &state);
@@ -171,11 +187,7 @@ Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config, State& st
     }
     loaded.name = name;
     whole_.insert(name);
-    const auto there = manifest->config.find(k_instruction_set);
-    const auto here = config.find(k_instruction_set);
-    if (there != manifest->config.end() && here != config.end() && there->second != here->second)
-      loaded.other_bits =
-          fmt::format("was computed with {}, these ranks use {}", there->second, here->second);
+    loaded.other_bits = other_bits(*manifest, config, numerics);
     return loaded;
   }
   if (!loaded.refusals.empty() && !options_.begin_anew)

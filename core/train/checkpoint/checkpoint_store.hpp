@@ -67,8 +67,11 @@ class CheckpointStore {
 
   // Fills `state` from the newest checkpoint that verifies; if there is none, its contents are
   // undefined. Errc::invalid if that checkpoint belongs to another configuration (the error says
-  // what differs), or if all checkpoints are damaged and begin_anew is not set.
-  [[nodiscard]] Result<Loaded> load_newest(const Fingerprint& config, State& state);
+  // what differs), or if all checkpoints are damaged and begin_anew is not set. `numerics` is what
+  // these ranks compute with: a checkpoint of others is loaded, and Loaded::other_bits says so.
+  [[nodiscard]] Result<Loaded> load_newest(const Fingerprint& config,
+                                           const Fingerprint& numerics,
+                                           State& state);
 
   // Adds the manifest to the files in staging(), which must be synced, and makes the checkpoint
   // visible and durable. Then removes older ones beyond `keep` that verify: a damaged one does not

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 namespace dts::train {
@@ -40,6 +41,10 @@ Result<void> write_hashed(int fd, const void* data, std::size_t bytes, Hash64& h
   return {};
 }
 
+bool is_finite(const float* values, std::size_t count) {
+  return std::all_of(values, values + count, [](float value) { return std::isfinite(value); });
+}
+
 }  // namespace
 
 std::string part_name(int parts, int part) {
@@ -62,7 +67,18 @@ void Snapshot::take(const State& state) {
   }
 }
 
+Result<void> Snapshot::check_finite() const {
+  const float* at = values_.data();
+  for (const Rows& rows : rows_) {
+    if (!is_finite(at, rows.floats()))
+      return fail(Errc::invalid, fmt::format("tensor {} is not finite", rows.name));
+    at += rows.floats();
+  }
+  return {};
+}
+
 Result<PartFile> Snapshot::write(const std::string& path) const {
+  DTS_TRY(check_finite());
   const UniqueFd fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.valid()) return fail_errno("cannot create " + path);
@@ -153,26 +169,32 @@ Result<void> Assembly::add_contents(Input& input) {
 
 Result<void> Assembly::add_tensors(Input& input, const std::string& header) {
   DTS_ASSIGN(const std::vector<TensorEntry> entries, parse_tensor_header(header, input.left()));
-  Buffer values;
   for (const TensorEntry& entry : entries) {
     const auto found = next_.find(entry.name);
     if (found == next_.end())
       return fail(Errc::invalid, fmt::format("tensor {}: not of this model", entry.name));
     Rows& missing = found->second;
-    Rows piece = missing;
-    piece.count = entry.shape.empty() ? 0 : entry.shape.front();
-    if (piece.count > missing.count || piece.shape() != entry.shape)
+    Rows rows = missing;
+    rows.count = entry.shape.empty() ? 0 : entry.shape.front();
+    if (rows.count > missing.count || rows.shape() != entry.shape)
       return fail(Errc::invalid, fmt::format("tensor {}: another shape", entry.name));
-    const std::size_t end = piece.first + piece.count;
-    const std::size_t most = std::max<std::size_t>(1, k_piece / sizeof(float) / piece.row_floats());
-    for (; piece.first < end; piece.first += piece.count) {
-      piece.count = std::min(most, end - piece.first);
-      if (values.size() < piece.floats()) values = Buffer(piece.floats());
-      DTS_TRY(input.read(values.data(), piece.floats() * sizeof(float)));
-      if (state_ != nullptr) copy_in(values.data(), order_, piece, *state_);
-    }
-    missing.count -= end - missing.first;
-    missing.first = end;
+    DTS_TRY(add_rows(input, rows));
+    missing.first += rows.count;
+    missing.count -= rows.count;
+  }
+  return {};
+}
+
+Result<void> Assembly::add_rows(Input& input, Rows rows) {
+  const std::size_t end = rows.first + rows.count;
+  const std::size_t most = std::max<std::size_t>(1, k_piece / sizeof(float) / rows.row_floats());
+  for (; rows.first < end; rows.first += rows.count) {
+    rows.count = std::min(most, end - rows.first);
+    if (piece_.size() < rows.floats()) piece_ = Buffer(rows.floats());
+    DTS_TRY(input.read(piece_.data(), rows.floats() * sizeof(float)));
+    if (!is_finite(piece_.data(), rows.floats()))
+      return fail(Errc::invalid, fmt::format("tensor {}: not finite", rows.name));
+    if (state_ != nullptr) copy_in(piece_.data(), order_, rows, *state_);
   }
   return {};
 }

@@ -36,10 +36,13 @@ class Snapshot {
   // Copies the share; allocates the first time only.
   void take(const State& state);
 
-  // Writes a new file, synced to the disk. Errc::io, Errc::not_found without its folder.
+  // Writes a new file, synced to the disk. Errc::io, Errc::not_found without its folder,
+  // Errc::invalid and no file if a value is not finite.
   [[nodiscard]] Result<PartFile> write(const std::string& path) const;
 
  private:
+  [[nodiscard]] Result<void> check_finite() const;
+
   std::string name_;
   std::vector<Rows> rows_;
   std::string header_;
@@ -52,7 +55,8 @@ class Assembly {
   Assembly(const Layout& layout, ColumnOrder order, State* state);
 
   // Reads the file from the descriptor's start, in pieces of about 1 MiB. Errc::invalid if its
-  // size, hash, header or tensors are not what the manifest and the layout say; Errc::io.
+  // size, hash, header or tensors are not what the manifest and the layout say, or not finite;
+  // Errc::io.
   [[nodiscard]] Result<void> add(int fd, const PartFile& file);
 
   // Errc::invalid if a row of a tensor is in no file.
@@ -62,9 +66,11 @@ class Assembly {
   class Input;
   [[nodiscard]] Result<void> add_contents(Input& input);
   [[nodiscard]] Result<void> add_tensors(Input& input, const std::string& header);
+  [[nodiscard]] Result<void> add_rows(Input& input, Rows rows);
 
   ColumnOrder order_;
   State* state_;
+  Buffer piece_;
   std::map<std::string, Rows> next_;  // the tensors, from the first row that is still missing
 };
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Momentum SGD, learning rate schedules, running statistics.
+// Digest, learning rate schedules, running statistics.
 #include "core/train/checkpoint/state.hpp"
 
 #include "core/base/hash.hpp"
+#include "core/train/device/elementary.hpp"
 #include "core/train/device/kernels.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
 namespace dts::train {
 namespace {
@@ -17,16 +17,6 @@ constexpr float k_keep = 0.9F;  // 1 - PyTorch's default momentum of running sta
 
 std::uint64_t hash_of(const Buffer& buffer) {
   return hash64(buffer.data(), buffer.size() * sizeof(float));
-}
-
-// Each step makes one MiB depend on all steps that changed it before.
-void change_ballast(State& state) {
-  constexpr std::size_t k_floats = 1 << 18;
-  const std::size_t rows = state.ballast.size() / k_floats;
-  if (rows == 0) return;
-  float* const row = state.ballast.data() + state.step % rows * k_floats;
-  for (std::size_t i = 0; i < k_floats; ++i)
-    row[i] = 0.5F * row[i] + static_cast<float>(state.step % 1024 + i % 7);
 }
 
 // Pixels of one channel in one shard: the sample size of the variance.
@@ -43,6 +33,7 @@ void initialise(const Layout& layout, std::uint64_t seed, State& state) {
   initial_statistics(layout, state.running.data());
   initial_ballast(layout, state.ballast.data());
   state.step = 0;
+  state.skipped = 0;
 }
 
 std::uint64_t digest(const State& state) {
@@ -53,6 +44,15 @@ std::uint64_t digest(const State& state) {
   return hash64(parts.data(), count * sizeof parts[0]);
 }
 
+void change_ballast(State& state) {
+  constexpr std::size_t k_floats = 1 << 18;
+  const std::size_t rows = state.ballast.size() / k_floats;
+  if (rows == 0) return;
+  float* const row = state.ballast.data() + state.step % rows * k_floats;
+  for (std::size_t i = 0; i < k_floats; ++i)
+    row[i] = 0.5F * row[i] + static_cast<float>(state.step % 1024 + i % 7);
+}
+
 double learning_rate(const Optimizer& optimizer, std::uint64_t completed) {
   if (completed < optimizer.warmup)
     return optimizer.lr * static_cast<double>(completed + 1) /
@@ -61,21 +61,13 @@ double learning_rate(const Optimizer& optimizer, std::uint64_t completed) {
     return optimizer.lr;
   const double progress = static_cast<double>(completed - optimizer.warmup) /
                           static_cast<double>(optimizer.total - optimizer.warmup);
-  return optimizer.lr * 0.5 * (1 + std::cos(std::numbers::pi * std::fmin(progress, 1.0)));
+  return optimizer.lr * 0.5 * (1 + cosine_of_pi(std::fmin(progress, 1.0)));
 }
 
-void apply_step(const Layout& layout,
-                const float* sums,
-                const Optimizer& optimizer,
-                const ShardShape& shape,
-                State& state) {
-  sgd(state.weights.data(),
-      state.momentum.data(),
-      sums,
-      layout.parameter_floats,
-      static_cast<float>(learning_rate(optimizer, state.step)),
-      static_cast<float>(optimizer.momentum));
-  const float* const statistics = sums + layout.parameter_floats;
+void update_statistics(const Layout& layout,
+                       const float* sums,
+                       const ShardShape& shape,
+                       Buffer& running) {
   for (const Tensor& tensor : layout.statistics) {
     const auto n = static_cast<double>(sample_size(tensor, shape.micro_batch));
     const bool is_variance = tensor.name.ends_with("running_var");
@@ -83,10 +75,8 @@ void apply_step(const Layout& layout,
     const auto factor =
         static_cast<float>((1.0 - static_cast<double>(k_keep)) * unbias / shape.shards);
     for (std::size_t i = tensor.offset; i < tensor.offset + tensor.count; ++i)
-      state.running.data()[i] = k_keep * state.running.data()[i] + factor * statistics[i];
+      running.data()[i] = k_keep * running.data()[i] + factor * sums[i];
   }
-  change_ballast(state);
-  ++state.step;
 }
 
 }  // namespace dts::train

@@ -18,9 +18,10 @@ struct State {
 
   Buffer weights;
   Buffer momentum;
-  Buffer running;          // running statistics of batch normalisation
-  Buffer ballast;          // grows the state for drills; each step changes one MiB of it
-  std::uint64_t step = 0;  // completed
+  Buffer running;             // running statistics of batch normalisation
+  Buffer ballast;             // grows the state for drills; each step changes one MiB of it
+  std::uint64_t step = 0;     // completed
+  std::uint64_t skipped = 0;  // of these, without an update because something was not finite
 };
 
 // Step 0: the initial weights and statistics, no momentum.
@@ -49,12 +50,14 @@ struct ShardShape {
   int micro_batch = 0;
 };
 
-// One step of momentum SGD with the gradients in `sums` [Layout::sum_floats()]. Running statistics
-// become 0.9 old + 0.1 mean over shards, with unbiased variances (as PyTorch does for one shard).
-void apply_step(const Layout& layout,
-                const float* sums,
-                const Optimizer& optimizer,
-                const ShardShape& shape,
-                State& state);
+// `running` becomes 0.9 old + 0.1 mean over shards of `sums` [Layout::statistic_floats], with
+// unbiased variances (as PyTorch does for one shard).
+void update_statistics(const Layout& layout,
+                       const float* sums,
+                       const ShardShape& shape,
+                       Buffer& running);
+
+// Makes one MiB of the ballast, if there is any, depend on all steps that changed it before.
+void change_ballast(State& state);
 
 }  // namespace dts::train

@@ -163,58 +163,70 @@ Result<std::byte*> Comm::node_memory(std::size_t bytes) {
   return mpi_->memory.back().data();
 }
 
-Span Comm::slice(std::size_t floats, int rank) const {
-  constexpr int k_line = 16;  // floats per cache line
-  const Span lines = part_of({0, static_cast<int>(floats / k_line)}, size_, rank);
-  return {lines.lo * k_line, lines.hi * k_line};
+void Comm::post_exchange(const void* out, void* in, std::size_t bytes) {
+  const int block = static_cast<int>(bytes);
+  MPI_Ialltoall(out, block, MPI_BYTE, in, block, MPI_BYTE, MPI_COMM_WORLD, mpi_->next());
 }
 
-const float* Comm::tree_sum(int shards, std::size_t floats, const Partials& mine) {
-  if (size_ == 1) return combine({0, shards}, mine, 0, floats);
-  if (total_.size() != floats) total_ = Buffer(floats);
-  reduce_slice(shards, floats, mine);
-  gather_slices(floats);
-  return total_.data();
+void Comm::post_gather(const void* mine, void* all, std::size_t bytes) {
+  const int block = static_cast<int>(bytes);
+  MPI_Iallgather(mine, block, MPI_BYTE, all, block, MPI_BYTE, MPI_COMM_WORLD, mpi_->next());
 }
 
-void Comm::reduce_slice(int shards, std::size_t floats, const Partials& mine) {
-  const Span own = slice(floats, rank_);
+const Partials& Comm::scatter_partials(int shards,
+                                       const std::vector<Span>& slices,
+                                       const Partials& mine) {
+  const Span own = slices[static_cast<std::size_t>(rank_)];
   const auto width = static_cast<std::size_t>(own.size());
-  Partials all;
+  std::vector<std::vector<Span>> nodes;
   std::size_t arrays = 0;
   for (int peer = 0; peer < size_; ++peer)
-    arrays += maximal_nodes(shards, part_of({0, shards}, size_, peer)).size();
-  if (received_.size() < arrays * width) received_ = Buffer(arrays * width);
+    arrays += nodes.emplace_back(maximal_nodes(shards, part_of({0, shards}, size_, peer))).size();
+  if (received_.size() <= arrays * width) received_ = Buffer(arrays * width + 1);
+  partials_.clear();
   float* at = received_.data();
   for (int peer = 0; peer < size_; ++peer) {
     int tag = 0;
-    for (const Span node : maximal_nodes(shards, part_of({0, shards}, size_, peer))) {
+    for (const Span node : nodes[static_cast<std::size_t>(peer)]) {
       if (peer == rank_)
         std::memcpy(at, mine.at(node) + own.lo, width * sizeof(float));
       else
         mpi_->receive(at, own.size(), peer, tag++);
-      all[node] = at;
+      partials_[node] = at;
       at += width;
     }
   }
   for (int step = 1; step < size_; ++step) {  // start with the next rank: not all at rank 0
     const int peer = (rank_ + step) % size_;
     int tag = 0;
-    for (const auto& [node, sums] : mine) mpi_->send(sums, slice(floats, peer), peer, tag++);
+    for (const auto& [node, sums] : mine)
+      mpi_->send(sums, slices[static_cast<std::size_t>(peer)], peer, tag++);
   }
   mpi_->wait();
-  const float* const sum = combine({0, shards}, all, 0, width);
-  std::memcpy(total_.data() + own.lo, sum, width * sizeof(float));
+  return partials_;
 }
 
-void Comm::gather_slices(std::size_t floats) {
+void Comm::gather_slices(float* array, const std::vector<Span>& slices) {
   for (int step = 1; step < size_; ++step) {
     const int from = (rank_ + size_ - step) % size_;
-    const Span part = slice(floats, from);
-    mpi_->receive(total_.data() + part.lo, part.size(), from, k_gather_tag);
+    const Span part = slices[static_cast<std::size_t>(from)];
+    mpi_->receive(array + part.lo, part.size(), from, k_gather_tag);
   }
   for (int step = 1; step < size_; ++step)
-    mpi_->send(total_.data(), slice(floats, rank_), (rank_ + step) % size_, k_gather_tag);
+    mpi_->send(
+        array, slices[static_cast<std::size_t>(rank_)], (rank_ + step) % size_, k_gather_tag);
+  mpi_->wait();
+}
+
+void Comm::hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices) {
+  const Span mine = slices[static_cast<std::size_t>(rank_)];
+  if (rank_ != 0) {
+    mpi_->receive(own, mine.size(), 0, k_gather_tag);
+  } else {
+    std::copy_n(whole + mine.lo, mine.size(), own);
+    for (int peer = 1; peer < size_; ++peer)
+      mpi_->send(whole, slices[static_cast<std::size_t>(peer)], peer, k_gather_tag);
+  }
   mpi_->wait();
 }
 

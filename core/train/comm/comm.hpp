@@ -36,6 +36,8 @@ class Comm {
 
   [[nodiscard]] int node_size() const { return node_size_; }  // ranks on this node
 
+  [[nodiscard]] int node_root() const { return node_root_; }  // the lowest rank on this node
+
   [[nodiscard]] bool first_on_node() const { return node_root_ == rank_; }
 
   [[nodiscard]] Verdict agree(int code);
@@ -51,25 +53,33 @@ class Comm {
   // Errc::io concerns this rank alone: agree() on it.
   [[nodiscard]] Result<std::byte*> node_memory(std::size_t bytes);
 
-  // The sum over all `shards` of arrays of `floats` elements (a multiple of 16), added in tree
-  // order; each rank passes the partials of its own run of shards. Bit-identical on every rank, for
-  // any number of ranks. Rank r sums slice r and sends it to the others (reduce-scatter, then
-  // all-gather). The result is valid until the next call; the partials are overwritten.
-  [[nodiscard]] const float* tree_sum(int shards, std::size_t floats, const Partials& mine);
+  // Posted now, complete after the next function that waits; `bytes` of each block. `in` and `all`
+  // have a block of every rank; of `out`, block r goes to rank r. The memory must live that long.
+  void post_exchange(const void* out, void* in, std::size_t bytes);
+  void post_gather(const void* mine, void* all, std::size_t bytes);
+
+  // Sends to each rank its slice of the partials in `mine`, the sums of this rank's run of
+  // `shards`, and returns those of all shards for this rank's own slice, from which combine() makes
+  // their sum (the first half of a reduce-scatter). Valid until the next call.
+  [[nodiscard]] const Partials& scatter_partials(int shards,
+                                                 const std::vector<Span>& slices,
+                                                 const Partials& mine);
+
+  // Each rank's slice of `array` to all others, in place.
+  void gather_slices(float* array, const std::vector<Span>& slices);
+  // Of rank 0's `whole` array, each rank's slice to its `own`; other ranks may pass nullptr for it.
+  void hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices);
 
  private:
   struct Mpi;  // keeps mpi.h out of this header
-  void reduce_slice(int shards, std::size_t floats, const Partials& mine);
-  void gather_slices(std::size_t floats);
-  [[nodiscard]] Span slice(std::size_t floats, int rank) const;
 
   std::unique_ptr<Mpi> mpi_;
   int rank_ = 0;
   int size_ = 1;
-  int node_root_ = 0;  // the lowest rank on this node
+  int node_root_ = 0;
   int node_size_ = 1;
   Buffer received_;
-  Buffer total_;
+  Partials partials_;  // in it
 };
 
 }  // namespace dts::train

@@ -34,6 +34,31 @@ Result<void> settle(Comm& comm, const Result<void>& mine) {
   return fail(Errc::invalid, "");
 }
 
+std::uint64_t hash_of(const Samples& samples, std::uint64_t seed) {
+  const std::uint64_t images = hash64(samples.images, samples.count * k_pixels, seed);
+  return hash64(samples.labels, samples.count, images);
+}
+
+std::uint64_t hash_of_all(const Samples& train, const Samples& test) {
+  return hash_of(test, hash_of(train, 0));
+}
+
+// The folder of a rank that is not its node's first is not read, but may be another by mistake.
+Result<std::uint64_t> hash_of_own(Comm& comm,
+                                  const std::string& folder,
+                                  std::size_t limit,
+                                  const SharedSamples& shared) {
+  const std::uint64_t name = hash64(folder);
+  std::vector<std::uint64_t> names(static_cast<std::size_t>(comm.size()), name);
+  if (comm.size() > 1) comm.post_gather(&name, names.data(), sizeof name);
+  comm.barrier();
+  if (names[static_cast<std::size_t>(comm.node_root())] == name)
+    return hash_of_all(shared.train, shared.test);
+  Raw raw;
+  DTS_TRY(read_both(folder, limit, raw));
+  return hash_of_all(raw.train.view, raw.test.view);
+}
+
 // Lays out images, then labels, and copies them if `from` is given.
 Samples place(std::byte*& at, std::size_t count, const Samples* from) {
   auto* const images = reinterpret_cast<std::uint8_t*>(at);
@@ -71,6 +96,9 @@ Result<SharedSamples> share_samples(Comm& comm,
   shared.test = place(at, header[1], comm.first_on_node() ? &raw.test.view : nullptr);
   shared.hash = header[2];
   comm.barrier();
+  const auto own = hash_of_own(comm, folder, limit_train, shared);
+  DTS_TRY(settle(comm, own ? Result<void>{} : tl::unexpected(own.error())));
+  shared.hash_of_all = *own;
   return shared;
 }
 

@@ -14,6 +14,9 @@ struct SharedSamples {
   Samples train;
   Samples test;
   std::uint64_t hash = 0;  // XXH3 of the training images used
+  // XXH3 of all images and labels that this rank was told to use: of its node's, or of a folder of
+  // its own.
+  std::uint64_t hash_of_all = 0;
 };
 
 // Collective. Errc::invalid for data that cannot be read or is malformed. Every rank then gets an

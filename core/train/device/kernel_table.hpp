@@ -10,6 +10,8 @@ namespace dts::train {
 struct KernelTable {
   decltype(&train::add_into) add_into;
   decltype(&train::sgd) sgd;
+  decltype(&train::checksum) checksum;
+  decltype(&train::sum_squares) sum_squares;
   decltype(&train::conv3x3_first_forward) conv3x3_first_forward;
   decltype(&train::conv3x3_first_backward) conv3x3_first_backward;
   decltype(&train::channel_statistics) channel_statistics;

@@ -39,13 +39,16 @@ void add_into(float* into, const float* from, std::size_t count) {
   chosen().add_into(into, from, count);
 }
 
-void sgd(float* weights,
-         float* momentum,
-         const float* gradients,
-         std::size_t count,
-         float lr,
-         float beta) {
-  chosen().sgd(weights, momentum, gradients, count, lr, beta);
+void sgd(const Parameters& next, const Parameters& now, const Gradients& by) {
+  chosen().sgd(next, now, by);
+}
+
+std::uint64_t checksum(const float* values, std::size_t count) {
+  return chosen().checksum(values, count);
+}
+
+double sum_squares(const float* values, std::size_t count) {
+  return chosen().sum_squares(values, count);
 }
 
 void conv3x3_first_forward(const Images& shape,

@@ -16,13 +16,32 @@ inline constexpr int k_lanes = 16;
 // into[i] += from[i].
 void add_into(float* into, const float* from, std::size_t count);
 
-// Momentum SGD as in PyTorch: m = momentum * m + g; w -= lr * m.
-void sgd(float* weights,
-         float* momentum,
-         const float* gradients,
-         std::size_t count,
-         float lr,
-         float beta);
+// Flat arrays of the same length.
+struct Parameters {
+  float* weights = nullptr;
+  float* momentum = nullptr;
+};
+
+struct Gradients {
+  const float* values = nullptr;
+  std::size_t count = 0;
+  float lr = 0;
+  float beta = 0;  // of momentum
+};
+
+// Momentum SGD as in PyTorch: m' = beta * m + g; w' = w - lr * m'. `next` may be `now`.
+void sgd(const Parameters& next, const Parameters& now, const Gradients& by);
+
+// A polynomial hash of `count` floats (a multiple of 16) as 32-bit words, lane by lane, with an odd
+// factor: any change within one word changes it, others go unseen once in 2^32 (J. L. Carter and
+// M. N. Wegman, "Universal classes of hash functions", 1979). Integers only, so it does not depend
+// on the instruction set; at memory speed, unlike hash64(). For integrity, not for security.
+[[nodiscard]] std::uint64_t checksum(const float* values, std::size_t count);
+
+// The sum of the squares of `count` floats (a multiple of 16), in double precision, 16 lanes and
+// then these in order: the same for every instruction set. Not finite if and only if a value is
+// not.
+[[nodiscard]] double sum_squares(const float* values, std::size_t count);
 
 // The size of a batch of images in blocked layout.
 struct Images {

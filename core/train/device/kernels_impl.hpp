@@ -15,6 +15,7 @@ namespace dts::train::DTS_ISA {
 namespace {
 
 using Vec = float __attribute__((vector_size(64)));
+using Words = std::uint32_t __attribute__((vector_size(64)));
 using Mask = std::int32_t __attribute__((vector_size(64)));
 using Wide = double __attribute__((vector_size(128)));  // Vec in double precision
 
@@ -130,16 +131,52 @@ void add_into(float* into, const float* from, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) into[i] += from[i];
 }
 
-void sgd(float* weights,
-         float* momentum,
-         const float* gradients,
-         std::size_t count,
-         float lr,
-         float beta) {
-  for (std::size_t i = 0; i < count; ++i) {
-    momentum[i] = beta * momentum[i] + gradients[i];
-    weights[i] -= lr * momentum[i];
+void sgd(const Parameters& next, const Parameters& now, const Gradients& by) {
+  for (std::size_t i = 0; i < by.count; ++i) {
+    const float momentum = by.beta * now.momentum[i] + by.values[i];
+    next.momentum[i] = momentum;
+    next.weights[i] = now.weights[i] - by.lr * momentum;
   }
+}
+
+std::uint64_t checksum(const float* values, std::size_t count) {
+  constexpr std::size_t k_chains = 8;  // hides the latency of the multiplication
+  constexpr std::uint32_t k_factor = 0x9E3779B1U;
+  constexpr std::uint64_t k_last_factor = 0x9E3779B185EBCA87ULL;
+  Words chains[k_chains] = {};
+  std::size_t i = 0;
+  for (; i + k_chains * k_lanes <= count; i += k_chains * k_lanes)
+    for (std::size_t c = 0; c < k_chains; ++c) {
+      Words words;
+      __builtin_memcpy(&words, values + i + c * k_lanes, sizeof words);
+      chains[c] = chains[c] * k_factor + words;
+    }
+  for (; i < count; i += k_lanes) {
+    Words words;
+    __builtin_memcpy(&words, values + i, sizeof words);
+    chains[0] = chains[0] * k_factor + words;
+  }
+  Words all = {};
+  for (const Words& chain : chains) all = all * k_factor + chain;
+  std::uint64_t hash = count;
+  for (unsigned lane = 0; lane < k_lanes; ++lane)
+    hash += all[lane] * (k_last_factor * (2 * lane + 1));  // an odd factor each
+  return hash;
+}
+
+double sum_squares(const float* values, std::size_t count) {
+  constexpr std::size_t k_chains = 4;
+  Wide chains[k_chains] = {};
+  for (std::size_t i = 0; i < count; i += k_lanes) {
+    Vec v;
+    load(v, values + i);
+    const Wide wide = __builtin_convertvector(v, Wide);
+    chains[i / k_lanes % k_chains] += wide * wide;  // exact, so that fused or not does not matter
+  }
+  const Wide sums = (chains[0] + chains[1]) + (chains[2] + chains[3]);
+  double sum = 0;
+  for (int lane = 0; lane < k_lanes; ++lane) sum += sums[lane];
+  return sum;
 }
 
 void conv3x3_first_forward(const Images& shape,
@@ -309,6 +346,8 @@ void normalise_image(
 const KernelTable& table() {
   static const KernelTable all{add_into,
                                sgd,
+                               checksum,
+                               sum_squares,
                                conv3x3_first_forward,
                                conv3x3_first_backward,
                                channel_statistics,

@@ -58,10 +58,14 @@ Result<void> Checkpoints::open(int& code) {
   return fail(Errc::invalid, taken.refusal);
 }
 
-int Checkpoints::resume(const Fingerprint& config, State& state, const Report& report) {
+int Checkpoints::resume(const Fingerprint& config,
+                        const Fingerprint& numerics,
+                        State& state,
+                        const Report& report) {
   initialise(layout_, options_.seed, state);
   if (!active()) return 0;
   manifest_.config = config;
+  manifest_.numerics = numerics;
   manifest_.attempt = options_.attempt;
   int code = exit_code(Errc::io);
   Result<void> opened;
@@ -75,7 +79,7 @@ int Checkpoints::resume(const Fingerprint& config, State& state, const Report& r
   if (const int agreed = settle(comm_, opened); agreed != 0) return agreed;
   Result<void> loaded;
   if (comm_.rank() == 0) {
-    auto found = store_.load_newest(config, state);
+    auto found = store_.load_newest(config, numerics, state);
     if (!found)
       loaded = tl::unexpected(found.error());
     else if (report.resumed(*found); found->name.empty())
@@ -83,7 +87,8 @@ int Checkpoints::resume(const Fingerprint& config, State& state, const Report& r
   }
   if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
   comm_.broadcast(&state.step, sizeof state.step);
-  for (Buffer* const buffer : {&state.weights, &state.momentum, &state.running, &state.ballast})
+  comm_.broadcast(&state.skipped, sizeof state.skipped);
+  for (Buffer* const buffer : {&state.weights, &state.running, &state.ballast})
     comm_.broadcast(buffer->data(), buffer->size() * sizeof(float));
   return 0;
 }
@@ -93,11 +98,12 @@ int Checkpoints::start(const State& state, std::uint64_t digest) {
   const Clock::time_point now = Clock::now();
   if (const int code = drain(); code != 0) return code;
   requested_ = now;
-  event_ = {state.step, 0, elapsed(requested_), 0};
+  event_ = {state.step, 0, elapsed(requested_), 0, digest};
   snapshot_.take(state);
   manifest_.step = state.step;
   manifest_.samples_seen = state.step * options_.batch;
   manifest_.digest = digest;
+  manifest_.skipped = state.skipped;
   written_ = std::async(std::launch::async, [this, step = state.step] { return write(step); });
   phase_ = Phase::writing;
   event_.stalled = elapsed(requested_);

@@ -32,10 +32,16 @@ class Checkpoints {
   Checkpoints(Comm& comm, const Options& options, const Layout& layout, Told told);
 
   // Takes the folder over from earlier attempts and fills `state` from its newest checkpoint, or
-  // initialises it. `config` is what a checkpoint must agree with, and what later ones are given.
-  [[nodiscard]] int resume(const Fingerprint& config, State& state, const Report& report);
+  // initialises it: the momentum on rank 0 alone, the rest on all ranks. `config` is what a
+  // checkpoint must agree with, `numerics` what these ranks compute with; later ones are given
+  // both.
+  [[nodiscard]] int resume(const Fingerprint& config,
+                           const Fingerprint& numerics,
+                           State& state,
+                           const Report& report);
 
-  // Begins to save `state`, whose digest only rank 0 needs to know.
+  // Begins to save `state`, which is whole on each rank until this returns; only rank 0 needs to
+  // know its digest. A state that is not finite is not committed.
   [[nodiscard]] int start(const State& state, std::uint64_t digest);
 
   // Whether this rank still has to write. The sum over ranks goes to advance().

@@ -6,6 +6,7 @@
 #include "core/base/result.hpp"
 #include "core/train/checkpoint/state.hpp"
 #include "core/train/device/instruction_set.hpp"
+#include "core/train/update/injection.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -32,6 +33,8 @@ struct Options {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> save_every;  // steps; 0: only at the end and on stop; absent: auto
   std::uint64_t evaluate_every = 0;         // steps; 0: at the end of each epoch
+  std::uint64_t verify_every = 50;          // steps; 0: nothing is sealed
+  std::uint64_t skip_nonfinite = 0;         // steps of the whole run
   std::uint64_t keep = 3;                   // checkpoints
   std::uint64_t threads = 0;                // 0: as many as the rank has cores
   std::uint64_t limit_train = 0;            // 0: all
@@ -40,8 +43,10 @@ struct Options {
   std::uint64_t save_delay_ms = 0;
   std::uint64_t ballast = 0;  // MiB of state beside the model's
   std::optional<std::uint64_t> slow_rank;
-  std::uint64_t slow_rank_ms = 0;                           // extra delay of slow_rank at each step
+  std::uint64_t slow_rank_ms = 0;  // extra delay of slow_rank at each step
+  std::optional<Injection> injection;
   InstructionSet instruction_set = InstructionSet::avx512;  // upper limit; ranks may support less
+  bool any_numerics = false;  // ranks on machines that differ train together
   std::uint64_t attempt = 1;
   std::optional<std::uint64_t> planned_ranks;  // as started by dtsubmit
   std::string beat;                            // $DTSUBMIT_BEAT, the heartbeat's page; empty: none

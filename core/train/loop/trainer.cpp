@@ -4,171 +4,26 @@
 #include "core/train/loop/trainer.hpp"
 
 #include "core/base/exit_codes.hpp"
-#include "core/base/files/beat_page.hpp"
-#include "core/base/files/files.hpp"
-#include "core/base/hash.hpp"
 #include "core/base/text/units.hpp"
 #include "core/train/checkpoint/save_rule.hpp"
-#include "core/train/data/shared_samples.hpp"
-#include "core/train/device/instruction_set.hpp"
-#include "core/train/loop/checkpoints.hpp"
-#include "core/train/loop/settle.hpp"
+#include "core/train/loop/not_finite.hpp"
+#include "core/train/loop/run.hpp"
 #include "core/train/loop/stop.hpp"
-#include "core/train/model/shard_sums.hpp"
-#include "core/train/telemetry/metrics.hpp"
-#include "core/train/telemetry/report.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <optional>
 #include <thread>
+#include <utility>
 
 namespace dts::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-class Run {
- public:
-  Run(Comm& comm, const Options& options)
-      : comm_(comm),
-        options_(options),
-        layout_(cnn2_layout(static_cast<int>(options.ballast))),
-        state_(layout_),
-        report_(comm.rank() == 0, options.attempt),
-        beat_(BeatPage::open(options.beat)),
-        checkpoints_(comm, options_, layout_, [this](const SaveEvent& event) {
-          if (beat_) beat_->saved(static_cast<std::uint64_t>(event.seconds * 1000));
-          report_.saved(event);
-        }) {}
-
-  int run();
-
- private:
-  enum class Next { step, save, stop, fail };
-
-  int settle(const Result<void>& mine, std::optional<int> code = {}) {
-    return train::settle(comm_, mine, code);
-  }
-
-  int prepare();
-  int open_files();
-  int resume();
-  int loop();
-  Next step();
-  int save();
-  void evaluate();
-  int finish();
-  [[nodiscard]] Result<void> check() const;
-  [[nodiscard]] Fingerprint fingerprint() const;
-
-  [[nodiscard]] bool evaluates_now() const;
-  [[nodiscard]] bool save_is_due() const;
-  void delay() const;
-
-  Comm& comm_;
-  Options options_;
-  Layout layout_;
-  State state_;
-  Report report_;
-  InstructionSet instruction_set_ = InstructionSet::portable;
-  SharedSamples samples_;
-  std::unique_ptr<ShardSums> sums_;
-  Optimizer optimizer_;
-  std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
-  Checkpoints checkpoints_;
-  bool ranks_write_ = false;  // a checkpoint, after the last step
-  std::uint64_t steps_per_epoch_ = 0;
-  std::uint64_t digest_ = 0;  // of the state; rank 0's alone
-  std::uint64_t saved_step_ = 0;
-  Clock::time_point saved_at_;
-  double accuracy_ = 0;
-};
-
-Result<void> Run::check() const {
-  if (comm_.size() > static_cast<int>(options_.shards))
-    return fail(Errc::usage,
-                fmt::format("{} ranks, but only --shards {}", comm_.size(), options_.shards),
-                "use at most as many ranks as shards, or a larger --shards");
-  return {};
-}
-
-int Run::prepare() {
-  instruction_set_ = static_cast<InstructionSet>(
-      comm_.least(static_cast<int>(std::min(options_.instruction_set, best_instruction_set()))));
-  use_instruction_set(instruction_set_);
-  if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
-  auto samples = share_samples(comm_, options_.data, options_.limit_train);
-  if (!samples) {  // all ranks already agreed on this
-    if (!samples.error().message.empty())
-      print_error(samples.error(), comm_.size() > 1 ? comm_.rank() : -1);
-    return exit_code(Errc::invalid);
-  }
-  samples_ = *samples;
-  steps_per_epoch_ = samples_.train.count / options_.batch;
-  Result<void> ready;
-  if (steps_per_epoch_ == 0)
-    ready = fail(Errc::usage,
-                 fmt::format("--batch {} is more than the {} training images",
-                             options_.batch,
-                             samples_.train.count));
-  if (ready) {
-    auto sums = ShardSums::create(layout_,
-                                  static_cast<int>(options_.shards),
-                                  options_.micro_batch(),
-                                  static_cast<int>(options_.threads));
-    if (sums)
-      sums_ = std::move(*sums);
-    else
-      ready = tl::unexpected(sums.error());
-  }
-  optimizer_ = {options_.lr,
-                options_.momentum,
-                options_.warmup,
-                options_.schedule,
-                options_.steps.value_or(options_.epochs * steps_per_epoch_)};
-  return settle(ready);
-}
-
-Fingerprint Run::fingerprint() const {
-  Fingerprint f{{"model", "cnn2"},
-                {k_instruction_set, to_string(instruction_set_)},
-                {"data", fmt::format("{} images {}", samples_.train.count, to_hex(samples_.hash))},
-                {"seed", std::to_string(options_.seed)},
-                {"shards", std::to_string(options_.shards)},
-                {"batch", std::to_string(options_.batch)},
-                {"lr", fmt::format("{}", options_.lr)},
-                {"momentum", fmt::format("{}", options_.momentum)},
-                {"warmup", std::to_string(options_.warmup)},
-                {"schedule", "constant"}};
-  if (options_.ballast > 0) f["ballast"] = fmt::format("{} MiB", options_.ballast);
-  if (options_.schedule == Schedule::cosine)
-    f["schedule"] = fmt::format("cosine over {} steps", optimizer_.total);
-  return f;
-}
-
-int Run::open_files() {
-  Result<void> opened;
-  if (comm_.rank() == 0 && !options_.run_dir.empty()) {
-    opened = make_folders(options_.run_dir);
-    if (opened) opened = report_.open(options_.run_dir + "/metrics.jsonl");
-  }
-  return settle(opened, exit_code(Errc::io));
-}
-
-int Run::resume() {
-  if (const int code = checkpoints_.resume(fingerprint(), state_, report_); code != 0) return code;
-  if (comm_.rank() == 0) digest_ = digest(state_);
-  saved_step_ = state_.step;
-  return 0;
-}
+}  // namespace
 
 void Run::delay() const {
   const bool slow = options_.slow_rank == static_cast<std::uint64_t>(comm_.rank());
@@ -184,49 +39,114 @@ bool Run::save_is_due() const {
       state_.step + 1, std::chrono::duration_cast<milliseconds>(Clock::now() - saved_at_), advised);
 }
 
-Run::Next Run::step() {
-  const Clock::time_point work = Clock::now();
-  delay();
-  const Clock::time_point start = Clock::now();
-  const auto shards = static_cast<int>(options_.shards);
-  const StepInput input{samples_.train,
-                        state_.weights.data(),
-                        options_.seed,
-                        state_.step,
-                        static_cast<int>(options_.batch)};
-  const Partials mine = sums_->sum(input, part_of({0, shards}, comm_.size(), comm_.rank()));
+StepInput Run::input() const {
+  const auto& fault = options_.injection;
+  const bool is_nan = fault && fault->is_now(Injection::What::nan, state_.step);
+  return {samples_.train,
+          state_.weights.data(),
+          options_.seed,
+          state_.step,
+          static_cast<int>(options_.batch),
+          is_nan ? fault->shard : -1};
+}
+
+// Decisions travel with the sums of a step.
+void Run::set_flags(const Partials& mine) const {
   float* const first = mine.begin()->second;
   first[layout_.scalar(Scalar::stop)] = stop_signal() != 0 ? 1.0F : 0.0F;
   first[layout_.scalar(Scalar::error)] = report_.status() ? 0.0F : 1.0F;
   first[layout_.scalar(Scalar::writing)] = checkpoints_.busy() ? 1.0F : 0.0F;
   first[layout_.scalar(Scalar::save)] = comm_.rank() == 0 && save_is_due() ? 1.0F : 0.0F;
+}
+
+void Run::inject() {
+  const auto& fault = options_.injection;
+  if (!fault || fault->rank != comm_.rank()) return;
+  if (fault->is_now(Injection::What::weight, state_.step))
+    flip_bit(state_.weights.data()[fault->element]);
+  if (fault->is_now(Injection::What::statistic, state_.step))
+    flip_bit(state_.running.data()[fault->element]);
+}
+
+Run::Next Run::step() {
+  const Clock::time_point work = Clock::now();
+  delay();
+  const Clock::time_point start = Clock::now();
+  inject();
+  const Partials mine = sums_->sum(
+      input(), part_of({0, static_cast<int>(options_.shards)}, comm_.size(), comm_.rank()));
+  set_flags(mine);
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
-  const float* const sums = comm_.tree_sum(shards, layout_.sum_floats(), mine);
-  if (sums[layout_.scalar(Scalar::error)] > 0) return Next::fail;
+  return update(update_->reduce(state_, mine), start);
+}
+
+Run::Next Run::update(const float* tail, Clock::time_point start) {
+  const auto at = [&](Scalar which) {
+    return tail[layout_.scalar(which) - layout_.parameter_floats];
+  };
+  ranks_write_ = at(Scalar::writing) > 0;
+  if (at(Scalar::error) > 0) return Next::fail;
+  if (at(Scalar::damage) > 0) return Next::damaged;
+  const Next then = at(Scalar::stop) > 0   ? Next::stop
+                    : at(Scalar::save) > 0 ? Next::save
+                                           : Next::step;
   const double lr = learning_rate(optimizer_, state_.step);
-  ranks_write_ = sums[layout_.scalar(Scalar::writing)] > 0;
-  apply_step(layout_, sums, optimizer_, {shards, options_.micro_batch()}, state_);
+  auto wrong = first_not_finite_of_tail(layout_, tail);
+  if (!wrong) {
+    const auto ended =
+        update_->apply(static_cast<float>(lr), static_cast<float>(optimizer_.momentum), state_);
+    if (ended == ShardedUpdate::Ended::damaged) return Next::damaged;
+    if (ended == ShardedUpdate::Ended::not_finite) wrong = update_->what_is_not_finite();
+  }
+  if (wrong) {  // perhaps because a bit flipped
+    if (!update_->verify(state_)) return Next::damaged;
+    const Next next = go_on_without(*wrong);
+    return next == Next::step ? then : next;
+  }
+  update_statistics(
+      layout_, tail, {static_cast<int>(options_.shards), options_.micro_batch()}, state_.running);
+  change_ballast(state_);
+  ++state_.step;
   if (beat_) beat_->beat(state_.step);
   if (comm_.rank() == 0) {
     const auto batch = static_cast<double>(options_.batch);
-    digest_ = digest(state_);
     report_.step({state_.step,
                   optimizer_.total,
-                  static_cast<double>(sums[layout_.scalar(Scalar::loss)]) / batch,
-                  static_cast<double>(sums[layout_.scalar(Scalar::correct)]) / batch,
+                  static_cast<double>(at(Scalar::loss)) / batch,
+                  static_cast<double>(at(Scalar::correct)) / batch,
                   lr,
+                  update_->gradient_norm(),
                   seconds_since(start),
                   batch,
-                  digest_});
+                  update_->root(state_)});
   }
-  if (sums[layout_.scalar(Scalar::stop)] > 0) return Next::stop;
-  return sums[layout_.scalar(Scalar::save)] > 0 ? Next::save : Next::step;
+  return then;
 }
 
+// Makes the state whole on this rank, and knows its digest on rank 0. The momentum is to be freed.
+void Run::gather_state() {
+  update_->gather_momentum(state_);
+  if (comm_.rank() == 0) digest_ = digest(state_);
+  digest_step_ = state_.step;
+}
+
+std::uint64_t Run::whole_digest() {
+  if (digest_step_ == state_.step) return digest_;
+  gather_state();
+  state_.momentum = Buffer();
+  return digest_;
+}
+
+// The state that is saved is one that all ranks agree on.
 int Run::save() {
+  if (options_.checkpoint_dir.empty()) return 0;
+  if (!update_->verify(state_)) return stop_damaged();
   saved_step_ = state_.step;
   saved_at_ = Clock::now();
-  return checkpoints_.start(state_, digest_);
+  gather_state();
+  const int code = checkpoints_.start(state_, digest_);
+  state_.momentum = Buffer();
+  return code;
 }
 
 void Run::evaluate() {
@@ -242,34 +162,42 @@ bool Run::evaluates_now() const {
   return state_.step % every == 0 && state_.step < optimizer_.total;  // the end evaluates anyway
 }
 
+// What follows a step; 0 to go on.
+int Run::after(Next next) {
+  if (next == Next::fail) return settle(report_.status(), exit_code(Errc::io));
+  if (next == Next::not_finite) return stop_not_finite();
+  if (next == Next::damaged) return stop_damaged();
+  if (const int code = checkpoints_.advance(ranks_write_); code != 0) return code;
+  if (next == Next::stop && state_.step < optimizer_.total) return stop();
+  if (next == Next::save) return save();
+  const bool verifies = options_.verify_every != 0 && state_.step % options_.verify_every == 0;
+  return verifies && !update_->verify(state_) ? stop_damaged() : 0;
+}
+
+int Run::stop() {
+  if (const int code = save(); code != 0) return code;
+  if (const int code = checkpoints_.finish(); code != 0) return code;
+  report_.stopped(
+      state_.step, {whole_digest(), update_->root(state_)}, !options_.checkpoint_dir.empty());
+  return k_checkpointed;
+}
+
 int Run::loop() {
   saved_at_ = Clock::now();
   while (state_.step < optimizer_.total) {
-    const Next next = step();
-    if (next == Next::fail) {
-      const int unsaved = checkpoints_.finish();
-      return std::max(unsaved, settle(report_.status(), exit_code(Errc::io)));
-    }
-    if (const int code = checkpoints_.advance(ranks_write_); code != 0) return code;
-    if (next == Next::stop && state_.step < optimizer_.total) {
-      if (const int code = save(); code != 0) return code;
-      if (const int code = checkpoints_.finish(); code != 0) return code;
-      report_.stopped(state_.step, digest_, !options_.checkpoint_dir.empty());
-      return k_checkpointed;
-    }
-    if (next == Next::save)
-      if (const int code = save(); code != 0) return code;
+    if (const int code = after(step()); code != 0) return code;
     if (evaluates_now()) evaluate();
   }
   return finish();
 }
 
 int Run::finish() {
+  if (!update_->verify(state_)) return stop_damaged();
   if (saved_step_ != state_.step)
     if (const int code = save(); code != 0) return code;
   evaluate();
   if (const int code = checkpoints_.finish(); code != 0) return code;
-  report_.done(state_.step, accuracy_, digest_);
+  report_.done(state_.step, accuracy_, {whole_digest(), update_->root(state_)});
   return settle(report_.status(), exit_code(Errc::io));
 }
 
@@ -284,10 +212,10 @@ int Run::run() {
                    static_cast<int>(options_.threads),
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_)});
-  return loop();
+  const int code = loop();
+  // However it ends, what is being written is of a state that all ranks agreed on.
+  return std::max(code, checkpoints_.finish());
 }
-
-}  // namespace
 
 int train(Comm& comm, const Options& options) {
   return Run(comm, options).run();

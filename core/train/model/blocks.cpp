@@ -2,6 +2,8 @@
 // The blocks built from our own kernels.
 #include "core/train/model/blocks.hpp"
 
+#include "core/train/device/elementary.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -99,12 +101,12 @@ HeadResult cross_entropy(const float* logits,
     const int label = labels[n];
     const float* const top = std::max_element(logits, logits + classes);
     float sum = 0;
-    for (int c = 0; c < classes; ++c) sum += std::exp(logits[c] - *top);
+    for (int c = 0; c < classes; ++c) sum += portable_exp(logits[c] - *top);
     result.loss += std::log(sum) - (logits[label] - *top);
     result.correct += top - logits == label ? 1 : 0;
     if (d_logits == nullptr) continue;
     for (int c = 0; c < classes; ++c)
-      *d_logits++ = scale * (std::exp(logits[c] - *top) / sum - (c == label ? 1.0F : 0.0F));
+      *d_logits++ = scale * (portable_exp(logits[c] - *top) / sum - (c == label ? 1.0F : 0.0F));
   }
   return result;
 }

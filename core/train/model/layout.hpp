@@ -30,7 +30,7 @@ struct Tensor {
 
 // The sums over shards of one training step are a single array: gradients (offsets of the
 // parameters), then batch statistics (offsets of the statistics), then these.
-enum class Scalar : std::size_t { loss, correct, stop, error, save, writing, count = 16 };
+enum class Scalar : std::size_t { loss, correct, stop, error, save, writing, damage, count = 16 };
 
 struct Layout {
   std::vector<Tensor> parameters;
@@ -42,6 +42,9 @@ struct Layout {
 
   [[nodiscard]] const Tensor& parameter(const std::string& name) const;  // must exist
   [[nodiscard]] const Tensor& statistic(const std::string& name) const;  // must exist
+
+  // Of the sums that are not gradients.
+  [[nodiscard]] std::size_t tail_floats() const { return sum_floats() - parameter_floats; }
 
   [[nodiscard]] std::size_t sum_floats() const {
     return parameter_floats + statistic_floats + static_cast<std::size_t>(Scalar::count);

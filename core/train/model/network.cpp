@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include <exception>
+#include <limits>
 #include <numeric>
 
 namespace dts::train {
@@ -87,8 +88,10 @@ void Network::train(const Samples& samples,
                     std::span<const std::size_t> indices,
                     const float* weights,
                     float scale,
-                    float* sums) {
+                    float* sums,
+                    bool with_nan) {
   load(samples, indices);
+  if (with_nan) input_.value[k_side + 3] = std::numeric_limits<float>::quiet_NaN();
   const Pass pass{true, weights, nullptr, sums};
   for (const auto& block : blocks_) block->forward(pass);
   const HeadResult result = head(scale);

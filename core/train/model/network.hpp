@@ -27,11 +27,13 @@ class Network {
 
   // Overwrites `sums` [Layout::sum_floats()] with this shard's gradients of scale * loss, batch
   // statistics, loss and number of correct predictions. `indices` are micro_batch samples.
+  // `with_nan`, for tests: one input is NaN.
   void train(const Samples& samples,
              std::span<const std::size_t> indices,
              const float* weights,
              float scale,
-             float* sums);
+             float* sums,
+             bool with_nan = false);
 
   // The number of correct predictions among samples [first, first + count), count <= micro_batch.
   [[nodiscard]] int evaluate(const Samples& samples,

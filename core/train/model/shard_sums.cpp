@@ -45,8 +45,12 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
   worker.indices.resize(micro);
   for (std::uint64_t i = 0; i < micro; ++i)
     worker.indices[i] = sample_index(input.seed, epoch, first + i, input.samples.count);
-  worker.network->train(
-      input.samples, worker.indices, input.weights, 1.0F / static_cast<float>(input.batch), sums);
+  worker.network->train(input.samples,
+                        worker.indices,
+                        input.weights,
+                        1.0F / static_cast<float>(input.batch),
+                        sums,
+                        shard == input.nan_shard);
 }
 
 float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {

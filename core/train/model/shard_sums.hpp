@@ -18,6 +18,7 @@ struct StepInput {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;  // steps completed before this one
   int batch = 0;           // of all ranks together; a multiple of the number of shards
+  int nan_shard = -1;      // for tests: an input of this shard is NaN
 };
 
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so

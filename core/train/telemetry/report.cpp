@@ -18,9 +18,13 @@ namespace {
 
 constexpr std::uint64_t k_print_every = 50;  // steps
 
-// JSON has no NaN: a diverged loss becomes null.
+// JSON has no NaN: such a value becomes a string, "nan", "inf" or "-inf".
 std::string number(double value) {
-  return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null";
+  return std::isfinite(value) ? fmt::format("{:.9g}", value) : fmt::format("\"{}\"", value);
+}
+
+std::string root_field(std::uint64_t root) {
+  return root == 0 ? "" : fmt::format(R"(,"root":"{}")", to_hex(root));
 }
 
 void say(const std::string& text) {
@@ -82,16 +86,18 @@ void Report::started(const StartEvent& e) {
 
 void Report::step(const StepEvent& e) {
   const double rate = e.seconds > 0 ? e.samples / e.seconds : 0;
-  event("step",
-        e.step,
-        fmt::format(
-            R"("loss":{},"accuracy":{},"lr":{},"samples_per_s":{},"seconds":{},"digest":"{}")",
-            number(e.loss),
-            number(e.accuracy),
-            number(e.lr),
-            number(rate),
-            number(e.seconds),
-            to_hex(e.digest)));
+  event(
+      "step",
+      e.step,
+      fmt::format(
+          R"("loss":{},"accuracy":{},"lr":{},"gradient_norm":{},"samples_per_s":{},"seconds":{}{})",
+          number(e.loss),
+          number(e.accuracy),
+          number(e.lr),
+          number(e.gradient_norm),
+          number(rate),
+          number(e.seconds),
+          root_field(e.root)));
   if (e.step % k_print_every == 0)
     say(fmt::format(
         "step {:>6}/{}  loss {:.4f}  {:.0f} images/s\n", e.step, e.total, e.loss, rate));
@@ -101,10 +107,30 @@ void Report::saved(const SaveEvent& e) {
   if (!active_) return;
   event("save",
         e.step,
-        fmt::format(R"("seconds":{},"waited":{},"until_committed":{})",
+        fmt::format(R"("seconds":{},"waited":{},"until_committed":{},"digest":"{}")",
                     number(e.stalled),
                     number(e.waited),
-                    number(e.seconds)));
+                    number(e.seconds),
+                    to_hex(e.digest)));
+}
+
+void Report::skipped(std::uint64_t step,
+                     const std::string& what,
+                     std::uint64_t count,
+                     std::uint64_t most) {
+  if (!active_) return;
+  event("skip", step, fmt::format(R"("what":{},"skipped":{})", json_string(what), count));
+  say(fmt::format(
+      "step {:>6}  skipped: {} is not finite ({} of at most {})\n", step, what, count, most));
+}
+
+void Report::not_finite(std::uint64_t step, const std::string& what) {
+  if (active_) event("not_finite", step, fmt::format(R"("what":{})", json_string(what)));
+}
+
+void Report::corrupted(std::uint64_t step, int rank, const std::string& what) {
+  if (active_)
+    event("corruption", step, fmt::format(R"("rank":{},"what":{})", rank, json_string(what)));
 }
 
 void Report::evaluated(std::uint64_t step, double accuracy) {
@@ -113,22 +139,29 @@ void Report::evaluated(std::uint64_t step, double accuracy) {
   say(fmt::format("step {:>6}  test accuracy {:.2f} %\n", step, 100 * accuracy));
 }
 
-void Report::stopped(std::uint64_t step, std::uint64_t digest, bool saved) {
+void Report::stopped(std::uint64_t step, const Digests& digests, bool saved) {
   if (!active_) return;
-  event("stop", step, fmt::format(R"("digest":"{}")", to_hex(digest)));
+  event("stop",
+        step,
+        fmt::format(R"("digest":"{}"{})", to_hex(digests.whole), root_field(digests.root)));
   say(fmt::format("stopped after step {}{}, digest {}\n",
                   step,
                   saved ? ", checkpoint saved" : ", nothing saved (no --checkpoint-dir)",
-                  to_hex(digest)));
+                  to_hex(digests.whole)));
 }
 
-void Report::done(std::uint64_t step, double accuracy, std::uint64_t digest) {
+void Report::done(std::uint64_t step, double accuracy, const Digests& digests) {
   if (!active_) return;
   event("done",
         step,
-        fmt::format(R"("accuracy":{},"digest":"{}")", number(accuracy), to_hex(digest)));
-  say(fmt::format(
-      "done: {} steps, test accuracy {:.2f} %, digest {}\n", step, 100 * accuracy, to_hex(digest)));
+        fmt::format(R"("accuracy":{},"digest":"{}"{})",
+                    number(accuracy),
+                    to_hex(digests.whole),
+                    root_field(digests.root)));
+  say(fmt::format("done: {} steps, test accuracy {:.2f} %, digest {}\n",
+                  step,
+                  100 * accuracy,
+                  to_hex(digests.whole)));
 }
 
 }  // namespace dts::train

@@ -28,17 +28,25 @@ struct StepEvent {
   double loss = 0;      // mean over the batch
   double accuracy = 0;  // on the batch
   double lr = 0;
+  double gradient_norm = 0;
   double seconds = 0;  // of this step, without --step-delay
   double samples = 0;
-  std::uint64_t digest = 0;
+  std::uint64_t root = 0;  // Digests::root
+};
+
+// Of the state, two ways.
+struct Digests {
+  std::uint64_t whole = 0;  // of all tensors, one after the other: needs them in one place
+  std::uint64_t root = 0;   // of the checksums of all chunks, which each step has; 0: none
 };
 
 // A checkpoint that has been committed.
 struct SaveEvent {
   std::uint64_t step = 0;
-  double stalled = 0;  // seconds that it kept the ranks from training: `waited` and the copy
-  double waited = 0;   // of that, for the save before it
-  double seconds = 0;  // from the request to the commit
+  double stalled = 0;        // seconds that it kept the ranks from training: `waited` and the copy
+  double waited = 0;         // of that, for the save before it
+  double seconds = 0;        // from the request to the commit
+  std::uint64_t digest = 0;  // of the tensors; rank 0's alone
 };
 
 class Report {
@@ -52,9 +60,18 @@ class Report {
   void started(const StartEvent& event);
   void step(const StepEvent& event);
   void saved(const SaveEvent& event);
+  // `what` is not finite: the step goes on without its update, the `count`-th of at most `most`.
+  void skipped(std::uint64_t step,
+               const std::string& what,
+               std::uint64_t count,
+               std::uint64_t most);
+  void not_finite(std::uint64_t step, const std::string& what);
+  void corrupted(std::uint64_t step,
+                 int rank,
+                 const std::string& what);  // a negative rank: between two
   void evaluated(std::uint64_t step, double accuracy);
-  void stopped(std::uint64_t step, std::uint64_t digest, bool saved);
-  void done(std::uint64_t step, double accuracy, std::uint64_t digest);
+  void stopped(std::uint64_t step, const Digests& digests, bool saved);
+  void done(std::uint64_t step, double accuracy, const Digests& digests);
 
   // The first failure to write metrics.jsonl.
   [[nodiscard]] const Result<void>& status() const { return metrics_.status(); }

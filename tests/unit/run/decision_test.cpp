@@ -39,6 +39,7 @@ const std::vector<Row> k_table{
     {Cause::comm_timeout, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::rendezvous, Action::restart, Action::restart, Action::wait, Action::restart},
     {Cause::hang, Action::restart, Action::restart, Action::wait, Action::restart},
+    {Cause::corruption, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::damaged, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::disk_full, Action::stop, Action::stop, Action::wait, Action::stop},
     {Cause::no_program, Action::stop, Action::stop, Action::wait, Action::stop},

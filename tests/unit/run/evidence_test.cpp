@@ -55,6 +55,10 @@ const std::vector<Message> k_messages{
     {Cause::gpu_error, "RuntimeError: No CUDA GPUs: no CUDA-capable device is detected"},
     {Cause::gpu_error, "Error 802: system not yet initialized"},
     {Cause::gpu_error, "CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable"},
+    {Cause::corruption,
+     "dttrain: rank 2: this rank's bits are wrong: after step 6 the weights of fc1.weight (chunk "
+     "9) "
+     "are not what their owner had computed (node n3)"},
     {Cause::damaged,
      "dttrain: error: no checkpoint can be loaded: all 3 in /runs/a/checkpoints are damaged"},
     {Cause::disk_full, "OSError: [Errno 28] No space left on device"},

@@ -45,6 +45,7 @@ TEST_CASE("the rule: what is enough, for how long, and what is forgotten") {
   } table[] = {
       {"nothing", {}, 0h, 0},
       {"one pre-flight", {strike(0h, "preflight", "a")}, 0h, 24},
+      {"one rank with wrong bits", {strike(0h, "corruption", "a")}, 0h, 24},
       {"one GPU error", {strike(0h, "gpu_error", "a")}, 0h, 24},
       {"a minute before its end", {strike(0h, "preflight", "a")}, 24h - 1min, 1},
       {"its end", {strike(0h, "preflight", "a")}, 24h, 0},
@@ -114,6 +115,7 @@ TEST_CASE("which ends of an attempt are strikes, and on whom") {
   } table[] = {
       {{Cause::gpu_error, 1, "", {}, "n1"}, "n1:gpu_error"},
       {{Cause::gpu_error, 1, "", {}, ""}, ""},
+      {{Cause::corruption, 94, "", 2, "n3"}, "n3:corruption"},
       {{Cause::hang, 137, "", 3, "n2"}, "n2:hang"},
       {{Cause::launch_failed, 1, "", {}, "n1"}, "n1:launch_failed"},
       {two_unfit, "n1:preflight n3:preflight"},

@@ -37,6 +37,7 @@ inline Manifest stage(const CheckpointStore& store,
                       const Fingerprint& config = k_config) {
   const std::string folder = store.staging() + "/" + checkpoint_name(state.step);
   Manifest manifest{state.step, state.step * 256, 1, digest(state), {}, config};
+  manifest.skipped = state.skipped;
   // Not REQUIRE: a later attempt may have taken the folder away.
   if (!make_folders(folder)) return manifest;
   for (int part = 0; part < parts; ++part) {
@@ -50,6 +51,7 @@ inline Manifest stage(const CheckpointStore& store,
 
 struct Store : TemporaryFolder {
   StoreOptions options{path, 1, 3};
+  Fingerprint numerics;  // of those who save and load
 
   Result<Commit> try_save(const State& state,
                           int parts = 1,
@@ -57,7 +59,9 @@ struct Store : TemporaryFolder {
     CheckpointStore store(options, layout());
     auto taken = store.take_over();
     if (!taken || !taken->refusal.empty()) return taken;
-    return store.commit(stage(store, state, parts, config));
+    Manifest manifest = stage(store, state, parts, config);
+    manifest.numerics = numerics;
+    return store.commit(manifest);
   }
 
   Commit save(std::uint64_t step, int parts = 1) const {
@@ -69,7 +73,7 @@ struct Store : TemporaryFolder {
   Result<Loaded> try_load(State& state, const Fingerprint& config = k_config) const {
     CheckpointStore store(options, layout());
     REQUIRE(store.take_over());
-    return store.load_newest(config, state);
+    return store.load_newest(config, numerics, state);
   }
 
   // The step loaded, 0 without one.

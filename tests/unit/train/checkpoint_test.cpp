@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <sys/statvfs.h>
 
+#include <cmath>
+
 using namespace dts;
 using namespace dts::train;
 
@@ -65,7 +67,7 @@ TEST_CASE("the weights of fc1 have PyTorch's order of columns in the file") {
   Rows rows{"model.fc1.weight", Rows::Array::weights, &fc1, 5, 2};
   std::vector<float> file(rows.floats());
   copy_out(state, rows, file.data());
-  const float* const ours = state.weights.data() + fc1.offset + 5 * Cnn2::features;
+  const float* const ours = state.weights.data() + fc1.offset + std::size_t{5} * Cnn2::features;
   for (std::size_t row = 0; row < 2; ++row)
     for (std::size_t c = 0; c < 32; ++c)
       for (std::size_t p = 0; p < 49; ++p)
@@ -253,6 +255,78 @@ TEST_CASE("a checkpoint of another instruction set is used, and what that means 
   CHECK(store.try_load(state, wide)->other_bits.empty());
 }
 
+TEST_CASE("a checkpoint of another machine or library is used, and what differs is told") {
+  Store store;
+  store.numerics = {{"cpu", "AuthenticAMD family 25 model 1"}, {"onednn", "2.6.3"}};
+  store.save(10);
+  Loaded report;
+  CHECK(store.load(&report) == 10);
+  CHECK(report.other_bits.empty());
+  store.numerics["onednn"] = "3.1.1";
+  CHECK(store.load(&report) == 10);
+  CHECK(report.other_bits == "was computed elsewhere (onednn: 2.6.3 there, 3.1.1 here)");
+}
+
+TEST_CASE("a checkpoint from before there were numerics and skipped steps is loaded in silence") {
+  const Store store;
+  store.save(10);
+  const std::string path = store.path + "/step-000000010/manifest.json";
+  std::string manifest = read_file(path).value();
+  for (const std::string& member :
+       {std::string("  \"numerics\": {},\n"), std::string("  \"skipped\": 0,\n")}) {
+    const std::size_t at = manifest.find(member);
+    REQUIRE(at != std::string::npos);
+    manifest.erase(at, member.size());
+  }
+  REQUIRE(write_file(path, manifest));
+  Loaded report;
+  CHECK(store.load(&report) == 10);
+  CHECK(report.other_bits.empty());
+  CHECK(report.refusals.empty());
+}
+
+TEST_CASE("the number of skipped steps comes back") {
+  const Store store;
+  State state = state_at(10);
+  state.skipped = 3;
+  REQUIRE(store.try_save(state));
+  State loaded(layout());
+  REQUIRE(store.try_load(loaded));
+  CHECK(loaded.skipped == 3);
+}
+
+TEST_CASE("a state that is not finite is neither written nor loaded") {
+  const Store store;
+  State state = state_at(20);
+  state.momentum.data()[layout().parameter("fc1.bias").offset] = NAN;
+  Snapshot snapshot(layout(), 1, 0);
+  snapshot.take(state);
+  const auto refused = snapshot.write(store.path + "/state.safetensors");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message == "tensor momentum.fc1.bias is not finite");
+  CHECK(list_folder(store.path).empty());
+
+  // As a trainer that did not look would have left it: with the right hash.
+  const float marked = 1234.5F, nan = NAN;
+  state.momentum.data()[layout().parameter("fc1.bias").offset] = marked;
+  REQUIRE(store.try_save(state));
+  std::string bytes = read_file(store.state_path(20)).value();
+  const std::size_t at =
+      bytes.find(std::string_view(reinterpret_cast<const char*>(&marked), sizeof marked));
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at, sizeof nan, reinterpret_cast<const char*>(&nan), sizeof nan);
+  REQUIRE(write_file(store.state_path(20), bytes));
+  Manifest manifest = read_manifest(store.folder_of(20)).value();
+  manifest.files[0].hash = hash64(bytes);
+  REQUIRE(write_file(store.folder_of(20) + "/manifest.json", encode_manifest(manifest)));
+  State decoded(layout());
+  for (State* const into : {&decoded, static_cast<State*>(nullptr)}) {
+    const auto bad = read_checkpoint(store.folder_of(20), layout(), into);
+    REQUIRE_FALSE(bad);
+    CHECK(bad.error().message == "state.safetensors: tensor momentum.fc1.bias: not finite");
+  }
+}
+
 TEST_CASE("a checkpoint of another configuration is an error that says what differs") {
   const Store store;
   store.save(10);
@@ -270,7 +344,7 @@ TEST_CASE("a state of more than 1 GiB comes back") {
   const Store store;
   REQUIRE(statvfs(store.path.c_str(), &disk) == 0);
   constexpr int k_mib = 1030;
-  if (disk.f_bavail * disk.f_frsize < std::uint64_t{2 * k_mib} << 20) {
+  if (disk.f_bavail * disk.f_frsize < (std::uint64_t{2} * k_mib) << 20) {
     MESSAGE("skipped: less than 2 GiB free for " << store.path);
     return;
   }

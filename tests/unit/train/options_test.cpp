@@ -92,3 +92,21 @@ TEST_CASE("a slow rank is named with its delay") {
     CHECK(error_of({"--slow-rank", wrong}) ==
           "--slow-rank: '" + std::string(wrong) + "' is not valid");
 }
+
+TEST_CASE("what is verified, skipped, allowed to differ and broken on purpose") {
+  const auto plain = parse_options({}, nothing);
+  REQUIRE(plain);
+  CHECK(plain->verify_every == 50);
+  CHECK(plain->skip_nonfinite == 0);
+  CHECK_FALSE(plain->any_numerics);
+  CHECK_FALSE(plain->injection);
+  const auto all = parse_options(
+      {"--verify-every=7", "--skip-nonfinite=2", "--numerics=any", "--inject", "nan:3@4"}, nothing);
+  REQUIRE(all);
+  CHECK(all->verify_every == 7);
+  CHECK(all->skip_nonfinite == 2);
+  CHECK(all->any_numerics);
+  CHECK(all->injection->shard == 3);
+  CHECK(error_of({"--inject", "weight"}) == "--inject: 'weight' is not valid");
+  CHECK(error_of({"--numerics", "some"}) == "--numerics: 'some' is not valid");
+}

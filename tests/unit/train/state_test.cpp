@@ -21,7 +21,8 @@ TEST_CASE("momentum SGD with a constant gradient follows its closed form") {
     weight[i] = 1;
     gradient[i] = static_cast<float>(i) - 8;
   }
-  for (int step = 0; step < k_steps; ++step) sgd(weight, momentum, gradient, 17, k_lr, k_beta);
+  for (int step = 0; step < k_steps; ++step)
+    sgd({weight, momentum}, {weight, momentum}, {gradient, 17, k_lr, k_beta});
   // m_k = g (1 - b^k) / (1 - b), so the weights move by lr g (n - b (1 - b^n) / (1 - b)) / (1 - b).
   const double moved =
       k_lr * (k_steps - k_beta * (1 - std::pow(k_beta, k_steps)) / (1 - k_beta)) / (1 - k_beta);
@@ -48,18 +49,17 @@ TEST_CASE("the learning rate rises, stays or falls as its schedule says") {
 
 TEST_CASE("running statistics move a tenth of the way to the mean over shards") {
   const Layout layout = cnn2_layout();
-  State state(layout);
-  initial_statistics(layout, state.running.data());
-  Buffer sums(layout.sum_floats());
+  Buffer running(layout.statistic_floats);
+  initial_statistics(layout, running.data());
+  Buffer sums(layout.statistic_floats);
   const Tensor& mean = layout.statistic("bn1.running_mean");
   const Tensor& variance = layout.statistic("bn2.running_var");
-  sums.data()[layout.parameter_floats + mean.offset] = 8.0F;  // of 4 shards together
-  sums.data()[layout.parameter_floats + variance.offset] = 12.0F;
-  apply_step(layout, sums.data(), {0.1, 0.9, 0, Schedule::constant, 1}, {4, 2}, state);
-  CHECK(state.running.data()[mean.offset] == doctest::Approx(0.2));
+  sums.data()[mean.offset] = 8.0F;  // of 4 shards together
+  sums.data()[variance.offset] = 12.0F;
+  update_statistics(layout, sums.data(), {4, 2}, running);
+  CHECK(running.data()[mean.offset] == doctest::Approx(0.2));
   const double n = 2 * 14 * 14;
-  CHECK(state.running.data()[variance.offset] == doctest::Approx(0.9 + 0.3 * n / (n - 1)));
-  CHECK(state.step == 1);
+  CHECK(running.data()[variance.offset] == doctest::Approx(0.9 + 0.3 * n / (n - 1)));
 }
 
 TEST_CASE("the digest sees a change of one bit anywhere, and of the step") {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of dttrain, a row each. Pure, thread-safe.
+#pragma once
+
+#include "core/train/loop/options.hpp"
+
+#include <span>
+#include <string>
+
+namespace dts::train {
+
+struct Option {
+  const char* name;
+  const char* value;  // the kind of value, for --help
+  const char* help;
+  bool (*set)(Options&, const std::string&);  // false: invalid value
+};
+
+// In the order of --help.
+[[nodiscard]] std::span<const Option> option_table();
+
+}  // namespace dts::train

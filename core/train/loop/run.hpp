@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's training run: its parts and what they decide together. trainer.hpp is its interface.
+#pragma once
+
+#include "core/base/files/beat_page.hpp"
+#include "core/train/comm/comm.hpp"
+#include "core/train/data/shared_samples.hpp"
+#include "core/train/loop/checkpoints.hpp"
+#include "core/train/loop/options.hpp"
+#include "core/train/loop/settle.hpp"
+#include "core/train/model/shard_sums.hpp"
+#include "core/train/telemetry/report.hpp"
+#include "core/train/update/sharded_update.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dts::train {
+
+// Not thread-safe. Every member is collective unless it is const.
+class Run {
+ public:
+  Run(Comm& comm, const Options& options);
+
+  // The exit code, the same on every rank.
+  [[nodiscard]] int run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Next { step, save, stop, fail, not_finite, damaged };
+
+  int settle(const Result<void>& mine, std::optional<int> code = {}) {
+    return train::settle(comm_, mine, code);
+  }
+
+  // run_set_up.cpp:
+  int prepare();
+  int agree(InstructionSet own, InstructionSet lowest);
+  int open_files();
+  int resume();
+  [[nodiscard]] Result<void> check() const;
+  [[nodiscard]] Result<void> make_sums();
+  [[nodiscard]] Fingerprint fingerprint() const;
+  [[nodiscard]] Fingerprint agreed_fields() const;
+
+  // trainer.cpp:
+  int loop();
+  Next step();
+  Next update(const float* tail, Clock::time_point start);
+  int after(Next next);
+  int save();
+  void gather_state();
+  std::uint64_t whole_digest();
+  void evaluate();
+  int stop();
+  int finish();
+
+  // run_faults.cpp:
+  Next go_on_without(const std::string& what);
+  std::string locate(const std::string& what);
+  int stop_not_finite();
+  int stop_damaged();
+
+  [[nodiscard]] StepInput input() const;
+  [[nodiscard]] bool evaluates_now() const;
+  [[nodiscard]] bool save_is_due() const;
+  void inject();
+  void set_flags(const Partials& mine) const;
+  void delay() const;
+
+  Comm& comm_;
+  Options options_;
+  Layout layout_;
+  State state_;
+  Report report_;
+  InstructionSet instruction_set_ = InstructionSet::portable;
+  Fingerprint numerics_;
+  SharedSamples samples_;
+  std::unique_ptr<ShardSums> sums_;
+  std::unique_ptr<ShardedUpdate> update_;
+  Optimizer optimizer_;
+  std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
+  Checkpoints checkpoints_;
+  bool ranks_write_ = false;  // a checkpoint, after the last step
+  std::uint64_t steps_per_epoch_ = 0;
+  std::uint64_t saved_step_ = 0;
+  std::uint64_t digest_ = 0;  // of the state after digest_step_
+  std::optional<std::uint64_t> digest_step_;
+  Clock::time_point saved_at_;
+  std::string not_finite_;  // what, and where
+  double accuracy_ = 0;
+};
+
+}  // namespace dts::train

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// From options to a state that can be trained: data, agreement of all ranks, files, resumption.
+#include "core/base/exit_codes.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/hash.hpp"
+#include "core/base/os/log.hpp"
+#include "core/train/device/instruction_set.hpp"
+#include "core/train/loop/numerics.hpp"
+#include "core/train/loop/run.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace dts::train {
+namespace {
+
+// As dtsubmit calls it; the nodes of a private cluster share one host name.
+std::string node_name() {
+  if (const char* const name = std::getenv("SLURMD_NODENAME")) return name;
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+Run::Run(Comm& comm, const Options& options)
+    : comm_(comm),
+      options_(options),
+      layout_(cnn2_layout(static_cast<int>(options.ballast))),
+      state_(layout_),
+      report_(comm.rank() == 0, options.attempt),
+      beat_(BeatPage::open(options.beat)),
+      checkpoints_(comm, options_, layout_, [this](const SaveEvent& event) {
+        if (beat_) beat_->saved(static_cast<std::uint64_t>(event.seconds * 1000));
+        report_.saved(event);
+      }) {}
+
+Result<void> Run::check() const {
+  if (comm_.size() > static_cast<int>(options_.shards))
+    return fail(Errc::usage,
+                fmt::format("{} ranks, but only --shards {}", comm_.size(), options_.shards),
+                "use at most as many ranks as shards, or a larger --shards");
+  return {};
+}
+
+Result<void> Run::make_sums() {
+  if (steps_per_epoch_ == 0)
+    return fail(Errc::usage,
+                fmt::format("--batch {} is more than the {} training images",
+                            options_.batch,
+                            samples_.train.count));
+  DTS_ASSIGN(sums_,
+             ShardSums::create(layout_,
+                               static_cast<int>(options_.shards),
+                               options_.micro_batch(),
+                               static_cast<int>(options_.threads)));
+  return {};
+}
+
+int Run::prepare() {
+  const auto own = std::min(options_.instruction_set, best_instruction_set());
+  const auto lowest = static_cast<InstructionSet>(comm_.least(static_cast<int>(own)));
+  if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
+  auto samples = share_samples(comm_, options_.data, options_.limit_train);
+  if (!samples) {  // all ranks already agreed on this
+    if (!samples.error().message.empty())
+      print_error(samples.error(), comm_.size() > 1 ? comm_.rank() : -1);
+    return exit_code(Errc::invalid);
+  }
+  samples_ = *samples;
+  steps_per_epoch_ = samples_.train.count / options_.batch;
+  optimizer_ = {options_.lr,
+                options_.momentum,
+                options_.warmup,
+                options_.schedule,
+                options_.steps.value_or(options_.epochs * steps_per_epoch_)};
+  if (const int code = agree(own, lowest); code != 0) return code;
+  if (const int code = settle(make_sums()); code != 0) return code;
+  update_ =
+      std::make_unique<ShardedUpdate>(comm_,
+                                      layout_,
+                                      ShardedUpdate::Settings{static_cast<int>(options_.shards),
+                                                              options_.verify_every != 0,
+                                                              options_.injection,
+                                                              node_name()});
+  return 0;
+}
+
+int Run::agree(InstructionSet own, InstructionSet lowest) {
+  instruction_set_ = options_.any_numerics ? lowest : own;
+  numerics_ = numerics_here(instruction_set_, samples_.hash_of_all);
+  const auto agreed = agree_on(comm_, agreed_fields());
+  if (!agreed) {
+    if (!agreed.error().message.empty()) print_error(agreed.error(), -1);
+    return exit_code(Errc::invalid);
+  }
+  use_instruction_set(instruction_set_);
+  if (options_.injection && comm_.rank() == 0)
+    tell("dttrain: warning: --inject: this training breaks itself on purpose\n");
+  return 0;
+}
+
+// Whatever decides bits, or which functions all ranks call together.
+Fingerprint Run::agreed_fields() const {
+  Fingerprint fields = numerics_;
+  if (options_.any_numerics)
+    for (const char* const of_machine : {"cpu", "onednn", "libc", "compiler"})
+      fields[of_machine] = "any";
+  const std::string data = fields["data"];
+  fields.merge(fingerprint());
+  fields["data"] = fmt::format("{}, with labels and tests {}", fingerprint()["data"], data);
+  fields["steps"] = std::to_string(optimizer_.total);
+  fields["numerics"] = options_.any_numerics ? "any" : "same";
+  fields["verify-every"] = std::to_string(options_.verify_every);
+  fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
+  fields["evaluate-every"] = std::to_string(options_.evaluate_every);
+  fields["checkpoints"] = options_.checkpoint_dir.empty() ? "none" : "yes";
+  return fields;
+}
+
+Fingerprint Run::fingerprint() const {
+  Fingerprint f{{"model", "cnn2"},
+                {k_instruction_set, to_string(instruction_set_)},
+                {"data", fmt::format("{} images {}", samples_.train.count, to_hex(samples_.hash))},
+                {"seed", std::to_string(options_.seed)},
+                {"shards", std::to_string(options_.shards)},
+                {"batch", std::to_string(options_.batch)},
+                {"lr", fmt::format("{}", options_.lr)},
+                {"momentum", fmt::format("{}", options_.momentum)},
+                {"warmup", std::to_string(options_.warmup)},
+                {"schedule", "constant"}};
+  if (options_.ballast > 0) f["ballast"] = fmt::format("{} MiB", options_.ballast);
+  if (options_.schedule == Schedule::cosine)
+    f["schedule"] = fmt::format("cosine over {} steps", optimizer_.total);
+  return f;
+}
+
+int Run::open_files() {
+  Result<void> opened;
+  if (comm_.rank() == 0 && !options_.run_dir.empty()) {
+    opened = make_folders(options_.run_dir);
+    if (opened) opened = report_.open(options_.run_dir + "/metrics.jsonl");
+  }
+  return settle(opened, exit_code(Errc::io));
+}
+
+int Run::resume() {
+  if (const int code = checkpoints_.resume(fingerprint(), numerics_, state_, report_); code != 0)
+    return code;
+  saved_step_ = state_.step;
+  update_->begin(state_);
+  return 0;
+}
+
+}  // namespace dts::train

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/update/chunk_grid.hpp"
+
+#include "core/train/device/kernels.hpp"
+
+namespace dts::train {
+
+ChunkGrid::ChunkGrid(const Layout& layout) {
+  const auto total = static_cast<int>(layout.parameter_floats);
+  for (std::size_t i = 0; i < layout.parameters.size(); ++i) {
+    const bool last = i + 1 == layout.parameters.size();
+    const int end = last ? total : static_cast<int>(layout.parameters[i + 1].offset);
+    for (int at = static_cast<int>(layout.parameters[i].offset); at < end; at += k_floats) {
+      begins_.push_back(at);
+      tensors_.push_back(layout.parameters[i].name);
+    }
+  }
+  begins_.push_back(total);
+}
+
+int ChunkGrid::owner(int owners, int chunk) const {
+  int rank = static_cast<int>(static_cast<long>(chunk) * owners / count());
+  while (owned(owners, rank).hi <= chunk) ++rank;
+  while (owned(owners, rank).lo > chunk) --rank;
+  return rank;
+}
+
+Span ChunkGrid::floats_of(Span chunks) const {
+  return {begins_[static_cast<std::size_t>(chunks.lo)],
+          begins_[static_cast<std::size_t>(chunks.hi)]};
+}
+
+std::vector<Span> ChunkGrid::slices(int owners) const {
+  std::vector<Span> all;
+  for (int owner = 0; owner < owners; ++owner) all.push_back(floats_of(owned(owners, owner)));
+  return all;
+}
+
+void ChunkGrid::checksums(const float* values, Span chunks, std::uint64_t* out) const {
+  for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
+    const auto size = static_cast<std::size_t>(floats_of({chunk, chunk + 1}).size());
+    *out++ = checksum(values, size);
+    values += size;
+  }
+}
+
+}  // namespace dts::train

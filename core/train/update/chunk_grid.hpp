@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The canonical grid over the flat array of parameters: each tensor cut into chunks. Checksums,
+// norms and ownership go by chunks, and the grid depends on the layout alone, so that none of them
+// moves with the number of ranks. Pure, thread-safe.
+#pragma once
+
+#include "core/train/comm/tree.hpp"
+#include "core/train/model/layout.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dts::train {
+
+class ChunkGrid {
+ public:
+  static constexpr int k_floats = 1024;  // of a chunk; the last one of a tensor may have fewer
+
+  explicit ChunkGrid(const Layout& layout);
+
+  [[nodiscard]] int count() const { return static_cast<int>(tensors_.size()); }
+
+  // The name of the tensor that a chunk is of.
+  [[nodiscard]] const std::string& tensor_of(int chunk) const {
+    return tensors_[static_cast<std::size_t>(chunk)];
+  }
+
+  // The chunks that the `owner`-th of `owners` ranks keeps and updates: a contiguous run.
+  [[nodiscard]] Span owned(int owners, int owner) const {
+    return part_of({0, count()}, owners, owner);
+  }
+
+  // Who owns `chunk`.
+  [[nodiscard]] int owner(int owners, int chunk) const;
+
+  // The floats [lo, hi) of a run of chunks.
+  [[nodiscard]] Span floats_of(Span chunks) const;
+
+  // floats_of(owned()) of each of `owners` ranks.
+  [[nodiscard]] std::vector<Span> slices(int owners) const;
+
+  // Writes checksum() of each chunk of the run; `values` is where the run begins.
+  void checksums(const float* values, Span chunks, std::uint64_t* out) const;
+
+ private:
+  std::vector<int> begins_;  // of the chunks, and where the last one ends; multiples of 16
+  std::vector<std::string> tensors_;
+};
+
+}  // namespace dts::train

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/update/injection.hpp"
+
+#include "core/base/text/names.hpp"
+#include "core/base/text/text.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace dts::train {
+namespace {
+
+using What = Injection::What;
+
+constexpr Names<What, 6> k_whats{{{What::weight, "weight"},
+                                  {What::gradient, "gradient"},
+                                  {What::momentum, "momentum"},
+                                  {What::message, "message"},
+                                  {What::statistic, "statistic"},
+                                  {What::nan, "nan"}}};
+constexpr std::uint64_t k_most = 1000000000;
+
+// What is before `separator`; `text` becomes what is behind it, or empty.
+std::string_view take(std::string_view& text, char separator) {
+  const std::string_view head = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(head.size() + 1, text.size()));
+  return head;
+}
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  const auto value = parse_number(text);
+  return value && *value <= k_most ? value : std::nullopt;
+}
+
+std::optional<std::size_t> element_of(const std::vector<Tensor>& tensors,
+                                      std::string_view tensor,
+                                      std::string_view index) {
+  const auto at = index.empty() ? std::optional<std::uint64_t>(0) : number(index);
+  for (const Tensor& one : tensors)
+    if (one.name == tensor && at && *at < one.count) return one.offset + *at;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Injection> parse_injection(const Layout& layout, std::string_view text) {
+  std::string_view place = take(text, '@');
+  const auto what = value_of(k_whats, take(place, ':'));
+  const auto step = number(take(text, ':'));
+  if (!what || !step || *step == 0) return std::nullopt;
+  Injection made{*what, 0, 0, *step, 0};
+  const bool has_rank = *what != What::nan && *what != What::momentum;
+  const auto rank = has_rank       ? number(text)
+                    : text.empty() ? std::optional<std::uint64_t>(0)
+                                   : std::nullopt;
+  if (!rank) return std::nullopt;
+  made.rank = static_cast<int>(*rank);
+  if (*what == What::nan) {
+    const auto shard = number(place);
+    if (!shard) return std::nullopt;
+    made.shard = static_cast<int>(*shard);
+    return made;
+  }
+  const std::string_view tensor = take(place, ':');
+  const auto element =
+      element_of(*what == What::statistic ? layout.statistics : layout.parameters, tensor, place);
+  if (!element) return std::nullopt;
+  made.element = *element;
+  return made;
+}
+
+void flip_bit(float& value) {
+  value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ 0x00001000U);
+}
+
+}  // namespace dts::train

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/update/sharded_update.hpp"
+
+#include "core/base/hash.hpp"
+#include "core/train/device/kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace dts::train {
+namespace {
+
+std::size_t floats(Span span) {
+  return static_cast<std::size_t>(span.size());
+}
+
+std::size_t index(int value) {
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings)
+    : comm_(comm),
+      layout_(layout),
+      settings_(std::move(settings)),
+      grid_(layout),
+      exchange_(comm, layout, grid_, {settings_.shards, settings_.sealed, settings_.injection}),
+      slices_(grid_.slices(comm.size())),
+      own_(grid_.owned(comm.size(), comm.rank())),
+      momentum_(floats(slices_[index(comm.rank())])),
+      next_momentum_(momentum_.size()),
+      next_weights_(layout.parameter_floats),
+      records_(index(grid_.count())),
+      next_records_(records_.size()) {
+  for (int rank = 0; rank < comm.size(); ++rank)
+    most_chunks_ = std::max(most_chunks_, floats(grid_.owned(comm.size(), rank)));
+  block_.resize(block_bytes());
+  blocks_.resize(block_.size() * index(comm.size()));
+}
+
+std::size_t ShardedUpdate::block_bytes() const {
+  return sizeof(Header) + most_chunks_ * sizeof(Record);
+}
+
+void ShardedUpdate::begin(State& state) {
+  comm_.hand_out_slices(state.momentum.data(), momentum_.data(), slices_);
+  state.momentum = Buffer();
+  const Span own = slices_[index(comm_.rank())];
+  const float* const weights = state.weights.data() + own.lo;
+  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {
+    const auto at = floats({own.lo, grid_.floats_of({chunk, chunk + 1}).lo});
+    record(chunk, nullptr, weights + at, momentum_.data() + at);
+  }
+  exchange_records(state.weights.data());
+  records_ = next_records_;
+}
+
+void ShardedUpdate::find(Found what, Span chunks, int peer) {
+  if (!findings_.empty() && findings_.back().what == what && findings_.back().peer == peer &&
+      what != Found::weights)
+    return;  // one for each kind is enough
+  Finding& made = findings_.emplace_back();
+  made.what = what;
+  made.rank = comm_.rank();
+  made.peer = peer;
+  made.chunks = chunks;
+  made.set_node(settings_.node);
+}
+
+void ShardedUpdate::check_weights(const State& state, Span chunks) {
+  for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
+    const Span one{chunk, chunk + 1};
+    std::uint64_t now = 0;
+    grid_.checksums(state.weights.data() + grid_.floats_of(one).lo, one, &now);
+    if (now != records_[index(chunk)].weights)
+      find(Found::weights, one, grid_.owner(comm_.size(), chunk));
+  }
+}
+
+void ShardedUpdate::check_momentum(Span chunks) {
+  const int begin = slices_[index(comm_.rank())].lo;
+  for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
+    const Span one{chunk, chunk + 1};
+    std::uint64_t now = 0;
+    grid_.checksums(momentum_.data() + (grid_.floats_of(one).lo - begin), one, &now);
+    if (now != records_[index(chunk)].momentum) find(Found::momentum, one, 0);
+  }
+}
+
+const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
+  inject_momentum(state);
+  if (settings_.sealed) {  // what is its own follows in apply(), which reads it anyway
+    check_weights(state, {0, own_.lo});
+    check_weights(state, {own_.hi, grid_.count()});
+  }
+  mine.begin()->second[layout_.scalar(Scalar::damage)] = findings_.empty() ? 0.0F : 1.0F;
+  sums_ = exchange_.sum(mine, state.step);
+  for (const int peer : exchange_.damaged())
+    if (peer != comm_.rank()) find(Found::message, own_, peer);
+  damaged_ = !exchange_.damaged().empty();
+  return sums_.tail;
+}
+
+void ShardedUpdate::inject_momentum(const State& state) {
+  const auto& fault = settings_.injection;
+  const Span own = slices_[index(comm_.rank())];
+  if (!fault || !fault->is_now(Injection::What::momentum, state.step)) return;
+  const auto at = static_cast<int>(fault->element);
+  if (own.lo <= at && at < own.hi) flip_bit(momentum_.data()[at - own.lo]);
+}
+
+void ShardedUpdate::record(int chunk,
+                           const float* gradients,
+                           const float* weights,
+                           const float* momentum) {
+  const Span one{chunk, chunk + 1};
+  const std::size_t size = floats(grid_.floats_of(one));
+  Record made;
+  made.squares = gradients == nullptr ? 0 : sum_squares(gradients, size);
+  made.weight_squares = sum_squares(weights, size);
+  if (settings_.sealed) {
+    grid_.checksums(weights, one, &made.weights);
+    grid_.checksums(momentum, one, &made.momentum);
+  }
+  next_records_[index(chunk)] = made;
+}
+
+// Own records and own slice of the weights to all ranks.
+void ShardedUpdate::exchange_records(float* weights) {
+  if (comm_.size() == 1) return;
+  const Header header{damaged_ ? 1U : 0U};
+  std::memcpy(block_.data(), &header, sizeof header);
+  std::memcpy(
+      block_.data() + sizeof header, next_records_.data() + own_.lo, floats(own_) * sizeof(Record));
+  comm_.post_gather(block_.data(), blocks_.data(), block_.size());
+  comm_.gather_slices(weights, slices_);
+  for (int rank = 0; rank < comm_.size(); ++rank) {
+    const std::byte* const at = blocks_.data() + block_.size() * index(rank);
+    Header theirs;
+    std::memcpy(&theirs, at, sizeof theirs);
+    damaged_ = damaged_ || theirs.damaged != 0;
+    const Span chunks = grid_.owned(comm_.size(), rank);
+    std::memcpy(
+        next_records_.data() + chunks.lo, at + sizeof theirs, floats(chunks) * sizeof(Record));
+  }
+}
+
+ShardedUpdate::Ended ShardedUpdate::apply(float lr, float beta, State& state) {
+  const Span own = slices_[index(comm_.rank())];
+  float* const weights = next_weights_.data() + own.lo;
+  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {  // while it is in the cache
+    const Span part = grid_.floats_of({chunk, chunk + 1});
+    const auto at = floats({own.lo, part.lo});
+    if (settings_.sealed) {
+      check_weights(state, {chunk, chunk + 1});
+      check_momentum({chunk, chunk + 1});
+    }
+    sgd({weights + at, next_momentum_.data() + at},
+        {state.weights.data() + part.lo, momentum_.data() + at},
+        {sums_.gradients + at, floats(part), lr, beta});
+    record(chunk, sums_.gradients + at, weights + at, next_momentum_.data() + at);
+  }
+  damaged_ = damaged_ || !findings_.empty();
+  exchange_records(next_weights_.data());
+  if (damaged_) return Ended::damaged;
+  if (first_not_finite()) return Ended::not_finite;
+  std::swap(state.weights, next_weights_);
+  std::swap(momentum_, next_momentum_);
+  std::swap(records_, next_records_);
+  return Ended::well;
+}
+
+std::string ShardedUpdate::what_is_not_finite() const {
+  const int chunk = first_not_finite().value_or(0);
+  const bool gradient = !std::isfinite(next_records_[index(chunk)].squares);
+  return fmt::format(
+      "the {} of {}", gradient ? "sum of the gradients" : "updated weight", grid_.tensor_of(chunk));
+}
+
+double ShardedUpdate::gradient_norm() const {
+  double sum = 0;
+  for (const Record& one : records_) sum += one.squares;
+  return std::sqrt(sum);
+}
+
+std::optional<int> ShardedUpdate::first_not_finite() const {
+  for (std::size_t chunk = 0; chunk < next_records_.size(); ++chunk)
+    if (!std::isfinite(next_records_[chunk].squares + next_records_[chunk].weight_squares))
+      return static_cast<int>(chunk);
+  return std::nullopt;
+}
+
+std::uint64_t ShardedUpdate::root(const State& state) const {
+  if (!settings_.sealed) return 0;
+  std::vector<std::uint64_t> leaves;
+  for (const Record& one : records_) leaves.push_back(one.weights);
+  for (const Record& one : records_) leaves.push_back(one.momentum);
+  leaves.push_back(checksum(state.running.data(), state.running.size()));
+  if (state.ballast.size() > 0)
+    leaves.push_back(checksum(state.ballast.data(), state.ballast.size()));
+  leaves.push_back(state.step);
+  leaves.push_back(state.skipped);
+  return hash64(leaves.data(), leaves.size() * sizeof(std::uint64_t));
+}
+
+bool ShardedUpdate::verify(const State& state) {
+  if (!settings_.sealed) return true;
+  if (findings_.empty()) {
+    check_weights(state, {0, grid_.count()});
+    check_momentum(own_);
+  }
+  const std::uint64_t mine = root(state);
+  std::vector<std::uint64_t> all(index(comm_.size()), mine);
+  comm_.post_gather(&mine, all.data(), sizeof mine);
+  const std::int64_t found = comm_.sum(static_cast<std::int64_t>(findings_.size()));
+  const bool equal = std::all_of(all.begin(), all.end(), [&](auto one) { return one == all[0]; });
+  if (equal && found == 0) return true;
+  const std::vector<int> odd = odd_ones(all);
+  if (!equal && std::find(odd.begin(), odd.end(), comm_.rank()) != odd.end())
+    find(Found::statistics, {0, 0}, 0);
+  return false;
+}
+
+std::vector<Blame> ShardedUpdate::blame() {
+  constexpr std::size_t k_most = 8;  // findings of a rank
+  if (const auto chunk = exchange_.changed_chunk(); damaged_ && chunk)
+    find(Found::gradient, {*chunk, *chunk + 1}, comm_.rank());
+  std::array<Finding, k_most> mine{};
+  std::copy_n(findings_.begin(), std::min(findings_.size(), k_most), mine.begin());
+  std::vector<std::array<Finding, k_most>> all(index(comm_.size()), mine);
+  comm_.post_gather(&mine, all.data(), sizeof mine);
+  comm_.barrier();
+  std::vector<Finding> findings;
+  for (const auto& block : all)
+    std::copy_if(block.begin(), block.end(), std::back_inserter(findings), [](const Finding& one) {
+      return one.what != Found::none;
+    });
+  return judge(grid_, comm_.size(), findings);
+}
+
+void ShardedUpdate::gather_momentum(State& state) const {
+  state.momentum = Buffer(layout_.parameter_floats);
+  const Span own = slices_[index(comm_.rank())];
+  std::copy_n(momentum_.data(), momentum_.size(), state.momentum.data() + own.lo);
+  comm_.gather_slices(state.momentum.data(), slices_);
+}
+
+}  // namespace dts::train

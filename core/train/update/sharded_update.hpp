@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optimiser's step, each rank on its own slice of the parameters (S. Rajbhandari et al., "ZeRO:
+// Memory Optimizations Toward Training Trillion Parameter Models", SC 2020, stage 1): sums of
+// gradients go to the owner of a slice, new weights from there to all. As many bytes travel as with
+// an all-reduce; momentum exists once.
+//
+// Sealed, every array has a checksum from when it was written, checked when it is next read:
+// weights and momentum a step later, sums of gradients by the rank that receives them. The
+// checksums of new weights travel with them, so that each rank's copy is compared with what its
+// owner computed. Not thread-safe. Functions that are collective say so.
+#pragma once
+
+#include "core/train/checkpoint/state.hpp"
+#include "core/train/comm/comm.hpp"
+#include "core/train/update/chunk_grid.hpp"
+#include "core/train/update/findings.hpp"
+#include "core/train/update/gradient_exchange.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::train {
+
+class ShardedUpdate {
+ public:
+  enum class Ended { well, damaged, not_finite };
+
+  struct Settings {
+    int shards = 1;
+    bool sealed = true;
+    std::optional<Injection> injection;  // for tests: gradient, momentum and message
+    std::string node;                    // where this rank runs, for people
+  };
+
+  ShardedUpdate(Comm& comm, const Layout& layout, Settings settings);
+
+  // Collective. Takes over rank 0's momentum, slice by slice, and frees `state.momentum`. The
+  // weights are the same on every rank.
+  void begin(State& state);
+
+  // Collective. The sums over shards of everything but the gradients, [Layout::tail_floats()],
+  // valid until the next call; `mine` has the partials of this rank's run of shards. Scalar::damage
+  // among them is how many ranks found the weights of others changed in their copy.
+  [[nodiscard]] const float* reduce(const State& state, const Partials& mine);
+
+  // Collective, after reduce(): one step of momentum SGD. Unless all ends well, on every rank
+  // alike, the state is as before: `damaged` if sums arrived changed, or weights or momentum were,
+  // `not_finite` if gradients, their norm or new weights are not.
+  [[nodiscard]] Ended apply(float lr, float beta, State& state);
+
+  // Of the last apply(), over the chunks in their order: the same for any number of ranks.
+  [[nodiscard]] double gradient_norm() const;
+
+  // The first tensor whose gradient or new weight was not finite, after apply() said so.
+  [[nodiscard]] std::string what_is_not_finite() const;
+
+  [[nodiscard]] const std::string& node() const { return settings_.node; }
+
+  // The digest of the whole state, from the checksums of all chunks; 0 unless sealed.
+  [[nodiscard]] std::uint64_t root(const State& state) const;
+
+  // Collective. Whether weights, momentum and running statistics are what they should be, and the
+  // same on all ranks.
+  [[nodiscard]] bool verify(const State& state);
+
+  // Collective, after something was found. Whose bits are wrong, the same on every rank.
+  [[nodiscard]] std::vector<Blame> blame();
+
+  // Collective. Makes `state.momentum` whole, to be freed after use: as large as the weights.
+  void gather_momentum(State& state) const;
+
+ private:
+  struct Record {        // of a chunk, by its owner
+    double squares = 0;  // of the gradient
+    double weight_squares = 0;
+    std::uint64_t weights = 0;
+    std::uint64_t momentum = 0;
+  };
+
+  struct Header {
+    std::uint64_t damaged = 0;
+  };
+
+  void find(Found what, Span chunks, int peer);
+  void check_weights(const State& state, Span chunks);
+  void check_momentum(Span chunks);
+  void record(int chunk, const float* gradients, const float* weights, const float* momentum);
+  void exchange_records(float* weights);
+  void inject_momentum(const State& state);
+  [[nodiscard]] std::optional<int> first_not_finite() const;
+  [[nodiscard]] std::size_t block_bytes() const;
+
+  Comm& comm_;
+  const Layout& layout_;
+  Settings settings_;
+  ChunkGrid grid_;
+  GradientExchange exchange_;
+  std::vector<Span> slices_;  // floats, by owner
+  Span own_;                  // chunks
+  std::size_t most_chunks_ = 0;
+  Buffer momentum_;  // own slice
+  Buffer next_momentum_;
+  Buffer next_weights_;
+  GradientExchange::Sums sums_;  // of the step under way
+  std::vector<std::byte> block_, blocks_;
+  std::vector<Record> records_;       // of the state, all chunks
+  std::vector<Record> next_records_;  // of the update under way
+  bool damaged_ = false;              // what was received in this step
+  std::vector<Finding> findings_;     // of this rank
+};
+
+}  // namespace dts::train

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grid of chunks, who is blamed for what was found, and faults on purpose.
+#include "core/train/device/buffer.hpp"
+#include "core/train/device/kernel_table.hpp"
+#include "core/train/device/kernels.hpp"
+#include "core/train/update/chunk_grid.hpp"
+#include "core/train/update/findings.hpp"
+#include "core/train/update/injection.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace dts::train;
+
+namespace {
+
+const Layout& layout() {
+  static const Layout made = cnn2_layout();
+  return made;
+}
+
+const ChunkGrid& grid() {
+  static const ChunkGrid made(layout());
+  return made;
+}
+
+Finding found(Found what, int rank, int peer, Span chunks) {
+  Finding one;
+  one.what = what;
+  one.rank = rank;
+  one.peer = peer;
+  one.chunks = chunks;
+  one.set_node("n" + std::to_string(rank));
+  return one;
+}
+
+// "rank: what" of each, in lines.
+std::string blamed(int ranks, const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Blame& one : judge(grid(), ranks, findings))
+    text += std::to_string(one.rank) + ": " + one.what + "\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the chunks cover every parameter once, each within one tensor") {
+  int at = 0;
+  for (int chunk = 0; chunk < grid().count(); ++chunk) {
+    const Span floats = grid().floats_of({chunk, chunk + 1});
+    CHECK(floats.lo == at);
+    CHECK(floats.lo % 16 == 0);
+    CHECK(floats.size() <= ChunkGrid::k_floats);
+    const Tensor& tensor = layout().parameter(grid().tensor_of(chunk));
+    CHECK(floats.lo >= static_cast<int>(tensor.offset));
+    CHECK(floats.lo < static_cast<int>(tensor.offset + tensor.count));
+    at = floats.hi;
+  }
+  CHECK(at == static_cast<int>(layout().parameter_floats));
+}
+
+TEST_CASE("any number of ranks owns each chunk once") {
+  for (const int ranks : {1, 2, 3, 5, 8, 16, 211, 1024}) {
+    const std::vector<Span> slices = grid().slices(ranks);
+    int at = 0;
+    for (const Span slice : slices) {
+      CHECK(slice.lo == at);
+      at = slice.hi;
+    }
+    CHECK(at == static_cast<int>(layout().parameter_floats));
+    for (int chunk = 0; chunk < grid().count(); ++chunk) {
+      const Span own = grid().owned(ranks, grid().owner(ranks, chunk));
+      CHECK(own.lo <= chunk);
+      CHECK(chunk < own.hi);
+    }
+  }
+}
+
+TEST_CASE(
+    "a checksum sees each flipped bit and every swap, the norm every NaN, on all processors") {
+  Buffer values(1024);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values.data()[i] = static_cast<float>(i) * 0.25F - 100.0F;
+  CHECK(sum_squares(values.data(), 16) == doctest::Approx(154077.5));
+  for (const std::size_t count : {16U, 144U, 1024U}) {
+    const std::uint64_t before = checksum(values.data(), count);
+    for (std::size_t i = 0; i < count; i += 5) {
+      float& value = values.data()[i];
+      const float was = value;
+      flip_bit(value);
+      CHECK(checksum(values.data(), count) != before);
+      value = NAN;
+      CHECK_FALSE(std::isfinite(sum_squares(values.data(), count)));
+      value = was;
+    }
+    std::swap(values.data()[0], values.data()[1]);
+    CHECK(checksum(values.data(), count) != before);
+    std::swap(values.data()[0], values.data()[1]);
+    std::swap(values.data()[0], values.data()[count - 16]);
+    CHECK((count == 16 || checksum(values.data(), count) != before));
+    std::swap(values.data()[0], values.data()[count - 16]);
+    CHECK(checksum(values.data(), count) == before);
+  }
+}
+
+TEST_CASE("kernels of checksums and norms give the same on every instruction set") {
+  Buffer values(1040);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values.data()[i] = std::sin(static_cast<float>(i)) * 1e-3F;
+  const InstructionSet best = best_instruction_set();
+  const std::uint64_t sum = checksum(values.data(), values.size());
+  const double squares = sum_squares(values.data(), values.size());
+  for (int set = 0; set <= static_cast<int>(best); ++set) {
+    select_kernels(static_cast<InstructionSet>(set));
+    CHECK(checksum(values.data(), values.size()) == sum);
+    CHECK(sum_squares(values.data(), values.size()) == squares);
+  }
+  select_kernels(best);
+}
+
+TEST_CASE("the rank is blamed whose copy differs, or the owner if all others differ from it") {
+  const Span chunk{9, 10};
+  const std::string what = "the weights of " + grid().tensor_of(9) + " (chunk 9)";
+  CHECK(blamed(4, {found(Found::weights, 2, 0, chunk)}) ==
+        "2: " + what + " are not what their owner had computed\n");
+  CHECK(blamed(4,
+               {found(Found::weights, 1, 0, chunk),
+                found(Found::weights, 2, 0, chunk),
+                found(Found::weights, 3, 0, chunk)}) ==
+        "0: " + what + " are not what it had computed\n");
+  CHECK(blamed(3, {found(Found::weights, 0, 0, chunk)}) ==
+        "0: " + what + " are not what their owner had computed\n");
+  CHECK(blamed(2, {found(Found::weights, 1, 0, chunk)}).substr(0, 3) == "1: ");
+}
+
+TEST_CASE("a changed message is its sender's fault if that has found its own sums changed") {
+  const Span chunks{0, 3};
+  CHECK(blamed(3, {found(Found::message, 0, 2, chunks), found(Found::gradient, 2, 2, {1, 2})}) ==
+        "2: the gradient of " + grid().tensor_of(1) + " changed in its memory\n");
+  const std::string between = blamed(3, {found(Found::message, 0, 2, chunks)});
+  CHECK(between.substr(0, 4) == "-1: ");
+  CHECK(between.find("that rank 2 sent to rank 0 on n0 arrived changed") != std::string::npos);
+  CHECK(blamed(3, {found(Found::momentum, 1, 0, {0, 1})}) ==
+        "1: the momentum of conv1.weight changed in its memory\n");
+}
+
+TEST_CASE("the majority decides who is odd, and without one nobody is right") {
+  CHECK(odd_ones({7, 7, 8, 7}) == std::vector<int>{2});
+  CHECK(odd_ones({8, 7, 7}) == std::vector<int>{0});
+  CHECK(odd_ones({7, 8}) == std::vector<int>{0, 1});
+  CHECK(odd_ones({7, 7, 8, 8}) == std::vector<int>{0, 1, 2, 3});
+  CHECK(odd_ones({7, 7}).empty());
+}
+
+TEST_CASE("faults on purpose are read, and anything else refused") {
+  const auto weight = parse_injection(layout(), "weight:fc2.bias:3@12:1");
+  REQUIRE(weight);
+  CHECK(weight->element == layout().parameter("fc2.bias").offset + 3);
+  CHECK(weight->is_now(Injection::What::weight, 11));
+  CHECK_FALSE(weight->is_now(Injection::What::weight, 12));
+  CHECK_FALSE(weight->is_now(Injection::What::gradient, 11));
+  CHECK(weight->rank == 1);
+  CHECK(parse_injection(layout(), "momentum:fc2.bias@1"));
+  CHECK(parse_injection(layout(), "statistic:bn2.running_var:31@1:0"));
+  CHECK(parse_injection(layout(), "nan:15@4")->shard == 15);
+  for (const char* const wrong : {"",
+                                  "weight",
+                                  "weight:fc2.bias:3@12",
+                                  "weight:fc2.bias:10@12:1",
+                                  "weight:fc9.bias:1@12:1",
+                                  "weight:fc2.bias:3@0:1",
+                                  "momentum:fc2.bias:3@12:1",
+                                  "statistic:fc2.bias:3@12:1",
+                                  "nan:x@4",
+                                  "nan:1@4:0",
+                                  "bias:fc2.bias:3@12:1"})
+    CHECK_FALSE(parse_injection(layout(), wrong));
+}
