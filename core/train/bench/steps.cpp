@@ -53,7 +53,8 @@ class RepeatedStep {
     const Partials parts = sums_.sum(input, {0, k_shards});
     float* const sum = combine({0, k_shards}, parts, 0, layout_.sum_floats());
     flip("gradient", repeat, sum);
-    sgd(state_.weights.data(), state_.momentum.data(), sum, layout_.parameter_floats, 0.1F, 0.9F);
+    const Parameters parameters{state_.weights.data(), state_.momentum.data()};
+    sgd(parameters, parameters, {sum, layout_.parameter_floats, 0.1F, 0.9F});
     std::copy_n(sum + layout_.parameter_floats, state_.running.size(), state_.running.data());
     state_.step = 1;
     return digest(state_);

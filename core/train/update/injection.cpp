@@ -18,7 +18,7 @@ constexpr Names<What, 6> k_whats{{{What::weight, "weight"},
                                   {What::message, "message"},
                                   {What::statistic, "statistic"},
                                   {What::nan, "nan"}}};
-constexpr std::uint64_t k_most = 1000000000;
+constexpr std::uint64_t k_largest_number = 1000000000;
 
 // What is before `separator`; `text` becomes what is behind it, or empty.
 std::string_view take(std::string_view& text, char separator) {
@@ -29,7 +29,7 @@ std::string_view take(std::string_view& text, char separator) {
 
 std::optional<std::uint64_t> number(std::string_view text) {
   const auto value = parse_number(text);
-  return value && *value <= k_most ? value : std::nullopt;
+  return value && *value <= k_largest_number ? value : std::nullopt;
 }
 
 std::optional<std::size_t> element_of(const std::vector<Tensor>& tensors,

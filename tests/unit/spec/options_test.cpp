@@ -62,7 +62,8 @@ const std::map<std::string, std::string> k_examples = {{"", ""},
                                                        {"RUN[:ok|any|fail]", "4711:any"},
                                                        {"N|until-done", "7"},
                                                        {"user|mcs|topo", "user"},
-                                                       {"yes|no", "no"}};
+                                                       {"yes|no", "no"},
+                                                       {"MEASURE=PERCENT", "memory=20"}};
 
 // Values for rows whose type is not specific enough.
 const std::map<std::string, std::string> k_examples_by_name = {
