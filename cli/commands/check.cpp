@@ -172,12 +172,8 @@ void print(const CheckOptions& options, const CheckReport& report) {
     fmt::print("{}", to_text(report, {terminal_columns(), wants_colour(STDOUT_FILENO)}));
 }
 
-Result<int> act(const CheckOptions& options, const std::vector<std::string>& bench) {
-  if (options.baseline == k_no_baseline && options.save_baseline)
-    return fail(Errc::usage, "--save-baseline needs a file, not `none`");
-  DTS_ASSIGN(const check::Limits limits, limits_of(options.job));
-  DTS_ASSIGN(Found found, facts_of(options, bench));
-  if (found.document.empty() && found.exit_code != 0) return found.exit_code;
+// What was measured, before it is judged.
+Result<CheckReport> report_of(const CheckOptions& options, const Found& found) {
   auto facts = check::parse_facts(found.document);
   if (!facts)
     return tl::unexpected<Error>(
@@ -186,18 +182,32 @@ Result<int> act(const CheckOptions& options, const std::vector<std::string>& ben
                                                               : found.run + "/check.json"));
   CheckReport report;
   report.facts = *std::move(facts);
-  report.document = std::move(found.document);
+  report.document = found.document;
   report.run = found.run;
   report.cluster = cluster_of(options, found.place);
+  return report;
+}
+
+// Judges, and measures again what looks unfit.
+Result<void> judge(const CheckOptions& options, const Found& found, CheckReport& report) {
+  DTS_ASSIGN(const check::Limits limits, limits_of(options.job));
   DTS_ASSIGN(const auto baseline, baseline_of(options, report.cluster));
   if (baseline) report.baseline = baseline->began;
-  report.verdict = check::judge(report.facts, limits, baseline ? &*baseline : nullptr);
-  for (unsigned round = 0;
-       round < k_most_repeats && !report.verdict.fit && is_measured_again(options);
-       ++round) {
-    DTS_TRY(measure_again(found, report));
+  for (unsigned round = 0;; ++round) {
     report.verdict = check::judge(report.facts, limits, baseline ? &*baseline : nullptr);
+    if (report.verdict.fit || round == k_most_repeats || !is_measured_again(options)) return {};
+    DTS_TRY(measure_again(found, report));
   }
+}
+
+Result<int> act(const CheckOptions& options, const std::vector<std::string>& bench) {
+  if (options.baseline == k_no_baseline && options.save_baseline)
+    return fail(Errc::usage, "--save-baseline needs a file, not `none`");
+  DTS_TRY(limits_of(options.job));  // before anything is measured
+  DTS_ASSIGN(Found found, facts_of(options, bench));
+  if (found.document.empty() && found.exit_code != 0) return found.exit_code;
+  DTS_ASSIGN(CheckReport report, report_of(options, found));
+  DTS_TRY(judge(options, found, report));
   if (found.exit_code != 0) {
     report.verdict.fit = false;
     report.verdict.cluster.push_back(

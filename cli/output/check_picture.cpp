@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace dts::cli {
 namespace {
@@ -28,6 +29,51 @@ std::string tooltip(const check::Pair& pair, LinkSpeed which) {
                            : "not measured");
 }
 
+// Of a map of links: pixels, and whether there is room for words in it.
+struct Grid {
+  int left = 0;
+  int top = 0;
+  int side = 0;
+  bool has_words = false;
+};
+
+struct Cell {
+  std::string kind;
+  std::string tooltip;
+  std::string words;
+  std::string kind_of_words;
+};
+
+void add_names(svg::Drawing& map, const Grid& grid, const std::map<std::string, int>& index) {
+  for (const auto& [name, i] : index) {
+    const int middle = i * grid.side + grid.side / 2;
+    map.words.push_back({0, grid.top + middle + 4, k_small, false, "plain", name});
+    map.words.push_back({grid.left + middle, 12, k_small, true, "faint", std::to_string(i + 1)});
+  }
+}
+
+Cell cell_of(const check::Pair& pair,
+             const check::LinkVerdict& link,
+             LinkSpeed which,
+             std::optional<double> speed,
+             const Grid& grid) {
+  const bool fit = which == LinkSpeed::bandwidth ? link.bandwidth_fit : link.latency_fit;
+  Cell cell{"self", tooltip(pair, which), "", fit ? "on" : "on bad"};
+  if (!speed) return cell;
+  cell.kind = shade_kind(*speed) + (fit ? " cell" : " cell unfit");
+  if (grid.has_words && *speed < 0.95)
+    cell.words = fmt::format("{:.0f}{}", *speed * 100, grid.side > 30 ? " %" : "");
+  return cell;
+}
+
+void add_cell(svg::Drawing& map, const Grid& grid, int row, int column, const Cell& cell) {
+  const int x = grid.left + column * grid.side, y = grid.top + row * grid.side;
+  map.rectangles.push_back({x, y, grid.side - 1, grid.side - 1, cell.kind, cell.tooltip, 2});
+  if (cell.words.empty()) return;
+  map.words.push_back(
+      {x + grid.side / 2, y + grid.side / 2 + 4, k_small, true, cell.kind_of_words, cell.words});
+}
+
 }  // namespace
 
 std::string shade_kind(double speed) {
@@ -39,44 +85,25 @@ svg::Drawing link_map(const CheckReport& report, LinkSpeed which) {
   svg::Drawing map;
   const std::size_t n = report.facts.nodes.size();
   if (!speeds.any() || n < 2) return map;
-  const int side = side_of(n);
-  const bool has_words = n <= k_most_digits;
+  Grid grid;
+  grid.side = side_of(n);
+  grid.has_words = n <= k_most_digits;
+  grid.top = grid.has_words ? 18 : 0;
   std::map<std::string, int> index;
-  int left = 0;
   for (const check::Node& node : report.facts.nodes) {
     index.emplace(node.name, static_cast<int>(index.size()));
-    left = std::max(left, has_words ? svg::width_of(node.name, k_small) + 8 : 0);
+    grid.left = std::max(grid.left, grid.has_words ? svg::width_of(node.name, k_small) + 8 : 0);
   }
-  const int top = has_words ? 18 : 0;
-  map.width = left + side * static_cast<int>(n);
-  map.height = top + side * static_cast<int>(n);
-  for (const auto& [name, i] : index) {
-    if (!has_words) break;
-    map.words.push_back({0, top + i * side + side / 2 + 4, k_small, false, "plain", name});
-    map.words.push_back(
-        {left + i * side + side / 2, 12, k_small, true, "faint", std::to_string(i + 1)});
-  }
+  map.width = grid.left + grid.side * static_cast<int>(n);
+  map.height = grid.top + grid.side * static_cast<int>(n);
+  if (grid.has_words) add_names(map, grid, index);
   for (int i = 0; i < static_cast<int>(n); ++i)
-    map.rectangles.push_back({left + i * side, top + i * side, side - 1, side - 1, "self", "", 2});
+    add_cell(map, grid, i, i, {"self", "", "", "plain"});
   for (std::size_t p = 0; p < report.facts.pairs.size(); ++p) {
     const check::Pair& pair = report.facts.pairs[p];
-    const auto speed = speeds.of(pair);
-    const check::LinkVerdict& link = report.verdict.links[p];
-    const bool fit = which == LinkSpeed::bandwidth ? link.bandwidth_fit : link.latency_fit;
-    const std::string kind =
-        speed ? shade_kind(*speed) + (fit ? " cell" : " cell unfit") : std::string("self");
-    for (const auto& [row, column] :
-         {std::pair(index[pair.a], index[pair.b]), std::pair(index[pair.b], index[pair.a])}) {
-      const int x = left + column * side, y = top + row * side;
-      map.rectangles.push_back({x, y, side - 1, side - 1, kind, tooltip(pair, which), 2});
-      if (has_words && speed && *speed < 0.95)
-        map.words.push_back({x + side / 2,
-                             y + side / 2 + 4,
-                             k_small,
-                             true,
-                             fit ? "on" : "on bad",
-                             fmt::format("{:.0f}{}", *speed * 100, side > 30 ? " %" : "")});
-    }
+    const Cell cell = cell_of(pair, report.verdict.links[p], which, speeds.of(pair), grid);
+    add_cell(map, grid, index[pair.a], index[pair.b], cell);
+    add_cell(map, grid, index[pair.b], index[pair.a], cell);
   }
   return map;
 }
