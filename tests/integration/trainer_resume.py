@@ -57,6 +57,22 @@ def stopped(trainer, expected, number):
     assert digest(out) == expected, out
 
 
+def storm(trainer):
+    """Thousands of signals while ranks compute: no frame of a handler is written where the products of oneDNN keep theirs."""
+    large = ["--batch", 16384, "--limit-train", 32768, "--steps", 6, "--warmup", 0]
+    whole, _ = trainer.run(0, large + folders(trainer, "calm"))
+    where = folders(trainer, "storm")
+    process = trainer.start(0, large + where, threads=2)
+    wait_for_step(trainer.path("storm"), 1)
+    while process.poll() is None:
+        process.send_signal(signal.SIGUSR1)
+        process.send_signal(signal.SIGTERM)
+    out, err = process.communicate()
+    assert process.returncode == CHECKPOINTED, f"exit {process.returncode}\n{out}\n{err}"
+    out, _ = trainer.run(0, large + where)
+    assert digest(out) == digest(whole), out
+
+
 def superseded(trainer, expected):
     """A second attempt starts while the first one writes a checkpoint: only what the second one commits counts."""
     where = folders(trainer, "superseded")
@@ -128,6 +144,7 @@ with Trainer(sys.argv[1]) as trainer:
     killed(trainer, digest(whole))
     for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
         stopped(trainer, digest(whole), number)
+    storm(trainer)
     damaged(trainer, digest(whole))
     configured_otherwise(trainer)
     fenced(trainer)

@@ -9,7 +9,7 @@ namespace dts::train {
 
 // Collective: every rank calls it with equal options and gets the same exit code. The lowest rank
 // that failed reports the reason on standard error; rank 0 reports progress on standard output.
-// Call it after catch_stop_signals().
+// Call it after take_stop_signals().
 [[nodiscard]] int train(Comm& comm, const Options& options);
 
 }  // namespace dts::train

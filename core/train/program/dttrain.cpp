@@ -60,7 +60,8 @@ dts::Result<void> check_world(const Options& options, int size) {
 }
 
 int run(Options options) {
-  dts::train::catch_stop_signals();  // before MPI and threads: a stop during start-up is not lost
+  // Before MPI and threads: a stop during start-up is not lost.
+  if (const auto taken = dts::train::take_stop_signals(); !taken) return complain(taken.error());
   dts::train::Comm comm;
   if (const auto whole = check_world(options, comm.size()); !whole) return complain(whole.error());
   if (options.threads == 0) options.threads = own_cores(comm.node_size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals set the stop flag and nothing else.
+// Signals wait for the training loop and do nothing else.
 #include "core/train/loop/stop.hpp"
 
 #include <doctest/doctest.h>
@@ -7,10 +7,15 @@
 #include <csignal>
 #include <initializer_list>
 
-TEST_CASE("each stop signal sets the flag and the process lives on") {
-  dts::train::catch_stop_signals();
-  for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) {
-    REQUIRE(std::raise(number) == 0);
-    CHECK(dts::train::stop_signal() == number);
-  }
+TEST_CASE("stop signals wait until they are asked for, and the first is remembered") {
+  REQUIRE(dts::train::take_stop_signals());
+  CHECK(dts::train::stop_signal() == 0);
+  for (const int number : {SIGUSR2, SIGTERM, SIGINT, SIGUSR1}) REQUIRE(std::raise(number) == 0);
+  sigset_t pending;
+  sigpending(&pending);
+  for (const int number : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2})
+    CHECK(sigismember(&pending, number) == 1);
+  const int first = dts::train::stop_signal();
+  CHECK(first != 0);
+  CHECK(dts::train::stop_signal() == first);
 }
