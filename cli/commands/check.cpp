@@ -189,8 +189,10 @@ Result<CheckReport> report_of(const CheckOptions& options, const Found& found) {
 }
 
 // Judges, and measures again what looks unfit.
-Result<void> judge(const CheckOptions& options, const Found& found, CheckReport& report) {
-  DTS_ASSIGN(const check::Limits limits, limits_of(options.job));
+Result<void> judge(const CheckOptions& options,
+                   const check::Limits& limits,
+                   const Found& found,
+                   CheckReport& report) {
   DTS_ASSIGN(const auto baseline, baseline_of(options, report.cluster));
   if (baseline) report.baseline = baseline->began;
   for (unsigned round = 0;; ++round) {
@@ -203,11 +205,11 @@ Result<void> judge(const CheckOptions& options, const Found& found, CheckReport&
 Result<int> act(const CheckOptions& options, const std::vector<std::string>& bench) {
   if (options.baseline == k_no_baseline && options.save_baseline)
     return fail(Errc::usage, "--save-baseline needs a file, not `none`");
-  DTS_TRY(limits_of(options.job));  // before anything is measured
+  DTS_ASSIGN(const check::Limits limits, limits_of(options.job));  // before anything is measured
   DTS_ASSIGN(Found found, facts_of(options, bench));
   if (found.document.empty() && found.exit_code != 0) return found.exit_code;
   DTS_ASSIGN(CheckReport report, report_of(options, found));
-  DTS_TRY(judge(options, found, report));
+  DTS_TRY(judge(options, limits, found, report));
   if (found.exit_code != 0) {
     report.verdict.fit = false;
     report.verdict.cluster.push_back(

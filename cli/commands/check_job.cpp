@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
+#include "core/base/files/temporary_folder.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
@@ -175,9 +176,7 @@ Result<MeasuredJob> take_facts(const std::string& path, const Ended& ended) {
 }
 
 Result<MeasuredJob> measure_here(const Measuring& measuring) {
-  const char* parent = std::getenv("TMPDIR");
-  std::string folder = std::string(parent != nullptr ? parent : "/tmp") + "/dts-check-XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr) return fail_errno("cannot make " + folder);
+  DTS_ASSIGN(const std::string folder, make_temporary_folder("dts-check"));
   Command command;
   command.argv = bench_words(measuring);
   command.argv.insert(command.argv.end(), {"--output", folder + "/check.json"});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/svg.hpp"
 
+#include "core/base/text/html.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,18 +49,8 @@ std::string elements(const Drawing& drawing) {
 
 std::string escaped(std::string_view words) {
   std::string out;
-  for (const char c : words) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
+  for (const char c : words)
+    append_html(out, static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "core/drill/ground.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/files/temporary_folder.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
@@ -76,10 +77,7 @@ Result<std::unique_ptr<Ground>> Ground::prepare(std::string dttrain) {
 
 Result<void> Ground::start(std::string dttrain) {
   dttrain_ = std::move(dttrain);
-  const char* parent = std::getenv("TMPDIR");
-  std::string pattern = std::string(parent != nullptr ? parent : "/tmp") + "/dts-drill-XXXXXX";
-  if (::mkdtemp(pattern.data()) == nullptr) return fail_errno("cannot make " + pattern);
-  place_ = pattern;
+  DTS_ASSIGN(place_, make_temporary_folder("dts-drill"));
   DTS_TRY(make_folders(place_ + "/runs"));
   // Remains of Open MPI's killed processes are removed along with it.
   DTS_TRY(make_folders(place_ + "/tmp"));

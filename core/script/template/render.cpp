@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/script/template/render.hpp"
 
+#include "core/base/text/html.hpp"
 #include "core/base/text/text.hpp"
 #include "core/script/template/parse.hpp"
 
@@ -214,18 +215,7 @@ Result<void> HtmlOutput::literal(std::string_view text) {
 }
 
 Result<void> HtmlOutput::value(std::string_view text) {
-  for (const char c : text) {
-    if (c == '&')
-      text_ += "&amp;";
-    else if (c == '<')
-      text_ += "&lt;";
-    else if (c == '>')
-      text_ += "&gt;";
-    else if (c == '"')
-      text_ += "&quot;";
-    else
-      text_ += c;
-  }
+  for (const char c : text) append_html(text_, c);
   return {};
 }
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text within HTML, SVG and XML. Pure.
+#pragma once
+
+#include <string>
+
+namespace dts {
+
+// Appends `c` so that it is text, and stays so within a quoted attribute.
+void append_html(std::string& to, char c);
+
+}  // namespace dts
