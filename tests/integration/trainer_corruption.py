@@ -75,6 +75,30 @@ def flipped_while_saving(trainer):
     return digest(resumed)
 
 
+def miscomputed(trainer):
+    """One rank computes other sums than the others would, and stores them correctly: only an audit sees that."""
+    fault = "computation:{}@10:{}"
+    for ranks, tensor, rank in ((3, "conv1.weight:0", 2), (4, "fc1.weight:77777", 0), (5, "fc2.bias:9", 3)):
+        out, _ = trainer.run(ranks, BASE + ["--inject", fault.format(tensor, rank)])
+        assert digest(out) != trainer.whole, f"unaudited, it changes the training: {out}"
+        audited = ["--audit", 1, "--shards", 16]
+        for attempt in range(40):  # until the audit of that step is of one of its shards, or made by it
+            where = ["--run-dir", trainer.path(f"audit-{ranks}-{attempt}"), "--seed", attempt]
+            out, err = trainer.run(ranks, BASE + audited + where + ["--inject", fault.format(tensor, rank)], expect=None)
+            found = events(trainer.path(f"audit-{ranks}-{attempt}"), "corruption")
+            if found:
+                break
+        assert len(found) == 1 and found[0]["rank"] == rank and found[0]["step"] == 9, found
+        assert "are not what a recomputation gives" in found[0]["what"], found
+        assert f"rank {rank}: this rank's bits are wrong: " in err and err.count("bits are wrong") == 1, err
+    # Two ranks and no third: both are named, none is put into quarantine.
+    _, err = trainer.run(2, BASE + ["--audit", 1, "--inject", fault.format("fc1.bias:1", 1)], expect=CORRUPTED)
+    assert "no majority of recomputations" in err and "bits are wrong" not in err, err
+    # A flipped weight is named as such.
+    _, err = trainer.run(3, BASE + ["--audit", 1, "--inject", "weight:fc1.weight:7@10:1"], expect=CORRUPTED)
+    assert "the weights of fc1.weight" in err and "recomputation" not in err, err
+
+
 with Trainer(sys.argv[1]) as trainer:
     flipped_in_memory(trainer)
     flipped_momentum(trainer)
@@ -82,6 +106,8 @@ with Trainer(sys.argv[1]) as trainer:
     flipped_statistic(trainer)
     where = ["--checkpoint-dir", trainer.path("message:fc1.weight:1@10:1".replace(":", "_") + "-checkpoints")]
     whole, _ = trainer.run(0, ["--steps", STEPS])
+    trainer.whole = digest(whole)
+    miscomputed(trainer)
     resumed, _ = trainer.run(5, BASE + where)
     assert "resumed from checkpoint step-000000008" in resumed and digest(resumed) == digest(whole), resumed
     assert flipped_while_saving(trainer) == digest(whole)

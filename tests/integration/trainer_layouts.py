@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The digest after some steps is the same for every number of ranks and threads, at every step."""
+"""The digest after some steps is the same for every number of ranks and threads, at every step, audited or not."""
 
 import sys
 
@@ -27,6 +27,9 @@ with Trainer(sys.argv[1]) as trainer:
     assert digest(mixed) == narrow, f"a rank with AVX beside one without: {mixed}"
     unsealed, _ = trainer.run(3, ["--steps", STEPS, "--verify-every", 0])
     assert digest(unsealed) == digest(alone), f"without checksums: {unsealed}"
+    for ranks, threads in [(0, 1), (0, 2), (2, 1), (3, 2), (16, 1)]:
+        audited, _ = trainer.run(ranks, ["--steps", STEPS, "--audit", 0.5], threads)
+        assert digest(audited) == digest(alone), f"audited, {ranks} ranks x {threads} threads: {audited}"
     odd = ["--steps", 4, "--shards", 7, "--batch", 91]
     expected = digest(trainer.run(0, odd)[0])
     assert expected != digest(alone)

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -43,5 +45,10 @@ class Buffer {
   std::unique_ptr<float[], Free> data_;
   std::size_t count_ = 0;
 };
+
+// For tests: one bit in the middle of its fraction, which nobody would notice.
+inline void flip_bit(float& value) {
+  value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ 0x00001000U);
+}
 
 }  // namespace dts::train

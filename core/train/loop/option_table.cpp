@@ -139,6 +139,10 @@ const Option k_options[] = {
      "compare the state of all ranks every N steps, and the checksums of their memory and\n"
      "                           messages at every step; 0: never [50]",
      [](Options& o, Text t) { return set_number(o.verify_every, t, 0); }},
+    {"--audit",
+     "RATE",
+     "recompute one random shard of this share of the steps, 0 to 1, on another rank [0]",
+     [](Options& o, Text t) { return set_real(o.audit_rate, t, 1); }},
     {"--skip-nonfinite",
      "N",
      "go on without the update of up to N steps whose loss or gradient is not finite [0]",
@@ -182,8 +186,8 @@ const Option k_options[] = {
     {"--inject",
      "FAULT",
      "break this training on purpose: weight:TENSOR:ELEMENT@STEP:RANK flips a bit, likewise\n"
-     "                           gradient, message, statistic; momentum:TENSOR:ELEMENT@STEP;\n"
-     "                           nan:SHARD@STEP makes an input NaN",
+     "                           gradient, computation, message, statistic;\n"
+     "                           momentum:TENSOR:ELEMENT@STEP; nan:SHARD@STEP makes an input NaN",
      set_injection},
     {"--export-weights",
      "FILE",

@@ -62,6 +62,10 @@ Result<void> check(const Options& o) {
                 "every shard needs the same number of images");
   if (o.batch / o.shards > 65536)
     return fail(Errc::usage, "--batch: more than 65,536 images per shard");
+  if (o.audit_rate > 0 && o.any_numerics)
+    return fail(Errc::usage,
+                "--audit and --numerics any exclude each other",
+                "an audit compares bits, which differ between machines that differ");
   return {};
 }
 

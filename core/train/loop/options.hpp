@@ -34,6 +34,7 @@ struct Options {
   std::optional<std::uint64_t> save_every;  // steps; 0: only at the end and on stop; absent: auto
   std::uint64_t evaluate_every = 0;         // steps; 0: at the end of each epoch
   std::uint64_t verify_every = 50;          // steps; 0: nothing is sealed
+  double audit_rate = 0;                    // share of the steps
   std::uint64_t skip_nonfinite = 0;         // steps of the whole run
   std::uint64_t keep = 3;                   // checkpoints
   std::uint64_t threads = 0;                // 0: as many as the rank has cores

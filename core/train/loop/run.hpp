@@ -10,12 +10,14 @@
 #include "core/train/loop/settle.hpp"
 #include "core/train/model/shard_sums.hpp"
 #include "core/train/telemetry/report.hpp"
+#include "core/train/update/audit.hpp"
 #include "core/train/update/sharded_update.hpp"
 
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dts::train {
 
@@ -59,6 +61,7 @@ class Run {
 
   // run_faults.cpp:
   Next go_on_without(const std::string& what);
+  bool passes(const Audit& audit, const StepInput& input);
   std::string locate(const std::string& what);
   int stop_not_finite();
   int stop_damaged();
@@ -89,7 +92,8 @@ class Run {
   std::uint64_t digest_ = 0;  // of the state after digest_step_
   std::optional<std::uint64_t> digest_step_;
   Clock::time_point saved_at_;
-  std::string not_finite_;  // what, and where
+  std::string not_finite_;     // what, and where
+  std::vector<Blame> blames_;  // what an audit found
   double accuracy_ = 0;
 };
 

@@ -72,10 +72,25 @@ int Run::stop_not_finite() {
   return k_no_restart;
 }
 
+// Compares before the weights change, so that all ranks can still recompute as referees.
+bool Run::passes(const Audit& audit, const StepInput& input) {
+  const auto owner = static_cast<std::size_t>(audit.owner);
+  const auto auditor = static_cast<std::size_t>(audit.auditor);
+  const std::uint64_t computed = sums_->audited();
+  const bool recomputes = comm_.rank() == audit.auditor;
+  const std::uint64_t recomputed = recomputes ? sums_->recompute(input) : 0;
+  Ballots ballots{comm_.gather(computed)[owner], comm_.gather(recomputed)[auditor], {}};
+  if (ballots.owner == ballots.auditor) return true;
+  ballots.referees = comm_.gather(sums_->recompute(input));
+  // What has flipped may be a weight.
+  if (update_->verify(state_)) blames_ = judge(audit, ballots);
+  return false;
+}
+
 // The pattern "this rank's bits are wrong: " is how dtsubmit learns of it
 // (run/summary/evidence.cpp).
 int Run::stop_damaged() {
-  const std::vector<Blame> blames = update_->blame();
+  const std::vector<Blame> blames = blames_.empty() ? update_->blame() : blames_;
   for (const Blame& one : blames) {
     report_.corrupted(state_.step, one.rank, one.what);
     const char* const hint =

@@ -117,6 +117,7 @@ Fingerprint Run::agreed_fields() const {
   fields["steps"] = std::to_string(optimizer_.total);
   fields["numerics"] = options_.any_numerics ? "any" : "same";
   fields["verify-every"] = std::to_string(options_.verify_every);
+  fields["audit"] = fmt::format("{}", options_.audit_rate);
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);
   fields["checkpoints"] = options_.checkpoint_dir.empty() ? "none" : "yes";

@@ -41,13 +41,16 @@ bool Run::save_is_due() const {
 
 StepInput Run::input() const {
   const auto& fault = options_.injection;
-  const bool is_nan = fault && fault->is_now(Injection::What::nan, state_.step);
-  return {samples_.train,
-          state_.weights.data(),
-          options_.seed,
-          state_.step,
-          static_cast<int>(options_.batch),
-          is_nan ? fault->shard : -1};
+  StepInput made{samples_.train,
+                 state_.weights.data(),
+                 options_.seed,
+                 state_.step,
+                 static_cast<int>(options_.batch)};
+  if (fault && fault->is_now(Injection::What::nan, state_.step)) made.nan_shard = fault->shard;
+  if (fault && fault->is_now(Injection::What::computation, state_.step) &&
+      fault->rank == comm_.rank())
+    made.miscomputed = fault->element;
+  return made;
 }
 
 // Decisions travel with the sums of a step.
@@ -73,8 +76,13 @@ Run::Next Run::step() {
   delay();
   const Clock::time_point start = Clock::now();
   inject();
-  const Partials mine = sums_->sum(
-      input(), part_of({0, static_cast<int>(options_.shards)}, comm_.size(), comm_.rank()));
+  const int shards = static_cast<int>(options_.shards);
+  const auto audit =
+      audit_of(options_.audit_rate, options_.seed, state_.step, shards, comm_.size());
+  StepInput in = input();
+  if (audit) in.audited = audit->shard;
+  const Partials mine = sums_->sum(in, part_of({0, shards}, comm_.size(), comm_.rank()));
+  if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(mine);
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
   return update(update_->reduce(state_, mine), start);

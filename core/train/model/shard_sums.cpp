@@ -3,6 +3,7 @@
 #include "core/train/model/shard_sums.hpp"
 
 #include "core/train/data/sampler.hpp"
+#include "core/train/device/kernels.hpp"
 
 #include <algorithm>
 
@@ -51,6 +52,30 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
                         1.0F / static_cast<float>(input.batch),
                         sums,
                         shard == input.nan_shard);
+  if (input.miscomputed) flip_bit(sums[*input.miscomputed]);
+  if (shard == input.audited) worker.audited = checksum(sums, layout_.sum_floats());
+}
+
+std::uint64_t ShardSums::audited() const {
+  for (const Worker& worker : workers_)
+    if (worker.audited != 0) return worker.audited;
+  return 0;
+}
+
+std::uint64_t ShardSums::recompute(const StepInput& input) {
+  // On another thread than the one that computed it for sum(), where there is one.
+  int by = input.audited;
+  for (int index = 0; index < team_.size(); ++index)
+    if (workers_[static_cast<std::size_t>(index)].audited != 0) by = index + 1;
+  Worker& worker = workers_[static_cast<std::size_t>(by % team_.size())];
+  team_.run([&](int index) {
+    if (index != by % team_.size()) return;
+    worker.network->prepare(input.weights);
+    float* const sums = worker.take(layout_.sum_floats());
+    shard_sum(worker, input, input.audited, sums);
+    worker.unused.push_back(sums);
+  });
+  return worker.audited;
 }
 
 float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
@@ -71,6 +96,7 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
     Worker& worker = workers_[static_cast<std::size_t>(index)];
     for (const auto& [node, sums] : worker.partials) worker.unused.push_back(sums);
     worker.partials.clear();
+    worker.audited = 0;
     const std::vector<Span> nodes = maximal_nodes(shards_, part_of(run, team_.size(), index));
     if (!nodes.empty()) worker.network->prepare(input.weights);
     for (const Span node : nodes) worker.partials[node] = node_sum(worker, input, node);

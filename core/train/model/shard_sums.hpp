@@ -7,7 +7,9 @@
 #include "core/train/device/team.hpp"
 #include "core/train/model/network.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace dts::train {
@@ -18,7 +20,9 @@ struct StepInput {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;  // steps completed before this one
   int batch = 0;           // of all ranks together; a multiple of the number of shards
+  int audited = -1;        // the shard whose sums get a checksum
   int nan_shard = -1;      // for tests: an input of this shard is NaN
+  std::optional<std::size_t> miscomputed = {};  // for tests: an element of each shard's sums
 };
 
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
@@ -33,6 +37,13 @@ class ShardSums {
 
   // The sums of maximal_nodes(shards, run); the arrays are valid until the next call.
   [[nodiscard]] Partials sum(const StepInput& input, Span run);
+
+  // The checksum() of the sums of `input.audited`, as the last sum() computed them; 0 if that shard
+  // was not in its run.
+  [[nodiscard]] std::uint64_t audited() const;
+
+  // The same, from computing that shard once more. Leaves what sum() returned as it is.
+  [[nodiscard]] std::uint64_t recompute(const StepInput& input);
 
   // The number of correct predictions in the chunks of `samples` that belong to part `part` of
   // `parts`.
@@ -53,6 +64,7 @@ class ShardSums {
     std::vector<std::size_t> indices;
     Partials partials;
     std::int64_t correct = 0;
+    std::uint64_t audited = 0;
     float* take(std::size_t floats);
   };
 

@@ -5,15 +5,15 @@
 #include "core/base/text/text.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace dts::train {
 namespace {
 
 using What = Injection::What;
 
-constexpr Names<What, 6> k_whats{{{What::weight, "weight"},
+constexpr Names<What, 7> k_whats{{{What::weight, "weight"},
                                   {What::gradient, "gradient"},
+                                  {What::computation, "computation"},
                                   {What::momentum, "momentum"},
                                   {What::message, "message"},
                                   {What::statistic, "statistic"},
@@ -67,10 +67,6 @@ std::optional<Injection> parse_injection(const Layout& layout, std::string_view 
   if (!element) return std::nullopt;
   made.element = *element;
   return made;
-}
-
-void flip_bit(float& value) {
-  value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) ^ 0x00001000U);
 }
 
 }  // namespace dts::train

@@ -12,7 +12,7 @@
 namespace dts::train {
 
 struct Injection {
-  enum class What { weight, gradient, momentum, message, statistic, nan };
+  enum class What { weight, gradient, computation, momentum, message, statistic, nan };
 
   What what = What::weight;
   std::size_t element = 0;  // of the flat array of parameters, or of statistics
@@ -26,10 +26,9 @@ struct Injection {
 };
 
 // "weight:fc1.weight:77@12:1", that is element 77 of that tensor on rank 1 in step 12; likewise
-// gradient, message (as this rank receives it) and statistic, and momentum without a rank.
-// "nan:5@12" is an input of shard 5. nullopt for anything else.
+// gradient, message (as this rank receives it) and statistic, computation (in each shard's sums
+// that the rank computes in that step), and momentum without a rank. "nan:5@12" is an input of
+// shard 5. nullopt for anything else.
 [[nodiscard]] std::optional<Injection> parse_injection(const Layout& layout, std::string_view text);
-
-void flip_bit(float& value);  // in the middle of its fraction: nobody would notice
 
 }  // namespace dts::train

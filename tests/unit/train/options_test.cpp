@@ -98,6 +98,7 @@ TEST_CASE("what is verified, skipped, allowed to differ and broken on purpose") 
   REQUIRE(plain);
   CHECK(plain->verify_every == 50);
   CHECK(plain->skip_nonfinite == 0);
+  CHECK(plain->audit_rate == 0);
   CHECK_FALSE(plain->any_numerics);
   CHECK_FALSE(plain->injection);
   const auto all = parse_options(
@@ -108,5 +109,9 @@ TEST_CASE("what is verified, skipped, allowed to differ and broken on purpose") 
   CHECK(all->any_numerics);
   CHECK(all->injection->shard == 3);
   CHECK(error_of({"--inject", "weight"}) == "--inject: 'weight' is not valid");
+  CHECK(parse_options({"--audit", "0.25"}, nothing)->audit_rate == 0.25);
+  CHECK(error_of({"--audit", "1.5"}) == "--audit: '1.5' is not valid");
+  CHECK(error_of({"--audit", "1", "--numerics", "any"}) ==
+        "--audit and --numerics any exclude each other");
   CHECK(error_of({"--numerics", "some"}) == "--numerics: 'some' is not valid");
 }

@@ -72,6 +72,26 @@ TEST_CASE("threads and runs do not change a bit of a step's sums") {
   CHECK(step.whole(both) == expected);
 }
 
+TEST_CASE(
+    "a shard computed once more has the checksum of the first time, and the step's sums stay") {
+  Step step;
+  step.input.audited = 3;
+  const auto owner = step.make(2);
+  const Partials sums = owner->sum(step.input, {2, k_shards});
+  const std::uint64_t computed = owner->audited();
+  const std::vector<float> first(sums.begin()->second,
+                                 sums.begin()->second + step.layout.sum_floats());
+  CHECK(computed != 0);
+  CHECK(owner->recompute(step.input) == computed);
+  CHECK(std::equal(first.begin(), first.end(), sums.begin()->second));
+  const auto auditor = step.make(1);
+  (void)auditor->sum(step.input, {0, 2});
+  CHECK(auditor->audited() == 0);
+  CHECK(auditor->recompute(step.input) == computed);
+  step.input.miscomputed = 7;
+  CHECK(auditor->recompute(step.input) != computed);
+}
+
 TEST_CASE("correct predictions are counted once whoever counts them") {
   const Step step;
   Buffer running(step.layout.statistic_floats);

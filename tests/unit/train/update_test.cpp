@@ -3,6 +3,7 @@
 #include "core/train/device/buffer.hpp"
 #include "core/train/device/kernel_table.hpp"
 #include "core/train/device/kernels.hpp"
+#include "core/train/update/audit.hpp"
 #include "core/train/update/chunk_grid.hpp"
 #include "core/train/update/findings.hpp"
 #include "core/train/update/injection.hpp"
@@ -10,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 using namespace dts::train;
 
@@ -36,11 +38,14 @@ Finding found(Found what, int rank, int peer, Span chunks) {
 }
 
 // "rank: what" of each, in lines.
-std::string blamed(int ranks, const std::vector<Finding>& findings) {
+std::string in_words(const std::vector<Blame>& blames) {
   std::string text;
-  for (const Blame& one : judge(grid(), ranks, findings))
-    text += std::to_string(one.rank) + ": " + one.what + "\n";
+  for (const Blame& one : blames) text += std::to_string(one.rank) + ": " + one.what + "\n";
   return text;
+}
+
+std::string blamed(int ranks, const std::vector<Finding>& findings) {
+  return in_words(judge(grid(), ranks, findings));
 }
 
 }  // namespace
@@ -153,6 +158,46 @@ TEST_CASE("the majority decides who is odd, and without one nobody is right") {
   CHECK(odd_ones({7, 7}).empty());
 }
 
+TEST_CASE("audits fall on a share of the steps, on any shard, and on another rank than its owner") {
+  constexpr int k_steps = 20000;
+  for (const int ranks : {1, 2, 3, 5}) {
+    int audits = 0;
+    std::vector<int> shards(5);
+    std::vector<int> auditors(static_cast<std::size_t>(ranks));
+    for (std::uint64_t step = 0; step < k_steps; ++step) {
+      const auto audit = audit_of(0.25, 1, step, 5, ranks);
+      if (!audit) continue;
+      ++audits;
+      ++shards.at(static_cast<std::size_t>(audit->shard));
+      ++auditors.at(static_cast<std::size_t>(audit->auditor));
+      const Span run = part_of({0, 5}, ranks, audit->owner);
+      CHECK((run.lo <= audit->shard && audit->shard < run.hi));
+      CHECK((audit->auditor != audit->owner) == (ranks > 1));
+      const auto alone = audit_of(0.25, 1, step, 5, 1);
+      CHECK((alone && alone->shard == audit->shard));  // whatever the number of ranks
+    }
+    CHECK(std::abs(audits - k_steps / 4) < 300);  // five standard deviations
+    for (const int count : shards) CHECK(count > audits / 5 - 200);
+    for (const int count : auditors) CHECK(count > 0);
+  }
+  CHECK_FALSE(audit_of(0, 1, 7, 5, 2));
+  CHECK(audit_of(1, 1, 7, 5, 2));
+}
+
+TEST_CASE("an audit blames who computes other sums than the majority of recomputations") {
+  const std::string words = "the sums of shard 4 are not what a recomputation gives\n";
+  const Audit audit{4, 1, 2};
+  CHECK(in_words(judge(audit, {8, 7, {7, 8, 7}})) == "1: " + words);  // its owner, each time
+  CHECK(in_words(judge(audit, {8, 7, {7, 7, 7}})) == "1: " + words);  // once
+  CHECK(in_words(judge(audit, {7, 8, {7, 7, 8}})) == "2: " + words);  // the auditor
+  CHECK(in_words(judge({4, 0, 1}, {8, 7, {7, 7}})) == "0: " + words);
+  CHECK(in_words(judge({4, 0, 1}, {8, 7, {8, 7}})) ==
+        "-1: ranks 0 and 1 compute different sums of shard 4, and no majority of recomputations "
+        "says which of the two is wrong\n");
+  CHECK(in_words(judge({4, 0, 0}, {8, 7, {7}})) == "0: " + words);
+  CHECK(in_words(judge({4, 0, 0}, {8, 7, {6}})) == "0: " + words);
+}
+
 TEST_CASE("faults on purpose are read, and anything else refused") {
   const auto weight = parse_injection(layout(), "weight:fc2.bias:3@12:1");
   REQUIRE(weight);
@@ -161,6 +206,7 @@ TEST_CASE("faults on purpose are read, and anything else refused") {
   CHECK_FALSE(weight->is_now(Injection::What::weight, 12));
   CHECK_FALSE(weight->is_now(Injection::What::gradient, 11));
   CHECK(weight->rank == 1);
+  CHECK(parse_injection(layout(), "computation:fc2.bias@1:0"));
   CHECK(parse_injection(layout(), "momentum:fc2.bias@1"));
   CHECK(parse_injection(layout(), "statistic:bn2.running_var:31@1:0"));
   CHECK(parse_injection(layout(), "nan:15@4")->shard == 15);
