@@ -7,6 +7,17 @@
 namespace dts {
 
 // Appends `c` so that it is text, and stays so within a quoted attribute.
-void append_html(std::string& to, char c);
+inline void append_html(std::string& to, char c) {
+  if (c == '&')
+    to += "&amp;";
+  else if (c == '<')
+    to += "&lt;";
+  else if (c == '>')
+    to += "&gt;";
+  else if (c == '"')
+    to += "&quot;";
+  else
+    to += c;
+}
 
 }  // namespace dts
