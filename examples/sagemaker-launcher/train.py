@@ -12,6 +12,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import fashion_mnist
+import process_group
 
 STEPS, BATCH = 60, 64
 DO_NOT_RESTART = 93
@@ -42,7 +43,7 @@ def main():
             print(f"step {step + 1:2}  loss {mean.item() / world:.4f}", flush=True)
     print(f"worker {rank} of {world} done, {torch.get_num_threads()} threads", flush=True)
     dist.barrier()
-    dist.destroy_process_group()
+    process_group.leave()
     return 0
 
 

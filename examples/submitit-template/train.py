@@ -95,6 +95,7 @@ def network(arch):
 
 def train(args):
     import fashion_mnist
+    import process_group
     import torch
     import torch.distributed as dist
     from torch import nn
@@ -147,7 +148,7 @@ def train(args):
     experiment.say(f"done: {step} steps, sum of weights {weights:.6f}")
     if experiment.board:
         experiment.board.close()
-    dist.destroy_process_group()
+    process_group.leave()
     return 0
 
 

@@ -16,6 +16,7 @@ from torch.utils.data.distributed import DistributedSampler
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import fashion_mnist
+import process_group
 
 
 def cores_of_threads():
@@ -62,7 +63,7 @@ def main():
     if rank == 0:
         print(f"{world} x {torch.get_num_threads()}: {len(batches) * args.batch / seconds:.0f} images/s, "
               f"loss {loss.item() / world:.4f}", flush=True)
-    dist.destroy_process_group()
+    process_group.leave()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import sys
-import time
 
 import torch
 import torch.distributed as dist
@@ -19,6 +18,7 @@ from torch.utils.data.distributed import DistributedSampler
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import fashion_mnist
+import process_group
 
 SAVED, DO_NOT_RESTART = 85, 93
 
@@ -168,9 +168,7 @@ def main():
             accuracy = (model.module(test_images).argmax(1) == test_labels).float().mean().item()
         journal.note("done", step, f"done: {step} steps, loss {mean:.4f}, test accuracy {100 * accuracy:.2f} %", accuracy=accuracy)
     dist.barrier()
-    # At the end PyTorch 1.13 waits for gloo's thread while it holds the GIL, which that thread may still need to free the last tensor.
-    time.sleep(0.1)
-    dist.destroy_process_group()
+    process_group.leave()
     return 0
 
 
