@@ -8,12 +8,21 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 proctrack=linuxproc
 if [ "${1:-}" = --proctrack ]; then proctrack=$2; fi
 
-# DTSUBMIT_BUILD: an existing build folder to use instead of making one.
-build=${DTSUBMIT_BUILD:-$root/build/release}
-if [ -z "${DTSUBMIT_BUILD:-}" ]; then
+# DTSUBMIT_BUILD: an existing build folder to use as it is. Otherwise one in build/ is brought up to date, a release's or
+# that of tests/run.sh, or a release is built.
+build=${DTSUBMIT_BUILD:-}
+bring_up_to_date() {
+  if [ ! -x "$build/bin/dttrain" ]; then
+    cmake -S "$root" --preset release -DBUILD_TESTING=OFF || return 1
+  fi
+  cmake --build "$build" -j "$(nproc)"
+}
+if [ -z "$build" ]; then
   "$root/tests/tools/install_packages.sh"
-  echo "building (once, some minutes) ..." >&2
-  if ! { cmake -S "$root" --preset release -DBUILD_TESTING=OFF && cmake --build "$build" -j "$(nproc)"; } >"$root/build.log" 2>&1; then
+  build=$root/build/release
+  if [ ! -x "$build/bin/dttrain" ] && [ -x "$root/build/dev/bin/dttrain" ]; then build=$root/build/dev; fi
+  [ -x "$build/bin/dttrain" ] || echo "building (once, some minutes) ..." >&2
+  if ! bring_up_to_date >"$root/build.log" 2>&1; then
     cat "$root/build.log"; echo "error: the build failed" >&2; exit 1
   fi
   rm -f "$root/build.log"
