@@ -32,10 +32,14 @@ StolenTime::StolenTime(double part) {
   if (part <= 0) return;
   taken_ns = static_cast<long>(part * static_cast<double>(k_period_ns));
 
+  stack_ = std::make_unique<Stack>();
+  const stack_t own{stack_->data(), 0, stack_->size()};
+  if (sigaltstack(&own, nullptr) != 0) return;
+
   struct sigaction action {};
 
   action.sa_handler = spin;
-  action.sa_flags = SA_RESTART;
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
   sigaction(SIGUSR1, &action, nullptr);
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
@@ -50,6 +54,8 @@ StolenTime::StolenTime(double part) {
 
 StolenTime::~StolenTime() {
   if (armed_) timer_delete(timer_);
+  const stack_t none{nullptr, SS_DISABLE, 0};
+  if (stack_) sigaltstack(&none, nullptr);
 }
 
 }  // namespace dts::train::bench
