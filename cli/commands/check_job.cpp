@@ -4,11 +4,11 @@
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/files/temporary_folder.hpp"
+#include "core/base/os/interruption.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 #include "core/check/facts.hpp"
-#include "core/drill/interruption.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/run/directory/log_follower.hpp"
 #include "core/run/directory/run_directory.hpp"
@@ -140,8 +140,8 @@ Result<Ended> run_followed(Command command, bool shows_rank_log, std::chrono::se
   if (shows_rank_log) progress.shows_rank_log();
   const auto until = std::chrono::steady_clock::now() + limit;
   while (progress.look()) {
-    if (const auto go_on = drill::check_interruption(); !go_on)
-      return stopped(pid, progress.run(), {Errc::interrupted, "interrupted", ""});
+    if (const auto go_on = check_interruption(); !go_on)
+      return stopped(pid, progress.run(), go_on.error());
     if (std::chrono::steady_clock::now() > until)
       return stopped(pid,
                      progress.run(),
@@ -152,8 +152,7 @@ Result<Ended> run_followed(Command command, bool shows_rank_log, std::chrono::se
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (const auto go_on = drill::check_interruption(); !go_on)
-    return fail(Errc::interrupted, "interrupted");
+  DTS_TRY(check_interruption());
   return Ended{exit_code_of_wait_status(status), progress.run()};
 }
 
@@ -187,7 +186,7 @@ Result<MeasuredJob> measure_here(const Measuring& measuring) {
       if (output.exit_code != 0) tell("{}{}", output.out, output.err);
       return take_facts(folder + "/check.json", {output.exit_code, ""});
     }
-    drill::remember_signals();
+    remember_signals();
     DTS_ASSIGN(const Ended ended, run_followed(std::move(command), false, k_limit));
     return take_facts(folder + "/check.json", {ended.exit_code, ""});
   }();
@@ -231,7 +230,7 @@ Result<MeasuredJob> measure(const Measuring& measuring) {
   command.argv.insert(command.argv.end(), measuring.words.begin(), measuring.words.end());
   command.argv.emplace_back("--");
   for (std::string& word : bench_words(measuring)) command.argv.push_back(std::move(word));
-  drill::remember_signals();
+  remember_signals();
   // A job may wait in the queue for as long as it takes.
   DTS_ASSIGN(const Ended ended,
              run_followed(std::move(command), is_submitted, std::chrono::hours(24 * 365)));

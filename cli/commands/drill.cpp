@@ -6,10 +6,10 @@
 #include "cli/commands/job_options.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/output/drill.hpp"
+#include "core/base/os/interruption.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/duration.hpp"
 #include "core/base/text/units.hpp"
-#include "core/drill/interruption.hpp"
 #include "core/drill/watch.hpp"
 #include "core/plugin/scheduler.hpp"
 
@@ -103,7 +103,7 @@ Result<int> act(DrillOptions options) {
   // A year is practically unlimited, and sums of it do not overflow.
   options.limit_time = std::min(*limit, std::chrono::seconds(std::chrono::hours(24 * 365)));
   DTS_ASSIGN(const auto faults, faults_of(options.fault));
-  drill::remember_signals();
+  remember_signals();
   return options.selection.what.empty() ? drill_ours(options, faults)
                                         : drill_theirs(options, faults);
 }

@@ -3,12 +3,12 @@
 
 #include "core/base/files/files.hpp"
 #include "core/base/files/temporary_folder.hpp"
+#include "core/base/os/interruption.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 #include "core/cluster/cluster.hpp"
 #include "core/cluster/loss.hpp"
-#include "core/drill/interruption.hpp"
 #include "core/drill/watch.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"

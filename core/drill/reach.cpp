@@ -2,9 +2,9 @@
 #include "core/drill/reach.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/os/interruption.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
-#include "core/drill/interruption.hpp"
 #include "core/launch/job/successor.hpp"
 
 #include <fmt/format.h>

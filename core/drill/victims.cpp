@@ -2,10 +2,10 @@
 #include "core/drill/victims.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/os/interruption.hpp"
 #include "core/base/os/process_table.hpp"
 #include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
-#include "core/drill/interruption.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

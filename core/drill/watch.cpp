@@ -2,7 +2,7 @@
 #include "core/drill/watch.hpp"
 
 #include "core/base/files/files.hpp"
-#include "core/drill/interruption.hpp"
+#include "core/base/os/interruption.hpp"
 #include "core/run/ledger/history.hpp"
 #include "core/run/ledger/newest_job.hpp"
 

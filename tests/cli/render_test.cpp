@@ -98,11 +98,11 @@ TEST_CASE("hostile templates are refused with a message") {
       {"#!/bin/bash\n{{#command}}\n", "has no end"},
       {std::string(2 << 20, 'x'), "1048576"},
       {"", "does not begin with #!"}};
-  for (const auto& [text, why] : table) {
-    session.write("t.mustache", text);
+  for (const auto& row : table) {
+    session.write("t.mustache", row.first);
     const Output output = session.render({"--template", "t.mustache"});
-    CHECK_MESSAGE(output.exit_code != 0, why);
-    CHECK_MESSAGE(contains(output.err, why), output.err);
+    CHECK_MESSAGE(output.exit_code != 0, row.second);
+    CHECK_MESSAGE(contains(output.err, row.second), output.err);
   }
 }
 

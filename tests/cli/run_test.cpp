@@ -279,13 +279,14 @@ TEST_CASE("a program that cannot be run is refused before anything is written, w
   REQUIRE(::chmod(session.file("plain.py").c_str(), 0644) == 0);
   REQUIRE(write_file(session.file("bare"), "echo hello\n"));
   REQUIRE(::chmod(session.file("bare").c_str(), 0755) == 0);
-  for (const auto& [program, words] :
+  for (const auto& row :
        std::vector<std::pair<std::string, std::string>>{{"pyhton3", "did you mean `python3"},
                                                         {"./plain.py", "is not executable"},
                                                         {"./none.py", "no program `./none.py`"},
                                                         {"./bare", "does not name its interpreter"},
                                                         {session.path, "is a folder"}}) {
-    CAPTURE(program);
+    const auto& [program, words] = row;
+    CAPTURE(row.first);
     const Output output = session.dtsubmit(run_of(2, {"--", program}));
     check_exit(output, 3);
     CHECK(contains(output.err, words));

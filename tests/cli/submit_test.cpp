@@ -217,17 +217,17 @@ TEST_CASE("numbers that are too large or odd are refused, not wrapped around") {
 
 TEST_CASE("a job may be called as Slurm allows it; its folder has what a folder can") {
   const Session session;
-  for (const auto& [name, folder] :
-       std::map<std::string, std::string>{{"../../x", "x-"},
-                                          {"/etc/x", "etcx-"},
-                                          {"..", "job-"},
-                                          {".hidden", "hidden-"},
-                                          {"-x", "x-"},
-                                          {"llama: 7b %j", "llama7bj-"},
-                                          {"a\"b'c", "abc-"},
-                                          {"$(x)", "x-"},
-                                          {"\xc3\xa9", "job-"}}) {
-    CAPTURE(name);
+  for (const auto& row : std::map<std::string, std::string>{{"../../x", "x-"},
+                                                            {"/etc/x", "etcx-"},
+                                                            {"..", "job-"},
+                                                            {".hidden", "hidden-"},
+                                                            {"-x", "x-"},
+                                                            {"llama: 7b %j", "llama7bj-"},
+                                                            {"a\"b'c", "abc-"},
+                                                            {"$(x)", "x-"},
+                                                            {"\xc3\xa9", "job-"}}) {
+    const auto& [name, folder] = row;
+    CAPTURE(row.first);
     const Output output = session.dtsubmit({"--dry-run", "--job-name=" + name, "--", "true"});
     CHECK(output.exit_code == 0);
     CHECK(contains(output.out, "/runs/" + folder));

@@ -124,12 +124,14 @@ void check_same_as_sbatch(dts::sched::Submission submission, std::vector<std::st
   Fields theirs = seen_in(folder);
   theirs["SLURM_SUBMIT_DIR"] = folder;  // sbatch gives its own folder, --chdir or not
 
-  for (const auto& [key, value] : theirs) {
-    INFO(key);
+  for (const auto& field : theirs) {
+    const auto& [key, value] = field;
+    INFO(field.first);
     CHECK((ours.contains(key) ? ours.at(key) : "absent") == value);
   }
-  for (const auto& [key, value] : ours)
-    CHECK_MESSAGE(theirs.contains(key), key << "=" << value << " is only in our job");
+  for (const auto& field : ours)
+    CHECK_MESSAGE(theirs.contains(field.first),
+                  field.first << "=" << field.second << " is only in our job");
 }
 
 }  // namespace

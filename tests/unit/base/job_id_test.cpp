@@ -37,12 +37,13 @@ TEST_CASE("a number is the same job however it is spelt, and none is no job") {
 }
 
 TEST_CASE("in JSON a number stays a number, and everything else is text") {
-  for (const auto& [id, text] : {std::pair{JobId(), "0"},
-                                 {JobId(41), "41"},
-                                 {JobId(4'294'967'295U), "4294967295"},
-                                 {*JobId::parse("4294967296"), "\"4294967296\""},
-                                 {*JobId::parse("41_7"), "\"41_7\""}}) {
-    CAPTURE(text);
+  for (const auto& row : {std::pair{JobId(), "0"},
+                          {JobId(41), "41"},
+                          {JobId(4'294'967'295U), "4294967295"},
+                          {*JobId::parse("4294967296"), "\"4294967296\""},
+                          {*JobId::parse("41_7"), "\"41_7\""}}) {
+    const auto& [id, text] = row;
+    CAPTURE(row.second);
     CHECK(json(id).dump() == text);
     CHECK(dts::job_id_from(json::parse(text)) == id);
   }

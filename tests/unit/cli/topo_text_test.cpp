@@ -86,11 +86,12 @@ TEST_CASE("each cell is a core, marked by its rank") {
 
 TEST_CASE("many packages that are alike are one box") {
   unsigned boxes = 0;
-  for (const auto& [description, title] :
+  for (const auto& row :
        {std::pair("package:32 numa:1 core:1 pu:1", "NUMA 0-31  1.0 GiB each"),
         std::pair("numa:1 package:32 core:1 pu:1", "NUMA 0  1.0 GiB"),
         std::pair("package:16 numa:1 l3:1 core:2 pu:2", "NUMA 0-15  1.0 GiB each")}) {
-    CAPTURE(std::string(description));
+    const auto& [description, title] = row;
+    CAPTURE(std::string(row.first));
     TopoReport report;
     report.node = *topo::load_synthetic(description);
     plan::BindRequest request;

@@ -85,9 +85,9 @@ TEST_CASE("a launcher of a node's processes gets its place on the command line")
 }
 
 TEST_CASE("only on request does a rank find out how OpenMP's threads are bound") {
-  for (const auto& [runtime, cpus] :
-       {std::pair{"none", 0U}, {"gnu", 0U}, {"intel", 0U}, {"auto", 2U}}) {
-    CAPTURE(std::string(runtime));
+  for (const auto& row : {std::pair{"none", 0U}, {"gnu", 0U}, {"intel", 0U}, {"auto", 2U}}) {
+    const auto& [runtime, cpus] = row;
+    CAPTURE(std::string(row.first));
     JobStory job;
     job.bind_threads(runtime).all_hello().listening(20001).all_reached();
     const Go go = job.told<Go>(3).at(0);

@@ -123,11 +123,9 @@ TEST_CASE("only a pending job has been requeued") {
 }
 
 TEST_CASE("a crash of a job with spares is blamed on a lost node if the job used it") {
-  using Nodes = std::vector<std::string>;
-
   const struct {
     Cause observed, cause;
-    Nodes down, used;
+    std::vector<std::string> down, used;
     const char* node;
     const char* words;
   } table[] = {

@@ -122,8 +122,9 @@ TEST_CASE("the release is parsed from the output of mpirun --version") {
       {"HYDRA build details:", std::nullopt},
       {"Intel(R) MPI Library for Linux* OS, Version 2021.9", std::nullopt},
       {"", std::nullopt}};
-  for (const auto& [version, release] : table) {
-    CAPTURE(version);
+  for (const auto& row : table) {
+    const auto& [version, release] = row;
+    CAPTURE(row.first);
     CHECK(open_mpi_release(version) == release);
   }
 }

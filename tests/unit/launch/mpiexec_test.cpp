@@ -138,8 +138,9 @@ TEST_CASE("the MPI of a program, by what its loader lists") {
       {"libc.so.6 => /opt/libmpi.so.40/libc.so.6 (0x1)", Mpi::unknown},
       {"is a script", Mpi::unknown},
       {"", Mpi::unknown}};
-  for (const auto& [text, mpi] : table) {
-    CAPTURE(text);
+  for (const auto& row : table) {
+    const auto& [text, mpi] = row;
+    CAPTURE(row.first);
     CHECK(mpi_in(text).mpi == mpi);
     CHECK(mpi_in(text).library.empty() == (mpi == Mpi::unknown));
   }

@@ -111,7 +111,9 @@ bool is_optional(const std::string& field) {
 template <class Parse>
 void check_every_field_is_needed(const std::string& line, const Parse& parse) {
   const json whole = json::parse(line);
-  for (const auto& [field, value] : whole.items()) {
+  for (const auto& item : whole.items()) {
+    const std::string& field = item.key();
+    const json& value = item.value();
     CAPTURE(line);
     CAPTURE(field);
     json without = whole;

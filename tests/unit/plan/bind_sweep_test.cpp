@@ -224,8 +224,9 @@ std::vector<unsigned> some_of(std::vector<unsigned> all, std::mt19937& random) {
 
 TEST_CASE("any machine, in whole and in random parts of its cores and GPUs") {
   unsigned checked = 0, poorer = 0;
-  for (const auto& [name, node] : machines()) {
-    CAPTURE(name);
+  for (const auto& row : machines()) {
+    const auto& [name, node] = row;
+    CAPTURE(row.first);
     std::mt19937 random(1);
     const auto gpus = numbers(node.gpus.size());
     for (const std::size_t ranks : rank_counts(gpus.size(), node.cores.size())) {

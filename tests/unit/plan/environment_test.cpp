@@ -228,9 +228,9 @@ TEST_CASE("a list that is too long for a variable, or for every rank, is left ou
     const auto environments = rank_environments(all, where, {});
     std::size_t bytes = 0;
     for (const Environment& one : environments)
-      for (const auto& [name, value] : one) {
-        CHECK_MESSAGE(value.size() < (std::size_t{66} << 10), name);
-        bytes += name.size() + value.size() + 2;
+      for (const auto& variable : one) {
+        CHECK_MESSAGE(variable.second.size() < (std::size_t{66} << 10), variable.first);
+        bytes += variable.first.size() + variable.second.size() + 2;
       }
     CHECK(bytes < (std::size_t{90} << 20));
     const Variables last(environments.back().begin(), environments.back().end());

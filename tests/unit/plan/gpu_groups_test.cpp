@@ -82,8 +82,9 @@ TEST_CASE("ten GPUs behind two switches: one of five pairs is of both") {
   for (unsigned core = 0; core < 24; ++core)
     node.cores.push_back({core / 12, core / 12, {}, {core}});
   node.nics.push_back({"", 0, 0, {}, {1001, 2001}, "mlx5_0"});  // behind the second
-  for (const auto& [ranks, most] : std::map<unsigned, unsigned>{{2, 0}, {3, 1}, {5, 1}}) {
-    CAPTURE(ranks);
+  for (const auto& row : std::map<unsigned, unsigned>{{2, 0}, {3, 1}, {5, 1}}) {
+    const auto& [ranks, most] = row;
+    CAPTURE(row.first);
     BindRequest request;
     request.ranks = ranks;
     request.gpus = the_first(10);

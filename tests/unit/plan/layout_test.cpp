@@ -99,8 +99,8 @@ TEST_CASE("nothing known of the cluster: the request stands as it is") {
 }
 
 TEST_CASE("the program that a launcher, a wrapper or a shell runs in the end names the job") {
-  using Words = std::vector<std::string>;
-  for (const auto& [command, name] : std::initializer_list<std::pair<Words, const char*>>{
+  using Row = std::pair<std::vector<std::string>, const char*>;
+  for (const auto& row : std::initializer_list<Row>{
            {{"torchrun", "--nproc_per_node", "8", "src/a.py"}, "a"},
            {{"torchrun", "--standalone", "-m", "pkg.train", "--lr", "1"}, "train"},
            {{"python", "-m", "accelerate.commands.launch", "--num_processes", "8", "x.py"}, "x"},
@@ -125,8 +125,8 @@ TEST_CASE("the program that a launcher, a wrapper or a shell runs in the end nam
            {{"env"}, "env"},
            {{"mpirun", "-n", "8", "./a.out"}, "a"},
        }) {
-    CAPTURE(command);
-    CHECK(default_job_name(command) == name);
+    CAPTURE(row.first);
+    CHECK(default_job_name(row.first) == row.second);
   }
 }
 

@@ -66,7 +66,8 @@ struct Sorts {
   [[nodiscard]] std::vector<std::uint32_t> components() const {
     std::vector<std::uint32_t> found;
     for (std::size_t sort = 0; sort < ranks.size(); ++sort) found.push_back(1U << sort);
-    for (const auto& [users, count] : cores) {
+    for (const auto& row : cores) {
+      const std::uint32_t users = row.first;
       std::uint32_t whole = users;
       for (const std::uint32_t one : found)
         if ((one & users) != 0) whole |= one;

@@ -119,13 +119,13 @@ TEST_CASE("more failures, dearer saves and slower recoveries never help (gate i)
   base.wall = days(300);
   base.policy.requeue_delay = base.policy.start = Seconds(60);
   base.failures.preemptions_per_day = 4;
-  for (const auto& [name, change] : worse) {
+  for (const auto& row : worse) {
     double simulated = 1, expected = 1;
     for (double factor = 1; factor < 20; factor *= 2) {
-      CAPTURE(name);
+      CAPTURE(row.first);
       CAPTURE(factor);
       Model model = base;
-      change(model, factor);
+      row.second(model, factor);
       const double now = goodput(model, 20);
       CHECK(now < simulated);
       CHECK(*expected_goodput(model) < expected);

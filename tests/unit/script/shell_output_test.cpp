@@ -69,7 +69,8 @@ TEST_CASE("property: wherever a value may stand, bash reads it as one word") {
       {"say ${x:-y} $((1+2)) {{v}}\n", {"y", "3", "@"}},
       {"say \\\"{{v}}\n", {"\"@"}}};
   std::mt19937 random(9);
-  for (const auto& [text, words] : table) {
+  for (const auto& row : table) {
+    const auto& [text, words] = row;
     std::string script = "unset x\n";
     std::vector<std::string> expected;
     for (int round = 0; round < 300; ++round) {
@@ -83,7 +84,7 @@ TEST_CASE("property: wherever a value may stand, bash reads it as one word") {
         expected.push_back(std::move(word));
       }
     }
-    CHECK_MESSAGE(said(script) == expected, text);
+    CHECK_MESSAGE(said(script) == expected, row.first);
   }
 }
 

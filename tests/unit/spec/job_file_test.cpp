@@ -260,7 +260,7 @@ TEST_CASE("the variables of options belong to them alone") {
   std::map<std::string, int> count;
   for (const Option& option : options())
     for (const std::string& name : option.own_variables()) ++count[name];
-  for (const auto& [name, times] : count) CHECK_MESSAGE(times == 1, name);
+  for (const auto& row : count) CHECK_MESSAGE(row.second == 1, row.first);
   CHECK(count.count("DTSUBMIT_NODES") == 1);
   CHECK(count.count("DTSUBMIT_RUNS") == 1);
   CHECK(count.count("DTSUBMIT_SSH") == 1);

@@ -150,8 +150,9 @@ TEST_CASE("a value that cannot be read leaves the spec as it was") {
                                                   {"--preflight", "maybe"},
                                                   {"--start-timeout", "70000"},
                                                   {"--hang-timeout", "0"}};
-  for (const auto& [name, text] : bad) {
-    CAPTURE(name);
+  for (const auto& row : bad) {
+    const auto& [name, text] = row;
+    CAPTURE(row.first);
     JobSpec spec;
     const auto parsed = option(name).value.parse(text, spec);
     REQUIRE_FALSE(parsed);

@@ -9,7 +9,6 @@
 #include <csignal>
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace dts::spec {
@@ -24,7 +23,11 @@ Result<void> typed(const std::string& name, const std::string& text, JobSpec& sp
 }  // namespace
 
 TEST_CASE("input is converted to sbatch's form") {
-  const std::vector<std::tuple<std::string, std::string, std::string>> cases{
+  struct Case {
+    std::string name, text, stored;
+  };
+
+  const std::vector<Case> cases{
       {"mem-per-gpu", "32gb", "32768M"},
       {"mem-per-cpu", "2GiB", "2048M"},
       {"tmp", "1T", "1048576M"},
@@ -42,9 +45,10 @@ TEST_CASE("input is converted to sbatch's form") {
       {"constraint", "[rack1|rack2]&nvlink", "[rack1|rack2]&nvlink"},
       {"hold", "", ""},
   };
-  for (const auto& [name, text, stored] : cases) {
-    CAPTURE(name);
-    CAPTURE(text);
+  for (const Case& row : cases) {
+    const auto& [name, text, stored] = row;
+    CAPTURE(row.name);
+    CAPTURE(row.text);
     JobSpec spec;
     REQUIRE(typed("--" + name, text, spec));
     CHECK(spec.slurm == std::map<std::string, std::string>{{name, stored}});
@@ -83,9 +87,10 @@ TEST_CASE("values that sbatch would refuse, or interpret differently, are refuse
       {"--stop-signal", "STOP"},
       {"--stop-signal", "0"},
   };
-  for (const auto& [name, text] : wrong) {
-    CAPTURE(name);
-    CAPTURE(text);
+  for (const auto& row : wrong) {
+    const auto& [name, text] = row;
+    CAPTURE(row.first);
+    CAPTURE(row.second);
     JobSpec spec;
     CHECK_FALSE(typed(name, text, spec));
     CHECK(to_json(spec) == to_json(JobSpec{}));

@@ -94,8 +94,9 @@ TEST_CASE("JSON that no topology writes is refused, naming the place") {
       {"doubts", {"[0]", "0"}},
       {"notes", {"[0]", "0"}}};
   const std::string good = to_json(whole());
-  for (const auto& [key, values] : bad)
-    for (const char* value : values) {
+  for (const auto& row : bad)
+    for (const char* value : row.second) {
+      const std::string& key = row.first;
       const std::string text = [&] {  // the value of `key` replaced
         const std::size_t from = good.find("\"" + key + "\":") + key.size() + 3;
         std::size_t to = from, depth = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/drill/interruption.hpp"
+#include "core/base/os/interruption.hpp"
 
 #include <csignal>
 
-namespace dts::drill {
+namespace dts {
 namespace {
 
 volatile std::sig_atomic_t g_interrupted = 0;
@@ -19,7 +19,7 @@ void remember_signals() {
 
 Result<void> check_interruption() {
   if (g_interrupted == 0) return {};
-  return fail(Errc::interrupted, "interrupted; the drill is over");
+  return fail(Errc::interrupted, "interrupted");
 }
 
-}  // namespace dts::drill
+}  // namespace dts
