@@ -47,9 +47,10 @@ before_a_commit() {
 }
 
 rest() {
-  stage "build with sanitizers, and of the fuzz targets" build asan --target all fuzzers
+  stage "build with sanitizers" build asan
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
-  stage "fuzz" tests asan -L '^fuzz$' -j "$jobs"
+  stage "build of the fuzz targets" build fuzz --target fuzzers
+  stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
   stage "cognitive complexity" tests dev -L complexity
   # Most of their time they wait for a cluster, so there are more of them than cores.
   stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|contract|walk|unit|golden|cli|lint" -j $((2 * jobs))
