@@ -73,8 +73,7 @@ Outcome<Record> load_job(const json& request) {
     return failed(meanings::k_no_job, std::move(records.error().message));
   if (!records) return tl::unexpected<Failure>(std::move(records).error());
   auto record = record_of(*records, *name);
-  if (!record)
-    return failed(meanings::k_no_job, named_job(request) + ": Invalid job id specified");
+  if (!record) return failed(meanings::k_no_job, named_job(request) + ": Invalid job id specified");
   if (!is_revoked(*record)) return *std::move(record);
   return record_elsewhere(request, *name).value_or(*std::move(record));
 }
