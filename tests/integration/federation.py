@@ -84,6 +84,11 @@ def elsewhere(cluster):
             wait_for(60, "its end", run.is_over)
             check(run.status()["attempts"][0]["cause"] == "stopped", "it was stopped")
             wait_for(60, "its end in Slurm", lambda run=run: "ended at" in cluster.dtsubmit("why", run.path).stdout)
+            cluster.dtsubmit("requeue", run.path)
+            wait_for(90, "the second attempt", lambda run=run: len(started(run)) == 2)
+            cluster.dtsubmit("cancel", run.path)
+            wait_for(60, "its end", run.is_over)
+            check(run.status()["attempts"][1]["cause"] == "cancelled", "it went on, and was cancelled")
 
 
 if __name__ == "__main__":
