@@ -71,7 +71,7 @@ Outcome<json> exclude(const json& request) {
   if (!id) return tl::unexpected<Failure>(id.error());
   std::string nodes = request.at("nodes").get<std::string>();
   job_info_msg_t* found = nullptr;
-  if (slurm_load_job(&found, JobArgument(*id), SHOW_ALL) != SLURM_SUCCESS)
+  if (slurm_load_job(&found, JobArgument(*id), SHOW_ALL | SHOW_LOCAL) != SLURM_SUCCESS)
     return failed_slurm(named_job(request));
   if (found->record_count > 0 && found->job_array[0].exc_nodes != nullptr &&
       *found->job_array[0].exc_nodes != '\0')

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace slurm_plugin {
@@ -29,6 +30,7 @@ namespace {
 
 // Without SHOW_LOCAL, libslurm first queries the federation, a second RPC.
 constexpr std::uint16_t k_show = SHOW_ALL | SHOW_LOCAL;
+constexpr std::uint16_t k_show_federation = SHOW_ALL | SHOW_FEDERATION | SHOW_SIBLING;
 
 std::string text(const char* value) {
   return value == nullptr ? std::string() : value;
@@ -108,16 +110,40 @@ bool is_later_component(const slurm_job_info_t& info) {
   return info.het_job_id != 0 && info.het_job_id != number_in(info);
 }
 
+// A job of a federation whose turn came on another of its clusters, which alone knows its state.
+bool is_revoked(const slurm_job_info_t& info) {
+  return (info.job_state & JOB_REVOKED) != 0;
+}
+
+using Jobs = Message<job_info_msg_t, slurm_free_job_info_msg>;
+
+// nullptr, and errno, if the controller refuses to tell.
+Jobs load_jobs(std::uint32_t number, std::uint16_t show) {
+  job_info_msg_t* raw = nullptr;
+  const int status = slurm_load_job(&raw, JobArgument(number), show | SHOW_DETAIL);
+  return Jobs(status == SLURM_SUCCESS ? raw : nullptr);
+}
+
+// The record of that number; nullptr if there is none.
+template <class Is>
+const slurm_job_info_t* find_record(const Jobs& jobs, std::uint32_t number, Is is) {
+  for (std::uint32_t i = 0; jobs != nullptr && i < jobs->record_count; ++i)
+    if (const slurm_job_info_t& job = jobs->job_array[i]; number_in(job) == number && is(job))
+      return &job;
+  return nullptr;
+}
+
 Outcome<json> load_job(const json& request) {
   const auto id = job_number(request);
   if (!id) return tl::unexpected<Failure>(id.error());
-  job_info_msg_t* raw = nullptr;
-  if (slurm_load_job(&raw, JobArgument(*id), k_show | SHOW_DETAIL) != SLURM_SUCCESS)
-    return failed_slurm(named_job(request));
-  const Message<job_info_msg_t, slurm_free_job_info_msg> message(raw);
-  for (std::uint32_t i = 0; i < message->record_count; ++i)
-    if (number_in(message->job_array[i]) == *id) return with_cpus(job_json(message->job_array[i]));
-  return failed_slurm(ESLURM_INVALID_JOB_ID, named_job(request));
+  const Jobs here = load_jobs(*id, k_show);
+  if (here == nullptr) return failed_slurm(named_job(request));
+  const slurm_job_info_t* job = find_record(here, *id, [](const auto&) { return true; });
+  if (job == nullptr) return failed_slurm(ESLURM_INVALID_JOB_ID, named_job(request));
+  if (!is_revoked(*job)) return with_cpus(job_json(*job));
+  const Jobs everywhere = load_jobs(*id, k_show_federation);
+  const auto* elsewhere = find_record(everywhere, *id, std::not_fn(is_revoked));
+  return job_json(elsewhere != nullptr ? *elsewhere : *job);
 }
 
 }  // namespace

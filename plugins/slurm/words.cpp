@@ -31,6 +31,8 @@ const char* base_node_word(std::uint32_t base) {
 }  // namespace
 
 const char* job_state_word(std::uint32_t state) {
+  // Another cluster of the federation knows.
+  if ((state & JOB_REVOKED) != 0) return "unknown";
   switch (state & JOB_STATE_BASE) {
     case JOB_PENDING:
       return "pending";

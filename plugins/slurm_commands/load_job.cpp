@@ -13,8 +13,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace slurm_plugin {
 namespace {
@@ -44,6 +47,22 @@ void add_end_of_grace(const Record& job, json& reply) {
         reply["preempt_time"].get<std::int64_t>() + partitions.front().number("GraceTime");
 }
 
+// A record of `records` for the job of that name.
+std::optional<Record> record_of(std::vector<Record>& records, const JobName& name) {
+  for (Record& record : records)
+    if (is_of(record, name)) return std::move(record);
+  return std::nullopt;
+}
+
+// The record of a job of a federation which runs on another of its clusters; nullopt if none tells
+// of it.
+std::optional<Record> record_elsewhere(const json& request, const JobName& name) {
+  auto records = show_job(request["id"].get<std::string>(), {}, Of::its_federation);
+  if (!records) return std::nullopt;
+  std::erase_if(*records, is_revoked);
+  return record_of(*records, name);
+}
+
 }  // namespace
 
 Outcome<Record> load_job(const json& request) {
@@ -53,9 +72,10 @@ Outcome<Record> load_job(const json& request) {
   if (!records && records.error().message.ends_with("not found"))  // a task that its array lacks
     return failed(meanings::k_no_job, std::move(records.error().message));
   if (!records) return tl::unexpected<Failure>(std::move(records).error());
-  for (Record& record : *records)
-    if (is_of(record, *name)) return std::move(record);
-  return failed(meanings::k_no_job, named_job(request) + ": Invalid job id specified");
+  auto record = record_of(*records, *name);
+  if (!record) return failed(meanings::k_no_job, named_job(request) + ": Invalid job id specified");
+  if (!is_revoked(*record)) return *std::move(record);
+  return record_elsewhere(request, *name).value_or(*std::move(record));
 }
 
 Outcome<json> job_reply(const json& request) {

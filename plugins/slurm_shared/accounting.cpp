@@ -81,7 +81,7 @@ Outcome<json> or_accounted(Outcome<json> reply, const json& request) {
                                "--allocations",
                                "--noheader",
                                "--parsable2",
-                               "--local",
+                               "--federation",
                                "--jobs=" + id,
                                std::string("--format=") + k_sacct_fields});
   if (!text) return reply;  // without accounting it fails

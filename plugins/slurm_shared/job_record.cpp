@@ -173,6 +173,10 @@ bool is_of(const Record& job, const JobName& name) {
   return is_number(job, "JobId", name.number);
 }
 
+bool is_revoked(const Record& job) {
+  return job.text("JobState") == "REVOKED";
+}
+
 json job_json(const Record& job, const std::string& state) {
   const Reason reason = reason_of(job.text("Reason"));
   const Exit exit = exit_of(job.text("ExitCode"));

@@ -52,6 +52,10 @@ struct Exit {
 // too.
 [[nodiscard]] bool is_of(const Record& job, const JobName& name);
 
+// Whether it is a job of a federation whose turn came on another of its clusters, as those that
+// have lost it keep it; only that cluster knows the job's state.
+[[nodiscard]] bool is_revoked(const Record& job);
+
 // For each node of the job, its processors: "Nodes=n[0-1] CPU_IDs=0-3 Mem=0" gives ["0-3", "0-3"].
 [[nodiscard]] std::vector<std::string> cpus_of(const Record& job);
 

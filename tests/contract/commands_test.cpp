@@ -173,6 +173,23 @@ TEST_CASE("a configuration that is not there is not waited for, as scontrol woul
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(5));
 }
 
+TEST_CASE("a federation's job that runs on another of its clusters is asked about there") {
+  Commands commands("scontrol",
+                    "case $* in *version*) echo slurm 24.11.5; exit;; *--sibling*)\n"
+                    "echo 'JobId=2148143672 JobState=REVOKED NodeList=(null)'; echo\n"
+                    "echo 'JobId=2148143672 JobState=RUNNING NodeList=n7';; *--local*)\n"
+                    "echo 'JobId=2148143672 JobState=REVOKED NodeList=(null)';; esac");
+  const json there = reply("job", {{"id", "2148143672"}});
+  CHECK(there["state"] == "running");
+  CHECK(there["nodes"] == "n7");
+  CHECK(there["id"] == "2148143672");
+  // Its cluster does not answer.
+  commands.add("scontrol",
+               "case $* in *version*) echo slurm 24.11.5; exit;; *--sibling*) exit 1;; esac\n"
+               "echo 'JobId=4294967293 JobState=REVOKED NodeList=(null)'");
+  CHECK(reply("job", {{"id", "4294967293"}})["state"] == "unknown");
+}
+
 TEST_CASE("a job that slurmctld has forgotten is looked for in the accounting") {
   Commands commands("scontrol",
                     "case $* in *version*) echo slurm 24.11.5;; *)\n"
@@ -196,6 +213,10 @@ TEST_CASE("a job that slurmctld has forgotten is looked for in the accounting") 
 
 TEST_CASE("a job's id is a number, a task of an array or a component of a heterogeneous job") {
   CHECK(parse_job_name("4711")->number == 4711);
+  // In a federation the number of the cluster is above its 26 bits: the largest of cluster 63.
+  CHECK(parse_job_name("4294967295")->number == 4'294'967'295U);
+  CHECK(parse_job_name("4294967295_4000000")->number == 4'294'967'295U);
+  CHECK(parse_job_name("4294967295+1")->component == 1);
   CHECK(parse_job_name("4711_0")->task == 0);
   CHECK(parse_job_name("4711+1")->component == 1);
   for (const char* none : {"",

@@ -79,6 +79,8 @@ TEST_CASE("flags on top of a job's state do not hide it") {
   CHECK(job_state_word(JOB_TIMEOUT | JOB_COMPLETING) == std::string("timed_out"));
   CHECK(job_state_word(JOB_OOM) == std::string("out_of_memory"));
   CHECK(job_state_word(200) == std::string("unknown"));
+  // Another cluster of the federation has it.
+  CHECK(job_state_word(JOB_PENDING | JOB_REVOKED) == std::string("unknown"));
 }
 
 TEST_CASE("a node's state is the word that sinfo would print") {

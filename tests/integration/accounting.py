@@ -29,6 +29,13 @@ class ServedCluster(Cluster):
                 skip(f"no {program} here (Debian 12: apt install --no-install-recommends munge slurmdbd mariadb-server-core mariadb-client-core)")
         super().__init__("linuxproc", nodes, gpus, 20, *more)
 
+    def configuration(self):
+        with open(self.environment["SLURM_CONF"]) as file:
+            return dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+
+    def address(self):
+        return self.configuration()["SlurmctldHost"].split("(")[1].strip(")")
+
     def sacctmgr(self, *words):
         return self.run("sacctmgr", "-i", *words)
 
@@ -190,8 +197,7 @@ def forgotten():
 def configless():
     """A login node without slurm.conf and slurmd: it fetches the configuration from slurmctld (SLURM_CONF_SERVER)."""
     with ServedCluster(2, 8, "--auth", "munge", "--conf", "SlurmctldParameters=enable_configless") as cluster:
-        conf = dict(line.split("=", 1) for line in open(cluster.environment["SLURM_CONF"]) if "=" in line)
-        server = conf["SlurmctldHost"].split("(")[1].strip(")\n") + ":" + conf["SlurmctldPort"].strip()
+        server = cluster.address() + ":" + cluster.configuration()["SlurmctldPort"]
         unshare = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--map-current-user", "--keep-caps"])
         if cluster.run(*unshare, "true", code=None).returncode != 0:
             skip("the kernel gives no mount namespace here, in which munge's socket is in its usual place")

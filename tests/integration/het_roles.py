@@ -152,6 +152,24 @@ def variables(launcher):
         check("CUDA_VISIBLE_DEVICES=0" not in actor and "SLURM_JOB_GPUS" not in actor and "HET" not in learner + actor, actor)
 
 
+def worlds(launcher):
+    """A program of MPICH in both roles: each component is an MPI world of its own, which returns after a preemption."""
+    from mpich import STEPS, build
+    with Cluster("linuxproc", nodes=3, gpus=2, grace=20) as cluster:
+        role = {"ntasks_per_node": 2, "mem": "200M", "command": [build(cluster.place), str(STEPS)]}
+        run = submit(cluster, heterogeneous=True, launcher=launcher, partition="low", roles=[
+            {"name": "narrow", **role}, {"name": "wide", "nodes": 2, "gpus_per_node": 2, **role}])
+        part(run, "wide").reach_step(STEPS // 4)
+        cluster.take_nodes(3, 1)
+        check(run.finish()["done"] and causes(run) == ["preempted", "completed"], f"{run.ledger()}")
+        for name, ranks in (("narrow", 2), ("wide", 4)):
+            for rank in range(ranks):
+                before, after = (log_of(part(run, name), attempt, rank) for attempt in (1, 2))
+                check(f"rank {rank} of {ranks}, sum {ranks}, RANK {rank}, from step 0\n" in before, f"{name}: {before}")
+                check(f"rank {rank} of {ranks}, sum {ranks}, RANK {rank}, from step " in after and f"ends after step {STEPS}" in after
+                      and "from step 0\n" not in after, f"{name}: {after}")
+
+
 def chained(launcher):
     """The next job of a chain is heterogeneous as well, waits for the first, and goes with it; so does `cancel`."""
     with Cluster("linuxproc", nodes=3, gpus=2, grace=5) as cluster:
@@ -237,4 +255,4 @@ def refused():
 
 if __name__ == "__main__":
     scenario, *launcher = sys.argv[1:]
-    {f.__name__: f for f in (preempted, component, orders, out_of_time, lost_node, variables, chained, drilled, rendered, refused)}[scenario](*launcher)
+    {f.__name__: f for f in (preempted, component, orders, out_of_time, lost_node, variables, worlds, chained, drilled, rendered, refused)}[scenario](*launcher)

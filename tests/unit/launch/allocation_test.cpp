@@ -60,6 +60,7 @@ TEST_CASE("each variable is required and must be well-formed") {
     }
   CHECK_FALSE(allocation_with("SLURM_JOB_ID", "0"));
   CHECK_FALSE(allocation_with("SLURM_JOB_ID", "4294967296"));
+  CHECK(allocation_with("SLURM_JOB_ID", "4294967293"));  // of a federation's 63rd cluster
 }
 
 TEST_CASE("an allocation that matches the plan passes") {

@@ -67,11 +67,13 @@ TEST_CASE("a run is found by name, by job and as the last one, from nowhere in p
   REQUIRE(add_to_index({home.run(k_old).path, JobId(41), ""}));
   REQUIRE(add_to_index({home.run(k_young).path, JobId(42), ""}));
   REQUIRE(add_job_to_index(RunDirectory{home.run(k_old).path}, JobId(43)));
+  REQUIRE(add_job_to_index(RunDirectory{home.run(k_old).path}, JobId(4'294'967'293U)));
   CHECK(home.found("last") == k_young);  // though the old one got a job since
   CHECK(home.found(k_old) == k_old);
   CHECK(home.found("41") == k_old);
   CHECK(home.found("42") == k_young);
   CHECK(home.found("43") == k_old);
+  CHECK(home.found("4294967293") == k_old);
   for (const char* nobody : {"44", "0", "", "alpha", "-1"}) CHECK(home.found(nobody) == "none");
 }
 
