@@ -117,7 +117,7 @@ bool is_revoked(const slurm_job_info_t& info) {
 
 using Jobs = Message<job_info_msg_t, slurm_free_job_info_msg>;
 
-// nullptr, and errno, if the controller refuses to tell.
+// nullptr, and errno, if the controller does not answer or knows no such job.
 Jobs load_jobs(std::uint32_t number, std::uint16_t show) {
   job_info_msg_t* raw = nullptr;
   const int status = slurm_load_job(&raw, JobArgument(number), show | SHOW_DETAIL);

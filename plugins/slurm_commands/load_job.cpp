@@ -54,8 +54,8 @@ std::optional<Record> record_of(std::vector<Record>& records, const JobName& nam
   return std::nullopt;
 }
 
-// The record of a job of a federation which runs on another of its clusters; nullopt if none tells
-// of it.
+// The record of a federation's job that runs on another of its clusters; nullopt if none reports
+// it.
 std::optional<Record> record_elsewhere(const json& request, const JobName& name) {
   auto records = show_job(request["id"].get<std::string>(), {}, Of::its_federation);
   if (!records) return std::nullopt;
