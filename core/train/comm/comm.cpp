@@ -120,6 +120,7 @@ void Comm::abandon(int code) {
 
 Result<void> Comm::travel_by(TransportKind kind) {
   if (size() == 1) return {};
+  if (kind == TransportKind::shm && !one_node_ && rank() != 0) return fail(Errc::usage, "");
   if (kind == TransportKind::shm && !one_node_)
     return fail(Errc::usage,
                 "--transport shm, but the ranks are on several nodes",

@@ -36,7 +36,8 @@ class Comm : public Group {
   Comm& operator=(const Comm&) = delete;
   ~Comm();  // MPI_Finalize
 
-  // Collective. Every rank gets the same: Errc::usage if ranks are where this kind cannot reach,
+  // Collective. Every rank gets an error if one does, and only some of them one with a message:
+  // Errc::usage if ranks are where this kind cannot reach,
   // Errc::io if memory cannot be shared.
   [[nodiscard]] Result<void> travel_by(TransportKind kind);
 

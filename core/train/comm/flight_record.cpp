@@ -26,7 +26,7 @@ const char* name_of(Call call) {
 
 std::string words_of(const CallHeader& header) {
   return header.bytes == 0 ? name_of(header.call)
-                           : fmt::format("{} of {} bytes", name_of(header.call), header.bytes);
+                           : fmt::format("{} of {} B", name_of(header.call), header.bytes);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct CallHeader {
   bool operator==(const CallHeader&) const = default;
 };
 
-// "call 12, gather of 8 bytes"
+// "call 12, gather of 8 B"
 [[nodiscard]] std::string to_string(const CallHeader& header);
 
 class FlightRecord {
@@ -46,7 +46,7 @@ class FlightRecord {
   // Between two ranks, the `sequence`-th from the one to the other.
   CallHeader add_message(std::uint64_t sequence, std::uint64_t bytes);
 
-  // The newest, oldest first: "9 gather of 8 bytes, 10 barrier, 11 exchange of 1024 bytes".
+  // The newest, oldest first: "9 gather of 8 B, 10 barrier, 11 exchange of 1024 B".
   [[nodiscard]] std::string newest() const;
 
  private:

@@ -203,7 +203,8 @@ const Option k_options[] = {
      "FAULT",
      "break this training on purpose: weight:TENSOR:ELEMENT@STEP:RANK flips a bit, likewise\n"
      "                           gradient, message, statistic; momentum:TENSOR:ELEMENT@STEP;\n"
-     "                           nan:SHARD@STEP makes an input NaN",
+     "                           nan:SHARD@STEP makes an input NaN;\n"
+     "                           call@STEP:RANK calls once too often",
      set_injection},
     {"--export-weights",
      "FILE",
