@@ -130,6 +130,8 @@ Result<void> Comm::travel_by(TransportKind kind) {
   auto made = through_memory();
   const int failed = agree(made ? 0 : exit_code(made.error().code)).code;
   if (failed == 0) use(*std::move(made));
+  if (kind == TransportKind::automatic && !made)
+    tell("dttrain: warning: rank {}: {}; messages go over MPI\n", rank(), made.error().message);
   if (failed == 0 || kind == TransportKind::automatic) return {};
   if (!made) return tl::unexpected(std::move(made).error());
   return fail(Errc::io, "");
