@@ -31,6 +31,9 @@ def same_bits(trainer, layouts):
 def refused(trainer):
     _, err = trainer.run(2, ["--steps", STEPS, "--transport", "shm"], env=split("hier"), expect=2)
     assert err.count("--transport shm, but the ranks are on several nodes") == 1, err
+    each = ["--steps", STEPS, "--transport"]
+    _, err = trainer.run(2, [[*each, "mpi"], [*each, "shm"]], expect=3)
+    assert err.count("the ranks do not agree on --transport") == 1, err
 
 
 def other_call(trainer, kind):

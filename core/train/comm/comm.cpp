@@ -75,10 +75,10 @@ Group Comm::meet(const Settings& settings) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   std::vector<int> all(static_cast<std::size_t>(size));
   std::iota(all.begin(), all.end(), 0);
-  const auto lost = [rank, size](const Error& error) {
+  const auto lost = [rank, size, code = settings.lost](const Error& error) {
     const std::string who = size > 1 ? fmt::format("rank {}: ", rank) : "";
     tell("dttrain: {}{}\n  {}\n", who, error.message, error.hint);
-    abandon(exit_code(error.code));
+    abandon(error.code == Errc::timed_out ? code : exit_code(error.code));
   };
   std::shared_ptr<Transport> transport;
   if (size > 1)
@@ -94,16 +94,14 @@ Comm::Comm(Settings settings) : Group(meet(settings)), limits_(settings) {
   Place mine{node_key() + (split == nullptr ? 0 : rank() * std::atoi(split) / size()), {}};
   sched_getaffinity(0, sizeof mine.cpus, &mine.cpus);
   const std::vector<Place> places = Group::gather(mine);
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
   for (int peer = 0; peer < size(); ++peer) {
     const Place& place = places[static_cast<std::size_t>(peer)];
     one_node_ = one_node_ && place.node == places.front().node;
     if (place.node != mine.node) continue;
     node_.push_back(peer);
-    CPU_OR(&cpus, &cpus, &place.cpus);
+    CPU_OR(&cpus_, &cpus_, &place.cpus);
   }
-  own_cores_ = node_size() <= CPU_COUNT(&cpus);
+  set_spin();
 }
 
 Comm::~Comm() {
@@ -120,6 +118,8 @@ void Comm::abandon(int code) {
 
 Result<void> Comm::travel_by(TransportKind kind) {
   if (size() == 1) return {};
+  if (least(static_cast<int>(kind)) != -least(-static_cast<int>(kind)))
+    return fail(Errc::invalid, rank() == 0 ? "the ranks do not agree on --transport" : "");
   if (kind == TransportKind::shm && !one_node_ && rank() != 0) return fail(Errc::usage, "");
   if (kind == TransportKind::shm && !one_node_)
     return fail(Errc::usage,
@@ -130,6 +130,7 @@ Result<void> Comm::travel_by(TransportKind kind) {
   auto made = through_memory();
   const int failed = agree(made ? 0 : exit_code(made.error().code)).code;
   if (failed == 0) use(*std::move(made));
+  set_spin();
   if (kind == TransportKind::automatic && !made)
     tell("dttrain: warning: rank {}: {}; messages go over MPI\n", rank(), made.error().message);
   if (failed == 0 || kind == TransportKind::automatic) return {};
@@ -137,9 +138,12 @@ Result<void> Comm::travel_by(TransportKind kind) {
   return fail(Errc::io, "");
 }
 
+void Comm::set_spin() {
+  if (node_size() <= CPU_COUNT(&cpus_)) transport().set_spin(std::chrono::milliseconds(1));
+}
+
 // Collective, also where it fails.
 Result<std::shared_ptr<Transport>> Comm::through_memory() {
-  constexpr std::chrono::milliseconds k_spin(1);
   const auto place = std::find(node_.begin(), node_.end(), rank()) - node_.begin();
   auto memory = ShmTransport::create(static_cast<int>(place), node_size());
   const auto all = gather(memory ? (*memory)->name() : SharedMemoryName{});
@@ -156,7 +160,6 @@ Result<std::shared_ptr<Transport>> Comm::through_memory() {
   if (!one_node_)
     made = std::make_shared<HierTransport>(std::static_pointer_cast<ShmTransport>(std::move(made)),
                                            std::move(places));
-  if (own_cores_) made->set_spin(k_spin);
   return made;
 }
 

@@ -6,6 +6,8 @@
 #include "core/train/comm/group.hpp"
 #include "core/train/device/node_memory.hpp"
 
+#include <sched.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +39,8 @@ class Comm : public Group {
   ~Comm();  // MPI_Finalize
 
   // Collective. Every rank gets an error if one does, and only some of them one with a message:
-  // Errc::usage if ranks are where this kind cannot reach,
-  // Errc::io if memory cannot be shared.
+  // Errc::invalid if they name different kinds, Errc::usage if ranks are where this kind cannot
+  // reach, Errc::io if memory cannot be shared.
   [[nodiscard]] Result<void> travel_by(TransportKind kind);
 
   [[nodiscard]] int node_size() const {
@@ -59,12 +61,13 @@ class Comm : public Group {
 
  private:
   static Group meet(const Settings& settings);
+  void set_spin();
   [[nodiscard]] Result<std::shared_ptr<Transport>> through_memory();
 
   Settings limits_;
-  std::vector<int> node_;   // the ranks on this node, in order
-  bool one_node_ = true;    // for all ranks
-  bool own_cores_ = false;  // the ranks of this node have a core each
+  std::vector<int> node_;  // the ranks on this node, in order
+  bool one_node_ = true;   // for all ranks
+  cpu_set_t cpus_{};       // of all ranks on this node
   std::vector<SharedMemory> memory_;
 };
 

@@ -123,11 +123,12 @@ void Group::complete(const Posted& call) {
   meet(call, deadline);
   for (const Part& part : call.content)
     if (!transport_->wait(part.ticket, deadline)) return lose(call);
+  if (transport_->broken()) end(Errc::io, to_string(call.mine) + ": MPI has lost a message");
 }
 
 void Group::compare(const Posted& call, std::size_t peer) const {
   const CallHeader& theirs = call.theirs[peer];
-  if (theirs == call.mine) return;
+  if (theirs == call.mine || theirs.call == Call::none) return;  // none: lost
   const int rank = member(call.peers[peer]);
   CallHeader same = theirs;
   same.hash = call.mine.hash;

@@ -35,7 +35,8 @@ class Group {
 
   struct Settings {
     std::chrono::milliseconds timeout{600000};  // that a call waits for others
-    // Called with Errc::timed_out or, if calls do not match, Errc::internal. Must not return.
+    // Called with Errc::timed_out, Errc::io if a message was lost or, if calls do not match,
+    // Errc::internal. Must not return.
     std::function<void(const Error&)> lost;
   };
 
@@ -98,6 +99,8 @@ class Group {
  protected:
   // Nothing may be under way.
   void use(std::shared_ptr<Transport> transport) { transport_ = std::move(transport); }
+
+  [[nodiscard]] Transport& transport() { return *transport_; }
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
 

@@ -37,6 +37,8 @@ class HierTransport : public Transport {
     return ticket % 2 == 0 ? node_->done(ticket / 2) : across_.done(ticket / 2);
   }
 
+  [[nodiscard]] bool broken() const override { return across_.broken(); }
+
   void abort() override {
     node_->abort();
     across_.abort();

@@ -60,8 +60,10 @@ bool MpiTransport::progress() {
   done.resize(open.size());
   statuses.resize(open.size());
   int count = 0;
-  if (!open.empty())
-    MPI_Testsome(static_cast<int>(open.size()), open.data(), &count, done.data(), statuses.data());
+  if (open.empty()) return false;
+  const int result = MPI_Testsome(
+      static_cast<int>(open.size()), open.data(), &count, done.data(), statuses.data());
+  broken_ = broken_ || result != MPI_SUCCESS;
   for (int i = 0; i < count; ++i) tickets_.finish(tickets[static_cast<std::size_t>(done[i])]);
   if (count > 0) {  // what is left keeps its order
     std::size_t kept = 0;

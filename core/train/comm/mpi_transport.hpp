@@ -20,6 +20,8 @@ class MpiTransport : public Transport {
 
   [[nodiscard]] bool done(Ticket ticket) const override { return tickets_.done(ticket); }
 
+  [[nodiscard]] bool broken() const override { return broken_; }
+
   void abort() override;
 
   [[nodiscard]] bool idle() const { return tickets_.all_done(); }
@@ -35,6 +37,7 @@ class MpiTransport : public Transport {
 
   std::unique_ptr<Requests> requests_;
   Tickets tickets_;
+  bool broken_ = false;
 };
 
 }  // namespace dts::train

@@ -31,6 +31,9 @@ class Transport {
   virtual bool progress() = 0;
   [[nodiscard]] virtual bool done(Ticket ticket) const = 0;
 
+  // A message was lost or cut off: tickets are done that should not be.
+  [[nodiscard]] virtual bool broken() const { return false; }
+
   // Forgets what is not done. Nothing may be posted afterwards; MPI may still write to the memory
   // of receives, other transports do not.
   virtual void abort() = 0;
