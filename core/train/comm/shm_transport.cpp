@@ -19,11 +19,12 @@ constexpr std::size_t k_line = 64;  // bytes of a cache line
 constexpr std::size_t k_page = 4096;
 constexpr std::size_t k_ring_piece = 32 << 10;  // bytes after which the other side may go on
 
-// All rings of an inbox stay in the cache.
+// Large enough for most messages: where other processes compete for the cores, a sender that waits
+// for room waits for the receiver's turn on a core, again and again.
 std::size_t capacity_for(int ranks) {
-  constexpr std::size_t k_all = 2 << 20;
+  constexpr std::size_t k_all = 16 << 20;
   const std::size_t share = k_all / static_cast<std::size_t>(ranks);
-  return std::bit_floor(std::clamp<std::size_t>(share, 16 << 10, 256 << 10));
+  return std::bit_floor(std::clamp<std::size_t>(share, 64 << 10, 4 << 20));
 }
 
 int futex(std::atomic<std::uint32_t>& word,
