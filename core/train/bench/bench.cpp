@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -221,7 +220,7 @@ int Bench::end(int code) {
   if (links_.size() == 1) return code;
   if (!whole_ && !first()) std::this_thread::sleep_for(2 * k_patience);
   const auto codes = whole_ ? links_.gather(code, Clock::now() + 2 * k_patience) : std::nullopt;
-  if (!codes) Links::abandon(code != 0 ? code : k_no_restart);
+  if (!codes) Comm::abandon(code != 0 ? code : k_no_restart);
   return static_cast<int>(codes->front());
 }
 
@@ -249,18 +248,6 @@ Result<void> check_ranks(const BenchOptions& options, int ranks) {
       "a launcher with MPI is needed: mpirun, or an srun that lists pmix");
 }
 
-// MPI_Init and MPI_Finalize wait for all ranks without a deadline; a signal ends that. 0: no more.
-void end_in(unsigned some_seconds) {
-  struct sigaction action {};
-
-  action.sa_handler = [](int /*signal*/) {
-    tell_words("dttrain: a rank does not answer MPI; given up\n");
-    ::_exit(k_no_restart);
-  };
-  ::sigaction(SIGALRM, &action, nullptr);
-  ::alarm(some_seconds);
-}
-
 int complain_of(const Error& error) {
   print_error(error, -1);
   return exit_code(error.code);
@@ -274,14 +261,10 @@ int bench_main(const std::vector<std::string>& arguments) {
   if (!options) return complain_of(options.error());
   if (options->help) return std::fputs(bench_usage().c_str(), stdout) < 0 ? 1 : 0;
   if (!options->alone.empty()) return measure_alone(*options);
-  end_in(120);
-  const Comm comm;
-  end_in(0);
+  const Comm comm({2 * k_patience, k_no_restart});
   if (const auto whole = check_ranks(*options, comm.size()); !whole)
     return complain_of(whole.error());
-  const int code = Bench(comm, *options).run();
-  end_in(60);
-  return code;
+  return Bench(comm, *options).run();
 }
 
 }  // namespace dts::train::bench

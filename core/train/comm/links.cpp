@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
 #include <utility>
 
@@ -154,11 +153,6 @@ bool Links::run(Operation operation, std::size_t bytes, Deadline deadline) {
       break;
   }
   return wait(deadline);
-}
-
-void Links::abandon(int code) {
-  MPI_Abort(MPI_COMM_WORLD, code);
-  std::_Exit(code);
 }
 
 }  // namespace dts::train

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between two ranks and MPI's own collectives, each with a deadline: for measuring what is
 // between nodes, not for training. A deadline that passes leaves MPI with an operation that may
-// never end: abandon() is then the only way out. Not thread-safe.
+// never end: Comm::abandon() is then the only way out. Not thread-safe.
 #pragma once
 
 #include "core/train/comm/comm.hpp"
@@ -73,9 +73,6 @@ class Links {
 
   // True once a deadline has passed.
   [[nodiscard]] bool broken() const { return broken_; }
-
-  // Ends this process, and by MPI_Abort all others, with this exit code.
-  [[noreturn]] static void abandon(int code);
 
  private:
   struct Mpi;  // keeps mpi.h out of this header

@@ -45,11 +45,11 @@ Result<SharedMemory> SharedMemory::create(std::size_t bytes) {
   return map(std::move(fd), bytes, PROT_READ | PROT_WRITE);
 }
 
-Result<SharedMemory> SharedMemory::open(SharedMemoryName name, std::size_t bytes) {
+Result<SharedMemory> SharedMemory::open(SharedMemoryName name, std::size_t bytes, Access access) {
   const std::string path = fmt::format("/proc/{}/fd/{}", name.pid, name.fd);
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  UniqueFd fd(::open(path.c_str(), (access == Access::write ? O_RDWR : O_RDONLY) | O_CLOEXEC));
   if (!fd.valid()) return fail_errno("cannot open the node's shared memory " + path);
-  return map(std::move(fd), bytes, PROT_READ);
+  return map(std::move(fd), bytes, access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ);
 }
 
 SharedMemoryName SharedMemory::name() const {

@@ -27,8 +27,11 @@ struct SharedMemoryName {
 class SharedMemory {
  public:
   [[nodiscard]] static Result<SharedMemory> create(std::size_t bytes);  // zeroed, writable
+  enum class Access { read, write };
+
   [[nodiscard]] static Result<SharedMemory> open(SharedMemoryName name,
-                                                 std::size_t bytes);  // read-only
+                                                 std::size_t bytes,
+                                                 Access access);
 
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&&) = delete;

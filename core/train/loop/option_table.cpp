@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/loop/option_table.hpp"
 
+#include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
 
 namespace dts::train {
@@ -66,6 +67,16 @@ bool set_instruction_set(Options& o, const std::string& text) {
 bool set_numerics(Options& o, const std::string& text) {
   o.any_numerics = text == "any";
   return text == "any" || text == "same";
+}
+
+bool set_transport(Options& o, const std::string& text) {
+  constexpr Names<TransportKind, 4> k_kinds{{{TransportKind::automatic, "auto"},
+                                             {TransportKind::mpi, "mpi"},
+                                             {TransportKind::shm, "shm"},
+                                             {TransportKind::hier, "hier"}}};
+  const auto kind = value_of(k_kinds, text);
+  o.transport = kind.value_or(o.transport);
+  return kind.has_value();
 }
 
 bool set_injection(Options& o, const std::string& text) {
@@ -167,6 +178,15 @@ const Option k_options[] = {
      "T",
      "threads per rank [$OMP_NUM_THREADS or the rank's cores]",
      [](Options& o, Text t) { return set_number(o.threads, t, 1) && o.threads <= 1024; }},
+    {"--transport",
+     "KIND",
+     "between ranks of a node memory (shm), everywhere mpi, or hier: memory within nodes, mpi\n"
+     "                           between them; auto: shm on one node, hier on several [auto]",
+     set_transport},
+    {"--comm-timeout",
+     "SECONDS",
+     "end if a rank has to wait that long for another [600]",
+     [](Options& o, Text t) { return set_number(o.comm_timeout, t, 1); }},
     {"--step-delay",
      "MS",
      "sleep before each step: makes a short job last, for drills",
@@ -187,7 +207,8 @@ const Option k_options[] = {
      "FAULT",
      "break this training on purpose: weight:TENSOR:ELEMENT@STEP:RANK flips a bit, likewise\n"
      "                           gradient, computation, message, statistic;\n"
-     "                           momentum:TENSOR:ELEMENT@STEP; nan:SHARD@STEP makes an input NaN",
+     "                           momentum:TENSOR:ELEMENT@STEP; nan:SHARD@STEP makes an input NaN;\n"
+     "                           call@STEP:RANK calls once too often",
      set_injection},
     {"--export-weights",
      "FILE",

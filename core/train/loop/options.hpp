@@ -5,6 +5,7 @@
 #include "core/base/default_shards.hpp"
 #include "core/base/result.hpp"
 #include "core/train/checkpoint/state.hpp"
+#include "core/train/comm/comm.hpp"
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/update/injection.hpp"
 
@@ -39,6 +40,8 @@ struct Options {
   std::uint64_t keep = 3;                   // checkpoints
   std::uint64_t threads = 0;                // 0: as many as the rank has cores
   std::uint64_t limit_train = 0;            // 0: all
+  TransportKind transport = TransportKind::automatic;
+  std::uint64_t comm_timeout = 600;  // seconds that a rank waits for others
   // For drills:
   std::uint64_t step_delay_ms = 0;
   std::uint64_t save_delay_ms = 0;

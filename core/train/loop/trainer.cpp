@@ -69,6 +69,7 @@ void Run::inject() {
     flip_bit(state_.weights.data()[fault->element]);
   if (fault->is_now(Injection::What::statistic, state_.step))
     flip_bit(state_.running.data()[fault->element]);
+  if (fault->is_now(Injection::What::call, state_.step)) comm_.barrier();
 }
 
 Run::Next Run::step() {

@@ -62,8 +62,12 @@ dts::Result<void> check_world(const Options& options, int size) {
 int run(Options options) {
   // Before MPI and threads: a stop during start-up is not lost.
   if (const auto taken = dts::train::take_stop_signals(); !taken) return complain(taken.error());
-  dts::train::Comm comm;
+  dts::train::Comm comm({std::chrono::seconds(options.comm_timeout)});
   if (const auto whole = check_world(options, comm.size()); !whole) return complain(whole.error());
+  if (const auto chosen = comm.travel_by(options.transport); !chosen) {
+    if (!chosen.error().message.empty()) dts::train::print_error(chosen.error(), -1);
+    return dts::exit_code(chosen.error().code);
+  }
   if (options.threads == 0) options.threads = own_cores(comm.node_size());
   options.threads = std::min(options.threads, options.shards);
   return dts::train::train(comm, options);

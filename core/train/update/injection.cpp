@@ -11,13 +11,14 @@ namespace {
 
 using What = Injection::What;
 
-constexpr Names<What, 7> k_whats{{{What::weight, "weight"},
+constexpr Names<What, 8> k_whats{{{What::weight, "weight"},
                                   {What::gradient, "gradient"},
                                   {What::computation, "computation"},
                                   {What::momentum, "momentum"},
                                   {What::message, "message"},
                                   {What::statistic, "statistic"},
-                                  {What::nan, "nan"}}};
+                                  {What::nan, "nan"},
+                                  {What::call, "call"}}};
 constexpr std::uint64_t k_largest_number = 1000000000;
 
 // What is before `separator`; `text` becomes what is behind it, or empty.
@@ -55,6 +56,7 @@ std::optional<Injection> parse_injection(const Layout& layout, std::string_view 
                                    : std::nullopt;
   if (!rank) return std::nullopt;
   made.rank = static_cast<int>(*rank);
+  if (*what == What::call) return place.empty() ? std::optional(made) : std::nullopt;
   if (*what == What::nan) {
     const auto shard = number(place);
     if (!shard) return std::nullopt;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults on purpose, for tests: one bit flipped, or one input made NaN (--inject). Pure.
+// Faults on purpose, for tests: one bit flipped, or one input made NaN, or one call too
+// many (--inject). Pure.
 #pragma once
 
 #include "core/train/model/layout.hpp"
@@ -12,7 +13,7 @@
 namespace dts::train {
 
 struct Injection {
-  enum class What { weight, gradient, computation, momentum, message, statistic, nan };
+  enum class What { weight, gradient, computation, momentum, message, statistic, nan, call };
 
   What what = What::weight;
   std::size_t element = 0;  // of the flat array of parameters, or of statistics
@@ -28,7 +29,7 @@ struct Injection {
 // "weight:fc1.weight:77@12:1", that is element 77 of that tensor on rank 1 in step 12; likewise
 // gradient, message (as this rank receives it) and statistic, computation (in each shard's sums
 // that the rank computes in that step), and momentum without a rank. "nan:5@12" is an input of
-// shard 5. nullopt for anything else.
+// shard 5, "call@12:1" a barrier of rank 1 alone. nullopt for anything else.
 [[nodiscard]] std::optional<Injection> parse_injection(const Layout& layout, std::string_view text);
 
 }  // namespace dts::train

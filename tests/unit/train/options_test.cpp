@@ -93,6 +93,19 @@ TEST_CASE("a slow rank is named with its delay") {
           "--slow-rank: '" + std::string(wrong) + "' is not valid");
 }
 
+TEST_CASE("how messages travel, and how long others are waited for") {
+  auto options = parse_options({}, nothing);
+  REQUIRE(options);
+  CHECK(options->transport == TransportKind::automatic);
+  CHECK(options->comm_timeout == 600);
+  options = parse_options({"--transport=hier", "--comm-timeout", "9"}, nothing);
+  REQUIRE(options);
+  CHECK(options->transport == TransportKind::hier);
+  CHECK(options->comm_timeout == 9);
+  CHECK(error_of({"--transport", "tcp"}) == "--transport: 'tcp' is not valid");
+  CHECK(error_of({"--comm-timeout", "0"}) == "--comm-timeout: '0' is not valid");
+}
+
 TEST_CASE("what is verified, skipped, allowed to differ and broken on purpose") {
   const auto plain = parse_options({}, nothing);
   REQUIRE(plain);

@@ -210,6 +210,8 @@ TEST_CASE("faults on purpose are read, and anything else refused") {
   CHECK(parse_injection(layout(), "momentum:fc2.bias@1"));
   CHECK(parse_injection(layout(), "statistic:bn2.running_var:31@1:0"));
   CHECK(parse_injection(layout(), "nan:15@4")->shard == 15);
+  CHECK(parse_injection(layout(), "call@4:2")->rank == 2);
+  CHECK_FALSE(parse_injection(layout(), "call:fc2.bias@4:2"));
   for (const char* const wrong : {"",
                                   "weight",
                                   "weight:fc2.bias:3@12",

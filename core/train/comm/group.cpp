@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls: what is posted, compared, waited for, and what is said of those that do not come.
+#include "core/train/comm/group.hpp"
+
+#include "core/base/hash.hpp"
+#include "core/base/text/number_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace dts::train {
+namespace {
+
+std::uint32_t key_of(const std::vector<int>& members) {
+  return static_cast<std::uint32_t>(hash64(members.data(), members.size() * sizeof(int)));
+}
+
+// "rank 3", "ranks 1,4-7"
+std::string ranks_text(std::vector<unsigned> ranks) {
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return (ranks.size() == 1 ? "rank " : "ranks ") + fold_numbers(ranks);
+}
+
+}  // namespace
+
+Group::Group(std::shared_ptr<Transport> transport,
+             std::vector<int> members,
+             int rank,
+             Settings settings)
+    : transport_(std::move(transport)),
+      members_(std::move(members)),
+      rank_(rank),
+      settings_(std::move(settings)),
+      record_(key_of(members_)),
+      sent_(members_.size()),
+      received_messages_(members_.size()) {}
+
+Group::Posted& Group::begin(const CallHeader& mine, std::vector<int> peers) {
+  Posted& call = posted_.emplace_back();
+  call.mine = mine;
+  call.peers = std::move(peers);
+  call.ticket = ++tickets_;
+  return call;
+}
+
+Group::Posted& Group::begin(Call what, std::uint64_t bytes) {
+  std::vector<int> others;
+  for (int step = 1; step < size(); ++step)  // the next rank first: not all at rank 0
+    others.push_back((rank_ + step) % size());
+  Posted& call = begin(record_.add(what, bytes), std::move(others));
+  call.theirs.resize(call.peers.size());
+  for (std::size_t i = 0; i < call.peers.size(); ++i) {
+    const int peer = call.peers[i];
+    call.headers.push_back(
+        {peer, transport_->receive(member(peer), &call.theirs[i], sizeof call.mine)});
+    send(call, peer, &call.mine, sizeof call.mine);
+  }
+  return call;
+}
+
+void Group::send(Posted& call, int to, const void* data, std::size_t bytes) {
+  if (bytes > 0) call.content.push_back({to, transport_->send(member(to), data, bytes)});
+}
+
+void Group::receive(Posted& call, int from, void* data, std::size_t bytes) {
+  if (bytes > 0) call.content.push_back({from, transport_->receive(member(from), data, bytes)});
+}
+
+Group::Ticket Group::post_send(int to, const void* data, std::size_t bytes) {
+  Posted& call = begin(record_.add_message(++sent_[static_cast<std::size_t>(to)], bytes), {to});
+  send(call, to, &call.mine, sizeof call.mine);
+  send(call, to, data, bytes);
+  return call.ticket;
+}
+
+Group::Ticket Group::post_receive(int from, void* data, std::size_t bytes) {
+  Posted& call = begin(
+      record_.add_message(++received_messages_[static_cast<std::size_t>(from)], bytes), {from});
+  call.theirs.resize(1);
+  call.headers.push_back(
+      {from, transport_->receive(member(from), call.theirs.data(), sizeof call.mine)});
+  receive(call, from, data, bytes);
+  return call.ticket;
+}
+
+void Group::wait(Ticket ticket) {
+  while (!posted_.empty() && posted_.front().ticket <= ticket) {
+    complete(posted_.front());
+    posted_.pop_front();
+  }
+}
+
+bool Group::test(Ticket ticket) {
+  transport_->progress();
+  while (!posted_.empty() && posted_.front().ticket <= ticket) {
+    if (!is_complete(posted_.front())) return false;
+    complete(posted_.front());
+    posted_.pop_front();
+  }
+  return true;
+}
+
+bool Group::is_complete(const Posted& call) const {
+  const auto done = [this](const Part& part) { return transport_->done(part.ticket); };
+  return std::all_of(call.headers.begin(), call.headers.end(), done) &&
+         std::all_of(call.content.begin(), call.content.end(), done);
+}
+
+// Until it is clear that they all make the same call.
+void Group::meet(const Posted& call, Transport::Deadline& deadline) {
+  for (std::size_t i = 0; i < call.headers.size(); ++i) {
+    if (!transport_->wait(call.headers[i].ticket, deadline)) return lose(call);
+    compare(call, i);
+  }
+}
+
+void Group::complete(const Posted& call) {
+  Transport::Deadline deadline = Transport::Clock::now() + settings_.timeout;
+  meet(call, deadline);
+  for (const Part& part : call.content)
+    if (!transport_->wait(part.ticket, deadline)) return lose(call);
+  if (transport_->broken()) end(Errc::io, to_string(call.mine) + ": MPI has lost a message");
+}
+
+void Group::compare(const Posted& call, std::size_t peer) const {
+  const CallHeader& theirs = call.theirs[peer];
+  if (theirs == call.mine || theirs.call == Call::none) return;  // none: lost
+  const int rank = member(call.peers[peer]);
+  CallHeader same = theirs;
+  same.hash = call.mine.hash;
+  if (same == call.mine)
+    end(Errc::internal,
+        fmt::format("{}: before it, rank {} has made other calls", to_string(call.mine), rank));
+  end(Errc::internal,
+      fmt::format("{}: rank {} makes {}", to_string(call.mine), rank, to_string(theirs)));
+}
+
+void Group::lose(const Posted& call) const {
+  std::vector<unsigned> absent, slow;
+  for (std::size_t i = 0; i < call.headers.size(); ++i) {
+    if (transport_->done(call.headers[i].ticket))
+      compare(call, i);
+    else
+      absent.push_back(static_cast<unsigned>(member(call.headers[i].peer)));
+  }
+  for (const Part& part : call.content)
+    if (!transport_->done(part.ticket)) slow.push_back(static_cast<unsigned>(member(part.peer)));
+  std::sort(absent.begin(), absent.end());
+  std::sort(slow.begin(), slow.end());
+  const std::string who = absent.empty() ? ranks_text(slow) + " did not complete it"
+                                         : ranks_text(absent) + " did not come";
+  end(Errc::timed_out,
+      fmt::format("{}: {} within {} s",
+                  to_string(call.mine),
+                  who,
+                  static_cast<double>(settings_.timeout.count()) / 1000));
+}
+
+void Group::end(Errc code, const std::string& message) const {
+  settings_.lost(Error{code, message, "calls of this rank: " + record_.newest()});
+  std::abort();
+}
+
+}  // namespace dts::train

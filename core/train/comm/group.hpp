@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that call the same functions in the same order. What they compute does not depend on how
+// their messages travel. Not thread-safe.
+//
+// No call waits without a deadline, and none on a rank that calls something else: before anything
+// else each rank sends what it calls to every other one (flight_record.hpp), and compares. Either
+// ends the run, by Settings::lost.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/comm/flight_record.hpp"
+#include "core/train/comm/transport.hpp"
+#include "core/train/comm/tree.hpp"
+#include "core/train/device/buffer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace dts::train {
+
+// The result all ranks agree on: 0, or the code of the lowest rank with a non-zero code.
+struct Verdict {
+  int code = 0;
+  int rank = 0;  // whose code it is
+};
+
+class Group {
+ public:
+  using Ticket = std::uint64_t;
+
+  struct Settings {
+    std::chrono::milliseconds timeout{600000};  // that a call waits for others
+    // Called with Errc::timed_out, Errc::io if a message was lost or, if calls do not match,
+    // Errc::internal. Must not return.
+    std::function<void(const Error&)> lost;
+  };
+
+  // `members`, as the transport numbers them, of which this rank is the `rank`-th.
+  Group(std::shared_ptr<Transport> transport,
+        std::vector<int> members,
+        int rank,
+        Settings settings);
+
+  [[nodiscard]] int rank() const { return rank_; }
+
+  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
+
+  // Every function from here on but test() is collective.
+
+  [[nodiscard]] Verdict agree(int code);
+  [[nodiscard]] std::int64_t sum(std::int64_t value);
+  [[nodiscard]] int least(int value);
+  void broadcast(void* data, std::size_t bytes);  // from rank 0
+  void barrier();
+
+  // `value` of every rank, in the order of ranks.
+  template <class T>
+  [[nodiscard]] std::vector<T> gather(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> all(members_.size());
+    wait(post_gather(&value, all.data(), sizeof value));
+    return all;
+  }
+
+  // The ranks with the same `color`, in their order: a group of its own over the same transport.
+  // Two ranks that are in both groups call them in the same order.
+  [[nodiscard]] Group split(int color);
+
+  // Posted now, done after wait() with the ticket or any later one, or the next function that
+  // waits; `bytes` of each block. `in` and `all` have a block of every rank; of `out`, block r goes
+  // to rank r. The memory must live that long.
+  Ticket post_exchange(const void* out, void* in, std::size_t bytes);
+  Ticket post_gather(const void* mine, void* all, std::size_t bytes);
+
+  // From one rank to another, which both post: not collective.
+  Ticket post_send(int to, const void* data, std::size_t bytes);
+  Ticket post_receive(int from, void* data, std::size_t bytes);
+
+  void wait(Ticket ticket);
+  [[nodiscard]] bool test(Ticket ticket);
+
+  // Sends to each rank its slice of the partials in `mine`, the sums of this rank's run of
+  // `shards`, and returns those of all shards for this rank's own slice, from which combine() makes
+  // their sum (the first half of a reduce-scatter). Valid until the next call.
+  [[nodiscard]] const Partials& scatter_partials(int shards,
+                                                 const std::vector<Span>& slices,
+                                                 const Partials& mine);
+
+  // Each rank's slice of `array` to all others, in place.
+  void gather_slices(float* array, const std::vector<Span>& slices);
+  // Of rank 0's `whole` array, each rank's slice to its `own`; other ranks may pass nullptr for it.
+  void hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices);
+
+ protected:
+  // Nothing may be under way.
+  void use(std::shared_ptr<Transport> transport) { transport_ = std::move(transport); }
+
+  [[nodiscard]] Transport& transport() { return *transport_; }
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+
+ private:
+  struct Part {
+    int peer;
+    Transport::Ticket ticket;
+  };
+
+  struct Posted {
+    CallHeader mine;
+    std::vector<int> peers;
+    std::vector<CallHeader> theirs;  // of these
+    std::vector<Part> headers;       // that come, one of each
+    std::vector<Part> content;
+    Ticket ticket = 0;
+  };
+
+  Posted& begin(const CallHeader& mine, std::vector<int> peers);
+  Posted& begin(Call call, std::uint64_t bytes);  // with all others
+  void send(Posted& call, int to, const void* data, std::size_t bytes);
+  void receive(Posted& call, int from, void* data, std::size_t bytes);
+  void meet(const Posted& call, Transport::Deadline& deadline);
+  void complete(const Posted& call);
+  void compare(const Posted& call, std::size_t peer) const;
+  void lose(const Posted& call) const;
+  [[nodiscard]] bool is_complete(const Posted& call) const;
+  [[noreturn]] void end(Errc code, const std::string& message) const;
+
+  [[nodiscard]] int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+
+  std::shared_ptr<Transport> transport_;
+  std::vector<int> members_;
+  int rank_;
+  Settings settings_;
+  FlightRecord record_;
+  std::vector<std::uint64_t> sent_, received_messages_;  // messages to and from each rank
+  std::deque<Posted> posted_;
+  Ticket tickets_ = 0;
+  Buffer received_;
+  Partials partials_;  // in it
+};
+
+}  // namespace dts::train

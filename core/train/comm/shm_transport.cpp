@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/comm/shm_transport.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace dts::train {
+namespace {
+
+constexpr std::size_t k_line = 64;  // bytes of a cache line
+constexpr std::size_t k_page = 4096;
+constexpr std::size_t k_ring_piece = 32 << 10;  // bytes after which the other side may go on
+
+// Large enough for most messages: where other processes compete for the cores, a sender that waits
+// for room waits for the receiver's turn on a core, again and again.
+std::size_t capacity_for(int ranks) {
+  constexpr std::size_t k_all = 16 << 20;
+  const std::size_t share = k_all / static_cast<std::size_t>(ranks);
+  return std::bit_floor(std::clamp<std::size_t>(share, 64 << 10, 4 << 20));
+}
+
+int futex(std::atomic<std::uint32_t>& word,
+          int operation,
+          std::uint32_t value,
+          const timespec* limit) {
+  return static_cast<int>(::syscall(
+      SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, limit, nullptr, 0));
+}
+
+}  // namespace
+
+// One writer, one reader. Positions count bytes and never wrap.
+struct ShmTransport::Ring {
+  alignas(k_line) std::atomic<std::uint64_t> written;
+  alignas(k_line) std::atomic<std::uint64_t> read;
+  alignas(k_line) std::byte data[1];  // [capacity_]
+};
+
+// 1: its owner sleeps, or is about to.
+struct ShmTransport::Bell {
+  std::atomic<std::uint32_t> sleeps;
+};
+
+ShmTransport::ShmTransport(SharedMemory own, int rank, int ranks)
+    : rank_(rank),
+      capacity_(capacity_for(ranks)),
+      own_(std::move(own)),
+      peers_(static_cast<std::size_t>(ranks)) {}
+
+std::size_t ShmTransport::inbox_bytes() const {
+  return k_page + peers_.size() * (offsetof(Ring, data) + capacity_);
+}
+
+ShmTransport::Ring* ShmTransport::ring_of(std::byte* inbox, int sender) const {
+  return reinterpret_cast<Ring*>(
+      inbox + k_page + static_cast<std::size_t>(sender) * (offsetof(Ring, data) + capacity_));
+}
+
+Result<std::unique_ptr<ShmTransport>> ShmTransport::create(int rank, int ranks) {
+  const std::size_t bytes =
+      k_page + static_cast<std::size_t>(ranks) * (offsetof(Ring, data) + capacity_for(ranks));
+  DTS_ASSIGN(auto memory, SharedMemory::create(bytes));
+  return std::unique_ptr<ShmTransport>(new ShmTransport(std::move(memory), rank, ranks));
+}
+
+Result<void> ShmTransport::connect(const std::vector<SharedMemoryName>& names) {
+  for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+    std::byte* inbox = own_.data();
+    if (static_cast<int>(peer) != rank_) {
+      DTS_ASSIGN(auto memory,
+                 SharedMemory::open(names[peer], inbox_bytes(), SharedMemory::Access::write));
+      inbox = inboxes_.emplace_back(std::move(memory)).data();
+    }
+    peers_[peer].out = ring_of(inbox, rank_);
+    peers_[peer].in = ring_of(own_.data(), static_cast<int>(peer));
+    peers_[peer].bell = reinterpret_cast<Bell*>(inbox);
+  }
+  return {};
+}
+
+Transport::Ticket ShmTransport::send(int to, const void* data, std::size_t bytes) {
+  Peer& peer = peers_[static_cast<std::size_t>(to)];
+  peer.sends.push_back({static_cast<const std::byte*>(data), bytes, tickets_.add(1)});
+  const Ticket ticket = peer.sends.back().ticket;
+  if (peer.sends.size() == 1) push(peer);
+  return ticket;
+}
+
+Transport::Ticket ShmTransport::receive(int from, void* data, std::size_t bytes) {
+  Peer& peer = peers_[static_cast<std::size_t>(from)];
+  peer.receives.push_back({static_cast<std::byte*>(data), bytes, tickets_.add(1)});
+  return peer.receives.back().ticket;
+}
+
+// A piece at most, and true if anything moved.
+bool ShmTransport::push(Peer& peer) {
+  Ring& to = *peer.out;
+  const std::uint64_t begin = to.written.load(std::memory_order_relaxed);
+  std::uint64_t at = begin;
+  const std::uint64_t end = to.read.load(std::memory_order_acquire) + capacity_;
+  while (!peer.sends.empty() && at - begin < k_ring_piece) {
+    auto& [from, left, ticket] = peer.sends.front();
+    const std::size_t offset = at & (capacity_ - 1);
+    const std::size_t bytes =
+        std::min({left, k_ring_piece, static_cast<std::size_t>(end - at), capacity_ - offset});
+    if (bytes == 0 && left > 0) break;
+    if (bytes > 0) std::memcpy(to.data + offset, from, bytes);
+    at += bytes;
+    from += bytes;
+    left -= bytes;
+    if (left > 0) continue;
+    tickets_.finish(ticket);
+    peer.sends.pop_front();
+  }
+  if (at == begin) return false;
+  to.written.store(at, std::memory_order_release);
+  ring(*peer.bell);
+  return true;
+}
+
+bool ShmTransport::pull(Peer& peer) {
+  Ring& from = *peer.in;
+  const std::uint64_t begin = from.read.load(std::memory_order_relaxed);
+  std::uint64_t at = begin;
+  const std::uint64_t end = from.written.load(std::memory_order_acquire);
+  while (!peer.receives.empty() && at - begin < k_ring_piece) {
+    auto& [to, left, ticket] = peer.receives.front();
+    const std::size_t offset = at & (capacity_ - 1);
+    const std::size_t bytes =
+        std::min({left, k_ring_piece, static_cast<std::size_t>(end - at), capacity_ - offset});
+    if (bytes == 0 && left > 0) break;
+    if (bytes > 0) std::memcpy(to, from.data + offset, bytes);
+    at += bytes;
+    to += bytes;
+    left -= bytes;
+    if (left > 0) continue;
+    tickets_.finish(ticket);
+    peer.receives.pop_front();
+  }
+  if (at == begin) return false;
+  from.read.store(at, std::memory_order_release);
+  ring(*peer.bell);  // it may wait for room
+  return true;
+}
+
+// The fence of each side orders what it has written before its look at the other: either the owner
+// sees what has come, or this one sees that the owner sleeps.
+void ShmTransport::ring(Bell& bell) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (bell.sleeps.load(std::memory_order_relaxed) == 0) return;
+  if (bell.sleeps.exchange(0) != 0) futex(bell.sleeps, FUTEX_WAKE, 1, nullptr);
+}
+
+bool ShmTransport::progress() {
+  bool moved = false;
+  const std::size_t ranks = peers_.size();
+  for (std::size_t step = 0; step < ranks; ++step) {  // not all begin with the same rank
+    Peer& peer = peers_[(static_cast<std::size_t>(rank_) + step) % ranks];
+    if (!peer.sends.empty()) moved = push(peer) || moved;
+    if (!peer.receives.empty()) moved = pull(peer) || moved;
+  }
+  return moved;
+}
+
+void ShmTransport::nap(Clock::duration limit) {
+  using namespace std::chrono;
+  std::atomic<std::uint32_t>& sleeps = reinterpret_cast<Bell*>(own_.data())->sleeps;
+  sleeps.store(1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!progress()) {
+    const timespec time{0, static_cast<long>(duration_cast<nanoseconds>(limit).count())};
+    futex(sleeps, FUTEX_WAIT, 1, &time);
+  }
+  sleeps.store(0);
+}
+
+void ShmTransport::abort() {
+  for (Peer& peer : peers_) {
+    peer.sends.clear();
+    peer.receives.clear();
+  }
+  tickets_ = {};
+}
+
+}  // namespace dts::train

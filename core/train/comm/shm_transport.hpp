@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages between the ranks of a node through rings in shared memory: each rank has an inbox, a
+// memfd with a ring for every sender, which all of them map. Nothing is left behind by a rank that
+// is killed.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/comm/transport.hpp"
+#include "core/train/device/node_memory.hpp"
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace dts::train {
+
+class ShmTransport : public Transport {
+ public:
+  // `rank` of `ranks` on this node, which are numbered from 0. Errc::io.
+  [[nodiscard]] static Result<std::unique_ptr<ShmTransport>> create(int rank, int ranks);
+
+  // For the other ranks, which connect() with the names of all, by rank, before the first message.
+  // Every rank's object has to live until all have connected. Errc::io or not_found.
+  [[nodiscard]] SharedMemoryName name() const { return own_.name(); }
+
+  [[nodiscard]] Result<void> connect(const std::vector<SharedMemoryName>& names);
+
+  [[nodiscard]] Ticket send(int to, const void* data, std::size_t bytes) override;
+  [[nodiscard]] Ticket receive(int from, void* data, std::size_t bytes) override;
+  bool progress() override;
+
+  [[nodiscard]] bool done(Ticket ticket) const override { return tickets_.done(ticket); }
+
+  void abort() override;
+
+ protected:
+  friend class HierTransport;
+  void nap(Clock::duration limit) override;
+
+ private:
+  struct Ring;
+  struct Bell;
+
+  template <class Byte>
+  struct Message {
+    Byte* at;
+    std::size_t left;
+    Ticket ticket;
+  };
+
+  struct Peer {
+    Ring* out = nullptr;   // in the peer's inbox
+    Ring* in = nullptr;    // in this rank's
+    Bell* bell = nullptr;  // the peer's
+    std::deque<Message<const std::byte>> sends;
+    std::deque<Message<std::byte>> receives;
+  };
+
+  ShmTransport(SharedMemory own, int rank, int ranks);
+
+  bool push(Peer& peer);
+  bool pull(Peer& peer);
+  static void ring(Bell& bell);
+  [[nodiscard]] std::size_t inbox_bytes() const;
+  [[nodiscard]] Ring* ring_of(std::byte* inbox, int sender) const;
+
+  int rank_;
+  std::size_t capacity_;  // bytes of a ring
+  SharedMemory own_;
+  std::vector<SharedMemory> inboxes_;  // of the others
+  std::vector<Peer> peers_;            // by rank, with this one
+  Tickets tickets_;
+};
+
+}  // namespace dts::train

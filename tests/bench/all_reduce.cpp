@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trainer's all-reduce and MPI_Allreduce, in turn on the same ranks and the same numbers.
+// all_reduce TRANSPORT CALLS BYTES...: prints "BYTES OURS MPI" for each size, seconds of each call
+// on its slowest rank, of all calls the median.
+#include "core/train/comm/comm.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+using namespace dts::train;
+
+// As the trainer does it: sums of a slice to its owner along the tree, then all slices to all.
+void reduce(Comm& comm, const std::vector<Span>& slices, Buffer& in, Buffer& out) {
+  const Span own = slices[static_cast<std::size_t>(comm.rank())];
+  const auto width = static_cast<std::size_t>(own.size());
+  const Partials mine{{{comm.rank(), comm.rank() + 1}, in.data()}};
+  const Partials& all = comm.scatter_partials(comm.size(), slices, mine);
+  std::memcpy(out.data() + own.lo, combine({0, comm.size()}, all, 0, width), width * sizeof(float));
+  comm.gather_slices(out.data(), slices);
+}
+
+// Of all calls, the best and the median of the slowest rank's time.
+std::pair<double, double> summary(Comm& comm, const std::vector<double>& times) {
+  std::vector<double> slowest;
+  for (const double time : times) {
+    const std::vector<double> all = comm.gather(time);
+    slowest.push_back(*std::max_element(all.begin(), all.end()));
+  }
+  std::sort(slowest.begin(), slowest.end());
+  return {slowest.front(), slowest[slowest.size() / 2]};
+}
+
+template <class Work>
+double timed(Comm& comm, const Work& work) {
+  comm.barrier();
+  const double start = MPI_Wtime();
+  work();
+  return MPI_Wtime() - start;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Comm comm;
+  const bool shm = argc > 3 && std::strcmp(argv[1], "shm") == 0;
+  if (argc < 4 || !comm.travel_by(shm ? TransportKind::shm : TransportKind::mpi)) return 2;
+  const int calls = std::atoi(argv[2]);
+  for (int i = 3; i < argc; ++i) {
+    const long bytes = std::atol(argv[i]);
+    const auto count = static_cast<int>(bytes / static_cast<long>(sizeof(float)));
+    Buffer in(static_cast<std::size_t>(count)), ours(in.size()), theirs(in.size());
+    for (int at = 0; at < count; ++at)
+      in.data()[at] = static_cast<float>(at % 1000 * (comm.rank() + 1));  // exact in any order
+    std::vector<Span> slices;
+    for (int rank = 0; rank < comm.size(); ++rank)
+      slices.push_back(part_of({0, count}, comm.size(), rank));
+    std::vector<double> us, them;
+    for (int call = -1; call < calls; ++call) {  // the first warms up
+      const double one = timed(comm, [&] { reduce(comm, slices, in, ours); });
+      const double other = timed(comm, [&] {
+        MPI_Allreduce(in.data(), theirs.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+      });
+      if (call < 0) continue;
+      us.push_back(one);
+      them.push_back(other);
+    }
+    if (std::memcmp(ours.data(), theirs.data(), in.size() * sizeof(float)) != 0) return 1;
+    const auto mine = summary(comm, us);
+    const auto mpi = summary(comm, them);
+    if (comm.rank() == 0)
+      std::printf(
+          "%ld %.9f %.9f %.9f %.9f\n", bytes, mine.second, mpi.second, mine.first, mpi.first);
+  }
+  return 0;
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory, MPI or both carry the same bits; a rank that does not come, or calls something else, is named and ends the run.
+
+Usage: trainer_transports.py DTTRAIN [whole], with every layout instead of a few."""
+
+import os
+import signal
+import sys
+import time
+
+from trainer_support import Trainer, digest, events, ranks_of, wait_for_step
+
+KINDS = ("mpi", "shm", "hier")
+STEPS = 3
+LOST = 74
+MISMATCH = 70
+
+
+def split(kind):
+    """Two nodes made of one, where messages go both ways."""
+    return {"DTTRAIN_SPLIT_NODE": "2"} if kind == "hier" else {}
+
+
+def same_bits(trainer, layouts):
+    expected = digest(trainer.run(0, ["--steps", STEPS])[0])
+    for ranks, kind, threads in layouts:
+        out, err = trainer.run(ranks, ["--steps", STEPS, "--transport", kind], threads, env=split(kind))
+        assert digest(out) == expected, f"{ranks} ranks x {threads} threads over {kind}: {out}\n{err}"
+
+
+def refused(trainer):
+    _, err = trainer.run(2, ["--steps", STEPS, "--transport", "shm"], env=split("hier"), expect=2)
+    assert err.count("--transport shm, but the ranks are on several nodes") == 1, err
+    each = ["--steps", STEPS, "--transport"]
+    _, err = trainer.run(2, [[*each, "mpi"], [*each, "shm"]], expect=3)
+    assert err.count("the ranks do not agree on --transport") == 1, err
+
+
+def other_call(trainer, kind):
+    """Rank 1 calls a barrier before its third step: told long before the deadline of 600 s."""
+    _, err = trainer.run(3, ["--steps", 20, "--transport", kind, "--inject", "call@3:1"], env=split(kind), expect=MISMATCH)
+    here = ["rank 1 makes call", ", barrier"]
+    there = [", barrier: rank ", " makes call", ", exchange of "]
+    assert all(word in err for word in here) or all(word in err for word in there), err
+    assert "calls of this rank: " in err and " gather of slices of " in err, err
+
+
+def start(trainer, name, *options):
+    run = trainer.path(name)
+    process = trainer.start(3, ["--steps", 400, "--step-delay", 20, "--run-dir", run, *options])
+    wait_for_step(run, 3)
+    return process
+
+
+def stopped(trainer, kind):
+    """One of three ranks stops for good."""
+    process = start(trainer, f"stopped-{kind}", "--comm-timeout", 3, "--transport", kind)
+    os.kill(ranks_of(process.pid)[1], signal.SIGSTOP)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == LOST, f"exit {process.returncode}\n{err}"
+    assert "rank 1 did not " in err and " within 3 s" in err, err
+    assert "rank 0 did not" not in err and "rank 2 did not" not in err, err
+    assert "calls of this rank: " in err, err
+
+
+def suspended(trainer):
+    """All of them for longer than the deadline, as `scontrol suspend` does: nobody is late."""
+    process = start(trainer, "suspended", "--comm-timeout", 3, "--steps", 40)
+    ranks = ranks_of(process.pid)
+    for pid in ranks:
+        os.kill(pid, signal.SIGSTOP)
+    time.sleep(5)
+    for pid in ranks:
+        os.kill(pid, signal.SIGCONT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, f"exit {process.returncode}\n{err}"
+    assert digest(out) == digest(trainer.run(0, ["--steps", 40])[0]), out
+
+
+def memory_of(pid):
+    """The inodes of this process's shared memory."""
+    found = set()
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        path = f"/proc/{pid}/fd/{name}"
+        if os.path.islink(path) and "/memfd:dttrain" in os.readlink(path):
+            found.add(os.stat(path).st_ino)
+    return found
+
+
+def holders(inodes):
+    """Processes that map any of them."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
+                if any("/memfd:dttrain" in line and int(line.split()[4]) in inodes for line in maps):
+                    found.append(pid)
+        except OSError:
+            pass
+    return found
+
+
+def killed(trainer):
+    """kill -9 of a rank while messages travel: the others end, and nobody holds the memory."""
+    process = start(trainer, "killed", "--transport", "shm")
+    ranks = ranks_of(process.pid)
+    inodes = set.union(*map(memory_of, ranks))
+    assert len(inodes) == len(ranks) + 1, f"an inbox each, and the samples: {inodes}"
+    assert len(holders(inodes)) == len(ranks)
+    os.kill(ranks[2], signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert holders(inodes) == [], holders(inodes)
+
+
+def stops_well(trainer, kind):
+    """A stop while ranks wait for each other's messages."""
+    process = start(trainer, f"stop-{kind}", "--transport", kind)
+    os.kill(ranks_of(process.pid)[2], signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 85, f"exit {process.returncode}\n{err}"
+    assert len(events(trainer.path(f"stop-{kind}"), "stop")) == 1
+
+
+with Trainer(sys.argv[1]) as program:
+    if sys.argv[2:] == ["whole"]:
+        same_bits(program, [(ranks, kind, threads) for ranks in (1, 2, 3, 4, 5, 8, 16) for kind in KINDS for threads in (1, 2)])
+    else:
+        same_bits(program, [(2, "auto", 1), (5, "shm", 1), (5, "hier", 2), (3, "mpi", 1), (16, "shm", 1)])
+        refused(program)
+        for carrier in ("mpi", "hier"):
+            other_call(program, carrier)
+        for carrier in ("mpi", "shm"):
+            stopped(program, carrier)
+        suspended(program)
+        killed(program)
+        stops_well(program, "shm")

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups whose ranks are threads or processes of this machine, over its memory.
+#include "core/train/comm/group.hpp"
+
+#include "core/train/comm/self_transport.hpp"
+#include "core/train/comm/shm_transport.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+using namespace dts::train;
+using std::chrono::milliseconds;
+
+namespace {
+
+struct Lost : std::runtime_error {
+  explicit Lost(const dts::Error& error)
+      : std::runtime_error(error.message + "\n" + error.hint), code(error.code) {}
+
+  dts::Errc code;
+};
+
+Group::Settings settings(milliseconds timeout) {
+  return {timeout, [](const dts::Error& error) { throw Lost(error); }};
+}
+
+std::vector<std::shared_ptr<Transport>> transports(int ranks) {
+  std::vector<std::unique_ptr<ShmTransport>> made;
+  std::vector<SharedMemoryName> names;
+  for (int rank = 0; rank < ranks; ++rank) {
+    auto one = ShmTransport::create(rank, ranks);
+    REQUIRE(one);
+    names.push_back((*one)->name());
+    made.push_back(*std::move(one));
+  }
+  for (auto& one : made) REQUIRE(one->connect(names));
+  return {std::make_move_iterator(made.begin()), std::make_move_iterator(made.end())};
+}
+
+Group group_of(std::shared_ptr<Transport> transport, int ranks, int rank, milliseconds timeout) {
+  std::vector<int> members(static_cast<std::size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0);
+  return {std::move(transport), std::move(members), rank, settings(timeout)};
+}
+
+// What each rank's `work` returned, each on a thread; what it threw as Lost, otherwise.
+template <class Work>
+std::vector<std::string> on_threads(int ranks, milliseconds timeout, const Work& work) {
+  const auto between = transports(ranks);
+  std::vector<std::string> ends(between.size());
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      const auto place = static_cast<std::size_t>(rank);
+      Group group = group_of(between[place], ranks, rank, timeout);
+      try {
+        ends[place] = work(group);
+      } catch (const Lost& lost) {
+        ends[place] = (lost.code == dts::Errc::timed_out ? "timed out: " : "mismatch: ") +
+                      std::string(lost.what());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return ends;
+}
+
+constexpr milliseconds k_long(60000);
+
+// The sum of eight shards' arrays of `count` floats, along the tree, by this group.
+std::vector<float> summed(Group& group, int count) {
+  constexpr int k_shards = 8;
+  std::vector<Buffer> buffers;
+  Partials mine;
+  const Span run = part_of({0, k_shards}, group.size(), group.rank());
+  for (const Span node : maximal_nodes(k_shards, run)) {
+    Partials leaves;
+    const std::size_t first = buffers.size();
+    for (int shard = node.lo; shard < node.hi; ++shard) {
+      Buffer& leaf = buffers.emplace_back(static_cast<std::size_t>(count));
+      for (int i = 0; i < count; ++i)
+        leaf.data()[i] = 1.0F / static_cast<float>(1 + i % 97 + shard * 31);
+    }
+    for (int shard = node.lo; shard < node.hi; ++shard)
+      leaves[{shard, shard + 1}] =
+          buffers[first + static_cast<std::size_t>(shard - node.lo)].data();
+    mine[node] = combine(node, leaves, 0, static_cast<std::size_t>(count));
+  }
+  std::vector<Span> slices;
+  for (int rank = 0; rank < group.size(); ++rank)
+    slices.push_back(part_of({0, count}, group.size(), rank));
+  const Span own = slices[static_cast<std::size_t>(group.rank())];
+  const Partials& all = group.scatter_partials(k_shards, slices, mine);
+  const float* const sum = combine({0, k_shards}, all, 0, static_cast<std::size_t>(own.size()));
+  std::vector<float> whole(static_cast<std::size_t>(count));
+  std::copy_n(sum, own.size(), whole.data() + own.lo);
+  group.gather_slices(whole.data(), slices);
+  return whole;
+}
+
+std::vector<float> summed_alone(int count) {
+  Group alone(std::make_shared<SelfTransport>(), {0}, 0, settings(k_long));
+  return summed(alone, count);
+}
+
+}  // namespace
+
+TEST_CASE("sums have the same bits for any number of ranks, also if they are larger than a ring") {
+  constexpr int k_count = 3000001;  // floats
+  const std::vector<float> expected = summed_alone(k_count);
+  for (const int ranks : {2, 3, 5, 8})
+    for (const std::string& end : on_threads(ranks, k_long, [&](Group& group) {
+           return std::string(summed(group, k_count) == expected ? "equal" : "different");
+         }))
+      CHECK(end == "equal");
+}
+
+TEST_CASE("more ranks than elements: some have nothing of their own") {
+  const std::vector<float> expected = summed_alone(3);
+  for (const std::string& end : on_threads(5, k_long, [&](Group& group) {
+         return std::string(summed(group, 3) == expected ? "equal" : "different");
+       }))
+    CHECK(end == "equal");
+}
+
+TEST_CASE("collectives give each rank what it should have") {
+  for (const int ranks : {1, 2, 4, 7}) {
+    const auto work = [ranks](Group& group) -> std::string {
+      const int rank = group.rank();
+      if (group.sum(rank + 1) != ranks * (ranks + 1) / 2) return "sum";
+      if (group.least(10 - rank) != 11 - ranks) return "least";
+      const Verdict verdict = group.agree(rank == ranks - 1 ? 74 : 0);
+      if (verdict.code != 74 || verdict.rank != ranks - 1) return "agree";
+      if (group.agree(0).code != 0) return "agree on nothing";
+      const std::vector<int> all = group.gather(rank * rank);
+      for (int peer = 0; peer < ranks; ++peer)
+        if (all[static_cast<std::size_t>(peer)] != peer * peer) return "gather";
+      std::vector<std::uint64_t> text(400001, rank == 0 ? 7 : 0);  // more than three pieces
+      group.broadcast(text.data(), text.size() * sizeof text[0]);
+      if (std::count(text.begin(), text.end(), 7U) != 400001) return "broadcast";
+      std::vector<int> out(static_cast<std::size_t>(ranks)), in(out.size());
+      for (int peer = 0; peer < ranks; ++peer)
+        out[static_cast<std::size_t>(peer)] = rank * 100 + peer;
+      const auto ticket = group.post_exchange(out.data(), in.data(), sizeof(int));
+      group.barrier();  // completes what was posted before
+      if (!group.test(ticket)) return "test";
+      for (int peer = 0; peer < ranks; ++peer)
+        if (in[static_cast<std::size_t>(peer)] != peer * 100 + rank) return "exchange";
+      std::vector<float> whole(10, 0.0F);
+      std::vector<Span> slices;
+      for (int peer = 0; peer < ranks; ++peer) slices.push_back(part_of({0, 10}, ranks, peer));
+      std::iota(whole.begin(), whole.end(), 0.0F);
+      const Span own = slices[static_cast<std::size_t>(rank)];
+      std::vector<float> mine(10, -1.0F);
+      group.hand_out_slices(rank == 0 ? whole.data() : nullptr, mine.data(), slices);
+      if (own.size() > 0 && mine[0] != static_cast<float>(own.lo)) return "hand out";
+      return "right";
+    };
+    if (ranks == 1) {
+      Group alone(std::make_shared<SelfTransport>(), {0}, 0, settings(k_long));
+      CHECK(work(alone) == "right");
+      continue;
+    }
+    for (const std::string& end : on_threads(ranks, k_long, work)) CHECK(end == "right");
+  }
+}
+
+TEST_CASE("messages between two ranks, to oneself, and tickets that are tested") {
+  Group alone(std::make_shared<SelfTransport>(), {0}, 0, settings(k_long));
+  int sent = 5, got = 0;
+  const auto received = alone.post_receive(0, &got, sizeof got);
+  CHECK_FALSE(alone.test(received));
+  (void)alone.post_send(0, &sent, sizeof sent);
+  CHECK(alone.test(received));
+  CHECK(got == 5);
+  const auto ends = on_threads(3, k_long, [](Group& group) -> std::string {
+    if (group.rank() == 2) return "sits by";
+    const int peer = 1 - group.rank();
+    std::vector<int> out(500000, group.rank() + 1), in(out.size());
+    const auto first = group.post_receive(peer, in.data(), in.size() * sizeof(int));
+    (void)group.post_send(peer, out.data(), out.size() * sizeof(int));
+    while (!group.test(first)) std::this_thread::sleep_for(milliseconds(1));
+    if (std::count(in.begin(), in.end(), peer + 1) != 500000) return "content";
+    int last = 0;
+    (void)group.post_send(peer, out.data(), sizeof last);
+    group.wait(group.post_receive(peer, &last, sizeof last));
+    return last == peer + 1 ? "right" : "order";
+  });
+  CHECK(ends == std::vector<std::string>{"right", "right", "sits by"});
+}
+
+TEST_CASE("a group is split by color, and both go on") {
+  for (const std::string& end : on_threads(5, k_long, [](Group& group) -> std::string {
+         Group half = group.split(group.rank() % 2);
+         const bool even = group.rank() % 2 == 0;
+         if (half.size() != (even ? 3 : 2) || half.rank() != group.rank() / 2) return "who";
+         if (half.sum(group.rank()) != (even ? 6 : 4)) return "sum of a half";
+         if (group.sum(group.rank()) != 10) return "sum of all";
+         return half.gather(group.rank())[1] == (even ? 2 : 3) ? "right" : "gather";
+       }))
+    CHECK(end == "right");
+}
+
+TEST_CASE("calls that do not match are told at once, by rank and call") {
+  const auto ends = on_threads(3, k_long, [](Group& group) -> std::string {
+    group.barrier();
+    if (group.rank() == 1) (void)group.gather(group.rank());
+    group.barrier();
+    return "not noticed";
+  });
+  CHECK(ends[0].starts_with("mismatch: call 2, barrier: rank 1 makes call 2, gather of 4 B\n"));
+  CHECK(ends[1].find("mismatch: call 2, gather of 4 B: rank ") == 0);
+  CHECK(ends[1].find(" makes call 2, barrier\n") != std::string::npos);
+  CHECK(ends[2].ends_with("calls of this rank: 1 barrier, 2 barrier"));
+}
+
+TEST_CASE("sizes that do not match are told, and calls that differed before") {
+  auto ends = on_threads(2, k_long, [](Group& group) -> std::string {
+    std::array<char, 8> block{}, all{};
+    group.wait(group.post_gather(block.data(), all.data(), group.rank() == 0 ? 2 : 3));
+    return "not noticed";
+  });
+  CHECK(ends[0].starts_with("mismatch: call 1, gather of 2 B: rank 1 makes call 1, gather of 3 B"));
+  const auto pairs = transports(2);
+  ends = {"", ""};
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      const auto place = static_cast<std::size_t>(rank);
+      Group group = group_of(pairs[place], 2, rank, k_long);
+      Group other(std::make_shared<SelfTransport>(), {rank}, 0, settings(k_long));
+      try {
+        other.barrier();  // of another group: does not count
+        if (rank == 0) group.split(0).barrier();
+        group.barrier();
+      } catch (const Lost& lost) {
+        ends[place] = lost.what();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(ends[1].find("call 1, barrier: rank 0 makes call 1, gather of 4 B") == 0);
+}
+
+TEST_CASE("a rank that does not come is named at the deadline, one that waits for it is not") {
+  const auto start = std::chrono::steady_clock::now();
+  const auto ends = on_threads(3, milliseconds(300), [](Group& group) -> std::string {
+    group.barrier();
+    if (group.rank() == 1) return "gone";
+    group.barrier();
+    return "not noticed";
+  });
+  const auto took = std::chrono::steady_clock::now() - start;
+  CHECK(ends[0].starts_with("timed out: call 2, barrier: rank 1 did not come within 0.3 s\n"));
+  CHECK(ends[2].starts_with("timed out: call 2, barrier: rank 1 did not come within 0.3 s\n"));
+  CHECK(took >= milliseconds(300));
+  CHECK(took < milliseconds(20000));
+}
+
+TEST_CASE("abort forgets what is under way and touches no memory afterwards") {
+  const auto pair = transports(2);
+  std::array<char, 4> in{};
+  const auto ticket = pair[0]->receive(1, in.data(), in.size());
+  CHECK_FALSE(pair[0]->test(ticket));
+  pair[0]->abort();
+  (void)pair[1]->send(0, "abcd", 4);
+  pair[0]->progress();
+  CHECK(in == std::array<char, 4>{});
+}
+
+TEST_CASE("processes share a ring; one that is killed is named, and its inbox goes with it") {
+  auto mine = ShmTransport::create(0, 2);
+  REQUIRE(mine);
+  std::array<int, 2> there{}, back{};
+  REQUIRE(::pipe(there.data()) == 0);
+  REQUIRE(::pipe(back.data()) == 0);
+  const SharedMemoryName name = (*mine)->name();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    auto own = ShmTransport::create(1, 2);
+    const SharedMemoryName said = own ? (*own)->name() : SharedMemoryName{};
+    (void)!::write(back[1], &said, sizeof said);
+    if (!own || !(*own)->connect({name, said})) ::_exit(1);
+    (void)!::write(back[1], "c", 1);
+    Group group = group_of(*std::move(own), 2, 1, k_long);
+    const bool right = group.sum(2) == 3;
+    if (right) ::kill(::getpid(), SIGKILL);
+    ::_exit(2);
+  }
+  SharedMemoryName theirs;
+  char connected = 0;
+  REQUIRE(::read(back[0], &theirs, sizeof theirs) == sizeof theirs);
+  REQUIRE(theirs.pid == child);
+  REQUIRE((*mine)->connect({name, theirs}));
+  REQUIRE(::read(back[0], &connected, 1) == 1);
+  Group group = group_of(*std::move(mine), 2, 0, milliseconds(300));
+  CHECK(group.sum(1) == 3);
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK_FALSE(SharedMemory::open(theirs, 1, SharedMemory::Access::read));
+  CHECK_THROWS_AS(group.barrier(), Lost);
+  for (const int fd : {there[0], there[1], back[0], back[1]}) ::close(fd);
+}
+
+TEST_CASE("the record keeps the newest calls, and its hash all of them") {
+  FlightRecord one(1), other(1);
+  for (int i = 0; i < 20; ++i) CHECK(one.add(Call::gather, 8) == other.add(Call::gather, 8));
+  CHECK(one.newest().starts_with("5 gather of 8 B, 6 gather of 8 B, "));
+  CHECK(one.newest().ends_with(", 20 gather of 8 B"));
+  CHECK(one.add_message(3, 16).hash == 0);
+  CHECK(one.newest().ends_with(", 20 gather of 8 B, 3 message of 16 B"));
+  CHECK(one.add(Call::barrier, 0) == other.add(Call::barrier, 0));
+  (void)one.add(Call::barrier, 0);
+  (void)other.add(Call::broadcast, 1);
+  CHECK(one.add(Call::barrier, 0) != other.add(Call::barrier, 0));
+  CHECK(FlightRecord(1).add(Call::barrier, 0) != FlightRecord(2).add(Call::barrier, 0));
+}
