@@ -9,6 +9,7 @@
 #include "core/topo/hwloc/load.hpp"
 #include "tests/support/described.hpp"
 #include "tests/support/recorded.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <doctest/doctest.h>
 
@@ -27,11 +28,7 @@ namespace {
 using tests::have_recorded;
 using tests::k_recorded;
 
-#ifdef __SANITIZE_ADDRESS__  // ten times slower
-constexpr unsigned k_parts = 6;
-#else
-constexpr unsigned k_parts = 40;
-#endif
+constexpr unsigned k_parts = tests::k_sanitized ? 6 : 40;
 
 using topo::NodeTopology;
 

@@ -6,6 +6,7 @@
 #include "tests/support/described.hpp"
 #include "tests/support/machine_random.hpp"
 #include "tests/support/recorded.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/unit/plan/grouping_bound.hpp"
 
 #include <doctest/doctest.h>
@@ -21,13 +22,8 @@ namespace {
 
 using topo::NodeTopology;
 
-#ifdef __SANITIZE_ADDRESS__  // ten times slower
-constexpr unsigned k_machines = 100;
-constexpr unsigned k_small = 200;
-#else
-constexpr unsigned k_machines = 1000;
-constexpr unsigned k_small = 2000;
-#endif
+constexpr unsigned k_machines = tests::k_sanitized ? 100 : 1000;
+constexpr unsigned k_small = tests::k_sanitized ? 200 : 2000;
 
 std::size_t fewest_near(const NodeTopology& node, const NodeBinding& binding) {
   std::size_t fewest = node.cores.size();

@@ -2,6 +2,7 @@
 // Nodes with more ways to group their GPUs than are tried: what swaps then find.
 #include "core/plan/gpus/gpu_swaps.hpp"
 
+#include "tests/support/sanitized.hpp"
 #include "tests/unit/plan/grouping_bound.hpp"
 
 #include <doctest/doctest.h>
@@ -13,11 +14,7 @@
 namespace dts::plan {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__  // a second for each
-constexpr unsigned k_nodes = 10;
-#else
-constexpr unsigned k_nodes = 100;
-#endif
+constexpr unsigned k_nodes = tests::k_sanitized ? 10 : 100;
 
 constexpr unsigned k_gpus = 16, k_numas = 8, k_cores_of_numa = 8;
 

@@ -2,6 +2,8 @@
 // The oracle of fair_near_test beside every assignment of GPUs to ranks, one after the other.
 #include "tests/unit/plan/grouping_bound.hpp"
 
+#include "tests/support/sanitized.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,11 +13,7 @@
 namespace dts::plan {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__  // a second for each
-constexpr unsigned k_groupings = 20;
-#else
-constexpr unsigned k_groupings = 300;
-#endif
+constexpr unsigned k_groupings = tests::k_sanitized ? 20 : 300;
 
 // Machines small enough to try every way.
 class Small {
