@@ -55,8 +55,8 @@ ShmTransport::ShmTransport(SharedMemory own, int rank, int ranks)
       own_(std::move(own)),
       peers_(static_cast<std::size_t>(ranks)) {}
 
-std::size_t ShmTransport::inbox_bytes() const {
-  return k_page + peers_.size() * (offsetof(Ring, data) + capacity_);
+std::size_t ShmTransport::inbox_bytes(int ranks) {
+  return k_page + static_cast<std::size_t>(ranks) * (offsetof(Ring, data) + capacity_for(ranks));
 }
 
 ShmTransport::Ring* ShmTransport::ring_of(std::byte* inbox, int sender) const {
@@ -65,18 +65,16 @@ ShmTransport::Ring* ShmTransport::ring_of(std::byte* inbox, int sender) const {
 }
 
 Result<std::unique_ptr<ShmTransport>> ShmTransport::create(int rank, int ranks) {
-  const std::size_t bytes =
-      k_page + static_cast<std::size_t>(ranks) * (offsetof(Ring, data) + capacity_for(ranks));
-  DTS_ASSIGN(auto memory, SharedMemory::create(bytes));
+  DTS_ASSIGN(auto memory, SharedMemory::create(inbox_bytes(ranks)));
   return std::unique_ptr<ShmTransport>(new ShmTransport(std::move(memory), rank, ranks));
 }
 
 Result<void> ShmTransport::connect(const std::vector<SharedMemoryName>& names) {
+  const std::size_t bytes = inbox_bytes(static_cast<int>(peers_.size()));
   for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
     std::byte* inbox = own_.data();
     if (static_cast<int>(peer) != rank_) {
-      DTS_ASSIGN(auto memory,
-                 SharedMemory::open(names[peer], inbox_bytes(), SharedMemory::Access::write));
+      DTS_ASSIGN(auto memory, SharedMemory::open(names[peer], bytes, SharedMemory::Access::write));
       inbox = inboxes_.emplace_back(std::move(memory)).data();
     }
     peers_[peer].out = ring_of(inbox, rank_);
@@ -100,26 +98,40 @@ Transport::Ticket ShmTransport::receive(int from, void* data, std::size_t bytes)
   return peer.receives.back().ticket;
 }
 
-// A piece at most, and true if anything moved.
-bool ShmTransport::push(Peer& peer) {
-  Ring& to = *peer.out;
-  const std::uint64_t begin = to.written.load(std::memory_order_relaxed);
+// From position `begin` of a ring on, up to `end`, a piece at most: `copy` is given the memory of a
+// message, where in the ring, and how much. Returns the position after what has moved.
+template <class Byte, class Copy>
+std::uint64_t ShmTransport::move(std::deque<Message<Byte>>& messages,
+                                 std::uint64_t begin,
+                                 std::uint64_t end,
+                                 const Copy& copy) {
   std::uint64_t at = begin;
-  const std::uint64_t end = to.read.load(std::memory_order_acquire) + capacity_;
-  while (!peer.sends.empty() && at - begin < k_ring_piece) {
-    auto& [from, left, ticket] = peer.sends.front();
+  while (!messages.empty() && at - begin < k_ring_piece) {
+    auto& [memory, left, ticket] = messages.front();
     const std::size_t offset = at & (capacity_ - 1);
     const std::size_t bytes =
         std::min({left, k_ring_piece, static_cast<std::size_t>(end - at), capacity_ - offset});
     if (bytes == 0 && left > 0) break;
-    if (bytes > 0) std::memcpy(to.data + offset, from, bytes);
+    if (bytes > 0) copy(memory, offset, bytes);
     at += bytes;
-    from += bytes;
+    memory += bytes;
     left -= bytes;
     if (left > 0) continue;
     tickets_.finish(ticket);
-    peer.sends.pop_front();
+    messages.pop_front();
   }
+  return at;
+}
+
+// Like pull(), true if anything moved.
+bool ShmTransport::push(Peer& peer) {
+  Ring& to = *peer.out;
+  const std::uint64_t begin = to.written.load(std::memory_order_relaxed);
+  const std::uint64_t end = to.read.load(std::memory_order_acquire) + capacity_;
+  const std::uint64_t at =
+      move(peer.sends, begin, end, [&](const std::byte* from, auto offset, auto bytes) {
+        std::memcpy(to.data + offset, from, bytes);
+      });
   if (at == begin) return false;
   to.written.store(at, std::memory_order_release);
   ring(*peer.bell);
@@ -129,22 +141,11 @@ bool ShmTransport::push(Peer& peer) {
 bool ShmTransport::pull(Peer& peer) {
   Ring& from = *peer.in;
   const std::uint64_t begin = from.read.load(std::memory_order_relaxed);
-  std::uint64_t at = begin;
   const std::uint64_t end = from.written.load(std::memory_order_acquire);
-  while (!peer.receives.empty() && at - begin < k_ring_piece) {
-    auto& [to, left, ticket] = peer.receives.front();
-    const std::size_t offset = at & (capacity_ - 1);
-    const std::size_t bytes =
-        std::min({left, k_ring_piece, static_cast<std::size_t>(end - at), capacity_ - offset});
-    if (bytes == 0 && left > 0) break;
-    if (bytes > 0) std::memcpy(to, from.data + offset, bytes);
-    at += bytes;
-    to += bytes;
-    left -= bytes;
-    if (left > 0) continue;
-    tickets_.finish(ticket);
-    peer.receives.pop_front();
-  }
+  const std::uint64_t at =
+      move(peer.receives, begin, end, [&](std::byte* to, auto offset, auto bytes) {
+        std::memcpy(to, from.data + offset, bytes);
+      });
   if (at == begin) return false;
   from.read.store(at, std::memory_order_release);
   ring(*peer.bell);  // it may wait for room

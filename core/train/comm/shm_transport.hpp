@@ -58,10 +58,15 @@ class ShmTransport : public Transport {
 
   ShmTransport(SharedMemory own, int rank, int ranks);
 
+  template <class Byte, class Copy>
+  std::uint64_t move(std::deque<Message<Byte>>& messages,
+                     std::uint64_t begin,
+                     std::uint64_t end,
+                     const Copy& copy);
   bool push(Peer& peer);
   bool pull(Peer& peer);
   static void ring(Bell& bell);
-  [[nodiscard]] std::size_t inbox_bytes() const;
+  [[nodiscard]] static std::size_t inbox_bytes(int ranks);
   [[nodiscard]] Ring* ring_of(std::byte* inbox, int sender) const;
 
   int rank_;

@@ -37,6 +37,13 @@ Span part_of(Span whole, int parts, int index) {
           whole.lo + static_cast<int>(size * (index + 1) / parts)};
 }
 
+int owner_in(Span whole, int parts, int element) {
+  int index = static_cast<int>(static_cast<long>(element - whole.lo) * parts / whole.size());
+  while (part_of(whole, parts, index).hi <= element) ++index;
+  while (part_of(whole, parts, index).lo > element) --index;
+  return index;
+}
+
 std::vector<Span> maximal_nodes(int shards, Span run) {
   std::vector<Span> nodes;
   if (run.size() > 0) collect({0, shards}, run, nodes);

@@ -29,6 +29,9 @@ struct Span {
 // at most one.
 [[nodiscard]] Span part_of(Span whole, int parts, int index);
 
+// Which of `parts` owners part_of() gives `element` of `whole`, which must not be empty.
+[[nodiscard]] int owner_in(Span whole, int parts, int element);
+
 // The smallest set of nodes of the tree over [0, shards) that covers exactly `run`, left to right.
 [[nodiscard]] std::vector<Span> maximal_nodes(int shards, Span run);
 

@@ -76,10 +76,10 @@ int Run::stop_not_finite() {
 bool Run::passes(const Audit& audit, const StepInput& input) {
   const auto owner = static_cast<std::size_t>(audit.owner);
   const auto auditor = static_cast<std::size_t>(audit.auditor);
-  const std::uint64_t computed = sums_->audited();
-  const bool recomputes = comm_.rank() == audit.auditor;
-  const std::uint64_t recomputed = recomputes ? sums_->recompute(input) : 0;
-  Ballots ballots{comm_.gather(computed)[owner], comm_.gather(recomputed)[auditor], {}};
+  std::array<std::uint64_t, 2> mine{sums_->audited(), 0};
+  if (comm_.rank() == audit.auditor) mine[1] = sums_->recompute(input);
+  const auto all = comm_.gather(mine);
+  Ballots ballots{all[owner][0], all[auditor][1], {}};
   if (ballots.owner == ballots.auditor) return true;
   ballots.referees = comm_.gather(sums_->recompute(input));
   // What has flipped may be a weight.

@@ -9,16 +9,6 @@
 #include <set>
 
 namespace dts::train {
-namespace {
-
-int owner_of(int shard, int shards, int ranks) {
-  int rank = 0;
-  while (part_of({0, shards}, ranks, rank).hi <= shard) ++rank;
-  return rank;
-}
-
-}  // namespace
-
 std::optional<Audit> audit_of(
     double rate, std::uint64_t seed, std::uint64_t step, int shards, int ranks) {
   Random random(seed, step);
@@ -28,7 +18,7 @@ std::optional<Audit> audit_of(
   };
   Audit made;
   made.shard = draw(shards);
-  made.owner = owner_of(made.shard, shards, ranks);
+  made.owner = owner_in({0, shards}, ranks, made.shard);
   if (ranks > 1) made.auditor = (made.owner + 1 + draw(ranks - 1)) % ranks;
   return made;
 }

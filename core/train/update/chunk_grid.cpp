@@ -19,10 +19,7 @@ ChunkGrid::ChunkGrid(const Layout& layout) {
 }
 
 int ChunkGrid::owner(int owners, int chunk) const {
-  int rank = static_cast<int>(static_cast<long>(chunk) * owners / count());
-  while (owned(owners, rank).hi <= chunk) ++rank;
-  while (owned(owners, rank).lo > chunk) --rank;
-  return rank;
+  return owner_in({0, count()}, owners, chunk);
 }
 
 Span ChunkGrid::floats_of(Span chunks) const {
