@@ -3,6 +3,7 @@
 // private Slurm: integration.
 #include "core/base/files/files.hpp"
 #include "tests/cli/session.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -14,7 +15,7 @@ using namespace dts::tests;
 using nlohmann::json;
 
 std::string recorded(const char* name) {
-  return std::string(DTS_SOURCE_DIR) + "/tests/data/check/" + name + ".json";
+  return in_source("tests/data/check/" + name + ".json");
 }
 
 // Our program beside a trainer of ours, whose measurements are a recorded file.

@@ -3,6 +3,7 @@
 #include "core/base/text/text.hpp"
 #include "core/plan/thread_places.hpp"
 #include "tests/cli/session.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <algorithm>
 #include <set>
@@ -21,7 +22,7 @@ bool is_variable(const std::string& word) {
 
 // The variables in the headings of the page's section: `.TP`, then `.B NAME` or `.BR A ", " B`.
 Names documented(const std::string& section) {
-  const auto page = read_file(std::string(DTS_SOURCE_DIR) + "/man/dtsubmit-environment.7");
+  const auto page = read_file(in_source("man/dtsubmit-environment.7"));
   REQUIRE(page);
   Names names;
   bool inside = false, heading = false;

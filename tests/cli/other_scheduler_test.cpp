@@ -11,7 +11,7 @@ namespace {
 
 struct OtherScheduler : Session {
   OtherScheduler() {
-    environment["DTSUBMIT_PLUGIN_PATH"] = DTS_PLUGIN_FIXTURES;
+    environment["DTSUBMIT_PLUGIN_PATH"] = std::getenv("DTS_PLUGIN_FIXTURES");
     environment["DTSUBMIT_SCHEDULER"] = "fakesched";
     environment["FAKESCHED_STATE"] = file("tickets.json");
     environment["SLURM_CONF"] = "/nonexistent";  // nobody asks for it

@@ -3,6 +3,7 @@
 
 #include "core/base/files/unique_fd.hpp"
 #include "core/base/text/text.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <fcntl.h>
 
@@ -91,7 +92,7 @@ std::string Session::normal(std::string text) const {
 }
 
 void check_golden(const std::string& name, const std::string& text) {
-  const std::string golden = std::string(DTS_GOLDEN) + "/" + name;
+  const std::string golden = in_source("tests/cli/golden/" + name);
   if (std::getenv("DTS_BLESS") != nullptr) REQUIRE(write_file(golden, text, 0644));
   const auto expected = read_file(golden);
   REQUIRE(expected);

@@ -2,6 +2,7 @@
 // dtsubmit topo as a person meets it: the pictures of an uneven node, a document, flags for other
 // launchers, and refusals that name the option.
 #include "tests/cli/session.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,7 @@ using namespace dts;
 using namespace dts::tests;
 
 // Two packages of two NUMA nodes; GPUs: two in the first, one in the second, one at a package.
-const std::string k_uneven = std::string(DTS_SOURCE_DIR) + "/tests/data/topologies/uneven.xml";
+const std::string k_uneven = in_source("tests/data/topologies/uneven.xml");
 
 // A session in whose folder that file is, so that no path of this machine is in what is printed.
 struct Desk : Session {
@@ -191,9 +192,8 @@ TEST_CASE("programs get whole lists, however narrow the picture is") {
 
 TEST_CASE("NUMA nodes are called by Linux's numbers") {
   const Desk desk;
-  REQUIRE(
-      write_file(desk.file("dies.xml"),
-                 *read_file(std::string(DTS_SOURCE_DIR) + "/tests/data/topologies/no-memory.xml")));
+  REQUIRE(write_file(desk.file("dies.xml"),
+                     *read_file(in_source("tests/data/topologies/no-memory.xml"))));
   const Output output = desk.dtsubmit({"topo", "--topology", "dies.xml"});
   REQUIRE(output.exit_code == 0);
   check_golden("topo-dies.txt", output.out);

@@ -4,6 +4,7 @@
 #include "plugins/slurm_commands/node_record.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/job_words.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,8 @@ using namespace slurm_plugin;
 namespace {
 
 std::string recorded(const std::string& name) {
-  const auto text = dts::read_file(DTS_RECORDS "/" + name);
+  const auto text =
+      dts::read_file(dts::tests::in_source("tests/contract/records/" + std::string(name)));
   REQUIRE_MESSAGE(text.has_value(), name);
   return *text;
 }

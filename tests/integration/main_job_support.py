@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A private cluster, runs on it, and what can be asked of them. Used by main_job.py."""
+import ctypes
 import json
 import os
 import shutil
@@ -21,6 +22,20 @@ def use_open_mpi_5():
     os.environ["PATH"] = folder + "/bin:" + os.environ["PATH"]
     version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout.split("\n")[0]
     check("(Open MPI) 5." in version, version)
+
+
+def own_shared_memory():
+    """/dev/shm is this test's alone from now on, so that the segments of others do not count. False, saying why, if it cannot be."""
+    new_mount_namespace = 0x20000  # CLONE_NEWNS
+    if ctypes.CDLL(None).unshare(new_mount_namespace) != 0:
+        print("what is left in /dev/shm is not looked at: only root can have one of its own")
+        return False
+    # What this namespace mounts must not reach the others. In a chroot the root is no mount, and this is refused.
+    if subprocess.run(["mount", "--make-rprivate", "/"], stderr=subprocess.DEVNULL).returncode != 0:
+        print("what is left in /dev/shm is not looked at: in a chroot it is that of the whole machine")
+        return False
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm"], check=True)
+    return True
 
 
 class Cluster:

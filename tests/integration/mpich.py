@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from checks import check, skip, wait_for
-from main_job_support import Cluster
+from main_job_support import Cluster, own_shared_memory
 from nodes import events, lose
 
 # Steps of 50 ms, each with an Allreduce, up to argv[1]. SIGTERM reaches ranks at different moments, so they agree on it.
@@ -72,23 +72,10 @@ def build(place):
     return place + "/program"
 
 
-def mapped_segments():
-    """Names in /dev/shm that a process of this machine has mapped."""
-    names = set()
-    for path in glob.glob("/proc/[0-9]*/maps"):
-        try:
-            lines = open(path, errors="replace").read().split("\n")
-        except OSError:
-            continue
-        names.update(line.split("/dev/shm/", 1)[1].split("/")[0] for line in lines if "/dev/shm/" in line)
-    return names
-
-
 class Ground:
-    def __init__(self, cluster, launcher):
-        self.cluster, self.launcher = cluster, launcher
+    def __init__(self, cluster, launcher, sees_segments):
+        self.cluster, self.launcher, self.sees_segments = cluster, launcher, sees_segments
         self.program = build(cluster.place)
-        self.segments = set(os.listdir("/dev/shm"))
 
     def submit(self, *options, steps=STEPS, nodes=2):
         run = self.cluster.submit("-p", "low", "--nodes", str(nodes), "--gpus-per-node", "0", "--ntasks-per-node", "2", "--launcher",
@@ -111,9 +98,8 @@ class Ground:
         for attempt in range(1, attempts + 1):
             self.check_world(run, attempt)
         wait_for(30, "no process is left", lambda: not run.processes())
-        # Other runs on this machine may have segments, too: theirs are mapped.
-        if with_segments:
-            wait_for(30, "no segment is left", lambda: not (set(os.listdir("/dev/shm")) - self.segments - mapped_segments()))
+        if with_segments and self.sees_segments:
+            wait_for(30, "no segment is left", lambda: not os.listdir("/dev/shm"))
         return status
 
     def kill(self, run, wanted):
@@ -201,8 +187,9 @@ def refused():
 def main(launcher, flavour="linuxproc", only=""):
     if launcher == "refused":
         return refused()
+    sees_segments = own_shared_memory()
     with Cluster(flavour, 3, 0, 20) as cluster:
-        ground = Ground(cluster, launcher)
+        ground = Ground(cluster, launcher, sees_segments)
         for cell in CELLS:
             if not only or cell.__name__ == only:
                 print(f"--- {cell.__name__}", flush=True)

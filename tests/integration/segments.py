@@ -6,7 +6,7 @@ import sys
 
 from checks import check, skip, wait_for
 from main_job import INTERVAL, SHORT, SLOW
-from main_job_support import Cluster, DTTRAIN
+from main_job_support import Cluster, DTTRAIN, own_shared_memory
 
 FOLDER = "/dev/shm"
 QUICK = ["--steps", "20", "--save-every", "10"]
@@ -48,6 +48,7 @@ def two_clusters():
 
 def left():
     """Whatever is killed: once the run is done nothing of it is left, and what is another's stays."""
+    own_shared_memory()
     before = segments()
     stranger = f"{FOLDER}/vader_segment.stranger.{os.getpid()}.1.0"
     open(stranger, "w").close()

@@ -3,6 +3,7 @@
 
 #include "core/base/files/files.hpp"
 #include "core/topo/hwloc/load.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace dts::tests {
 namespace {
 
-const std::string k_folder = std::string(DTS_SOURCE_DIR) + "/tests/data/machines/";
+const std::string k_folder = in_source("tests/data/machines/");
 
 void add_ports(const PciObject& object, std::vector<topo::FabricPort>& ports) {
   constexpr unsigned k_openfabrics = 3, k_infiniband = 0x0207;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/files/files.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +18,7 @@ namespace dts::tests {
 
 inline const std::string k_recorded = std::getenv("DTS_TOPOLOGIES") != nullptr
                                           ? std::string(std::getenv("DTS_TOPOLOGIES")) + "/"
-                                          : std::string(DTS_SOURCE_DIR) + "/../shared/topologies/";
+                                          : in_source("../shared/topologies/");
 
 // False, saying why, where the folder or this file of it is not here.
 inline bool have_recorded(const std::string& file = "") {

@@ -11,7 +11,7 @@ packages=(
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev libexpected-dev doctest-dev
   libxxhash-dev zlib1g-dev
   dataset-fashion-mnist
-  procps iproute2 util-linux python3
+  procps iproute2 util-linux python3 ccache
 )
 # Only the tests need these; the quickstart does not.
 if [ "${1:-}" = --with-tests ]; then

@@ -6,6 +6,7 @@
 #include "core/base/text/text.hpp"
 #include "core/run/event/event_line.hpp"
 #include "tests/support/many_writers.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -186,7 +187,7 @@ TEST_CASE("ledgers that real runs left are read whole, and written again byte fo
   for (const char* name : {"preempted", "failed", "nodes"}) {
     CAPTURE(name);
     const std::string text =
-        read_file(fmt::format("{}/ledgers/{}.jsonl", DTS_TEST_DATA, name)).value();
+        read_file(tests::in_source(fmt::format("tests/data/ledgers/{}.jsonl", name))).value();
     const Ledger ledger = parse_ledger(text);
     CHECK(ledger.damaged.empty());
     std::string again;

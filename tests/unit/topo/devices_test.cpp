@@ -8,6 +8,7 @@
 #include "core/topo/restrict.hpp"
 #include "tests/support/described.hpp"
 #include "tests/support/recorded.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -252,7 +253,7 @@ TEST_CASE("an override file moves devices and closes cores, and all its faults a
 }
 
 TEST_CASE("memory of a whole package does not hide that a GPU is alike to its NUMA nodes") {
-  const auto node = load_xml(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml");
+  const auto node = load_xml(tests::in_source("tests/data/topologies/uneven.xml"));
   REQUIRE(node);
   REQUIRE(node->numas.size() == 5);
   CHECK_FALSE(node->numas[4].has_cores);
@@ -266,7 +267,7 @@ TEST_CASE("memory of a whole package does not hide that a GPU is alike to its NU
 
 TEST_CASE("consoles are no GPUs, nor is the processor's own graphics beside NVIDIA's") {
   const std::string machine =
-      *read_file(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml");  // 4 GPUs
+      *read_file(tests::in_source("tests/data/topologies/uneven.xml"));  // 4 GPUs
   const std::string k_gpu = "0302 [10de:20b0]";
   const tests::TemporaryFolder folder;
 
@@ -300,7 +301,7 @@ TEST_CASE("consoles are no GPUs, nor is the processor's own graphics beside NVID
 
 TEST_CASE("graphics beside NVIDIA's GPUs are left out, and it is said of which") {
   const std::string machine =
-      *read_file(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml");  // 4 GPUs
+      *read_file(tests::in_source("tests/data/topologies/uneven.xml"));  // 4 GPUs
   const std::string k_gpu = "0302 [10de:20b0]";
   const tests::TemporaryFolder folder;
   for (const char* card : {"0300 [1002:6863]", "0300 [8086:56a0]"}) {  // Vega, Arc
@@ -314,11 +315,11 @@ TEST_CASE("graphics beside NVIDIA's GPUs are left out, and it is said of which")
     REQUIRE(node->notes.size() == 1);
     CHECK(node->notes[0].find(" graphics beside NVIDIA's GPUs") != std::string::npos);
   }
-  CHECK(load_xml(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml")->notes.empty());
+  CHECK(load_xml(tests::in_source("tests/data/topologies/uneven.xml"))->notes.empty());
 }
 
 TEST_CASE("dies without memory are NUMA nodes of their own, with the kernel's numbers") {
-  const auto node = load_xml(std::string(DTS_TEST_DATA) + "/topologies/no-memory.xml");
+  const auto node = load_xml(tests::in_source("tests/data/topologies/no-memory.xml"));
   REQUIRE(node);
   REQUIRE(node->numas.size() == 4);
   const unsigned numbers[] = {0, 2, 1, 3};  // those without memory are last

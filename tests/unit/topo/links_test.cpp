@@ -3,6 +3,7 @@
 #include "core/base/files/files.hpp"
 #include "core/topo/fabric.hpp"
 #include "core/topo/hwloc/load.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -104,7 +105,7 @@ TEST_CASE("this machine: ports, interfaces and PCI links as the kernel shows the
 }
 
 TEST_CASE("a recorded machine: PCI links, models, and ports that were down") {
-  std::string machine = *read_file(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml");
+  std::string machine = *read_file(tests::in_source("tests/data/topologies/uneven.xml"));
   const std::string adapter = "[15b3:101b]", openfabrics = "osdev_type=\"3\"";
   REQUIRE(machine.find(adapter) != std::string::npos);
   machine.replace(machine.find(adapter), adapter.size(), "[15b3:1015]");  // ConnectX-4 Lx

@@ -5,6 +5,7 @@
 #include "core/base/files/files.hpp"
 #include "tests/support/described.hpp"
 #include "tests/support/recorded.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -132,7 +133,7 @@ TEST_CASE("nonsense is an error that names what was read") {
   CHECK(load_synthetic("").error().code == Errc::invalid);
   CHECK(load_xml("/no/such/file.xml").error().code == Errc::not_found);
   CHECK(load_xml("/").error().code == Errc::invalid);
-  CHECK(load_xml(std::string(DTS_SOURCE_DIR) + "/LICENSE").error().code == Errc::invalid);
+  CHECK(load_xml(tests::in_source("LICENSE")).error().code == Errc::invalid);
 }
 
 TEST_CASE("described machines: cores, threads and each GPU's NUMA node") {

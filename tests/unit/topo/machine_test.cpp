@@ -3,6 +3,7 @@
 #include "core/base/files/files.hpp"
 #include "core/topo/distance.hpp"
 #include "tests/support/described.hpp"
+#include "tests/support/source_dir.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -182,7 +183,7 @@ TEST_CASE("a damaged description is understood or refused, and nothing else") {
   unsigned refused = 0;
   for (const char* name : {"uneven", "dgx-spark", "frontier"}) {
     const std::string whole =
-        *read_file(DTS_TEST_DATA "/machines/" + std::string(name) + ".machine");
+        *read_file(in_source("tests/data/machines/" + std::string(name) + ".machine"));
     for (unsigned round = 0; round < 400; ++round) {
       std::string text = whole;
       for (unsigned i = 0; i <= round % 3; ++i) {

@@ -6,6 +6,7 @@
 #include "core/topo/json.hpp"
 #include "core/topo/nvml/nvml_gpus.hpp"
 #include "core/topo/override.hpp"
+#include "tests/support/source_dir.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -117,7 +118,7 @@ TEST_CASE(
 // The whole way: a recorded machine that passes for this one, the stand-in under NVML's name.
 TEST_CASE("NVML is asked where there is a GPU of NVIDIA's, about this machine only") {
   const tests::TemporaryFolder folder;
-  std::string machine = *read_file(std::string(DTS_TEST_DATA) + "/topologies/uneven.xml");
+  std::string machine = *read_file(tests::in_source("tests/data/topologies/uneven.xml"));
   const std::string other = "0000:41:00.0";
   machine.replace(machine.find(other), other.size(), "0000:3b:00.0");
   std::string without = machine;
