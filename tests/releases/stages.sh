@@ -46,7 +46,6 @@ readme() { two_commands /dtsubmit; }
 readme_plain() {
   local clone=/home/tester/dtsubmit
   mkdir -p "$clone" && tar -C /dtsubmit --exclude=./build -cf - . | tar -C "$clone" -xf - && chown -R tester: "$clone" || return 1
-  if [ -n "${CCACHE_DIR:-}" ]; then chmod -R a+rwX "$CCACHE_DIR"; fi
   runuser -u tester -- env HOME=/home/tester bash -c "$(declare -f two_commands); two_commands $clone"
 }
 
