@@ -22,7 +22,7 @@ contract() { tests -L '^contract$'; }
 
 main_job() { tests -R '^main_job_(layout|preempt|srun|refusals)_linuxproc$'; }
 
-in_grace() { tests -R '^recovery_in_grace$'; }
+in_grace() { tests -R '^recovery_in_grace(_mpirun)?$'; }
 
 in_grace_10() { ctest --test-dir "$build" --output-on-failure -R '^recovery_in_grace_10$'; }
 
