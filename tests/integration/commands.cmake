@@ -7,3 +7,4 @@ dts_script_test(commands_lost_answers integration 300 without_libslurm lost_answ
 dts_script_test(commands_lost_orders integration 300 without_libslurm lost_orders)
 dts_script_test(commands_why integration 600 without_libslurm why pending)
 dts_script_test(commands_in_grace faults 600 without_libslurm in_grace 1)
+dts_script_test(commands_munge faults 600 without_libslurm accounting munge)
