@@ -2,12 +2,14 @@
 #include "cli/commands/inside.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
 #include "core/drill/reach.hpp"
 #include "core/launch/agent/agent.hpp"
 #include "core/launch/agent/staged_nodes.hpp"
 #include "core/launch/health/check_step.hpp"
+#include "core/launch/job/allocation.hpp"
 #include "core/launch/job/assignment.hpp"
 #include "core/launch/launcher/mpiexec.hpp"
 #include "core/launch/launcher/node_daemon.hpp"
@@ -23,6 +25,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdlib>
 #include <map>
 #include <string_view>
 
@@ -157,6 +160,8 @@ bool is_inside_verb(const std::vector<std::string>& words) {
 Result<int> run_inside_verb(const std::vector<std::string>& words,
                             const std::vector<std::string>& command) {
   const std::string& verb = words.front();
+  for (const auto& [name, value] : launch::corrected_job_ids(getenv_lookup))
+    ::setenv(name, value.c_str(), 1);
   if (verb == "sentinel") return launch::run_sentinel();
   if (verb == "orted" || verb == "prted") return launch::run_mpi_daemon(words);
   if (verb == "hydra") return launch::run_mpi_daemon({words.begin() + 1, words.end()});

@@ -12,7 +12,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <sstream>
+#include <string_view>
 
 namespace dts::launch {
 namespace {
@@ -60,6 +62,19 @@ JobId own_job(const Lookup& lookup) {
   const std::string text =
       array && task ? *array + "_" + *task : lookup("SLURM_JOB_ID").value_or("");
   return JobId::parse(text).value_or(JobId());
+}
+
+std::vector<std::pair<const char*, std::string>> corrected_job_ids(const Lookup& lookup) {
+  constexpr std::uint64_t k_ids = std::uint64_t{1} << 32U;
+  std::vector<std::pair<const char*, std::string>> corrected;
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_JOBID"}) {
+    const std::string text = lookup(name).value_or("");
+    if (!text.starts_with('-')) continue;
+    const auto below = parse_number(std::string_view(text).substr(1));
+    if (below && *below > 0 && *below <= k_ids / 2)
+      corrected.emplace_back(name, std::to_string(k_ids - *below));
+  }
+  return corrected;
 }
 
 namespace {

@@ -26,6 +26,12 @@ struct Allocation {
 // tasks also have job ids of their own. Empty outside a job.
 [[nodiscard]] JobId own_job(const Lookup& lookup);
 
+// Variables with this job's id as a negative number, and their right values: Slurm 26.05.5 prints
+// ids from 2^31 on, which a federation's clusters from the 32nd on have, as signed numbers, and its
+// own srun then refuses to start a step.
+[[nodiscard]] std::vector<std::pair<const char*, std::string>> corrected_job_ids(
+    const Lookup& lookup);
+
 // Errc::invalid if a variable is missing or malformed, for a heterogeneous job, and for a job whose
 // tasks are distributed by a host file: Slurm then does not report how many each node has. The
 // order of the nodes is meaningless here: since Slurm 26.05 ranks may follow the network topology

@@ -172,3 +172,17 @@ TEST_CASE("a task of a job array is identified by the array's id and its index")
   CHECK(own_job(environment_of(k_batch)).text() == "4711");
   CHECK(own_job(environment_of({})).empty());
 }
+
+TEST_CASE("an id that Slurm 26.05 prints as a negative number is corrected") {
+  using Corrected = std::vector<std::pair<const char*, std::string>>;
+  const auto corrected = corrected_job_ids(
+      environment_of({{"SLURM_JOB_ID", "-2146913647"}, {"SLURM_JOBID", "-2147483648"}}));
+  REQUIRE(corrected.size() == 2);
+  CHECK(std::string(corrected[0].first) == "SLURM_JOB_ID");
+  CHECK(corrected[0].second == "2148053649");
+  CHECK(std::string(corrected[1].first) == "SLURM_JOBID");
+  CHECK(corrected[1].second == "2147483648");
+  CHECK(corrected_job_ids(environment_of(k_batch)) == Corrected());
+  for (const char* strange : {"", "-", "-0", "-x", "-2147483649", "--1"})
+    CHECK(corrected_job_ids(environment_of({{"SLURM_JOB_ID", strange}})) == Corrected());
+}
