@@ -5,10 +5,11 @@ Usage: trainer_transports.py DTTRAIN [whole], with every layout instead of a few
 
 import os
 import signal
+import subprocess
 import sys
 import time
 
-from trainer_support import Trainer, digest, events, ranks_of, wait_for_step
+from trainer_support import Trainer, digest, environment, events, ranks_of, wait_for_step
 
 KINDS = ("mpi", "shm", "hier")
 STEPS = 3
@@ -48,7 +49,7 @@ def other_call(trainer, kind):
 def start(trainer, name, *options):
     run = trainer.path(name)
     process = trainer.start(3, ["--steps", 400, "--step-delay", 20, "--run-dir", run, *options])
-    wait_for_step(run, 3)
+    wait_for_step(process, run, 3)
     return process
 
 
@@ -61,6 +62,18 @@ def stopped(trainer, kind):
     assert "rank 1 did not " in err and " within 3 s" in err, err
     assert "rank 0 did not" not in err and "rank 2 did not" not in err, err
     assert "calls of this rank: " in err, err
+
+
+def late(trainer):
+    """One of three ranks starts later than the deadline of calls."""
+    script = trainer.path("late.sh")
+    with open(script, "w", encoding="ascii") as text:
+        text.write(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] && sleep 3\nexec {trainer.program} "$@"\n')
+    os.chmod(script, 0o755)
+    words = trainer.command(3, ["--steps", STEPS, "--comm-timeout", 1])
+    words[words.index(trainer.program)] = script
+    ended = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=120, check=False)
+    assert ended.returncode == 0, f"exit {ended.returncode}\n{ended.stderr}"
 
 
 def suspended(trainer):
@@ -132,6 +145,7 @@ with Trainer(sys.argv[1]) as program:
             other_call(program, carrier)
         for carrier in ("mpi", "shm"):
             stopped(program, carrier)
+        late(program)
         suspended(program)
         killed(program)
         stops_well(program, "shm")

@@ -63,7 +63,7 @@ void Group::broadcast(void* data, std::size_t bytes) {
   meet(call, deadline);
   for (std::size_t piece = 0; piece * k_piece < bytes; ++piece) {
     const std::size_t done = piece * k_piece;
-    if (rank_ != 0 && !transport_->wait(call.content[first + piece].ticket, deadline)) lose(call);
+    if (rank_ != 0 && !arrives(call.content[first + piece].ticket, deadline)) lose(call);
     for (int step = 1; step < reach && rank_ + step < size(); step *= 2)
       send(call, rank_ + step, at + done, std::min(k_piece, bytes - done));
   }

@@ -38,6 +38,9 @@ class Group {
     // Called with Errc::timed_out, Errc::io if a message was lost or, if calls do not match,
     // Errc::internal. Must not return.
     std::function<void(const Error&)> lost;
+    // If set: how long others were kept waiting for a core since it was last called. That time does
+    // not count.
+    std::function<std::chrono::nanoseconds()> starved = nullptr;
   };
 
   // `members`, as the transport numbers them, of which this rank is the `rank`-th.
@@ -102,7 +105,7 @@ class Group {
 
   [[nodiscard]] Transport& transport() { return *transport_; }
 
-  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] Settings& settings() { return settings_; }
 
  private:
   struct Part {
@@ -125,6 +128,7 @@ class Group {
   void receive(Posted& call, int from, void* data, std::size_t bytes);
   void meet(const Posted& call, Transport::Deadline& deadline);
   void complete(const Posted& call);
+  [[nodiscard]] bool arrives(Transport::Ticket ticket, Transport::Deadline& deadline) const;
   void compare(const Posted& call, std::size_t peer) const;
   void lose(const Posted& call) const;
   [[nodiscard]] bool is_complete(const Posted& call) const;

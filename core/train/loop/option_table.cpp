@@ -185,7 +185,7 @@ const Option k_options[] = {
      set_transport},
     {"--comm-timeout",
      "SECONDS",
-     "end if a rank has to wait that long for another [600]",
+     "end if a rank has to wait that long for another, once training has begun [600]",
      [](Options& o, Text t) { return set_number(o.comm_timeout, t, 1); }},
     {"--step-delay",
      "MS",

@@ -221,6 +221,7 @@ int Run::run() {
                    static_cast<int>(options_.threads),
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_)});
+  comm_.started();
   const int code = loop();
   // However it ends, what is being written is of a state that all ranks agreed on.
   return std::max(code, checkpoints_.finish());

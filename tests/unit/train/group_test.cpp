@@ -2,14 +2,17 @@
 // Groups whose ranks are threads or processes of this machine, over its memory.
 #include "core/train/comm/group.hpp"
 
+#include "core/train/comm/core_waits.hpp"
 #include "core/train/comm/self_transport.hpp"
 #include "core/train/comm/shm_transport.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -263,6 +266,48 @@ TEST_CASE("a rank that does not come is named at the deadline, one that waits fo
   CHECK(ends[2].starts_with("timed out: call 2, barrier: rank 1 did not come within 0.3 s\n"));
   CHECK(took >= milliseconds(300));
   CHECK(took < milliseconds(20000));
+}
+
+TEST_CASE("time in which others had no core does not count, ten times the timeout at most") {
+  const auto pair = transports(2);
+  for (const int answers : {3, 1000}) {
+    int asked = 0;
+    Group::Settings limits = settings(milliseconds(100));
+    limits.starved = [&] { return milliseconds(asked++ < answers ? 50 : 0); };
+    Group group(pair[0], {0, 1}, 0, limits);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK_THROWS_AS(group.barrier(), Lost);
+    const auto took = std::chrono::steady_clock::now() - start;
+    CHECK(asked == (answers == 3 ? 4 : 23));
+    CHECK(took >= milliseconds(answers == 3 ? 200 : 1150));
+  }
+}
+
+TEST_CASE("a process that shares its core has waited for it, one that sleeps has not") {
+  cpu_set_t all, one;
+  REQUIRE(::sched_getaffinity(0, sizeof all, &all) == 0);
+  int core = 0;
+  while (!CPU_ISSET(core, &all)) ++core;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  std::array<pid_t, 3> children{};
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    children[i] = ::fork();
+    REQUIRE(children[i] >= 0);
+    if (children[i] != 0) continue;
+    ::sched_setaffinity(0, sizeof one, &one);
+    while (i < 2) std::atomic_signal_fence(std::memory_order_seq_cst);
+    ::pause();
+  }
+  CoreWaits busy({children[0], children[1]}), sleeping({children[2]});
+  std::this_thread::sleep_for(milliseconds(300));
+  (void)sleeping.since_last();  // until it sleeps
+  std::this_thread::sleep_for(milliseconds(300));
+  CHECK(busy.since_last() > milliseconds(100));
+  CHECK(sleeping.since_last() < milliseconds(50));
+  for (const pid_t child : children) ::kill(child, SIGKILL);
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  CHECK(busy.since_last().count() == 0);
 }
 
 TEST_CASE("abort forgets what is under way and touches no memory afterwards") {
