@@ -122,8 +122,8 @@ CheckpointStore::~CheckpointStore() {
 // at all; the empty folder can then be removed, which ends the owner's right to write.
 Result<void> CheckpointStore::seize(const std::string& name) {
   const std::string path = options_.folder + "/" + name;
-  constexpr int k_most_names = 1000;
-  for (int turn = 0; turn < k_most_names; ++turn) {
+  constexpr int k_most_turns = 1000;
+  for (int turn = 0; turn < k_most_turns; ++turn) {
     for (const std::string& entry : list_folder(path)) {
       const std::string seized = staging_ + "/seized-" + random_hex(8);
       if (::rename((path + "/" + entry).c_str(), seized.c_str()) == 0)
