@@ -67,8 +67,9 @@ sanitized_parsers() {
 }
 
 sanitized_rest() {
-  stage "build with sanitizers, and of the fuzz targets" build asan --target all fuzzers
+  stage "build with sanitizers" build asan
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
+  stage "build of the fuzz targets" build fuzz --target fuzzers
   stage "cognitive complexity" tests dev -L complexity
 }
 
@@ -88,7 +89,7 @@ rest() {
   stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|contract|walk|unit|golden|cli|lint" -j $((2 * jobs)) || code=$?
   joined || code=$?
   [ "$code" -eq 0 ] || return "$code"
-  stage "fuzz" tests asan -L '^fuzz$' -j "$jobs"
+  stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
 }
 
 tests/tools/install_packages.sh --with-tests
