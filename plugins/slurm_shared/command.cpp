@@ -111,7 +111,7 @@ Outcome<Said> run_command(SlurmCommand command) {
   if (output) return Said{output->exit_code, std::move(output->out), std::move(output->err)};
   if (output.error().code != dts::Errc::timed_out)
     return failed("unreachable", name + " cannot be run: " + output.error().message);
-  return failed(meanings::k_down,
+  return failed(meanings::k_silent,
                 name + " had no answer after " + std::to_string(command.limit.count()) + " s");
 }
 

@@ -56,6 +56,11 @@ inline constexpr Meaning k_release{
 inline constexpr Meaning k_hung_up{k_down.code, k_down.hint, true};
 inline constexpr Meaning k_authentication{
     "unreachable", "is munge running here, with the cluster's key? `munge -n` shows it"};
+// A command that has said nothing yet. Without munge each tries for 50 s before it says so.
+inline constexpr Meaning k_silent{
+    "unreachable",
+    "is slurmctld running, and is munge running here? `scontrol ping` "
+    "and `munge -n` show it; try again once both answer"};
 inline constexpr Meaning k_no_configuration{
     "unreachable",
     "start a private Slurm with `eval \"$(dtsubmit cluster up)\"`, or set SLURM_CONF to the "

@@ -118,6 +118,7 @@ TEST_CASE("a command that hangs is killed, with what it started, and its outcome
   REQUIRE_FALSE(said.has_value());
   CHECK(said.error().code == std::string("unreachable"));
   CHECK(said.error().message == "sbatch had no answer after 1 s");
+  CHECK(said.error().hint.find("is munge running here") != std::string::npos);
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(5));
 }
 

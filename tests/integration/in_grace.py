@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a run ends, or comes back, whose job is being preempted, reaches its time limit or is requeued: in_grace.py [TIMES].
+"""How a run ends, or comes back, whose job is being preempted, reaches its time limit or is requeued: in_grace.py [TIMES [LAUNCHER]].
 
 Since 24.05 Slurm starts a batch script again that ends in this time, and 24.11 once more after a requeue of its own: no program
 may run again whose run has ended. Every ending has a node of its own, and all are preempted side by side."""
@@ -62,9 +62,9 @@ def lives(run):
         return 0
 
 
-def begin(cluster, ending, node):
+def begin(cluster, launcher, ending, node):
     # The bare program's save need not be a checkpoint: what counts is how often it runs.
-    run = cluster.submit("--nodes", "1", "--nodelist", node, "--launcher", "srun", "-J", ending, *ENDINGS[ending].options, "--", sys.executable, "-c", PROGRAM, ENDINGS[ending].program)
+    run = cluster.submit("--nodes", "1", "--nodelist", node, "--launcher", launcher, "-J", ending, *ENDINGS[ending].options, "--", sys.executable, "-c", PROGRAM, ENDINGS[ending].program)
     element = ENDINGS[ending].options[1] if "--array" in ENDINGS[ending].options else None
     return Run(cluster, f"{run.path}/{element}", f"{run.job}_{element}") if element else run
 
@@ -103,8 +103,8 @@ def judge(cluster, ending, run):
     check(int(job["Restarts"]) <= times - 1, f"{ending}: Slurm started job {run.job} {job['Restarts']} times more, and ended it as {job['JobState']}")
 
 
-def once(cluster, nodes):
-    runs = {ending: (begin(cluster, ending, node), node) for ending, node in zip(ENDINGS, nodes)}
+def once(cluster, launcher, nodes):
+    runs = {ending: (begin(cluster, launcher, ending, node), node) for ending, node in zip(ENDINGS, nodes)}
     for ending, (run, _) in runs.items():
         wait_for(120, f"{ending}: the program", lambda run=run: os.path.exists(run.path + "/ready"))
     for ending, (run, node) in runs.items():
@@ -121,5 +121,6 @@ if __name__ == "__main__":
     os.environ["DTSUBMIT"] = DTSUBMIT
     with Cluster("linuxproc", nodes=len(ENDINGS), gpus=0, grace=GRACE) as ground:
         names = ground.run("sinfo", "-h", "-N", "-p", "low", "-o", "%N").stdout.split()
-        for turn in range(int(sys.argv[1]) if len(sys.argv) > 1 else 1):
-            once(ground, names)
+        times, starter = sys.argv[1:] + ["1", "srun"][len(sys.argv) - 1:]
+        for turn in range(int(times)):
+            once(ground, starter, names)

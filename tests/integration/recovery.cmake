@@ -10,4 +10,5 @@ dts_script_test(recovery_agent_cost faults 600 agent_cost)
 
 # What happens in the grace time of a preemption differs between Slurm's releases.
 dts_script_test(recovery_in_grace integration 600 in_grace 1)
+dts_script_test(recovery_in_grace_mpirun faults 600 in_grace 1 mpirun)
 dts_script_test(recovery_in_grace_10 faults 3600 in_grace 10)

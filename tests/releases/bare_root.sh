@@ -20,6 +20,8 @@ if [ ! -e "$root/ready" ]; then
   chroot "$root" useradd --create-home --shell /bin/bash tester
   # Indexes of a testing release expire within days; a mirror that is kept still serves them.
   echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/10-kept-mirror"
+  # Whoever loses power makes it anew.
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
   touch "$root/ready"
 fi
 # The name servers that this machine uses now.

@@ -22,7 +22,7 @@ contract() { tests -L '^contract$'; }
 
 main_job() { tests -R '^main_job_(layout|preempt|srun|refusals)_linuxproc$'; }
 
-in_grace() { tests -R '^recovery_in_grace$'; }
+in_grace() { tests -R '^recovery_in_grace(_mpirun)?$'; }
 
 in_grace_10() { ctest --test-dir "$build" --output-on-failure -R '^recovery_in_grace_10$'; }
 
@@ -46,7 +46,6 @@ readme() { two_commands /dtsubmit; }
 readme_plain() {
   local clone=/home/tester/dtsubmit
   mkdir -p "$clone" && tar -C /dtsubmit --exclude=./build -cf - . | tar -C "$clone" -xf - && chown -R tester: "$clone" || return 1
-  if [ -n "${CCACHE_DIR:-}" ]; then chmod -R a+rwX "$CCACHE_DIR"; fi
   runuser -u tester -- env HOME=/home/tester bash -c "$(declare -f two_commands); two_commands $clone"
 }
 

@@ -71,7 +71,7 @@ std::string render_accounting_conf(const Layout& layout) {
                  {"StorageType", "accounting_storage/mysql"},
                  {"StorageHost", "localhost"},
                  {"StorageUser", "root"},
-                 {"StorageLoc", "slurm_acct_db"}};
+                 {"StorageLoc", k_accounting_database}};
   if (const std::string info = auth_info(layout); !info.empty())
     lines.push_back({"AuthInfo", info});
   // See render_start_conf: the daemon's host name is its address. No job reads this file.

@@ -18,6 +18,9 @@ struct Line {
 
 using Lines = std::vector<Line>;
 
+// Where slurmdbd keeps all accounting, in the cluster's own MariaDB.
+inline constexpr const char* k_accounting_database = "slurm_acct_db";
+
 [[nodiscard]] std::string text_of(const Lines& lines);  // KEY=VALUE each
 
 // Sockets below the folder, which only its owner can enter.
