@@ -217,3 +217,19 @@ TEST_CASE("a measure that one node lacks is a note") {
   REQUIRE(verdict.notes.size() == 1);
   CHECK(verdict.notes.front() == "fp32 GEMM rate was not measured on n3");
 }
+
+TEST_CASE(
+    "a cluster of 500 nodes with a baseline: one fault of a node and one of a link are named") {
+  // 125,000 pairs: judging that took time with their square would not end while someone waits.
+  const unsigned nodes = k_sanitized ? 100 : 500;
+  Facts facts = healthy_cluster(nodes, 11);
+  const Facts baseline = healthy_cluster(nodes, 12);
+  CHECK(judged(facts, &baseline).empty());
+  value_of(facts, nodes / 2, "memory", 1) *= 0.4;
+  Pair& pair = facts.pairs[facts.pairs.size() / 3];
+  *pair.bandwidth *= 0.2;
+  const auto all = judged(facts, &baseline);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].starts_with(fmt::format("n{}: memory bandwidth of NUMA node 1", nodes / 2 + 1)));
+  CHECK(all[1].starts_with(fmt::format("{} - {}: bandwidth is ", pair.a, pair.b)));
+}
