@@ -99,7 +99,8 @@ class Links {
     const double noisy = is_few ? 0 : noise.limit(members);
     const auto is_slow = [&](double reference, double scale) {
       const double limit = allowed(row_.better, limits_.tolerance(row_) * scale);
-      return worse_by(row_.better, value(pair), reference) > std::max(limit, noisy);
+      return worse_by(row_.better, value(pair), reference) >
+             std::max(limit, std::min(noisy, k_no_noise));
     };
     if (values_.size() >= 3) {
       const double reference = std::exp(centre(i));

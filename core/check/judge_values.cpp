@@ -134,7 +134,8 @@ class Group {
   bool is_behind(
       const Column& column, double value, double reference, double scale, double noise) const {
     const double tolerance = limits_.tolerance(*column.row) * scale;
-    const double limit = std::max(allowed(column.row->better, tolerance), noise);
+    const double limit =
+        std::max(allowed(column.row->better, tolerance), std::min(noise, k_no_noise));
     return worse_by(column.row->better, value, reference) > limit + 1e-9;
   }
 
@@ -151,8 +152,8 @@ class Group {
     const double noisy = is_count ? 0 : noise(column, sample, i);
     if (sample.peers() > 0) {
       judged.peers = std::exp(sample.centre(i));
-      // What is counted must not be rounded.
-      if (is_count) judged.peers = std::round(*judged.peers * 2) / 2;
+      // Of the logarithm; a quota may leave 1.75 cores.
+      if (is_count) judged.peers = std::round(*judged.peers * 1000) / 1000;
       const double scale = sample.peers() <= k_few_peers ? 2 : 1;
       if (is_behind(column, measured.value, *judged.peers, scale, noisy)) {
         judged.fit = false;

@@ -17,7 +17,7 @@ const char* const k_document = R"({
  "nodes": [
   {"node": "n1", "rank": 0, "cpu": "AMD", "cores": 8,
    "measures": [{"key": "cores", "value": 8, "unit": ""},
-                {"key": "memory", "numa": 1, "value": 2.1e10, "unit": "B/s"},
+                {"key": "memory", "numa": 1, "value": 2.1e10, "unit": "B/s", "others": 0.25},
                 {"key": "write", "path": "/tmp", "what": "scratch", "value": 4.0e8, "unit": "B/s"}],
    "steps": {"repeats": 100, "digest": "1e4d", "odd_repeats": [3]}, "notes": ["no bf16 here"]},
   {"node": "n2", "rank": 1, "measures": [{"key": "clock_offset", "value": -0.5, "unit": "s"}]}],
@@ -37,6 +37,7 @@ TEST_CASE("a document is read whole; members of later releases are skipped") {
   REQUIRE(facts);
   REQUIRE(facts->nodes.size() == 2);
   CHECK(facts->nodes[0].measures[1].numa == 1);
+  CHECK(facts->nodes[0].measures[1].others == 0.25);
   CHECK(facts->nodes[0].measures[2].path == "/tmp");
   CHECK(facts->nodes[0].steps.odd_repeats == std::vector<unsigned>{3});
   CHECK(facts->nodes[0].notes.size() == 1);
@@ -56,6 +57,7 @@ TEST_CASE("what is wrong is named by its place") {
        {Wrong{"\"schema\": 1", "\"schema\": 2", "schema: 1 is expected"},
         {"8, \"unit\"", "\"8\", \"unit\"", "nodes[0].measures[0].value"},
         {"2.1e10", "-1", "nodes[0].measures[1].value"},
+        {"0.25", "1.5", "nodes[0].measures[1].others: a share up to 1 is expected"},
         {"2.1e10", "null", "nodes[0].measures[1].value"},
         {"\"value\": 2.1e10, ", "", "nodes[0].measures[1].value: is missing"},
         {"\"key\": \"cores\"", "\"key\": \"\"", "nodes[0].measures[0].key"},
