@@ -72,6 +72,8 @@ std::optional<std::string> Links::receive_bytes(int from, Deadline deadline) {
   // A probe is nothing that could be left behind.
   MPI_Status status;
   int there = 0;
+  // Who waits for its turn must not take the processor of whom it waits for.
+  constexpr long k_longest_pause = 10000000;
   timespec pause{0, 20000};
   for (int polls = 0; there == 0; ++polls) {
     MPI_Iprobe(from, k_message_tag, MPI_COMM_WORLD, &there, &status);
@@ -81,7 +83,7 @@ std::optional<std::string> Links::receive_bytes(int from, Deadline deadline) {
       return std::nullopt;
     }
     nanosleep(&pause, nullptr);
-    pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, 1000000L);
+    pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, k_longest_pause);
   }
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);

@@ -38,6 +38,8 @@ class Links {
 
   [[nodiscard]] int size() const { return size_; }
 
+  [[nodiscard]] Waits waits() const { return waits_; }
+
   void set_waits(Waits waits) { waits_ = waits; }
 
   // False, nullopt or empty: not before the deadline.
