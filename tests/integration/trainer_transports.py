@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory, MPI or both carry the same bits; a rank that does not come, or calls something else, is named and ends the run.
 
-Usage: trainer_transports.py DTTRAIN [whole], with every layout instead of a few."""
+Usage: trainer_transports.py DTTRAIN [whole], with every layout one after the other instead of a few."""
 
+import itertools
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -27,6 +29,24 @@ def same_bits(trainer, layouts):
     for ranks, kind, threads in layouts:
         out, err = trainer.run(ranks, ["--steps", STEPS, "--transport", kind], threads, env=split(kind))
         assert digest(out) == expected, f"{ranks} ranks x {threads} threads over {kind}: {out}\n{err}"
+
+
+def chained(trainer):
+    """Every layout makes one step and saves it, and the next one goes on from there: each step has the digest of an undisturbed run."""
+    layouts = list(itertools.product((1, 2, 3, 4, 5, 8, 16), KINDS, (1, 2), (0, 1)))
+    random.Random(1).shuffle(layouts)
+    always = ["--schedule", "constant", "--save-every", 1]
+    trainer.run(0, [*always, "--steps", len(layouts), "--run-dir", trainer.path("whole"), "--checkpoint-dir", trainer.path("whole-c")])
+    expected = [save["digest"] for save in events(trainer.path("whole"), "save")]
+    folders = ["--run-dir", trainer.path("chain"), "--checkpoint-dir", trainer.path("chain-c")]
+    for step, (ranks, kind, threads, audit) in enumerate(layouts, 1):
+        words = [*always, *folders, "--steps", step, "--transport", kind, "--audit", audit]
+        out, err = trainer.run(ranks, words, threads, env={**split(kind), "DTSUBMIT_ATTEMPT": str(step)})
+        told = f"step {step}: {ranks} ranks x {threads} threads over {kind}, audit {audit}"
+        print(told, flush=True)
+        assert events(folders[1], "start")[-1]["step"] == step - 1, f"{told}\n{err}"
+        assert digest(out) == expected[step - 1], f"{told}: {out}\n{err}"
+    print(f"{len(layouts)} layouts, a step each, resumed {len(layouts) - 1} times: digests equal")
 
 
 def refused(trainer):
@@ -118,7 +138,7 @@ def killed(trainer):
     process = start(trainer, "killed", "--transport", "shm")
     ranks = ranks_of(process.pid)
     inodes = set.union(*map(memory_of, ranks))
-    assert len(inodes) == len(ranks) + 1, f"an inbox each, and the samples: {inodes}"
+    assert len(inodes) > len(ranks), f"an inbox each, the samples, and arrays that others read: {inodes}"
     assert len(holders(inodes)) == len(ranks)
     os.kill(ranks[2], signal.SIGKILL)
     process.communicate(timeout=60)
@@ -137,7 +157,7 @@ def stops_well(trainer, kind):
 
 with Trainer(sys.argv[1]) as program:
     if sys.argv[2:] == ["whole"]:
-        same_bits(program, [(ranks, kind, threads) for ranks in (1, 2, 3, 4, 5, 8, 16) for kind in KINDS for threads in (1, 2)])
+        chained(program)
     else:
         same_bits(program, [(2, "auto", 1), (5, "shm", 1), (5, "hier", 2), (3, "mpi", 1), (16, "shm", 1)])
         refused(program)

@@ -165,6 +165,7 @@ Result<std::shared_ptr<Transport>> Comm::through_memory() {
   Result<void> connected = memory ? (*memory)->connect(names) : tl::unexpected(memory.error());
   barrier();  // until then every rank's own is open
   if (!connected) return tl::unexpected(std::move(connected).error());
+  share_buffers();
   std::shared_ptr<Transport> made = *std::move(memory);
   if (!one_node_)
     made = std::make_shared<HierTransport>(std::static_pointer_cast<ShmTransport>(std::move(made)),

@@ -41,7 +41,8 @@ class GradientExchange {
  private:
   void seal(const Partials& mine);
   void pack(const Partials& mine);
-  void check(const Partials& all);
+  void check(const ConstPartials& all);
+  void inject_message(ConstPartials& all);
   [[nodiscard]] Partials tails();
   [[nodiscard]] bool is_injected(Injection::What what, std::uint64_t step) const;
   [[nodiscard]] std::vector<Span> nodes_of(int rank) const;
@@ -56,6 +57,8 @@ class GradientExchange {
   std::size_t most_partials_ = 0;  // of any rank
   std::size_t note_bytes_ = 0;     // for one peer: checksums of the slices of partials, then tails
   Partials mine_;
+  Buffer gradients_;                                // of own_
+  std::vector<float> changed_;                      // by an injection
   std::vector<std::vector<std::uint64_t>> sealed_;  // checksums of mine_, by partial and chunk
   std::vector<std::byte> notes_out_;
   std::vector<std::byte> notes_in_;

@@ -35,7 +35,7 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings
       own_(grid_.owned(comm.size(), comm.rank())),
       momentum_(floats(slices_[index(comm.rank())])),
       next_momentum_(momentum_.size()),
-      next_weights_(layout.parameter_floats),
+      next_weights_(Buffer::shared(layout.parameter_floats)),
       records_(index(grid_.count())),
       next_records_(records_.size()) {
   for (int rank = 0; rank < comm.size(); ++rank)
