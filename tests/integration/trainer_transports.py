@@ -84,16 +84,32 @@ def stopped(trainer, kind):
     assert "calls of this rank: " in err, err
 
 
+def prepared(trainer, name, line, *options):
+    """Three ranks of which rank 1 executes `line` of a shell first."""
+    script = trainer.path(name)
+    with open(script, "w", encoding="ascii") as text:
+        text.write(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] && {line}\nexec {trainer.program} "$@"\n')
+    os.chmod(script, 0o755)
+    words = trainer.command(3, ["--steps", STEPS, *options])
+    words[words.index(trainer.program)] = script
+    return subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=120, check=False)
+
+
 def late(trainer):
     """One of three ranks starts later than the deadline of calls."""
-    script = trainer.path("late.sh")
-    with open(script, "w", encoding="ascii") as text:
-        text.write(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] && sleep 3\nexec {trainer.program} "$@"\n')
-    os.chmod(script, 0o755)
-    words = trainer.command(3, ["--steps", STEPS, "--comm-timeout", 1])
-    words[words.index(trainer.program)] = script
-    ended = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=120, check=False)
+    ended = prepared(trainer, "late.sh", "sleep 3", "--comm-timeout", 1)
     assert ended.returncode == 0, f"exit {ended.returncode}\n{ended.stderr}"
+
+
+def without_memory(trainer):
+    """One of three ranks can make no memory for messages (files of 16 KiB at most): all use MPI, and say so, unless told not to."""
+    limit = "trap '' XFSZ && ulimit -f 32"
+    ended = prepared(trainer, "auto.sh", limit, "--transport", "auto")
+    assert ended.returncode == 0, f"exit {ended.returncode}\n{ended.stderr}"
+    assert ended.stderr.count("; messages go over MPI") == 1 and "warning: rank 1: cannot make " in ended.stderr, ended.stderr
+    assert digest(ended.stdout) == digest(trainer.run(0, ["--steps", STEPS])[0]), ended.stdout
+    ended = prepared(trainer, "shm.sh", limit, "--transport", "shm")
+    assert ended.returncode == LOST and ended.stderr.count(": cannot make ") == 1, f"exit {ended.returncode}\n{ended.stderr}"
 
 
 def suspended(trainer):
@@ -166,6 +182,7 @@ with Trainer(sys.argv[1]) as program:
         for carrier in ("mpi", "shm"):
             stopped(program, carrier)
         late(program)
+        without_memory(program)
         suspended(program)
         killed(program)
         stops_well(program, "shm")

@@ -69,7 +69,7 @@ class Transport {
 
  private:
   template <class Ready>
-  [[nodiscard]] bool wait_until(const Ready& ready, Deadline& deadline);
+  [[nodiscard]] bool wait_for(const Ready& ready, Deadline& deadline);
 
   Clock::duration spin_{};
 };

@@ -108,15 +108,15 @@ void GradientExchange::inject_message(ConstPartials& all) {
 GradientExchange::Sums GradientExchange::sum(const Partials& mine, std::uint64_t step) {
   const Span shards{0, settings_.shards};
   damaged_.clear();
-  if (comm_.size() == 1) {
-    const float* const sums = combine(shards, mine, 0, layout_.sum_floats());
-    return {sums, sums + layout_.parameter_floats};
-  }
   mine_ = mine;
   seal(mine);
   pack(mine);
   if (is_injected(Injection::What::gradient, step))
     flip_bit(mine.begin()->second[settings_.injection->element]);
+  if (comm_.size() == 1) {
+    const float* const sums = mine.at(shards);
+    return {sums, sums + layout_.parameter_floats};
+  }
   comm_.post_exchange(notes_out_.data(), notes_in_.data(), note_bytes_);
   comm_.scatter_partials(settings_.shards, slices_, mine, [&](const ConstPartials& arrived) {
     ConstPartials all = arrived;
@@ -128,8 +128,15 @@ GradientExchange::Sums GradientExchange::sum(const Partials& mine, std::uint64_t
   return {gradients_.data(), combine(shards, tails(), 0, layout_.tail_floats())};
 }
 
+bool GradientExchange::is_whole(int chunk) const {
+  if (comm_.size() > 1 || !settings_.sealed) return true;
+  const Span one{chunk, chunk + 1};
+  std::uint64_t now = 0;
+  grid_.checksums(mine_.begin()->second + grid_.floats_of(one).lo, one, &now);
+  return now == sealed_.front()[static_cast<std::size_t>(chunk)];
+}
+
 std::optional<int> GradientExchange::changed_chunk() const {
-  if (comm_.size() == 1) return std::nullopt;
   std::vector<std::uint64_t> now(static_cast<std::size_t>(grid_.count()));
   auto sealed = sealed_.begin();
   for (const auto& [node, partial] : mine_) {

@@ -35,6 +35,10 @@ class GradientExchange {
   // Ranks whose sums arrived other than they had been computed, in the last sum().
   [[nodiscard]] const std::vector<int>& damaged() const { return damaged_; }
 
+  // Whether a chunk of the sums of a single rank, which sends none and so has nobody who compares
+  // them, is still what was computed; of several ranks, true.
+  [[nodiscard]] bool is_whole(int chunk) const;
+
   // The first chunk of this rank's own sums that has changed since it was computed.
   [[nodiscard]] std::optional<int> changed_chunk() const;
 

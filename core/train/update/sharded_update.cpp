@@ -161,6 +161,7 @@ ShardedUpdate::Ended ShardedUpdate::apply(float lr, float beta, State& state) {
       check_weights(state, {chunk, chunk + 1});
       check_momentum({chunk, chunk + 1});
     }
+    if (!exchange_.is_whole(chunk)) find(Found::gradient, {chunk, chunk + 1}, comm_.rank());
     sgd({weights + at, next_momentum_.data() + at},
         {state.weights.data() + part.lo, momentum_.data() + at},
         {sums_.gradients + at, floats(part), lr, beta});
