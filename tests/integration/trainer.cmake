@@ -7,7 +7,7 @@ foreach(name layouts resume errors pytorch kills corruption agreement not_finite
     LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OTHER_ONEDNN=$<TARGET_FILE:other_onednn>")
 endforeach()
-# Every number of ranks over every transport: several minutes.
+# Every number of ranks over every transport, with audits and without: several minutes.
 add_test(NAME faults_trainer_transports
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_transports.py $<TARGET_FILE:dttrain> whole)
 set_tests_properties(faults_trainer_transports PROPERTIES

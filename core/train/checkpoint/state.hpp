@@ -11,7 +11,7 @@ namespace dts::train {
 
 struct State {
   explicit State(const Layout& layout)
-      : weights(layout.parameter_floats),
+      : weights(Buffer::shared(layout.parameter_floats)),
         momentum(layout.parameter_floats),
         running(layout.statistic_floats),
         ballast(layout.ballast_floats) {}

@@ -138,9 +138,12 @@ Result<void> Comm::travel_by(TransportKind kind) {
   if (kind == TransportKind::mpi || (kind == TransportKind::automatic && !some_share)) return {};
   auto made = through_memory();
   const int failed = agree(made ? 0 : exit_code(made.error().code)).code;
-  if (failed == 0) use(*std::move(made));
+  if (failed == 0) {
+    use(*std::move(made));
+    share_buffers();
+  }
   set_spin();
-  if (kind == TransportKind::automatic && !made)
+  if (kind == TransportKind::automatic && !made && !made.error().message.empty())
     tell("dttrain: warning: rank {}: {}; messages go over MPI\n", rank(), made.error().message);
   if (failed == 0 || kind == TransportKind::automatic) return {};
   if (!made) return tl::unexpected(std::move(made).error());
@@ -162,7 +165,13 @@ Result<std::shared_ptr<Transport>> Comm::through_memory() {
     places[static_cast<std::size_t>(peer)] = static_cast<int>(names.size());
     names.push_back(all[static_cast<std::size_t>(peer)]);
   }
-  Result<void> connected = memory ? (*memory)->connect(names) : tl::unexpected(memory.error());
+  const bool all_made =
+      std::all_of(names.begin(), names.end(), [](const auto& name) { return name.pid != 0; });
+  Result<void> connected;
+  if (!memory)
+    connected = tl::unexpected(memory.error());
+  else
+    connected = all_made ? (*memory)->connect(names) : fail(Errc::io, "");  // another rank tells
   barrier();  // until then every rank's own is open
   if (!connected) return tl::unexpected(std::move(connected).error());
   std::shared_ptr<Transport> made = *std::move(memory);

@@ -112,17 +112,18 @@ bool Group::is_complete(const Posted& call) const {
 
 // False: not before the deadline, which moves by the time that others had no core. From half of the
 // time on, since looking at other processes costs more than most waits last.
-bool Group::arrives(Transport::Ticket ticket, Transport::Deadline& deadline) const {
+bool Group::arrives(Transport::Ticket ticket, Transport::Deadline& deadline, Wait by) const {
+  Transport& from = *transport_;
   constexpr int k_most = 10;  // times the timeout
-  if (!settings_.starved) return transport_->wait(ticket, deadline);
+  if (!settings_.starved) return (from.*by)(ticket, deadline);
   const Transport::Clock::duration half = settings_.timeout / 2;
   Transport::Deadline middle = deadline - half;
-  const bool soon = transport_->wait(ticket, middle);
+  const bool soon = (from.*by)(ticket, middle);
   deadline = middle + half;
   if (soon) return true;
   (void)settings_.starved();
   for (const Transport::Deadline last = deadline + k_most * settings_.timeout;;) {
-    if (transport_->wait(ticket, deadline)) return true;
+    if ((from.*by)(ticket, deadline)) return true;
     const std::chrono::nanoseconds waited = settings_.starved();
     if (waited < settings_.timeout / 100 || deadline > last) return false;
     deadline += waited;
@@ -142,7 +143,11 @@ void Group::complete(const Posted& call) {
   meet(call, deadline);
   for (const Part& part : call.content)
     if (!arrives(part.ticket, deadline)) return lose(call);
-  if (transport_->broken()) end(Errc::io, to_string(call.mine) + ": MPI has lost a message");
+  check_whole(call);
+}
+
+void Group::check_whole(const Posted& call) const {
+  if (transport_->broken()) end(Errc::io, to_string(call.mine) + ": a message was lost");
 }
 
 void Group::compare(const Posted& call, std::size_t peer) const {

@@ -80,6 +80,8 @@ class Links {
   struct Mpi;  // keeps mpi.h out of this header
 
   [[nodiscard]] bool wait(Deadline deadline);
+  template <class Test>
+  [[nodiscard]] bool wait_for(Deadline deadline, Deadline::duration longest_nap, const Test& test);
   [[nodiscard]] std::byte* memory(std::size_t index, std::size_t bytes);
 
   std::unique_ptr<Mpi> mpi_;

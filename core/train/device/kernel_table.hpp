@@ -8,7 +8,7 @@
 namespace dts::train {
 
 struct KernelTable {
-  decltype(&train::add_into) add_into;
+  decltype(&train::add) add;
   decltype(&train::sgd) sgd;
   decltype(&train::checksum) checksum;
   decltype(&train::sum_squares) sum_squares;

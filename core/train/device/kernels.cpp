@@ -35,8 +35,8 @@ void select_kernels(InstructionSet set) {
   selected() = &table_of(set);
 }
 
-void add_into(float* into, const float* from, std::size_t count) {
-  chosen().add_into(into, from, count);
+void add(float* sums, const float* left, const float* right, std::size_t count) {
+  chosen().add(sums, left, right, count);
 }
 
 void sgd(const Parameters& next, const Parameters& now, const Gradients& by) {

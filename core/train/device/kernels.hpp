@@ -13,8 +13,8 @@ namespace dts::train {
 
 inline constexpr int k_lanes = 16;
 
-// into[i] += from[i].
-void add_into(float* into, const float* from, std::size_t count);
+// sums[i] = left[i] + right[i], where `sums` may be either.
+void add(float* sums, const float* left, const float* right, std::size_t count);
 
 // Flat arrays of the same length.
 struct Parameters {

@@ -127,8 +127,8 @@ DTS_INLINE void spread_row(float* d_x,
   }
 }
 
-void add_into(float* into, const float* from, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) into[i] += from[i];
+void add(float* sums, const float* left, const float* right, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) sums[i] = left[i] + right[i];
 }
 
 void sgd(const Parameters& next, const Parameters& now, const Gradients& by) {
@@ -344,7 +344,7 @@ void normalise_image(
 }  // namespace
 
 const KernelTable& table() {
-  static const KernelTable all{add_into,
+  static const KernelTable all{add,
                                sgd,
                                checksum,
                                sum_squares,

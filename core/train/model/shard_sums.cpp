@@ -30,7 +30,7 @@ Result<std::unique_ptr<ShardSums>> ShardSums::create(const Layout& layout,
 }
 
 float* ShardSums::Worker::take(std::size_t floats) {
-  if (unused.empty()) return buffers.emplace_back(floats).data();
+  if (unused.empty()) return buffers.emplace_back(Buffer::shared(floats)).data();
   float* const taken = unused.back();
   unused.pop_back();
   return taken;
@@ -86,7 +86,7 @@ float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
   }
   float* const left = node_sum(worker, input, left_child(node));
   float* const right = node_sum(worker, input, right_child(node));
-  add_into(left, right, layout_.sum_floats());
+  add(left, left, right, layout_.sum_floats());
   worker.unused.push_back(right);
   return left;
 }

@@ -35,7 +35,7 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings
       own_(grid_.owned(comm.size(), comm.rank())),
       momentum_(floats(slices_[index(comm.rank())])),
       next_momentum_(momentum_.size()),
-      next_weights_(layout.parameter_floats),
+      next_weights_(Buffer::shared(layout.parameter_floats)),
       records_(index(grid_.count())),
       next_records_(records_.size()) {
   for (int rank = 0; rank < comm.size(); ++rank)
@@ -161,6 +161,7 @@ ShardedUpdate::Ended ShardedUpdate::apply(float lr, float beta, State& state) {
       check_weights(state, {chunk, chunk + 1});
       check_momentum({chunk, chunk + 1});
     }
+    if (!exchange_.is_whole(chunk)) find(Found::gradient, {chunk, chunk + 1}, comm_.rank());
     sgd({weights + at, next_momentum_.data() + at},
         {state.weights.data() + part.lo, momentum_.data() + at},
         {sums_.gradients + at, floats(part), lr, beta});
