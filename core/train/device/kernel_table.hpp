@@ -4,6 +4,7 @@
 
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/device/kernels.hpp"
+#include "core/train/device/optimizer_kernels.hpp"
 
 namespace dts::train {
 
@@ -20,6 +21,7 @@ struct KernelTable {
   decltype(&train::relu_backward) relu_backward;
   decltype(&train::sum_rows) sum_rows;
   decltype(&train::normalise_image) normalise_image;
+  OptimizerKernels optimizer;
 };
 
 // Takes effect immediately; part of use_instruction_set().

@@ -35,7 +35,7 @@ std::uint64_t own_cores(int ranks_on_node) {
 }
 
 int export_initial(const Options& options) {
-  const dts::train::Layout layout = dts::train::cnn2_layout();
+  const dts::train::Layout& layout = options.model->layout;
   dts::train::State state(layout);
   dts::train::initialise(layout, options.seed, state);
   dts::train::Snapshot snapshot(layout, 1, 0);
