@@ -47,6 +47,26 @@ void add_end_of_grace(const Record& job, json& reply) {
         reply["preempt_time"].get<std::int64_t>() + partitions.front().number("GraceTime");
 }
 
+// Of a job that was preempted without a grace time and is back in the queue, scontrol prints no
+// PreemptTime any more; squeue does, until its processes are gone. Only the job itself asks, which
+// wants to know why it is ended.
+void add_preemption(const Record& job, const Known& known, json& reply) {
+  const bool was_requeued = known.restarts && job.number("Restarts") > *known.restarts;
+  if (!was_requeued || reply["preempt_time"] != 0) return;
+  const auto text = output_of({"squeue",
+                               "--local",
+                               "--all",
+                               "-h",
+                               "-t",
+                               "all",
+                               "-j",
+                               job.text("JobId"),
+                               "-O",
+                               "PreemptTime"});
+  if (const auto time = text ? dts::parse_number(dts::trim(*text)) : std::nullopt)
+    reply["preempt_time"] = *time;
+}
+
 // A record of `records` for the job of that name.
 std::optional<Record> record_of(std::vector<Record>& records, const JobName& name) {
   for (Record& record : records)
@@ -83,13 +103,15 @@ Outcome<json> job_reply(const json& request) {
   while (true) {
     const auto job = load_job(request);
     if (!job) return tl::unexpected<Failure>(job.error());
-    const auto state = state_of(*job, known_of(*job));
+    const Known known = known_of(*job);
+    const auto state = state_of(*job, known);
     if (!state && Clock::now() < until) {
       std::this_thread::sleep_for(k_look);
       continue;
     }
     json reply = job_json(*job, state.value_or("running"));
     add_end_of_grace(*job, reply);
+    add_preemption(*job, known, reply);
     return reply;
   }
 }

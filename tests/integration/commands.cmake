@@ -8,3 +8,4 @@ dts_script_test(commands_lost_orders integration 300 without_libslurm lost_order
 dts_script_test(commands_why integration 600 without_libslurm why pending)
 dts_script_test(commands_in_grace faults 600 without_libslurm in_grace 1)
 dts_script_test(commands_munge faults 600 without_libslurm accounting munge)
+dts_script_test(commands_no_grace faults 600 without_libslurm faults --flavour linuxproc --only mpirun.preempt-no-grace)
