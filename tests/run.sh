@@ -16,10 +16,32 @@ parsers='^unit_(base|spec|script|sched)$'
 
 # stage NAME COMMAND...: runs it and says how long it took.
 stage() {
-  local name=$1 start=$SECONDS
+  local name=$1 start=$SECONDS code=0
   shift
-  "$@"
+  "$@" || code=$?
   echo "== $name: $((SECONDS - start)) s"
+  return "$code"
+}
+
+# beside COMMAND...: starts what computes, at a low priority, beside what mostly waits for clusters; `joined` waits for it and
+# prints what it said.
+beside() {
+  set -m  # a process group of its own, which ends with this script
+  (
+    renice -n 15 "$BASHPID" >/dev/null
+    "$@"
+  ) >build/beside.log 2>&1 &
+  set +m
+  # shellcheck disable=SC2064  # this one
+  trap "kill -- -$! 2>/dev/null || true" EXIT
+}
+
+joined() {
+  local code=0
+  wait $! || code=$?
+  trap - EXIT
+  cat build/beside.log
+  return "$code"
 }
 
 tests() {
@@ -39,21 +61,35 @@ slowest() {
   sed '/^---/,$d' build/dev/Testing/Temporary/CTestCostData.txt | sort -k3 -n -r | awk 'NR <= 10 { printf "%8.1f  %s\n", $3, $1 }'
 }
 
-before_a_commit() {
-  stage "unit, golden, cli and lint" tests dev -L "$quick" -j "$jobs"
-  stage "contract, and the main job" tests dev -L "$walk" -j 1
+sanitized_parsers() {
   stage "build of the parsers' tests with sanitizers" build asan --target unit_base unit_spec unit_script unit_sched
   stage "the parsers' tests with sanitizers" tests asan -R "$parsers" -j "$jobs"
 }
 
-rest() {
+sanitized_rest() {
   stage "build with sanitizers" build asan
   stage "unit and cli with sanitizers" tests asan -L '^(unit|cli)$' -E "$parsers" -j "$jobs"
   stage "build of the fuzz targets" build fuzz --target fuzzers
-  stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
   stage "cognitive complexity" tests dev -L complexity
+}
+
+before_a_commit() {
+  stage "unit, golden, cli and lint" tests dev -L "$quick" -j "$jobs"
+  beside sanitized_parsers
+  local code=0
+  stage "contract, and the main job" tests dev -L "$walk" -j "$jobs" || code=$?
+  joined || code=$?
+  return "$code"
+}
+
+rest() {
+  local code=0
+  beside sanitized_rest
   # Most of their time they wait for a cluster, so there are more of them than cores.
-  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|contract|walk|unit|golden|cli|lint" -j $((2 * jobs))
+  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|contract|walk|unit|golden|cli|lint" -j $((2 * jobs)) || code=$?
+  joined || code=$?
+  [ "$code" -eq 0 ] || return "$code"
+  stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
 }
 
 tests/tools/install_packages.sh --with-tests

@@ -12,7 +12,6 @@
 #include "core/base/os/environment.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/counted.hpp"
-#include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/check/best_of.hpp"
 #include "core/plugin/scheduler.hpp"
@@ -51,23 +50,6 @@ Result<check::Limits> limits_of(const JobOptions& options) {
   return limits;
 }
 
-// The nodes of the allocation that we are in, if there are several; the first ones where --nodes
-// asks for fewer.
-Result<std::vector<std::string>> hosts_of_allocation(const JobOptions& options) {
-  const auto list = getenv_lookup("SLURM_JOB_NODELIST");
-  if (!list || list->empty()) return std::vector<std::string>();
-  DTS_ASSIGN(std::vector<std::string> hosts, expand_hostlist(*list));
-  DTS_ASSIGN(const Asked asked, make_spec(options, {}));
-  const bool is_typed = options.typed.count("--nodes") > 0 && options.typed.at("--nodes");
-  if (is_typed && asked.spec.nodes > hosts.size())
-    return fail(
-        Errc::usage,
-        fmt::format("--nodes {}, but this allocation has {}", asked.spec.nodes, hosts.size()),
-        "omit it, or run the check outside of the allocation");
-  if (is_typed) hosts.resize(asked.spec.nodes);
-  return hosts;
-}
-
 // Whose baseline and quarantine count.
 std::string cluster_of(const CheckOptions& options, Place place) {
   if (!options.cluster.empty()) return options.cluster;
@@ -95,9 +77,8 @@ Result<Found> facts_of(const CheckOptions& options, const std::vector<std::strin
     if (!text) return tl::unexpected<Error>(std::move(text).error());
     return Found{*std::move(text), ""};
   }
-  DTS_ASSIGN(const auto hosts, hosts_of_allocation(options.job));
-  const Measuring measuring =
-      plan_measuring(options.job, options.here, options.quick, bench, hosts);
+  DTS_ASSIGN(const Measuring measuring,
+             plan_measuring(options.job, options.here, options.quick, bench, getenv_lookup));
   DTS_ASSIGN(MeasuredJob job, measure(measuring));
   return Found{
       std::move(job.facts).value_or(""), job.run, measuring.place, job.exit_code, measuring};
@@ -254,9 +235,10 @@ void add_check(CLI::App& app, Invocation& invocation) {
   CLI::App* verb = app.add_subcommand(
       "check", "measure nodes and links, and name those that are slow or compute other bits");
   verb->footer(
-      "With --nodes or any other option of `submit`: a short job, with all these options. In an\n"
-      "allocation, or with --hosts: as `dtsubmit run`. With neither: this machine. Options after\n"
-      "`--` are those of `dttrain bench`. Exit codes: 0 fit, 1 unfit, otherwise as ever.");
+      "With --nodes or any other option of `submit`: a short job, with all these options. With\n"
+      "--hosts: on these, through ssh. In an allocation: on its nodes. With none: this machine.\n"
+      "Options after `--` are those of `dttrain bench`. Exit codes: 0 fit, 1 unfit, otherwise as "
+      "ever.");
   options->job.is_listed = false;
   for (const spec::Group part :
        {spec::Group::check, spec::Group::job, spec::Group::hosts, spec::Group::slurm})

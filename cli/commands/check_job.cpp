@@ -1,37 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/check_job.hpp"
 
+#include "cli/commands/check_follow.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/files/temporary_folder.hpp"
 #include "core/base/os/interruption.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/os/process.hpp"
+#include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/check/facts.hpp"
 #include "core/launch/job/successor.hpp"
-#include "core/run/directory/log_follower.hpp"
-#include "core/run/directory/run_directory.hpp"
+#include "core/spec/job_spec.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <memory>
 
 namespace dts::cli {
 namespace {
 
 constexpr std::chrono::seconds k_quick_limit{60};
 constexpr std::chrono::minutes k_limit{30};
-constexpr int k_look_ms = 200;
-constexpr std::string_view k_run_words = "run directory ";  // of `submit` and `run`
 
 bool is_typed(const JobOptions& options, const std::string& name) {
   const auto typed = options.typed.find(name);
@@ -52,108 +46,45 @@ std::vector<std::string> words_of(const JobOptions& options) {
   return words;
 }
 
-bool is_any_typed(const JobOptions& options) {
-  return !words_of(options).empty();
+// Those that say how a job is submitted.
+Result<void> refuse_other_options(const JobOptions& options, bool names_hosts) {
+  for (const spec::Option& row : spec::options()) {
+    const std::string name = row.long_name();
+    const bool counts = row.group == spec::Group::check || row.group == spec::Group::hosts ||
+                        name == "--runs" || name == "--nodes";
+    if (counts || !is_typed(options, name)) continue;
+    return fail(Errc::usage,
+                fmt::format("{} is for a check that is submitted, and this one runs {}",
+                            name,
+                            names_hosts ? "on --hosts" : "in the allocation that this shell is in"),
+                names_hosts ? "omit it" : "omit it, or leave the allocation");
+  }
+  return {};
 }
 
-// Copies what a command and its rank 0 say, line by line, and picks the run directory out of it.
-class Progress {
- public:
-  explicit Progress(int fd) : fd_(fd) {}
-
-  // Waits a moment for more; false once there will be none.
-  bool look() {
-    pollfd waiting{fd_, POLLIN, 0};
-    if (::poll(&waiting, 1, k_look_ms) > 0) {
-      char buffer[4096];
-      const ssize_t got = ::read(fd_, buffer, sizeof buffer);
-      if (got == 0) return false;
-      if (got > 0) take({buffer, static_cast<std::size_t>(got)});
-    }
-    follow_rank();
-    return true;
-  }
-
-  [[nodiscard]] const std::string& run() const { return run_; }
-
-  void shows_rank_log() { shows_rank_log_ = true; }
-
- private:
-  void take(std::string_view text) {
-    line_ += text;
-    for (std::size_t end = line_.find('\n'); end != std::string::npos; end = line_.find('\n')) {
-      const std::string line = line_.substr(0, end);
-      line_.erase(0, end + 1);
-      if (line.starts_with(k_run_words) && run_.empty()) run_ = line.substr(k_run_words.size());
-      tell("{}\n", line);
-    }
-  }
-
-  // The phases that rank 0 of a submitted job reports.
-  void follow_rank() {
-    if (!shows_rank_log_ || run_.empty()) return;
-    const run::RunDirectory run{run_};
-    if (const unsigned attempt = run::latest_attempt(run); attempt != attempt_) {
-      attempt_ = attempt;
-      log_ = std::make_unique<run::LogFollower>(run.rank_log(attempt, 0), "check: ");
-    }
-    if (log_) log_->copy_to(STDERR_FILENO);
-  }
-
-  int fd_;
-  std::string line_;
-  std::string run_;
-  bool shows_rank_log_ = false;
-  unsigned attempt_ = 0;
-  std::unique_ptr<run::LogFollower> log_;
-};
-
-struct Ended {
-  int exit_code = 0;
-  std::string run;
-};
-
-// After a signal of ours: the job must not go on measuring for nobody.
-tl::unexpected<Error> stopped(pid_t pid, const std::string& run, const Error& why) {
-  ::kill(pid, SIGTERM);
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  if (!run.empty()) {
-    Command cancel;
-    cancel.argv = {program_path(), "cancel", run};
-    if (const auto cancelled = run_process(std::move(cancel), std::chrono::seconds(60));
-        cancelled && cancelled->exit_code == 0)
-      tell("the check's job is cancelled\n");
-  }
-  return tl::unexpected<Error>(why);
+Result<MeasuredNodes> hosts_of(const spec::JobSpec& spec) {
+  MeasuredNodes nodes;
+  DTS_ASSIGN(const std::vector<HostSlots> hosts, expand_host_slots(spec.hosts));
+  for (const HostSlots& host : hosts) nodes.names.push_back(host.host);
+  for (std::string& word : split(spec.ssh_command, ' '))
+    if (!word.empty()) nodes.ssh.push_back(std::move(word));
+  if (nodes.ssh.empty()) nodes.ssh = {"ssh"};
+  return nodes;
 }
 
-Result<Ended> run_followed(Command command, bool shows_rank_log, std::chrono::seconds limit) {
-  Pipe pipe;
-  if (!pipe.open()) return fail_errno("cannot make a pipe");
-  command.stdout_fd = pipe.write_end.get();
-  command.stderr_fd = pipe.write_end.get();
-  command.env = launch::scrubbed_environment();
-  DTS_ASSIGN(const pid_t pid, start_process(command));
-  pipe.write_end = UniqueFd();
-  Progress progress(pipe.read_end.get());
-  if (shows_rank_log) progress.shows_rank_log();
-  const auto until = std::chrono::steady_clock::now() + limit;
-  while (progress.look()) {
-    if (const auto go_on = check_interruption(); !go_on)
-      return stopped(pid, progress.run(), go_on.error());
-    if (std::chrono::steady_clock::now() > until)
-      return stopped(pid,
-                     progress.run(),
-                     {Errc::io,
-                      fmt::format("the measurements have not ended within {} s", limit.count()),
-                      ""});
-  }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  DTS_TRY(check_interruption());
-  return Ended{exit_code_of_wait_status(status), progress.run()};
+Result<MeasuredNodes> nodes_of_allocation(const JobOptions& options,
+                                          const spec::JobSpec& spec,
+                                          const std::string& list) {
+  MeasuredNodes nodes;
+  DTS_ASSIGN(nodes.names, expand_hostlist(list));
+  if (!is_typed(options, "--nodes")) return nodes;
+  if (spec.nodes > nodes.names.size())
+    return fail(
+        Errc::usage,
+        fmt::format("--nodes {}, but this allocation has {}", spec.nodes, nodes.names.size()),
+        "omit it, or run the check outside of the allocation");
+  nodes.names.resize(spec.nodes);
+  return nodes;
 }
 
 std::vector<std::string> bench_words(const Measuring& measuring) {
@@ -187,6 +118,7 @@ Result<MeasuredJob> measure_here(const Measuring& measuring) {
       return take_facts(folder + "/check.json", {output.exit_code, ""});
     }
     remember_signals();
+    command.env = launch::scrubbed_environment();
     DTS_ASSIGN(const Ended ended, run_followed(std::move(command), false, k_limit));
     return take_facts(folder + "/check.json", {ended.exit_code, ""});
   }();
@@ -194,26 +126,67 @@ Result<MeasuredJob> measure_here(const Measuring& measuring) {
   return measured;
 }
 
+// The facts come through mpirun on standard output: no folder has to be shared.
+Result<MeasuredJob> measure_on_nodes(const Measuring& measuring) {
+  std::vector<std::string> words = bench_words(measuring);
+  words.insert(words.end(), {"--output", "-", "--run-dir", measuring.runs});
+  DTS_ASSIGN(Command command,
+             mpirun_on(measuring.nodes, words, launch::scrubbed_environment(), getenv_lookup));
+  DTS_ASSIGN(const std::string folder, make_temporary_folder("dts-check"));
+  const std::string path = folder + "/check.json";
+  auto measured = [&]() -> Result<MeasuredJob> {
+    const UniqueFd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!out.valid()) return fail_errno("cannot create " + path);
+    command.stdout_fd = out.get();
+    remember_signals();
+    DTS_ASSIGN(const Ended ended, run_followed(std::move(command), false, k_limit));
+    DTS_ASSIGN(MeasuredJob job, take_facts(path, ended));
+    if (!job.facts || !job.facts->empty()) return job;
+    return fail(Errc::io,
+                fmt::format("no measurements from {}: mpirun ended with {}",
+                            fold_hostlist(measuring.nodes.names),
+                            ended.exit_code),
+                measuring.nodes.ssh.empty()
+                    ? "its message is above"
+                    : fmt::format("its message is above; `{} {} true` has to work without a "
+                                  "question",
+                                  join(measuring.nodes.ssh, " "),
+                                  measuring.nodes.names.front()));
+  }();
+  if (const auto removed = remove_all(folder); !removed) tell("{}\n", removed.error().message);
+  return measured;
+}
+
 }  // namespace
 
-Measuring plan_measuring(const JobOptions& options,
-                         bool here,
-                         bool quick,
-                         const std::vector<std::string>& bench,
-                         const std::vector<std::string>& hosts) {
-  Measuring measuring{Place::here, words_of(options), bench, quick};
+Result<Measuring> plan_measuring(const JobOptions& options,
+                                 bool here,
+                                 bool quick,
+                                 const std::vector<std::string>& bench,
+                                 const Lookup& lookup) {
+  Measuring measuring{Place::here, words_of(options), bench, quick, {}, ""};
+  const auto list = lookup("SLURM_JOB_NODELIST");
+  const bool is_allocated = list && !list->empty();
   const bool names_hosts = is_typed(options, "--hosts");
-  if (here || (!names_hosts && hosts.empty() && !is_any_typed(options))) return measuring;
-  measuring.place = names_hosts || !hosts.empty() ? Place::hosts : Place::submitted;
-  auto& words = measuring.words;
-  if (measuring.place == Place::hosts && !names_hosts)
-    words.push_back("--hosts=" + join(hosts, ","));
+  if (here || (!names_hosts && !is_allocated && measuring.words.empty())) return measuring;
+  if (names_hosts || is_allocated) {
+    DTS_TRY(refuse_other_options(options, names_hosts));
+    DTS_ASSIGN(const Asked asked, make_spec(options, {}));
+    if (!asked.problems.empty()) return tl::unexpected<Error>(to_error(asked.problems));
+    measuring.place = Place::nodes;
+    measuring.runs = absolute_path(asked.spec.runs.empty() ? "." : asked.spec.runs);
+    DTS_ASSIGN(
+        measuring.nodes,
+        names_hosts ? hosts_of(asked.spec) : nodes_of_allocation(options, asked.spec, *list));
+    return measuring;
+  }
+  measuring.place = Place::submitted;
   const auto add = [&](const char* name, const char* value) {
-    if (!is_typed(options, name)) words.push_back(fmt::format("{}={}", name, value));
+    if (!is_typed(options, name)) measuring.words.push_back(fmt::format("{}={}", name, value));
   };
   add("--job-name", "check");
   add("--ntasks-per-node", "1");
-  if (measuring.place == Place::submitted) add("--time", "30");
+  add("--time", "30");
   return measuring;
 }
 
@@ -223,17 +196,17 @@ Result<MeasuredJob> measure(const Measuring& measuring) {
                 "the bundled trainer, which measures, is not at " + trainer_path(),
                 "build it, or judge earlier measurements with --from FILE");
   if (measuring.place == Place::here) return measure_here(measuring);
-  const bool is_submitted = measuring.place == Place::submitted;
+  if (measuring.place == Place::nodes) return measure_on_nodes(measuring);
   Command command;
-  command.argv = {program_path(), is_submitted ? "submit" : "run"};
-  if (is_submitted) command.argv.emplace_back("--wait");
+  command.argv = {program_path(), "submit", "--wait"};
   command.argv.insert(command.argv.end(), measuring.words.begin(), measuring.words.end());
   command.argv.emplace_back("--");
   for (std::string& word : bench_words(measuring)) command.argv.push_back(std::move(word));
   remember_signals();
   // A job may wait in the queue for as long as it takes.
+  command.env = launch::scrubbed_environment();
   DTS_ASSIGN(const Ended ended,
-             run_followed(std::move(command), is_submitted, std::chrono::hours(24 * 365)));
+             run_followed(std::move(command), true, std::chrono::hours(24 * 365)));
   return take_facts(ended.run + "/check.json", ended);
 }
 

@@ -18,6 +18,11 @@ struct CheckReport {
   std::string baseline;  // when that was measured; empty: none was compared
 };
 
+// From this share of the processors' time on, what other programs had on a node is shown.
+inline constexpr double k_noteworthy = 0.1;
+
+[[nodiscard]] bool has_busy_node(const check::Verdict& verdict);
+
 struct CheckLook {
   unsigned columns = 80;
   bool colour = false;

@@ -22,7 +22,7 @@ constexpr const char* k_style = R"(
 --line:#2e353c;--good:#5cc98a;--bad:#ff8a80;--bad-bg:#3a1f1e;--good-bg:#17301f;--bar:#6b9be8;--self:#2a3037}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
-main{max-width:1120px;margin:0 auto;padding:24px 16px 48px}
+main{max-width:1280px;margin:0 auto;padding:24px 16px 48px}
 h1{font-size:24px;margin:0 0 4px;overflow-wrap:anywhere}h2{font-size:16px;margin:0 0 12px}
 .faint,p.faint{color:var(--faint)}p{margin:4px 0}
 .card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:16px 18px;margin-top:16px}
@@ -31,8 +31,8 @@ h1{font-size:24px;margin:0 0 4px;overflow-wrap:anywhere}h2{font-size:16px;margin
 ul{margin:0;padding-left:18px}li{margin:4px 0;overflow-wrap:anywhere}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;white-space:nowrap}
-th,td{text-align:right;padding:6px 12px;border-bottom:1px solid var(--line)}
-th{font-weight:600;color:var(--faint)}th:first-child,td:first-child{text-align:left;padding-left:0}
+th,td{text-align:right;vertical-align:top;padding:6px 7px;border-bottom:1px solid var(--line)}
+th{font-weight:600;color:var(--faint);white-space:normal;vertical-align:bottom}th:first-child,td:first-child{text-align:left;padding-left:0}
 tr:last-child td{border-bottom:0}
 td.bad{color:var(--bad);background:var(--bad-bg);font-weight:600}
 td small{display:block;color:var(--faint);font-weight:400}td.bad small{color:var(--bad)}
@@ -92,13 +92,17 @@ std::string page_head(const CheckReport& report) {
 
 // A value, and below it how it compares.
 std::string page_cell(const check::Measured& measured, const check::Judged& judged) {
+  const std::string text = check::quantity(measured.value, measured.unit);
+  const std::size_t space = text.find(' ');  // before the unit, which would make the column wide
   std::string below;
+  if (space != std::string::npos)
+    below = fmt::format("<small>{}</small>", escaped(text.substr(space + 1)));
   const auto reference = judged.peers ? judged.peers : judged.baseline;
   if (reference && *reference > 0 && measured.key != "clock_offset" && measured.key != "cores")
-    below = fmt::format("<small>{:.0f} %</small>", measured.value / *reference * 100);
+    below += fmt::format("<small>{:.0f} %</small>", measured.value / *reference * 100);
   return fmt::format("<td{}>{}{}{}</td>",
                      judged.fit ? "" : " class=\"bad\"",
-                     escaped(check::quantity(measured.value, measured.unit)),
+                     escaped(text.substr(0, space)),
                      judged.fit ? "" : " !",
                      below);
 }
@@ -116,7 +120,8 @@ std::vector<std::pair<std::string, std::string>> headings(const check::Facts& fa
 
 std::string page_row(const check::Node& node,
                      const check::NodeVerdict& verdict,
-                     const std::vector<std::pair<std::string, std::string>>& columns) {
+                     const std::vector<std::pair<std::string, std::string>>& columns,
+                     bool shows_others) {
   std::string html = fmt::format("<tr><td>{}</td><td{}>{}</td>",
                                  escaped(node.name),
                                  verdict.fit ? "" : " class=\"bad\"",
@@ -130,9 +135,13 @@ std::string page_row(const check::Node& node,
                 ? "<td class=\"faint\">-</td>"
                 : page_cell(node.measures[place->second], verdict.measures[place->second]);
   }
+  if (shows_others)
+    html += fmt::format("<td>{}</td>", verdict.others ? check::percent(*verdict.others) : "-");
   return html +
-         fmt::format("<td>{}</td></tr>\n",
-                     node.steps.digest.empty() ? "-" : escaped(node.steps.digest.substr(0, 8)));
+         fmt::format("<td{}>{}{}</td></tr>\n",
+                     verdict.steps_fit ? "" : " class=\"bad\"",
+                     node.steps.digest.empty() ? "-" : escaped(node.steps.digest.substr(0, 8)),
+                     verdict.steps_fit ? "" : " !");
 }
 
 std::string page_nodes(const CheckReport& report) {
@@ -141,12 +150,16 @@ std::string page_nodes(const CheckReport& report) {
       "<section class=\"card\"><h2>Nodes</h2><div "
       "class=\"wide\"><table>\n<tr><th>node</th><th></th>";
   for (const auto& [id, heading] : columns) html += "<th>" + escaped(heading) + "</th>";
-  html += "<th>step</th></tr>\n";
+  const bool shows_others = has_busy_node(report.verdict);
+  html += fmt::format("{}<th>step</th></tr>\n", shows_others ? "<th>others</th>" : "");
   for (std::size_t i = 0; i < report.facts.nodes.size(); ++i)
-    html += page_row(report.facts.nodes[i], report.verdict.nodes[i], columns);
+    html += page_row(report.facts.nodes[i], report.verdict.nodes[i], columns, shows_others);
   return html +
-         "</table></div><p class=\"faint\">Below each value: its share of the peers' median. "
-         "<b>step</b>: digest of the same training step.</p></section>\n";
+         "</table></div><p class=\"faint\">Below each value: its unit, and its share of the peers' "
+         "median. "
+         "<b>step</b>: digest of the same training step." +
+         (shows_others ? " <b>others</b>: processor time that other programs had." : "") +
+         "</p></section>\n";
 }
 
 std::string map_card(const CheckReport& report, LinkSpeed which) {

@@ -44,10 +44,15 @@ struct Cell {
   std::string kind_of_words;
 };
 
+// With the number that its column has.
+std::string row_name(int index, const std::string& name) {
+  return fmt::format("{} {}", index + 1, name);
+}
+
 void add_names(svg::Drawing& map, const Grid& grid, const std::map<std::string, int>& index) {
   for (const auto& [name, i] : index) {
     const int middle = i * grid.side + grid.side / 2;
-    map.words.push_back({0, grid.top + middle + 4, k_small, false, "plain", name});
+    map.words.push_back({0, grid.top + middle + 4, k_small, false, "plain", row_name(i, name)});
     map.words.push_back({grid.left + middle, 12, k_small, true, "faint", std::to_string(i + 1)});
   }
 }
@@ -91,8 +96,10 @@ svg::Drawing link_map(const CheckReport& report, LinkSpeed which) {
   grid.top = grid.has_words ? 18 : 0;
   std::map<std::string, int> index;
   for (const check::Node& node : report.facts.nodes) {
-    index.emplace(node.name, static_cast<int>(index.size()));
-    grid.left = std::max(grid.left, grid.has_words ? svg::width_of(node.name, k_small) + 8 : 0);
+    const auto i = static_cast<int>(index.size());
+    index.emplace(node.name, i);
+    if (grid.has_words)
+      grid.left = std::max(grid.left, svg::width_of(row_name(i, node.name), k_small) + 8);
   }
   map.width = grid.left + grid.side * static_cast<int>(n);
   map.height = grid.top + grid.side * static_cast<int>(n);

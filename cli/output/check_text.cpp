@@ -57,8 +57,9 @@ std::vector<TextColumn> columns_of(const CheckReport& report,
         continue;
       }
       const auto place = static_cast<std::size_t>(found - node.measures.begin());
-      const bool fit = report.verdict.nodes[row].measures[place].fit;
-      columns[id].add(check::quantity(found->value, found->unit) + (fit ? "" : " !"), !fit);
+      const check::Judged& judged = report.verdict.nodes[row].measures[place];
+      columns[id].add(check::quantity(found->value, found->unit) + (judged.fit ? "" : " !"),
+                      !judged.fit);
     }
   }
   std::vector<TextColumn> all;
@@ -70,9 +71,19 @@ TextColumn steps_column(const CheckReport& report, const std::vector<std::size_t
   TextColumn column;
   column.add("step");
   for (const std::size_t row : rows) {
-    const check::Steps& steps = report.facts.nodes[row].steps;
-    const bool odd = !steps.odd_repeats.empty();
-    column.add(steps.digest.empty() ? "-" : steps.digest.substr(0, 8) + (odd ? " !" : ""), odd);
+    const std::string& digest = report.facts.nodes[row].steps.digest;
+    const bool fit = report.verdict.nodes[row].steps_fit;
+    column.add(digest.empty() ? "-" : digest.substr(0, 8) + (fit ? "" : " !"), !fit);
+  }
+  return column;
+}
+
+TextColumn others_column(const CheckReport& report, const std::vector<std::size_t>& rows) {
+  TextColumn column;
+  column.add("others");
+  for (const std::size_t row : rows) {
+    const auto others = report.verdict.nodes[row].others;
+    column.add(others ? check::percent(*others) : "-");
   }
   return column;
 }
@@ -95,6 +106,7 @@ std::string node_table(const CheckReport& report, const CheckLook& look) {
     fit.add(node.fit ? "fit" : "UNFIT", !node.fit);
   }
   std::vector<TextColumn> columns = columns_of(report, rows);
+  if (has_busy_node(report.verdict)) columns.push_back(others_column(report, rows));
   columns.push_back(steps_column(report, rows));
   std::string text;
   for (std::size_t first = 0; first < columns.size();) {

@@ -39,13 +39,19 @@ ordered_json node_json(const check::NodeVerdict& verdict, const check::Node& nod
   ordered_json measures = ordered_json::array();
   for (std::size_t i = 0; i < verdict.measures.size(); ++i)
     measures.push_back(judged_json(verdict.measures[i], node.measures[i]));
-  return {{"node", verdict.name},
-          {"fit", verdict.fit},
-          {"reasons", verdict.reasons},
-          {"measures", std::move(measures)}};
+  ordered_json json{{"node", verdict.name}, {"fit", verdict.fit}, {"reasons", verdict.reasons}};
+  if (verdict.others) json["others"] = *verdict.others;
+  json["measures"] = std::move(measures);
+  return json;
 }
 
 }  // namespace
+
+bool has_busy_node(const check::Verdict& verdict) {
+  return std::any_of(verdict.nodes.begin(), verdict.nodes.end(), [](const auto& node) {
+    return node.others.value_or(0) > k_noteworthy;
+  });
+}
 
 std::string headline(const CheckReport& report) {
   const check::Verdict& verdict = report.verdict;
@@ -67,9 +73,15 @@ std::string headline(const CheckReport& report) {
 std::string to_line(const CheckReport& report) {
   const auto all = check::faults(report.facts, report.verdict);
   const bool is_one = report.facts.nodes.size() == 1;
-  if (all.empty() && is_one)
-    return fmt::format(
-        "{}: fit ({})\n", report.facts.nodes.front().name, best_of(report.facts.nodes.front()));
+  if (all.empty() && is_one) {
+    const check::Node& node = report.facts.nodes.front();
+    const double others = report.verdict.nodes.front().others.value_or(0);
+    const std::string busy =
+        others > k_noteworthy
+            ? fmt::format("; other programs had {} of its processors' time", check::percent(others))
+            : "";
+    return fmt::format("{}: fit ({}{})\n", node.name, best_of(node), busy);
+  }
   if (all.empty()) return headline(report) + "\n";
   return fmt::format("unfit: {}{}\n",
                      all.front(),

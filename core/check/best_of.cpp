@@ -17,14 +17,16 @@ double better(const Measure& row, double a, double b) {
 }
 
 void take_better(Node& node, const Node& again) {
-  std::map<std::string, double> values;
-  for (const Measured& measured : again.measures)
-    values.emplace(identity(measured), measured.value);
+  std::map<std::string, const Measured*> values;
+  for (const Measured& measured : again.measures) values.emplace(identity(measured), &measured);
   for (Measured& measured : node.measures) {
     const Measure* row = find_measure(measured.key);
     const auto other = values.find(identity(measured));
-    if (row != nullptr && other != values.end())
-      measured.value = better(*row, measured.value, other->second);
+    if (row == nullptr || other == values.end()) continue;
+    const Measured& second = *other->second;
+    measured.value = better(*row, measured.value, second.value);
+    if (measured.others && second.others)
+      measured.others = std::min(*measured.others, *second.others);
   }
   if (again.steps.digest.empty()) return;
   const unsigned repeats = node.steps.repeats;

@@ -24,6 +24,7 @@ struct Measured {
   std::optional<unsigned> numa{};  // of memory: its NUMA node
   std::string what{};              // of a disk: "run" or "scratch"
   std::string path{};              // of a disk: the folder
+  std::optional<double> others{};  // the share of processor time that other programs had meanwhile
 };
 
 // The same training step from the same state, repeated.

@@ -70,6 +70,11 @@ std::string short_form(const std::string& digest) {
   return digest.substr(0, k_shown);
 }
 
+void blame_for_bits(NodeVerdict& node, std::string reason) {
+  node.steps_fit = false;
+  blame(node, std::move(reason));
+}
+
 void judge_group(const Facts& facts, const Groups& groups, Verdict& verdict) {
   if (groups.nodes.size() < 2) return;
   std::size_t total = 0;
@@ -94,12 +99,13 @@ void judge_group(const Facts& facts, const Groups& groups, Verdict& verdict) {
   for (const auto& [digest, nodes] : groups.nodes)
     for (const std::size_t node : nodes)
       if (digest != most->first)
-        blame(verdict.nodes[node],
-              fmt::format("the same training step gave other bits than on its peers ({}, but {} on "
-                          "{} nodes)",
-                          short_form(digest),
-                          short_form(most->first),
-                          most->second.size()));
+        blame_for_bits(
+            verdict.nodes[node],
+            fmt::format("the same training step gave other bits than on its peers ({}, but {} on "
+                        "{} nodes)",
+                        short_form(digest),
+                        short_form(most->first),
+                        most->second.size()));
 }
 
 // Bits of one CPU model and trainer do not change.
@@ -123,7 +129,7 @@ void compare_with(const Facts& baseline, const Facts& facts, Verdict& verdict) {
   }
   for (NodeVerdict& node : verdict.nodes)
     if (node.fit && std::find(changed.begin(), changed.end(), node.name) != changed.end())
-      blame(node, "its training step gives other bits than in the baseline");
+      blame_for_bits(node, "its training step gives other bits than in the baseline");
 }
 
 }  // namespace
@@ -166,10 +172,11 @@ void judge_digests(const Facts& facts, const Facts* baseline, Verdict& verdict) 
   for (std::size_t i = 0; i < facts.nodes.size(); ++i) {
     const Steps& steps = facts.nodes[i].steps;
     if (!steps.odd_repeats.empty())
-      blame(verdict.nodes[i],
-            fmt::format("{} of {} of the same training step gave other bits than the first",
-                        steps.odd_repeats.size(),
-                        counted(steps.repeats, "repeat")));
+      blame_for_bits(
+          verdict.nodes[i],
+          fmt::format("{} of {} of the same training step gave other bits than the first",
+                      steps.odd_repeats.size(),
+                      counted(steps.repeats, "repeat")));
     else if (!steps.digest.empty())  // one that contradicts itself has no vote
       by_cpu[facts.nodes[i].cpu].nodes[steps.digest].push_back(i);
   }

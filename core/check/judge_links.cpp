@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace dts::check {
@@ -39,6 +40,7 @@ class Links {
         pairs_.push_back(i);
         values_.push_back(std::log(*value));
       }
+    sample_ = std::make_unique<Sample>(values_);
     if (baseline == nullptr) return;
     began_ = baseline->began;
     std::vector<double> all;
@@ -50,12 +52,11 @@ class Links {
     if (!all.empty()) earlier_median_ = median(std::move(all));
   }
 
-  [[nodiscard]] Sample sample() const { return Sample(values_); }
+  [[nodiscard]] const Sample& sample() const { return *sample_; }
 
   // `samples`: of all quantities, for their noise.
-  void judge(const std::vector<Sample>& samples, Verdict& verdict) {
-    const Sample mine = sample();
-    for (std::size_t i = 0; i < pairs_.size(); ++i) judge_one(mine, samples, i);
+  void judge(const std::vector<const Sample*>& samples, JointNoise& noise, Verdict& verdict) {
+    for (std::size_t i = 0; i < pairs_.size(); ++i) judge_one(members(samples, i), noise, i);
     blame_nodes(verdict);
     for (const auto& [pair, reference] : slow_) {
       LinkVerdict& link = verdict.links[pair];
@@ -76,35 +77,33 @@ class Links {
   }
 
   // Two other pairs are too few for a median: the better one is the reference.
-  [[nodiscard]] double centre(const Spread& spread, std::size_t i) const {
-    if (values_.size() != 3) return spread.centre;
+  [[nodiscard]] double centre(std::size_t i) const {
+    if (values_.size() != 3) return sample_->centre(i);
     const double one = values_[(i + 1) % 3];
     const double other = values_[(i + 2) % 3];
     return row_.better == Better::higher ? std::max(one, other) : std::min(one, other);
   }
 
   // Latency and bandwidth are disturbed together, and few pairs alone say little of their noise.
-  [[nodiscard]] double noise(const std::vector<Sample>& samples, std::size_t i) const {
-    std::vector<double> all;
-    for (const Sample& one : samples) {
-      if (one.size() != values_.size()) continue;  // not measured for every pair
-      const Spread spread = one.without(i);
-      all.insert(all.end(), spread.distances.begin(), spread.distances.end());
-    }
-    return noise_limit(std::move(all), limits_.deviations);
+  [[nodiscard]] std::vector<JointNoise::Member> members(const std::vector<const Sample*>& samples,
+                                                        std::size_t i) const {
+    std::vector<JointNoise::Member> all;
+    for (const Sample* one : samples)
+      if (one->size() == values_.size()) all.push_back({one, i});  // measured for every pair
+    return all;
   }
 
-  void judge_one(const Sample& sample, const std::vector<Sample>& samples, std::size_t i) {
-    const Spread spread = sample.without(i);
+  void judge_one(const std::vector<JointNoise::Member>& members, JointNoise& noise, std::size_t i) {
     const std::size_t pair = pairs_[i];
     const bool is_few = values_.size() <= 3;
-    const double noisy = is_few ? 0 : noise(samples, i);
+    const double noisy = is_few ? 0 : noise.limit(members);
     const auto is_slow = [&](double reference, double scale) {
       const double limit = allowed(row_.better, limits_.tolerance(row_) * scale);
-      return worse_by(row_.better, value(pair), reference) > std::max(limit, noisy);
+      return worse_by(row_.better, value(pair), reference) >
+             std::max(limit, std::min(noisy, k_no_noise));
     };
     if (values_.size() >= 3) {
-      const double reference = std::exp(centre(spread, i));
+      const double reference = std::exp(centre(i));
       if (is_slow(reference, is_few ? 2 : 1)) {
         slow_[pair] = {reference, "the other pairs'"};
         return;
@@ -157,6 +156,7 @@ class Links {
   const Measure& row_;
   std::vector<std::size_t> pairs_;  // that have it
   std::vector<double> values_;      // logarithms
+  std::unique_ptr<Sample> sample_;  // of them
   std::map<Name, double> earlier_;
   std::optional<double> earlier_median_;
   std::string began_;
@@ -171,10 +171,11 @@ void judge_links(const Facts& facts,
                  const Facts* baseline,
                  Verdict& verdict) {
   std::vector<Links> all;
-  std::vector<Sample> samples;
+  std::vector<const Sample*> samples;
+  JointNoise noise(limits.deviations);
   for (const Quantity& quantity : k_quantities)
-    samples.push_back(all.emplace_back(facts, limits, baseline, quantity).sample());
-  for (Links& links : all) links.judge(samples, verdict);
+    samples.push_back(&all.emplace_back(facts, limits, baseline, quantity).sample());
+  for (Links& links : all) links.judge(samples, noise, verdict);
 }
 
 }  // namespace dts::check

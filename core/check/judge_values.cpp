@@ -17,7 +17,7 @@ constexpr std::size_t k_enough = 8;  // distances to know a measure's own noise
 // A measure as all nodes of one CPU model have it.
 struct Column {
   const Measure* row = nullptr;
-  std::vector<std::size_t> nodes;  // that have it
+  std::vector<std::size_t> nodes;  // that have it, ascending
   std::vector<double> values;
   std::vector<std::size_t> places;  // in Node::measures
 };
@@ -52,65 +52,90 @@ std::vector<double> logarithms(std::vector<double> values) {
   return values;
 }
 
-// What a node had in an earlier check, or the median of its kind of node then.
-std::optional<double> earlier(const Facts* baseline, const Node& node, const std::string& measure) {
-  if (baseline == nullptr) return std::nullopt;
-  std::vector<double> of_kind;
-  for (const Node& old : baseline->nodes) {
-    if (old.cpu != node.cpu) continue;
-    for (const Measured& measured : old.measures) {
-      if (identity(measured) != measure) continue;
-      if (old.name == node.name) return measured.value;
-      of_kind.push_back(measured.value);
-    }
+// The values of an earlier check: what a node had then, or the median of its kind of node.
+class Earlier {
+ public:
+  explicit Earlier(const Facts* baseline) {
+    if (baseline == nullptr) return;
+    began_ = baseline->began;
+    for (const Node& node : baseline->nodes)
+      for (const Measured& measured : node.measures) {
+        OfKind& kind = kinds_[{node.cpu, identity(measured)}];
+        kind.all.push_back(measured.value);
+        kind.own.emplace(node.name, measured.value);
+      }
+    for (auto& [key, kind] : kinds_) kind.middle = median(kind.all);
   }
-  return of_kind.empty() ? std::nullopt : std::optional(median(std::move(of_kind)));
-}
+
+  [[nodiscard]] std::optional<double> of(const Node& node, const std::string& measure) const {
+    const auto kind = kinds_.find({node.cpu, measure});
+    if (kind == kinds_.end()) return std::nullopt;
+    const auto own = kind->second.own.find(node.name);
+    return own != kind->second.own.end() ? own->second : kind->second.middle;
+  }
+
+  [[nodiscard]] std::string words() const {
+    return began_.empty() ? "the baseline" : "the baseline of " + began_;
+  }
+
+ private:
+  struct OfKind {
+    std::vector<double> all;
+    std::map<std::string, double> own;  // by node
+    double middle = 0;
+  };
+
+  std::map<std::pair<std::string, std::string>, OfKind> kinds_;  // by CPU and identity()
+  std::string began_;
+};
 
 class Group {
  public:
   Group(const Facts& facts,
         const Limits& limits,
-        const Facts* baseline,
+        const Earlier& earlier,
         const std::vector<std::size_t>& nodes)
       : facts_(facts),
         limits_(limits),
-        baseline_(baseline),
+        earlier_(earlier),
         nodes_(nodes),
-        columns_(columns_of(facts, nodes)) {
+        columns_(columns_of(facts, nodes)),
+        noise_(limits.deviations) {
     for (const auto& [measure, column] : columns_)
       samples_.emplace(measure, Sample(logarithms(column.values)));
   }
 
-  void judge(Verdict& verdict) const {
+  void judge(Verdict& verdict) {
     for (const auto& [measure, column] : columns_) {
       std::vector<std::size_t> behind;  // the baseline
       for (std::size_t i = 0; i < column.nodes.size(); ++i)
         judge_one(measure, column, i, behind, verdict);
-      blame_for_baseline(measure, column, behind, verdict);
+      blame_for_baseline(column, behind, verdict);
     }
   }
 
  private:
-  // What noise of the family's measures, without this node, can do to one value.
-  double noise(Family family, std::size_t node) const {
-    if (family == Family::count) return 0;
-    std::vector<double> all;
-    for (const auto& [measure, column] : columns_) {
-      if (column.row->family != family) continue;
-      const auto at = std::find(column.nodes.begin(), column.nodes.end(), node);
-      if (at == column.nodes.end()) continue;
-      const auto place = static_cast<std::size_t>(at - column.nodes.begin());
-      const Spread spread = samples_.at(measure).without(place);
-      all.insert(all.end(), spread.distances.begin(), spread.distances.end());
+  // What noise can do to a node's value: that of all measures of its family, or of the measure
+  // alone where there are enough peers to know it.
+  double noise(const Column& column, const Sample& own, std::size_t i) {
+    std::vector<JointNoise::Member> members;
+    const std::size_t node = column.nodes[i];
+    for (const auto& [measure, other] : columns_) {
+      if (other.row->family != column.row->family) continue;
+      const auto at = std::lower_bound(other.nodes.begin(), other.nodes.end(), node);
+      if (at == other.nodes.end() || *at != node) continue;
+      members.push_back(
+          {&samples_.at(measure), static_cast<std::size_t>(at - other.nodes.begin())});
     }
-    return noise_limit(std::move(all), limits_.deviations);
+    const double joint = noise_.limit(members);
+    return own.peers() <= k_enough ? joint : std::max(joint, noise_.limit({{&own, i}}));
   }
 
   bool is_behind(
       const Column& column, double value, double reference, double scale, double noise) const {
     const double tolerance = limits_.tolerance(*column.row) * scale;
-    const double limit = std::max(allowed(column.row->better, tolerance), noise);
+    const double limit =
+        std::max(allowed(column.row->better, tolerance), std::min(noise, k_no_noise));
     return worse_by(column.row->better, value, reference) > limit + 1e-9;
   }
 
@@ -118,26 +143,24 @@ class Group {
                  const Column& column,
                  std::size_t i,
                  std::vector<std::size_t>& behind,
-                 Verdict& verdict) const {
+                 Verdict& verdict) {
     const std::size_t node = column.nodes[i];
     const Measured& measured = facts_.nodes[node].measures[column.places[i]];
     Judged& judged = verdict.nodes[node].measures[column.places[i]];
-    const Spread spread = samples_.at(measure).without(i);
-    const double own =
-        spread.distances.size() < k_enough ? 0 : noise_limit(spread.distances, limits_.deviations);
+    const Sample& sample = samples_.at(measure);
     const bool is_count = column.row->family == Family::count;
-    const double noisy = is_count ? 0 : std::max(own, noise(column.row->family, node));
-    if (spread.peers > 0) {
-      judged.peers = std::exp(spread.centre);
-      // What is counted must not be rounded.
-      if (is_count) judged.peers = std::round(*judged.peers * 2) / 2;
-      if (is_behind(
-              column, measured.value, *judged.peers, spread.peers <= k_few_peers ? 2 : 1, noisy)) {
+    const double noisy = is_count ? 0 : noise(column, sample, i);
+    if (sample.peers() > 0) {
+      judged.peers = std::exp(sample.centre(i));
+      // Of the logarithm; a quota may leave 1.75 cores.
+      if (is_count) judged.peers = std::round(*judged.peers * 1000) / 1000;
+      const double scale = sample.peers() <= k_few_peers ? 2 : 1;
+      if (is_behind(column, measured.value, *judged.peers, scale, noisy)) {
         judged.fit = false;
         blame(verdict.nodes[node], reason(*column.row, measured, *judged.peers, "its peers'"));
       }
     }
-    if (column.row->has_baseline) judged.baseline = earlier(baseline_, facts_.nodes[node], measure);
+    if (column.row->has_baseline) judged.baseline = earlier_.of(facts_.nodes[node], measure);
     if (judged.baseline && is_behind(column, measured.value, *judged.baseline, 2, noisy))
       behind.push_back(i);
   }
@@ -154,13 +177,11 @@ class Group {
   }
 
   // If most nodes have become slower, none of them is the odd one.
-  void blame_for_baseline(const std::string& measure,
-                          const Column& column,
+  void blame_for_baseline(const Column& column,
                           const std::vector<std::size_t>& behind,
                           Verdict& verdict) const {
     if (behind.empty()) return;
-    const std::string whose =
-        baseline_->began.empty() ? "the baseline" : "the baseline of " + baseline_->began;
+    const std::string whose = earlier_.words();
     if (nodes_.size() > 2 && behind.size() * 2 > nodes_.size()) {
       verdict.cluster.push_back(
           fmt::format("{} is behind {} on {} of {} nodes",
@@ -178,15 +199,15 @@ class Group {
       const Measured& measured = facts_.nodes[node].measures[column.places[i]];
       blame(verdict.nodes[node], reason(*column.row, measured, *judged.baseline, whose + "'s"));
     }
-    (void)measure;
   }
 
   const Facts& facts_;
   const Limits& limits_;
-  const Facts* baseline_;
+  const Earlier& earlier_;
   const std::vector<std::size_t>& nodes_;
   Columns columns_;
   std::map<std::string, Sample> samples_;
+  JointNoise noise_;
 };
 
 // Measures that most nodes of a group have, and some have not.
@@ -195,7 +216,7 @@ void note_missing(const Facts& facts, const std::vector<std::size_t>& nodes, Ver
     if (column.nodes.size() == nodes.size() || column.nodes.size() * 2 < nodes.size()) continue;
     std::vector<std::string> without;
     for (const std::size_t node : nodes)
-      if (std::find(column.nodes.begin(), column.nodes.end(), node) == column.nodes.end())
+      if (!std::binary_search(column.nodes.begin(), column.nodes.end(), node))
         without.push_back(facts.nodes[node].name);
     const Measured& example = facts.nodes[column.nodes.front()].measures[column.places.front()];
     verdict.notes.push_back(
@@ -225,8 +246,9 @@ void judge_values(const Facts& facts,
                   const Facts* baseline,
                   Verdict& verdict) {
   const auto groups = by_cpu(facts);
+  const Earlier earlier(baseline);
   for (const auto& [cpu, nodes] : groups) {
-    Group(facts, limits, baseline, nodes).judge(verdict);
+    Group(facts, limits, earlier, nodes).judge(verdict);
     note_missing(facts, nodes, verdict);
     std::vector<std::string> names;
     for (const std::size_t node : nodes) names.push_back(facts.nodes[node].name);

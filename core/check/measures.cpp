@@ -77,6 +77,10 @@ std::string quantity(double value, std::string_view unit) {
   return text.unit.empty() ? text.digits : text.digits + " " + text.unit;
 }
 
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", share * 100);
+}
+
 std::string of_quantity(double value, double whole, std::string_view unit) {
   const Scaled part = scaled(value, unit);
   const Scaled all = scaled(whole, unit);

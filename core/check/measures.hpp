@@ -14,7 +14,7 @@ namespace dts::check {
 enum class Better { higher, lower };
 
 // Measures that the same disturbance moves: their noise is estimated together.
-enum class Family { count, processor, disk, network, clock };
+enum class Family { count, processor, disk, network, clock, neighbours };
 
 struct Measure {
   const char* key;
@@ -22,7 +22,8 @@ struct Measure {
   const char* heading;  // of a column
   Better better;
   Family family;
-  // The share of the peers' value by which a healthy one may be worse; of an offset, seconds.
+  // The share of the peers' value by which a healthy one may be worse; of an offset, seconds; of
+  // what others took, the share itself.
   double tolerance;
   bool has_baseline;  // otherwise compared with peers only: it depends on what others do
 };
@@ -60,6 +61,13 @@ inline constexpr std::array k_measures{
     Measure{"write", "writing and syncing", "write", Better::higher, Family::disk, 0.7, false},
     Measure{"read", "reading", "read", Better::higher, Family::disk, 0.7, false},
     Measure{"clock_offset", "clock", "offset", Better::lower, Family::clock, 0.1, false},
+    Measure{"others",
+            "time that other programs took",
+            "others",
+            Better::lower,
+            Family::neighbours,
+            0.15,
+            false},
     Measure{"latency", "latency", "latency", Better::lower, Family::network, 1, true},
     Measure{"bandwidth", "bandwidth", "bandwidth", Better::higher, Family::network, 0.5, true}};
 
@@ -77,6 +85,9 @@ inline constexpr std::array k_measures{
 
 // "21.1 GB/s", "3.10 GHz", "8": three significant digits, decimal prefixes, ASCII.
 [[nodiscard]] std::string quantity(double value, std::string_view unit);
+
+// "21 %" of 0.21.
+[[nodiscard]] std::string percent(double share);
 
 // "10.2 of 21.1 GB/s": the unit stands once if it is the same.
 [[nodiscard]] std::string of_quantity(double value, double whole, std::string_view unit);

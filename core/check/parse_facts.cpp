@@ -130,6 +130,9 @@ Measured read_measure(const Reader& reader) {
   measure.numa = reader.whole("numa");
   measure.what = reader.text("what");
   measure.path = reader.text("path");
+  measure.others = reader.number("others");
+  if (measure.others && *measure.others > 1)
+    reader.complain("others", "a share up to 1 is expected");
   return measure;
 }
 

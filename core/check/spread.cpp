@@ -9,15 +9,21 @@ namespace {
 
 constexpr std::size_t k_many = 64;
 
-Spread spread_of(const std::vector<double>& values) {
-  if (values.empty()) return {};
-  Spread spread{values.size(), median(values), {}};
-  for (const double value : values) spread.distances.push_back(std::fabs(value - spread.centre));
-  std::sort(spread.distances.begin(), spread.distances.end());
-  spread.distances.erase(spread.distances.begin());
+std::vector<double> distances_from(double centre, const std::vector<double>& values) {
+  std::vector<double> distances;
+  distances.reserve(values.size());
+  for (const double value : values) distances.push_back(std::fabs(value - centre));
+  if (distances.empty()) return distances;
+  std::sort(distances.begin(), distances.end());
+  distances.erase(distances.begin());
   // The median of two is their mean, half as far from each as they are from each other.
-  if (values.size() == 2) spread.distances.front() *= std::sqrt(2.0);
-  return spread;
+  if (values.size() == 2) distances.front() *= std::sqrt(2.0);
+  return distances;
+}
+
+std::vector<double> all_but(std::vector<double> values, std::size_t index) {
+  values.erase(values.begin() + static_cast<std::ptrdiff_t>(index));
+  return values;
 }
 
 }  // namespace
@@ -39,14 +45,39 @@ double noise_limit(std::vector<double> distances, double deviations) {
 }
 
 Sample::Sample(std::vector<double> values) : values_(std::move(values)) {
-  if (values_.size() > k_many) whole_ = spread_of(values_);
+  if (is_large()) centre_ = median(values_);
 }
 
-Spread Sample::without(std::size_t index) const {
-  if (whole_) return {whole_->peers - 1, whole_->centre, whole_->distances};
-  std::vector<double> others = values_;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(index));
-  return spread_of(others);
+bool Sample::is_large() const {
+  return values_.size() > k_many;
+}
+
+double Sample::centre(std::size_t index) const {
+  if (is_large()) return centre_;
+  std::vector<double> others = all_but(values_, index);
+  return others.empty() ? 0 : median(std::move(others));
+}
+
+std::vector<double> Sample::distances(std::size_t index) const {
+  return is_large() ? distances_from(centre_, values_)
+                    : distances_from(centre(index), all_but(values_, index));
+}
+
+double JointNoise::limit(const std::vector<Member>& members) {
+  const bool are_large = std::all_of(
+      members.begin(), members.end(), [](const Member& one) { return one.sample->is_large(); });
+  std::vector<const Sample*> samples;
+  for (const Member& one : members) samples.push_back(one.sample);
+  if (const auto known = known_.find(samples); are_large && known != known_.end())
+    return known->second;
+  std::vector<double> all;
+  for (const Member& one : members) {
+    const std::vector<double> distances = one.sample->distances(one.index);
+    all.insert(all.end(), distances.begin(), distances.end());
+  }
+  const double limit = noise_limit(std::move(all), deviations_);
+  if (are_large) known_.emplace(std::move(samples), limit);
+  return limit;
 }
 
 }  // namespace dts::check

@@ -4,12 +4,17 @@
 //
 // The rule. Values are compared as logarithms of ratios, because noise of rates and times is
 // multiplicative. A value is at fault if it is worse than the median of its peers by its measure's
-// tolerance and by Limits::deviations times their noise (noise_limit()). The noise is estimated
+// tolerance and by Limits::deviations times their noise (noise_limit()), or by a factor of 20,
+// which no noise explains. The noise is estimated
 // from all measures of a family together, since a busy machine disturbs all of them and one measure
 // of few nodes can look quieter than it is; a noisier measure of many nodes counts for itself.
 // Peers are the other nodes with the same CPU model. With one or two peers the tolerance is
 // doubled, and without a peer only the baseline counts. (A modified z-score, Iglewicz and Hoaglin
 // 1993, with a floor.)
+//
+// Rates come from moments in which nobody else had the processors, and are judged whatever the
+// load. A node on which other programs took more than their tolerance while its peers were left
+// alone is at fault for that: a process that an earlier job has left, say.
 #pragma once
 
 #include "core/check/facts.hpp"
@@ -32,6 +37,9 @@ struct Judged {
 struct NodeVerdict {
   std::string name;
   bool fit = true;
+  // The share of its processors' time that other programs had, in the quietest of its measures.
+  std::optional<double> others{};
+  bool steps_fit = true;             // the training step gave the bits that it should
   std::vector<Judged> measures;      // in the order of the facts
   std::vector<std::string> reasons;  // sentences without the node's name; empty if fit
 };

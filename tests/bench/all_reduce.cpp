@@ -20,8 +20,9 @@ void reduce(Comm& comm, const std::vector<Span>& slices, Buffer& in, Buffer& out
   const Span own = slices[static_cast<std::size_t>(comm.rank())];
   const auto width = static_cast<std::size_t>(own.size());
   const Partials mine{{{comm.rank(), comm.rank() + 1}, in.data()}};
-  const Partials& all = comm.scatter_partials(comm.size(), slices, mine);
-  std::memcpy(out.data() + own.lo, combine({0, comm.size()}, all, 0, width), width * sizeof(float));
+  comm.scatter_partials(comm.size(), slices, mine, [&](const ConstPartials& all) {
+    combine_to(out.data() + own.lo, {0, comm.size()}, all, width);
+  });
   comm.gather_slices(out.data(), slices);
 }
 
@@ -54,7 +55,8 @@ int main(int argc, char** argv) {
   for (int i = 3; i < argc; ++i) {
     const long bytes = std::atol(argv[i]);
     const auto count = static_cast<int>(bytes / static_cast<long>(sizeof(float)));
-    Buffer in(static_cast<std::size_t>(count)), ours(in.size()), theirs(in.size());
+    const auto size = static_cast<std::size_t>(count);
+    Buffer in = Buffer::shared(size), ours = Buffer::shared(size), theirs(size);
     for (int at = 0; at < count; ++at)
       in.data()[at] = static_cast<float>(at % 1000 * (comm.rank() + 1));  // exact in any order
     std::vector<Span> slices;

@@ -18,7 +18,7 @@ from trainer_support import environment, skip  # noqa: E402
 from train_throughput import processor  # noqa: E402
 
 SIZES = [1 << 20, 4 << 20, 16 << 20, 64 << 20]
-CALLS = 9
+CALLS = 31
 
 
 def gloo_rank(rank, ranks, port):

@@ -5,6 +5,7 @@
 #include "core/train/checkpoint/checkpoint.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/train/models/model_table.hpp"
 
 #include <fmt/core.h>
 
@@ -56,7 +57,8 @@ int load(const std::string& folder, const Layout& layout) {
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
-  const Layout layout = cnn2_layout(std::atoi(argv[3]));
+  Layout layout = make_model("cnn2").value().layout;
+  layout.add_ballast(std::atoi(argv[3]));
   return std::string(argv[1]) == "save" ? save(argv[2], layout, std::atoi(argv[4]))
                                         : load(argv[2], layout);
 }

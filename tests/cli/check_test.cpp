@@ -15,7 +15,7 @@ using namespace dts::tests;
 using nlohmann::json;
 
 std::string recorded(const char* name) {
-  return in_source("tests/data/check/" + name + ".json");
+  return in_source(std::string("tests/data/check/") + name + ".json");
 }
 
 // Our program beside a trainer of ours, whose measurements are a recorded file.

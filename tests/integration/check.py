@@ -9,7 +9,7 @@ import time
 
 from checks import check, skip, wait_for
 from drill import broken_tree
-from main_job_support import DTTRAIN, Cluster
+from main_job_support import DTSUBMIT, DTTRAIN, Cluster
 
 # Stands in for `dttrain bench`: rank 0 writes what it would have found, with a fault where INJECT names a node.
 STAND_IN = """#!/usr/bin/python3
@@ -80,5 +80,37 @@ def trainer():
         check(here.stdout.count("\n") == 1 and ": fit (" in here.stdout, here.stdout)
 
 
+def allocation():
+    """In a shell of an allocation, and in a step of it, on its nodes: without a submission, without ssh."""
+    with Cluster("linuxproc", 3, 0, 5) as cluster:
+        words = [DTSUBMIT, "check", "--quick", "--json"]
+        inside = ["salloc", "-Q", "-N", "3", "-p", "low"]
+        for shell in (inside, inside + ["srun", "-N", "1", "-n", "1"]):
+            answer = json.loads(cluster.run(*shell, *words, code=None).stdout)
+            check([node["node"] for node in answer["nodes"]] == ["n0", "n1", "n2"], f"{shell[-1]}: the allocation's nodes")
+            check(len(answer["facts"]["pairs"]) == 3 and not answer["run_directory"], "every pair, no job")
+        answer = json.loads(cluster.run(*inside, *words, "--nodes", "2", code=None).stdout)
+        check([node["node"] for node in answer["nodes"]] == ["n0", "n1"], "--nodes: fewer of them")
+        done = cluster.run(*inside, *words, "--nodes", "4", code=2)
+        check("--nodes 4, but this allocation has 3" in done.stderr, done.stderr)
+        done = cluster.run(*inside, *words, "-p", "high", code=2)
+        check("--partition is for a check that is submitted" in done.stderr, done.stderr)
+
+
+def alarms():
+    """A healthy cluster raises none: 50 checks beside one busy program, 50 beside four."""
+    for load in (1, 4):
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(load)]
+        try:
+            with Cluster("linuxproc", 4, 0, 5) as cluster:
+                for number in range(50):
+                    done = cluster.run(DTSUBMIT, "check", "--nodes", "4", "--quick", "--runs", cluster.runs, "-p", "low", "--json", code=None)
+                    check(done.returncode == 0, f"check {number + 1} at load {load} ({os.getloadavg()[0]:.1f}): {json.loads(done.stdout)['faults']}")
+        finally:
+            for program in busy:
+                program.kill()
+                program.wait()
+
+
 if __name__ == "__main__":
-    {"named": named, "trainer": trainer}[sys.argv[1]]()
+    {"named": named, "trainer": trainer, "allocation": allocation, "alarms": alarms}[sys.argv[1]]()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two machines of our own, n1 and n2: network and host name namespaces on a bridge, each with a real sshd. The test
+"""Machines of our own, n1, n2 and so on: network and host name namespaces on a bridge, each with a real sshd. The test
 itself runs in a network of its own, where it is 10.77.0.254. Needs root."""
 import os
 import shutil
@@ -9,11 +9,7 @@ import tempfile
 
 from checks import skip, wait_for
 
-CONFIG = """Host n1
-  HostName 10.77.0.1
-Host n2
-  HostName 10.77.0.2
-Host alias
+CONFIG = """Host alias
   HostName 10.77.0.2
 Host gone
   HostName 10.77.0.9
@@ -54,7 +50,11 @@ def enter():
 
 
 class Machines:
-    def __init__(self):
+    """`variables`: what each machine's sshd sets in every session, from the machine's number."""
+
+    def __init__(self, count=2, variables=lambda number: {}):
+        self.numbers = range(1, count + 1)
+        self.variables = variables
         self.place = tempfile.mkdtemp(prefix="dts-ssh-")
         self.started = []
 
@@ -72,15 +72,16 @@ class Machines:
         shutil.copy(f"{place}/key.pub", f"{place}/authorized")
         host_key = open(f"{place}/host.pub").read()
         with open(f"{place}/known_hosts", "w") as file:
-            file.writelines(f"[10.77.0.{number}]:22022 {host_key}" for number in (1, 2))
+            file.writelines(f"[10.77.0.{number}]:22022 {host_key}" for number in self.numbers)
         with open(f"{place}/config", "w") as file:
+            file.writelines(f"Host n{number}\n  HostName 10.77.0.{number}\n" for number in self.numbers)
             file.write(CONFIG.format(place=place))
         os.makedirs("/run/sshd", exist_ok=True)
         run("ip", "link", "set", "lo", "up")
         run("ip", "link", "add", "br0", "type", "bridge")
         run("ip", "address", "add", "10.77.0.254/24", "dev", "br0")
         run("ip", "link", "set", "br0", "up")
-        for number in (1, 2):
+        for number in self.numbers:
             self.add_machine(number)
         return self
 
@@ -88,6 +89,8 @@ class Machines:
         words = f"hostname n{number} && read go && ip link set lo up && ip address add 10.77.0.{number}/24 dev eth0 && ip link set eth0 up && " \
                 f"exec /usr/sbin/sshd -D -f /dev/null -E {self.place}/sshd-{number}.log -h {self.place}/host -p 22022 -o PidFile=none -o UsePAM=no " \
                 f"-o StrictModes=no -o PermitRootLogin=prohibit-password -o AuthorizedKeysFile={self.place}/authorized -o MaxStartups=100"
+        variables = " ".join(f"{name}={value}" for name, value in self.variables(number).items())
+        words += f" -o 'SetEnv={variables}'" if variables else ""
         machine = subprocess.Popen(["unshare", "--net", "--uts", "sh", "-c", words], stdin=subprocess.PIPE)
         self.started.append(machine)
         mine = os.readlink("/proc/self/ns/net")

@@ -1,13 +1,13 @@
 # The trainer under a real mpirun; each script says what it checks.
 find_program(DTS_SYSTEM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
-foreach(name layouts resume errors pytorch kills corruption agreement not_finite transports)
+foreach(name layouts resume errors pytorch optimizers kills corruption agreement not_finite transports)
   add_test(NAME integration_trainer_${name}
            COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_${name}.py $<TARGET_FILE:dttrain>)
   set_tests_properties(integration_trainer_${name} PROPERTIES
     LABELS integration TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;OTHER_ONEDNN=$<TARGET_FILE:other_onednn>")
 endforeach()
-# Every number of ranks over every transport: several minutes.
+# Every number of ranks over every transport, with audits and without: several minutes.
 add_test(NAME faults_trainer_transports
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_transports.py $<TARGET_FILE:dttrain> whole)
 set_tests_properties(faults_trainer_transports PROPERTIES

@@ -29,11 +29,11 @@ def stop_of(trainer, ranks, fault, step):
 
 def flipped_in_memory(trainer):
     places = [("conv1.weight", 0), ("fc1.weight", 77777), ("fc2.bias", 9)]
-    for kind, ranks, rank in (("weight", 2, 1), ("weight", 4, 0), ("gradient", 3, 2), ("gradient", 2, 0), ("gradient", 5, 3)):
+    for kind, ranks, rank in (("weight", 2, 1), ("weight", 4, 0), ("gradient", 3, 2), ("gradient", 2, 0), ("gradient", 5, 3), ("gradient", 1, 0)):
         for step, (tensor, element) in enumerate(places, start=9):
             event, err = stop_of(trainer, ranks, f"{kind}:{tensor}:{element}@{step}:{rank}", step)
             assert event["rank"] == rank and f"{kind}" in event["what"] and f" of {tensor} " in event["what"] + " ", event
-            assert f"rank {rank}: this rank's bits are wrong: " in err and "(node " in err, err
+            assert (f"rank {rank}: " if ranks > 1 else "") + "this rank's bits are wrong: " in err and "(node " in err, err
             assert err.count("bits are wrong") == 1, err
 
 

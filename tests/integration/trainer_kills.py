@@ -42,7 +42,7 @@ def attempt(trainer, folders, duration):
     """(ranks, what was killed, saves in flight), or None if the run was over by then."""
     ranks = random.choice(RANKS)
     process = trainer.start(ranks, TRAIN + folders)
-    wait_for_step(folders[1], 1)
+    wait_for_step(process, folders[1], 1)
     time.sleep(random.uniform(0, duration))
     if process.poll() is not None:
         process.communicate()
@@ -68,7 +68,7 @@ def main(trainer):
     print(f"DTS_SEED={seed} repeats this sequence", flush=True)
     whole = ["--run-dir", trainer.path("whole"), "--checkpoint-dir", trainer.path("whole-c")]
     process = trainer.start(2, TRAIN + whole)
-    wait_for_step(whole[1], 1)
+    wait_for_step(process, whole[1], 1)
     began = time.monotonic()
     out, err = process.communicate(timeout=600)
     duration = time.monotonic() - began

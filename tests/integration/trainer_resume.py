@@ -25,7 +25,7 @@ def killed(trainer, expected):
     """kill -9 of one of three ranks; resumed on five."""
     where = folders(trainer, "killed")
     process = trainer.start(3, BASE + where + ["--step-delay", 20])
-    wait_for_step(trainer.path("killed"), 25)
+    wait_for_step(process, trainer.path("killed"), 25)
     os.kill(ranks_of(process.pid)[1], signal.SIGKILL)
     process.communicate(timeout=60)
     assert process.returncode != 0
@@ -43,7 +43,7 @@ def stopped(trainer, expected, number):
     name = f"stopped-{number.name}"
     where = folders(trainer, name)
     process = trainer.start(4, BASE + where + ["--step-delay", 20])
-    wait_for_step(trainer.path(name), 13)
+    wait_for_step(process, trainer.path(name), 13)
     os.kill(ranks_of(process.pid)[2], number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == CHECKPOINTED, f"exit {process.returncode}\n{out}\n{err}"
@@ -63,7 +63,7 @@ def storm(trainer):
     whole, _ = trainer.run(0, large + folders(trainer, "calm"))
     where = folders(trainer, "storm")
     process = trainer.start(0, large + where, threads=2)
-    wait_for_step(trainer.path("storm"), 1)
+    wait_for_step(process, trainer.path("storm"), 1)
     while process.poll() is None:
         process.send_signal(signal.SIGUSR1)
         process.send_signal(signal.SIGTERM)
@@ -77,7 +77,7 @@ def superseded(trainer, expected):
     """A second attempt starts while the first one writes a checkpoint: only what the second one commits counts."""
     where = folders(trainer, "superseded")
     process = trainer.start(3, ["--steps", STEPS, "--save-every", 2, "--step-delay", 20, "--save-delay", 300] + where)
-    wait_for_step(trainer.path("superseded"), 5)
+    wait_for_step(process, trainer.path("superseded"), 5)
     out, _ = trainer.run(2, BASE + folders(trainer, "superseded")[2:] + ["--run-dir", trainer.path("heir"), "--attempt", 2])
     _, err = process.communicate(timeout=120)
     assert process.returncode == NO_RESTART and "a later start of this training has taken over" in err, (process.returncode, err)

@@ -77,15 +77,21 @@ def ranks_of(launcher_pid):
         return [int(pid) for pid in children.read().split()]
 
 
-def wait_for_step(folder, step, limit=120):
-    """Until metrics.jsonl tells of that step."""
+def wait_for_step(process, folder, step, limit=120):
+    """Until metrics.jsonl tells of that step; a program that ends before it, or never gets there, is told of with its words."""
     deadline = time.monotonic() + limit
     while time.monotonic() < deadline:
+        ended = process.poll()
         try:
             steps = events(folder, "step")
             if steps and steps[-1]["step"] >= step:
                 return
         except (FileNotFoundError, json.JSONDecodeError):
             pass
+        if ended is not None:
+            out, err = process.communicate()
+            raise AssertionError(f"exit {ended} before step {step}\n{out}\n{err}")
         time.sleep(0.02)
-    raise AssertionError(f"no step {step} within {limit} s")
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    raise AssertionError(f"no step {step} within {limit} s\n{out}\n{err}")

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory, MPI or both carry the same bits; a rank that does not come, or calls something else, is named and ends the run.
 
-Usage: trainer_transports.py DTTRAIN [whole], with every layout instead of a few."""
+Usage: trainer_transports.py DTTRAIN [whole], with every layout one after the other instead of a few."""
 
+import itertools
 import os
+import random
 import signal
+import subprocess
 import sys
 import time
 
-from trainer_support import Trainer, digest, events, ranks_of, wait_for_step
+from trainer_support import Trainer, digest, environment, events, ranks_of, wait_for_step
 
 KINDS = ("mpi", "shm", "hier")
 STEPS = 3
@@ -26,6 +29,24 @@ def same_bits(trainer, layouts):
     for ranks, kind, threads in layouts:
         out, err = trainer.run(ranks, ["--steps", STEPS, "--transport", kind], threads, env=split(kind))
         assert digest(out) == expected, f"{ranks} ranks x {threads} threads over {kind}: {out}\n{err}"
+
+
+def chained(trainer):
+    """Every layout makes one step and saves it, and the next one goes on from there: each step has the digest of an undisturbed run."""
+    layouts = list(itertools.product((1, 2, 3, 4, 5, 8, 16), KINDS, (1, 2), (0, 1)))
+    random.Random(1).shuffle(layouts)
+    always = ["--schedule", "constant", "--save-every", 1]
+    trainer.run(0, [*always, "--steps", len(layouts), "--run-dir", trainer.path("whole"), "--checkpoint-dir", trainer.path("whole-c")])
+    expected = [save["digest"] for save in events(trainer.path("whole"), "save")]
+    folders = ["--run-dir", trainer.path("chain"), "--checkpoint-dir", trainer.path("chain-c")]
+    for step, (ranks, kind, threads, audit) in enumerate(layouts, 1):
+        words = [*always, *folders, "--steps", step, "--transport", kind, "--audit", audit]
+        out, err = trainer.run(ranks, words, threads, env={**split(kind), "DTSUBMIT_ATTEMPT": str(step)})
+        told = f"step {step}: {ranks} ranks x {threads} threads over {kind}, audit {audit}"
+        print(told, flush=True)
+        assert events(folders[1], "start")[-1]["step"] == step - 1, f"{told}\n{err}"
+        assert digest(out) == expected[step - 1], f"{told}: {out}\n{err}"
+    print(f"{len(layouts)} layouts, a step each, resumed {len(layouts) - 1} times: digests equal")
 
 
 def refused(trainer):
@@ -48,7 +69,7 @@ def other_call(trainer, kind):
 def start(trainer, name, *options):
     run = trainer.path(name)
     process = trainer.start(3, ["--steps", 400, "--step-delay", 20, "--run-dir", run, *options])
-    wait_for_step(run, 3)
+    wait_for_step(process, run, 3)
     return process
 
 
@@ -61,6 +82,34 @@ def stopped(trainer, kind):
     assert "rank 1 did not " in err and " within 3 s" in err, err
     assert "rank 0 did not" not in err and "rank 2 did not" not in err, err
     assert "calls of this rank: " in err, err
+
+
+def prepared(trainer, name, line, *options):
+    """Three ranks of which rank 1 executes `line` of a shell first."""
+    script = trainer.path(name)
+    with open(script, "w", encoding="ascii") as text:
+        text.write(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" = 1 ] && {line}\nexec {trainer.program} "$@"\n')
+    os.chmod(script, 0o755)
+    words = trainer.command(3, ["--steps", STEPS, *options])
+    words[words.index(trainer.program)] = script
+    return subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=120, check=False)
+
+
+def late(trainer):
+    """One of three ranks starts later than the deadline of calls."""
+    ended = prepared(trainer, "late.sh", "sleep 3", "--comm-timeout", 1)
+    assert ended.returncode == 0, f"exit {ended.returncode}\n{ended.stderr}"
+
+
+def without_memory(trainer):
+    """One of three ranks can make no memory for messages (files of 16 KiB at most): all use MPI, and say so, unless told not to."""
+    limit = "trap '' XFSZ && ulimit -f 32"
+    ended = prepared(trainer, "auto.sh", limit, "--transport", "auto")
+    assert ended.returncode == 0, f"exit {ended.returncode}\n{ended.stderr}"
+    assert ended.stderr.count("; messages go over MPI") == 1 and "warning: rank 1: cannot make " in ended.stderr, ended.stderr
+    assert digest(ended.stdout) == digest(trainer.run(0, ["--steps", STEPS])[0]), ended.stdout
+    ended = prepared(trainer, "shm.sh", limit, "--transport", "shm")
+    assert ended.returncode == LOST and ended.stderr.count(": cannot make ") == 1, f"exit {ended.returncode}\n{ended.stderr}"
 
 
 def suspended(trainer):
@@ -105,7 +154,7 @@ def killed(trainer):
     process = start(trainer, "killed", "--transport", "shm")
     ranks = ranks_of(process.pid)
     inodes = set.union(*map(memory_of, ranks))
-    assert len(inodes) == len(ranks) + 1, f"an inbox each, and the samples: {inodes}"
+    assert len(inodes) > len(ranks), f"an inbox each, the samples, and arrays that others read: {inodes}"
     assert len(holders(inodes)) == len(ranks)
     os.kill(ranks[2], signal.SIGKILL)
     process.communicate(timeout=60)
@@ -124,7 +173,7 @@ def stops_well(trainer, kind):
 
 with Trainer(sys.argv[1]) as program:
     if sys.argv[2:] == ["whole"]:
-        same_bits(program, [(ranks, kind, threads) for ranks in (1, 2, 3, 4, 5, 8, 16) for kind in KINDS for threads in (1, 2)])
+        chained(program)
     else:
         same_bits(program, [(2, "auto", 1), (5, "shm", 1), (5, "hier", 2), (3, "mpi", 1), (16, "shm", 1)])
         refused(program)
@@ -132,6 +181,8 @@ with Trainer(sys.argv[1]) as program:
             other_call(program, carrier)
         for carrier in ("mpi", "shm"):
             stopped(program, carrier)
+        late(program)
+        without_memory(program)
         suspended(program)
         killed(program)
         stops_well(program, "shm")

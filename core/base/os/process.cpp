@@ -120,8 +120,9 @@ Result<std::string> runnable(const std::string& file) {
     return fail(Errc::invalid,
                 "`" + file + "` is not executable",
                 "chmod +x it, or name what runs it: python3 " + file);
-  if (S_ISREG(found.st_mode) && found.st_size == 0)
-    return fail(Errc::invalid, "`" + file + "` is empty");
+  if (!S_ISREG(found.st_mode))
+    return fail(Errc::invalid, "`" + file + "` is not a regular file, so not a program");
+  if (found.st_size == 0) return fail(Errc::invalid, "`" + file + "` is empty");
   const std::string beginning = beginning_of(file);
   if (is_script_without_interpreter(beginning))
     return fail(Errc::invalid,

@@ -5,7 +5,6 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/launch/agent/staged_nodes.hpp"
-#include "core/launch/job/classify.hpp"
 #include "core/launch/job/stop_way.hpp"
 #include "core/run/event/event_line.hpp"
 #include "core/run/ledger/events.hpp"
@@ -92,10 +91,7 @@ Result<std::optional<int>> AttemptLoop::end_in_pause(int signal) {
   ended.told_to_end = signal == SIGTERM;
   ended.outcome = {
       signal == SIGUSR1 ? run::Cause::time_limit : run::Cause::signalled, k_checkpointed, detail};
-  if (const auto job = watch_->wait_job(k_record_patience)) {
-    ended.outcome = explain_by_job(ended.outcome, *job, {job_.allocation.nodes, {}, {}, false});
-    ended.requeued = is_requeued(*job);
-  }
+  ended.requeued = end_.explain(ended.outcome);
   const run::Decision decision = decide(ended, ledger_.events());
   DTS_TRY(end_.note_decision(decision));
   log("{} ({}); {}: {}",

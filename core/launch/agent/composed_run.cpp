@@ -244,12 +244,7 @@ run::Verdict ComposedRun::ended_between() {
   now.in_scheduler = !options_.local;
   now.may_requeue = job_.spec.requeue;
   now.stop_asked = stop_asked_;
-  if (watch_)
-    if (const auto job = watch_->wait_job(k_record_patience)) {
-      verdict.outcome =
-          explain_by_job(verdict.outcome, *job, {job_.allocation.nodes, {}, {}, false});
-      now.already_requeued = is_requeued(*job);
-    }
+  now.already_requeued = end_.explain(verdict.outcome);
   verdict.decision = run::decide(verdict.outcome, now, job_.policy);
   return verdict;
 }
@@ -288,6 +283,8 @@ Result<int> ComposedRun::run() {
                        return run_all();
                      });
   if (!verdict) verdict = given_up(verdict.error());
+  // A part knows whether its own nodes are down, not those of the others.
+  if (verdict->outcome.cause == run::Cause::requeued) end_.explain(verdict->outcome);
   return carry_out(*verdict);
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
 #include "core/launch/health/quarantine.hpp"
+#include "core/launch/job/classify.hpp"
 #include "core/launch/job/successor.hpp"
 #include "core/plugin/scheduler.hpp"
 #include "core/run/index/find.hpp"
@@ -43,6 +44,18 @@ void JobEnd::use(JobWatch* watch, bool is_whole) {
   watch_ = watch;
   is_whole_ = is_whole;
   if (watch != nullptr) chain_.begin();
+}
+
+bool JobEnd::explain(run::Outcome& outcome) {
+  const auto job = watch_ != nullptr ? watch_->wait_job(k_record_patience) : std::nullopt;
+  if (!job) return false;
+  outcome = explain_by_job(std::move(outcome),
+                           *job,
+                           {job_.allocation.nodes,
+                            watch_->take_down_nodes().value_or(std::vector<std::string>()),
+                            {},
+                            false});
+  return is_requeued(*job);
 }
 
 void JobEnd::wait_for_the_end() {

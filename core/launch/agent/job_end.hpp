@@ -37,6 +37,10 @@ class JobEnd {
   // run, whose end is not the job's.
   void use(JobWatch* watch, bool is_whole);
 
+  // Adds what the scheduler says now of the job, of which no rank runs, and of its nodes. Returns
+  // true if it has requeued the job.
+  bool explain(run::Outcome& outcome);
+
   // The scheduler has notified the batch script that it will kill the job soon.
   void set_told_to_end(bool told) { told_to_end_ = told; }
 

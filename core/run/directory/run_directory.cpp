@@ -13,17 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <future>
+#include <tuple>
 
 namespace dts::run {
 namespace {
 
 constexpr std::string_view k_attempt = "attempt-";
+constexpr std::string_view k_step = "step-";
 constexpr int k_deepest = 2;  // levels of folders below checkpoints/ that are searched
 
 // No process reads the folder before it has its final name.
@@ -193,11 +196,40 @@ Result<void> sync_attempt(const RunDirectory& run, unsigned number) {
   return raised ? linked : raised;
 }
 
+namespace {
+
+bool is_temporary(std::string_view name) {
+  return name.find(".tmp") != std::string_view::npos;
+}
+
+// "step-000000120", "step-120.pt"; "step-last" names no step.
+bool names_step(std::string_view name) {
+  return name.size() > k_step.size() && name.starts_with(k_step) && name[k_step.size()] >= '0' &&
+         name[k_step.size()] <= '9';
+}
+
+// The step's digits without leading zeros; empty for step 0 and for other names.
+std::string_view step_digits(std::string_view name) {
+  if (!names_step(name)) return {};
+  name.remove_prefix(k_step.size());
+  name = name.substr(0, name.find_first_not_of("0123456789"));
+  name.remove_prefix(std::min(name.find_first_not_of('0'), name.size()));
+  return name;
+}
+
+}  // namespace
+
+bool is_later_checkpoint(const std::string& a, const std::string& b) {
+  const std::string_view step_a = step_digits(a);
+  const std::string_view step_b = step_digits(b);
+  return std::tuple(step_a.size(), step_a, a) > std::tuple(step_b.size(), step_b, b);
+}
+
 std::string newest_checkpoint(const RunDirectory& run) {
   std::string newest;
-  for (const std::string& name : list_folder(run.checkpoints()))
-    if (name.rfind("step-", 0) == 0 && name.find(".tmp") == std::string::npos && name > newest)
-      newest = name;
+  for (std::string& name : list_folder(run.checkpoints()))
+    if (names_step(name) && !is_temporary(name) && is_later_checkpoint(name, newest))
+      newest = std::move(name);
   return newest;
 }
 
@@ -217,16 +249,16 @@ bool saves_otherwise(const RunDirectory& run, unsigned attempt) {
   namespace fs = std::filesystem;
   std::error_code failed;
   const auto began = fs::last_write_time(run.attempt(attempt) + "/epoch", failed);
-  if (failed || !newest_checkpoint(run).empty()) return false;
+  if (failed) return false;
   fs::recursive_directory_iterator entry(
       run.checkpoints(), fs::directory_options::skip_permission_denied, failed);
   for (; !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed)) {
     const std::string name = entry->path().filename();
     std::error_code gone;
     const auto written = entry->last_write_time(gone);
-    const bool temporary = name.find(".tmp") != std::string::npos;
-    if (!gone && name != "fence" && !temporary && written > began) return true;
-    if (temporary || entry.depth() >= k_deepest) entry.disable_recursion_pending();
+    const bool is_none = is_temporary(name) || (entry.depth() == 0 && names_step(name));
+    if (!gone && name != "fence" && !is_none && written > began) return true;
+    if (is_none || entry.depth() >= k_deepest) entry.disable_recursion_pending();
   }
   return false;
 }

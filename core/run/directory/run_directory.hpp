@@ -101,9 +101,13 @@ struct Files {
 // The highest attempt taken so far; 0: none.
 [[nodiscard]] unsigned latest_attempt(const RunDirectory& run);
 
-// Name of the newest checkpoint ("step-000000120"), empty if there is none; used to detect
-// progress.
+// Name of the checkpoint of the highest step ("step-000000120", "step-120.pt"), empty if there is
+// none; used to detect progress.
 [[nodiscard]] std::string newest_checkpoint(const RunDirectory& run);
+
+// True if checkpoint `a` has a higher step than `b`, however many digits they have; every name is
+// later than the empty one.
+[[nodiscard]] bool is_later_checkpoint(const std::string& a, const std::string& b);
 
 // The text of metrics.jsonl, which belongs to the program; empty if it is absent or not ours.
 [[nodiscard]] std::string read_metrics(const RunDirectory& run);

@@ -2,6 +2,7 @@
 #include "core/run/ledger/history.hpp"
 
 #include "core/base/text/units.hpp"
+#include "core/run/directory/run_directory.hpp"
 
 #include <algorithm>
 #include <map>
@@ -33,7 +34,7 @@ bool costs_work(Cause cause) {
 }
 
 bool has_saved(const AttemptEnded& end, const Beginning& begun) {
-  return end.saved || end.checkpoint > begun.checkpoint;
+  return end.saved || is_later_checkpoint(end.checkpoint, begun.checkpoint);
 }
 
 // A new checkpoint, or a step that no attempt has reached before.

@@ -37,8 +37,12 @@ class Nvml {
   // Errc::not_found: there is no library or no driver; the message is NVML's or the loader's.
   [[nodiscard]] static Result<Nvml> open(const char* library = k_library);
 
-  // k_function_not_found if this release does not have it.
+  // k_function_not_found if this release does not have it. NVML is C, with structures of its own
+  // names, so that clang's UBSan would object to the function's type.
   template <class... Arguments>
+#if defined(__clang__)
+  __attribute__((no_sanitize("function")))
+#endif
   int call(const char* name, Arguments... arguments) const {
     using Function = int (*)(Arguments...);
     const auto function = reinterpret_cast<Function>(::dlsym(library_.get(), name));

@@ -66,6 +66,7 @@ class Bench {
   Clock::time_point start_ = Clock::now();
   std::vector<int> neighbours_;  // the ranks on this machine, in order, with this one
   int longest_queue_ = 1;        // the most ranks on one machine
+  bool crowded_ = false;         // see Between
   RankFacts mine_;
   std::vector<int> alive_;  // the ranks that have met
   bool whole_ = true;       // everybody has answered so far
@@ -95,7 +96,11 @@ void Bench::find_neighbours() {
     longest_queue_ = std::max(longest_queue_, static_cast<int>(queue));
   }
   // Processors of the machine, not of this rank, which may be bound to one.
-  if (static_cast<long>(neighbours_.size()) <= ::sysconf(_SC_NPROCESSORS_ONLN))
+  const auto processors = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const auto loads = links_.gather(static_cast<double>(neighbours_.size()) / processors,
+                                   Clock::now() + k_patience);
+  crowded_ = loads && *std::max_element(loads->begin(), loads->end()) > 1;
+  if (static_cast<double>(neighbours_.size()) <= processors)
     links_.set_waits(Links::Waits::spinning);
 }
 
@@ -159,7 +164,8 @@ std::size_t Bench::most_bytes() const {
 void Bench::measure_between() {
   if (alive_.size() < 2) return;
   RankFacts found;
-  const Between between{links_, options_, alive_, [this](const std::string& what) { says(what); }};
+  const Between between{
+      links_, options_, alive_, [this](const std::string& what) { says(what); }, crowded_};
   if (options_.wants("clock")) {
     says("clock");
     measure_clock(between, found);

@@ -18,13 +18,15 @@ struct Between {
   const BenchOptions& options;
   std::vector<int> alive;
   std::function<void(const std::string&)> says;
+  // Some machine has more ranks than processors: pairs that ran at once would measure each other.
+  bool crowded = false;
 };
 
 // Each rank's clock against that of rank 0, the least round trip of 20.
 void measure_clock(const Between& between, RankFacts& facts);
 
-// Latency and bandwidth of every pair of ranks, all pairs of a round at once; the lower rank of a
-// pair has the result.
+// Latency and bandwidth of every pair of ranks, all pairs of a round at once unless it is crowded;
+// the lower rank of a pair has the result.
 void measure_pairs(const Between& between, RankFacts& facts);
 
 // All ranks: a sweep over sizes of each operation, `most` bytes at the end. Only rank 0 returns

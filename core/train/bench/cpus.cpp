@@ -5,7 +5,7 @@
 #include "core/base/os/cgroup.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
-#include "core/train/bench/stolen_time.hpp"
+#include "core/train/bench/core_time.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -51,11 +51,17 @@ std::string cpu_folder(int cpu) {
   return fmt::format("/sys/devices/system/cpu/cpu{}", cpu);
 }
 
-double quota_in(const std::string& folder) {
+double quotient(const std::string& quota, const std::string& period) {
+  const auto part = parse_real(quota), whole = parse_real(period);
+  return part && whole && *part > 0 && *whole > 0 ? *part / *whole : 0;
+}
+
+// Processors that a group may use, 0: any number. Version 2 has "max" for that, version 1 "-1".
+double quota_in(const std::string& folder, bool is_unified) {
+  if (!is_unified)
+    return quotient(line_of(folder + "/cpu.cfs_quota_us"), line_of(folder + "/cpu.cfs_period_us"));
   const std::vector<std::string> both = split(line_of(folder + "/cpu.max"), ' ');
-  const auto quota = parse_real(both.front());
-  const auto period = parse_real(both.back());
-  return both.size() == 2 && quota && period && *period > 0 ? *quota / *period : 0;
+  return both.size() == 2 ? quotient(both.front(), both.back()) : 0;
 }
 
 }  // namespace
@@ -124,27 +130,48 @@ std::size_t largest_cache(const std::vector<int>& cores) {
 double cpu_quota() {
   double least = 0;
   for (const Cgroup& group : parse_cgroups(read_file("/proc/self/cgroup").value_or(""))) {
-    if (!group.is_unified()) continue;
+    if (!group.is_unified() && !group.has("cpu")) continue;
+    // Where systemd mounts them (file-hierarchy(7)).
+    const std::string root =
+        "/sys/fs/cgroup" + (group.is_unified() ? "" : "/" + join(group.controllers, ","));
     for (std::string path = group.path; path.size() > 1; path.resize(path.rfind('/'))) {
-      const double quota = quota_in("/sys/fs/cgroup" + path);
+      const double quota = quota_in(root + path, group.is_unified());
       if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;
     }
   }
   return least;
 }
 
-void on_each(const std::vector<int>& cores,
-             double stolen,
-             const std::function<void(std::size_t)>& work) {
+bool is_limited() {
+  const double quota = cpu_quota();
+  return quota > 0 && quota < static_cast<double>(own_cores().size());
+}
+
+std::string taken(double others) {
+  return fmt::format("other programs had {:.0f} % of the processors' time", others * 100);
+}
+
+double on_each(const std::vector<int>& cores, const std::function<void(std::size_t)>& work) {
+  const Stolen hypervisor(cores);
+  std::vector<CoreTime> times(cores.size());
   std::vector<std::thread> threads;
   threads.reserve(cores.size());
   for (std::size_t i = 0; i < cores.size(); ++i)
     threads.emplace_back([&, i] {
       bind_to(cores[i]);
-      const StolenTime thief(stolen);
       work(i);
+      times[i] = core_time();
     });
   for (std::thread& thread : threads) thread.join();
+  CoreTime sum;
+  for (const CoreTime& time : times) {
+    sum.running += time.running;
+    sum.waiting += time.waiting;
+  }
+  // Who has used up its quota waits, too, and nobody else has what it waits for.
+  const double wanted = sum.running + sum.waiting;
+  const double waited = wanted > 0 && !is_limited() ? sum.waiting / wanted : 0;
+  return 1 - (1 - waited) * (1 - hypervisor.share());
 }
 
 }  // namespace dts::train::bench

@@ -26,14 +26,19 @@ struct NumaCores {
 // 0 if unknown.
 [[nodiscard]] std::size_t largest_cache(const std::vector<int>& cores);
 
-// Processor time allowed by the control groups, in processors; 0 if unlimited. What is less than
-// the cores is not seen in short windows.
+// Processor time allowed by the control groups, of both versions, in processors; 0 if unlimited.
+// What is less than the cores is not seen in short windows.
 [[nodiscard]] double cpu_quota();
 
-// Calls work(i) on a thread that is bound to cores[i], for all of them at once, with `stolen` of
-// each thread's time taken away (stolen_time.hpp).
-void on_each(const std::vector<int>& cores,
-             double stolen,
-             const std::function<void(std::size_t)>& work);
+// Whether that is less than own_cores().
+[[nodiscard]] bool is_limited();
+
+// Calls work(i) on a thread that is bound to cores[i], for all of them at once. Returns the share
+// of the time that they wanted, 0 to 1, that other programs and a hypervisor had; under a quota
+// only the hypervisor's part.
+double on_each(const std::vector<int>& cores, const std::function<void(std::size_t)>& work);
+
+// "other programs had 93 % of the processors' time", for a note on what could not be measured.
+[[nodiscard]] std::string taken(double others);
 
 }  // namespace dts::train::bench

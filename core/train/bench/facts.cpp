@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace dts::train::bench {
@@ -19,6 +20,7 @@ Json measure_json(const Measure& measure) {
   if (!measure.what.empty()) json["what"] = measure.what;
   json["value"] = measure.value;
   json["unit"] = measure.unit;
+  if (measure.others) json["others"] = std::round(*measure.others * 1000) / 1000;
   return json;
 }
 
@@ -27,6 +29,7 @@ Measure measure_of(const Json& json) {
   if (json.contains("numa")) measure.numa = json.at("numa").get<int>();
   measure.path = json.value("path", "");
   measure.what = json.value("what", "");
+  if (json.contains("others")) measure.others = json.at("others").get<double>();
   return measure;
 }
 

@@ -20,6 +20,8 @@ struct Measure {
   std::optional<int> numa{};  // of memory: which NUMA node
   std::string what{};         // of a disk: "run" or "scratch"
   std::string path{};         // of a disk: the folder
+  // The share of the processors' time that other programs had meanwhile, where that matters.
+  std::optional<double> others{};
 };
 
 // One training step, repeated from the same state.
@@ -50,6 +52,10 @@ struct RankFacts {
 
   void add(std::string key, double value, std::string unit) {
     measures.push_back({std::move(key), value, std::move(unit)});
+  }
+
+  void add(std::string key, double value, std::string unit, double others) {
+    measures.push_back({std::move(key), value, std::move(unit), {}, "", "", others});
   }
 
   // Takes over what another process or phase of the same rank has measured.

@@ -10,6 +10,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 namespace dts::train::bench {
@@ -21,10 +22,10 @@ using Type = memory::data_type;
 struct GemmKind {
   const char* name;
   Type type;
-  int side;  // of the three square matrices: so that one product takes a millisecond or so
+  int side;  // of the three square matrices: so that one product takes a tenth of a millisecond
 };
 
-constexpr GemmKind k_kinds[] = {{"fp32", Type::f32, 384}, {"bf16", Type::bf16, 768}};
+constexpr GemmKind k_kinds[] = {{"fp32", Type::f32, 192}, {"bf16", Type::bf16, 384}};
 
 // One product, in the layouts that oneDNN likes best, on the calling thread alone.
 class Product {
@@ -72,22 +73,28 @@ class Product {
   memory c_;
 };
 
-// FLOP/s of each of `cores`, all at once; empty if oneDNN has no such product here.
-std::vector<double> rates(const GemmKind& kind,
-                          const std::vector<int>& cores,
-                          double stolen,
-                          double seconds) {
+struct Rates {
+  std::vector<double> cores;  // FLOP/s of each; empty if not all are known
+  double others = 0;          // see on_each()
+  bool is_there = true;       // oneDNN has such a product here
+};
+
+// All `cores` at once.
+Rates rates(const GemmKind& kind, const std::vector<int>& cores, double stolen, double seconds) {
   std::vector<double> found(cores.size());
-  on_each(cores, stolen, [&](std::size_t i) {
+  std::atomic<bool> is_there{true};
+  const double others = on_each(cores, [&](std::size_t i) {
     omp_set_num_threads(1);
     try {
       Product product(kind);
-      found[i] = product.operations() / fast_seconds(seconds, [&] { product(); });
+      found[i] =
+          per_second(product.operations(), fast_seconds(seconds, stolen, [&] { product(); }));
     } catch (const std::exception&) {  // dnnl::error, std::bad_alloc
-      found[i] = 0;
+      is_there = false;
     }
   });
-  return std::count(found.begin(), found.end(), 0.0) > 0 ? std::vector<double>() : found;
+  if (std::count(found.begin(), found.end(), 0.0) > 0) found.clear();
+  return {std::move(found), others, is_there};
 }
 
 // oneDNN emulates bf16 where there are no instructions for it, which nobody would call a rate.
@@ -114,21 +121,31 @@ void measure_gemm(const BenchOptions& options, double seconds, RankFacts& facts)
       facts.notes.push_back(fmt::format("no {} instructions here", kind.name));
       continue;
     }
-    std::vector<double> one;
-    for (std::size_t i = 0; i < alone; ++i)  // evenly over all cores
-      for (const double rate : rates(kind,
-                                     {cores[i * cores.size() / alone]},
-                                     stolen,
-                                     seconds / 4 / static_cast<double>(alone)))
-        one.push_back(rate);
-    const std::vector<double> all = rates(kind, cores, stolen, seconds / 4);
-    if (one.empty() || all.empty()) {
-      facts.notes.push_back(fmt::format("oneDNN has no product of {} here", kind.name));
+    Rates one;
+    bool is_known = true;
+    for (std::size_t i = 0; i < alone; ++i) {  // evenly over all cores
+      const Rates of_core = rates(kind,
+                                  {cores[i * cores.size() / alone]},
+                                  stolen,
+                                  seconds / 4 / static_cast<double>(alone));
+      one.cores.insert(one.cores.end(), of_core.cores.begin(), of_core.cores.end());
+      is_known = is_known && !of_core.cores.empty();
+      one.others += of_core.others / static_cast<double>(alone);
+    }
+    const Rates all = rates(kind, cores, stolen, seconds / 4);
+    if (!is_known || all.cores.empty()) {
+      facts.notes.push_back(all.is_there
+                                ? fmt::format("the {} GEMM rate is not known: {}",
+                                              kind.name,
+                                              taken(std::max(one.others, all.others)))
+                                : fmt::format("oneDNN has no product of {} here", kind.name));
       continue;
     }
-    facts.add(fmt::format("gemm_{}_core", kind.name), median(one), "FLOP/s");
-    facts.add(
-        fmt::format("gemm_{}", kind.name), std::accumulate(all.begin(), all.end(), 0.0), "FLOP/s");
+    facts.add(fmt::format("gemm_{}_core", kind.name), median(one.cores), "FLOP/s", one.others);
+    facts.add(fmt::format("gemm_{}", kind.name),
+              std::accumulate(all.cores.begin(), all.cores.end(), 0.0),
+              "FLOP/s",
+              all.others);
   }
 }
 

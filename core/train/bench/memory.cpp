@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 
 namespace dts::train::bench {
 namespace {
 
-constexpr std::size_t k_block = 4 * k_mib;  // bytes of each array that are timed at once
+// Bytes of each array that are timed at once: a tenth of a millisecond or so.
+constexpr std::size_t k_block = k_mib / 2;
 
 // Zeroed by the kernel on first touch, near the thread that touches it.
 class Pages {
@@ -41,8 +43,12 @@ class Pages {
   void* at_;
 };
 
-// B/s of the calling thread in its three arrays of `bytes` each; 0 if there is no memory for them.
-double triad_rate(std::size_t bytes, double seconds, std::atomic<std::size_t>& waiting) {
+// B/s of the calling thread in its three arrays of `bytes` each, 0 if it is not known; nullopt if
+// there is no memory for them.
+std::optional<double> triad_rate(std::size_t bytes,
+                                 double seconds,
+                                 double stolen,
+                                 std::atomic<std::size_t>& waiting) {
   const Pages a(bytes), b(bytes), c(bytes);
   const std::size_t count = bytes / sizeof(double);
   const bool mapped = a.data() != nullptr && b.data() != nullptr && c.data() != nullptr;
@@ -52,14 +58,14 @@ double triad_rate(std::size_t bytes, double seconds, std::atomic<std::size_t>& w
     std::fill_n(c.data(), count, 2.0);
   }
   for (--waiting; waiting > 0;) ::usleep(100);  // for the others' first touch
-  if (!mapped) return 0;
+  if (!mapped) return std::nullopt;
   constexpr std::size_t k_step = k_block / sizeof(double);
   std::size_t at = 0;
-  const double fast = fast_seconds(seconds, [&] {
+  const double fast = fast_seconds(seconds, stolen, [&] {
     triad(a.data() + at, b.data() + at, c.data() + at, 3.0, k_step);
     at = at + 2 * k_step <= count ? at + k_step : 0;
   });
-  return 3.0 * static_cast<double>(k_block) / fast;
+  return per_second(3.0 * static_cast<double>(k_block), fast);
 }
 
 }  // namespace
@@ -75,19 +81,24 @@ void measure_memory(const BenchOptions& options, double seconds, RankFacts& fact
     const std::size_t most = std::min(free / 4, options.quick ? 96 * k_mib : 768 * k_mib);
     const std::size_t wanted = std::clamp(12 * cache, 96 * k_mib, std::max(most, 96 * k_mib));
     const std::size_t each =
-        std::max(2 * k_block, wanted / 3 / node.cores.size() / k_block * k_block);
+        std::max(16 * k_block, wanted / 3 / node.cores.size() / k_block * k_block);
     std::atomic<std::size_t> waiting{node.cores.size()};
-    std::vector<double> rates(node.cores.size());
-    on_each(node.cores, stolen, [&](std::size_t i) {
-      rates[i] = triad_rate(each, seconds / static_cast<double>(nodes.size()), waiting);
+    std::vector<std::optional<double>> rates(node.cores.size());
+    const double others = on_each(node.cores, [&](std::size_t i) {
+      rates[i] = triad_rate(each, seconds / static_cast<double>(nodes.size()), stolen, waiting);
     });
-    if (std::count(rates.begin(), rates.end(), 0.0) > 0) {
+    if (std::count(rates.begin(), rates.end(), std::nullopt) > 0) {
       facts.notes.push_back(fmt::format("no memory to measure that of NUMA node {}", node.numa));
       continue;
     }
+    if (std::count(rates.begin(), rates.end(), 0.0) > 0) {
+      facts.notes.push_back(fmt::format(
+          "the memory bandwidth of NUMA node {} is not known: {}", node.numa, taken(others)));
+      continue;
+    }
     double sum = 0;
-    for (const double rate : rates) sum += rate;
-    facts.measures.push_back({"memory", sum, "B/s", node.numa});
+    for (const auto& rate : rates) sum += *rate;
+    facts.measures.push_back({"memory", sum, "B/s", node.numa, "", "", others});
     if (!options.quick && 3 * each * node.cores.size() < cache)
       facts.notes.push_back(
           fmt::format("NUMA node {}: memory is measured on {} MiB, less than the cache of {} MiB",

@@ -6,9 +6,12 @@
 #include "core/train/bench/tournament.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
+#include <vector>
 
 namespace dts::train::bench {
 namespace {
@@ -64,13 +67,16 @@ class PairTimer {
   // Half of a fast round trip; nullopt if the peer does not answer. Takes about `budget` seconds,
   // the peer follows (follow()).
   std::optional<double> lead(std::size_t bytes, double budget) {
-    constexpr double k_most = 200;
+    // Enough that one of ten is not by chance the only one that was left alone, as far as a slow
+    // link has time for them.
+    constexpr double k_most = 200, k_enough = 20, k_patience = 0.5;
     const Clock::time_point start = Clock::now();
     const int warm = warm_up(bytes);
     for (int i = 0; i < warm; ++i)
       if (!links_.ping_pong(peer_, bytes, true, deadline_)) return std::nullopt;
     const double one = std::max(seconds_since(start) / warm, 1e-7);
-    const auto count = static_cast<std::uint64_t>(std::clamp(budget / one, 3.0, k_most));
+    const double least = std::clamp(k_patience / one, 3.0, k_enough);
+    const auto count = static_cast<std::uint64_t>(std::clamp(budget / one, least, k_most));
     if (!links_.send(peer_, count, deadline_)) return std::nullopt;
     std::vector<double> trips;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -128,6 +134,66 @@ bool measure_pair(const Between& between, int peer, Links::Deadline deadline, Ra
   return true;
 }
 
+// Where it is crowded, pairs come one after the other: the lower rank of each waits for that of the
+// one before, and calls its peer. Otherwise all pairs of a round are at once.
+class Turns {
+ public:
+  Turns(const Between& between, Links::Deadline first) : between_(between), first_(first) {
+    if (!between.crowded) return;
+    const auto players = static_cast<int>(between.alive.size());
+    for (int round = 0; round < tournament_rounds(players); ++round)
+      for (int player = 0; player < players; ++player)
+        if (opponent(players, round, player) > player) leaders_.push_back({round, player});
+  }
+
+  // How many turns have to be over before this pair's begins; waits for that.
+  int begin(int round, int player) {
+    if (!between_.crowded) return round;
+    const int turn = turn_of(round, player);
+    const auto at = static_cast<std::size_t>(turn);
+    const auto deadline = first_ + length() * turn;
+    if (!leads(turn, player)) {
+      (void)between_.links.receive<char>(rank_of(turn), deadline);
+      return turn;
+    }
+    if (turn > 0 && leaders_[at - 1].second != player)
+      (void)between_.links.receive<char>(rank_of(turn - 1), deadline);
+    const int peer = opponent(static_cast<int>(between_.alive.size()), round, player);
+    (void)between_.links.send(between_.alive[static_cast<std::size_t>(peer)], 't', deadline);
+    return turn;
+  }
+
+  void end(int round, int player) {
+    if (!between_.crowded) return;
+    const int turn = turn_of(round, player);
+    const bool is_last = static_cast<std::size_t>(turn) + 1 == leaders_.size();
+    if (is_last || !leads(turn, player) || leads(turn + 1, player)) return;
+    (void)between_.links.send(rank_of(turn + 1), 't', first_ + length() * (turn + 1));
+  }
+
+ private:
+  [[nodiscard]] seconds length() const { return seconds(between_.options.quick ? 10 : 20); }
+
+  [[nodiscard]] int turn_of(int round, int player) const {
+    const auto players = static_cast<int>(between_.alive.size());
+    const std::pair<int, int> leader{round, std::min(player, opponent(players, round, player))};
+    return static_cast<int>(std::find(leaders_.begin(), leaders_.end(), leader) - leaders_.begin());
+  }
+
+  [[nodiscard]] bool leads(int turn, int player) const {
+    return leaders_[static_cast<std::size_t>(turn)].second == player;
+  }
+
+  [[nodiscard]] int rank_of(int turn) const {
+    const int player = leaders_[static_cast<std::size_t>(turn)].second;
+    return between_.alive[static_cast<std::size_t>(player)];
+  }
+
+  const Between& between_;
+  Links::Deadline first_;                     // of the first turn
+  std::vector<std::pair<int, int>> leaders_;  // round and player, by turn
+};
+
 }  // namespace
 
 void measure_clock(const Between& between, RankFacts& facts) {
@@ -147,14 +213,21 @@ void measure_pairs(const Between& between, RankFacts& facts) {
   const auto place = std::find(between.alive.begin(), between.alive.end(), between.links.rank());
   const auto player = static_cast<int>(place - between.alive.begin());
   const auto start = Clock::now();
+  Turns turns(between, start + each);
   for (int round = 0; round < tournament_rounds(players); ++round) {
     between.says(fmt::format("pairs {}/{}", round + 1, tournament_rounds(players)));
     const int other = opponent(players, round, player);
     if (other < 0) continue;
     const int peer = between.alive[static_cast<std::size_t>(other)];
     // One that waited for a lost rank in the round before comes late.
-    if (!measure_pair(between, peer, start + each * (round + 1), facts))
+    const int turn = turns.begin(round, player);
+    const Links::Waits waits = between.links.waits();
+    if (between.crowded && ::sysconf(_SC_NPROCESSORS_ONLN) > 1)
+      between.links.set_waits(Links::Waits::spinning);
+    if (!measure_pair(between, peer, start + each * (turn + 1), facts))
       facts.notes.push_back(fmt::format("pairs: rank {} does not answer", peer));
+    between.links.set_waits(waits);
+    turns.end(round, player);
   }
 }
 

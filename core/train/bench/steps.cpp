@@ -8,6 +8,7 @@
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/device/kernels.hpp"
 #include "core/train/model/shard_sums.hpp"
+#include "core/train/models/model_table.hpp"
 
 #include <fmt/format.h>
 
@@ -53,8 +54,9 @@ class RepeatedStep {
     const Partials parts = sums_.sum(input, {0, k_shards});
     float* const sum = combine({0, k_shards}, parts, 0, layout_.sum_floats());
     flip("gradient", repeat, sum);
-    const Parameters parameters{state_.weights.data(), state_.momentum.data()};
-    sgd(parameters, parameters, {sum, layout_.parameter_floats, 0.1F, 0.9F});
+    float* const weights = state_.weights.data();
+    float* const momentum = state_.momentum.data();
+    sgd({weights, momentum}, {weights, momentum}, {sum, layout_.parameter_floats, 0.1F, 0.9F});
     std::copy_n(sum + layout_.parameter_floats, state_.running.size(), state_.running.data());
     state_.step = 1;
     return digest(state_);
@@ -80,14 +82,14 @@ class RepeatedStep {
 
 void measure_steps(const BenchOptions& options, double seconds, RankFacts& facts) {
   use_instruction_set(best_instruction_set());  // before oneDNN's first primitive
-  const Layout layout = cnn2_layout();
+  const Model model = make_model("cnn2").value();
   const auto threads = std::min(k_shards, static_cast<int>(own_cores().size()));
-  const auto sums = ShardSums::create(layout, k_shards, k_images / k_shards, threads);
+  const auto sums = ShardSums::create(model, k_shards, k_images / k_shards, threads);
   if (!sums) {
     facts.notes.push_back(sums.error().message);
     return;
   }
-  RepeatedStep step(layout, **sums, options);
+  RepeatedStep step(model.layout, **sums, options);
   Steps found;
   std::uint64_t first = 0;
   // On a slow machine fewer repeats; but three, with which the odd one out can be told.

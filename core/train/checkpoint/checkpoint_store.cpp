@@ -122,8 +122,8 @@ CheckpointStore::~CheckpointStore() {
 // at all; the empty folder can then be removed, which ends the owner's right to write.
 Result<void> CheckpointStore::seize(const std::string& name) {
   const std::string path = options_.folder + "/" + name;
-  constexpr int k_most = 1000;
-  for (int turn = 0; turn < k_most; ++turn) {
+  constexpr int k_most_turns = 1000;
+  for (int turn = 0; turn < k_most_turns; ++turn) {
     for (const std::string& entry : list_folder(path)) {
       const std::string seized = staging_ + "/seized-" + random_hex(8);
       if (::rename((path + "/" + entry).c_str(), seized.c_str()) == 0)
@@ -171,15 +171,18 @@ Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config,
                                             State& state) {
   Loaded loaded;
   for (const std::string& name : checkpoint_names(options_.folder)) {
-    const auto manifest = read_checkpoint(options_.folder + "/" + name, layout_, &state);
+    const std::string folder = options_.folder + "/" + name;
+    // Before the tensors, which another model or optimiser does not have.
+    if (const auto listed = read_manifest(folder))
+      if (const std::string what = differences(listed->config, config); !what.empty())
+        return fail(Errc::invalid,
+                    fmt::format("{} is of another configuration: {}", folder, what),
+                    "use the same options, or another --checkpoint-dir");
+    const auto manifest = read_checkpoint(folder, layout_, &state);
     if (!manifest) {
       loaded.refusals.push_back(name + " refused: " + manifest.error().message);
       continue;
     }
-    if (const std::string what = differences(manifest->config, config); !what.empty())
-      return fail(Errc::invalid,
-                  fmt::format("{}/{} is of another configuration: {}", options_.folder, name, what),
-                  "use the same options, or another --checkpoint-dir");
     if (checkpoint_name(manifest->step) != name) {
       loaded.refusals.push_back(
           fmt::format("{} refused: its manifest is of step {}", name, manifest->step));

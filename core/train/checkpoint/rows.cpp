@@ -12,10 +12,15 @@ constexpr std::size_t k_lanes = 16;  // channels of a block
 void append_rows(std::vector<Rows>& rows,
                  const std::string& prefix,
                  Rows::Array array,
-                 const std::vector<Tensor>& tensors) {
+                 const std::vector<Tensor>& tensors,
+                 std::size_t moment = 0) {
   for (const Tensor& tensor : tensors)
-    rows.push_back(
-        {prefix + tensor.name, array, &tensor, 0, static_cast<std::size_t>(tensor.shape.front())});
+    rows.push_back({prefix + tensor.name,
+                    array,
+                    &tensor,
+                    0,
+                    static_cast<std::size_t>(tensor.shape.front()),
+                    moment});
 }
 
 template <class AnyState>
@@ -31,6 +36,13 @@ auto& buffer_of(AnyState& state, Rows::Array array) {
       break;
   }
   return state.ballast;
+}
+
+// Where the rows begin in their buffer.
+template <class AnyState>
+auto* begin_of(AnyState& state, const Rows& rows) {
+  return buffer_of(state, rows.array).data() + rows.moment * state.weights.size() +
+         rows.tensor->offset + rows.first * rows.row_floats();
 }
 
 // Calls visit(index in blocks, index in PyTorch's order) for each column.
@@ -72,7 +84,9 @@ std::vector<std::size_t> Rows::shape() const {
 std::vector<Rows> all_rows(const Layout& layout) {
   std::vector<Rows> rows;
   append_rows(rows, "model.", Rows::Array::weights, layout.parameters);
-  append_rows(rows, "momentum.", Rows::Array::momentum, layout.parameters);
+  for (std::size_t moment = 0; moment < layout.moments.size(); ++moment)
+    append_rows(
+        rows, layout.moments[moment] + ".", Rows::Array::momentum, layout.parameters, moment);
   append_rows(rows, "running.", Rows::Array::running, layout.statistics);
   append_rows(rows, "", Rows::Array::ballast, layout.ballast);
   return rows;
@@ -102,8 +116,7 @@ std::vector<Rows> share_of(const Layout& layout, int parts, int part) {
 
 void copy_out(const State& state, const Rows& rows, float* to) {
   const std::size_t columns = rows.row_floats();
-  const float* const from =
-      buffer_of(state, rows.array).data() + rows.tensor->offset + rows.first * columns;
+  const float* const from = begin_of(state, rows);
   const auto pixels = static_cast<std::size_t>(rows.tensor->pixels);
   if (pixels == 0) {
     std::copy_n(from, rows.floats(), to);
@@ -117,8 +130,7 @@ void copy_out(const State& state, const Rows& rows, float* to) {
 
 void copy_in(const float* from, ColumnOrder order, const Rows& rows, State& state) {
   const std::size_t columns = rows.row_floats();
-  float* const to =
-      buffer_of(state, rows.array).data() + rows.tensor->offset + rows.first * columns;
+  float* const to = begin_of(state, rows);
   const auto pixels = static_cast<std::size_t>(rows.tensor->pixels);
   if (pixels == 0 || order == ColumnOrder::internal) {
     std::copy_n(from, rows.floats(), to);

@@ -23,6 +23,7 @@ struct Rows {
   const Tensor* tensor = nullptr;
   std::size_t first = 0;
   std::size_t count = 0;
+  std::size_t moment = 0;  // of Array::momentum: which one
 
   [[nodiscard]] std::size_t all() const { return static_cast<std::size_t>(tensor->shape.front()); }
 
@@ -33,8 +34,8 @@ struct Rows {
   [[nodiscard]] std::vector<std::size_t> shape() const;  // of these rows alone
 };
 
-// Every tensor with all its rows: "model.*", "momentum.*", "running.*", and "ballast" if there is
-// any.
+// Every tensor with all its rows: "model.*", for each of the optimiser's moments "momentum.*" or
+// what it is called, "running.*", and "ballast" if there is any.
 [[nodiscard]] std::vector<Rows> all_rows(const Layout& layout);
 
 // The `part`-th of `parts` contiguous shares: equal in bytes up to one row.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digest, learning rate schedules, running statistics.
+// Digest and running statistics.
 #include "core/train/checkpoint/state.hpp"
 
 #include "core/base/hash.hpp"
-#include "core/train/device/elementary.hpp"
 #include "core/train/device/kernels.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace dts::train {
 namespace {
@@ -17,12 +15,6 @@ constexpr float k_keep = 0.9F;  // 1 - PyTorch's default momentum of running sta
 
 std::uint64_t hash_of(const Buffer& buffer) {
   return hash64(buffer.data(), buffer.size() * sizeof(float));
-}
-
-// Pixels of one channel in one shard: the sample size of the variance.
-int sample_size(const Tensor& statistic, int micro_batch) {
-  const int side = statistic.name.starts_with("bn1") ? Cnn2::side : Cnn2::side / 2;
-  return micro_batch * side * side;
 }
 
 }  // namespace
@@ -53,25 +45,13 @@ void change_ballast(State& state) {
     row[i] = 0.5F * row[i] + static_cast<float>(state.step % 1024 + i % 7);
 }
 
-double learning_rate(const Optimizer& optimizer, std::uint64_t completed) {
-  if (completed < optimizer.warmup)
-    return optimizer.lr * static_cast<double>(completed + 1) /
-           static_cast<double>(optimizer.warmup);
-  if (optimizer.schedule == Schedule::constant || optimizer.total <= optimizer.warmup)
-    return optimizer.lr;
-  const double progress = static_cast<double>(completed - optimizer.warmup) /
-                          static_cast<double>(optimizer.total - optimizer.warmup);
-  return optimizer.lr * 0.5 * (1 + cosine_of_pi(std::fmin(progress, 1.0)));
-}
-
 void update_statistics(const Layout& layout,
                        const float* sums,
                        const ShardShape& shape,
                        Buffer& running) {
   for (const Tensor& tensor : layout.statistics) {
-    const auto n = static_cast<double>(sample_size(tensor, shape.micro_batch));
-    const bool is_variance = tensor.name.ends_with("running_var");
-    const double unbias = is_variance ? n / (n - 1) : 1.0;
+    const auto n = static_cast<double>(shape.micro_batch) * tensor.values_per_sample;
+    const double unbias = tensor.values_per_sample > 0 ? n / (n - 1) : 1.0;
     const auto factor =
         static_cast<float>((1.0 - static_cast<double>(k_keep)) * unbias / shape.shards);
     for (std::size_t i = tensor.offset; i < tensor.offset + tensor.count; ++i)

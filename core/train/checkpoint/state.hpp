@@ -11,40 +11,27 @@ namespace dts::train {
 
 struct State {
   explicit State(const Layout& layout)
-      : weights(layout.parameter_floats),
-        momentum(layout.parameter_floats),
+      : weights(Buffer::shared(layout.parameter_floats)),
+        momentum(layout.moment_floats()),
         running(layout.statistic_floats),
         ballast(layout.ballast_floats) {}
 
   Buffer weights;
-  Buffer momentum;
+  Buffer momentum;            // all moments (Layout::moments), one after the other
   Buffer running;             // running statistics of batch normalisation
   Buffer ballast;             // grows the state for drills; each step changes one MiB of it
   std::uint64_t step = 0;     // completed
   std::uint64_t skipped = 0;  // of these, without an update because something was not finite
 };
 
-// Step 0: the initial weights and statistics, no momentum.
+// Step 0: the initial weights and statistics, no moments.
 void initialise(const Layout& layout, std::uint64_t seed, State& state);
 
 // XXH3 over weights, momentum, running statistics, step, and ballast if there is any.
 [[nodiscard]] std::uint64_t digest(const State& state);
 
-enum class Schedule { constant, cosine };
-
-struct Optimizer {
-  double lr = 0;
-  double momentum = 0;
-  std::uint64_t warmup = 0;  // steps of linear increase from lr / warmup
-  Schedule schedule = Schedule::cosine;
-  std::uint64_t total = 0;  // steps of the whole run; the cosine reaches 0 there
-};
-
-// The learning rate of the next step after `completed` steps.
-[[nodiscard]] double learning_rate(const Optimizer& optimizer, std::uint64_t completed);
-
 // The sizes needed to turn sums over shards into running statistics: `shards` shards of
-// `micro_batch` images each.
+// `micro_batch` samples each.
 struct ShardShape {
   int shards = 0;
   int micro_batch = 0;

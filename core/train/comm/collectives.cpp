@@ -63,7 +63,7 @@ void Group::broadcast(void* data, std::size_t bytes) {
   meet(call, deadline);
   for (std::size_t piece = 0; piece * k_piece < bytes; ++piece) {
     const std::size_t done = piece * k_piece;
-    if (rank_ != 0 && !transport_->wait(call.content[first + piece].ticket, deadline)) lose(call);
+    if (rank_ != 0 && !arrives(call.content[first + piece].ticket, deadline)) lose(call);
     for (int step = 1; step < reach && rank_ + step < size(); step *= 2)
       send(call, rank_ + step, at + done, std::min(k_piece, bytes - done));
   }
@@ -105,34 +105,52 @@ Group::Ticket Group::post_gather(const void* mine, void* all, std::size_t bytes)
   return call.ticket;
 }
 
-const Partials& Group::scatter_partials(int shards,
-                                        const std::vector<Span>& slices,
-                                        const Partials& mine) {
+void Group::scatter_partials(int shards,
+                             const std::vector<Span>& slices,
+                             const Partials& mine,
+                             const std::function<void(const ConstPartials&)>& use) {
   const Span own = slices[index(rank_)];
   const auto width = index(own.size());
   Posted& call = begin(Call::scatter_partials, bytes_of(slices) * index(shards));
-  std::vector<std::vector<Span>> nodes;
-  std::size_t arrays = 0;
-  for (int peer = 0; peer < size(); ++peer)
-    arrays += nodes.emplace_back(maximal_nodes(shards, part_of({0, shards}, size(), peer))).size();
-  if (received_.size() <= arrays * width) received_ = Buffer(arrays * width + 1);
-  partials_.clear();
+
+  struct Partial {
+    int peer;
+    Span node;
+    const void* sums = nullptr;
+  };
+
+  std::vector<Partial> theirs;
+  for (const int peer : call.peers)
+    for (const Span node : maximal_nodes(shards, part_of({0, shards}, size(), peer)))
+      theirs.push_back({peer, node});
+  if (received_.size() <= theirs.size() * width) received_ = Buffer(theirs.size() * width + 1);
   float* at = received_.data();
-  for (int peer = 0; peer < size(); ++peer) {
-    for (const Span node : nodes[index(peer)]) {
-      if (peer != rank_) receive(call, peer, at, bytes_of(own));
-      partials_[node] = at;
-      at += width;
-    }
+  for (Partial& one : theirs) {
+    one.sums = at;
+    if (width > 0)
+      call.content.push_back(
+          {one.peer, transport_->borrow(member(one.peer), one.sums, at, bytes_of(own))});
+    at += width;
   }
+  const std::size_t received = call.content.size();
   for (const int peer : call.peers) {
     const Span slice = slices[index(peer)];
     for (const auto& [node, sums] : mine) send(call, peer, sums + slice.lo, bytes_of(slice));
   }
-  for (const auto& [node, sums] : mine)
-    std::memcpy(partials_.at(node), sums + own.lo, bytes_of(own));
-  wait(call.ticket);
-  return partials_;
+  wait(call.ticket - 1);  // what was posted before
+  Transport::Deadline deadline = Transport::Clock::now() + settings_.timeout;
+  meet(call, deadline);
+  for (std::size_t i = 0; i < call.content.size(); ++i)
+    if (!arrives(call.content[i].ticket,
+                 deadline,
+                 i < received ? &Transport::wait : &Transport::wait_sent))
+      lose(call);
+  check_whole(call);
+  ConstPartials all;
+  for (const Partial& one : theirs) all[one.node] = static_cast<const float*>(one.sums);
+  for (const auto& [node, sums] : mine) all[node] = sums + own.lo;
+  use(all);
+  for (std::size_t i = 0; i < received; ++i) transport_->give_back(call.content[i].ticket);
 }
 
 void Group::gather_slices(float* array, const std::vector<Span>& slices) {

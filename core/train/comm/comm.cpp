@@ -3,6 +3,7 @@
 #include "core/train/comm/comm.hpp"
 
 #include "core/base/os/log.hpp"
+#include "core/train/comm/core_waits.hpp"
 #include "core/train/comm/hier_transport.hpp"
 #include "core/train/comm/self_transport.hpp"
 
@@ -25,6 +26,7 @@ namespace {
 // Plain data, sent between ranks.
 struct Place {
   std::uint64_t node = 0;
+  pid_t pid = 0;
   cpu_set_t cpus{};
 };
 
@@ -66,7 +68,7 @@ Group Comm::meet(const Settings& settings) {
   setenv("HWLOC_COMPONENTS", "-gl,-opencl", 0);     // if they are built in
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);  // otherwise sleeps of 20 us last 70 us
   int provided = 0;
-  end_in(settings.timeout, settings.lost);
+  end_in(settings.longest(), settings.lost);
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   end_in({}, 0);
   int rank = 0;
@@ -85,28 +87,35 @@ Group Comm::meet(const Settings& settings) {
     transport = std::make_shared<MpiTransport>();
   else
     transport = std::make_shared<SelfTransport>();
-  return {std::move(transport), std::move(all), rank, {settings.timeout, lost}};
+  return {std::move(transport), std::move(all), rank, {settings.longest(), lost}};
 }
 
 Comm::Comm(Settings settings) : Group(meet(settings)), limits_(settings) {
   // For tests: that many nodes are made of one.
   const char* const split = std::getenv("DTTRAIN_SPLIT_NODE");
-  Place mine{node_key() + (split == nullptr ? 0 : rank() * std::atoi(split) / size()), {}};
+  Place mine{
+      node_key() + (split == nullptr ? 0 : rank() * std::atoi(split) / size()), ::getpid(), {}};
   sched_getaffinity(0, sizeof mine.cpus, &mine.cpus);
   const std::vector<Place> places = Group::gather(mine);
+  std::vector<pid_t> neighbours;
   for (int peer = 0; peer < size(); ++peer) {
     const Place& place = places[static_cast<std::size_t>(peer)];
     one_node_ = one_node_ && place.node == places.front().node;
     if (place.node != mine.node) continue;
     node_.push_back(peer);
     CPU_OR(&cpus_, &cpus_, &place.cpus);
+    if (peer != rank()) neighbours.push_back(place.pid);
   }
+  if (!neighbours.empty())
+    Group::settings().starved = [waits = CoreWaits(std::move(neighbours))]() mutable {
+      return waits.since_last();
+    };
   set_spin();
 }
 
 Comm::~Comm() {
   barrier();  // sleeping, to keep MPI_Finalize's own wait short
-  end_in(limits_.timeout, limits_.lost);
+  end_in(limits_.longest(), limits_.lost);
   MPI_Finalize();
   end_in({}, 0);
 }
@@ -129,9 +138,12 @@ Result<void> Comm::travel_by(TransportKind kind) {
   if (kind == TransportKind::mpi || (kind == TransportKind::automatic && !some_share)) return {};
   auto made = through_memory();
   const int failed = agree(made ? 0 : exit_code(made.error().code)).code;
-  if (failed == 0) use(*std::move(made));
+  if (failed == 0) {
+    use(*std::move(made));
+    share_buffers();
+  }
   set_spin();
-  if (kind == TransportKind::automatic && !made)
+  if (kind == TransportKind::automatic && !made && !made.error().message.empty())
     tell("dttrain: warning: rank {}: {}; messages go over MPI\n", rank(), made.error().message);
   if (failed == 0 || kind == TransportKind::automatic) return {};
   if (!made) return tl::unexpected(std::move(made).error());
@@ -153,7 +165,13 @@ Result<std::shared_ptr<Transport>> Comm::through_memory() {
     places[static_cast<std::size_t>(peer)] = static_cast<int>(names.size());
     names.push_back(all[static_cast<std::size_t>(peer)]);
   }
-  Result<void> connected = memory ? (*memory)->connect(names) : tl::unexpected(memory.error());
+  const bool all_made =
+      std::all_of(names.begin(), names.end(), [](const auto& name) { return name.pid != 0; });
+  Result<void> connected;
+  if (!memory)
+    connected = tl::unexpected(memory.error());
+  else
+    connected = all_made ? (*memory)->connect(names) : fail(Errc::io, "");  // another rank tells
   barrier();  // until then every rank's own is open
   if (!connected) return tl::unexpected(std::move(connected).error());
   std::shared_ptr<Transport> made = *std::move(memory);

@@ -8,6 +8,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,9 +24,13 @@ enum class TransportKind { automatic, mpi, shm, hier };
 class Comm : public Group {
  public:
   struct Settings {
-    std::chrono::milliseconds timeout{
-        600000};                            // that a call, and MPI's beginning and end, may take
-    int lost = exit_code(Errc::timed_out);  // the exit code if it passes
+    std::chrono::milliseconds timeout{600000};  // that a call waits for others
+    int lost = exit_code(Errc::timed_out);      // the exit code if it passes
+    // Instead, if longer, before started() and at MPI's end: ranks start, and read what they need,
+    // at different speeds.
+    std::chrono::milliseconds start{};
+
+    [[nodiscard]] std::chrono::milliseconds longest() const { return std::max(timeout, start); }
   };
 
   // MPI_Init_thread; at most one per process. Works under mpirun, srun and standalone (one rank).
@@ -37,6 +42,9 @@ class Comm : public Group {
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
   ~Comm();  // MPI_Finalize
+
+  // The set-up is over: from here on Settings::timeout counts.
+  void started() { settings().timeout = limits_.timeout; }
 
   // Collective. Every rank gets an error if one does, and only some of them one with a message:
   // Errc::invalid if they name different kinds, Errc::usage if ranks are where this kind cannot

@@ -38,6 +38,9 @@ class Group {
     // Called with Errc::timed_out, Errc::io if a message was lost or, if calls do not match,
     // Errc::internal. Must not return.
     std::function<void(const Error&)> lost;
+    // If set: how long others were kept waiting for a core since it was last called. That time does
+    // not count.
+    std::function<std::chrono::nanoseconds()> starved = nullptr;
   };
 
   // `members`, as the transport numbers them, of which this rank is the `rank`-th.
@@ -85,11 +88,14 @@ class Group {
   [[nodiscard]] bool test(Ticket ticket);
 
   // Sends to each rank its slice of the partials in `mine`, the sums of this rank's run of
-  // `shards`, and returns those of all shards for this rank's own slice, from which combine() makes
-  // their sum (the first half of a reduce-scatter). Valid until the next call.
-  [[nodiscard]] const Partials& scatter_partials(int shards,
-                                                 const std::vector<Span>& slices,
-                                                 const Partials& mine);
+  // `shards`, and lets `use` read those of all shards for this rank's own slice, from which
+  // combine_to() makes their sum (the first half of a reduce-scatter). They are where they came, or
+  // in other ranks' memory. `mine` must stay as it is until the next call has returned: others may
+  // still read it.
+  void scatter_partials(int shards,
+                        const std::vector<Span>& slices,
+                        const Partials& mine,
+                        const std::function<void(const ConstPartials&)>& use);
 
   // Each rank's slice of `array` to all others, in place.
   void gather_slices(float* array, const std::vector<Span>& slices);
@@ -102,7 +108,7 @@ class Group {
 
   [[nodiscard]] Transport& transport() { return *transport_; }
 
-  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] Settings& settings() { return settings_; }
 
  private:
   struct Part {
@@ -125,6 +131,11 @@ class Group {
   void receive(Posted& call, int from, void* data, std::size_t bytes);
   void meet(const Posted& call, Transport::Deadline& deadline);
   void complete(const Posted& call);
+  using Wait = bool (Transport::*)(Transport::Ticket, Transport::Deadline&);
+  [[nodiscard]] bool arrives(Transport::Ticket ticket,
+                             Transport::Deadline& deadline,
+                             Wait by = &Transport::wait) const;
+  void check_whole(const Posted& call) const;
   void compare(const Posted& call, std::size_t peer) const;
   void lose(const Posted& call) const;
   [[nodiscard]] bool is_complete(const Posted& call) const;
@@ -141,7 +152,6 @@ class Group {
   std::deque<Posted> posted_;
   Ticket tickets_ = 0;
   Buffer received_;
-  Partials partials_;  // in it
 };
 
 }  // namespace dts::train

@@ -28,6 +28,19 @@ class HierTransport : public Transport {
                      : node_->receive(place, data, bytes) * 2;
   }
 
+  [[nodiscard]] Ticket borrow(int from,
+                              const void*& where,
+                              void* data,
+                              std::size_t bytes) override {
+    const int place = places_[static_cast<std::size_t>(from)];
+    return place < 0 ? across_.borrow(from, where, data, bytes) * 2 + 1
+                     : node_->borrow(place, where, data, bytes) * 2;
+  }
+
+  void give_back(Ticket ticket) override {
+    if (ticket % 2 == 0) node_->give_back(ticket / 2);
+  }
+
   bool progress() override {
     const bool here = node_->progress();
     return across_.progress() || here;
@@ -37,7 +50,11 @@ class HierTransport : public Transport {
     return ticket % 2 == 0 ? node_->done(ticket / 2) : across_.done(ticket / 2);
   }
 
-  [[nodiscard]] bool broken() const override { return across_.broken(); }
+  [[nodiscard]] bool on_loan(Ticket ticket) const override {
+    return ticket % 2 == 0 && node_->on_loan(ticket / 2);
+  }
+
+  [[nodiscard]] bool broken() const override { return node_->broken() || across_.broken(); }
 
   void abort() override {
     node_->abort();

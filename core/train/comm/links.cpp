@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/comm/links.hpp"
 
+#include "core/train/comm/waiting.hpp"
+
 #include <mpi.h>
 
 #include <algorithm>
-#include <ctime>
+#include <thread>
 #include <utility>
 
 namespace dts::train {
@@ -28,30 +30,28 @@ Links::Links(const Comm& comm)
 
 Links::~Links() = default;
 
+template <class Test>
+bool Links::wait_for(Deadline deadline, Deadline::duration longest_nap, const Test& test) {
+  using std::chrono::milliseconds;
+  const auto look = [&] { return test() ? Waited::done : Waited::nothing; };
+  const milliseconds spin(waits_ == Waits::spinning ? 20 : 0);
+  const auto nap = [&](auto limit) {  // nothing wakes a rank that waits for MPI
+    std::this_thread::sleep_for(std::min<Deadline::duration>(limit, longest_nap));
+  };
+  if (wait_until(deadline, spin, look, nap)) return true;
+  broken_ = true;
+  return false;
+}
+
 bool Links::wait(Deadline deadline) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds k_spin(20);
-  constexpr int k_polls = 30;
-  const auto begin = Clock::now();
-  timespec pause{0, 20000};
-  for (int polls = 0;; ++polls) {
-    int done = 0;
-    MPI_Testall(
-        static_cast<int>(mpi_->requests.size()), mpi_->requests.data(), &done, MPI_STATUSES_IGNORE);
-    if (done != 0) break;
-    if (polls < k_polls) continue;
-    const auto now = Clock::now();
-    if (now > deadline) {
-      broken_ = true;
-      mpi_->requests.clear();  // never freed: MPI goes on with them
-      return false;
-    }
-    if (waits_ == Waits::spinning && now - begin < k_spin) continue;
-    nanosleep(&pause, nullptr);
-    pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, 1000000L);
-  }
-  mpi_->requests.clear();
-  return true;
+  std::vector<MPI_Request>& requests = mpi_->requests;
+  const bool done = wait_for(deadline, std::chrono::milliseconds(1), [&] {
+    int all = 0;
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE);
+    return all != 0;
+  });
+  requests.clear();  // if late, never freed: MPI goes on with them
+  return done;
 }
 
 bool Links::send_bytes(int to, std::string_view bytes, Deadline deadline) {
@@ -71,18 +71,13 @@ bool Links::send_bytes(int to, std::string_view bytes, Deadline deadline) {
 std::optional<std::string> Links::receive_bytes(int from, Deadline deadline) {
   // A probe is nothing that could be left behind.
   MPI_Status status;
-  int there = 0;
-  timespec pause{0, 20000};
-  for (int polls = 0; there == 0; ++polls) {
-    MPI_Iprobe(from, k_message_tag, MPI_COMM_WORLD, &there, &status);
-    if (there != 0 || polls < 30 || (waits_ == Waits::spinning && polls < 20000)) continue;
-    if (std::chrono::steady_clock::now() > deadline) {
-      broken_ = true;
-      return std::nullopt;
-    }
-    nanosleep(&pause, nullptr);
-    pause.tv_nsec = std::min(pause.tv_nsec * 5 / 4, 1000000L);
-  }
+  // Who waits for its turn must not take the processor of whom it waits for.
+  if (!wait_for(deadline, std::chrono::milliseconds(10), [&] {
+        int there = 0;
+        MPI_Iprobe(from, k_message_tag, MPI_COMM_WORLD, &there, &status);
+        return there != 0;
+      }))
+    return std::nullopt;
   int count = 0;
   MPI_Get_count(&status, MPI_BYTE, &count);
   messages_.emplace_back(static_cast<std::size_t>(count), '\0');

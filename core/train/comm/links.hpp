@@ -38,6 +38,8 @@ class Links {
 
   [[nodiscard]] int size() const { return size_; }
 
+  [[nodiscard]] Waits waits() const { return waits_; }
+
   void set_waits(Waits waits) { waits_ = waits; }
 
   // False, nullopt or empty: not before the deadline.
@@ -78,6 +80,8 @@ class Links {
   struct Mpi;  // keeps mpi.h out of this header
 
   [[nodiscard]] bool wait(Deadline deadline);
+  template <class Test>
+  [[nodiscard]] bool wait_for(Deadline deadline, Deadline::duration longest_nap, const Test& test);
   [[nodiscard]] std::byte* memory(std::size_t index, std::size_t bytes);
 
   std::unique_ptr<Mpi> mpi_;

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t k_line = 64;  // bytes of a cache line
 constexpr std::size_t k_page = 4096;
 constexpr std::size_t k_ring_piece = 32 << 10;  // bytes after which the other side may go on
+constexpr std::size_t k_large = 8 << 10;        // bytes from which on a message has a head
+constexpr std::uint64_t k_magic = 0x6474747261696e31;
 
 // Large enough for most messages: where other processes compete for the cores, a sender that waits
 // for room waits for the receiver's turn on a core, again and again.
@@ -41,7 +43,8 @@ int futex(std::atomic<std::uint32_t>& word,
 struct ShmTransport::Ring {
   alignas(k_line) std::atomic<std::uint64_t> written;
   alignas(k_line) std::atomic<std::uint64_t> read;
-  alignas(k_line) std::byte data[1];  // [capacity_]
+  std::atomic<std::uint64_t> returned;  // loans of the writer that have ended
+  alignas(k_line) std::byte data[1];    // [capacity_]
 };
 
 // 1: its owner sleeps, or is about to.
@@ -86,28 +89,101 @@ Result<void> ShmTransport::connect(const std::vector<SharedMemoryName>& names) {
 
 Transport::Ticket ShmTransport::send(int to, const void* data, std::size_t bytes) {
   Peer& peer = peers_[static_cast<std::size_t>(to)];
-  peer.sends.push_back({static_cast<const std::byte*>(data), bytes, tickets_.add(1)});
-  const Ticket ticket = peer.sends.back().ticket;
-  if (peer.sends.size() == 1) push(peer);
+  const bool idle = peer.sends.empty();
+  const Ticket ticket = tickets_.add(1);
+  const auto place = bytes < k_large ? std::nullopt : shared_place(data, bytes);
+  if (bytes >= k_large) {
+    const Head& head = peer.heads.emplace_back(Head{k_magic, place.value_or(SharedPlace{})});
+    peer.sends.push_back({reinterpret_cast<const std::byte*>(&head), sizeof head, 0});
+  }
+  if (place)
+    peer.lent.push_back(ticket);
+  else
+    peer.sends.push_back({static_cast<const std::byte*>(data), bytes, ticket});
+  if (idle) push(peer);
   return ticket;
 }
 
 Transport::Ticket ShmTransport::receive(int from, void* data, std::size_t bytes) {
   Peer& peer = peers_[static_cast<std::size_t>(from)];
+  if (bytes >= k_large)
+    peer.receives.push_back({reinterpret_cast<std::byte*>(&peer.head), sizeof peer.head, 0});
   peer.receives.push_back({static_cast<std::byte*>(data), bytes, tickets_.add(1)});
   return peer.receives.back().ticket;
 }
 
+Transport::Ticket ShmTransport::borrow(int from,
+                                       const void*& where,
+                                       void* data,
+                                       std::size_t bytes) {
+  where = data;
+  const Ticket ticket = receive(from, data, bytes);
+  peers_[static_cast<std::size_t>(from)].receives.back().where = &where;
+  return ticket;
+}
+
+void ShmTransport::give_back(Ticket borrowed) {
+  for (Peer& peer : peers_)
+    for (Loan& loan : peer.borrowed)
+      if (loan.ticket == borrowed) {
+        loan.over = true;
+        return end_loans(peer);
+      }
+}
+
+// In the order in which they began, by which the lender counts them.
+void ShmTransport::end_loans(Peer& peer) {
+  std::uint64_t ended = 0;
+  for (; !peer.borrowed.empty() && peer.borrowed.front().over; ++ended) peer.borrowed.pop_front();
+  if (ended == 0) return;
+  peer.in->returned.fetch_add(ended, std::memory_order_release);
+  ring(*peer.bell);
+}
+
+// What the peer has given back.
+bool ShmTransport::collect(Peer& peer) {
+  const std::uint64_t back = peer.out->returned.load(std::memory_order_acquire);
+  const bool some = peer.back < back;
+  for (; peer.back < back && !peer.lent.empty(); ++peer.back, peer.lent.pop_front())
+    tickets_.finish(peer.lent.front());
+  return some;
+}
+
+bool ShmTransport::on_loan(Ticket sent) const {
+  return std::any_of(peers_.begin(), peers_.end(), [sent](const Peer& peer) {
+    return peer.sends.empty() &&
+           std::find(peer.lent.begin(), peer.lent.end(), sent) != peer.lent.end();
+  });
+}
+
+// The head of the next message has come.
+void ShmTransport::take(Peer& peer) {
+  const Head head = peer.head;
+  broken_ = broken_ || head.magic != k_magic;  // ranks whose calls do not match
+  if (!broken_ && head.place.id == 0) return;
+  const Message<std::byte> message = peer.receives.front();
+  peer.receives.pop_front();
+  tickets_.finish(message.ticket);
+  if (broken_) return;
+  peer.borrowed.push_back({message.ticket, message.where == nullptr});
+  const auto there = peer.arrays.at(head.place);
+  broken_ = !there;
+  if (there && message.where != nullptr) *message.where = *there;
+  if (there && message.where == nullptr) std::memcpy(message.at, *there, message.left);
+  end_loans(peer);
+}
+
 // From position `begin` of a ring on, up to `end`, a piece at most: `copy` is given the memory of a
 // message, where in the ring, and how much. Returns the position after what has moved.
-template <class Byte, class Copy>
+template <class Byte, class Copy, class Done>
 std::uint64_t ShmTransport::move(std::deque<Message<Byte>>& messages,
                                  std::uint64_t begin,
                                  std::uint64_t end,
-                                 const Copy& copy) {
+                                 const Copy& copy,
+                                 const Done& done) {
   std::uint64_t at = begin;
   while (!messages.empty() && at - begin < k_ring_piece) {
-    auto& [memory, left, ticket] = messages.front();
+    auto& [memory, left, ticket, where] = messages.front();
     const std::size_t offset = at & (capacity_ - 1);
     const std::size_t bytes =
         std::min({left, k_ring_piece, static_cast<std::size_t>(end - at), capacity_ - offset});
@@ -117,8 +193,12 @@ std::uint64_t ShmTransport::move(std::deque<Message<Byte>>& messages,
     memory += bytes;
     left -= bytes;
     if (left > 0) continue;
-    tickets_.finish(ticket);
+    const Ticket finished = ticket;
     messages.pop_front();
+    if (finished == 0)
+      done();
+    else
+      tickets_.finish(finished);
   }
   return at;
 }
@@ -128,10 +208,14 @@ bool ShmTransport::push(Peer& peer) {
   Ring& to = *peer.out;
   const std::uint64_t begin = to.written.load(std::memory_order_relaxed);
   const std::uint64_t end = to.read.load(std::memory_order_acquire) + capacity_;
-  const std::uint64_t at =
-      move(peer.sends, begin, end, [&](const std::byte* from, auto offset, auto bytes) {
+  const std::uint64_t at = move(
+      peer.sends,
+      begin,
+      end,
+      [&](const std::byte* from, auto offset, auto bytes) {
         std::memcpy(to.data + offset, from, bytes);
-      });
+      },
+      [&] { peer.heads.pop_front(); });
   if (at == begin) return false;
   to.written.store(at, std::memory_order_release);
   ring(*peer.bell);
@@ -142,10 +226,12 @@ bool ShmTransport::pull(Peer& peer) {
   Ring& from = *peer.in;
   const std::uint64_t begin = from.read.load(std::memory_order_relaxed);
   const std::uint64_t end = from.written.load(std::memory_order_acquire);
-  const std::uint64_t at =
-      move(peer.receives, begin, end, [&](std::byte* to, auto offset, auto bytes) {
-        std::memcpy(to, from.data + offset, bytes);
-      });
+  const std::uint64_t at = move(
+      peer.receives,
+      begin,
+      end,
+      [&](std::byte* to, auto offset, auto bytes) { std::memcpy(to, from.data + offset, bytes); },
+      [&] { take(peer); });
   if (at == begin) return false;
   from.read.store(at, std::memory_order_release);
   ring(*peer.bell);  // it may wait for room
@@ -167,6 +253,7 @@ bool ShmTransport::progress() {
     Peer& peer = peers_[(static_cast<std::size_t>(rank_) + step) % ranks];
     if (!peer.sends.empty()) moved = push(peer) || moved;
     if (!peer.receives.empty()) moved = pull(peer) || moved;
+    if (!peer.lent.empty()) moved = collect(peer) || moved;
   }
   return moved;
 }
@@ -187,6 +274,9 @@ void ShmTransport::abort() {
   for (Peer& peer : peers_) {
     peer.sends.clear();
     peer.receives.clear();
+    peer.lent.clear();
+    for (Loan& loan : peer.borrowed) loan.over = true;
+    end_loans(peer);
   }
   tickets_ = {};
 }

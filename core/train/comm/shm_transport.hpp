@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between the ranks of a node through rings in shared memory: each rank has an inbox, a
-// memfd with a ring for every sender, which all of them map. Nothing is left behind by a rank that
-// is killed.
+// memfd with a ring for every sender, which all of them map. Of a large message in an array that
+// others can map (Buffer::shared()), the ring only says where it is. Nothing is left behind by a
+// rank that is killed.
 #pragma once
 
 #include "core/base/result.hpp"
 #include "core/train/comm/transport.hpp"
 #include "core/train/device/node_memory.hpp"
+#include "core/train/device/shared_buffers.hpp"
 
 #include <deque>
 #include <memory>
@@ -27,9 +29,16 @@ class ShmTransport : public Transport {
 
   [[nodiscard]] Ticket send(int to, const void* data, std::size_t bytes) override;
   [[nodiscard]] Ticket receive(int from, void* data, std::size_t bytes) override;
+  [[nodiscard]] Ticket borrow(int from, const void*& where, void* data, std::size_t bytes) override;
+  void give_back(Ticket borrowed) override;
   bool progress() override;
 
   [[nodiscard]] bool done(Ticket ticket) const override { return tickets_.done(ticket); }
+
+  [[nodiscard]] bool on_loan(Ticket sent) const override;
+
+  // Another rank's memory could not be read.
+  [[nodiscard]] bool broken() const override { return broken_; }
 
   void abort() override;
 
@@ -41,11 +50,23 @@ class ShmTransport : public Transport {
   struct Ring;
   struct Bell;
 
+  // Comes before a large message. Without an id the message follows, otherwise it is there.
+  struct Head {
+    std::uint64_t magic = 0;
+    SharedPlace place;
+  };
+
   template <class Byte>
   struct Message {
     Byte* at;
     std::size_t left;
+    Ticket ticket;                 // 0: a Head
+    const void** where = nullptr;  // if it may be borrowed
+  };
+
+  struct Loan {
     Ticket ticket;
+    bool over;
   };
 
   struct Peer {
@@ -54,17 +75,27 @@ class ShmTransport : public Transport {
     Bell* bell = nullptr;  // the peer's
     std::deque<Message<const std::byte>> sends;
     std::deque<Message<std::byte>> receives;
+    std::deque<Head> heads;     // among `sends`
+    Head head;                  // that comes
+    std::deque<Ticket> lent;    // sent, and read by the peer where it is
+    std::uint64_t back = 0;     // loans to the peer that have ended
+    std::deque<Loan> borrowed;  // from the peer
+    MappedArrays arrays;        // the peer's
   };
 
   ShmTransport(SharedMemory own, int rank, int ranks);
 
-  template <class Byte, class Copy>
+  template <class Byte, class Copy, class Done>
   std::uint64_t move(std::deque<Message<Byte>>& messages,
                      std::uint64_t begin,
                      std::uint64_t end,
-                     const Copy& copy);
+                     const Copy& copy,
+                     const Done& done);
   bool push(Peer& peer);
   bool pull(Peer& peer);
+  void take(Peer& peer);
+  static void end_loans(Peer& peer);
+  bool collect(Peer& peer);
   static void ring(Bell& bell);
   [[nodiscard]] static std::size_t inbox_bytes(int ranks);
   [[nodiscard]] Ring* ring_of(std::byte* inbox, int sender) const;
@@ -75,6 +106,7 @@ class ShmTransport : public Transport {
   std::vector<SharedMemory> inboxes_;  // of the others
   std::vector<Peer> peers_;            // by rank, with this one
   Tickets tickets_;
+  bool broken_ = false;
 };
 
 }  // namespace dts::train

@@ -27,6 +27,16 @@ class Transport {
   [[nodiscard]] virtual Ticket send(int to, const void* data, std::size_t bytes) = 0;
   [[nodiscard]] virtual Ticket receive(int from, void* data, std::size_t bytes) = 0;
 
+  // Like receive(), but where the sender's memory can be read, nothing is copied: once the ticket
+  // is done, `where` is that memory or, otherwise, `data`. The sender's ticket may have to wait for
+  // give_back().
+  [[nodiscard]] virtual Ticket borrow(int from, const void*& where, void* data, std::size_t bytes) {
+    where = data;
+    return receive(from, data, bytes);
+  }
+
+  virtual void give_back(Ticket /*borrowed*/) {}
+
   // Moves what can be moved now; false: nothing.
   virtual bool progress() = 0;
   [[nodiscard]] virtual bool done(Ticket ticket) const = 0;
@@ -41,9 +51,14 @@ class Transport {
   // Moves what can be moved, and says whether this one is done.
   [[nodiscard]] bool test(Ticket ticket) { return done(ticket) || (progress() && done(ticket)); }
 
+  // Of a message that was sent: a receiver reads it where it is.
+  [[nodiscard]] virtual bool on_loan(Ticket /*sent*/) const { return false; }
+
   // False: not before the deadline. Time in which this process itself was stopped does not count:
   // the deadline moves by it.
   [[nodiscard]] bool wait(Ticket ticket, Deadline& deadline);
+  // Until it is done or on loan: nothing is left to do for this rank.
+  [[nodiscard]] bool wait_sent(Ticket ticket, Deadline& deadline);
 
   // How long a wait keeps the core before it sleeps: worth it if every rank of the node has a core.
   void set_spin(Clock::duration spin) { spin_ = spin; }
@@ -53,6 +68,9 @@ class Transport {
   virtual void nap(Clock::duration limit) = 0;
 
  private:
+  template <class Ready>
+  [[nodiscard]] bool wait_for(const Ready& ready, Deadline& deadline);
+
   Clock::duration spin_{};
 };
 

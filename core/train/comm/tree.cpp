@@ -4,6 +4,10 @@
 
 #include "core/train/device/kernels.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+
 namespace dts::train {
 namespace {
 
@@ -19,6 +23,25 @@ void collect(Span node, Span run, std::vector<Span>& out) {
   }
   collect(left_child(node), run, out);
   collect(right_child(node), run, out);
+}
+
+using Block = std::array<float, 2048>;  // the sums of a path to a leaf stay in the cache
+
+struct BlockOf {
+  std::size_t at;
+  std::size_t size;
+  Block* spare;  // for right children from this depth on
+};
+
+// Where the sum of `node` is: `to`, or its own partial.
+const float* block_sum(Span node, const ConstPartials& partials, BlockOf block, float* to) {
+  if (const auto found = partials.find(node); found != partials.end())
+    return found->second + block.at;
+  const BlockOf below{block.at, block.size, block.spare + 1};
+  const float* const left = block_sum(left_child(node), partials, below, to);
+  const float* const right = block_sum(right_child(node), partials, below, block.spare->data());
+  add(to, left, right, block.size);
+  return to;
 }
 
 }  // namespace
@@ -56,8 +79,17 @@ float* combine(Span node, const Partials& partials, std::size_t begin, std::size
   float* const left = combine(left_child(node), partials, begin, end);
   const float* const right = combine(right_child(node), partials, begin, end);
   if (left == nullptr || right == nullptr) return nullptr;
-  add_into(left + begin, right + begin, end - begin);
+  add(left + begin, left + begin, right + begin, end - begin);
   return left;
+}
+
+void combine_to(float* sums, Span node, const ConstPartials& partials, std::size_t count) {
+  std::vector<Block> spare(std::bit_width(static_cast<unsigned>(node.size())));
+  for (std::size_t at = 0; at < count; at += Block().size()) {
+    const std::size_t size = std::min(Block().size(), count - at);
+    const float* const sum = block_sum(node, partials, {at, size, spare.data()}, sums + at);
+    if (sum != sums + at) std::copy_n(sum, size, sums + at);
+  }
 }
 
 }  // namespace dts::train

@@ -37,6 +37,7 @@ struct Span {
 
 // Partial sums, by tree node. The arrays belong to the caller.
 using Partials = std::map<Span, float*>;
+using ConstPartials = std::map<Span, const float*>;
 
 // Adds up the partials below `node` in tree order, elements [begin, end) only, in place: the result
 // overwrites those elements of the leftmost partial, whose array is returned. nullptr if a shard of
@@ -45,5 +46,8 @@ using Partials = std::map<Span, float*>;
                              const Partials& partials,
                              std::size_t begin,
                              std::size_t end);
+
+// Writes that sum to `sums` [count] and changes no partial; all of them are there.
+void combine_to(float* sums, Span node, const ConstPartials& partials, std::size_t count);
 
 }  // namespace dts::train

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/train/data/samples.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,17 +14,6 @@
 #include <vector>
 
 namespace dts::train {
-
-inline constexpr int k_side = 28;
-inline constexpr std::size_t k_pixels = std::size_t{k_side} * k_side;
-inline constexpr int k_classes = 10;
-
-// A view of images [count][28][28] and their labels.
-struct Samples {
-  const std::uint8_t* images = nullptr;
-  const std::uint8_t* labels = nullptr;
-  std::size_t count = 0;
-};
 
 // The content of one IDX file of unsigned bytes, as a view of the parsed text.
 struct Idx {

@@ -36,4 +36,17 @@ std::uint64_t sample_index(std::uint64_t seed,
   return index;
 }
 
+std::uint64_t SampleOrder::at(std::uint64_t step, std::uint64_t position) const {
+  if (drops_tail) {
+    const std::uint64_t steps = count / batch;
+    return sample_index(seed, step / steps, step % steps * batch + position, count);
+  }
+  const std::uint64_t drawn = step * batch + position;
+  return sample_index(seed, drawn / count, drawn % count, count);
+}
+
+std::uint64_t SampleOrder::steps_of(std::uint64_t epochs) const {
+  return drops_tail ? epochs * (count / batch) : (epochs * count + batch - 1) / batch;
+}
+
 }  // namespace dts::train

@@ -17,4 +17,21 @@ namespace dts::train {
                                          std::uint64_t index,
                                          std::uint64_t count);
 
+// Which samples each step trains on.
+struct SampleOrder {
+  std::uint64_t seed = 0;
+  std::uint64_t count = 0;  // samples of an epoch
+  std::uint64_t batch = 1;
+  // Whether an epoch leaves out the samples that do not fill a batch. Otherwise they begin a batch
+  // that the next epoch's fill.
+  bool drops_tail = false;
+
+  // The sample that is the `position`-th, below `batch`, of the step after `step` completed ones.
+  // There is at least one sample, and a batch if tails are dropped.
+  [[nodiscard]] std::uint64_t at(std::uint64_t step, std::uint64_t position) const;
+
+  // The steps of `epochs` epochs; at least one.
+  [[nodiscard]] std::uint64_t steps_of(std::uint64_t epochs) const;
+};
+
 }  // namespace dts::train

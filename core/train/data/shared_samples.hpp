@@ -13,7 +13,8 @@ namespace dts::train {
 struct SharedSamples {
   Samples train;
   Samples test;
-  std::uint64_t hash = 0;  // XXH3 of the training images used
+  const char* unit = "images";  // what a sample is
+  std::uint64_t hash = 0;       // XXH3 of the training images used
   // XXH3 of all images and labels that this rank was told to use: of its node's, or of a folder of
   // its own.
   std::uint64_t hash_of_all = 0;

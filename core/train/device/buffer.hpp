@@ -2,6 +2,8 @@
 // An array of floats aligned to a cache line, initially zero. Movable; not thread-safe.
 #pragma once
 
+#include "core/train/device/shared_buffers.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -13,11 +15,26 @@
 
 namespace dts::train {
 
+struct FreeFloats {
+  bool is_shared = false;
+
+  void operator()(float* floats) const { is_shared ? free_shared(floats) : std::free(floats); }
+};
+
 class Buffer {
  public:
   Buffer() = default;
 
   explicit Buffer(std::size_t count) : data_(allocate(count)), count_(count) {}
+
+  // One whose content goes to other ranks: those of the node read it where it is, once
+  // share_buffers() has been called.
+  [[nodiscard]] static Buffer shared(std::size_t count) {
+    Buffer made;
+    made.data_ = {allocate_shared(count * sizeof(float)), FreeFloats{true}};
+    made.count_ = count;
+    return made;
+  }
 
   [[nodiscard]] float* data() { return data_.get(); }
 
@@ -30,10 +47,6 @@ class Buffer {
   [[nodiscard]] std::span<const float> all() const { return {data_.get(), count_}; }
 
  private:
-  struct Free {
-    void operator()(float* p) const { std::free(p); }
-  };
-
   static float* allocate(std::size_t count) {
     const std::size_t bytes = (count * sizeof(float) + 63) / 64 * 64;
     auto* const p = static_cast<float*>(std::aligned_alloc(64, std::max<std::size_t>(bytes, 64)));
@@ -42,7 +55,7 @@ class Buffer {
     return p;
   }
 
-  std::unique_ptr<float[], Free> data_;
+  std::unique_ptr<float[], FreeFloats> data_;
   std::size_t count_ = 0;
 };
 

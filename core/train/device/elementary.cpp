@@ -23,7 +23,15 @@ constexpr std::array<std::uint64_t, k_steps> k_powers{
     0x3feee89f995ad3ad, 0x3feeff76f2fb5e47, 0x3fef199bdd85529c, 0x3fef3720dcef9069,
     0x3fef5818dcfba487, 0x3fef7c97337b9b5f, 0x3fefa4afa2a490da, 0x3fefd0765b6e4540};
 
-// sin(y) and cos(y) for y in [0, pi / 4].
+// ln 2 in two parts: the product of the first with an integer below 2^20 is exact.
+constexpr double k_ln2_high = 0x1.62e42feep-1;
+constexpr double k_ln2_low = 0x1.a39ef35793c76p-33;
+
+double power_of_two(std::int64_t exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
+}
+
+// sin(y) and cos(y) for |y| <= pi / 4.
 double taylor_cosine(double y) {
   const double z = y * y;
   double sum = 0;
@@ -56,6 +64,58 @@ float portable_exp(float x) {
   const double high = k_cubic * r + k_square;
   const double low = k_linear * r + 1;
   return static_cast<float>((high * (r * r) + low) * power);
+}
+
+double precise_exp(double x) {
+  constexpr double k_round = 0x1.8p+52;
+  const double shifted = x * 0x1.71547652b82fep+0 + k_round;
+  const double k = shifted - k_round;
+  const double r = (x - k * k_ln2_high) - k * k_ln2_low;
+  double sum = 1;
+  for (int n = 18; n >= 1; --n) sum = 1 + sum * r / n;
+  // Two factors, since 2^k alone may be beyond the range.
+  const auto half = static_cast<std::int64_t>(k) / 2;
+  return sum * power_of_two(half) * power_of_two(static_cast<std::int64_t>(k) - half);
+}
+
+double portable_log(double x) {
+  constexpr std::uint64_t k_one = 0x3ff0000000000000;
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  auto exponent = static_cast<std::int64_t>(bits >> 52U) - 1023;
+  auto m = std::bit_cast<double>((bits & 0x000fffffffffffffU) | k_one);
+  if (m > std::numbers::sqrt2) {
+    m *= 0.5;
+    ++exponent;
+  }
+  const double s = (m - 1) / (m + 1);
+  const double z = s * s;
+  double sum = 0;
+  for (int n = 23; n >= 1; n -= 2) sum = sum * z + 1.0 / n;
+  const auto k = static_cast<double>(exponent);
+  return k * k_ln2_high + (2 * s * sum + k * k_ln2_low);
+}
+
+SineCosine portable_sincos(double x) {
+  // pi / 2 in three parts: the product of the first two with an integer below 2^31 is exact.
+  constexpr double k_first = 0x1.921fap+0;
+  constexpr double k_second = 0x1.54442p-20;
+  constexpr double k_third = 0x1.a308d313198a3p-41;
+  constexpr double k_round = 0x1.8p+52;
+  const double shifted = x * (2 * std::numbers::inv_pi) + k_round;
+  const double k = shifted - k_round;
+  const double r = ((x - k * k_first) - k * k_second) - k * k_third;
+  const double sine = taylor_sine(r);
+  const double cosine = taylor_cosine(r);
+  switch (static_cast<std::int64_t>(k) % 4) {
+    case 0:
+      return {sine, cosine};
+    case 1:
+      return {cosine, -sine};
+    case 2:
+      return {-sine, -cosine};
+    default:
+      return {-cosine, sine};
+  }
 }
 
 double cosine_of_pi(double x) {

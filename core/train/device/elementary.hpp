@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp and cos with the same bits on every processor. Those of the C library are chosen by the
-// processor at run time, with and without fused multiply-add, and differ in their last bit.
+// exp, log, sin and cos with the same bits on every processor. Those of the C library are chosen by
+// the processor at run time, with and without fused multiply-add, and differ in their last bit.
 //
-// Compiled without contraction and built from additions and multiplications alone, which IEEE 754
-// rounds in one way only. Pure, thread-safe.
+// Compiled without contraction and built from additions, multiplications and divisions alone, which
+// IEEE 754 rounds in one way only. Pure, thread-safe.
 #pragma once
 
 namespace dts::train {
@@ -14,8 +14,25 @@ namespace dts::train {
 // above 89, NaN for NaN.
 [[nodiscard]] float portable_exp(float x);
 
+// e^x for |x| <= 700, relative error below 1e-15: k ln2 + r, Taylor's series on |r| <= ln2 / 2.
+[[nodiscard]] double precise_exp(double x);
+
+// The natural logarithm of a positive normal number, relative error below 1e-15 (absolute, near 1):
+// 2 atanh((m - 1) / (m + 1)) of the fraction m in [sqrt(1/2), sqrt(2)), plus the exponent's.
+[[nodiscard]] double portable_log(double x);
+
 // cos(pi x) for x in [0, 1], within 1e-15: Taylor's series on [0, 1/4] and
 // the symmetries of the cosine.
 [[nodiscard]] double cosine_of_pi(double x);
+
+struct SineCosine {
+  double sine = 0;
+  double cosine = 0;
+};
+
+// Of x radians, 0 <= x <= 2^31, within 1e-15 + x 1e-19: x is reduced by multiples of pi / 2, whose
+// first part has few enough bits that the product is exact (W. J. Cody and W. Waite, "Software
+// Manual for the Elementary Functions", 1980).
+[[nodiscard]] SineCosine portable_sincos(double x);
 
 }  // namespace dts::train

@@ -4,11 +4,12 @@
 
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/device/kernels.hpp"
+#include "core/train/device/optimizer_kernels.hpp"
 
 namespace dts::train {
 
 struct KernelTable {
-  decltype(&train::add_into) add_into;
+  decltype(&train::add) add;
   decltype(&train::sgd) sgd;
   decltype(&train::checksum) checksum;
   decltype(&train::sum_squares) sum_squares;
@@ -20,6 +21,7 @@ struct KernelTable {
   decltype(&train::relu_backward) relu_backward;
   decltype(&train::sum_rows) sum_rows;
   decltype(&train::normalise_image) normalise_image;
+  OptimizerKernels optimizer;
 };
 
 // Takes effect immediately; part of use_instruction_set().

@@ -35,11 +35,15 @@ void select_kernels(InstructionSet set) {
   selected() = &table_of(set);
 }
 
-void add_into(float* into, const float* from, std::size_t count) {
-  chosen().add_into(into, from, count);
+void add(float* sums, const float* left, const float* right, std::size_t count) {
+  chosen().add(sums, left, right, count);
 }
 
-void sgd(const Parameters& next, const Parameters& now, const Gradients& by) {
+const OptimizerKernels& optimizer_kernels() {
+  return chosen().optimizer;
+}
+
+void sgd(const Parameters& next, const CurrentParameters& now, const Gradients& by) {
   chosen().sgd(next, now, by);
 }
 
@@ -92,8 +96,8 @@ void sum_rows(const float* matrix, int rows, int columns, float* sums) {
 }
 
 void normalise_image(
-    const std::uint8_t* pixels, int height, int width, float mean, float deviation, float* padded) {
-  chosen().normalise_image(pixels, height, width, mean, deviation, padded);
+    const std::uint8_t* pixels, const ImageSize& size, float mean, float deviation, float* out) {
+  chosen().normalise_image(pixels, size, mean, deviation, out);
 }
 
 }  // namespace dts::train

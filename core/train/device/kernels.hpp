@@ -13,13 +13,18 @@ namespace dts::train {
 
 inline constexpr int k_lanes = 16;
 
-// into[i] += from[i].
-void add_into(float* into, const float* from, std::size_t count);
+// sums[i] = left[i] + right[i], where `sums` may be either.
+void add(float* sums, const float* left, const float* right, std::size_t count);
 
 // Flat arrays of the same length.
 struct Parameters {
   float* weights = nullptr;
   float* momentum = nullptr;
+};
+
+struct CurrentParameters {
+  const float* weights = nullptr;
+  const float* momentum = nullptr;
 };
 
 struct Gradients {
@@ -29,8 +34,9 @@ struct Gradients {
   float beta = 0;  // of momentum
 };
 
-// Momentum SGD as in PyTorch: m' = beta * m + g; w' = w - lr * m'. `next` may be `now`.
-void sgd(const Parameters& next, const Parameters& now, const Gradients& by);
+// Momentum SGD as in PyTorch: m' = beta * m + g; w' = w - lr * m'. `next` may be `now`, and
+// the gradients may be the next weights.
+void sgd(const Parameters& next, const CurrentParameters& now, const Gradients& by);
 
 // A polynomial hash of `count` floats (a multiple of 16) as 32-bit words, lane by lane, with an odd
 // factor: any change within one word changes it, others go unseen once in 2^32 (J. L. Carter and
@@ -101,9 +107,15 @@ void relu_backward(const float* y, float* d, std::size_t count);
 // sums[c] = sum over rows of matrix[row][c], in row order.
 void sum_rows(const float* matrix, int rows, int columns, float* sums);
 
-// out[n][h + 1][w + 1] = (pixel / 255 - mean) / deviation for one image; leaves the border
+struct ImageSize {
+  int height = 0;
+  int width = 0;
+  int padding = 0;  // on each of the four sides
+};
+
+// out[h + padding][w + padding] = (pixel / 255 - mean) / deviation for one image; leaves the border
 // untouched.
 void normalise_image(
-    const std::uint8_t* pixels, int height, int width, float mean, float deviation, float* padded);
+    const std::uint8_t* pixels, const ImageSize& size, float mean, float deviation, float* out);
 
 }  // namespace dts::train

@@ -5,31 +5,11 @@
 // Only built-ins here: if an inline function of the standard library were compiled for AVX-512, the
 // linker might keep that copy for the whole program.
 #include "core/train/device/kernel_table.hpp"
-
-#ifndef DTS_ISA
-#error "define DTS_ISA before including this file"
-#endif
-#define DTS_INLINE inline __attribute__((always_inline))
+#include "core/train/device/optimizer_kernels_impl.hpp"
+#include "core/train/device/vectors.hpp"
 
 namespace dts::train::DTS_ISA {
 namespace {
-
-using Vec = float __attribute__((vector_size(64)));
-using Words = std::uint32_t __attribute__((vector_size(64)));
-using Mask = std::int32_t __attribute__((vector_size(64)));
-using Wide = double __attribute__((vector_size(128)));  // Vec in double precision
-
-DTS_INLINE void load(Vec& v, const float* from) {
-  __builtin_memcpy(&v, from, sizeof v);
-}
-
-DTS_INLINE void store(float* to, const Vec& v) {
-  __builtin_memcpy(to, &v, sizeof v);
-}
-
-DTS_INLINE void widen_add(Wide& sum, const Vec& v) {
-  sum += __builtin_convertvector(v, Wide);
-}
 
 // x * scale + shift is the normalised value.
 struct Affine {
@@ -127,11 +107,11 @@ DTS_INLINE void spread_row(float* d_x,
   }
 }
 
-void add_into(float* into, const float* from, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) into[i] += from[i];
+void add(float* sums, const float* left, const float* right, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) sums[i] = left[i] + right[i];
 }
 
-void sgd(const Parameters& next, const Parameters& now, const Gradients& by) {
+void sgd(const Parameters& next, const CurrentParameters& now, const Gradients& by) {
   for (std::size_t i = 0; i < by.count; ++i) {
     const float momentum = by.beta * now.momentum[i] + by.values[i];
     next.momentum[i] = momentum;
@@ -331,20 +311,19 @@ void sum_rows(const float* matrix, int rows, int columns, float* sums) {
 }
 
 void normalise_image(
-    const std::uint8_t* pixels, int height, int width, float mean, float deviation, float* padded) {
+    const std::uint8_t* pixels, const ImageSize& size, float mean, float deviation, float* out) {
   const float scale = 1.0F / (255.0F * deviation);
   const float shift = -mean / deviation;
-  for (int y = 0; y < height; ++y) {
-    float* const to =
-        padded + static_cast<std::size_t>(y + 1) * static_cast<std::size_t>(width + 2) + 1;
-    for (int x = 0; x < width; ++x) to[x] = static_cast<float>(*pixels++) * scale + shift;
-  }
+  const auto pitch = static_cast<std::size_t>(size.width + 2 * size.padding);
+  out += static_cast<std::size_t>(size.padding) * (pitch + 1);
+  for (int y = 0; y < size.height; ++y, out += pitch)
+    for (int x = 0; x < size.width; ++x) out[x] = static_cast<float>(*pixels++) * scale + shift;
 }
 
 }  // namespace
 
 const KernelTable& table() {
-  static const KernelTable all{add_into,
+  static const KernelTable all{add,
                                sgd,
                                checksum,
                                sum_squares,
@@ -355,7 +334,8 @@ const KernelTable& table() {
                                bn_relu_pool_backward,
                                relu_backward,
                                sum_rows,
-                               normalise_image};
+                               normalise_image,
+                               k_optimizer_kernels};
   return all;
 }
 

@@ -49,7 +49,11 @@ Result<SharedMemory> SharedMemory::open(SharedMemoryName name, std::size_t bytes
   const std::string path = fmt::format("/proc/{}/fd/{}", name.pid, name.fd);
   UniqueFd fd(::open(path.c_str(), (access == Access::write ? O_RDWR : O_RDONLY) | O_CLOEXEC));
   if (!fd.valid()) return fail_errno("cannot open the node's shared memory " + path);
-  return map(std::move(fd), bytes, access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ);
+  DTS_ASSIGN(
+      auto memory,
+      map(std::move(fd), bytes, access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ));
+  memory.fd_ = UniqueFd();  // many ranks have many arrays
+  return memory;
 }
 
 SharedMemoryName SharedMemory::name() const {

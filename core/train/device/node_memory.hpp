@@ -23,7 +23,8 @@ struct SharedMemoryName {
 };
 
 // An anonymous in-memory file (memfd_create(2)), so a crash leaves nothing to clean up. Mapped
-// until destroyed; `name()` is valid as long as the creator's object lives. Not thread-safe.
+// until destroyed; only its creator's `name()` is valid, as long as that object lives. Not
+// thread-safe.
 class SharedMemory {
  public:
   [[nodiscard]] static Result<SharedMemory> create(std::size_t bytes);  // zeroed, writable

@@ -10,6 +10,8 @@ namespace {
 constexpr std::uint64_t k_most =
     1000000000;  // of any count, so that products of two are far from overflow
 
+constexpr double k_below_one = 0.999999999;
+
 bool set_number(std::uint64_t& to, const std::string& text, std::uint64_t least) {
   const auto number = parse_number(text);
   if (!number || *number < least || *number > k_most) return false;
@@ -53,9 +55,34 @@ bool set_slow_rank(Options& o, const std::string& text) {
   return set_number(o.slow_rank_ms, text.substr(colon + 1), 0);
 }
 
+bool set_optional(std::optional<double>& to, const std::string& text, double most) {
+  double value = 0;
+  if (!set_real(value, text, most)) return false;
+  to = value;
+  return true;
+}
+
 bool set_schedule(Options& o, const std::string& text) {
-  o.schedule = text == "constant" ? Schedule::constant : Schedule::cosine;
-  return text == "constant" || text == "cosine";
+  o.schedule = find_schedule(text);
+  return o.schedule != nullptr;
+}
+
+bool set_optimizer(Options& o, const std::string& text) {
+  o.optimizer = find_optimizer(text);
+  return o.optimizer != nullptr;
+}
+
+bool set_betas(Options& o, const std::string& text) {
+  const auto comma = text.find(',');
+  return comma != std::string::npos &&
+         set_real(o.optimization.beta1, text.substr(0, comma), k_below_one) &&
+         set_real(o.optimization.beta2, text.substr(comma + 1), k_below_one);
+}
+
+bool set_batch_rule(Options& o, const std::string& text) {
+  const auto rule = batch_rule_of(text);
+  o.batch_rule = rule.value_or(o.batch_rule);
+  return rule.has_value();
 }
 
 bool set_instruction_set(Options& o, const std::string& text) {
@@ -79,14 +106,13 @@ bool set_transport(Options& o, const std::string& text) {
   return kind.has_value();
 }
 
-bool set_injection(Options& o, const std::string& text) {
-  o.injection = parse_injection(cnn2_layout(), text);
-  return o.injection.has_value();
-}
-
 using Text = const std::string&;
 
 const Option k_options[] = {
+    {"--model",
+     "MODEL",
+     "NAME[:SIZE][,KEY=VALUE...]: cnn2, or mlp with sizes hidden_size and num_hidden_layers [cnn2]",
+     [](Options& o, Text t) { return set_text(o.model_words, t); }},
     {"--data",
      "DIR",
      "Fashion-MNIST's four *-ubyte.gz files [/usr/share/datasets/fashion-mnist]",
@@ -98,28 +124,60 @@ const Option k_options[] = {
     {"--steps", "K", "exactly K steps, instead of epochs", set_steps},
     {"--batch",
      "B",
-     "images per step, over all ranks [128]",
+     "samples per step, over all ranks [128]",
      [](Options& o, Text t) { return set_number(o.batch, t, 1); }},
     {"--shards",
      "V",
      "virtual shards per batch, 1 to 1024; also the maximum number of ranks [16]",
      [](Options& o, Text t) { return set_number(o.shards, t, 1) && o.shards <= 1024; }},
+    {"--optimizer", "NAME", "sgd, nesterov, adamw or lamb [sgd]", set_optimizer},
     {"--lr",
      "X",
-     "learning rate after warm-up [0.1]",
-     [](Options& o, Text t) { return set_real(o.lr, t, 1000); }},
+     "learning rate after warm-up [0.1; adamw 0.001, lamb 0.002]",
+     [](Options& o, Text t) { return set_optional(o.lr, t, 1000); }},
     {"--momentum",
      "X",
      "momentum of SGD [0.9]",
-     [](Options& o, Text t) { return set_real(o.momentum, t, 1); }},
+     [](Options& o, Text t) { return set_real(o.optimization.momentum, t, 1); }},
+    {"--betas", "B1,B2", "decay of the moments of adamw and lamb [0.9,0.999]", set_betas},
+    {"--epsilon",
+     "X",
+     "added to the denominator of adamw and lamb [1e-8]",
+     [](Options& o, Text t) { return set_real(o.optimization.epsilon, t, 1); }},
+    {"--weight-decay",
+     "X",
+     "of all but norms and biases [0; adamw and lamb 0.01]",
+     [](Options& o, Text t) { return set_optional(o.weight_decay, t, 1000); }},
+    {"--clip-norm",
+     "X",
+     "scale gradients down to this norm; 0: never [0]",
+     [](Options& o, Text t) { return set_real(o.optimization.clip_norm, t, 1e9); }},
+    {"--label-smoothing",
+     "X",
+     "share of each label spread over all classes [0]",
+     [](Options& o, Text t) { return set_real(o.label_smoothing, t, k_below_one); }},
     {"--warmup",
      "STEPS",
      "steps over which the learning rate rises [100]",
      [](Options& o, Text t) { return set_number(o.warmup, t, 0); }},
     {"--schedule",
      "S",
-     "learning rate schedule: cosine (to 0 at the last step) or constant [cosine]",
+     "after warm-up: cosine or linear (to 0 at the last step), wsd (to 0 in the last tenth),\n"
+     "                           step (a tenth at half, a hundredth at three quarters),\n"
+     "                           constant [cosine]",
      set_schedule},
+    {"--min-lr",
+     "X",
+     "what a schedule does not fall below [0]",
+     [](Options& o, Text t) { return set_real(o.min_lr, t, 1000); }},
+    {"--batch-rule",
+     "RULE",
+     "scale --lr with --batch over --base-batch: linear, sqrt or none [none]",
+     set_batch_rule},
+    {"--base-batch",
+     "B",
+     "batch that --lr is meant for, with --batch-rule [256]",
+     [](Options& o, Text t) { return set_number(o.base_batch, t, 1); }},
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",
@@ -134,7 +192,7 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.seed, t, 0); }},
     {"--limit-train",
      "N",
-     "use only the first N training images",
+     "use only the first N training samples",
      [](Options& o, Text t) { return set_number(o.limit_train, t, 1); }},
     {"--evaluate-every",
      "N",
@@ -185,7 +243,7 @@ const Option k_options[] = {
      set_transport},
     {"--comm-timeout",
      "SECONDS",
-     "end if a rank has to wait that long for another [600]",
+     "end if a rank has to wait that long for another, once training has begun [600]",
      [](Options& o, Text t) { return set_number(o.comm_timeout, t, 1); }},
     {"--step-delay",
      "MS",
@@ -209,7 +267,7 @@ const Option k_options[] = {
      "                           gradient, computation, message, statistic;\n"
      "                           momentum:TENSOR:ELEMENT@STEP; nan:SHARD@STEP makes an input NaN;\n"
      "                           call@STEP:RANK calls once too often",
-     set_injection},
+     [](Options& o, Text t) { return set_text(o.fault, t); }},
     {"--export-weights",
      "FILE",
      "write the initial weights as safetensors and exit",

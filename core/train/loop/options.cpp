@@ -55,13 +55,28 @@ Result<void> apply_environment(Options& options, const Lookup& environment) {
   return {};
 }
 
+// What depends on several options.
+Result<void> settle_meanings(Options& o) {
+  DTS_ASSIGN(Model model, make_model(o.model_words));
+  o.model = std::make_shared<const Model>(std::move(model));
+  o.optimization.weight_decay = o.weight_decay.value_or(o.optimizer->weight_decay);
+  if (o.fault.empty()) return {};
+  o.injection = parse_injection(o.model->layout, o.fault);
+  const Option& option = *find_option("--inject");
+  if (!o.injection)
+    return fail(Errc::usage,
+                fmt::format("{}: '{}' is not valid", option.name, o.fault),
+                fmt::format("{} {}: {}", option.name, option.value, option.help));
+  return {};
+}
+
 Result<void> check(const Options& o) {
   if (o.batch % o.shards != 0)
     return fail(Errc::usage,
                 fmt::format("--batch {} is not a multiple of --shards {}", o.batch, o.shards),
-                "every shard needs the same number of images");
+                "every shard needs the same number of samples");
   if (o.batch / o.shards > 65536)
-    return fail(Errc::usage, "--batch: more than 65,536 images per shard");
+    return fail(Errc::usage, "--batch: more than 65,536 samples per shard");
   if (o.audit_rate > 0 && o.any_numerics)
     return fail(Errc::usage,
                 "--audit and --numerics any exclude each other",
@@ -96,13 +111,19 @@ Result<Options> parse_options(const std::vector<std::string>& arguments,
                   equals == std::string::npos ? arguments[++i] : word.substr(equals + 1)));
   }
   DTS_TRY(check(options));
+  DTS_TRY(settle_meanings(options));
   return options;
+}
+
+Schedule Options::learning_rates(std::uint64_t total) const {
+  const double factor = batch_factor(batch_rule, batch, base_batch);
+  return {lr.value_or(optimizer->lr) * factor, warmup, schedule->shape, min_lr, total};
 }
 
 std::string usage() {
   std::string text =
-      "Usage: dttrain [options], alone or under mpirun or srun\n\nTrains cnn2 on "
-      "Fashion-MNIST.\n\n";
+      "Usage: dttrain [options], alone or under mpirun or srun\n\nTrains a model: cnn2 on "
+      "Fashion-MNIST, unless options say otherwise.\n\n";
   for (const Option& option : option_table())
     text +=
         fmt::format("  {:<24} {}\n", fmt::format("{} {}", option.name, option.value), option.help);

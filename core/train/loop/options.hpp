@@ -4,13 +4,16 @@
 
 #include "core/base/default_shards.hpp"
 #include "core/base/result.hpp"
-#include "core/train/checkpoint/state.hpp"
 #include "core/train/comm/comm.hpp"
 #include "core/train/device/instruction_set.hpp"
+#include "core/train/models/model_table.hpp"
+#include "core/train/optim/optimizer.hpp"
+#include "core/train/optim/schedule.hpp"
 #include "core/train/update/injection.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +21,8 @@
 namespace dts::train {
 
 struct Options {
+  std::string model_words = "cnn2";    // of --model
+  std::shared_ptr<const Model> model;  // what they mean
   std::string data = "/usr/share/datasets/fashion-mnist";
   std::string run_dir;         // empty: no metrics.jsonl
   std::string checkpoint_dir;  // empty: no checkpoints
@@ -27,10 +32,16 @@ struct Options {
   std::optional<std::uint64_t> steps;  // instead of epochs
   std::uint64_t batch = 128;
   std::uint64_t shards = k_default_shards;
-  double lr = 0.1;
-  double momentum = 0.9;
-  std::uint64_t warmup = 100;  // steps
-  Schedule schedule = Schedule::cosine;
+  const OptimizerRow* optimizer = find_optimizer("sgd");
+  OptimizerSettings optimization;
+  std::optional<double> lr;            // absent: the optimiser's
+  std::optional<double> weight_decay;  // absent: the optimiser's
+  std::uint64_t warmup = 100;          // steps
+  const ScheduleRow* schedule = find_schedule("cosine");
+  double min_lr = 0;
+  BatchRule batch_rule = BatchRule::none;
+  std::uint64_t base_batch = 256;  // that the rule's learning rate is meant for
+  double label_smoothing = 0;
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> save_every;  // steps; 0: only at the end and on stop; absent: auto
   std::uint64_t evaluate_every = 0;         // steps; 0: at the end of each epoch
@@ -39,7 +50,7 @@ struct Options {
   std::uint64_t skip_nonfinite = 0;         // steps of the whole run
   std::uint64_t keep = 3;                   // checkpoints
   std::uint64_t threads = 0;                // 0: as many as the rank has cores
-  std::uint64_t limit_train = 0;            // 0: all
+  std::uint64_t limit_train = 0;            // samples; 0: all
   TransportKind transport = TransportKind::automatic;
   std::uint64_t comm_timeout = 600;  // seconds that a rank waits for others
   // For drills:
@@ -47,8 +58,9 @@ struct Options {
   std::uint64_t save_delay_ms = 0;
   std::uint64_t ballast = 0;  // MiB of state beside the model's
   std::optional<std::uint64_t> slow_rank;
-  std::uint64_t slow_rank_ms = 0;  // extra delay of slow_rank at each step
-  std::optional<Injection> injection;
+  std::uint64_t slow_rank_ms = 0;                           // extra delay of slow_rank at each step
+  std::string fault;                                        // of --inject
+  std::optional<Injection> injection;                       // what it means
   InstructionSet instruction_set = InstructionSet::avx512;  // upper limit; ranks may support less
   bool any_numerics = false;  // ranks on machines that differ train together
   std::uint64_t attempt = 1;
@@ -58,6 +70,9 @@ struct Options {
   bool help = false;
 
   [[nodiscard]] int micro_batch() const { return static_cast<int>(batch / shards); }
+
+  // After --batch-rule, for a run of `total` steps.
+  [[nodiscard]] Schedule learning_rates(std::uint64_t total) const;
 };
 
 using Lookup = std::function<const char*(const char*)>;  // getenv(3)

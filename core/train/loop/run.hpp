@@ -45,6 +45,7 @@ class Run {
   [[nodiscard]] Result<void> check() const;
   [[nodiscard]] Result<void> make_sums();
   [[nodiscard]] Fingerprint fingerprint() const;
+  void add_optimization(Fingerprint& fingerprint) const;
   [[nodiscard]] Fingerprint agreed_fields() const;
 
   // trainer.cpp:
@@ -75,7 +76,8 @@ class Run {
 
   Comm& comm_;
   Options options_;
-  Layout layout_;
+  const Model& model_;
+  Layout layout_;  // the model's, with ballast and the optimiser's moments
   State state_;
   Report report_;
   InstructionSet instruction_set_ = InstructionSet::portable;
@@ -83,7 +85,7 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   std::unique_ptr<ShardedUpdate> update_;
-  Optimizer optimizer_;
+  Schedule schedule_;
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;
   bool ranks_write_ = false;  // a checkpoint, after the last step

@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/os/log.hpp"
+#include "core/train/data/sampler.hpp"
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/loop/numerics.hpp"
 #include "core/train/loop/run.hpp"
@@ -26,12 +27,20 @@ std::string node_name() {
   return name.data();
 }
 
+Layout state_layout(const Options& options) {
+  Layout layout = options.model->layout;
+  layout.moments = options.optimizer->moments;
+  layout.add_ballast(static_cast<int>(options.ballast));
+  return layout;
+}
+
 }  // namespace
 
 Run::Run(Comm& comm, const Options& options)
     : comm_(comm),
       options_(options),
-      layout_(cnn2_layout(static_cast<int>(options.ballast))),
+      model_(*options.model),
+      layout_(state_layout(options)),
       state_(layout_),
       report_(comm.rank() == 0, options.attempt),
       beat_(BeatPage::open(options.beat)),
@@ -49,13 +58,13 @@ Result<void> Run::check() const {
 }
 
 Result<void> Run::make_sums() {
-  if (steps_per_epoch_ == 0)
+  if (samples_.train.drops_tail() && samples_.train.count < options_.batch)
     return fail(Errc::usage,
                 fmt::format("--batch {} is more than the {} training images",
                             options_.batch,
                             samples_.train.count));
   DTS_ASSIGN(sums_,
-             ShardSums::create(layout_,
+             ShardSums::create(model_,
                                static_cast<int>(options_.shards),
                                options_.micro_batch(),
                                static_cast<int>(options_.threads)));
@@ -73,12 +82,10 @@ int Run::prepare() {
     return exit_code(Errc::invalid);
   }
   samples_ = *samples;
-  steps_per_epoch_ = samples_.train.count / options_.batch;
-  optimizer_ = {options_.lr,
-                options_.momentum,
-                options_.warmup,
-                options_.schedule,
-                options_.steps.value_or(options_.epochs * steps_per_epoch_)};
+  const SampleOrder order{
+      options_.seed, samples_.train.count, options_.batch, samples_.train.drops_tail()};
+  steps_per_epoch_ = order.steps_of(1);
+  schedule_ = options_.learning_rates(options_.steps.value_or(order.steps_of(options_.epochs)));
   if (const int code = agree(own, lowest); code != 0) return code;
   if (const int code = settle(make_sums()); code != 0) return code;
   update_ =
@@ -87,7 +94,9 @@ int Run::prepare() {
                                       ShardedUpdate::Settings{static_cast<int>(options_.shards),
                                                               options_.verify_every != 0,
                                                               options_.injection,
-                                                              node_name()});
+                                                              node_name(),
+                                                              options_.optimizer,
+                                                              options_.optimization});
   return 0;
 }
 
@@ -114,7 +123,17 @@ Fingerprint Run::agreed_fields() const {
   const std::string data = fields["data"];
   fields.merge(fingerprint());
   fields["data"] = fmt::format("{}, with labels and tests {}", fingerprint()["data"], data);
-  fields["steps"] = std::to_string(optimizer_.total);
+  for (const char* const optional : {"ballast",
+                                     "betas",
+                                     "clip-norm",
+                                     "epsilon",
+                                     "label-smoothing",
+                                     "min-lr",
+                                     "momentum",
+                                     "optimizer",
+                                     "weight-decay"})
+    fields.emplace(optional, "as it is by default");
+  fields["steps"] = std::to_string(schedule_.total);
   fields["numerics"] = options_.any_numerics ? "any" : "same";
   fields["verify-every"] = std::to_string(options_.verify_every);
   fields["audit"] = fmt::format("{}", options_.audit_rate);
@@ -124,21 +143,38 @@ Fingerprint Run::agreed_fields() const {
   return fields;
 }
 
+// What was there in earlier releases has its name and its text still, so that their checkpoints go
+// on; what has come since is there only where it is not as it was.
 Fingerprint Run::fingerprint() const {
-  Fingerprint f{{"model", "cnn2"},
-                {k_instruction_set, to_string(instruction_set_)},
-                {"data", fmt::format("{} images {}", samples_.train.count, to_hex(samples_.hash))},
-                {"seed", std::to_string(options_.seed)},
-                {"shards", std::to_string(options_.shards)},
-                {"batch", std::to_string(options_.batch)},
-                {"lr", fmt::format("{}", options_.lr)},
-                {"momentum", fmt::format("{}", options_.momentum)},
-                {"warmup", std::to_string(options_.warmup)},
-                {"schedule", "constant"}};
+  Fingerprint f{
+      {"model", model_.sizes.empty() ? model_.name : model_.name + "," + model_.sizes},
+      {k_instruction_set, to_string(instruction_set_)},
+      {"data", fmt::format("{} {} {}", samples_.train.count, samples_.unit, to_hex(samples_.hash))},
+      {"seed", std::to_string(options_.seed)},
+      {"shards", std::to_string(options_.shards)},
+      {"batch", std::to_string(options_.batch)},
+      {"warmup", std::to_string(options_.warmup)},
+      {"schedule", options_.schedule->name}};
   if (options_.ballast > 0) f["ballast"] = fmt::format("{} MiB", options_.ballast);
-  if (options_.schedule == Schedule::cosine)
-    f["schedule"] = fmt::format("cosine over {} steps", optimizer_.total);
+  if (schedule_.shape != nullptr)
+    f["schedule"] = fmt::format("{} over {} steps", options_.schedule->name, schedule_.total);
+  if (options_.min_lr > 0) f["min-lr"] = fmt::format("{}", options_.min_lr);
+  add_optimization(f);
   return f;
+}
+
+void Run::add_optimization(Fingerprint& f) const {
+  const OptimizerSettings& settings = options_.optimization;
+  const Fingerprint all{{"momentum", fmt::format("{}", settings.momentum)},
+                        {"betas", fmt::format("{},{}", settings.beta1, settings.beta2)},
+                        {"epsilon", fmt::format("{}", settings.epsilon)}};
+  for (const std::string& name : options_.optimizer->reads) f[name] = all.at(name);
+  f["lr"] = fmt::format("{}", schedule_.lr);
+  if (options_.optimizer != find_optimizer("sgd")) f["optimizer"] = options_.optimizer->name;
+  if (settings.weight_decay > 0) f["weight-decay"] = fmt::format("{}", settings.weight_decay);
+  if (settings.clip_norm > 0) f["clip-norm"] = fmt::format("{}", settings.clip_norm);
+  if (options_.label_smoothing > 0)
+    f["label-smoothing"] = fmt::format("{}", options_.label_smoothing);
 }
 
 int Run::open_files() {

@@ -45,7 +45,8 @@ StepInput Run::input() const {
                  state_.weights.data(),
                  options_.seed,
                  state_.step,
-                 static_cast<int>(options_.batch)};
+                 static_cast<int>(options_.batch),
+                 static_cast<float>(options_.label_smoothing)};
   if (fault && fault->is_now(Injection::What::nan, state_.step)) made.nan_shard = fault->shard;
   if (fault && fault->is_now(Injection::What::computation, state_.step) &&
       fault->rank == comm_.rank())
@@ -99,11 +100,10 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
   const Next then = at(Scalar::stop) > 0   ? Next::stop
                     : at(Scalar::save) > 0 ? Next::save
                                            : Next::step;
-  const double lr = learning_rate(optimizer_, state_.step);
+  const double lr = learning_rate(schedule_, state_.step);
   auto wrong = first_not_finite_of_tail(layout_, tail);
   if (!wrong) {
-    const auto ended =
-        update_->apply(static_cast<float>(lr), static_cast<float>(optimizer_.momentum), state_);
+    const auto ended = update_->apply(lr, state_);
     if (ended == ShardedUpdate::Ended::damaged) return Next::damaged;
     if (ended == ShardedUpdate::Ended::not_finite) wrong = update_->what_is_not_finite();
   }
@@ -119,14 +119,16 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
   if (beat_) beat_->beat(state_.step);
   if (comm_.rank() == 0) {
     const auto batch = static_cast<double>(options_.batch);
+    const double predictions = batch * model_.reads.predictions();
     report_.step({state_.step,
-                  optimizer_.total,
-                  static_cast<double>(at(Scalar::loss)) / batch,
-                  static_cast<double>(at(Scalar::correct)) / batch,
+                  schedule_.total,
+                  static_cast<double>(at(Scalar::loss)) / predictions,
+                  static_cast<double>(at(Scalar::correct)) / predictions,
                   lr,
                   update_->gradient_norm(),
                   seconds_since(start),
                   batch,
+                  samples_.unit,
                   update_->root(state_)});
   }
   return then;
@@ -159,16 +161,19 @@ int Run::save() {
 }
 
 void Run::evaluate() {
-  const std::int64_t correct = comm_.sum(sums_->count_correct(
-      samples_.test, state_.weights.data(), state_.running.data(), comm_.size(), comm_.rank()));
-  accuracy_ = static_cast<double>(correct) / static_cast<double>(samples_.test.count);
-  report_.evaluated(state_.step, accuracy_);
+  const Score mine = sums_->evaluate(
+      samples_.test, state_.weights.data(), state_.running.data(), comm_.size(), comm_.rank());
+  const auto predictions =
+      static_cast<double>(samples_.test.count) * static_cast<double>(model_.reads.predictions());
+  accuracy_ = static_cast<double>(comm_.sum(mine.correct)) / predictions;
+  const double loss = static_cast<double>(comm_.sum(mine.loss)) * k_loss_unit / predictions;
+  report_.evaluated(state_.step, accuracy_, loss);
 }
 
 bool Run::evaluates_now() const {
   const std::uint64_t every =
       options_.evaluate_every == 0 ? steps_per_epoch_ : options_.evaluate_every;
-  return state_.step % every == 0 && state_.step < optimizer_.total;  // the end evaluates anyway
+  return state_.step % every == 0 && state_.step < schedule_.total;  // the end evaluates anyway
 }
 
 // What follows a step; 0 to go on.
@@ -177,7 +182,7 @@ int Run::after(Next next) {
   if (next == Next::not_finite) return stop_not_finite();
   if (next == Next::damaged) return stop_damaged();
   if (const int code = checkpoints_.advance(ranks_write_); code != 0) return code;
-  if (next == Next::stop && state_.step < optimizer_.total) return stop();
+  if (next == Next::stop && state_.step < schedule_.total) return stop();
   if (next == Next::save) return save();
   const bool verifies = options_.verify_every != 0 && state_.step % options_.verify_every == 0;
   return verifies && !update_->verify(state_) ? stop_damaged() : 0;
@@ -193,7 +198,7 @@ int Run::stop() {
 
 int Run::loop() {
   saved_at_ = Clock::now();
-  while (state_.step < optimizer_.total) {
+  while (state_.step < schedule_.total) {
     if (const int code = after(step()); code != 0) return code;
     if (evaluates_now()) evaluate();
   }
@@ -215,12 +220,13 @@ int Run::run() {
   if (const int code = open_files(); code != 0) return code;
   if (const int code = resume(); code != 0) return code;
   report_.started({state_.step,
-                   optimizer_.total,
+                   schedule_.total,
                    comm_.size(),
                    static_cast<int>(options_.shards),
                    static_cast<int>(options_.threads),
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_)});
+  comm_.started();
   const int code = loop();
   // However it ends, what is being written is of a state that all ranks agreed on.
   return std::max(code, checkpoints_.finish());

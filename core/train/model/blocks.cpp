@@ -12,8 +12,8 @@ namespace {
 
 class FirstConvolution : public Block {
  public:
-  FirstConvolution(std::size_t weight, const Images& shape, Edge in, Edge out)
-      : weight_(weight), shape_(shape), in_(in), out_(out) {}
+  FirstConvolution(Range weight, const Images& shape, Edge in, Edge out)
+      : range_(weight), weight_(weight.begin), shape_(shape), in_(in), out_(out) {}
 
   void forward(const Pass& pass) override {
     conv3x3_first_forward(shape_, in_.value, pass.weights + weight_, out_.value);
@@ -23,7 +23,10 @@ class FirstConvolution : public Block {
     conv3x3_first_backward(shape_, in_.value, out_.gradient, pass.sums + weight_);
   }
 
+  [[nodiscard]] Range completes() const override { return range_; }
+
  private:
+  Range range_;
   std::size_t weight_;
   Images shape_;
   Edge in_;
@@ -33,7 +36,8 @@ class FirstConvolution : public Block {
 class BnReluPool : public Block {
  public:
   BnReluPool(const Layout& layout, const std::string& name, const Images& shape, Edge in, Edge out)
-      : gamma_(layout.parameter(name + ".weight").offset),
+      : range_(layout.range(name + ".weight", name + ".bias")),
+        gamma_(layout.parameter(name + ".weight").offset),
         beta_(layout.parameter(name + ".bias").offset),
         mean_(layout.statistic(name + ".running_mean").offset),
         variance_(layout.statistic(name + ".running_var").offset),
@@ -60,6 +64,8 @@ class BnReluPool : public Block {
                           pass.sums + beta_);
   }
 
+  [[nodiscard]] Range completes() const override { return range_; }
+
  private:
   [[nodiscard]] BatchNorm parameters(const Pass& pass) const {
     const float* const statistics = pass.training ? pass.sums + statistics_ : pass.running;
@@ -67,6 +73,7 @@ class BnReluPool : public Block {
         pass.weights + gamma_, pass.weights + beta_, statistics + mean_, statistics + variance_};
   }
 
+  Range range_;
   std::size_t gamma_;
   std::size_t beta_;
   std::size_t mean_;
@@ -82,7 +89,7 @@ class BnReluPool : public Block {
 std::unique_ptr<Block> first_convolution(
     const Layout& layout, const std::string& name, const Images& out_shape, Edge in, Edge out) {
   return std::make_unique<FirstConvolution>(
-      layout.parameter(name + ".weight").offset, out_shape, in, out);
+      layout.range(name + ".weight", name + ".weight"), out_shape, in, out);
 }
 
 std::unique_ptr<Block> bn_relu_pool(
@@ -91,22 +98,27 @@ std::unique_ptr<Block> bn_relu_pool(
 }
 
 HeadResult cross_entropy(const float* logits,
-                         const std::uint8_t* labels,
+                         const std::uint32_t* labels,
                          int batch,
                          int classes,
-                         float scale,
+                         const Objective& objective,
                          float* d_logits) {
   HeadResult result;
+  const float spread = objective.smoothing / static_cast<float>(classes);
+  const float kept = 1.0F - objective.smoothing;
   for (int n = 0; n < batch; ++n, logits += classes) {
-    const int label = labels[n];
+    const auto label = static_cast<int>(labels[n]);
     const float* const top = std::max_element(logits, logits + classes);
     float sum = 0;
     for (int c = 0; c < classes; ++c) sum += portable_exp(logits[c] - *top);
-    result.loss += std::log(sum) - (logits[label] - *top);
+    result.loss += std::log(sum) - kept * (logits[label] - *top);
+    if (spread > 0)
+      for (int c = 0; c < classes; ++c) result.loss -= spread * (logits[c] - *top);
     result.correct += top - logits == label ? 1 : 0;
     if (d_logits == nullptr) continue;
     for (int c = 0; c < classes; ++c)
-      *d_logits++ = scale * (portable_exp(logits[c] - *top) / sum - (c == label ? 1.0F : 0.0F));
+      *d_logits++ = objective.scale *
+                    (portable_exp(logits[c] - *top) / sum - ((c == label ? kept : 0.0F) + spread));
   }
   return result;
 }

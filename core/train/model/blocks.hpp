@@ -42,6 +42,9 @@ class Block {
 
   virtual void forward(const Pass& pass) = 0;
   virtual void backward(const Pass& pass) = 0;
+
+  // The parameters whose gradients are final once this block's backward() has returned.
+  [[nodiscard]] virtual Range completes() const { return {}; }
 };
 
 // 3x3 convolution of one channel to 16; `in.value` is padded (kernels.hpp); no gradient to the
@@ -72,6 +75,13 @@ struct LinearShape {
 [[nodiscard]] std::unique_ptr<Block> linear(
     const Layout& layout, const std::string& name, const LinearShape& shape, Edge in, Edge out);
 
+struct Objective {
+  float scale = 1;      // of the loss, in gradients
+  float smoothing = 0;  // of labels: this share of the target is spread over all classes, as in
+                        // PyTorch (C. Szegedy et al., "Rethinking the Inception Architecture for
+                        // Computer Vision", 2015, section 7)
+};
+
 struct HeadResult {
   float loss = 0;   // sum over the batch
   int correct = 0;  // predictions that equal the label
@@ -80,10 +90,10 @@ struct HeadResult {
 // Softmax cross-entropy of logits [batch][classes] (not a Block: it has labels and no weights).
 // `d_logits`, if not null, receives the gradient of scale * loss.
 [[nodiscard]] HeadResult cross_entropy(const float* logits,
-                                       const std::uint8_t* labels,
+                                       const std::uint32_t* labels,
                                        int batch,
                                        int classes,
-                                       float scale,
+                                       const Objective& objective,
                                        float* d_logits);
 
 }  // namespace dts::train

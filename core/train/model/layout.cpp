@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout of cnn2 and its initial weights.
+// Placing tensors, and their initial values.
 #include "core/train/model/layout.hpp"
 
-#include "core/train/data/sampler.hpp"
+#include "core/base/random.hpp"
+#include "core/train/device/elementary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,33 +13,16 @@ namespace {
 
 constexpr std::size_t k_align = 16;  // floats per cache line and per vector
 
+std::size_t padded(std::size_t count) {
+  return (count + k_align - 1) / k_align * k_align;
+}
+
 void append(std::vector<Tensor>& tensors, std::size_t& total, Tensor tensor) {
   tensor.count = 1;
   for (const int extent : tensor.shape) tensor.count *= static_cast<std::size_t>(extent);
   tensor.offset = total;
-  total += (tensor.count + k_align - 1) / k_align * k_align;
+  total += padded(tensor.count);
   tensors.push_back(std::move(tensor));
-}
-
-void append_conv(Layout& layout, const std::string& index, int in, int out) {
-  const auto parameter = [&](Tensor t) {
-    append(layout.parameters, layout.parameter_floats, std::move(t));
-  };
-  const auto statistic = [&](Tensor t) {
-    append(layout.statistics, layout.statistic_floats, std::move(t));
-  };
-  parameter({"conv" + index + ".weight", {out, in, 3, 3}, 0, 0, Init::fan_in_uniform, in * 9});
-  parameter({"bn" + index + ".weight", {out}, 0, 0, Init::ones, 0});
-  parameter({"bn" + index + ".bias", {out}, 0, 0, Init::zeros, 0});
-  statistic({"bn" + index + ".running_mean", {out}, 0, 0, Init::zeros, 0});
-  statistic({"bn" + index + ".running_var", {out}, 0, 0, Init::ones, 0});
-}
-
-void append_linear(Layout& layout, const std::string& name, int in, int out, int pixels = 0) {
-  append(layout.parameters,
-         layout.parameter_floats,
-         {name + ".weight", {out, in}, 0, 0, Init::fan_in_uniform, in, pixels});
-  append(layout.parameters, layout.parameter_floats, {name + ".bias", {out}, 0, 0, Init::zeros, 0});
 }
 
 const Tensor& find(const std::vector<Tensor>& tensors, const std::string& name) {
@@ -46,20 +30,47 @@ const Tensor& find(const std::vector<Tensor>& tensors, const std::string& name) 
       tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.name == name; });
 }
 
+// In [0, 1), a multiple of 2^-53.
+double unit(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
+
+// Standard normal: G. E. P. Box and M. E. Muller, "A note on the generation of random normal
+// deviates", 1958, with the cosine's argument in [0, pi].
+double normal(std::uint64_t bits) {
+  const double radius = std::sqrt(-2 * portable_log(1 - unit(bits)));
+  return radius * cosine_of_pi(unit(mix(bits)));
+}
+
 void fill(const Tensor& tensor, std::uint64_t seed, float* values) {
-  if (tensor.init != Init::fan_in_uniform) {
+  if (tensor.init == Init::zeros || tensor.init == Init::ones) {
     std::fill_n(values, tensor.count, tensor.init == Init::ones ? 1.0F : 0.0F);
     return;
   }
-  const double bound = 1.0 / std::sqrt(tensor.fan_in);
+  const bool is_normal = tensor.init == Init::normal;
+  const double bound =
+      is_normal ? static_cast<double>(tensor.deviation) : 1.0 / std::sqrt(tensor.fan_in);
   for (std::size_t i = 0; i < tensor.count; ++i) {
     const std::uint64_t bits = mix(mix(seed) ^ (tensor.offset + i));
-    const double unit = static_cast<double>(bits >> 11) * 0x1.0p-53;
-    values[i] = static_cast<float>(bound * (2 * unit - 1));
+    values[i] = static_cast<float>(bound * (is_normal ? normal(bits) : 2 * unit(bits) - 1));
   }
 }
 
 }  // namespace
+
+void Layout::add_parameter(Tensor tensor) {
+  append(parameters, parameter_floats, std::move(tensor));
+}
+
+void Layout::add_statistic(Tensor tensor) {
+  append(statistics, statistic_floats, std::move(tensor));
+}
+
+void Layout::add_ballast(int mib) {
+  constexpr int k_mib = 1 << 18;  // floats
+  if (mib > 0)
+    append(ballast, ballast_floats, {"ballast", {mib, k_mib}, 0, 0, Init::fan_in_uniform, k_mib});
+}
 
 const Tensor& Layout::parameter(const std::string& name) const {
   return find(parameters, name);
@@ -69,18 +80,9 @@ const Tensor& Layout::statistic(const std::string& name) const {
   return find(statistics, name);
 }
 
-Layout cnn2_layout(int ballast) {
-  Layout layout;
-  append_conv(layout, "1", 1, Cnn2::channels1);
-  append_conv(layout, "2", Cnn2::channels1, Cnn2::channels2);
-  append_linear(layout, "fc1", Cnn2::features, Cnn2::hidden, Cnn2::features / Cnn2::channels2);
-  append_linear(layout, "fc2", Cnn2::hidden, Cnn2::classes);
-  constexpr int k_mib = 1 << 18;  // floats
-  if (ballast > 0)
-    append(layout.ballast,
-           layout.ballast_floats,
-           {"ballast", {ballast, k_mib}, 0, 0, Init::fan_in_uniform, k_mib});
-  return layout;
+Range Layout::range(const std::string& first, const std::string& last) const {
+  const Tensor& end = parameter(last);
+  return {parameter(first).offset, end.offset + padded(end.count)};
 }
 
 void initial_weights(const Layout& layout, std::uint64_t seed, float* weights) {

@@ -14,6 +14,7 @@ enum class Init {
                    // layers
   zeros,
   ones,
+  normal,  // N(0, deviation^2)
 };
 
 struct Tensor {
@@ -26,22 +27,47 @@ struct Tensor {
   // Of a linear layer whose inputs are an image: its pixels. The columns of a row are ordered
   // [channel / 16][pixel][channel % 16] here, [channel][pixel] in PyTorch.
   int pixels = 0;
+  float deviation = 0;  // of Init::normal
+  // Of a running variance: how many values of each sample it is over. 0: not a variance.
+  int values_per_sample = 0;
+
+  // Matrices, embeddings and convolutions do; norms and biases, which have one dimension, do not.
+  [[nodiscard]] bool decays() const { return shape.size() > 1; }
 };
 
 // The sums over shards of one training step are a single array: gradients (offsets of the
 // parameters), then batch statistics (offsets of the statistics), then these.
 enum class Scalar : std::size_t { loss, correct, stop, error, save, writing, damage, count = 16 };
 
+// A half-open run of the flat array of parameters, in floats.
+struct Range {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  auto operator<=>(const Range&) const = default;
+};
+
 struct Layout {
-  std::vector<Tensor> parameters;
+  std::vector<Tensor> parameters;    // in canonical order: that of the flat array and of the files
   std::vector<Tensor> statistics;    // running mean and variance of each batch normalisation
   std::vector<Tensor> ballast;       // empty, or one tensor that only makes the state larger
   std::size_t parameter_floats = 0;  // with padding; the padding is always zero
   std::size_t statistic_floats = 0;
   std::size_t ballast_floats = 0;
+  // What the optimiser keeps for each parameter, as its tensors are named in checkpoints.
+  std::vector<std::string> moments{"momentum"};
+
+  // Append a tensor, of which name, shape and initial values are given.
+  void add_parameter(Tensor tensor);
+  void add_statistic(Tensor tensor);
+  // `mib` MiB of it; 0: none.
+  void add_ballast(int mib);
 
   [[nodiscard]] const Tensor& parameter(const std::string& name) const;  // must exist
   [[nodiscard]] const Tensor& statistic(const std::string& name) const;  // must exist
+
+  // From the first of two parameters to the second, with their padding.
+  [[nodiscard]] Range range(const std::string& first, const std::string& last) const;
 
   // Of the sums that are not gradients.
   [[nodiscard]] std::size_t tail_floats() const { return sum_floats() - parameter_floats; }
@@ -53,22 +79,10 @@ struct Layout {
   [[nodiscard]] std::size_t scalar(Scalar which) const {
     return parameter_floats + statistic_floats + static_cast<std::size_t>(which);
   }
-};
 
-// The constants of cnn2: 28x28 images of one channel, ten classes.
-struct Cnn2 {
-  static constexpr int side = 28;
-  static constexpr int channels1 = 16;
-  static constexpr int channels2 = 32;
-  static constexpr int features = channels2 * (side / 4) * (side / 4);
-  static constexpr int hidden = 128;
-  static constexpr int classes = 10;
+  // All moments of all parameters, one moment after the other.
+  [[nodiscard]] std::size_t moment_floats() const { return parameter_floats * moments.size(); }
 };
-
-// conv 3x3 1->16, BN, ReLU, pool; conv 3x3 16->32, BN, ReLU, pool; 1568->128, ReLU; 128->10. 2.4
-// MFLOP forward per image. The inputs of fc1 are ordered [channel / 16][y][x][channel % 16].
-// `ballast`: MiB of it.
-[[nodiscard]] Layout cnn2_layout(int ballast = 0);
 
 // The initial weights: a pure function of (seed, index of the element), without generator state.
 void initial_weights(const Layout& layout, std::uint64_t seed, float* weights);

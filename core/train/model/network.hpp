@@ -1,65 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// cnn2 on one thread: forward and backward of one virtual shard.
+// A model on one thread: forward and backward of one virtual shard.
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/train/data/dataset.hpp"
-#include "core/train/device/buffer.hpp"
-#include "core/train/model/blocks.hpp"
+#include "core/train/data/samples.hpp"
+#include "core/train/model/plan.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace dts::train {
 
+// Of an evaluation. Sums of integers, so that their order does not matter.
+struct Score {
+  std::int64_t correct = 0;  // predictions
+  std::int64_t loss = 0;     // in k_loss_unit, each prediction's rounded
+
+  Score& operator+=(const Score& other) {
+    correct += other.correct;
+    loss += other.loss;
+    return *this;
+  }
+};
+
+inline constexpr double k_loss_unit = 0x1.0p-20;
+
 // Has its own activations and oneDNN primitives. Not thread-safe: only the thread that created it
 // may use it (oneDNN takes the number of threads from the creating thread's OpenMP setting, which
 // create() sets to one).
 class Network {
  public:
-  // Errc::internal if oneDNN has no implementation or memory runs out.
-  [[nodiscard]] static Result<std::unique_ptr<Network>> create(const Layout& layout,
-                                                               int micro_batch);
+  struct Training {
+    const float* weights = nullptr;  // [Layout::parameter_floats]
+    Objective objective;
+    bool with_nan = false;  // for tests: something that goes in is NaN
+    // If set, is told during the backward pass of each range of gradients that is final. The ranges
+    // cover all parameters, each once; in general from the last one to the first.
+    std::function<void(Range)> ready = nullptr;
+  };
+
+  // Errc::internal if oneDNN has no implementation or memory runs out. `model` must outlive it.
+  [[nodiscard]] static Result<std::unique_ptr<Network>> create(const Model& model, int micro_batch);
 
   // The thread must call this after `weights` [Layout::parameter_floats] changed.
   void prepare(const float* weights);
 
   // Overwrites `sums` [Layout::sum_floats()] with this shard's gradients of scale * loss, batch
   // statistics, loss and number of correct predictions. `indices` are micro_batch samples.
-  // `with_nan`, for tests: one input is NaN.
   void train(const Samples& samples,
              std::span<const std::size_t> indices,
-             const float* weights,
-             float scale,
-             float* sums,
-             bool with_nan = false);
+             const Training& training,
+             float* sums);
 
-  // The number of correct predictions among samples [first, first + count), count <= micro_batch.
-  [[nodiscard]] int evaluate(const Samples& samples,
-                             std::size_t first,
-                             std::size_t count,
-                             const float* weights,
-                             const float* running);
+  // Of samples [first, first + count), count <= micro_batch.
+  [[nodiscard]] Score evaluate(const Samples& samples,
+                               std::size_t first,
+                               std::size_t count,
+                               const float* weights,
+                               const float* running);
 
-  [[nodiscard]] int micro_batch() const { return micro_batch_; }
+  [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
 
  private:
-  enum class Gradient { wanted, none };
-
-  Network(const Layout& layout, int micro_batch);
-  [[nodiscard]] Edge edge(std::size_t floats, Gradient gradient = Gradient::wanted);
+  Network(const Model& model, int micro_batch);
   void load(const Samples& samples, std::span<const std::size_t> indices);
-  HeadResult head(float scale);
+  void load_image(const Samples& samples, std::size_t index, std::size_t to);
+  void load_window(const Samples& samples, std::size_t index, std::size_t to);
+  void forward(const Pass& pass);
+  HeadResult head(const Objective& objective);
 
-  Layout layout_;
-  int micro_batch_;
-  std::vector<Buffer> buffers_;
-  std::vector<std::uint8_t> labels_;
+  const Model& model_;
+  Plan plan_;
+  std::vector<std::uint32_t> labels_;  // of all predictions
   std::vector<std::size_t> indices_;
-  Edge input_;
-  Edge logits_;
-  std::vector<std::unique_ptr<Block>> blocks_;
 };
 
 }  // namespace dts::train

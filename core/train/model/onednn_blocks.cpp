@@ -84,8 +84,9 @@ typename Backward::primitive_desc backward_desc(const ConvolutionDescs& d,
 
 class Convolution : public Block {
  public:
-  Convolution(std::size_t weight, const Images& in_shape, int out_channels, Edge in, Edge out)
-      : weight_(weight),
+  Convolution(Range weight, const Images& in_shape, int out_channels, Edge in, Edge out)
+      : range_(weight),
+        weight_(weight.begin),
         stream_(cpu()),
         any_{{in_dims(in_shape, in_shape.channels), memory::data_type::f32, Tag::any},
              {weight_dims(in_shape.channels, out_channels), memory::data_type::f32, Tag::any},
@@ -141,6 +142,8 @@ class Convolution : public Block {
     d_x_.push(stream_);
   }
 
+  [[nodiscard]] Range completes() const override { return range_; }
+
  private:
   static memory::dims in_dims(const Images& s, int channels) {
     return {s.batch, channels, s.height, s.width};
@@ -148,6 +151,7 @@ class Convolution : public Block {
 
   static memory::dims weight_dims(int in, int out) { return {out, in, 3, 3}; }
 
+  Range range_;
   std::size_t weight_;
   dnnl::stream stream_;
   ConvolutionDescs any_;
@@ -182,9 +186,10 @@ using InnerProduct = dnnl::inner_product_forward;
 
 class Linear : public Block {
  public:
-  Linear(std::size_t weight, std::size_t bias, const LinearShape& shape, Edge in, Edge out)
-      : weight_(weight),
-        bias_(bias),
+  Linear(const Layout& layout, const std::string& name, const LinearShape& shape, Edge in, Edge out)
+      : range_(layout.range(name + ".weight", name + ".bias")),
+        weight_(layout.parameter(name + ".weight").offset),
+        bias_(layout.parameter(name + ".bias").offset),
         shape_(shape),
         in_(in),
         out_(out),
@@ -220,9 +225,12 @@ class Linear : public Block {
                     static_cast<std::size_t>(shape_.batch) * static_cast<std::size_t>(shape_.out));
     sum_rows(d_y, shape_.batch, shape_.out, pass.sums + bias_);
     multiply('T', 'N', shape_.out, shape_.in, shape_.batch, d_y, in_.value, pass.sums + weight_);
-    multiply(
-        'N', 'N', shape_.batch, shape_.in, shape_.out, d_y, pass.weights + weight_, in_.gradient);
+    if (in_.gradient != nullptr)
+      multiply(
+          'N', 'N', shape_.batch, shape_.in, shape_.out, d_y, pass.weights + weight_, in_.gradient);
   }
+
+  [[nodiscard]] Range completes() const override { return range_; }
 
  private:
   static InnerProduct::primitive_desc forward_desc(const LinearShape& s) {
@@ -234,6 +242,7 @@ class Linear : public Block {
                                            floats({s.batch, s.out}, Tag::ab));
   }
 
+  Range range_;
   std::size_t weight_;
   std::size_t bias_;
   LinearShape shape_;
@@ -257,16 +266,12 @@ std::unique_ptr<Block> convolution(const Layout& layout,
                                    Edge in,
                                    Edge out) {
   return std::make_unique<Convolution>(
-      layout.parameter(name + ".weight").offset, in_shape, out_channels, in, out);
+      layout.range(name + ".weight", name + ".weight"), in_shape, out_channels, in, out);
 }
 
 std::unique_ptr<Block> linear(
     const Layout& layout, const std::string& name, const LinearShape& shape, Edge in, Edge out) {
-  return std::make_unique<Linear>(layout.parameter(name + ".weight").offset,
-                                  layout.parameter(name + ".bias").offset,
-                                  shape,
-                                  in,
-                                  out);
+  return std::make_unique<Linear>(layout, name, shape, in, out);
 }
 
 }  // namespace dts::train

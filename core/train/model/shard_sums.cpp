@@ -9,16 +9,16 @@
 
 namespace dts::train {
 
-Result<std::unique_ptr<ShardSums>> ShardSums::create(const Layout& layout,
+Result<std::unique_ptr<ShardSums>> ShardSums::create(const Model& model,
                                                      int shards,
                                                      int micro_batch,
                                                      int threads) {
-  std::unique_ptr<ShardSums> made(new ShardSums(layout, shards, threads));
+  std::unique_ptr<ShardSums> made(new ShardSums(model, shards, threads));
   made->workers_.resize(static_cast<std::size_t>(threads));
   std::vector<Error> errors(made->workers_.size(), Error{Errc::internal, "", ""});
   made->team_.run([&](int index) {
     const auto i = static_cast<std::size_t>(index);
-    auto network = Network::create(layout, micro_batch);
+    auto network = Network::create(model, micro_batch);
     if (network)
       made->workers_[i].network = std::move(*network);
     else
@@ -30,30 +30,30 @@ Result<std::unique_ptr<ShardSums>> ShardSums::create(const Layout& layout,
 }
 
 float* ShardSums::Worker::take(std::size_t floats) {
-  if (unused.empty()) return buffers.emplace_back(floats).data();
+  if (unused.empty()) return buffers.emplace_back(Buffer::shared(floats)).data();
   float* const taken = unused.back();
   unused.pop_back();
   return taken;
 }
 
 void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, float* sums) {
-  const auto batch = static_cast<std::uint64_t>(input.batch);
   const auto micro = static_cast<std::uint64_t>(worker.network->micro_batch());
-  const std::uint64_t steps_per_epoch = input.samples.count / batch;
-  const std::uint64_t epoch = input.step / steps_per_epoch;
-  const std::uint64_t first =
-      input.step % steps_per_epoch * batch + static_cast<std::uint64_t>(shard) * micro;
+  const std::uint64_t first = static_cast<std::uint64_t>(shard) * micro;
+  const SampleOrder order{input.seed,
+                          input.samples.count,
+                          static_cast<std::uint64_t>(input.batch),
+                          input.samples.drops_tail()};
   worker.indices.resize(micro);
-  for (std::uint64_t i = 0; i < micro; ++i)
-    worker.indices[i] = sample_index(input.seed, epoch, first + i, input.samples.count);
+  for (std::uint64_t i = 0; i < micro; ++i) worker.indices[i] = order.at(input.step, first + i);
+  const int predictions = input.batch * model_.reads.predictions();
   worker.network->train(input.samples,
                         worker.indices,
-                        input.weights,
-                        1.0F / static_cast<float>(input.batch),
-                        sums,
-                        shard == input.nan_shard);
+                        {input.weights,
+                         {1.0F / static_cast<float>(predictions), input.smoothing},
+                         shard == input.nan_shard},
+                        sums);
   if (input.miscomputed) flip_bit(sums[*input.miscomputed]);
-  if (shard == input.audited) worker.audited = checksum(sums, layout_.sum_floats());
+  if (shard == input.audited) worker.audited = checksum(sums, model_.layout.sum_floats());
 }
 
 std::uint64_t ShardSums::audited() const {
@@ -71,7 +71,7 @@ std::uint64_t ShardSums::recompute(const StepInput& input) {
   team_.run([&](int index) {
     if (index != by % team_.size()) return;
     worker.network->prepare(input.weights);
-    float* const sums = worker.take(layout_.sum_floats());
+    float* const sums = worker.take(model_.layout.sum_floats());
     shard_sum(worker, input, input.audited, sums);
     worker.unused.push_back(sums);
   });
@@ -80,13 +80,13 @@ std::uint64_t ShardSums::recompute(const StepInput& input) {
 
 float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
   if (node.size() == 1) {
-    float* const sums = worker.take(layout_.sum_floats());
+    float* const sums = worker.take(model_.layout.sum_floats());
     shard_sum(worker, input, node.lo, sums);
     return sums;
   }
   float* const left = node_sum(worker, input, left_child(node));
   float* const right = node_sum(worker, input, right_child(node));
-  add_into(left, right, layout_.sum_floats());
+  add(left, left, right, model_.layout.sum_floats());
   worker.unused.push_back(right);
   return left;
 }
@@ -108,7 +108,7 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
   if (parts.size() == nodes.size()) return parts;
   team_.run([&](int index) {
     const auto slice =
-        part_of({0, static_cast<int>(layout_.sum_floats() / k_lanes)}, team_.size(), index);
+        part_of({0, static_cast<int>(model_.layout.sum_floats() / k_lanes)}, team_.size(), index);
     for (const Span node : nodes)
       (void)combine(node,
                     parts,
@@ -120,7 +120,7 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
   return merged;
 }
 
-std::int64_t ShardSums::count_correct(
+Score ShardSums::evaluate(
     const Samples& samples, const float* weights, const float* running, int parts, int part) {
   const auto micro = static_cast<std::size_t>(workers_.front().network->micro_batch());
   const Span chunks =
@@ -128,17 +128,17 @@ std::int64_t ShardSums::count_correct(
   team_.run([&](int index) {
     Worker& worker = workers_[static_cast<std::size_t>(index)];
     worker.network->prepare(weights);
-    worker.correct = 0;
+    worker.score = {};
     const Span mine = part_of(chunks, team_.size(), index);
     for (int chunk = mine.lo; chunk < mine.hi; ++chunk) {
       const std::size_t first = static_cast<std::size_t>(chunk) * micro;
-      worker.correct += worker.network->evaluate(
+      worker.score += worker.network->evaluate(
           samples, first, std::min(micro, samples.count - first), weights, running);
     }
   });
-  std::int64_t correct = 0;
-  for (const Worker& worker : workers_) correct += worker.correct;
-  return correct;
+  Score score;
+  for (const Worker& worker : workers_) score += worker.score;
+  return score;
 }
 
 }  // namespace dts::train

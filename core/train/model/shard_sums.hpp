@@ -20,6 +20,7 @@ struct StepInput {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;  // steps completed before this one
   int batch = 0;           // of all ranks together; a multiple of the number of shards
+  float smoothing = 0;     // of labels
   int audited = -1;        // the shard whose sums get a checksum
   int nan_shard = -1;      // for tests: an input of this shard is NaN
   std::optional<std::size_t> miscomputed = {};  // for tests: an element of each shard's sums
@@ -30,7 +31,8 @@ struct StepInput {
 // thread. Not thread-safe.
 class ShardSums {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<ShardSums>> create(const Layout& layout,
+  // `model` must outlive it.
+  [[nodiscard]] static Result<std::unique_ptr<ShardSums>> create(const Model& model,
                                                                  int shards,
                                                                  int micro_batch,
                                                                  int threads);
@@ -45,14 +47,13 @@ class ShardSums {
   // The same, from computing that shard once more. Leaves what sum() returned as it is.
   [[nodiscard]] std::uint64_t recompute(const StepInput& input);
 
-  // The number of correct predictions in the chunks of `samples` that belong to part `part` of
-  // `parts`.
-  [[nodiscard]] std::int64_t count_correct(
+  // Of the chunks of `samples` that belong to part `part` of `parts`.
+  [[nodiscard]] Score evaluate(
       const Samples& samples, const float* weights, const float* running, int parts, int part);
 
   [[nodiscard]] Team& team() { return team_; }
 
-  [[nodiscard]] const Layout& layout() const { return layout_; }
+  [[nodiscard]] const Layout& layout() const { return model_.layout; }
 
   [[nodiscard]] int shards() const { return shards_; }
 
@@ -63,18 +64,18 @@ class ShardSums {
     std::vector<float*> unused;
     std::vector<std::size_t> indices;
     Partials partials;
-    std::int64_t correct = 0;
+    Score score;
     std::uint64_t audited = 0;
     float* take(std::size_t floats);
   };
 
-  ShardSums(const Layout& layout, int shards, int threads)
-      : layout_(layout), shards_(shards), team_(threads) {}
+  ShardSums(const Model& model, int shards, int threads)
+      : model_(model), shards_(shards), team_(threads) {}
 
   float* node_sum(Worker& worker, const StepInput& input, Span node);
   void shard_sum(Worker& worker, const StepInput& input, int shard, float* sums);
 
-  Layout layout_;
+  const Model& model_;
   int shards_;
   Team team_;
   std::vector<Worker> workers_;

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace {
 
@@ -34,7 +35,7 @@ std::uint64_t own_cores(int ranks_on_node) {
 }
 
 int export_initial(const Options& options) {
-  const dts::train::Layout layout = dts::train::cnn2_layout();
+  const dts::train::Layout& layout = options.model->layout;
   dts::train::State state(layout);
   dts::train::initialise(layout, options.seed, state);
   dts::train::Snapshot snapshot(layout, 1, 0);
@@ -62,7 +63,9 @@ dts::Result<void> check_world(const Options& options, int size) {
 int run(Options options) {
   // Before MPI and threads: a stop during start-up is not lost.
   if (const auto taken = dts::train::take_stop_signals(); !taken) return complain(taken.error());
-  dts::train::Comm comm({std::chrono::seconds(options.comm_timeout)});
+  dts::train::Comm::Settings limits;
+  limits.start = std::exchange(limits.timeout, std::chrono::seconds(options.comm_timeout));
+  dts::train::Comm comm(limits);
   if (const auto whole = check_world(options, comm.size()); !whole) return complain(whole.error());
   if (const auto chosen = comm.travel_by(options.transport); !chosen) {
     if (!chosen.error().message.empty()) dts::train::print_error(chosen.error(), -1);

@@ -100,7 +100,7 @@ void Report::step(const StepEvent& e) {
           root_field(e.root)));
   if (e.step % k_print_every == 0)
     say(fmt::format(
-        "step {:>6}/{}  loss {:.4f}  {:.0f} images/s\n", e.step, e.total, e.loss, rate));
+        "step {:>6}/{}  loss {:.4f}  {:.0f} {}/s\n", e.step, e.total, e.loss, rate, e.unit));
 }
 
 void Report::saved(const SaveEvent& e) {
@@ -133,9 +133,10 @@ void Report::corrupted(std::uint64_t step, int rank, const std::string& what) {
     event("corruption", step, fmt::format(R"("rank":{},"what":{})", rank, json_string(what)));
 }
 
-void Report::evaluated(std::uint64_t step, double accuracy) {
+void Report::evaluated(std::uint64_t step, double accuracy, double loss) {
   if (!active_) return;
-  event("evaluate", step, fmt::format(R"("accuracy":{})", number(accuracy)));
+  event(
+      "evaluate", step, fmt::format(R"("accuracy":{},"loss":{})", number(accuracy), number(loss)));
   say(fmt::format("step {:>6}  test accuracy {:.2f} %\n", step, 100 * accuracy));
 }
 

@@ -31,7 +31,8 @@ struct StepEvent {
   double gradient_norm = 0;
   double seconds = 0;  // of this step, without --step-delay
   double samples = 0;
-  std::uint64_t root = 0;  // Digests::root
+  const char* unit = "images";  // what a sample is
+  std::uint64_t root = 0;       // Digests::root
 };
 
 // Of the state, two ways.
@@ -68,8 +69,8 @@ class Report {
   void not_finite(std::uint64_t step, const std::string& what);
   void corrupted(std::uint64_t step,
                  int rank,
-                 const std::string& what);  // a negative rank: between two
-  void evaluated(std::uint64_t step, double accuracy);
+                 const std::string& what);                           // a negative rank: between two
+  void evaluated(std::uint64_t step, double accuracy, double loss);  // loss: mean of a prediction
   void stopped(std::uint64_t step, const Digests& digests, bool saved);
   void done(std::uint64_t step, double accuracy, const Digests& digests);
 

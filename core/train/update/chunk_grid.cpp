@@ -10,10 +10,13 @@ ChunkGrid::ChunkGrid(const Layout& layout) {
   for (std::size_t i = 0; i < layout.parameters.size(); ++i) {
     const bool last = i + 1 == layout.parameters.size();
     const int end = last ? total : static_cast<int>(layout.parameters[i + 1].offset);
-    for (int at = static_cast<int>(layout.parameters[i].offset); at < end; at += k_floats) {
+    const Tensor& tensor = layout.parameters[i];
+    const int first = count();
+    for (int at = static_cast<int>(tensor.offset); at < end; at += k_floats) {
       begins_.push_back(at);
-      tensors_.push_back(layout.parameters[i].name);
+      of_.push_back(i);
     }
+    tensors_.push_back({tensor.name, tensor.decays(), {first, count()}});
   }
   begins_.push_back(total);
 }

@@ -20,12 +20,16 @@ class ChunkGrid {
 
   explicit ChunkGrid(const Layout& layout);
 
-  [[nodiscard]] int count() const { return static_cast<int>(tensors_.size()); }
+  [[nodiscard]] int count() const { return static_cast<int>(of_.size()); }
 
   // The name of the tensor that a chunk is of.
-  [[nodiscard]] const std::string& tensor_of(int chunk) const {
-    return tensors_[static_cast<std::size_t>(chunk)];
-  }
+  [[nodiscard]] const std::string& tensor_of(int chunk) const { return tensor(chunk).name; }
+
+  // Whether that tensor decays (Tensor::decays).
+  [[nodiscard]] bool decays(int chunk) const { return tensor(chunk).decays; }
+
+  // All chunks of that tensor.
+  [[nodiscard]] Span tensor_chunks(int chunk) const { return tensor(chunk).chunks; }
 
   // The chunks that the `owner`-th of `owners` ranks keeps and updates: a contiguous run.
   [[nodiscard]] Span owned(int owners, int owner) const {
@@ -45,8 +49,20 @@ class ChunkGrid {
   void checksums(const float* values, Span chunks, std::uint64_t* out) const;
 
  private:
+  struct OfTensor {
+    std::string name;
+    bool decays = false;
+    Span chunks;
+  };
+
   std::vector<int> begins_;  // of the chunks, and where the last one ends; multiples of 16
-  std::vector<std::string> tensors_;
+
+  [[nodiscard]] const OfTensor& tensor(int chunk) const {
+    return tensors_[of_[static_cast<std::size_t>(chunk)]];
+  }
+
+  std::vector<OfTensor> tensors_;
+  std::vector<std::size_t> of_;  // which of them each chunk is of
 };
 
 }  // namespace dts::train

@@ -24,6 +24,8 @@ GradientExchange::GradientExchange(Comm& comm,
   note_bytes_ = most_partials_ * (sizeof(std::uint64_t) + layout_.tail_floats() * sizeof(float));
   notes_out_.resize(note_bytes_ * static_cast<std::size_t>(comm.size()));
   notes_in_.resize(notes_out_.size());
+  if (comm.size() > 1)
+    gradients_ = Buffer(static_cast<std::size_t>(grid.floats_of(own_).size()) + 1);
 }
 
 std::vector<Span> GradientExchange::nodes_of(int rank) const {
@@ -65,7 +67,7 @@ void GradientExchange::pack(const Partials& mine) {
   }
 }
 
-void GradientExchange::check(const Partials& all) {
+void GradientExchange::check(const ConstPartials& all) {
   std::vector<std::uint64_t> now(static_cast<std::size_t>(own_.size()));
   for (int peer = 0; peer < comm_.size(); ++peer) {
     const std::byte* note = notes_in_.data() + note_bytes_ * static_cast<std::size_t>(peer);
@@ -93,31 +95,48 @@ Partials GradientExchange::tails() {
   return all;
 }
 
+// As if the first partial of another rank had arrived changed.
+void GradientExchange::inject_message(ConstPartials& all) {
+  const auto width = static_cast<std::size_t>(grid_.floats_of(own_).size());
+  if (width == 0) return;
+  const float*& sums = all.at(nodes_of(comm_.rank() == 0 ? 1 : 0).front());
+  changed_.assign(sums, sums + width);
+  flip_bit(changed_[settings_.injection->element % width]);
+  sums = changed_.data();
+}
+
 GradientExchange::Sums GradientExchange::sum(const Partials& mine, std::uint64_t step) {
   const Span shards{0, settings_.shards};
   damaged_.clear();
-  if (comm_.size() == 1) {
-    const float* const sums = combine(shards, mine, 0, layout_.sum_floats());
-    return {sums, sums + layout_.parameter_floats};
-  }
   mine_ = mine;
   seal(mine);
   pack(mine);
   if (is_injected(Injection::What::gradient, step))
     flip_bit(mine.begin()->second[settings_.injection->element]);
+  if (comm_.size() == 1) {
+    const float* const sums = mine.at(shards);
+    return {sums, sums + layout_.parameter_floats};
+  }
   comm_.post_exchange(notes_out_.data(), notes_in_.data(), note_bytes_);
-  const Partials& all = comm_.scatter_partials(settings_.shards, slices_, mine);
-  const Span own = grid_.floats_of(own_);
-  const auto width = static_cast<std::size_t>(own.size());
-  if (is_injected(Injection::What::message, step) && width > 0)
-    flip_bit(
-        all.at(nodes_of(comm_.rank() == 0 ? 1 : 0).front())[settings_.injection->element % width]);
-  if (settings_.sealed) check(all);
-  return {combine(shards, all, 0, width), combine(shards, tails(), 0, layout_.tail_floats())};
+  comm_.scatter_partials(settings_.shards, slices_, mine, [&](const ConstPartials& arrived) {
+    ConstPartials all = arrived;
+    if (is_injected(Injection::What::message, step)) inject_message(all);
+    if (settings_.sealed) check(all);
+    combine_to(
+        gradients_.data(), shards, all, static_cast<std::size_t>(grid_.floats_of(own_).size()));
+  });
+  return {gradients_.data(), combine(shards, tails(), 0, layout_.tail_floats())};
+}
+
+bool GradientExchange::is_whole(int chunk) const {
+  if (comm_.size() > 1 || !settings_.sealed) return true;
+  const Span one{chunk, chunk + 1};
+  std::uint64_t now = 0;
+  grid_.checksums(mine_.begin()->second + grid_.floats_of(one).lo, one, &now);
+  return now == sealed_.front()[static_cast<std::size_t>(chunk)];
 }
 
 std::optional<int> GradientExchange::changed_chunk() const {
-  if (comm_.size() == 1) return std::nullopt;
   std::vector<std::uint64_t> now(static_cast<std::size_t>(grid_.count()));
   auto sealed = sealed_.begin();
   for (const auto& [node, partial] : mine_) {

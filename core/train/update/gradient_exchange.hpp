@@ -35,13 +35,18 @@ class GradientExchange {
   // Ranks whose sums arrived other than they had been computed, in the last sum().
   [[nodiscard]] const std::vector<int>& damaged() const { return damaged_; }
 
+  // Whether a chunk of the sums of a single rank, which sends none and so has nobody who compares
+  // them, is still what was computed; of several ranks, true.
+  [[nodiscard]] bool is_whole(int chunk) const;
+
   // The first chunk of this rank's own sums that has changed since it was computed.
   [[nodiscard]] std::optional<int> changed_chunk() const;
 
  private:
   void seal(const Partials& mine);
   void pack(const Partials& mine);
-  void check(const Partials& all);
+  void check(const ConstPartials& all);
+  void inject_message(ConstPartials& all);
   [[nodiscard]] Partials tails();
   [[nodiscard]] bool is_injected(Injection::What what, std::uint64_t step) const;
   [[nodiscard]] std::vector<Span> nodes_of(int rank) const;
@@ -56,6 +61,8 @@ class GradientExchange {
   std::size_t most_partials_ = 0;  // of any rank
   std::size_t note_bytes_ = 0;     // for one peer: checksums of the slices of partials, then tails
   Partials mine_;
+  Buffer gradients_;                                // of own_
+  std::vector<float> changed_;                      // by an injection
   std::vector<std::vector<std::uint64_t>> sealed_;  // checksums of mine_, by partial and chunk
   std::vector<std::byte> notes_out_;
   std::vector<std::byte> notes_in_;

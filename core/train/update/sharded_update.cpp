@@ -2,6 +2,7 @@
 #include "core/train/update/sharded_update.hpp"
 
 #include "core/base/hash.hpp"
+#include "core/base/random.hpp"
 #include "core/train/device/kernels.hpp"
 
 #include <fmt/format.h>
@@ -33,9 +34,10 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings
       exchange_(comm, layout, grid_, {settings_.shards, settings_.sealed, settings_.injection}),
       slices_(grid_.slices(comm.size())),
       own_(grid_.owned(comm.size(), comm.rank())),
-      momentum_(floats(slices_[index(comm.rank())])),
+      momentum_(floats(slices_[index(comm.rank())]) * layout.moments.size()),
       next_momentum_(momentum_.size()),
-      next_weights_(layout.parameter_floats),
+      next_weights_(Buffer::shared(layout.parameter_floats)),
+      scaled_(ChunkGrid::k_floats),
       records_(index(grid_.count())),
       next_records_(records_.size()) {
   for (int rank = 0; rank < comm.size(); ++rank)
@@ -49,14 +51,15 @@ std::size_t ShardedUpdate::block_bytes() const {
 }
 
 void ShardedUpdate::begin(State& state) {
-  comm_.hand_out_slices(state.momentum.data(), momentum_.data(), slices_);
-  state.momentum = Buffer();
   const Span own = slices_[index(comm_.rank())];
-  const float* const weights = state.weights.data() + own.lo;
-  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {
-    const auto at = floats({own.lo, grid_.floats_of({chunk, chunk + 1}).lo});
-    record(chunk, nullptr, weights + at, momentum_.data() + at);
-  }
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
+    comm_.hand_out_slices(state.momentum.data() + moment * layout_.parameter_floats,
+                          momentum_.data() + moment * floats(own),
+                          slices_);
+  state.momentum = Buffer();
+  for (int chunk = own_.lo; chunk < own_.hi; ++chunk)
+    record(
+        chunk, nullptr, state.weights.data() + grid_.floats_of({chunk, chunk + 1}).lo, momentum_);
   exchange_records(state.weights.data());
   records_ = next_records_;
 }
@@ -83,14 +86,24 @@ void ShardedUpdate::check_weights(const State& state, Span chunks) {
   }
 }
 
-void ShardedUpdate::check_momentum(Span chunks) {
-  const int begin = slices_[index(comm_.rank())].lo;
-  for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
-    const Span one{chunk, chunk + 1};
-    std::uint64_t now = 0;
-    grid_.checksums(momentum_.data() + (grid_.floats_of(one).lo - begin), one, &now);
-    if (now != records_[index(chunk)].momentum) find(Found::momentum, one, 0);
+// Of all moments of a chunk that this rank keeps.
+std::uint64_t ShardedUpdate::moments_checksum(int chunk, const Buffer& moments) const {
+  const Span own = slices_[index(comm_.rank())];
+  const Span one{chunk, chunk + 1};
+  const std::size_t at = floats({own.lo, grid_.floats_of(one).lo});
+  std::uint64_t all = 0;
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
+    std::uint64_t next = 0;
+    grid_.checksums(moments.data() + moment * floats(own) + at, one, &next);
+    all = moment == 0 ? next : mix(all) ^ next;
   }
+  return all;
+}
+
+void ShardedUpdate::check_momentum(Span chunks) {
+  for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk)
+    if (moments_checksum(chunk, momentum_) != records_[index(chunk)].momentum)
+      find(Found::momentum, {chunk, chunk + 1}, 0);
 }
 
 const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
@@ -118,7 +131,7 @@ void ShardedUpdate::inject_momentum(const State& state) {
 void ShardedUpdate::record(int chunk,
                            const float* gradients,
                            const float* weights,
-                           const float* momentum) {
+                           const Buffer& moments) {
   const Span one{chunk, chunk + 1};
   const std::size_t size = floats(grid_.floats_of(one));
   Record made;
@@ -126,7 +139,7 @@ void ShardedUpdate::record(int chunk,
   made.weight_squares = sum_squares(weights, size);
   if (settings_.sealed) {
     grid_.checksums(weights, one, &made.weights);
-    grid_.checksums(momentum, one, &made.momentum);
+    made.momentum = moments_checksum(chunk, moments);
   }
   next_records_[index(chunk)] = made;
 }
@@ -151,20 +164,30 @@ void ShardedUpdate::exchange_records(float* weights) {
   }
 }
 
-ShardedUpdate::Ended ShardedUpdate::apply(float lr, float beta, State& state) {
+ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   const Span own = slices_[index(comm_.rank())];
-  float* const weights = next_weights_.data() + own.lo;
-  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {  // while it is in the cache
+  const UpdateStep step{lr, state.step - state.skipped + 1};
+  const float scale = gradient_scale();
+  const bool by_tensor = settings_.optimizer->by_tensor;
+  const auto record_next = [&](int chunk) {
     const Span part = grid_.floats_of({chunk, chunk + 1});
-    const auto at = floats({own.lo, part.lo});
+    record(chunk,
+           sums_.gradients + floats({own.lo, part.lo}),
+           next_weights_.data() + part.lo,
+           next_momentum_);
+  };
+  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {  // while it is in the cache
     if (settings_.sealed) {
       check_weights(state, {chunk, chunk + 1});
       check_momentum({chunk, chunk + 1});
     }
-    sgd({weights + at, next_momentum_.data() + at},
-        {state.weights.data() + part.lo, momentum_.data() + at},
-        {sums_.gradients + at, floats(part), lr, beta});
-    record(chunk, sums_.gradients + at, weights + at, next_momentum_.data() + at);
+    if (!exchange_.is_whole(chunk)) find(Found::gradient, {chunk, chunk + 1}, comm_.rank());
+    move(chunk, step, scale, state);
+    if (!by_tensor) record_next(chunk);
+  }
+  if (by_tensor) {
+    move_by_tensor(lr, state);
+    for (int chunk = own_.lo; chunk < own_.hi; ++chunk) record_next(chunk);
   }
   damaged_ = damaged_ || !findings_.empty();
   exchange_records(next_weights_.data());
@@ -245,10 +268,13 @@ std::vector<Blame> ShardedUpdate::blame() {
 }
 
 void ShardedUpdate::gather_momentum(State& state) const {
-  state.momentum = Buffer(layout_.parameter_floats);
+  state.momentum = Buffer(layout_.moment_floats());
   const Span own = slices_[index(comm_.rank())];
-  std::copy_n(momentum_.data(), momentum_.size(), state.momentum.data() + own.lo);
-  comm_.gather_slices(state.momentum.data(), slices_);
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
+    float* const whole = state.momentum.data() + moment * layout_.parameter_floats;
+    std::copy_n(momentum_.data() + moment * floats(own), floats(own), whole + own.lo);
+    comm_.gather_slices(whole, slices_);
+  }
 }
 
 }  // namespace dts::train

@@ -2,7 +2,7 @@
 // The optimiser's step, each rank on its own slice of the parameters (S. Rajbhandari et al., "ZeRO:
 // Memory Optimizations Toward Training Trillion Parameter Models", SC 2020, stage 1): sums of
 // gradients go to the owner of a slice, new weights from there to all. As many bytes travel as with
-// an all-reduce; momentum exists once.
+// an all-reduce; momentum, that is, all moments of the optimiser, exists once.
 //
 // Sealed, every array has a checksum from when it was written, checked when it is next read:
 // weights and momentum a step later, sums of gradients by the rank that receives them. The
@@ -12,6 +12,7 @@
 
 #include "core/train/checkpoint/state.hpp"
 #include "core/train/comm/comm.hpp"
+#include "core/train/optim/optimizer.hpp"
 #include "core/train/update/chunk_grid.hpp"
 #include "core/train/update/findings.hpp"
 #include "core/train/update/gradient_exchange.hpp"
@@ -31,6 +32,9 @@ class ShardedUpdate {
     bool sealed = true;
     std::optional<Injection> injection;  // for tests: gradient, momentum and message
     std::string node;                    // where this rank runs, for people
+    // Its moments are those of the layout.
+    const OptimizerRow* optimizer = find_optimizer("sgd");
+    OptimizerSettings optimization{};
   };
 
   ShardedUpdate(Comm& comm, const Layout& layout, Settings settings);
@@ -44,12 +48,13 @@ class ShardedUpdate {
   // among them is how many ranks found the weights of others changed in their copy.
   [[nodiscard]] const float* reduce(const State& state, const Partials& mine);
 
-  // Collective, after reduce(): one step of momentum SGD. Unless all ends well, on every rank
+  // Collective, after reduce(): one step of the optimiser. Unless all ends well, on every rank
   // alike, the state is as before: `damaged` if sums arrived changed, or weights or momentum were,
   // `not_finite` if gradients, their norm or new weights are not.
-  [[nodiscard]] Ended apply(float lr, float beta, State& state);
+  [[nodiscard]] Ended apply(double lr, State& state);
 
-  // Of the last apply(), over the chunks in their order: the same for any number of ranks.
+  // Of the last apply(), before clipping, over the chunks in their order: the same for any number
+  // of ranks.
   [[nodiscard]] double gradient_norm() const;
 
   // The first tensor whose gradient or new weight was not finite, after apply() said so.
@@ -85,11 +90,18 @@ class ShardedUpdate {
   void find(Found what, Span chunks, int peer);
   void check_weights(const State& state, Span chunks);
   void check_momentum(Span chunks);
-  void record(int chunk, const float* gradients, const float* weights, const float* momentum);
+  void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
+  [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
   void exchange_records(float* weights);
   void inject_momentum(const State& state);
   [[nodiscard]] std::optional<int> first_not_finite() const;
   [[nodiscard]] std::size_t block_bytes() const;
+
+  // optimize.cpp:
+  void move(int chunk, const UpdateStep& step, float gradient_scale, const State& state);
+  [[nodiscard]] float gradient_scale();
+  void move_by_tensor(double lr, const State& state);
+  void share(std::vector<double>& by_chunk);
 
   Comm& comm_;
   const Layout& layout_;
@@ -99,9 +111,11 @@ class ShardedUpdate {
   std::vector<Span> slices_;  // floats, by owner
   Span own_;                  // chunks
   std::size_t most_chunks_ = 0;
-  Buffer momentum_;  // own slice
+  // All moments of the own slice, one moment after the other.
+  Buffer momentum_;
   Buffer next_momentum_;
   Buffer next_weights_;
+  Buffer scaled_;                // a chunk's gradient, if it is clipped
   GradientExchange::Sums sums_;  // of the step under way
   std::vector<std::byte> block_, blocks_;
   std::vector<Record> records_;       // of the state, all chunks

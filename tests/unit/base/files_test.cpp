@@ -141,6 +141,7 @@ TEST_CASE("folders are made with their parents, listed in order, and removed who
   CHECK(list_folder(folder.path) == std::vector<std::string>{"a", "b", "z"});
   CHECK_FALSE(make_folders(folder.file("z/x")));
   CHECK(sync_folder(folder.path));
+  REQUIRE(::mkfifo((folder.path + "/pipe").c_str(), 0600) == 0);  // nobody writes to it
   CHECK(sync_folder_tree(folder.path));
   REQUIRE(remove_all(folder.file("a")));
   REQUIRE(remove_all(folder.file("a")));
@@ -234,6 +235,8 @@ TEST_CASE("why a program cannot be run is said in the right words") {
   CHECK(refused(folder, "#!/bin/sh\r\necho\r\n", 0755).hint.find("DOS line endings") !=
         std::string::npos);
   says(resolve_program(folder.path).error(), 126, "is a folder");
+  REQUIRE(::mkfifo((folder.path + "/pipe").c_str(), 0700) == 0);
+  says(resolve_program(folder.path + "/pipe").error(), 126, "is not a regular file");
   says(resolve_program(folder.path + "/none").error(), 127, "no program `");
   says(resolve_program("no-such-program-at-all").error(),
        127,

@@ -17,7 +17,7 @@ const char* const k_document = R"({
  "nodes": [
   {"node": "n1", "rank": 0, "cpu": "AMD", "cores": 8,
    "measures": [{"key": "cores", "value": 8, "unit": ""},
-                {"key": "memory", "numa": 1, "value": 2.1e10, "unit": "B/s"},
+                {"key": "memory", "numa": 1, "value": 2.1e10, "unit": "B/s", "others": 0.25},
                 {"key": "write", "path": "/tmp", "what": "scratch", "value": 4.0e8, "unit": "B/s"}],
    "steps": {"repeats": 100, "digest": "1e4d", "odd_repeats": [3]}, "notes": ["no bf16 here"]},
   {"node": "n2", "rank": 1, "measures": [{"key": "clock_offset", "value": -0.5, "unit": "s"}]}],
@@ -37,6 +37,7 @@ TEST_CASE("a document is read whole; members of later releases are skipped") {
   REQUIRE(facts);
   REQUIRE(facts->nodes.size() == 2);
   CHECK(facts->nodes[0].measures[1].numa == 1);
+  CHECK(facts->nodes[0].measures[1].others == 0.25);
   CHECK(facts->nodes[0].measures[2].path == "/tmp");
   CHECK(facts->nodes[0].steps.odd_repeats == std::vector<unsigned>{3});
   CHECK(facts->nodes[0].notes.size() == 1);
@@ -56,6 +57,7 @@ TEST_CASE("what is wrong is named by its place") {
        {Wrong{"\"schema\": 1", "\"schema\": 2", "schema: 1 is expected"},
         {"8, \"unit\"", "\"8\", \"unit\"", "nodes[0].measures[0].value"},
         {"2.1e10", "-1", "nodes[0].measures[1].value"},
+        {"0.25", "1.5", "nodes[0].measures[1].others: a share up to 1 is expected"},
         {"2.1e10", "null", "nodes[0].measures[1].value"},
         {"\"value\": 2.1e10, ", "", "nodes[0].measures[1].value: is missing"},
         {"\"key\": \"cores\"", "\"key\": \"\"", "nodes[0].measures[0].key"},
@@ -94,17 +96,38 @@ TEST_CASE("quantities have three digits and a prefix") {
   CHECK(of_quantity(7, 8, "") == "7 of 8");
 }
 
-TEST_CASE("the spread of peers leaves the one in question out") {
+TEST_CASE("a value's peers are the others, in a large sample all") {
   CHECK(median({3, 1, 2}) == 2);
   CHECK(median({4, 1, 2, 3}) == 2.5);
   const Sample few({10, 1, 1, 4});
-  CHECK(few.without(0).centre == 1);
-  CHECK(few.without(0).distances == std::vector<double>{0, 3});
-  CHECK(Sample({1, 2}).without(0).distances.empty());
-  CHECK(Sample({1}).without(0).peers == 0);
+  CHECK(few.centre(0) == 1);
+  CHECK(few.distances(0) == std::vector<double>{0, 3});
+  CHECK(Sample({1, 2}).distances(0).empty());
+  CHECK(Sample({1}).peers() == 0);
   const Sample more({100, 1, 2, 3, 4, 5});
-  CHECK(more.without(0).centre == 3);
-  CHECK(more.without(0).distances == std::vector<double>{1, 1, 2, 2});
-  CHECK(noise_limit(more.without(0).distances, 6) == doctest::Approx(6 * 5 * 1.4826 * 1));
+  CHECK(more.centre(0) == 3);
+  CHECK(more.distances(0) == std::vector<double>{1, 1, 2, 2});
+  CHECK(noise_limit(more.distances(0), 6) == doctest::Approx(6 * 5 * 1.4826 * 1));
   CHECK(noise_limit({}, 6) == 0);
+  std::vector<double> hundred;
+  for (int i = 0; i < 100; ++i) hundred.push_back(i);
+  const Sample large(hundred);
+  CHECK(large.is_large());
+  CHECK(large.centre(99) == 49.5);
+  CHECK(large.distances(0).size() == 99);
+}
+
+TEST_CASE("noise of several samples is that of all their distances, small or large") {
+  std::vector<double> hundred;
+  for (int i = 0; i < 100; ++i) hundred.push_back(i % 7);
+  const Sample few({10, 1, 1, 4}), one(hundred), other(hundred);
+  JointNoise noise(6);
+  CHECK(noise.limit({{&few, 0}}) == noise_limit({0, 3}, 6));
+  CHECK(noise.limit({{&few, 1}}) == noise_limit(few.distances(1), 6));  // the place counts
+  std::vector<double> both = one.distances(0);
+  const std::vector<double> more = other.distances(5);
+  both.insert(both.end(), more.begin(), more.end());
+  for (const std::size_t place : {0, 50})
+    CHECK(noise.limit({{&one, place}, {&other, place}}) == noise_limit(both, 6));
+  CHECK(noise.limit({}) == 0);
 }

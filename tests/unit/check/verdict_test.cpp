@@ -209,6 +209,15 @@ TEST_CASE("tolerances and the multiple of the noise are a user's to choose") {
   }
 }
 
+TEST_CASE("cores are compared to the hundredth: control groups grant parts of them") {
+  Facts facts = healthy_cluster(4, 1);
+  for (std::size_t i = 0; i < 4; ++i) value_of(facts, i, "cores") = 1.75;
+  CHECK(judged(facts).empty());
+  value_of(facts, 2, "cores") = 1.4;
+  REQUIRE(judged(facts).size() == 1);
+  CHECK(judged(facts).front() == "n3: cores is 80 % of its peers' (1.4 of 1.75)");
+}
+
 TEST_CASE("a measure that one node lacks is a note") {
   Facts facts = healthy_cluster(4, 1);
   facts.nodes[2].measures.erase(facts.nodes[2].measures.begin() + 4);
@@ -216,4 +225,62 @@ TEST_CASE("a measure that one node lacks is a note") {
   const Verdict verdict = judge(facts, {}, nullptr);
   REQUIRE(verdict.notes.size() == 1);
   CHECK(verdict.notes.front() == "fp32 GEMM rate was not measured on n3");
+}
+
+TEST_CASE(
+    "a cluster of 500 nodes with a baseline: one fault of a node and one of a link are named") {
+  // 125,000 pairs: judging that took time with their square would not end while someone waits.
+  const unsigned nodes = k_sanitized ? 100 : 500;
+  Facts facts = healthy_cluster(nodes, 11);
+  const Facts baseline = healthy_cluster(nodes, 12);
+  CHECK(judged(facts, &baseline).empty());
+  value_of(facts, nodes / 2, "memory", 1) *= 0.4;
+  Pair& pair = facts.pairs[facts.pairs.size() / 3];
+  *pair.bandwidth *= 0.2;
+  const auto all = judged(facts, &baseline);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].starts_with(fmt::format("n{}: memory bandwidth of NUMA node 1", nodes / 2 + 1)));
+  CHECK(all[1].starts_with(fmt::format("{} - {}: bandwidth is ", pair.a, pair.b)));
+}
+
+namespace {
+
+// Every rate of every node, as if other programs had had this share of the processors meanwhile.
+Facts busy_cluster(const std::vector<double>& shares) {
+  Facts facts = healthy_cluster(static_cast<unsigned>(shares.size()), 1, {0.01, 0.02, 0.1, 0.04});
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    for (Measured& measured : facts.nodes[i].measures)
+      if (measured.key.starts_with("gemm") || measured.key == "memory") measured.others = shares[i];
+  return facts;
+}
+
+}  // namespace
+
+TEST_CASE("a node on which other programs run is named, a busy cluster is not") {
+  for (const std::size_t place : {0, 2, 3}) {
+    std::vector<double> shares{0.01, 0.02, 0, 0.01};
+    shares[place] = 0.21;
+    const auto all = judged(busy_cluster(shares));
+    REQUIRE(all.size() == 1);
+    CHECK(contains(all.front(),
+                   fmt::format("n{}: other programs took 21 % of its processors' time, on its "
+                               "peers at most",
+                               place + 1)));
+  }
+  CHECK(judged(busy_cluster({0.7, 0.5, 0.9, 0.6})).empty());
+  CHECK(judged(busy_cluster({0.3, 0.1, 0.05, 0.1})).empty());  // one peer is busy, too
+  CHECK(judged(busy_cluster({0.9})).empty());                  // nobody to compare with
+  CHECK(judged(busy_cluster({0.9, 0.01})).size() == 1);
+  // A burst disturbs one measure, not all.
+  Facts burst = busy_cluster({0.01, 0.01, 0.5, 0.01});
+  for (Measured& measured : burst.nodes[2].measures)
+    if (measured.key == "memory") measured.others = 0;
+  CHECK(judged(burst).empty());
+  // Of many nodes, two at fault do not hide each other.
+  std::vector<double> many(40, 0.01);
+  many[3] = many[30] = 0.4;
+  CHECK(judged(busy_cluster(many)).size() == 2);
+  Limits limits;
+  CHECK(set_limit("others=50", limits));
+  CHECK(judge(busy_cluster(many), limits, nullptr).fit);
 }

@@ -101,6 +101,8 @@ TEST_CASE("the hundredth checkpoint is newer than the ninetieth, and step 100000
             .attempt("rank_killed", "step-000999950", "step-001000000")
             .counted()
             .without_progress == 0);
+  CHECK(Story().attempt("rank_killed", "step-90", "step-100").counted().without_progress == 0);
+  CHECK(Story().attempt("rank_killed", "step-100", "step-90").counted().without_progress == 1);
 }
 
 TEST_CASE("a preemption between two crashes ends their row") {

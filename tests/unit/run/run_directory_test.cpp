@@ -251,34 +251,6 @@ TEST_CASE("on a full disk no attempt is taken, and none is left behind") {
     CHECK(code == k_as_expected);
 }
 
-TEST_CASE("the newest checkpoint is the highest step, not a half-written one") {
-  const TemporaryFolder folder;
-  const RunDirectory run = new_run(folder);
-  CHECK(newest_checkpoint(run).empty());
-  for (const char* name :
-       {"step-000000050", "step-000000100", "step-000000150.tmp.1234", "fence", "steps"})
-    REQUIRE(make_folders(run.checkpoints() + "/" + name));
-  CHECK(newest_checkpoint(run) == "step-000000100");
-}
-
-TEST_CASE("a program that saves under names of its own is seen to, one that only began is not") {
-  const TemporaryFolder folder;
-  const RunDirectory run = new_run(folder);
-  const unsigned attempt = take_attempt(run, "lease\n").value();
-  CHECK_FALSE(saves_otherwise(run, attempt));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // file times are coarse
-  REQUIRE(write_file(run.checkpoints() + "/last.pt.tmp", "half"));
-  REQUIRE(make_folders(run.checkpoints() + "/attempt-1.tmp.12/step-000000050"));
-  REQUIRE(write_file(run.checkpoints() + "/attempt-1.tmp.12/step-000000050/state", "half"));
-  CHECK_FALSE(saves_otherwise(run, attempt));
-  REQUIRE(make_folders(run.checkpoints() + "/epoch_1"));
-  REQUIRE(write_file(run.checkpoints() + "/epoch_1/last.pt", "whole"));
-  CHECK(saves_otherwise(run, attempt));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const unsigned next = take_attempt(run, "lease\n").value();
-  CHECK_FALSE(saves_otherwise(run, next));
-}
-
 TEST_CASE("a program's last report is when its metrics last grew") {
   const TemporaryFolder folder;
   const RunDirectory run = new_run(folder);

@@ -183,7 +183,7 @@ TEST_CASE("a damaged description is understood or refused, and nothing else") {
   unsigned refused = 0;
   for (const char* name : {"uneven", "dgx-spark", "frontier"}) {
     const std::string whole =
-        *read_file(in_source("tests/data/machines/" + std::string(name) + ".machine"));
+        *read_file(tests::in_source("tests/data/machines/" + std::string(name) + ".machine"));
     for (unsigned round = 0; round < 400; ++round) {
       std::string text = whole;
       for (unsigned i = 0; i <= round % 3; ++i) {

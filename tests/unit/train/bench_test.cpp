@@ -2,6 +2,8 @@
 // The pure parts of `dttrain bench`: schedule of pairs, bus bandwidth, clock offsets, options,
 // JSON.
 #include "core/train/bench/clock_offset.hpp"
+#include "core/train/bench/core_time.hpp"
+#include "core/train/bench/cpus.hpp"
 #include "core/train/bench/facts.hpp"
 #include "core/train/bench/options.hpp"
 #include "core/train/bench/timing.hpp"
@@ -91,8 +93,39 @@ TEST_CASE("the fast end of durations ignores what disturbed the others") {
   CHECK(lower_decile(values) == 1.0);
   CHECK(median({3, 1, 2}) == 2);
   int calls = 0;
-  CHECK(fast_seconds(0.001, [&] { ++calls; }) < 0.001);
+  CHECK(fast_seconds(0.001, 0, [&] { ++calls; }) < 0.001);
   CHECK(calls > 20);
+  const auto spin = [] {
+    const auto end = Clock::now() + std::chrono::microseconds(100);
+    while (Clock::now() < end) {
+    }
+  };
+  CHECK(fast_seconds(0.01, 0.5, spin) >= 0.0002);  // half of it stolen, on purpose
+  CHECK(per_second(6, 2) == 3);
+  CHECK(per_second(6, 0) == 0);  // not known
+}
+
+TEST_CASE("a thread knows how long it ran, and that it had to wait for another one") {
+  const CoreTime before = core_time();
+  const long preempted = preemptions();
+  const auto until = Clock::now() + std::chrono::milliseconds(50);
+  while (Clock::now() < until) {
+  }
+  const CoreTime after = core_time();
+  CHECK(after.running > before.running);
+  CHECK(after.running - before.running + after.waiting - before.waiting < 10);
+  // Two on one core: what one has, the other waits for.
+  const double others = on_each({own_cores().front(), own_cores().front()}, [](std::size_t) {
+    const auto end = Clock::now() + std::chrono::milliseconds(100);
+    while (Clock::now() < end) {
+    }
+  });
+  CHECK(others > 0.3);
+  CHECK(others <= 1);
+  CHECK(preemptions() >= preempted);
+  const Stolen stolen(own_cores());
+  CHECK(stolen.share() >= 0);
+  CHECK(stolen.share() <= 1);
 }
 
 TEST_CASE("a rank's facts survive the way to rank 0") {

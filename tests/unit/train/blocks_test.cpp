@@ -5,6 +5,7 @@
 
 #include "core/train/device/buffer.hpp"
 #include "core/train/model/network.hpp"
+#include "tests/unit/train/cnn2.hpp"
 #include "tests/unit/train/reference.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +32,7 @@ struct Activation {
 
 // Buffers as a network would hand them to one block.
 struct Bench {
-  Layout layout = cnn2_layout();
+  Layout layout = cnn2().layout;
   Buffer weights{layout.parameter_floats};
   Buffer sums{layout.sum_floats()};
   Pass pass{true, weights.data(), nullptr, sums.data()};
@@ -216,8 +217,8 @@ TEST_CASE("a window without a positive value passes no gradient but the statisti
 
 TEST_CASE("fully connected layers and their gradients, with and without ReLU") {
   for (const bool relu : {true, false}) {
-    const int inputs = relu ? Cnn2::features : Cnn2::hidden;
-    const int outputs = relu ? Cnn2::hidden : Cnn2::classes;
+    const int inputs = relu ? k_cnn2_features : k_cnn2_hidden;
+    const int outputs = relu ? k_cnn2_hidden : k_classes;
     const std::string name = relu ? "fc1" : "fc2";
     Bench bench;
     Activation in(static_cast<std::size_t>(k_batch * inputs));
@@ -249,13 +250,14 @@ TEST_CASE("fully connected layers and their gradients, with and without ReLU") {
 }
 
 TEST_CASE("softmax cross-entropy, its gradient and its count, also for large logits") {
-  const std::vector<std::uint8_t> labels{3, 0, 9};
+  const std::vector<std::uint32_t> labels{3, 0, 9};
   Values logits = reference::random_values(30, 15);
   logits[3] = 5;   // right
   logits[17] = 6;  // wrong
   std::vector<float> ours(logits.begin(), logits.end());
   std::vector<float> gradient(30);
-  const HeadResult result = cross_entropy(ours.data(), labels.data(), 3, 10, 0.5F, gradient.data());
+  const HeadResult result =
+      cross_entropy(ours.data(), labels.data(), 3, 10, {0.5F, 0}, gradient.data());
   CHECK(static_cast<double>(result.loss) ==
         doctest::Approx(reference::cross_entropy(logits, labels, 10)).epsilon(1e-6));
   check_gradient(
@@ -266,42 +268,118 @@ TEST_CASE("softmax cross-entropy, its gradient and its count, also for large log
   CHECK(result.correct >= 1);
   CHECK(result.correct <= 2);
   for (float& v : ours) v *= 1000;
-  CHECK(
-      std::isfinite(cross_entropy(ours.data(), labels.data(), 3, 10, 1.0F, gradient.data()).loss));
+  CHECK(std::isfinite(cross_entropy(ours.data(), labels.data(), 3, 10, {}, gradient.data()).loss));
 }
+
+TEST_CASE("label smoothing mixes each label's loss with the mean over all classes") {
+  const std::vector<std::uint32_t> labels{3, 0, 9};
+  constexpr double k_smoothing = 0.1;
+  const Values logits = reference::random_values(30, 16);
+  const auto expected = [&](const Values& v) {
+    double loss = (1 - k_smoothing) * reference::cross_entropy(v, labels, 10);
+    for (std::uint32_t c = 0; c < 10; ++c)
+      loss += k_smoothing / 10 * reference::cross_entropy(v, {c, c, c}, 10);
+    return loss;
+  };
+  const std::vector<float> ours(logits.begin(), logits.end());
+  std::vector<float> gradient(30);
+  const Objective objective{1, static_cast<float>(k_smoothing)};
+  const auto result = cross_entropy(ours.data(), labels.data(), 3, 10, objective, gradient.data());
+  CHECK(static_cast<double>(result.loss) == doctest::Approx(expected(logits)).epsilon(1e-6));
+  check_gradient(gradient.data(), expected, logits, 1e-5);
+}
+
+namespace {
+
+// Five made-up images.
+struct FiveImages {
+  std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(5 * k_pixels);
+  std::vector<std::uint8_t> labels{1, 2, 3, 4, 5};
+
+  FiveImages() {
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+      pixels[i] = static_cast<std::uint8_t>(dts::mix(i) & 0xff);
+  }
+
+  [[nodiscard]] Samples view() const { return {pixels.data(), labels.data(), 5}; }
+};
+
+const std::vector<std::size_t> k_three{4, 0, 2};
+
+}  // namespace
 
 TEST_CASE(
     "a network gives the same bits twice and on another thread, and evaluates its own "
     "predictions") {
-  const Layout layout = cnn2_layout();
+  const Layout& layout = cnn2().layout;
   Buffer weights(layout.parameter_floats);
   Buffer running(layout.statistic_floats);
   initial_weights(layout, 1, weights.data());
   initial_statistics(layout, running.data());
-  std::vector<std::uint8_t> images(5 * k_pixels);
-  for (std::size_t i = 0; i < images.size(); ++i)
-    images[i] = static_cast<std::uint8_t>(dts::mix(i) & 0xff);
-  const std::vector<std::uint8_t> labels{1, 2, 3, 4, 5};
-  const Samples samples{images.data(), labels.data(), 5};
-  const std::vector<std::size_t> indices{4, 0, 2};
+  const FiveImages images;
   Buffer first(layout.sum_floats());
   Buffer second(layout.sum_floats());
   const auto train = [&](Buffer& sums) {
-    auto network = Network::create(layout, 3);
+    auto network = Network::create(cnn2(), 3);
     REQUIRE(network);
     (*network)->prepare(weights.data());
-    (*network)->train(samples, indices, weights.data(), 0.1F, sums.data());
-    (*network)->train(samples, indices, weights.data(), 0.1F, sums.data());
+    for (int i = 0; i < 2; ++i)
+      (*network)->train(images.view(), k_three, {weights.data(), {0.1F, 0}}, sums.data());
   };
   train(first);
   std::thread([&] { train(second); }).join();
   CHECK(std::equal(first.data(), first.data() + first.size(), second.data()));
-  auto network = Network::create(layout, 3);
+  auto network = Network::create(cnn2(), 3);
   REQUIRE(network);
   (*network)->prepare(weights.data());
-  const int whole = (*network)->evaluate(samples, 0, 3, weights.data(), running.data());
-  int apart = 0;
+  const Score whole = (*network)->evaluate(images.view(), 0, 3, weights.data(), running.data());
+  Score apart;
   for (std::size_t i = 0; i < 3; ++i)
-    apart += (*network)->evaluate(samples, i, 1, weights.data(), running.data());
-  CHECK(whole == apart);
+    apart += (*network)->evaluate(images.view(), i, 1, weights.data(), running.data());
+  CHECK(whole.correct == apart.correct);
+  CHECK(whole.loss == apart.loss);
+}
+
+TEST_CASE("each range of gradients is announced once, when it is final, and all of them are") {
+  const FiveImages images;
+  for (const char* const words : {"cnn2", "mlp", "mlp,num_hidden_layers=0", "mlp,hidden_size=9"}) {
+    CAPTURE(words);
+    const Model model = make_model(words).value();
+    Buffer weights(model.layout.parameter_floats);
+    initial_weights(model.layout, 1, weights.data());
+    Buffer sums(model.layout.sum_floats());
+    Buffer announced(model.layout.parameter_floats);
+    std::vector<Range> ranges;
+    auto network = Network::create(model, 3);
+    REQUIRE(network);
+    (*network)->prepare(weights.data());
+    const auto ready = [&](Range range) {
+      ranges.push_back(range);
+      std::copy(sums.data() + range.begin, sums.data() + range.end, announced.data() + range.begin);
+    };
+    (*network)->train(images.view(), k_three, {weights.data(), {}, false, ready}, sums.data());
+    CHECK(std::equal(announced.data(), announced.data() + announced.size(), sums.data()));
+    std::sort(ranges.begin(), ranges.end());
+    std::size_t at = 0;
+    for (const Range& range : ranges) {
+      CHECK(range.begin == at);
+      at = range.end;
+    }
+    CHECK(at == model.layout.parameter_floats);
+  }
+}
+
+TEST_CASE("a model that is unknown, or has no such size, is refused by name") {
+  const auto error_of = [](const char* words) { return make_model(words).error().message; };
+  CHECK(error_of("cnn3") == "unknown model 'cnn3'");
+  CHECK(error_of("cnn2:large") == "cnn2 has no size 'large'");
+  CHECK(error_of("cnn2,hidden_size=3") == "cnn2: 'hidden_size=3' is not valid");
+  for (const char* const wrong :
+       {"hidden_size", "hidden_size=", "hidden_size=0.5", "hidden_size=0"})
+    CHECK(error_of((std::string("mlp,") + wrong).c_str()) ==
+          "mlp: '" + std::string(wrong) + "' is not valid");
+  CHECK(make_model("mlp,hidden_size=65536,num_hidden_layers=256")
+            .error()
+            .message.find("parameters, at most 2147483647 are possible") != std::string::npos);
+  CHECK(make_model("mlp,hidden_size=64").value().sizes == "hidden_size=64,num_hidden_layers=2");
 }

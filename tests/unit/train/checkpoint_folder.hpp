@@ -5,6 +5,7 @@
 #include "core/base/files/files.hpp"
 #include "core/train/checkpoint/checkpoint_store.hpp"
 #include "core/train/data/sampler.hpp"
+#include "tests/unit/train/cnn2.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@
 namespace dts::train {
 
 inline const Layout& layout() {
-  static const Layout made = cnn2_layout();
+  static const Layout made = cnn2().layout;
   return made;
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("of many writers each has an equal share, and some may have nothing to
     for (int part = 0; part < parts; ++part) {
       std::size_t floats = 0;
       for (const Rows& rows : share_of(layout(), parts, part)) floats += rows.floats();
-      CHECK(floats <= all / static_cast<std::size_t>(parts) + Cnn2::features + 1);
+      CHECK(floats <= all / static_cast<std::size_t>(parts) + k_cnn2_features + 1);
       sum += floats;
     }
     CHECK(sum == all);
@@ -67,12 +67,12 @@ TEST_CASE("the weights of fc1 have PyTorch's order of columns in the file") {
   Rows rows{"model.fc1.weight", Rows::Array::weights, &fc1, 5, 2};
   std::vector<float> file(rows.floats());
   copy_out(state, rows, file.data());
-  const float* const ours = state.weights.data() + fc1.offset + std::size_t{5} * Cnn2::features;
+  const float* const ours = state.weights.data() + fc1.offset + std::size_t{5} * k_cnn2_features;
   for (std::size_t row = 0; row < 2; ++row)
     for (std::size_t c = 0; c < 32; ++c)
       for (std::size_t p = 0; p < 49; ++p)
-        REQUIRE(file[row * Cnn2::features + c * 49 + p] ==
-                ours[row * Cnn2::features + (c / 16 * 49 + p) * 16 + c % 16]);
+        REQUIRE(file[row * k_cnn2_features + c * 49 + p] ==
+                ours[row * k_cnn2_features + (c / 16 * 49 + p) * 16 + c % 16]);
 }
 
 // Written here as the first release wrote it: one file, columns in the trainer's own order.
@@ -348,7 +348,8 @@ TEST_CASE("a state of more than 1 GiB comes back") {
     MESSAGE("skipped: less than 2 GiB free for " << store.path);
     return;
   }
-  const Layout large = cnn2_layout(k_mib);
+  Layout large = cnn2().layout;
+  large.add_ballast(k_mib);
   Manifest manifest;
   {
     State state(large);

@@ -2,14 +2,17 @@
 // Groups whose ranks are threads or processes of this machine, over its memory.
 #include "core/train/comm/group.hpp"
 
+#include "core/train/comm/core_waits.hpp"
 #include "core/train/comm/self_transport.hpp"
 #include "core/train/comm/shm_transport.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -86,7 +89,7 @@ std::vector<float> summed(Group& group, int count) {
     Partials leaves;
     const std::size_t first = buffers.size();
     for (int shard = node.lo; shard < node.hi; ++shard) {
-      Buffer& leaf = buffers.emplace_back(static_cast<std::size_t>(count));
+      Buffer& leaf = buffers.emplace_back(Buffer::shared(static_cast<std::size_t>(count)));
       for (int i = 0; i < count; ++i)
         leaf.data()[i] = 1.0F / static_cast<float>(1 + i % 97 + shard * 31);
     }
@@ -99,12 +102,12 @@ std::vector<float> summed(Group& group, int count) {
   for (int rank = 0; rank < group.size(); ++rank)
     slices.push_back(part_of({0, count}, group.size(), rank));
   const Span own = slices[static_cast<std::size_t>(group.rank())];
-  const Partials& all = group.scatter_partials(k_shards, slices, mine);
-  const float* const sum = combine({0, k_shards}, all, 0, static_cast<std::size_t>(own.size()));
-  std::vector<float> whole(static_cast<std::size_t>(count));
-  std::copy_n(sum, own.size(), whole.data() + own.lo);
+  Buffer whole = Buffer::shared(static_cast<std::size_t>(count));
+  group.scatter_partials(k_shards, slices, mine, [&](const ConstPartials& all) {
+    combine_to(whole.data() + own.lo, {0, k_shards}, all, static_cast<std::size_t>(own.size()));
+  });
   group.gather_slices(whole.data(), slices);
-  return whole;
+  return {whole.data(), whole.data() + count};
 }
 
 std::vector<float> summed_alone(int count) {
@@ -122,6 +125,49 @@ TEST_CASE("sums have the same bits for any number of ranks, also if they are lar
            return std::string(summed(group, k_count) == expected ? "equal" : "different");
          }))
       CHECK(end == "equal");
+}
+
+TEST_CASE(
+    "sums read where they are have the same bits, and arrays are mapped anew when they are new") {
+  constexpr int k_count = 30001;
+  const std::vector<float> expected = summed_alone(k_count);
+  share_buffers();
+  for (const int ranks : {2, 3, 5})
+    for (const std::string& end : on_threads(ranks, k_long, [&](Group& group) -> std::string {
+           for (int i = 0; i < 5; ++i)
+             if (summed(group, k_count) != expected) return "different";
+           return "equal";
+         }))
+      CHECK(end == "equal");
+}
+
+TEST_CASE(
+    "a message that is borrowed is the sender's memory, and it waits until all are given back") {
+  share_buffers();
+  const auto pair = transports(2);
+  Buffer out = Buffer::shared(1 << 16), in(1 << 16);
+  std::iota(out.data(), out.data() + out.size(), 0.0F);
+  const std::size_t bytes = out.size() * sizeof(float);
+  const void *first = nullptr, *second = nullptr;
+  const auto sent = pair[0]->send(1, out.data(), bytes);
+  const auto again = pair[0]->send(1, out.data(), bytes);
+  const auto copied = pair[0]->send(1, out.data(), bytes);
+  const auto one = pair[1]->borrow(0, first, in.data(), bytes);
+  const auto two = pair[1]->borrow(0, second, in.data(), bytes);
+  const auto three = pair[1]->receive(0, in.data(), bytes);
+  CHECK(pair[1]->test(three));
+  CHECK(pair[1]->done(one));
+  CHECK(first != in.data());
+  CHECK(std::memcmp(first, out.data(), bytes) == 0);
+  CHECK(std::memcmp(in.data(), out.data(), bytes) == 0);
+  CHECK_FALSE(pair[0]->test(copied));
+  CHECK(pair[0]->on_loan(sent));
+  pair[1]->give_back(two);
+  CHECK_FALSE(pair[0]->test(sent));
+  pair[1]->give_back(one);
+  CHECK(pair[0]->test(sent));
+  CHECK(pair[0]->done(again));
+  CHECK(pair[0]->done(copied));
 }
 
 TEST_CASE("more ranks than elements: some have nothing of their own") {
@@ -263,6 +309,48 @@ TEST_CASE("a rank that does not come is named at the deadline, one that waits fo
   CHECK(ends[2].starts_with("timed out: call 2, barrier: rank 1 did not come within 0.3 s\n"));
   CHECK(took >= milliseconds(300));
   CHECK(took < milliseconds(20000));
+}
+
+TEST_CASE("time in which others had no core does not count, ten times the timeout at most") {
+  const auto pair = transports(2);
+  for (const int answers : {3, 1000}) {
+    int asked = 0;
+    Group::Settings limits = settings(milliseconds(100));
+    limits.starved = [&] { return milliseconds(asked++ < answers ? 50 : 0); };
+    Group group(pair[0], {0, 1}, 0, limits);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK_THROWS_AS(group.barrier(), Lost);
+    const auto took = std::chrono::steady_clock::now() - start;
+    CHECK(asked == (answers == 3 ? 4 : 23));
+    CHECK(took >= milliseconds(answers == 3 ? 200 : 1150));
+  }
+}
+
+TEST_CASE("a process that shares its core has waited for it, one that sleeps has not") {
+  cpu_set_t all, one;
+  REQUIRE(::sched_getaffinity(0, sizeof all, &all) == 0);
+  int core = 0;
+  while (!CPU_ISSET(core, &all)) ++core;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  std::array<pid_t, 3> children{};
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    children[i] = ::fork();
+    REQUIRE(children[i] >= 0);
+    if (children[i] != 0) continue;
+    ::sched_setaffinity(0, sizeof one, &one);
+    while (i < 2) std::atomic_signal_fence(std::memory_order_seq_cst);
+    ::pause();
+  }
+  CoreWaits busy({children[0], children[1]}), sleeping({children[2]});
+  std::this_thread::sleep_for(milliseconds(300));
+  (void)sleeping.since_last();  // until it sleeps
+  std::this_thread::sleep_for(milliseconds(300));
+  CHECK(busy.since_last() > milliseconds(100));
+  CHECK(sleeping.since_last() < milliseconds(50));
+  for (const pid_t child : children) ::kill(child, SIGKILL);
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  CHECK(busy.since_last().count() == 0);
 }
 
 TEST_CASE("abort forgets what is under way and touches no memory afterwards") {

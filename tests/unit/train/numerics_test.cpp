@@ -3,6 +3,7 @@
 #include "core/train/loop/numerics.hpp"
 
 #include "core/train/loop/not_finite.hpp"
+#include "tests/unit/train/cnn2.hpp"
 
 #include <doctest/doctest.h>
 
@@ -39,7 +40,7 @@ TEST_CASE("every field has a value here") {
 }
 
 TEST_CASE("the first tensor that is not finite is named in the order of computation") {
-  const Layout layout = cnn2_layout();
+  const Layout layout = cnn2().layout;
   Buffer sums(layout.sum_floats());
   const auto first = [&] { return first_not_finite(layout, sums.data()).value_or(""); };
   CHECK(first().empty());

@@ -38,7 +38,7 @@ TEST_CASE("options are read in both spellings and override the environment") {
   CHECK(options->run_dir == "/b");
   CHECK(options->attempt == 4);
   CHECK(options->threads == 3);
-  CHECK(options->schedule == Schedule::constant);
+  CHECK(options->schedule == find_schedule("constant"));
 }
 
 TEST_CASE("bad options are refused by name") {

@@ -95,7 +95,7 @@ inline Values linear(
 }
 
 inline double cross_entropy(const Values& logits,
-                            const std::vector<std::uint8_t>& labels,
+                            const std::vector<std::uint32_t>& labels,
                             int classes) {
   double loss = 0;
   for (std::size_t n = 0; n < labels.size(); ++n) {

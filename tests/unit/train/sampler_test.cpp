@@ -7,6 +7,7 @@
 #include <vector>
 
 using dts::train::sample_index;
+using dts::train::SampleOrder;
 
 TEST_CASE("every epoch visits every sample exactly once") {
   for (const std::uint64_t count :
@@ -42,4 +43,26 @@ TEST_CASE("the first samples come from all over the set") {
   for (std::uint64_t i = 0; i < 10000; ++i)
     sum += static_cast<double>(sample_index(7, 0, i, 60000));
   CHECK(sum / 10000 == doctest::Approx(30000).epsilon(0.03));
+}
+
+TEST_CASE("without dropped tails, steps go through one epoch after the other") {
+  const SampleOrder order{3, 10, 4, false};
+  std::vector<int> visits(10, 0);
+  for (std::uint64_t drawn = 0; drawn < 30; ++drawn) {
+    const std::uint64_t sample = order.at(drawn / 4, drawn % 4);
+    CHECK(sample == sample_index(3, drawn / 10, drawn % 10, 10));
+    ++visits[sample];
+  }
+  for (const int visit : visits) CHECK(visit == 3);
+  CHECK(order.steps_of(1) == 3);
+  CHECK(order.steps_of(2) == 5);
+  const SampleOrder small{3, 2, 5, false};  // a batch is more than two epochs
+  CHECK(small.at(0, 4) == sample_index(3, 2, 0, 2));
+}
+
+TEST_CASE("with dropped tails, every epoch begins with a batch") {
+  const SampleOrder order{3, 10, 4, true};
+  CHECK(order.steps_of(3) == 6);
+  CHECK(order.at(2, 1) == sample_index(3, 1, 1, 10));
+  CHECK(order.at(5, 3) == sample_index(3, 2, 7, 10));
 }

@@ -3,6 +3,7 @@
 #include "core/train/model/shard_sums.hpp"
 
 #include "core/train/data/sampler.hpp"
+#include "tests/unit/train/cnn2.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +30,7 @@ struct Data {
 };
 
 struct Step {
-  Layout layout = cnn2_layout();
+  Layout layout = cnn2().layout;
   Data data{40};
   Buffer weights{layout.parameter_floats};
   StepInput input;
@@ -40,7 +41,7 @@ struct Step {
   }
 
   [[nodiscard]] std::unique_ptr<ShardSums> make(int threads) const {
-    auto sums = ShardSums::create(layout, k_shards, k_micro, threads);
+    auto sums = ShardSums::create(cnn2(), k_shards, k_micro, threads);
     REQUIRE(sums);
     return std::move(*sums);
   }
@@ -98,11 +99,12 @@ TEST_CASE("correct predictions are counted once whoever counts them") {
   initial_statistics(step.layout, running.data());
   const auto one = step.make(1);
   const auto two = step.make(2);
-  const std::int64_t all =
-      one->count_correct(step.data.view(), step.weights.data(), running.data(), 1, 0);
-  std::int64_t apart = 0;
+  const Score all = one->evaluate(step.data.view(), step.weights.data(), running.data(), 1, 0);
+  Score apart;
   for (int part = 0; part < 3; ++part)
-    apart += two->count_correct(step.data.view(), step.weights.data(), running.data(), 3, part);
-  CHECK(all == apart);
-  CHECK(all > 0);
+    apart += two->evaluate(step.data.view(), step.weights.data(), running.data(), 3, part);
+  CHECK(all.correct == apart.correct);
+  CHECK(all.loss == apart.loss);
+  CHECK(all.correct > 0);
+  CHECK(all.loss > 0);
 }

@@ -7,6 +7,7 @@
 #include "core/train/update/chunk_grid.hpp"
 #include "core/train/update/findings.hpp"
 #include "core/train/update/injection.hpp"
+#include "tests/unit/train/cnn2.hpp"
 
 #include <doctest/doctest.h>
 
@@ -18,8 +19,7 @@ using namespace dts::train;
 namespace {
 
 const Layout& layout() {
-  static const Layout made = cnn2_layout();
-  return made;
+  return cnn2().layout;
 }
 
 const ChunkGrid& grid() {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A view of the samples that a training reads. Pure, thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace dts::train {
+
+inline constexpr int k_side = 28;
+inline constexpr std::size_t k_pixels = std::size_t{k_side} * k_side;
+inline constexpr int k_classes = 10;
+
+// Numbers of 1, 2 or 4 bytes each, little-endian.
+struct Tokens {
+  const std::byte* data = nullptr;
+  std::size_t count = 0;
+  int width = 0;  // bytes
+
+  [[nodiscard]] std::uint32_t at(std::size_t index) const {
+    std::uint32_t token = 0;
+    std::memcpy(
+        &token, data + index * static_cast<std::size_t>(width), static_cast<std::size_t>(width));
+    return token;
+  }
+};
+
+// Either images [count][28][28] with a label each, or windows of tokens: the i-th begins at token
+// i * context, and each of its tokens is labelled with the one that follows.
+struct Samples {
+  const std::uint8_t* images = nullptr;
+  const std::uint8_t* labels = nullptr;
+  std::size_t count = 0;
+  Tokens tokens{};
+  int context = 0;
+
+  // Images are drawn as in the first release, which dropped the tail of each epoch: the weights
+  // depend on it.
+  [[nodiscard]] bool drops_tail() const { return images != nullptr; }
+};
+
+}  // namespace dts::train

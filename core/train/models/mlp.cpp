@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// mlp: fully connected layers with ReLU between them, on the pixels of an image.
+#include "core/train/data/samples.hpp"
+#include "core/train/model/plan.hpp"
+#include "core/train/models/model_table.hpp"
+
+#include <fmt/format.h>
+
+namespace dts::train {
+namespace {
+
+struct Shape {
+  int hidden = 0;
+  int layers = 0;  // hidden ones
+
+  [[nodiscard]] int in(int layer) const { return layer == 0 ? static_cast<int>(k_pixels) : hidden; }
+
+  [[nodiscard]] int out(int layer) const { return layer == layers ? k_classes : hidden; }
+};
+
+std::string name_of(int layer) {
+  return fmt::format("layers.{}", layer);
+}
+
+void build(Plan& plan, const Shape& shape) {
+  Edge from = plan.input();
+  for (int layer = 0; layer <= shape.layers; ++layer) {
+    const int out = shape.out(layer);
+    const Edge to =
+        plan.edge(static_cast<std::size_t>(plan.micro_batch()) * static_cast<std::size_t>(out));
+    plan.add(linear(plan.layout(),
+                    name_of(layer),
+                    {plan.micro_batch(), shape.in(layer), out, layer < shape.layers},
+                    from,
+                    to));
+    from = to;
+  }
+  plan.set_logits(from);
+}
+
+}  // namespace
+
+Result<Model> make_mlp(const Sizes& sizes) {
+  const Shape shape{sizes.integer("hidden_size"), sizes.integer("num_hidden_layers")};
+  Model model;
+  for (int layer = 0; layer <= shape.layers; ++layer)
+    add_linear(model.layout, name_of(layer), shape.in(layer), shape.out(layer));
+  model.classes = k_classes;
+  model.build = [shape](Plan& plan) { build(plan, shape); };
+  return model;
+}
+
+}  // namespace dts::train

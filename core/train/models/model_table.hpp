@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The models that dttrain knows, a row each. Pure, thread-safe.
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/train/model/model.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::train {
+
+// A number that a model's shapes or constants depend on, by the name it has in Hugging Face's
+// config.json where the model is known there.
+struct Size {
+  const char* key;
+  double standard;  // where nothing is said
+  double least;     // whole numbers if `least` is one, otherwise any real number above it
+  double most;
+};
+
+// A value for each row of a model's `sizes`.
+class Sizes {
+ public:
+  explicit Sizes(std::span<const Size> sizes);
+
+  // False if there is no such key, or it may not have that value.
+  [[nodiscard]] bool set(std::string_view key, double value);
+
+  [[nodiscard]] int integer(const std::string& key) const;  // the key must exist, as below
+  [[nodiscard]] double real(const std::string& key) const;
+
+  // "n_layer=4,n_head=4", in the order of the table.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::span<const Size> sizes_;
+  std::map<std::string, double, std::less<>> values_;
+};
+
+// Sizes of a model by name: "char-mini" is "n_layer=4,n_embd=128".
+struct Preset {
+  const char* name;
+  const char* sizes;
+};
+
+struct ModelRow {
+  const char* name;
+  const char* help;
+  std::span<const Size> sizes;
+  std::span<const Preset> presets;
+  Result<Model> (*make)(const Sizes&);  // Errc::usage if the sizes do not go together
+};
+
+[[nodiscard]] std::span<const ModelRow> model_table();
+
+// "cnn2", "gpt2:char-mini" or "mlp,hidden_size=64": a row's name, perhaps a preset, and sizes that
+// differ from it. Errc::usage names what is unknown and what there is.
+[[nodiscard]] Result<Model> make_model(std::string_view words);
+
+// The same of a row and its sizes.
+[[nodiscard]] Result<Model> make_model(const ModelRow& row, const Sizes& sizes);
+
+// NAME.weight [out][in] and NAME.bias, as PyTorch initialises them but for the bias, which is zero;
+// `pixels`: Tensor::pixels.
+void add_linear(Layout& layout, const std::string& name, int in, int out, int pixels = 0);
+
+}  // namespace dts::train

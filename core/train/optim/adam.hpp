@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What AdamW and LAMB share. Pure, thread-safe.
+#pragma once
+
+#include "core/train/optim/optimizer.hpp"
+
+namespace dts::train {
+
+// Updates Adam's two moments and writes the direction, unbiased mean / (sqrt(unbiased square) +
+// epsilon), to `part.next_weights`.
+void adam_direction(const OptimizerSettings& settings,
+                    const UpdateStep& step,
+                    const UpdatePart& part);
+
+}  // namespace dts::train

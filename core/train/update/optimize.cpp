@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShardedUpdate: what the optimiser does with a rank's chunks. Norms are of chunks, added in the
+// order of the grid, so that no bit depends on the number of ranks.
+#include "core/train/device/kernels.hpp"
+#include "core/train/device/optimizer_kernels.hpp"
+#include "core/train/update/sharded_update.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace dts::train {
+namespace {
+
+constexpr std::size_t k_most_moments = 4;
+
+std::size_t length(Span span) {
+  return static_cast<std::size_t>(span.size());
+}
+
+}  // namespace
+
+void ShardedUpdate::move(int chunk,
+                         const UpdateStep& step,
+                         float gradient_scale,
+                         const State& state) {
+  const Span own = slices_[static_cast<std::size_t>(comm_.rank())];
+  const Span part = grid_.floats_of({chunk, chunk + 1});
+  const std::size_t at = length({own.lo, part.lo});
+  const std::size_t moments = layout_.moments.size();
+  std::array<const float*, k_most_moments> now{};
+  std::array<float*, k_most_moments> next{};
+  for (std::size_t moment = 0; moment < moments; ++moment) {
+    now[moment] = momentum_.data() + moment * length(own) + at;
+    next[moment] = next_momentum_.data() + moment * length(own) + at;
+  }
+  const float* gradients = sums_.gradients + at;
+  if (gradient_scale != 1) {
+    optimizer_kernels().blend(
+        scaled_.data(), gradients, gradients, length(part), gradient_scale, 0);
+    gradients = scaled_.data();
+  }
+  settings_.optimizer->update(settings_.optimization,
+                              step,
+                              {gradients,
+                               state.weights.data() + part.lo,
+                               next_weights_.data() + part.lo,
+                               {now.data(), moments},
+                               {next.data(), moments},
+                               length(part),
+                               grid_.decays(chunk)});
+}
+
+// A value of each chunk, of which this rank knows those of its own, on all ranks. Collective.
+void ShardedUpdate::share(std::vector<double>& by_chunk) {
+  if (comm_.size() == 1) return;
+  std::vector<double> mine(most_chunks_);
+  std::vector<double> all(most_chunks_ * static_cast<std::size_t>(comm_.size()));
+  std::copy_n(by_chunk.begin() + own_.lo, own_.size(), mine.begin());
+  comm_.wait(comm_.post_gather(mine.data(), all.data(), mine.size() * sizeof(double)));
+  for (int rank = 0; rank < comm_.size(); ++rank) {
+    const Span chunks = grid_.owned(comm_.size(), rank);
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(most_chunks_) * rank,
+                chunks.size(),
+                by_chunk.begin() + chunks.lo);
+  }
+}
+
+// As PyTorch's clip_grad_norm_(). Collective if gradients are clipped.
+float ShardedUpdate::gradient_scale() {
+  if (settings_.optimization.clip_norm == 0) return 1;
+  const Span own = slices_[static_cast<std::size_t>(comm_.rank())];
+  std::vector<double> squares(static_cast<std::size_t>(grid_.count()));
+  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {
+    const Span part = grid_.floats_of({chunk, chunk + 1});
+    squares[static_cast<std::size_t>(chunk)] =
+        sum_squares(sums_.gradients + length({own.lo, part.lo}), length(part));
+  }
+  share(squares);
+  double sum = 0;
+  for (const double one : squares) sum += one;
+  const double scale = settings_.optimization.clip_norm / (std::sqrt(sum) + 1e-6);
+  return scale < 1 ? static_cast<float>(scale) : 1;  // also of a norm that is not finite
+}
+
+void ShardedUpdate::move_by_tensor(double lr, const State& state) {
+  const auto chunks = static_cast<std::size_t>(grid_.count());
+  std::vector<double> weights(chunks);
+  std::vector<double> directions(chunks);
+  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {
+    const Span part = grid_.floats_of({chunk, chunk + 1});
+    const auto at = static_cast<std::size_t>(chunk);
+    weights[at] = sum_squares(state.weights.data() + part.lo, length(part));
+    directions[at] = sum_squares(next_weights_.data() + part.lo, length(part));
+  }
+  share(weights);
+  share(directions);
+  for (int chunk = 0; chunk < grid_.count();) {
+    const Span tensor = grid_.tensor_chunks(chunk);
+    double weight = 0;
+    double direction = 0;
+    for (int one = tensor.lo; one < tensor.hi; ++one) {
+      weight += weights[static_cast<std::size_t>(one)];
+      direction += directions[static_cast<std::size_t>(one)];
+    }
+    const double ratio = weight > 0 && direction > 0 ? std::sqrt(weight / direction) : 1;
+    chunk = tensor.hi;
+    if (!grid_.decays(tensor.lo)) continue;
+    const Span mine{std::max(tensor.lo, own_.lo), std::min(tensor.hi, own_.hi)};
+    if (mine.size() <= 0) continue;
+    const Span part = grid_.floats_of(mine);
+    optimizer_kernels().move(next_weights_.data() + part.lo,
+                             state.weights.data() + part.lo,
+                             next_weights_.data() + part.lo,
+                             length(part),
+                             1,
+                             static_cast<float>(lr * ratio));
+  }
+}
+
+}  // namespace dts::train

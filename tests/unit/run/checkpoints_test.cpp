@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which checkpoint of a run is the newest, and whether its program has saved anything.
+#include "core/base/files/files.hpp"
+#include "core/run/directory/run_directory.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace dts;
+using namespace dts::run;
+using tests::TemporaryFolder;
+
+RunDirectory checkpointed_run(const TemporaryFolder& folder) {
+  return create_run_directory(
+             folder.path, "a-20260102T030405-abcdef", Files{"spec", "plan", "", "", ""})
+      .value();
+}
+
+}  // namespace
+
+TEST_CASE("the newest checkpoint is the highest step, not a half-written one") {
+  const TemporaryFolder folder;
+  const RunDirectory run = checkpointed_run(folder);
+  CHECK(newest_checkpoint(run).empty());
+  for (const char* name :
+       {"step-000000050", "step-000000100", "step-000000150.tmp.1234", "fence", "steps"})
+    REQUIRE(make_folders(run.checkpoints() + "/" + name));
+  CHECK(newest_checkpoint(run) == "step-000000100");
+}
+
+TEST_CASE("the step of a checkpoint is a number, however many digits it is written with") {
+  const TemporaryFolder folder;
+  const RunDirectory run = checkpointed_run(folder);
+  for (const char* name : {"step-9", "step-10.pt", "step-9.pt", "step-last", "step-0", "step-"})
+    REQUIRE(make_folders(run.checkpoints() + "/" + name));
+  CHECK(newest_checkpoint(run) == "step-10.pt");
+  for (const auto& [later, earlier] : std::vector<std::pair<const char*, const char*>>{
+           {"step-10", "step-9"},
+           {"step-100", "step-000000099"},
+           {"step-000000100", "step-000000099"},
+           {"step-99999999999999999999999", "step-9999999999999999999999"},
+           {"step-0", ""},
+           {"step-last", ""}}) {
+    CAPTURE(later);
+    CHECK(is_later_checkpoint(later, earlier));
+    CHECK_FALSE(is_later_checkpoint(earlier, later));
+    CHECK_FALSE(is_later_checkpoint(later, later));
+  }
+}
+
+TEST_CASE("names of its own are seen beside checkpoints of steps, too") {
+  const TemporaryFolder folder;
+  const RunDirectory run = checkpointed_run(folder);
+  REQUIRE(make_folders(run.checkpoints() + "/step-10"));
+  REQUIRE(write_file(run.checkpoints() + "/step-last", "1"));
+  const unsigned attempt = take_attempt(run, "lease\n").value();
+  CHECK_FALSE(saves_otherwise(run, attempt));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));          // file times are coarse
+  REQUIRE(write_file(run.checkpoints() + "/step-10/state", "again"));  // a step that was there
+  CHECK_FALSE(saves_otherwise(run, attempt));
+  REQUIRE(write_file(run.checkpoints() + "/step-last", "2"));
+  CHECK(saves_otherwise(run, attempt));
+}
+
+TEST_CASE("a program that saves under names of its own is seen to, one that only began is not") {
+  const TemporaryFolder folder;
+  const RunDirectory run = checkpointed_run(folder);
+  const unsigned attempt = take_attempt(run, "lease\n").value();
+  CHECK_FALSE(saves_otherwise(run, attempt));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // file times are coarse
+  REQUIRE(write_file(run.checkpoints() + "/last.pt.tmp", "half"));
+  REQUIRE(make_folders(run.checkpoints() + "/attempt-1.tmp.12/step-000000050"));
+  REQUIRE(write_file(run.checkpoints() + "/attempt-1.tmp.12/step-000000050/state", "half"));
+  CHECK_FALSE(saves_otherwise(run, attempt));
+  REQUIRE(make_folders(run.checkpoints() + "/epoch_1"));
+  REQUIRE(write_file(run.checkpoints() + "/epoch_1/last.pt", "whole"));
+  CHECK(saves_otherwise(run, attempt));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const unsigned next = take_attempt(run, "lease\n").value();
+  CHECK_FALSE(saves_otherwise(run, next));
+}
