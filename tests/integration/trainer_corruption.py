@@ -15,7 +15,7 @@ OWNERS = "weights of {tensor} (chunk"
 
 def stop_of(trainer, ranks, fault, step):
     """The one event `corruption` and what ranks said of it; nothing is saved from that step on."""
-    name = fault.replace(":", "_")
+    name = fault.replace(":", "_") + f"-{ranks}"
     where = ["--run-dir", trainer.path(name), "--checkpoint-dir", trainer.path(name + "-checkpoints")]
     _, err = trainer.run(ranks, BASE + where + ["--inject", fault], expect=CORRUPTED)
     found = events(trainer.path(name), "corruption")
@@ -104,7 +104,7 @@ with Trainer(sys.argv[1]) as trainer:
     flipped_momentum(trainer)
     flipped_message(trainer)
     flipped_statistic(trainer)
-    where = ["--checkpoint-dir", trainer.path("message:fc1.weight:1@10:1".replace(":", "_") + "-checkpoints")]
+    where = ["--checkpoint-dir", trainer.path("message_fc1.weight_1@10_1-3-checkpoints")]
     whole, _ = trainer.run(0, ["--steps", STEPS])
     trainer.whole = digest(whole)
     miscomputed(trainer)
