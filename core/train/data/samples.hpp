@@ -12,6 +12,19 @@ inline constexpr int k_side = 28;
 inline constexpr std::size_t k_pixels = std::size_t{k_side} * k_side;
 inline constexpr int k_classes = 10;
 
+// What a model reads: labelled images, or windows of tokens, each of which is to predict the next
+// one.
+struct Reads {
+  enum class What { images, tokens };
+
+  What what = What::images;
+  int padding = 0;     // of images: zero pixels around each
+  int vocabulary = 0;  // of tokens: they are below it
+  int context = 0;     // of tokens: how many a window has
+
+  [[nodiscard]] int predictions() const { return what == What::tokens ? context : 1; }
+};
+
 // Numbers of 1, 2 or 4 bytes each, little-endian.
 struct Tokens {
   const std::byte* data = nullptr;
@@ -23,6 +36,10 @@ struct Tokens {
     std::memcpy(
         &token, data + index * static_cast<std::size_t>(width), static_cast<std::size_t>(width));
     return token;
+  }
+
+  [[nodiscard]] Tokens from(std::size_t index) const {
+    return {data + index * static_cast<std::size_t>(width), count - index, width};
   }
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first rank of each node reads, checks and publishes the data.
+// Images: the first rank of each node reads, checks and publishes them. Tokens: every rank maps the
+// files and checks a part of them.
 #include "core/train/data/shared_samples.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
 
 #include <fmt/core.h>
@@ -71,11 +73,7 @@ Samples place(std::byte*& at, std::size_t count, const Samples* from) {
   return {images, labels, count};
 }
 
-}  // namespace
-
-Result<SharedSamples> share_samples(Comm& comm,
-                                    const std::string& folder,
-                                    std::size_t limit_train) {
+Result<SharedSamples> share_images(Comm& comm, const std::string& folder, std::size_t limit_train) {
   Raw raw;
   Result<void> read;
   if (comm.first_on_node()) read = read_both(folder, limit_train, raw);
@@ -100,6 +98,90 @@ Result<SharedSamples> share_samples(Comm& comm,
   DTS_TRY(settle(comm, own ? Result<void>{} : tl::unexpected(own.error())));
   shared.hash_of_all = *own;
   return shared;
+}
+
+// The last tenth of the windows, at least one, becomes `rest`.
+void split_off_tenth(Samples& windows, Samples& rest) {
+  const std::size_t kept = windows.count - std::max<std::size_t>(1, windows.count / 10);
+  rest = windows;
+  rest.count = windows.count - kept;
+  rest.tokens = windows.tokens.from(kept * static_cast<std::size_t>(windows.context));
+  windows.count = kept;
+}
+
+Samples windows_of(const Tokens& tokens, int context) {
+  Samples made;
+  made.tokens = tokens;
+  made.context = context;
+  made.count = tokens.count == 0 ? 0 : (tokens.count - 1) / static_cast<std::size_t>(context);
+  return made;
+}
+
+Result<TokenFile> open_tokens(const DataSource& source, const std::string& path) {
+  return TokenFile::open(path, source.format, source.reads.vocabulary);
+}
+
+Result<void> read_windows(const DataSource& source, SharedSamples& shared) {
+  const bool is_folder = exists(source.path + "/train.bin");
+  const std::string train = is_folder ? source.path + "/train.bin" : source.path;
+  const std::string test =
+      source.validation.empty() && is_folder ? source.path + "/val.bin" : source.validation;
+  DTS_ASSIGN(TokenFile file, open_tokens(source, train));
+  shared.train = windows_of(file.tokens(), source.reads.context);
+  shared.files.push_back(std::move(file));
+  if (!test.empty()) {
+    DTS_ASSIGN(TokenFile others, open_tokens(source, test));
+    shared.test = windows_of(others.tokens(), source.reads.context);
+    shared.files.push_back(std::move(others));
+  } else if (shared.train.count > 1) {
+    split_off_tenth(shared.train, shared.test);
+  }
+  if (shared.train.count == 0 || shared.test.count == 0)
+    return fail(Errc::invalid,
+                fmt::format("{}: {} tokens are too few for windows of {} and one to predict",
+                            shared.train.count == 0 || test.empty() ? train : test,
+                            shared.files.back().tokens().count,
+                            source.reads.context),
+                "train on more text, or with a shorter context");
+  if (source.limit_train != 0)
+    shared.train.count = std::min(shared.train.count, source.limit_train);
+  return {};
+}
+
+std::uint64_t hash_of_tokens(const Samples& windows, std::uint64_t seed) {
+  const std::size_t tokens = windows.count * static_cast<std::size_t>(windows.context) + 1;
+  return hash64(windows.tokens.data, tokens * static_cast<std::size_t>(windows.tokens.width), seed);
+}
+
+// Each rank looks at a part of the tokens of each file.
+Result<void> check_vocabulary(Comm& comm, const SharedSamples& shared, int vocabulary) {
+  for (const TokenFile& file : shared.files) {
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    const std::size_t count = file.tokens().count;
+    DTS_TRY(file.check_below(vocabulary,
+                             count / ranks * rank + count % ranks * rank / ranks,
+                             count / ranks * (rank + 1) + count % ranks * (rank + 1) / ranks));
+  }
+  return {};
+}
+
+Result<SharedSamples> share_tokens(Comm& comm, const DataSource& source) {
+  SharedSamples shared;
+  shared.unit = "windows";
+  DTS_TRY(settle(comm, read_windows(source, shared)));
+  shared.hash = hash_of_tokens(shared.train, 0);
+  shared.hash_of_all = hash_of_tokens(shared.test, shared.hash);
+  DTS_TRY(settle(comm, check_vocabulary(comm, shared, source.reads.vocabulary)));
+  return shared;
+}
+
+}  // namespace
+
+Result<SharedSamples> share_samples(Comm& comm, const DataSource& source) {
+  return source.reads.what == Reads::What::tokens
+             ? share_tokens(comm, source)
+             : share_images(comm, source.path, source.limit_train);
 }
 
 }  // namespace dts::train

@@ -79,6 +79,7 @@ double precise_exp(double x) {
 }
 
 double portable_log(double x) {
+  if (!(x < std::numeric_limits<double>::infinity())) return x;  // NaN stays NaN
   constexpr std::uint64_t k_one = 0x3ff0000000000000;
   const auto bits = std::bit_cast<std::uint64_t>(x);
   auto exponent = static_cast<std::int64_t>(bits >> 52U) - 1023;

@@ -19,6 +19,7 @@ namespace dts::train {
 
 // The natural logarithm of a positive normal number, relative error below 1e-15 (absolute, near 1):
 // 2 atanh((m - 1) / (m + 1)) of the fraction m in [sqrt(1/2), sqrt(2)), plus the exponent's.
+// Infinite for infinity, NaN for NaN.
 [[nodiscard]] double portable_log(double x);
 
 // cos(pi x) for x in [0, 1], within 1e-15: Taylor's series on [0, 1/4] and

@@ -5,6 +5,7 @@
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/device/kernels.hpp"
 #include "core/train/device/optimizer_kernels.hpp"
+#include "core/train/device/token_kernels.hpp"
 
 namespace dts::train {
 
@@ -22,6 +23,7 @@ struct KernelTable {
   decltype(&train::sum_rows) sum_rows;
   decltype(&train::normalise_image) normalise_image;
   OptimizerKernels optimizer;
+  TokenKernels tokens;
 };
 
 // Takes effect immediately; part of use_instruction_set().

@@ -43,6 +43,10 @@ const OptimizerKernels& optimizer_kernels() {
   return chosen().optimizer;
 }
 
+const TokenKernels& token_kernels() {
+  return chosen().tokens;
+}
+
 void sgd(const Parameters& next, const CurrentParameters& now, const Gradients& by) {
   chosen().sgd(next, now, by);
 }

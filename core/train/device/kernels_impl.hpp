@@ -6,6 +6,7 @@
 // linker might keep that copy for the whole program.
 #include "core/train/device/kernel_table.hpp"
 #include "core/train/device/optimizer_kernels_impl.hpp"
+#include "core/train/device/token_kernels_impl.hpp"
 #include "core/train/device/vectors.hpp"
 
 namespace dts::train::DTS_ISA {
@@ -335,7 +336,8 @@ const KernelTable& table() {
                                relu_backward,
                                sum_rows,
                                normalise_image,
-                               k_optimizer_kernels};
+                               k_optimizer_kernels,
+                               k_token_kernels};
   return all;
 }
 

@@ -79,6 +79,12 @@ bool set_betas(Options& o, const std::string& text) {
          set_real(o.optimization.beta2, text.substr(comma + 1), k_below_one);
 }
 
+bool set_token_format(Options& o, const std::string& text) {
+  const auto format = token_format_of(text);
+  o.token_format = format.value_or(o.token_format);
+  return format.has_value();
+}
+
 bool set_batch_rule(Options& o, const std::string& text) {
   const auto rule = batch_rule_of(text);
   o.batch_rule = rule.value_or(o.batch_rule);
@@ -111,12 +117,21 @@ using Text = const std::string&;
 const Option k_options[] = {
     {"--model",
      "MODEL",
-     "NAME[:SIZE][,KEY=VALUE...]: cnn2, or mlp with sizes hidden_size and num_hidden_layers [cnn2]",
+     "NAME[:SIZE][,KEY=VALUE...]: cnn2, mlp, gpt2 or llama, e.g. gpt2:char-mini [cnn2]",
      [](Options& o, Text t) { return set_text(o.model_words, t); }},
     {"--data",
-     "DIR",
-     "Fashion-MNIST's four *-ubyte.gz files [/usr/share/datasets/fashion-mnist]",
+     "PATH",
+     "Fashion-MNIST's four *-ubyte.gz files [/usr/share/datasets/fashion-mnist]; of tokens a\n"
+     "                           file, or a folder with train.bin and val.bin",
      [](Options& o, Text t) { return set_text(o.data, t); }},
+    {"--validation",
+     "FILE",
+     "tokens to evaluate with [val.bin, or the last tenth of --data]",
+     [](Options& o, Text t) { return set_text(o.validation, t); }},
+    {"--token-format",
+     "KIND",
+     "uint16 or uint32, little-endian, or bytes of a text; auto: by header and name [auto]",
+     set_token_format},
     {"--epochs",
      "N",
      "passes over the training set [1]",

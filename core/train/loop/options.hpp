@@ -5,6 +5,7 @@
 #include "core/base/default_shards.hpp"
 #include "core/base/result.hpp"
 #include "core/train/comm/comm.hpp"
+#include "core/train/data/token_file.hpp"
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/models/model_table.hpp"
 #include "core/train/optim/optimizer.hpp"
@@ -24,6 +25,8 @@ struct Options {
   std::string model_words = "cnn2";    // of --model
   std::shared_ptr<const Model> model;  // what they mean
   std::string data = "/usr/share/datasets/fashion-mnist";
+  std::string validation;  // a file of tokens
+  TokenFormat token_format = TokenFormat::automatic;
   std::string run_dir;         // empty: no metrics.jsonl
   std::string checkpoint_dir;  // empty: no checkpoints
   std::string

@@ -75,13 +75,18 @@ int Run::prepare() {
   const auto own = std::min(options_.instruction_set, best_instruction_set());
   const auto lowest = static_cast<InstructionSet>(comm_.least(static_cast<int>(own)));
   if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
-  auto samples = share_samples(comm_, options_.data, options_.limit_train);
+  auto samples = share_samples(comm_,
+                               {model_.reads,
+                                options_.data,
+                                options_.validation,
+                                options_.token_format,
+                                options_.limit_train});
   if (!samples) {  // all ranks already agreed on this
     if (!samples.error().message.empty())
       print_error(samples.error(), comm_.size() > 1 ? comm_.rank() : -1);
     return exit_code(Errc::invalid);
   }
-  samples_ = *samples;
+  samples_ = *std::move(samples);
   const SampleOrder order{
       options_.seed, samples_.train.count, options_.batch, samples_.train.drops_tail()};
   steps_per_epoch_ = order.steps_of(1);

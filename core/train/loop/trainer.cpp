@@ -128,7 +128,7 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
                   update_->gradient_norm(),
                   seconds_since(start),
                   batch,
-                  samples_.unit,
+                  model_.reads.what == Reads::What::tokens ? predictions : 0,
                   update_->root(state_)});
   }
   return then;
@@ -225,7 +225,8 @@ int Run::run() {
                    static_cast<int>(options_.shards),
                    static_cast<int>(options_.threads),
                    static_cast<int>(options_.batch),
-                   to_string(instruction_set_)});
+                   to_string(instruction_set_),
+                   model_.reads.what == Reads::What::tokens});
   comm_.started();
   const int code = loop();
   // However it ends, what is being written is of a state that all ranks agreed on.

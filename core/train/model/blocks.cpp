@@ -3,9 +3,9 @@
 #include "core/train/model/blocks.hpp"
 
 #include "core/train/device/elementary.hpp"
+#include "core/train/device/token_kernels.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace dts::train {
 namespace {
@@ -97,29 +97,72 @@ std::unique_ptr<Block> bn_relu_pool(
   return std::make_unique<BnReluPool>(layout, name, in_shape, in, out);
 }
 
+namespace {
+
+// Of one prediction. What is below 32 classes keeps the bits that it had before there were vectors
+// here.
+constexpr int k_least_vectorised = 32;
+
+struct RowResult {
+  double loss = 0;
+  bool is_correct = false;
+};
+
+RowResult plain_row(
+    const float* logits, int label, int classes, const Objective& objective, float* d_logits) {
+  const float spread = objective.smoothing / static_cast<float>(classes);
+  const float kept = 1.0F - objective.smoothing;
+  const float* const at_top = std::max_element(logits, logits + classes);
+  const float top = *at_top;
+  float sum = 0;
+  for (int c = 0; c < classes; ++c) sum += portable_exp(logits[c] - top);
+  float loss =
+      static_cast<float>(portable_log(static_cast<double>(sum))) - kept * (logits[label] - top);
+  if (spread > 0)
+    for (int c = 0; c < classes; ++c) loss -= spread * (logits[c] - top);
+  const bool is_correct = at_top - logits == label;
+  if (d_logits != nullptr)
+    for (int c = 0; c < classes; ++c)
+      d_logits[c] = objective.scale *
+                    (portable_exp(logits[c] - top) / sum - ((c == label ? kept : 0.0F) + spread));
+  return {static_cast<double>(loss), is_correct};
+}
+
+RowResult vector_row(
+    const float* logits, int label, int classes, const Objective& objective, float* d_logits) {
+  const float spread = objective.smoothing / static_cast<float>(classes);
+  const float kept = 1.0F - objective.smoothing;
+  const float at_label = logits[label];
+  const SoftmaxSums sums = token_kernels().softmax_sums(logits, classes, d_logits);
+  const double loss = portable_log(static_cast<double>(sums.sum)) -
+                      static_cast<double>(kept) * static_cast<double>(at_label - sums.top) -
+                      static_cast<double>(spread) * static_cast<double>(sums.total);
+  if (d_logits != nullptr) {
+    token_kernels().softmax_gradient(
+        d_logits, classes, sums.sum, spread, objective.scale, d_logits);
+    d_logits[label] -= objective.scale * kept;
+  }
+  return {loss, at_label >= sums.top};
+}
+
+}  // namespace
+
 HeadResult cross_entropy(const float* logits,
                          const std::uint32_t* labels,
                          int batch,
                          int classes,
                          const Objective& objective,
                          float* d_logits) {
+  const auto row = classes < k_least_vectorised ? plain_row : vector_row;
   HeadResult result;
-  const float spread = objective.smoothing / static_cast<float>(classes);
-  const float kept = 1.0F - objective.smoothing;
+  double loss = 0;
   for (int n = 0; n < batch; ++n, logits += classes) {
-    const auto label = static_cast<int>(labels[n]);
-    const float* const top = std::max_element(logits, logits + classes);
-    float sum = 0;
-    for (int c = 0; c < classes; ++c) sum += portable_exp(logits[c] - *top);
-    result.loss += std::log(sum) - kept * (logits[label] - *top);
-    if (spread > 0)
-      for (int c = 0; c < classes; ++c) result.loss -= spread * (logits[c] - *top);
-    result.correct += top - logits == label ? 1 : 0;
-    if (d_logits == nullptr) continue;
-    for (int c = 0; c < classes; ++c)
-      *d_logits++ = objective.scale *
-                    (portable_exp(logits[c] - *top) / sum - ((c == label ? kept : 0.0F) + spread));
+    const RowResult one = row(logits, static_cast<int>(labels[n]), classes, objective, d_logits);
+    loss += one.loss;
+    result.correct += one.is_correct ? 1 : 0;
+    if (d_logits != nullptr) d_logits += classes;
   }
+  result.loss = static_cast<float>(loss);
   return result;
 }
 

@@ -88,7 +88,7 @@ struct HeadResult {
 };
 
 // Softmax cross-entropy of logits [batch][classes] (not a Block: it has labels and no weights).
-// `d_logits`, if not null, receives the gradient of scale * loss.
+// `d_logits`, if not null, receives the gradient of scale * loss; it may be `logits`.
 [[nodiscard]] HeadResult cross_entropy(const float* logits,
                                        const std::uint32_t* labels,
                                        int batch,

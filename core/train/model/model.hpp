@@ -4,6 +4,7 @@
 // thread-safe then.
 #pragma once
 
+#include "core/train/data/samples.hpp"
 #include "core/train/model/layout.hpp"
 
 #include <functional>
@@ -12,19 +13,6 @@
 namespace dts::train {
 
 class Plan;
-
-// One sample of the data: a labelled image, or a window of tokens, each of which is to predict the
-// next one.
-struct Reads {
-  enum class What { images, tokens };
-
-  What what = What::images;
-  int padding = 0;     // of images: zero pixels around each
-  int vocabulary = 0;  // of tokens: they are below it
-  int context = 0;     // of tokens: how many a window has
-
-  [[nodiscard]] int predictions() const { return what == What::tokens ? context : 1; }
-};
 
 struct Model {
   std::string name;   // of its row, and for people

@@ -5,6 +5,7 @@
 // setting. Network sets that to one, so results do not depend on the number of threads (measured:
 // otherwise the gradient of the weights does).
 #include "core/train/model/blocks.hpp"
+#include "core/train/model/gemm.hpp"
 #include "core/train/model/onednn.hpp"
 
 #include <optional>
@@ -175,13 +176,6 @@ class Convolution : public Block {
   Port d_w_;
 };
 
-// c [m][n] = op(a) op(b), where op transposes for 'T'.
-void multiply(char op_a, char op_b, int m, int n, int k, const float* a, const float* b, float* c) {
-  const int lda = op_a == 'T' ? m : k;
-  const int ldb = op_b == 'T' ? k : n;
-  dnnl::sgemm(op_a, op_b, m, n, k, 1.0F, a, lda, b, ldb, 0.0F, c, n);
-}
-
 using InnerProduct = dnnl::inner_product_forward;
 
 class Linear : public Block {
@@ -224,10 +218,15 @@ class Linear : public Block {
                     d_y,
                     static_cast<std::size_t>(shape_.batch) * static_cast<std::size_t>(shape_.out));
     sum_rows(d_y, shape_.batch, shape_.out, pass.sums + bias_);
-    multiply('T', 'N', shape_.out, shape_.in, shape_.batch, d_y, in_.value, pass.sums + weight_);
+    multiply({d_y, shape_.out, true},
+             {in_.value, shape_.in},
+             shape_.batch,
+             {pass.sums + weight_, shape_.out, shape_.in, shape_.in});
     if (in_.gradient != nullptr)
-      multiply(
-          'N', 'N', shape_.batch, shape_.in, shape_.out, d_y, pass.weights + weight_, in_.gradient);
+      multiply({d_y, shape_.out},
+               {pass.weights + weight_, shape_.in},
+               shape_.out,
+               {in_.gradient, shape_.batch, shape_.in, shape_.in});
   }
 
   [[nodiscard]] Range completes() const override { return range_; }

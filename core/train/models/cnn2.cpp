@@ -6,6 +6,7 @@
 #include "core/train/models/model_table.hpp"
 
 namespace dts::train {
+namespace cnn2 {
 namespace {
 
 constexpr int k_channels1 = 16;
@@ -51,9 +52,7 @@ void build(Plan& plan) {
   plan.set_logits(logits);
 }
 
-}  // namespace
-
-Result<Model> make_cnn2(const Sizes& /*none*/) {
+Result<Model> make(const Sizes& /*none*/) {
   Model model;
   Layout& layout = model.layout;
   add_convolution(layout, "1", 1, k_channels1, k_side);
@@ -65,5 +64,12 @@ Result<Model> make_cnn2(const Sizes& /*none*/) {
   model.build = build;
   return model;
 }
+
+}  // namespace
+}  // namespace cnn2
+
+extern const ModelRow k_cnn2;
+const ModelRow k_cnn2{
+    "cnn2", "two convolutions with batch normalisation, two linear layers", {}, {}, cnn2::make};
 
 }  // namespace dts::train

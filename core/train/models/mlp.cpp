@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 namespace dts::train {
+namespace mlp {
 namespace {
 
 struct Shape {
@@ -38,9 +39,9 @@ void build(Plan& plan, const Shape& shape) {
   plan.set_logits(from);
 }
 
-}  // namespace
+constexpr Size k_sizes[] = {{"hidden_size", 128, 1, 65536}, {"num_hidden_layers", 2, 0, 256}};
 
-Result<Model> make_mlp(const Sizes& sizes) {
+Result<Model> make(const Sizes& sizes) {
   const Shape shape{sizes.integer("hidden_size"), sizes.integer("num_hidden_layers")};
   Model model;
   for (int layer = 0; layer <= shape.layers; ++layer)
@@ -49,5 +50,11 @@ Result<Model> make_mlp(const Sizes& sizes) {
   model.build = [shape](Plan& plan) { build(plan, shape); };
   return model;
 }
+
+}  // namespace
+}  // namespace mlp
+
+extern const ModelRow k_mlp;
+const ModelRow k_mlp{"mlp", "linear layers with ReLU", mlp::k_sizes, {}, mlp::make};
 
 }  // namespace dts::train

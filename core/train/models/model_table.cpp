@@ -11,24 +11,14 @@
 
 namespace dts::train {
 
-Result<Model> make_cnn2(const Sizes& sizes);
-Result<Model> make_mlp(const Sizes& sizes);
+extern const ModelRow k_cnn2;
+extern const ModelRow k_mlp;
+extern const ModelRow k_gpt2;
+extern const ModelRow k_llama;
 
 namespace {
 
-constexpr Size k_mlp_sizes[] = {{"hidden_size", 128, 1, 65536}, {"num_hidden_layers", 2, 0, 256}};
-
-const ModelRow k_models[] = {
-    {"cnn2", "two convolutions with batch normalisation, two linear layers", {}, {}, make_cnn2},
-    {"mlp", "linear layers with ReLU", k_mlp_sizes, {}, make_mlp},
-};
-
-template <class Row>
-const Row* find_row(std::span<const Row> rows, std::string_view name) {
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return name == row.name; });
-  return found == rows.end() ? nullptr : &*found;
-}
+constexpr const ModelRow* k_models[] = {&k_cnn2, &k_mlp, &k_gpt2, &k_llama};
 
 template <class Row>
 std::string names_of(std::span<const Row> rows) {
@@ -63,8 +53,8 @@ Result<void> apply_sizes(const ModelRow& row, Sizes& sizes, std::string_view wor
 }
 
 Result<void> apply_preset(const ModelRow& row, Sizes& sizes, std::string_view name) {
-  if (const Preset* const preset = find_row(row.presets, name))
-    return apply_sizes(row, sizes, preset->sizes);
+  for (const Preset& preset : row.presets)
+    if (name == preset.name) return apply_sizes(row, sizes, preset.sizes);
   return fail(Errc::usage,
               fmt::format("{} has no size '{}'", row.name, name),
               row.presets.empty() ? "" : "there are " + names_of(row.presets));
@@ -100,8 +90,20 @@ std::string Sizes::text() const {
   return text;
 }
 
-std::span<const ModelRow> model_table() {
+std::span<const ModelRow* const> model_table() {
   return k_models;
+}
+
+const ModelRow* find_model(std::string_view name) {
+  for (const ModelRow* const row : k_models)
+    if (name == row->name) return row;
+  return nullptr;
+}
+
+Result<Sizes> parse_sizes(const ModelRow& row, std::string_view words) {
+  Sizes sizes(row.sizes);
+  DTS_TRY(apply_sizes(row, sizes, words));
+  return sizes;
 }
 
 Result<Model> make_model(const ModelRow& row, const Sizes& sizes) {
@@ -123,11 +125,13 @@ Result<Model> make_model(std::string_view words) {
   const std::string_view head = words.substr(0, words.find(','));
   const auto colon = head.find(':');
   const std::string_view name = head.substr(0, colon);
-  const ModelRow* const row = find_row(model_table(), name);
-  if (row == nullptr)
-    return fail(Errc::usage,
-                fmt::format("unknown model '{}'", name),
-                "there are " + names_of(model_table()));
+  const ModelRow* const row = find_model(name);
+  if (row == nullptr) {
+    std::string known;
+    for (const ModelRow* const one : model_table())
+      known += (known.empty() ? "" : ", ") + std::string(one->name);
+    return fail(Errc::usage, fmt::format("unknown model '{}'", name), "there are " + known);
+  }
   Sizes sizes(row->sizes);
   if (colon != std::string_view::npos) DTS_TRY(apply_preset(*row, sizes, head.substr(colon + 1)));
   DTS_TRY(apply_sizes(*row, sizes, words.substr(std::min(head.size() + 1, words.size()))));

@@ -33,6 +33,8 @@ class Sizes {
   [[nodiscard]] int integer(const std::string& key) const;  // the key must exist, as below
   [[nodiscard]] double real(const std::string& key) const;
 
+  [[nodiscard]] std::span<const Size> table() const { return sizes_; }
+
   // "n_layer=4,n_head=4", in the order of the table.
   [[nodiscard]] std::string text() const;
 
@@ -47,15 +49,38 @@ struct Preset {
   const char* sizes;
 };
 
+// What a model's folder of Hugging Face's transformers looks like.
+struct HubForm {
+  // A key of config.json whose other values would compute something else.
+  struct Fixed {
+    const char* key;
+    const char* value;  // in JSON; absent means the same
+  };
+
+  const char* architecture;    // "GPT2LMHeadModel"
+  const char* prefix;          // of tensors' names, which files may leave out
+  const char* tied = nullptr;  // a tensor that files may repeat under this name
+  std::span<const Fixed> fixed{};
+  std::span<const char* const> ignored{};  // ends of names that are no weights
+};
+
+// Each is defined in its model's file.
 struct ModelRow {
-  const char* name;
+  const char* name;  // also its model_type in config.json
   const char* help;
   std::span<const Size> sizes;
   std::span<const Preset> presets;
   Result<Model> (*make)(const Sizes&);  // Errc::usage if the sizes do not go together
+  const HubForm* hub = nullptr;         // nullptr: transformers does not know it
 };
 
-[[nodiscard]] std::span<const ModelRow> model_table();
+[[nodiscard]] std::span<const ModelRow* const> model_table();
+
+// nullptr for an unknown name.
+[[nodiscard]] const ModelRow* find_model(std::string_view name);
+
+// A row's sizes where `words`, "n_layer=2,n_head=2", do not say otherwise. Errc::usage.
+[[nodiscard]] Result<Sizes> parse_sizes(const ModelRow& row, std::string_view words);
 
 // "cnn2", "gpt2:char-mini" or "mlp,hidden_size=64": a row's name, perhaps a preset, and sizes that
 // differ from it. Errc::usage names what is unknown and what there is.

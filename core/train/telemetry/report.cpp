@@ -62,6 +62,7 @@ void Report::resumed(const Loaded& loaded) const {
 
 void Report::started(const StartEvent& e) {
   if (!active_) return;
+  tells_loss_ = e.reads_tokens;
   event(
       "start",
       e.step,
@@ -85,22 +86,29 @@ void Report::started(const StartEvent& e) {
 }
 
 void Report::step(const StepEvent& e) {
-  const double rate = e.seconds > 0 ? e.samples / e.seconds : 0;
+  const auto rate = [&](double count) { return e.seconds > 0 ? count / e.seconds : 0; };
+  const std::string tokens =
+      e.tokens > 0 ? fmt::format(R"("tokens_per_s":{},)", number(rate(e.tokens))) : "";
   event(
       "step",
       e.step,
       fmt::format(
-          R"("loss":{},"accuracy":{},"lr":{},"gradient_norm":{},"samples_per_s":{},"seconds":{}{})",
+          R"("loss":{},"accuracy":{},"lr":{},"gradient_norm":{},"samples_per_s":{},{}"seconds":{}{})",
           number(e.loss),
           number(e.accuracy),
           number(e.lr),
           number(e.gradient_norm),
-          number(rate),
+          number(rate(e.samples)),
+          tokens,
           number(e.seconds),
           root_field(e.root)));
   if (e.step % k_print_every == 0)
-    say(fmt::format(
-        "step {:>6}/{}  loss {:.4f}  {:.0f} {}/s\n", e.step, e.total, e.loss, rate, e.unit));
+    say(fmt::format("step {:>6}/{}  loss {:.4f}  {:.0f} {}/s\n",
+                    e.step,
+                    e.total,
+                    e.loss,
+                    rate(e.tokens > 0 ? e.tokens : e.samples),
+                    e.tokens > 0 ? "tokens" : "images"));
 }
 
 void Report::saved(const SaveEvent& e) {
@@ -137,7 +145,10 @@ void Report::evaluated(std::uint64_t step, double accuracy, double loss) {
   if (!active_) return;
   event(
       "evaluate", step, fmt::format(R"("accuracy":{},"loss":{})", number(accuracy), number(loss)));
-  say(fmt::format("step {:>6}  test accuracy {:.2f} %\n", step, 100 * accuracy));
+  say(fmt::format("step {:>6}  test accuracy {:.2f} %{}\n",
+                  step,
+                  100 * accuracy,
+                  tells_loss_ ? fmt::format(", loss {:.4f}", loss) : ""));
 }
 
 void Report::stopped(std::uint64_t step, const Digests& digests, bool saved) {

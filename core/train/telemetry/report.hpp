@@ -20,6 +20,7 @@ struct StartEvent {
   int threads = 1;
   int batch = 1;
   const char* instruction_set = "";
+  bool reads_tokens = false;
 };
 
 struct StepEvent {
@@ -31,8 +32,8 @@ struct StepEvent {
   double gradient_norm = 0;
   double seconds = 0;  // of this step, without --step-delay
   double samples = 0;
-  const char* unit = "images";  // what a sample is
-  std::uint64_t root = 0;       // Digests::root
+  double tokens = 0;       // 0: its samples are images
+  std::uint64_t root = 0;  // Digests::root
 };
 
 // Of the state, two ways.
@@ -81,6 +82,7 @@ class Report {
   void event(const char* name, std::uint64_t step, const std::string& fields);
 
   bool active_;
+  bool tells_loss_ = false;  // of evaluations, to people
   std::uint64_t attempt_;
   Metrics metrics_;
 };

@@ -6,7 +6,8 @@
 #include "core/train/device/buffer.hpp"
 #include "core/train/model/network.hpp"
 #include "tests/unit/train/cnn2.hpp"
-#include "tests/unit/train/reference.hpp"
+#include "tests/unit/train/gradient_check.hpp"
+#include "tests/unit/train/readiness.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,12 +15,13 @@
 #include <thread>
 
 using namespace dts::train;
+using reference::check_gradient;
+using reference::check_values;
 using reference::Values;
 
 namespace {
 
 constexpr int k_batch = 3;
-constexpr std::size_t k_probes = 24;  // elements whose derivative is checked, spread over an array
 
 struct Activation {
   Buffer value;
@@ -56,32 +58,6 @@ struct Bench {
 
 void fill(Buffer& buffer, const Values& values) {
   std::copy(values.begin(), values.end(), buffer.data());
-}
-
-void check_values(const float* ours, const Values& expected, double tolerance) {
-  double worst = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    worst = std::max(worst, std::abs(static_cast<double>(ours[i]) - expected[i]));
-  CHECK(worst < tolerance);
-}
-
-// `ours` is the gradient of f at x.
-void check_gradient(const float* ours,
-                    const std::function<double(const Values&)>& f,
-                    const Values& x,
-                    double tolerance) {
-  double worst = 0;
-  double largest = 0;
-  const std::size_t probes = std::min(k_probes, x.size());
-  for (std::size_t probe = 0; probe < probes; ++probe) {
-    const std::size_t i = probe * (x.size() - 1) / std::max<std::size_t>(1, probes - 1);
-    const double expected = reference::derivative(f, x, i);
-    worst = std::max(worst, std::abs(static_cast<double>(ours[i]) - expected));
-    largest = std::max(largest, std::abs(expected));
-  }
-  CAPTURE(largest);
-  CHECK(largest > 1e-6);  // else nothing was checked
-  CHECK(worst < tolerance * largest);
 }
 
 const Images k_full{k_batch, 16, 28, 28};
@@ -343,29 +319,8 @@ TEST_CASE(
 TEST_CASE("each range of gradients is announced once, when it is final, and all of them are") {
   const FiveImages images;
   for (const char* const words : {"cnn2", "mlp", "mlp,num_hidden_layers=0", "mlp,hidden_size=9"}) {
-    CAPTURE(words);
     const Model model = make_model(words).value();
-    Buffer weights(model.layout.parameter_floats);
-    initial_weights(model.layout, 1, weights.data());
-    Buffer sums(model.layout.sum_floats());
-    Buffer announced(model.layout.parameter_floats);
-    std::vector<Range> ranges;
-    auto network = Network::create(model, 3);
-    REQUIRE(network);
-    (*network)->prepare(weights.data());
-    const auto ready = [&](Range range) {
-      ranges.push_back(range);
-      std::copy(sums.data() + range.begin, sums.data() + range.end, announced.data() + range.begin);
-    };
-    (*network)->train(images.view(), k_three, {weights.data(), {}, false, ready}, sums.data());
-    CHECK(std::equal(announced.data(), announced.data() + announced.size(), sums.data()));
-    std::sort(ranges.begin(), ranges.end());
-    std::size_t at = 0;
-    for (const Range& range : ranges) {
-      CHECK(range.begin == at);
-      at = range.end;
-    }
-    CHECK(at == model.layout.parameter_floats);
+    check_readiness(model, images.view(), k_three);
   }
 }
 
@@ -381,5 +336,9 @@ TEST_CASE("a model that is unknown, or has no such size, is refused by name") {
   CHECK(make_model("mlp,hidden_size=65536,num_hidden_layers=256")
             .error()
             .message.find("parameters, at most 2147483647 are possible") != std::string::npos);
+  CHECK(error_of("gpt2,n_embd=40") ==
+        "gpt2: n_embd 40 and n_inner 160 must be multiples of 16, and n_embd of n_head 12");
+  CHECK(error_of("llama").find("6738") != std::string::npos);  // as Llama 2 7B: too many
+  CHECK(make_model("gpt2").value().layout.parameters.size() == 2 + 12 * 12 + 2);
   CHECK(make_model("mlp,hidden_size=64").value().sizes == "hidden_size=64,num_hidden_layers=2");
 }

@@ -109,14 +109,18 @@ inline double cross_entropy(const Values& logits,
 
 // d f / d x[i] by the fourth-order central difference (f(x-2h) - 8 f(x-h) + 8 f(x+h) - f(x+2h)) /
 // 12h.
-inline double derivative(const std::function<double(const Values&)>& f, Values x, std::size_t i) {
-  constexpr double k_h = 1e-7;  // small: ReLU and maximum have kinks
+constexpr double k_kinked = 1e-7;  // a small step: ReLU and maximum have kinks
+
+inline double derivative(const std::function<double(const Values&)>& f,
+                         Values x,
+                         std::size_t i,
+                         double h = k_kinked) {
   const double middle = x[i];
   const auto value = [&](double offset) {
     x[i] = middle + offset;
     return f(x);
   };
-  return (value(-2 * k_h) - 8 * value(-k_h) + 8 * value(k_h) - value(2 * k_h)) / (12 * k_h);
+  return (value(-2 * h) - 8 * value(-h) + 8 * value(h) - value(2 * h)) / (12 * h);
 }
 
 inline double dot(const Values& a, const Values& b) {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/models/decoder.hpp"
+
+namespace dts::train {
+
+Decoder::Decoder(Plan& plan, int context, int width)
+    : plan_(plan),
+      context_(context),
+      width_(width),
+      rows_(plan.micro_batch() * context),
+      d_stream_(gradient(width)),
+      d_normal_(gradient(width)) {}
+
+Edge Decoder::embed(const std::string& tokens, const std::string& positions, Into into) {
+  const Edge begin = stream();
+  plan_.add(embedding(plan_.layout(),
+                      {tokens, positions, plan_.micro_batch(), context_, width_, into},
+                      plan_.tokens(),
+                      begin));
+  return begin;
+}
+
+void Decoder::finish(const std::string& weight, int vocabulary, bool is_tied, Edge normal) {
+  float* const logits = gradient(vocabulary);  // the gradient takes their place
+  plan_.add(projection(plan_.layout(),
+                       {.weight = weight,
+                        .bias = "",
+                        .rows = rows_,
+                        .in = width_,
+                        .out = vocabulary,
+                        .is_shared = is_tied},
+                       normal,
+                       {logits, logits}));
+  plan_.set_logits({logits, logits});
+}
+
+}  // namespace dts::train

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the builders of decoders share: rows of positions, a residual stream, tokens in, logits out.
+// Not thread-safe.
+#pragma once
+
+#include "core/train/model/plan.hpp"
+#include "core/train/model/token_blocks.hpp"
+
+#include <string>
+
+namespace dts::train {
+
+class Decoder {
+ protected:
+  // `width`: of the stream.
+  Decoder(Plan& plan, int context, int width);
+
+  [[nodiscard]] Plan& plan() { return plan_; }
+
+  [[nodiscard]] int rows() const { return rows_; }  // positions of all samples
+
+  [[nodiscard]] std::size_t count(int width) const {
+    return static_cast<std::size_t>(rows_) * static_cast<std::size_t>(width);
+  }
+
+  // A gradient of that width. Activations whose gradients are never needed at the same time share
+  // one.
+  [[nodiscard]] float* gradient(int width) { return plan_.floats(count(width)); }
+
+  [[nodiscard]] Edge activation(int width, float* gradient) {
+    return {plan_.floats(count(width)), gradient};
+  }
+
+  // The next place of the stream (token_blocks.hpp).
+  [[nodiscard]] Edge stream() { return activation(width_, d_stream_); }
+
+  // What a norm of the stream writes.
+  [[nodiscard]] Edge normal() { return activation(width_, d_normal_); }
+
+  // The stream's beginning; `positions` names learned ones, or nothing.
+  [[nodiscard]] Edge embed(const std::string& tokens, const std::string& positions, Into into);
+
+  // Logits by the matrix `weight` [vocabulary][width]; tied: it is that of embed(), which then
+  // adds.
+  void finish(const std::string& weight, int vocabulary, bool is_tied, Edge normal);
+
+ private:
+  Plan& plan_;
+  int context_;
+  int width_;
+  int rows_;
+  float* d_stream_;
+  float* d_normal_;
+};
+
+}  // namespace dts::train
