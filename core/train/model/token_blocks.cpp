@@ -43,9 +43,11 @@ class EmbeddingBlock : public Block {
     if (!shape_.positions.empty())
       std::fill_n(pass.sums + positions_, size_of(shape_.context, shape_.width), 0.0F);
     for_each_row([&](std::size_t token, std::size_t position, std::size_t row) {
-      add_into(pass.sums + table_.offset + token, out_.gradient + row, width);
-      if (!shape_.positions.empty())
-        add_into(pass.sums + positions_ + position, out_.gradient + row, width);
+      float* const of_token = pass.sums + table_.offset + token;
+      add(of_token, of_token, out_.gradient + row, width);
+      if (shape_.positions.empty()) return;
+      float* const of_position = pass.sums + positions_ + position;
+      add(of_position, of_position, out_.gradient + row, width);
     });
   }
 
