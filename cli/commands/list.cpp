@@ -52,6 +52,7 @@ Listed collect(const std::string& runs) {
   for (const run::RunDirectory& run : listed.runs) seen.insert(run.path);
   const auto entries = run::read_index();
   if (!entries) warn(entries.error().message);
+  warn(run::index_damage());
   for (const run::Indexed& entry : entries.value_or(std::vector<run::Indexed>())) {
     if (!seen.insert(entry.folder).second) continue;
     auto run = run::open_run(entry.folder);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dtsubmit nodes: lists quarantined nodes with reason and time left, and releases them.
 #include "cli/commands/command.hpp"
+#include "cli/output/report.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
@@ -33,6 +34,7 @@ Result<std::vector<ShownNode>> look(const std::vector<std::string>& clusters, ru
   for (const std::string& cluster : clusters) {
     DTS_ASSIGN(const std::string path, run::quarantine_path(cluster));
     DTS_ASSIGN(const auto strikes, run::read_strikes(path));
+    warn(run::strikes_damage(path));
     for (run::Quarantined& node : run::quarantined(strikes, now))
       all.push_back({cluster, std::move(node)});
   }

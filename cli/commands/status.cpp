@@ -10,7 +10,10 @@
 #include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"
 #include "core/plugin/scheduler.hpp"
+#include "core/run/directory/lease.hpp"
+#include "core/run/ledger/history.hpp"
 #include "core/run/ledger/ledger.hpp"
+#include "core/run/ledger/newest_job.hpp"
 #include "core/run/summary/goodput.hpp"
 #include "core/run/summary/summary.hpp"
 
@@ -44,14 +47,24 @@ struct Status {
   std::string other;           // a note if the scheduler's record disagrees with the run's own
 };
 
-// The scheduler's current record; empty if there is no scheduler or it no longer knows the job.
-std::optional<sched::JobInfo> scheduler_job(sched::JobId job, std::string& name) {
-  if (job.empty()) return std::nullopt;
-  const auto scheduler = plugin::load_scheduler();
-  if (!scheduler) return std::nullopt;
-  name = (*scheduler)->phrases().name;
-  auto info = (*scheduler)->job(job);
-  return info ? std::optional(*std::move(info)) : std::nullopt;
+Result<sched::JobInfo> scheduler_job(sched::JobId job, std::string& name) {
+  if (job.empty()) return fail(Errc::not_found, "the run has no job");
+  DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
+  name = scheduler->phrases().name;
+  return scheduler->job(job);
+}
+
+// Of a run without an end, the table shows what may no longer be true.
+void warn_if_in_doubt(const run::RunDirectory& run,
+                      const std::vector<run::Event>& events,
+                      const Result<sched::JobInfo>& job) {
+  if (run::final_decision(events) != nullptr) return;
+  const sched::JobId id = run::newest_job(events);
+  if (!id.empty() && !job)
+    warn(fmt::format("the state of job {} is not known: {}", id, job.error().message));
+  const auto unfinished = run::unfinished_attempt(events);
+  if (id.empty() && unfinished && run::agent_lives(run) == false)
+    warn(fmt::format("the agent of attempt {} is gone and recorded no end", *unfinished));
 }
 
 std::string in_words(const sched::JobInfo& info) {
@@ -227,6 +240,7 @@ Result<int> act(const StatusOptions& options) {
   status.summary = run::summarise(events, run::read_metrics(run));
   warn_of_damage(run, ledger, status.summary);
   const auto job = scheduler_job(status.summary.job, status.scheduler);
+  warn_if_in_doubt(run, events, job);
   if (job) status.state = in_words(*job);
   if (job) status.failed = job->state == sched::JobState::failed;
   if (job) status.other = words_of_other_state(events, *job, status.scheduler);

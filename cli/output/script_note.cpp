@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output/script_note.hpp"
 
-#include "core/base/files/files.hpp"
+#include "core/base/files/trusted_file.hpp"
 #include "core/base/os/process.hpp"
 #include "core/base/text/text.hpp"
 
@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace dts::cli {
 namespace {
 
+constexpr std::uint64_t k_longest_script = std::uint64_t{1} << 20;  // an image may be executable
 constexpr std::array<std::string_view, 6> k_shells{"sh", "bash", "dash", "zsh", "ksh", "mksh"};
 
 bool is_shell(std::string_view path) {
@@ -57,11 +59,12 @@ std::string script_of(const std::vector<std::string>& command, std::string& name
     }
     if (at >= command.size()) return {};
     name = command[at];
-    return read_file(name).value_or("");
+    return read_regular_file(name, k_longest_script).value_or("");
   }
   const auto path = find_program(command[0]);
   name = command[0];
-  const std::string text = path ? read_file(*path).value_or("") : std::string();
+  const std::string text =
+      path ? read_regular_file(*path, k_longest_script).value_or("") : std::string();
   return begins_as_shell_script(text) ? text : std::string();
 }
 

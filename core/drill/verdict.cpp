@@ -59,7 +59,9 @@ void judge_strictly(const Shown& shown,
     problems.emplace_back("it is not known how many steps are lost");
   if (shown.attempt.steps_lost > most)
     problems.push_back(
-        fmt::format("{} steps are lost, at most {} are allowed", shown.attempt.steps_lost, most));
+        fmt::format("{} lost, at most {} allowed",
+                    counted(static_cast<std::uint64_t>(shown.attempt.steps_lost), "step"),
+                    most));
   if (strictness.digest.empty() || strictness.digest != strictness.undisturbed)
     problems.push_back(fmt::format("the digest is {}, that of an undisturbed run {}",
                                    strictness.digest.empty() ? "missing" : strictness.digest,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/size.hpp"
 
+#include "core/base/text/counted.hpp"
 #include "core/base/text/hostlist.hpp"
 
 #include <fmt/format.h>
@@ -167,9 +168,10 @@ void settle_size(JobSpec& spec, Diagnostics& problems) {
     if (from.value) into = static_cast<unsigned>(std::min<std::uint64_t>(*from.value, 1'000'000));
   };
   if (*size.nodes.value < named)
-    problems.push_back({"--nodelist",
-                        fmt::format("names {} nodes, but the job has {}", named, *size.nodes.value),
-                        "--nodelist names nodes that must be in the job: say --nodes too"});
+    problems.push_back(
+        {"--nodelist",
+         fmt::format("names {}, but the job has {}", counted(named, "node"), *size.nodes.value),
+         "--nodelist names nodes that must be in the job: say --nodes too"});
   set(size.nodes, spec.nodes);
   set(size.tasks_per_node, spec.ntasks_per_node);
   set(size.gpus_per_node, spec.gpus_per_node);

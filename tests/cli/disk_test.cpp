@@ -5,6 +5,8 @@
 #include "tests/cli/session.hpp"
 #include "tests/support/small_disk.hpp"
 
+#include <cstdlib>
+
 namespace {
 
 using namespace dts;
@@ -84,6 +86,30 @@ TEST_CASE("a disk that stays full uses up its budget and ends with the code of a
   CHECK(contains(output.err, "3 times disk, more than the budget of 2"));
 }
 
+TEST_CASE("an agent outlives a file system that turns read-only, and says what it cannot record") {
+  if (!Session::has_mpirun()) return;
+  Session session;
+  const std::string disk = session.file("disk"), image = session.file("image");
+  const auto mount = [&] {
+    const bool is_alone = ::unshare(CLONE_NEWNS) == 0 &&
+                          ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    return is_alone && std::system(("mount -o loop " + image + " " + disk).c_str()) == 0 ? 0 : 1;
+  };
+  const std::string make = "truncate -s 32M " + image + " && /usr/sbin/mkfs.ext4 -q " + image;
+  if (session.shell(make).exit_code != 0 || !make_folders(disk) || tests::in_child(mount) != 0) {
+    MESSAGE("skipped: no mkfs.ext4 here, or no root who may mount an image");
+    return;
+  }
+  session.in_child = mount;
+  const Output output =
+      session.dtsubmit(program("mount -o remount,abort " + disk + "; sleep 1; exit 7"));
+  CAPTURE(output.err);
+  CHECK(output.exit_code == 7);
+  CHECK(contains(output.err, "Read-only file system"));
+  CHECK(contains(output.err, "not in the ledger: {"));
+  CHECK(contains(output.err, "user_exit"));
+}
+
 TEST_CASE("a run directory that is removed under its ranks ends the run at once, and stays away") {
   if (!Session::has_mpirun()) return;
   for (const std::string& after : {std::string("sleep 300"), std::string("exit 0")}) {
@@ -134,4 +160,22 @@ TEST_CASE("a run that lacks what it needs ends with a cause in status and why") 
     CHECK(contains(why.out, "run_damaged"));
     CHECK(contains(why.out, loss.words));
   }
+}
+
+TEST_CASE("a pipe where a run has files holds nobody up") {
+  if (!Session::has_mpirun()) return;
+  const Session session;
+  for (const char* make : {"mkfifo", "mkdir", "ln -s /dev/zero"}) {
+    CAPTURE(make);
+    const std::string program = std::string(make) + " \"$DTSUBMIT_RUN_DIR/metrics.jsonl\"; exit 3";
+    CHECK(session.shell("timeout 60 $DTSUBMIT run -c 1 -- sh -c '" + program + "'").exit_code == 3);
+    for (const char* verb : {"status", "why", "list"})
+      CHECK(session.shell(std::string("timeout 60 $DTSUBMIT ") + verb).exit_code == 0);
+  }
+  const std::string pipe =
+      "mkfifo $DTSUBMIT_CHECKPOINT_DIR/pipe $DTSUBMIT_RUN_DIR/attempt-1/rank-7.log";
+  CHECK(session.shell("timeout 60 $DTSUBMIT run -c 1 -- sh -c '" + pipe + "; exit 3'").exit_code ==
+        3);
+  CHECK(session.shell("timeout 60 $DTSUBMIT run --continue last").exit_code == 3);
+  CHECK(session.shell("timeout 60 $DTSUBMIT logs --rank all").exit_code == 0);
 }

@@ -97,3 +97,15 @@ TEST_CASE("`last` is the newest of runs that are made within a second") {
     CHECK(contains(session.dtsubmit({"status", "last", "--runs", folder}).out, "/another-"));
   }
 }
+
+TEST_CASE("damaged lines of the index are named, and cost nothing but themselves") {
+  if (!Session::has_mpirun()) return;
+  const TwoProjects session;
+  const std::string index = session.file(".local/state/dtsubmit/runs.jsonl");
+  const std::string text = read_file(index).value();
+  REQUIRE(write_file(index, std::string(40, '\0') + "\n" + text + "{\"run\":\"/h", 0600));
+  const Output list = session.dtsubmit({"list"});
+  CHECK(list.exit_code == 0);
+  CHECK(contains(list.err, "runs.jsonl: lines 1,4 are damaged and skipped"));
+  for (const std::string& name : session.names) CHECK(contains(list.out, name));
+}

@@ -87,3 +87,14 @@ TEST_CASE("what cannot be let out or read is refused by name") {
   CHECK(user.dtsubmit({"nodes", "--release", "n["}).exit_code == 3);
   CHECK(user.dtsubmit({"nodes", "--cluster", "../../x"}).exit_code == 3);
 }
+
+TEST_CASE("damaged lines of a quarantine are named, and the others count") {
+  const Quarantine session;
+  const std::string file = session.path + "/state/dtsubmit/quarantine/alpha.jsonl";
+  const std::string text = read_file(file).value();
+  REQUIRE(write_file(file, "{\"time\":5}\n" + text, 0600));
+  const Output nodes = session.dtsubmit({"nodes"});
+  CHECK(nodes.exit_code == 0);
+  CHECK(contains(nodes.err, "alpha.jsonl: line 1 is damaged and skipped"));
+  CHECK(contains(nodes.out, "n2"));
+}

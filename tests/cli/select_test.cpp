@@ -75,6 +75,17 @@ TEST_CASE("the status of a run is a table of its attempts, as it was") {
   check_golden("status.txt", session.normal(output.out));
 }
 
+TEST_CASE("a scheduler that cannot be asked is mentioned where the state of a job matters") {
+  const Finished session;
+  const auto runs = run::list_runs(session.file("runs"));
+  REQUIRE(run::append_event(runs.back().ledger(),
+                            {.attempt = 3, .job = JobId(41), .what = run::AttemptStarted{}}));
+  const Output output = session.dtsubmit({"status"});
+  CHECK(output.exit_code == 0);
+  CHECK(
+      contains(output.err, "the state of job 41 is not known: cannot read Slurm's configuration"));
+}
+
 TEST_CASE("the status in JSON has every number of the table") {
   const Finished session;
   const Output output = session.dtsubmit({"status", "41", "--json"});

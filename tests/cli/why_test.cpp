@@ -97,6 +97,8 @@ TEST_CASE("while it runs, and after its agent was killed") {
   const std::string text = why(session);
   CAPTURE(text);
   CHECK(contains(text, "The agent of attempt 1 is gone and recorded no end: "));
+  CHECK(contains(session.dtsubmit({"status"}).err,
+                 "the agent of attempt 1 is gone and recorded no end"));
   CHECK(contains(text, "next: dtsubmit run --continue /FOLDER/runs/t-TIME-ID"));
   CHECK(wait_until([&] { return session.survivors().empty(); }));
 }

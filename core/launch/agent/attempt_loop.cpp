@@ -160,8 +160,9 @@ Result<int> AttemptLoop::run() {
     log("decision: {}: {}", run::to_string(decision.action), decision.why);
     DTS_TRY(end_.note_decision(decision));
     restore_terminal();
-    log("attempt {}: {} ({}); {}: {}",
-        attempt_->number(),
+    log("{}: {} ({}); {}: {}",
+        attempt_->number() == 0 ? "no attempt could begin"
+                                : fmt::format("attempt {}", attempt_->number()),
         run::to_string(outcome.cause),
         outcome.detail,
         run::to_string(decision.action),

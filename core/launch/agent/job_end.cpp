@@ -3,6 +3,7 @@
 
 #include "core/base/os/log.hpp"
 #include "core/base/os/signals.hpp"
+#include "core/base/text/counted.hpp"
 #include "core/launch/health/quarantine.hpp"
 #include "core/launch/job/classify.hpp"
 #include "core/launch/job/successor.hpp"
@@ -69,8 +70,8 @@ Result<std::optional<int>> JobEnd::hand_over(const run::Outcome& outcome) {
   const auto chain = chain_.chain();
   if (chain && chain_.is_used_up(*chain))
     return end_here(outcome,
-                    fmt::format("the chain had its {} jobs; `dtsubmit requeue` continues the run",
-                                chain->jobs));
+                    fmt::format("the chain had its {}; `dtsubmit requeue` continues the run",
+                                counted(chain->jobs, "job")));
   if (!chain || chain->waiting.empty()) return std::nullopt;
   DTS_TRY(note_({.job = chain->waiting, .what = run::Resubmitted{"the chain's next job"}}));
   note_successor(chain->waiting);

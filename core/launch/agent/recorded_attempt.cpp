@@ -61,10 +61,11 @@ Result<void> RecordedAttempt::begin() {
   DTS_ASSIGN(const run::TakenAttempt taken, take_attempt(job_));
   number_ = taken.number;
   record_ = taken.record;
-  log("attempt {} of {}: job {}, {} on {} ({})",
+  const sched::JobId& job = job_.allocation.job;
+  log("attempt {} of {}: {}{} on {} ({})",
       number_,
       run_.path,
-      job_.allocation.job,
+      job.empty() ? "" : fmt::format("job {}, ", job),
       counted(plan_.world_size, "rank"),
       counted(job_.allocation.nodes.size(), "node"),
       fmt::join(job_.allocation.nodes, ","));
@@ -164,8 +165,7 @@ std::optional<std::int64_t> RecordedAttempt::newest_step(const AttemptRunner& ru
   const auto beaten = static_cast<std::int64_t>(
       std::min<std::uint64_t>(runner.newest_step(), std::numeric_limits<std::int64_t>::max()));
   std::int64_t newest = beaten > 0 ? beaten : -1;
-  for (const run::AttemptSummary& told :
-       run::summarise({}, read_file(run_.metrics()).value_or("")).attempts)
+  for (const run::AttemptSummary& told : run::summarise({}, run::read_metrics(run_)).attempts)
     if (told.number == number_) newest = std::max(newest, told.last_step);
   return newest >= 0 ? std::optional(newest) : std::nullopt;
 }

@@ -2,6 +2,7 @@
 #include "core/launch/health/node_doubt.hpp"
 
 #include "core/base/os/process.hpp"
+#include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/launcher/own_steps.hpp"
 
@@ -57,7 +58,8 @@ run::Outcome without_unable(run::Outcome outcome,
   if (unable.empty()) return outcome;
   const run::UnfitNode& first = unable.front();
   std::string words = fmt::format("{} {}", first.node, first.why);
-  if (unable.size() > 1) words += fmt::format(", and {} nodes more cannot", unable.size() - 1);
+  if (unable.size() > 1)
+    words += fmt::format(", and {} more cannot", counted(unable.size() - 1, "node"));
   outcome.detail = fmt::format("{} (is its file system mounted there?); {}", words, outcome.detail);
   if (unable.size() >= nodes) return outcome;
   outcome.node = first.node;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/health/preflight.hpp"
 
+#include "core/base/text/counted.hpp"
 #include "core/base/text/text.hpp"
 
 #include <fmt/format.h>
@@ -87,25 +88,23 @@ void judge_shared_memory(const NodeFacts& facts, const NodeDemand& demand, Findi
                      std::strerror(facts.shm_errno));
   if (!facts.shm_free || *facts.shm_free >= k_scarce_shm_mib * k_mib * demand.ranks) return;
   const bool least = *facts.shm_free < k_least_shm_mib * k_mib * demand.ranks;
-  found.add(
-      least ? Severity::unfit : Severity::warning,
-      "{} MiB free in /dev/shm for {} ranks, less than {} each; remove what earlier jobs left "
-      "there, or have it mounted larger",
-      *facts.shm_free / k_mib,
-      demand.ranks,
-      least ? "1 MiB" : "64 MiB");
+  found.add(least ? Severity::unfit : Severity::warning,
+            "{} MiB free in /dev/shm for {}, less than {} each; remove what earlier jobs left "
+            "there, or have it mounted larger",
+            *facts.shm_free / k_mib,
+            counted(demand.ranks, "rank"),
+            least ? "1 MiB" : "64 MiB");
 }
 
 void judge_gpu(const GpuFacts& gpu, Findings& found) {
   if (gpu.lost)
     return found.add(Severity::unfit, "GPU {} has fallen off the bus; reboot the node", gpu.pci);
   if (gpu.uncorrected.value_or(0) > 0)
-    found.add(
-        Severity::unfit,
-        "GPU {}: {} uncorrectable ECC errors since its driver was loaded, 0 are allowed; have "
-        "it reset",
-        gpu.pci,
-        *gpu.uncorrected);
+    found.add(Severity::unfit,
+              "GPU {}: {} since its driver was loaded, 0 are allowed; have "
+              "it reset",
+              gpu.pci,
+              counted(*gpu.uncorrected, "uncorrectable ECC error"));
   if (gpu.remap_failed)
     found.add(Severity::unfit, "GPU {}: a row remapping failed; replace the GPU", gpu.pci);
   if (gpu.retirement_pending)
@@ -125,8 +124,8 @@ void judge_gpus(const NodeFacts& facts, const NodeDemand& demand, Findings& foun
     for (const GpuFacts& gpu : facts.gpus) there += gpu.instances;
     if (there < demand.gpus)
       found.add(Severity::unfit,
-                "NVML counts {} GPUs here, {} are planned; look for Xid in its kernel log",
-                facts.gpus.size(),
+                "NVML counts {} here, {} planned; look for Xid in its kernel log",
+                counted(facts.gpus.size(), "GPU"),
                 demand.gpus);
     return;
   }

@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/net/net.hpp"
 #include "core/base/os/environment.hpp"
+#include "core/base/text/counted.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/wire/node_name.hpp"
@@ -103,8 +104,8 @@ Result<Allocation> slurm_allocation(const Lookup& lookup) {
   DTS_ASSIGN(allocation.tasks_per_node, tasks_per_node(lookup));
   if (allocation.tasks_per_node.size() != allocation.nodes.size())
     return fail(Errc::invalid,
-                fmt::format("SLURM_TASKS_PER_NODE lists {} nodes, SLURM_JOB_NODELIST {}",
-                            allocation.tasks_per_node.size(),
+                fmt::format("SLURM_TASKS_PER_NODE lists {}, SLURM_JOB_NODELIST {}",
+                            counted(allocation.tasks_per_node.size(), "node"),
                             allocation.nodes.size()));
   return allocation;
 }
@@ -137,8 +138,8 @@ Allocation local_allocation(const plan::Plan& plan) {
 Result<void> check_allocation(const Allocation& allocation, const plan::Plan& plan) {
   if (allocation.nodes.size() != plan.nodes + plan.spares)
     return fail(Errc::invalid,
-                fmt::format("the job has {} nodes ({}), {} were planned",
-                            allocation.nodes.size(),
+                fmt::format("the job has {} ({}), {} were planned",
+                            counted(allocation.nodes.size(), "node"),
                             fmt::join(allocation.nodes, ","),
                             plan.nodes + plan.spares));
   const auto uneven = std::find_if(allocation.tasks_per_node.begin(),

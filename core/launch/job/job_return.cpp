@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/job/job_return.hpp"
 
+#include "core/base/text/counted.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 #include "core/sched/order.hpp"
@@ -95,10 +96,10 @@ void settle_exclusion(sched::Scheduler& scheduler,
   for (const std::string& node : *gone) left.erase(node);
   if (!how.exclude.empty() && left.size() < how.nodes) {
     returned.trouble = fmt::format(
-        "{} may be allocated again: without it, partition {} has {} nodes, and the job needs {}",
+        "{} may be allocated again: without it, partition {} has {}, and the job needs {}",
         how.exclude,
         info->partition,
-        left.size(),
+        counted(left.size(), "node"),
         how.nodes);
     how.exclude.clear();
     left = all;

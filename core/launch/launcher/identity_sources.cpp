@@ -2,6 +2,7 @@
 #include "core/launch/launcher/identity_sources.hpp"
 
 #include "core/base/os/environment.hpp"
+#include "core/base/text/counted.hpp"
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
 
@@ -48,10 +49,10 @@ Result<void> check_numbers(const Source& source, const Identity& identity) {
                             identity.world_size));
   if (identity.local_rank >= local_size)
     return fail(Errc::invalid,
-                fmt::format("{}={}, but the node has at most {} ranks",
+                fmt::format("{}={}, but the node has at most {}",
                             source.local_rank,
                             identity.local_rank,
-                            local_size));
+                            counted(local_size, "rank")));
   return {};
 }
 
@@ -87,10 +88,11 @@ Result<void> add_counts(SlurmStep& step,
                             sum));
   if (!identity.node_rank) return {};
   if (*identity.node_rank >= counts.size())
-    return fail(
-        Errc::invalid,
-        fmt::format(
-            "{}={} in a step of {} nodes", source.node_rank, *identity.node_rank, counts.size()));
+    return fail(Errc::invalid,
+                fmt::format("{}={} in a step of {}",
+                            source.node_rank,
+                            *identity.node_rank,
+                            counted(counts.size(), "node")));
   identity.local_size = counts[*identity.node_rank];
   return check_numbers(source, identity);
 }

@@ -7,6 +7,7 @@
 #include "core/base/text/text.hpp"
 #include "core/run/directory/file_lock.hpp"
 #include "core/run/index/find.hpp"
+#include "core/run/ledger/ledger.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -96,6 +97,14 @@ Result<std::vector<Indexed>> read_index() {
   if (text) return parse_index(*text);
   if (text.error().code == Errc::not_found) return std::vector<Indexed>();
   return tl::unexpected<Error>(text.error());
+}
+
+std::string index_damage() {
+  const auto path = index_path();
+  if (!path) return {};
+  return damage_words(read_own_file(*path, k_largest_index).value_or(""),
+                      *path,
+                      [](std::string_view line) { return parse_line(line).has_value(); });
 }
 
 Result<void> add_to_index(const Indexed& entry) {

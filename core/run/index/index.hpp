@@ -39,6 +39,9 @@ struct Indexed {
 // The user's index; empty if there is none. Errors: a file that is not exclusively ours.
 [[nodiscard]] Result<std::vector<Indexed>> read_index();
 
+// A sentence about lines of that file that are damaged and skipped; empty if none.
+[[nodiscard]] std::string index_damage();
+
 // Adds a line to the file (mode 0600, in a folder of mode 0700); many processes on many machines
 // may do so concurrently. Drops the oldest lines once the file has 1 MiB. Errors: a home directory
 // that cannot be written, which deserves only a warning.

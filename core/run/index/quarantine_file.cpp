@@ -6,6 +6,7 @@
 #include "core/base/text/text.hpp"
 #include "core/base/text/units.hpp"
 #include "core/run/directory/file_lock.hpp"
+#include "core/run/ledger/ledger.hpp"
 
 namespace dts::run {
 namespace {
@@ -39,6 +40,13 @@ Result<std::vector<Strike>> read_strikes(const std::string& path) {
   if (text) return parse_strikes(*text);
   if (text.error().code == Errc::not_found) return std::vector<Strike>();
   return tl::unexpected<Error>(text.error());
+}
+
+std::string strikes_damage(const std::string& path) {
+  return damage_words(
+      read_own_file(path, k_largest_file).value_or(""), path, [](std::string_view line) {
+        return !parse_strikes(std::string(line)).empty();
+      });
 }
 
 Result<void> add_strikes(const std::string& path, std::vector<Strike> strikes, WallTime now) {

@@ -19,6 +19,9 @@ namespace dts::run {
 // No strikes if the file is absent. Errors: Errc::io.
 [[nodiscard]] Result<std::vector<Strike>> read_strikes(const std::string& path);
 
+// A sentence about lines of the file that are damaged and skipped; empty if none.
+[[nodiscard]] std::string strikes_damage(const std::string& path);
+
 // Appends the strikes, each with one write(2), with the time `now`; creates the file (mode 0600)
 // and its folder (0700) if absent. One process at a time; drops strikes that no longer matter once
 // the file has 256 KiB.

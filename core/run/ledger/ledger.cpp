@@ -108,4 +108,18 @@ std::string damage_words(const std::vector<unsigned>& lines, const std::string& 
                      lines.size() == 1 ? "is" : "are");
 }
 
+std::string damage_words(std::string_view text,
+                         const std::string& file,
+                         const std::function<bool(std::string_view)>& is_whole) {
+  std::vector<unsigned> damaged;
+  unsigned number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (end > 0 && !is_whole(text.substr(0, end))) damaged.push_back(number);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return damage_words(damaged, file);
+}
+
 }  // namespace dts::run

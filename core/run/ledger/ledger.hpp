@@ -6,6 +6,7 @@
 #include "core/base/result.hpp"
 #include "core/run/event/event.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,5 +38,9 @@ struct Ledger {
 // One sentence for people about what could not be read from a file; empty if nothing.
 [[nodiscard]] std::string damage_words(const Ledger& read, const std::string& ledger);
 [[nodiscard]] std::string damage_words(const std::vector<unsigned>& lines, const std::string& file);
+// The same for any file of lines; `is_whole` is asked about each line that is not empty.
+[[nodiscard]] std::string damage_words(std::string_view text,
+                                       const std::string& file,
+                                       const std::function<bool(std::string_view)>& is_whole);
 
 }  // namespace dts::run

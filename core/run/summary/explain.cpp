@@ -2,6 +2,7 @@
 #include "core/run/summary/explain.hpp"
 
 #include "core/base/exit_codes.hpp"
+#include "core/base/text/counted.hpp"
 #include "core/run/directory/rank_logs.hpp"
 #include "core/run/summary/evidence.hpp"
 #include "core/run/summary/summary.hpp"
@@ -103,7 +104,8 @@ Outcome settle_completion(Outcome outcome, const std::string& metrics, unsigned 
   if (knows_total && own->last_step >= summary.total_steps)
     return {Cause::completed,
             0,
-            fmt::format("every rank exited 0 after the last of {} steps", summary.total_steps)};
+            fmt::format("every rank exited 0 after the last of {}",
+                        counted(static_cast<std::uint64_t>(summary.total_steps), "step"))};
   outcome.detail +=
       knows_total
           ? fmt::format(" at step {} of {}: saved, not done", own->last_step, summary.total_steps)

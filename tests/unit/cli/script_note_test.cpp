@@ -6,6 +6,8 @@
 #include "tests/support/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace {
 
@@ -52,4 +54,16 @@ TEST_CASE("a note is given for scripts only, by whatever name they are run") {
   CHECK(cli::script_note({"/bin/sleep", "1"}).empty());
   CHECK(cli::script_note({"bash", folder.file("absent")}).empty());
   CHECK(cli::script_note({}).empty());
+}
+
+TEST_CASE("neither a pipe nor a file of gigabytes is read for a note") {
+  const tests::TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0700) == 0);
+  CHECK(cli::script_note({pipe}).empty());
+  CHECK(cli::script_note({"bash", pipe}).empty());
+  const std::string image = folder.file("image.sif");
+  REQUIRE(write_file(image, "#!/bin/bash\na\nb\n", 0755));
+  REQUIRE(::truncate(image.c_str(), off_t{1} << 36) == 0);
+  CHECK(cli::script_note({image}).empty());
 }

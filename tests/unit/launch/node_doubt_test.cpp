@@ -31,7 +31,7 @@ TEST_CASE("nodes that cannot run a rank are named and omitted") {
   CHECK(outcome.node == "n1");
   CHECK(outcome.unfit.size() == 2);
   CHECK(outcome.detail ==
-        "n1 cannot run d, and 1 nodes more cannot (is its file system mounted there?); the ranks "
+        "n1 cannot run d, and 1 node more cannot (is its file system mounted there?); the ranks "
         "were told to end");
 }
 
@@ -39,6 +39,6 @@ TEST_CASE("a problem on every node is no node's fault, and without problems noth
   const run::Outcome everywhere = without_unable(k_failed, {{"n0", "x"}, {"n1", "x"}}, 2);
   CHECK(everywhere.node.empty());
   CHECK(everywhere.unfit.empty());
-  CHECK(everywhere.detail.starts_with("n0 x, and 1 nodes more"));
+  CHECK(everywhere.detail.starts_with("n0 x, and 1 node more"));
   CHECK(without_unable(k_failed, {}, 3).detail == k_failed.detail);
 }

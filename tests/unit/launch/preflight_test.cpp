@@ -84,7 +84,7 @@ TEST_CASE("each limit of a node, from both sides") {
       {"shm 3 MiB", [](auto& f, auto&) { f.shm_free = 4 * k_mib - 1; }, "unfit", "for 4 ranks"},
       {"shm enough", [](auto& f, auto&) { f.shm_free = 256 * k_mib; }, "", ""},
       {"lo", [](auto& f, auto&) { f.loopback_errno = ENETUNREACH; }, "unfit", "interface lo"},
-      {"one GPU", [](auto& f, auto&) { f.gpus.pop_back(); }, "unfit", "1 GPUs here"},
+      {"one GPU", [](auto& f, auto&) { f.gpus.pop_back(); }, "unfit", "1 GPU here"},
       {"MIG", [](auto& f, auto&) { f.gpus.pop_back(), f.gpus[0].instances = 7; }, "", ""},
       {"unasked", [](auto& f, auto& d) { f.gpus.clear(), d.gpus = 0; }, "", ""},
       {"lost", [](auto& f, auto&) { f.gpus[1].lost = true; }, "unfit", "AF:00.0 has fallen off"},

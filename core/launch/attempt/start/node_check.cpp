@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt/start/node_check.hpp"
 
+#include "core/base/text/counted.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,7 +111,7 @@ void NodeCheck::end_unfit(const std::map<std::string, NodeVerdict>& unfit, Time 
           fmt::format("{}{}: {}", detail.empty() ? "pre-flight: " : "; ", node, verdict.unfit);
   }
   if (nodes.size() > k_most_told)
-    detail += fmt::format("; and {} nodes more", nodes.size() - k_most_told);
+    detail += fmt::format("; and {} more", counted(nodes.size() - k_most_told, "node"));
   if (everywhere) detail += "; it is so on every node of the job";
   run::Outcome outcome{
       disk ? run::Cause::disk_full : run::Cause::launch_failed, 1, std::move(detail)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt/start/program_start.hpp"
 
+#include "core/base/text/counted.hpp"
 #include "core/plan/layout/launcher_words.hpp"
 #include "core/run/directory/parts.hpp"
 
@@ -108,7 +109,8 @@ void ProgramStart::end_without_nodes(const std::map<std::string, unsigned>& rank
   const run::UnfitNode& one = outcome.unfit.front();
   outcome.node = one.node;
   outcome.detail = fmt::format("{}: {}", one.node, one.why);
-  if (ranks.size() > 1) outcome.detail += fmt::format("; {} nodes more", ranks.size() - 1);
+  if (ranks.size() > 1)
+    outcome.detail += fmt::format("; {} more", counted(ranks.size() - 1, "node"));
   outcome.detail += "; the program has started on the other nodes";
   ending_.end_instead(std::move(outcome), now);
 }

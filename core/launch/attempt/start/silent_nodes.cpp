@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt/start/silent_nodes.hpp"
 
+#include "core/base/text/counted.hpp"
 #include "core/launch/health/node_doubt.hpp"
 
 #include <fmt/format.h>
@@ -116,10 +117,10 @@ void SilentNodes::judge(const std::vector<NodeSight>& sights,
       return ending_.end_instead(
           {run::Cause::launch_failed,
            1,
-           fmt::format("node {} cannot be reached ({}), and none of its {} ranks said hello",
+           fmt::format("node {} cannot be reached ({}), and none of its {} said hello",
                        sight.node,
                        sight.detail,
-                       settings_.plan.ntasks_per_node),
+                       counted(settings_.plan.ntasks_per_node, "rank")),
            std::nullopt,
            sight.node},  // the next attempt should avoid it
           now);
