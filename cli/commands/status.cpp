@@ -6,6 +6,7 @@
 #include "cli/output/cause_words.hpp"
 #include "cli/output/end_words.hpp"
 #include "cli/output/parts.hpp"
+#include "cli/output/report.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/launch/job/element.hpp"

@@ -145,7 +145,8 @@ def disk_full(job):
 
 def truncated(job):
     """The newest of two checkpoints: where none is left whole the run stops, whatever the cause of its end."""
-    wait_for(120, "a second checkpoint", lambda: job.last_step() > 2 * INTERVAL)
+    # Training goes on while it is written, so that its step says nothing.
+    wait_for(120, "a second checkpoint", lambda: job.newest_checkpoint() >= f"{job.path}/checkpoints/step-{2 * INTERVAL:09}")
     os.truncate(job.newest_checkpoint(), 100)
     kill("program")(job)
 
