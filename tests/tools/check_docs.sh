@@ -56,7 +56,7 @@ for verb in submit run list status why logs stop cancel requeue topo nodes check
 done
 compare dtsubmit-cluster.1 "$DTSUBMIT cluster up" "$DTSUBMIT cluster down" "$DTSUBMIT cluster status"
 compare dtsubmit.1 "$DTSUBMIT"
-compare dttrain.1 "$DTTRAIN" "$DTTRAIN bench"
+compare dttrain.1 "$DTTRAIN" "$DTTRAIN bench" "$DTTRAIN export"
 
 # Every verb has a page, and every page of ours that a page refers to is there.
 for verb in $("$DTSUBMIT" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do

@@ -69,6 +69,7 @@ BEGIN {
   arrows["core/train/optim"] = "core/train/device/ core/base/"
   arrows["core/train/checkpoint"] = "core/train/model/ core/train/device/ core/base/"
   arrows["core/train/update"] = "core/train/checkpoint/state.hpp core/train/optim/ core/train/model/ core/train/comm/ core/train/device/ core/base/"
+  arrows["core/train/hub"] = "core/train/checkpoint/ core/train/optim/ core/train/models/ core/train/model/ core/train/data/ core/base/"
   arrows["core/train/telemetry"] = "core/train/checkpoint/ core/base/"
   arrows["core/train/loop"] = "core/train/ core/base/"
   arrows["core/train/bench"] = "core/train/telemetry/ core/train/checkpoint/ core/train/models/ core/train/model/ core/train/data/ core/train/comm/ core/train/device/ core/base/"

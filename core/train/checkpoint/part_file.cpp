@@ -25,7 +25,6 @@ static_assert(std::endian::native == std::endian::little, "the files are little-
 
 constexpr std::size_t k_piece = std::size_t{1} << 20;  // bytes
 constexpr std::size_t k_length_bytes = 8;
-constexpr std::uint64_t k_header_limit = std::uint64_t{64} << 20;
 
 Result<void> write_hashed(int fd, const void* data, std::size_t bytes, Hash64& hash) {
   const auto* at = static_cast<const char*>(data);
@@ -160,7 +159,7 @@ Result<void> Assembly::add_contents(Input& input) {
   if (input.left() < sizeof length)
     return fail(Errc::invalid, "shorter than the length of its header");
   DTS_TRY(input.read(&length, sizeof length));
-  if (length > k_header_limit || length > input.left())
+  if (length > k_tensor_header_limit || length > input.left())
     return fail(Errc::invalid, fmt::format("its header of {} bytes does not fit", length));
   std::string header(length, '\0');
   DTS_TRY(input.read(header.data(), header.size()));
@@ -173,6 +172,8 @@ Result<void> Assembly::add_tensors(Input& input, const std::string& header) {
     const auto found = next_.find(entry.name);
     if (found == next_.end())
       return fail(Errc::invalid, fmt::format("tensor {}: not of this model", entry.name));
+    if (entry.dtype != "F32")
+      return fail(Errc::invalid, fmt::format("tensor {}: not F32", entry.name));
     Rows& missing = found->second;
     Rows rows = missing;
     rows.count = entry.shape.empty() ? 0 : entry.shape.front();

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace dts::train {
 namespace {
@@ -14,9 +16,32 @@ using nlohmann::json;
 
 constexpr const char* k_metadata = "__metadata__";
 
-// The bytes of a float32 tensor of that shape; nullopt if they do not fit into `most`.
-std::optional<std::uint64_t> bytes_of(const std::vector<std::size_t>& shape, std::uint64_t most) {
-  std::uint64_t bytes = sizeof(float);
+constexpr std::pair<std::string_view, std::uint64_t> k_types[] = {{"F32", 4},
+                                                                  {"F16", 2},
+                                                                  {"BF16", 2},
+                                                                  {"F64", 8},
+                                                                  {"I64", 8},
+                                                                  {"I32", 4},
+                                                                  {"I16", 2},
+                                                                  {"I8", 1},
+                                                                  {"U64", 8},
+                                                                  {"U32", 4},
+                                                                  {"U16", 2},
+                                                                  {"U8", 1},
+                                                                  {"BOOL", 1}};
+
+// Of one number of that type; 0 for a type that the format does not have.
+std::uint64_t width_of(const json& type) {
+  for (const auto& [name, bytes] : k_types)
+    if (type == name) return bytes;
+  return 0;
+}
+
+// The bytes of a tensor of that shape; nullopt if they do not fit into `most`.
+std::optional<std::uint64_t> bytes_of(const std::vector<std::size_t>& shape,
+                                      std::uint64_t width,
+                                      std::uint64_t most) {
+  std::uint64_t bytes = width;
   for (const std::size_t extent : shape) {
     if (extent != 0 && bytes > most / extent) return std::nullopt;
     bytes *= extent;
@@ -37,15 +62,20 @@ Result<TensorEntry> parse_entry(const std::string& name,
     return fail(Errc::invalid, fmt::format("tensor {}: {}", name, what));
   };
   if (!description.is_object()) return bad("not an object");
-  if (description.value("dtype", json()) != "F32") return bad("not F32");
+  const json type = description.value("dtype", json());
+  const std::uint64_t width = width_of(type);
+  if (width == 0) return bad("no dtype");
   const json shape = description.value("shape", json());
   if (!are_unsigned(shape)) return bad("no shape");
   const json offsets = description.value("data_offsets", json());
   if (!are_unsigned(offsets) || offsets.size() != 2) return bad("no data_offsets");
-  TensorEntry entry{name, shape.get<std::vector<std::size_t>>(), offsets[0].get<std::uint64_t>()};
-  const auto end = offsets[1].get<std::uint64_t>();
-  if (end > bytes || entry.begin > end) return bad("lies outside the file");
-  if (bytes_of(entry.shape, bytes) != end - entry.begin)
+  TensorEntry entry{name,
+                    shape.get<std::vector<std::size_t>>(),
+                    offsets[0].get<std::uint64_t>(),
+                    offsets[1].get<std::uint64_t>(),
+                    type.get<std::string>()};
+  if (entry.end > bytes || entry.begin > entry.end) return bad("lies outside the file");
+  if (bytes_of(entry.shape, width, bytes) != entry.end - entry.begin)
     return bad("its bytes are not its shape's");
   return entry;
 }
@@ -87,7 +117,7 @@ Result<std::vector<TensorEntry>> parse_tensor_header(std::string_view text, std:
     if (entry.begin != at)
       return fail(Errc::invalid,
                   fmt::format("tensor {}: begins at {}, not at {}", entry.name, entry.begin, at));
-    at += *bytes_of(entry.shape, bytes);
+    at = entry.end;
   }
   if (at != bytes)
     return fail(Errc::invalid, fmt::format("tensors of {} bytes, {} in the file", at, bytes));

@@ -4,6 +4,7 @@
 
 #include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
+#include "core/train/hub/weights.hpp"
 #include "core/train/loop/settle.hpp"
 
 #include <fmt/core.h>
@@ -58,12 +59,22 @@ Result<void> Checkpoints::open(int& code) {
   return fail(Errc::invalid, taken.refusal);
 }
 
+// Initial weights that are read, by rank 0 for all. Collective.
+int Checkpoints::begin_from(State& state) {
+  Result<void> read;
+  if (comm_.rank() == 0)
+    read = read_hub_weights(options_.from, *options_.model, state.weights.data());
+  if (const int agreed = settle(comm_, read); agreed != 0) return agreed;
+  comm_.broadcast(state.weights.data(), state.weights.size() * sizeof(float));
+  return 0;
+}
+
 int Checkpoints::resume(const Fingerprint& config,
                         const Fingerprint& numerics,
                         State& state,
                         const Report& report) {
   initialise(layout_, options_.seed, state);
-  if (!active()) return 0;
+  if (!active()) return options_.from.empty() ? 0 : begin_from(state);
   manifest_.config = config;
   manifest_.numerics = numerics;
   manifest_.attempt = options_.attempt;
@@ -78,14 +89,20 @@ int Checkpoints::resume(const Fingerprint& config,
                   "put the checkpoints on a file system that all nodes share");
   if (const int agreed = settle(comm_, opened); agreed != 0) return agreed;
   Result<void> loaded;
+  bool begins = false;
   if (comm_.rank() == 0) {
     auto found = store_.load_newest(config, numerics, state);
     if (!found)
       loaded = tl::unexpected(found.error());
     else if (report.resumed(*found); found->name.empty())
-      initialise(layout_, options_.seed, state);
+      begins = true;
   }
   if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
+  comm_.broadcast(&begins, sizeof begins);
+  if (begins) {  // after what could not be loaded, the state is anything
+    initialise(layout_, options_.seed, state);
+    return options_.from.empty() ? 0 : begin_from(state);
+  }
   comm_.broadcast(&state.step, sizeof state.step);
   comm_.broadcast(&state.skipped, sizeof state.skipped);
   for (Buffer* const buffer : {&state.weights, &state.running, &state.ballast})

@@ -60,6 +60,7 @@ class Checkpoints {
   [[nodiscard]] bool active() const { return !options_.checkpoint_dir.empty(); }
 
   [[nodiscard]] Result<void> open(int& code);
+  [[nodiscard]] int begin_from(State& state);
   [[nodiscard]] Result<PartFile> write(std::uint64_t step) const;
   [[nodiscard]] int end_phase();
   [[nodiscard]] int end_writing();

@@ -62,14 +62,10 @@ bool set_optional(std::optional<double>& to, const std::string& text, double mos
   return true;
 }
 
-bool set_schedule(Options& o, const std::string& text) {
-  o.schedule = find_schedule(text);
-  return o.schedule != nullptr;
-}
-
-bool set_optimizer(Options& o, const std::string& text) {
-  o.optimizer = find_optimizer(text);
-  return o.optimizer != nullptr;
+template <class Row>
+bool set_row(const Row*& to, const Row* found) {
+  to = found;
+  return found != nullptr;
 }
 
 bool set_betas(Options& o, const std::string& text) {
@@ -79,22 +75,10 @@ bool set_betas(Options& o, const std::string& text) {
          set_real(o.optimization.beta2, text.substr(comma + 1), k_below_one);
 }
 
-bool set_token_format(Options& o, const std::string& text) {
-  const auto format = token_format_of(text);
-  o.token_format = format.value_or(o.token_format);
-  return format.has_value();
-}
-
-bool set_batch_rule(Options& o, const std::string& text) {
-  const auto rule = batch_rule_of(text);
-  o.batch_rule = rule.value_or(o.batch_rule);
-  return rule.has_value();
-}
-
-bool set_instruction_set(Options& o, const std::string& text) {
-  const auto set = instruction_set_of(text);
-  o.instruction_set = set.value_or(o.instruction_set);
-  return set.has_value();
+template <class Value>
+bool set_value(Value& to, const std::optional<Value>& found) {
+  to = found.value_or(to);
+  return found.has_value();
 }
 
 bool set_numerics(Options& o, const std::string& text) {
@@ -119,6 +103,10 @@ const Option k_options[] = {
      "MODEL",
      "NAME[:SIZE][,KEY=VALUE...]: cnn2, mlp, gpt2 or llama, e.g. gpt2:char-mini [cnn2]",
      [](Options& o, Text t) { return set_text(o.model_words, t); }},
+    {"--from",
+     "FOLDER",
+     "begin with the model and the weights of a folder of Hugging Face's transformers",
+     [](Options& o, Text t) { return set_text(o.from, t); }},
     {"--data",
      "PATH",
      "Fashion-MNIST's four *-ubyte.gz files [/usr/share/datasets/fashion-mnist]; of tokens a\n"
@@ -131,7 +119,7 @@ const Option k_options[] = {
     {"--token-format",
      "KIND",
      "uint16 or uint32, little-endian, or bytes of a text; auto: by header and name [auto]",
-     set_token_format},
+     [](Options& o, Text t) { return set_value(o.token_format, token_format_of(t)); }},
     {"--epochs",
      "N",
      "passes over the training set [1]",
@@ -145,7 +133,10 @@ const Option k_options[] = {
      "V",
      "virtual shards per batch, 1 to 1024; also the maximum number of ranks [16]",
      [](Options& o, Text t) { return set_number(o.shards, t, 1) && o.shards <= 1024; }},
-    {"--optimizer", "NAME", "sgd, nesterov, adamw or lamb [sgd]", set_optimizer},
+    {"--optimizer",
+     "NAME",
+     "sgd, nesterov, adamw or lamb [sgd]",
+     [](Options& o, Text t) { return set_row(o.optimizer, find_optimizer(t)); }},
     {"--lr",
      "X",
      "learning rate after warm-up [0.1; adamw 0.001, lamb 0.002]",
@@ -180,7 +171,7 @@ const Option k_options[] = {
      "after warm-up: cosine or linear (to 0 at the last step), wsd (to 0 in the last tenth),\n"
      "                           step (a tenth at half, a hundredth at three quarters),\n"
      "                           constant [cosine]",
-     set_schedule},
+     [](Options& o, Text t) { return set_row(o.schedule, find_schedule(t)); }},
     {"--min-lr",
      "X",
      "what a schedule does not fall below [0]",
@@ -188,7 +179,7 @@ const Option k_options[] = {
     {"--batch-rule",
      "RULE",
      "scale --lr with --batch over --base-batch: linear, sqrt or none [none]",
-     set_batch_rule},
+     [](Options& o, Text t) { return set_value(o.batch_rule, batch_rule_of(t)); }},
     {"--base-batch",
      "B",
      "batch that --lr is meant for, with --batch-rule [256]",
@@ -196,7 +187,7 @@ const Option k_options[] = {
     {"--instruction-set",
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",
-     set_instruction_set},
+     [](Options& o, Text t) { return set_value(o.instruction_set, instruction_set_of(t)); }},
     {"--numerics",
      "HOW",
      "same: refuse ranks on machines that would give other bits; any: train anyway [same]",

@@ -4,6 +4,7 @@
 
 #include "core/base/exit_codes.hpp"
 #include "core/base/text/text.hpp"
+#include "core/train/hub/weights.hpp"
 #include "core/train/loop/option_table.hpp"
 
 #include <fmt/core.h>
@@ -57,8 +58,14 @@ Result<void> apply_environment(Options& options, const Lookup& environment) {
 
 // What depends on several options.
 Result<void> settle_meanings(Options& o) {
-  DTS_ASSIGN(Model model, make_model(o.model_words));
-  o.model = std::make_shared<const Model>(std::move(model));
+  if (!o.from.empty() && !o.model_words.empty())
+    return fail(Errc::usage,
+                "--model and --from exclude each other",
+                "the model of --from is that of its config.json");
+  auto model = o.from.empty() ? make_model(o.model_words.empty() ? "cnn2" : o.model_words)
+                              : read_hub_model(o.from);
+  if (!model) return tl::unexpected(model.error());
+  o.model = std::make_shared<const Model>(*std::move(model));
   o.optimization.weight_decay = o.weight_decay.value_or(o.optimizer->weight_decay);
   if (o.fault.empty()) return {};
   o.injection = parse_injection(o.model->layout, o.fault);

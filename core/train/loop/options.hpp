@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of dttrain and the environment it reads. Pure.
+// The command line of dttrain and the environment it reads. Pure, but for config.json of --from.
 #pragma once
 
 #include "core/base/default_shards.hpp"
@@ -22,7 +22,8 @@
 namespace dts::train {
 
 struct Options {
-  std::string model_words = "cnn2";    // of --model
+  std::string model_words;             // of --model; empty: that of `from`, or cnn2
+  std::string from;                    // a folder of transformers, with the first weights, or empty
   std::shared_ptr<const Model> model;  // what they mean
   std::string data = "/usr/share/datasets/fashion-mnist";
   std::string validation;  // a file of tokens

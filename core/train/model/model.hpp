@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model: its parameters, what it reads, and how to build a network of it. A new model is a file
-// in core/train/models that makes one of these, and a row in model_table.cpp. Immutable once made;
-// thread-safe then.
+// in core/train/models that makes one of these, with its row, which model_table.cpp lists.
+// Immutable once made; thread-safe then.
 #pragma once
 
 #include "core/train/data/samples.hpp"

@@ -4,6 +4,8 @@
 #include "core/base/hash.hpp"
 #include "core/train/bench/bench.hpp"
 #include "core/train/checkpoint/part_file.hpp"
+#include "core/train/hub/verbs.hpp"
+#include "core/train/hub/weights.hpp"
 #include "core/train/loop/stop.hpp"
 #include "core/train/loop/trainer.hpp"
 #include "core/train/telemetry/report.hpp"
@@ -20,6 +22,16 @@
 namespace {
 
 using dts::train::Options;
+
+struct Verb {
+  const char* name;
+  int (*main)(const std::vector<std::string>& words);
+};
+
+constexpr Verb k_verbs[] = {{"bench", dts::train::bench::bench_main},
+                            {"inspect", dts::train::inspect_main},
+                            {"export", dts::train::export_main},
+                            {"convert", dts::train::convert_main}};
 
 int complain(const dts::Error& error) {
   dts::train::print_error(error, -1);
@@ -38,6 +50,11 @@ int export_initial(const Options& options) {
   const dts::train::Layout& layout = options.model->layout;
   dts::train::State state(layout);
   dts::train::initialise(layout, options.seed, state);
+  if (!options.from.empty())
+    if (const auto read =
+            dts::train::read_hub_weights(options.from, *options.model, state.weights.data());
+        !read)
+      return complain(read.error());
   dts::train::Snapshot snapshot(layout, 1, 0);
   snapshot.take(state);
   const std::string temporary = options.export_weights + ".tmp." + dts::random_hex(8);
@@ -79,8 +96,8 @@ int run(Options options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::strcmp(argv[1], "bench") == 0)
-    return dts::train::bench::bench_main({argv + 2, argv + argc});
+  for (const auto& [name, verb] : k_verbs)
+    if (argc > 1 && std::strcmp(argv[1], name) == 0) return verb({argv + 2, argv + argc});
   const auto options = dts::train::parse_options(
       {argv + 1, argv + argc}, [](const char* name) { return std::getenv(name); });
   if (!options) return complain(options.error());

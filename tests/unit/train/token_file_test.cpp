@@ -84,8 +84,7 @@ TEST_CASE("a file is mapped as its name and the vocabulary say, and its tokens a
         bin + ": 6 bytes are no whole number of tokens of 4 bytes");
   CHECK(TokenFile::open(bin, TokenFormat::bytes, 70000)->tokens().count == 6);
   REQUIRE(write_file(text, ""));
-  CHECK(TokenFile::open(text, automatic, 256).error().message ==
-        text + ": empty, or not a file");
+  CHECK(TokenFile::open(text, automatic, 256).error().message == text + ": empty, or not a file");
   CHECK(TokenFile::open(folder.path, automatic, 256).error().code == Errc::invalid);
   CHECK(TokenFile::open(folder.path + "/absent", automatic, 256).error().code == Errc::not_found);
   CHECK(token_format_of("uint32") == TokenFormat::uint32);
