@@ -3,7 +3,7 @@
 #include "core/train/bench/cpus.hpp"
 #include "core/train/bench/measures.hpp"
 #include "core/train/bench/timing.hpp"
-#include "core/train/device/buffer.hpp"
+#include "core/train/memory/buffer.hpp"
 #include "core/train/model/onednn.hpp"
 
 #include <fmt/format.h>

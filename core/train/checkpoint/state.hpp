@@ -2,7 +2,7 @@
 // The whole state of a run, and how a step changes it. Pure.
 #pragma once
 
-#include "core/train/device/buffer.hpp"
+#include "core/train/memory/buffer.hpp"
 #include "core/train/model/layout.hpp"
 
 #include <cstdint>

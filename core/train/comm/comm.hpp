@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/train/comm/group.hpp"
-#include "core/train/device/node_memory.hpp"
+#include "core/train/memory/node_memory.hpp"
 
 #include <sched.h>
 

@@ -11,7 +11,7 @@
 #include "core/train/comm/flight_record.hpp"
 #include "core/train/comm/transport.hpp"
 #include "core/train/comm/tree.hpp"
-#include "core/train/device/buffer.hpp"
+#include "core/train/memory/buffer.hpp"
 
 #include <cstddef>
 #include <cstdint>

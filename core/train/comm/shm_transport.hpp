@@ -7,8 +7,8 @@
 
 #include "core/base/result.hpp"
 #include "core/train/comm/transport.hpp"
-#include "core/train/device/node_memory.hpp"
-#include "core/train/device/shared_buffers.hpp"
+#include "core/train/memory/node_memory.hpp"
+#include "core/train/memory/shared_buffers.hpp"
 
 #include <deque>
 #include <memory>

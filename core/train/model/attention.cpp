@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Causal attention, some rows of queries at a time (T. Dao et al., "FlashAttention", 2022, for the
 // idea to compute weights again instead of keeping them).
-#include "core/train/device/buffer.hpp"
+#include "core/train/memory/buffer.hpp"
 #include "core/train/model/gemm.hpp"
 #include "core/train/model/token_blocks.hpp"
 

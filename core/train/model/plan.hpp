@@ -2,7 +2,7 @@
 // The memory of one thread's network, and the blocks that compute in it. Not thread-safe.
 #pragma once
 
-#include "core/train/device/buffer.hpp"
+#include "core/train/memory/buffer.hpp"
 #include "core/train/model/blocks.hpp"
 #include "core/train/model/model.hpp"
 

@@ -2,8 +2,8 @@
 // The blocks of token_blocks.hpp with parameters, and rotations.
 #include "core/train/model/token_blocks.hpp"
 
-#include "core/train/device/buffer.hpp"
 #include "core/train/device/elementary.hpp"
+#include "core/train/memory/buffer.hpp"
 #include "core/train/model/gemm.hpp"
 
 #include <algorithm>

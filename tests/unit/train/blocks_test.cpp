@@ -3,7 +3,7 @@
 // differences.
 #include "core/train/model/blocks.hpp"
 
-#include "core/train/device/buffer.hpp"
+#include "core/train/memory/buffer.hpp"
 #include "core/train/model/network.hpp"
 #include "tests/unit/train/cnn2.hpp"
 #include "tests/unit/train/gradient_check.hpp"

@@ -3,8 +3,8 @@
 // fourth-order differences, with each instruction set of this processor.
 #include "core/train/model/token_blocks.hpp"
 
-#include "core/train/device/buffer.hpp"
 #include "core/train/device/kernel_table.hpp"
+#include "core/train/memory/buffer.hpp"
 #include "core/train/model/network.hpp"
 #include "tests/unit/train/cnn2.hpp"
 #include "tests/unit/train/gradient_check.hpp"

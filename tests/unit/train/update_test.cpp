@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grid of chunks, who is blamed for what was found, and faults on purpose.
-#include "core/train/device/buffer.hpp"
 #include "core/train/device/kernel_table.hpp"
 #include "core/train/device/kernels.hpp"
+#include "core/train/memory/buffer.hpp"
 #include "core/train/update/audit.hpp"
 #include "core/train/update/chunk_grid.hpp"
 #include "core/train/update/findings.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/device/node_memory.hpp"
+#include "core/train/memory/node_memory.hpp"
 
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"

@@ -2,7 +2,7 @@
 // An array of floats aligned to a cache line, initially zero. Movable; not thread-safe.
 #pragma once
 
-#include "core/train/device/shared_buffers.hpp"
+#include "core/train/memory/shared_buffers.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/device/shared_buffers.hpp"
+#include "core/train/memory/shared_buffers.hpp"
 
 #include <algorithm>
 #include <atomic>

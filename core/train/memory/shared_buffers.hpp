@@ -3,7 +3,7 @@
 // where it is. Thread-safe.
 #pragma once
 
-#include "core/train/device/node_memory.hpp"
+#include "core/train/memory/node_memory.hpp"
 
 #include <cstddef>
 #include <cstdint>
