@@ -91,18 +91,13 @@ Result<void> check(const Options& o) {
   return {};
 }
 
-}  // namespace
-
-Result<Options> parse_options(const std::vector<std::string>& arguments,
-                              const Lookup& environment) {
-  Options options;
-  DTS_TRY(apply_environment(options, environment));
-  if (const char* const beat = environment("DTSUBMIT_BEAT")) options.beat = beat;
+// As far as --help.
+Result<void> apply_arguments(Options& options, const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
     if (word == "--help" || word == "-h") {
       options.help = true;
-      return options;
+      return {};
     }
     const auto equals = word.find('=');
     const std::string name = word.substr(0, equals);
@@ -117,6 +112,18 @@ Result<Options> parse_options(const std::vector<std::string>& arguments,
                   *option,
                   equals == std::string::npos ? arguments[++i] : word.substr(equals + 1)));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<Options> parse_options(const std::vector<std::string>& arguments,
+                              const Lookup& environment) {
+  Options options;
+  DTS_TRY(apply_environment(options, environment));
+  if (const char* const beat = environment("DTSUBMIT_BEAT")) options.beat = beat;
+  DTS_TRY(apply_arguments(options, arguments));
+  if (options.help) return options;
   DTS_TRY(check(options));
   DTS_TRY(settle_meanings(options));
   return options;
