@@ -96,9 +96,7 @@ class Links {
   void judge_one(const std::vector<JointNoise::Member>& members, JointNoise& noise, std::size_t i) {
     const std::size_t pair = pairs_[i];
     const bool is_few = values_.size() <= 3;
-    // A busy machine disturbs long messages, and short ones hardly.
-    const double noisy =
-        is_few ? 0 : std::max(noise.limit(members), noise.limit({{sample_.get(), i}}));
+    const double noisy = is_few ? 0 : noise.limit(members);
     const auto is_slow = [&](double reference, double scale) {
       const double limit = allowed(row_.better, limits_.tolerance(row_) * scale);
       return worse_by(row_.better, value(pair), reference) >

@@ -13,8 +13,8 @@
 // 1993, with a floor.)
 //
 // Rates come from moments in which nobody else had the processors, and are judged whatever the
-// load. A node on which other programs took more of the processors' time than on its peers, by
-// their tolerance, is at fault for that: a process that an earlier job has left, say.
+// load. A node on which other programs took more than their tolerance while its peers were left
+// alone is at fault for that: a process that an earlier job has left, say.
 #pragma once
 
 #include "core/check/facts.hpp"

@@ -15,10 +15,6 @@ struct CoreTime {
 
 [[nodiscard]] CoreTime core_time();
 
-[[nodiscard]] inline CoreTime operator-(CoreTime a, CoreTime b) {
-  return {a.running - b.running, a.waiting - b.waiting};
-}
-
 // How often another thread took the core from the calling one (getrusage(2)); a fraction of a
 // microsecond.
 [[nodiscard]] long preemptions();

@@ -87,12 +87,10 @@ Rates rates(const GemmKind& kind, const std::vector<int>& cores, double stolen, 
     omp_set_num_threads(1);
     try {
       Product product(kind);
-      const Timed timed = fast_seconds(seconds, stolen, [&] { product(); });
-      found[i] = per_second(product.operations(), timed.seconds);
-      return timed.spent;
+      found[i] =
+          per_second(product.operations(), fast_seconds(seconds, stolen, [&] { product(); }));
     } catch (const std::exception&) {  // dnnl::error, std::bad_alloc
       is_there = false;
-      return CoreTime();
     }
   });
   if (std::count(found.begin(), found.end(), 0.0) > 0) found.clear();
