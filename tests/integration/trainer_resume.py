@@ -76,7 +76,7 @@ def storm(trainer):
 def superseded(trainer, expected):
     """A second attempt starts while the first one writes a checkpoint: only what the second one commits counts."""
     where = folders(trainer, "superseded")
-    process = trainer.start(3, ["--steps", STEPS, "--save-every", 2, "--step-delay", 20, "--save-delay", 300] + where)
+    process = trainer.start(3, ["--steps", STEPS, "--save-every", 2, "--step-delay", 200, "--save-delay", 300] + where)
     wait_for_step(process, trainer.path("superseded"), 5)
     out, _ = trainer.run(2, BASE + folders(trainer, "superseded")[2:] + ["--run-dir", trainer.path("heir"), "--attempt", 2])
     _, err = process.communicate(timeout=120)
