@@ -66,9 +66,7 @@ Result<MeasuredNodes> hosts_of(const spec::JobSpec& spec) {
   MeasuredNodes nodes;
   DTS_ASSIGN(const std::vector<HostSlots> hosts, expand_host_slots(spec.hosts));
   for (const HostSlots& host : hosts) nodes.names.push_back(host.host);
-  for (std::string& word : split(spec.ssh_command, ' '))
-    if (!word.empty()) nodes.ssh.push_back(std::move(word));
-  if (nodes.ssh.empty()) nodes.ssh = {"ssh"};
+  nodes.ssh = spec::ssh_words(spec.ssh_command);
   return nodes;
 }
 

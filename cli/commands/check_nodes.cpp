@@ -3,6 +3,7 @@
 
 #include "core/base/text/hostlist.hpp"
 #include "core/base/text/text.hpp"
+#include "core/launch/launcher/ssh_launcher.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,8 +20,7 @@ void add(Variables& environment, const std::string& name, const std::string& val
 // Each of Open MPI's parameters has another name from release 5 on; those of the other release are
 // ignored.
 void reach_by_ssh(const std::vector<std::string>& ssh, Variables& environment) {
-  const std::string agent =
-      join(ssh, " ") + " -T -x -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15";
+  const std::string agent = join(launch::with_ssh_options(ssh), " ");
   for (const char* prefix : {"OMPI_MCA_plm_rsh_", "PRTE_MCA_plm_ssh_"}) {
     add(environment, std::string(prefix) + "agent", agent);
     // Hosts accept our key, and not each other's.

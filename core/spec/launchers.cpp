@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/launchers.hpp"
 
+#include "core/base/text/text.hpp"
+
 namespace dts::spec {
 
 const std::vector<LauncherRow>& built_in_launchers() {
@@ -23,6 +25,13 @@ std::optional<Launcher> launcher_from(std::string_view name) {
   for (const LauncherRow& row : built_in_launchers())
     if (name == row.name) return row.launcher;
   return std::nullopt;
+}
+
+std::vector<std::string> ssh_words(const std::string& ssh_command) {
+  std::vector<std::string> words = split(ssh_command, ' ');
+  std::erase(words, "");
+  if (words.empty()) words = {"ssh"};
+  return words;
 }
 
 }  // namespace dts::spec

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,5 +29,8 @@ struct LauncherRow {
 // "auto", "mpirun", ...
 [[nodiscard]] const char* to_string(Launcher launcher);
 [[nodiscard]] std::optional<Launcher> launcher_from(std::string_view name);
+
+// The words of JobSpec::ssh_command; "ssh" where it is empty.
+[[nodiscard]] std::vector<std::string> ssh_words(const std::string& ssh_command);
 
 }  // namespace dts::spec

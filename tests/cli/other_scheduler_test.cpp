@@ -11,7 +11,8 @@ namespace {
 
 struct OtherScheduler : Session {
   OtherScheduler() {
-    environment["DTSUBMIT_PLUGIN_PATH"] = std::getenv("DTS_PLUGIN_FIXTURES");
+    environment["DTSUBMIT_PLUGIN_PATH"] =
+        program().substr(0, program().rfind('/')) + "/../tests/plugins";
     environment["DTSUBMIT_SCHEDULER"] = "fakesched";
     environment["FAKESCHED_STATE"] = file("tickets.json");
     environment["SLURM_CONF"] = "/nonexistent";  // nobody asks for it

@@ -190,6 +190,8 @@ Result<run::Verdict> ComposedRun::run_together(const std::vector<PartAgent*>& pa
     vanished_ += static_cast<unsigned>(std::count_if(
         ends.begin(), ends.end(), [](const auto& end) { return !end.decided && !end.told; }));
     run::Verdict verdict = run::judge_parts(ends, vanished_ < k_most_vanished);
+    // A part knows whether its own nodes are down, not those of the others.
+    if (verdict.outcome.cause == run::Cause::requeued) end_.explain(verdict.outcome);
     if (verdict.decision.action == run::Action::done) note_waiting_roles(parts);
     if (verdict.decision.action != run::Action::restart) return verdict;
     log("{}", verdict.decision.why);
@@ -283,8 +285,6 @@ Result<int> ComposedRun::run() {
                        return run_all();
                      });
   if (!verdict) verdict = given_up(verdict.error());
-  // A part knows whether its own nodes are down, not those of the others.
-  if (verdict->outcome.cause == run::Cause::requeued) end_.explain(verdict->outcome);
   return carry_out(*verdict);
 }
 

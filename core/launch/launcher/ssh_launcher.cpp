@@ -204,11 +204,8 @@ std::vector<std::string> travelling_environment() {
 
 }  // namespace
 
-std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
-                                     const std::string& host,
-                                     const std::vector<std::string>& words) {
-  std::vector<std::string> argv = ssh;
-  argv.insert(argv.end(), {"-T", "-x"});
+std::vector<std::string> with_ssh_options(std::vector<std::string> ssh) {
+  ssh.insert(ssh.end(), {"-T", "-x"});
   for (const char* option : {"BatchMode=yes",
                              "ConnectTimeout=10",
                              "ServerAliveInterval=15",
@@ -218,7 +215,14 @@ std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
                              "ControlMaster=no",
                              "ClearAllForwardings=yes",
                              "RemoteCommand=none"})
-    argv.insert(argv.end(), {"-o", option});
+    ssh.insert(ssh.end(), {"-o", option});
+  return ssh;
+}
+
+std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
+                                     const std::string& host,
+                                     const std::vector<std::string>& words) {
+  std::vector<std::string> argv = with_ssh_options(ssh);
   std::string line = "exec";
   for (const std::string& word : words) line += " " + shell_quote(word);
   argv.insert(argv.end(), {"--", host, line});

@@ -12,8 +12,10 @@ namespace dts::launch {
 
 // `ssh` is the user's ssh command, whose options win over ours: ssh_config(5) uses the first value
 // of each. No password is asked for, nothing is forwarded; a host that does not answer is given up
-// after seconds, one that falls silent after a minute. The remote shell only has to exec `words`,
-// each in single quotes.
+// after seconds, one that falls silent after a minute.
+[[nodiscard]] std::vector<std::string> with_ssh_options(std::vector<std::string> ssh);
+
+// That, for a command on `host`: the remote shell only has to exec `words`, each in single quotes.
 [[nodiscard]] std::vector<std::string> ssh_command(const std::vector<std::string>& ssh,
                                                    const std::string& host,
                                                    const std::vector<std::string>& words);

@@ -95,9 +95,7 @@ void choose_launcher(Plan& plan, const spec::JobSpec& spec) {
     if (spec.launcher == spec::Launcher::automatic)
       why = "auto: it reaches --hosts without a scheduler";
     plan.launcher = spec::Launcher::ssh;
-    for (std::string& word : split(spec.ssh_command, ' '))
-      if (!word.empty()) plan.ssh.push_back(std::move(word));
-    if (plan.ssh.empty()) plan.ssh = {"ssh"};
+    plan.ssh = spec::ssh_words(spec.ssh_command);
   } else if (spec.launcher == spec::Launcher::automatic) {
     why =
         "that of the MPI that the program is linked with; mpirun if none is seen and the nodes "

@@ -115,55 +115,34 @@ DTS_INLINE void norm_row_backward(int width,
   }
 }
 
-void layer_norm_backward(const RowShape& shape,
-                         const float* x,
-                         const float* gamma,
-                         const RowMoments& moments,
-                         const float* d_y,
-                         float* d_x,
-                         Into into,
-                         float* d_gamma,
-                         float* d_beta) {
-  for (int i = 0; i < shape.width; ++i) d_gamma[i] = d_beta[i] = 0;
-  for (int row = 0; row < shape.rows; ++row) {
-    const std::size_t at = row_at(row, shape.width);
-    norm_row_backward(shape.width,
-                      x + at,
-                      gamma,
-                      moments.mean[row],
-                      moments.inverse[row],
-                      true,
-                      d_y + at,
-                      d_x + at,
-                      into,
-                      d_gamma,
-                      d_beta);
+// The compiler makes two of it.
+DTS_INLINE void norm_backward(const NormBackward& norm, bool is_centred) {
+  for (int i = 0; i < norm.shape.width; ++i) {
+    norm.d_gamma[i] = 0;
+    if (is_centred) norm.d_beta[i] = 0;
+  }
+  for (int row = 0; row < norm.shape.rows; ++row) {
+    const std::size_t at = row_at(row, norm.shape.width);
+    norm_row_backward(norm.shape.width,
+                      norm.x + at,
+                      norm.gamma,
+                      is_centred ? norm.moments.mean[row] : 0.0F,
+                      norm.moments.inverse[row],
+                      is_centred,
+                      norm.d_y + at,
+                      norm.d_x + at,
+                      norm.into,
+                      norm.d_gamma,
+                      norm.d_beta);
   }
 }
 
-void rms_norm_backward(const RowShape& shape,
-                       const float* x,
-                       const float* gamma,
-                       const RowMoments& moments,
-                       const float* d_y,
-                       float* d_x,
-                       Into into,
-                       float* d_gamma) {
-  for (int i = 0; i < shape.width; ++i) d_gamma[i] = 0;
-  for (int row = 0; row < shape.rows; ++row) {
-    const std::size_t at = row_at(row, shape.width);
-    norm_row_backward(shape.width,
-                      x + at,
-                      gamma,
-                      0,
-                      moments.inverse[row],
-                      false,
-                      d_y + at,
-                      d_x + at,
-                      into,
-                      d_gamma,
-                      nullptr);
-  }
+void layer_norm_backward(const NormBackward& norm) {
+  norm_backward(norm, true);
+}
+
+void rms_norm_backward(const NormBackward& norm) {
+  norm_backward(norm, false);
 }
 
 }  // namespace

@@ -28,6 +28,20 @@ struct RowMoments {
 // Whether a gradient is added to what is there.
 enum class Into { overwrites, adds };
 
+// The backward pass of a normalisation. d_gamma and d_beta, [width], are overwritten; gamma is
+// [width], the others are rows.
+struct NormBackward {
+  RowShape shape;
+  const float* x = nullptr;
+  const float* gamma = nullptr;
+  RowMoments moments;
+  const float* d_y = nullptr;
+  float* d_x = nullptr;
+  Into into = Into::overwrites;
+  float* d_gamma = nullptr;
+  float* d_beta = nullptr;  // not used for RMS
+};
+
 // Scores of attention, row-major: row r may see columns 0 to first + r.
 struct CausalScores {
   float* values = nullptr;
@@ -54,16 +68,7 @@ struct TokenKernels {
                              float* y,
                              const RowMoments& moments);
 
-  // Overwrites d_gamma and d_beta.
-  void (*layer_norm_backward)(const RowShape& shape,
-                              const float* x,
-                              const float* gamma,
-                              const RowMoments& moments,
-                              const float* d_y,
-                              float* d_x,
-                              Into into,
-                              float* d_gamma,
-                              float* d_beta);
+  void (*layer_norm_backward)(const NormBackward& norm);
 
   // y = x / sqrt(mean square + epsilon) * gamma (B. Zhang and R. Sennrich, "Root Mean Square Layer
   // Normalization", 2019).
@@ -74,14 +79,7 @@ struct TokenKernels {
                            float* y,
                            const RowMoments& moments);
 
-  void (*rms_norm_backward)(const RowShape& shape,
-                            const float* x,
-                            const float* gamma,
-                            const RowMoments& moments,
-                            const float* d_y,
-                            float* d_x,
-                            Into into,
-                            float* d_gamma);
+  void (*rms_norm_backward)(const NormBackward& norm);
 
   // y = x / (1 + exp(-2 k (x + 0.044715 x^3))), k = sqrt(2 / pi): GELU by its tanh (D. Hendrycks
   // and K. Gimpel, "Gaussian Error Linear Units", 2016). `count` is a multiple of 16, as below.

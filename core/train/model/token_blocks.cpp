@@ -97,27 +97,18 @@ class NormBlock : public Block {
   }
 
   void backward(const Pass& pass) override {
-    const float* const gamma = pass.weights + range_.begin;
-    float* const d_gamma = pass.sums + range_.begin;
-    if (kind_ == Kind::layer)
-      token_kernels().layer_norm_backward(norm_.shape,
-                                          in_.value,
-                                          gamma,
-                                          moments_,
-                                          out_.gradient,
-                                          in_.gradient,
-                                          norm_.into,
-                                          d_gamma,
-                                          pass.sums + bias_);
-    else
-      token_kernels().rms_norm_backward(norm_.shape,
-                                        in_.value,
-                                        gamma,
-                                        moments_,
-                                        out_.gradient,
-                                        in_.gradient,
-                                        norm_.into,
-                                        d_gamma);
+    const TokenKernels& kernels = token_kernels();
+    const auto kernel =
+        kind_ == Kind::layer ? kernels.layer_norm_backward : kernels.rms_norm_backward;
+    kernel({norm_.shape,
+            in_.value,
+            pass.weights + range_.begin,
+            moments_,
+            out_.gradient,
+            in_.gradient,
+            norm_.into,
+            pass.sums + range_.begin,
+            pass.sums + bias_});
   }
 
   [[nodiscard]] Range completes() const override { return range_; }
