@@ -24,6 +24,7 @@ struct StepInput {
   int audited = -1;        // the shard whose sums get a checksum
   int nan_shard = -1;      // for tests: an input of this shard is NaN
   std::optional<std::size_t> miscomputed = {};  // for tests: an element of each shard's sums
+  Augmentation augmentation{};                  // of images
 };
 
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
@@ -63,6 +64,7 @@ class ShardSums {
     std::vector<Buffer> buffers;
     std::vector<float*> unused;
     std::vector<std::size_t> indices;
+    std::vector<Placement> placements;
     Partials partials;
     Score score;
     std::uint64_t audited = 0;
