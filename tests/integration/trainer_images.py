@@ -20,9 +20,9 @@ from trainer_reference import of, read_checkpoint, read_safetensors, sample_inde
 
 STEPS = 50
 TOLERANCE = 1e-5  # relative, of losses
-# At 0.002, PyTorch in fp32 and PyTorch in double precision are 1e-5 apart after six steps and 1e-3 after 25 (as we and either of
-# them are): these networks double any rounding with every step or two, unless the steps are small.
-LR = 0.0001
+# Rounding grows with every step, at ReLU's kinks above all: at a rate of 0.002 the losses of PyTorch in single and in double precision
+# are 1e-4 apart after 13 steps and 1e-3 after 24, as ours and either of them are.
+RATE = 0.00003
 TRAIN, TEST = 1500, 250
 PER_FILE = TRAIN // 5
 
@@ -122,7 +122,7 @@ def compare(trainer, name, data, arguments, size, shards, lr):
     theirs = losses_of_pytorch(read_safetensors(weights), train, size, shards, "--augment" in arguments, lr)
     worst = max(abs(a - b) / b for a, b in zip(ours, theirs))
     print(f"{name}: largest relative difference of {STEPS} losses {worst:.1e}; loss {ours[0]:.3f} to {ours[-1]:.3f}")
-    assert len(ours) == STEPS and min(ours[-5:]) < ours[0] and worst < TOLERANCE, f"{ours}\n{theirs}"
+    assert len(ours) == STEPS and worst < TOLERANCE, f"{ours}\n{theirs}"
     compare_accuracy(f"{folder}/step-{STEPS:09}", test, events(run, "done")[0]["accuracy"])
     return common, digest(alone)
 
@@ -142,6 +142,16 @@ def same_for_any_ranks(trainer, common, expected):
         assert digest(out) == digest(alone), f"{ranks} ranks x {threads} threads: {out}"
     _, err = trainer.run(0, [*part, "--augment", "crop"], expect=3)
     assert "augment: " in err, err
+
+
+def learns(trainer):
+    """What the small rate above does not show."""
+    arguments = ["--model", "resnet,depth=8", "--data", trainer.path("fashion"), "--augment", "crop,flip", "--batch", 64, "--shards", 2,
+                 "--steps", 80, "--lr", 0.1, "--warmup", 10, "--run-dir", trainer.path("learns")]
+    trainer.run(0, arguments)
+    accuracy = events(trainer.path("learns"), "done")[0]["accuracy"]
+    print(f"accuracy after 80 steps: {accuracy}")
+    assert accuracy > 0.55
 
 
 def damaged(trainer):
@@ -165,8 +175,9 @@ def damaged(trainer):
 
 with Trainer(sys.argv[1]) as trainer:
     fashion_mnist, cifar_10 = fashion(trainer.path("fashion")), cifar(trainer.path("cifar"))
-    compare(trainer, "resnet-1", fashion_mnist, ["--model", "resnet:20"], 32, 1, LR)
-    compare(trainer, "resnet-8", fashion_mnist, ["--model", "resnet:20"], 64, 8, LR)
-    common, expected = compare(trainer, "cifar-8", cifar_10, ["--model", "resnet:cifar20", "--augment", "crop,flip"], 64, 8, LR)
+    compare(trainer, "resnet-1", fashion_mnist, ["--model", "resnet:20"], 16, 1, RATE)
+    compare(trainer, "resnet-8", fashion_mnist, ["--model", "resnet:20"], 32, 8, RATE)
+    common, expected = compare(trainer, "cifar-8", cifar_10, ["--model", "resnet:cifar20", "--augment", "crop,flip"], 32, 8, RATE)
     same_for_any_ranks(trainer, common, expected)
+    learns(trainer)
     damaged(trainer)
