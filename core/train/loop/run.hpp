@@ -9,6 +9,7 @@
 #include "core/train/loop/options.hpp"
 #include "core/train/loop/settle.hpp"
 #include "core/train/model/shard_sums.hpp"
+#include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"
 #include "core/train/update/audit.hpp"
 #include "core/train/update/sharded_update.hpp"
@@ -42,6 +43,9 @@ class Run {
   int agree(InstructionSet own, InstructionSet lowest);
   int open_files();
   int resume();
+  int rehearse();
+  [[nodiscard]] Result<SharedSamples> find_samples();
+  [[nodiscard]] Checkpoints::Hooks hooks();
   [[nodiscard]] Result<void> check() const;
   [[nodiscard]] Result<void> make_sums();
   [[nodiscard]] Fingerprint fingerprint() const;
@@ -79,6 +83,7 @@ class Run {
   const Model& model_;
   Layout layout_;  // the model's, with ballast and the optimiser's moments
   State state_;
+  std::unique_ptr<Rehearsal> rehearsal_;  // nullptr if this is none
   Report report_;
   InstructionSet instruction_set_ = InstructionSet::portable;
   Fingerprint numerics_;

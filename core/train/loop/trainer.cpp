@@ -78,6 +78,7 @@ Run::Next Run::step() {
   delay();
   const Clock::time_point start = Clock::now();
   inject();
+  if (rehearsal_) rehearsal_->compute();
   const int shards = static_cast<int>(options_.shards);
   const auto audit =
       audit_of(options_.audit_rate, options_.seed, state_.step, shards, comm_.size());
@@ -87,6 +88,7 @@ Run::Next Run::step() {
   if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(mine);
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
+  if (rehearsal_) rehearsal_->communicate();
   return update(update_->reduce(state_, mine), start);
 }
 
@@ -230,7 +232,9 @@ int Run::run() {
   comm_.started();
   const int code = loop();
   // However it ends, what is being written is of a state that all ranks agreed on.
-  return std::max(code, checkpoints_.finish());
+  const int ended = std::max(code, checkpoints_.finish());
+  if (rehearsal_) report_.rehearses(rehearsal_->summary());
+  return ended;
 }
 
 int train(Comm& comm, const Options& options) {

@@ -151,6 +151,10 @@ void Report::evaluated(std::uint64_t step, double accuracy, double loss) {
                   tells_loss_ ? fmt::format(", loss {:.4f}", loss) : ""));
 }
 
+void Report::rehearses(const std::string& lines) const {
+  if (active_) say(lines);
+}
+
 void Report::stopped(std::uint64_t step, const Digests& digests, bool saved) {
   if (!active_) return;
   event("stop",
