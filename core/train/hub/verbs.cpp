@@ -10,6 +10,7 @@
 #include "core/train/optim/optimizer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <optional>
