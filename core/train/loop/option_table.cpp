@@ -247,6 +247,10 @@ const Option k_options[] = {
      "between ranks of a node memory (shm), everywhere mpi, or hier: memory within nodes, mpi\n"
      "                           between them; auto: shm on one node, hier on several [auto]",
      set_transport},
+    {"--servers",
+     "S",
+     "S of the ranks keep and update the parameters, as in a parameter server [all ranks]",
+     [](Options& o, Text t) { return set_number(o.servers, t, 1) && o.servers <= 1024; }},
     {"--comm-timeout",
      "SECONDS",
      "end if a rank has to wait that long for another, once training has begun [600]",

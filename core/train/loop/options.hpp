@@ -57,6 +57,7 @@ struct Options {
   std::uint64_t threads = 0;                // 0: as many as the rank has cores
   std::uint64_t limit_train = 0;            // samples; 0: all
   TransportKind transport = TransportKind::automatic;
+  std::uint64_t servers = 0;               // ranks that keep and update parameters; 0: all
   std::uint64_t comm_timeout = 600;        // seconds that a rank waits for others
   std::string rehearsal_words;             // of --rehearse; empty: this is no rehearsal
   std::optional<RehearsalPlan> rehearsal;  // what they mean

@@ -131,6 +131,7 @@ int Run::prepare() {
       std::make_unique<ShardedUpdate>(comm_,
                                       layout_,
                                       ShardedUpdate::Settings{static_cast<int>(options_.shards),
+                                                              static_cast<int>(options_.servers),
                                                               options_.verify_every != 0,
                                                               options_.injection,
                                                               node_name(),
@@ -177,6 +178,7 @@ Fingerprint Run::agreed_fields() const {
   fields["numerics"] = options_.any_numerics ? "any" : "same";
   fields["verify-every"] = std::to_string(options_.verify_every);
   fields["audit"] = fmt::format("{}", options_.audit_rate);
+  fields["servers"] = std::to_string(options_.servers);
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);
   fields["checkpoints"] = options_.checkpoint_dir.empty() ? "none" : "yes";
