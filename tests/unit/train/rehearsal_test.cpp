@@ -72,8 +72,7 @@ TEST_CASE("a wrong number of a rehearsal is named, with an example") {
 
 TEST_CASE("a payload is read back by any number of readers") {
   const TemporaryFolder folder;
-  for (int part = 0; part < 3; ++part)
-    REQUIRE(write_payload(folder.path, {3, part, 20}, k_bytes));
+  for (int part = 0; part < 3; ++part) REQUIRE(write_payload(folder.path, {3, part, 20}, k_bytes));
   for (const int readers : {1, 2, 3, 5}) {
     std::uint64_t bytes = 0;
     for (int reader = 0; reader < readers; ++reader) {
@@ -100,8 +99,7 @@ TEST_CASE("a payload of nothing has no file, and the smallest is found to be cut
 
 TEST_CASE("a damaged payload is named, with the place") {
   const TemporaryFolder folder;
-  for (int part = 0; part < 2; ++part)
-    REQUIRE(write_payload(folder.path, {2, part, 20}, k_bytes));
+  for (int part = 0; part < 2; ++part) REQUIRE(write_payload(folder.path, {2, part, 20}, k_bytes));
   const std::string second = folder.path + "/payload-00002-of-00002.bin";
   const auto message = [&] {
     const auto read = read_payload(folder.path, 20, 1, 0);
