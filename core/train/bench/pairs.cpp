@@ -16,8 +16,6 @@
 namespace dts::train::bench {
 namespace {
 
-using std::chrono::seconds;
-
 std::int64_t wall_clock(const BenchOptions& options, int rank) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -172,7 +170,9 @@ class Turns {
   }
 
  private:
-  [[nodiscard]] seconds length() const { return seconds(between_.options.quick ? 10 : 20); }
+  [[nodiscard]] std::chrono::seconds length() const {
+    return std::chrono::seconds(between_.options.quick ? 10 : 20);
+  }
 
   [[nodiscard]] int turn_of(int round, int player) const {
     const auto players = static_cast<int>(between_.alive.size());
@@ -197,7 +197,7 @@ class Turns {
 }  // namespace
 
 void measure_clock(const Between& between, RankFacts& facts) {
-  constexpr seconds k_each(5);
+  constexpr std::chrono::seconds k_each(5);
   const auto start = Clock::now();
   const auto place = std::find(between.alive.begin(), between.alive.end(), between.links.rank());
   const auto before = static_cast<int>(place - between.alive.begin());
@@ -208,7 +208,7 @@ void measure_clock(const Between& between, RankFacts& facts) {
 }
 
 void measure_pairs(const Between& between, RankFacts& facts) {
-  const seconds each(between.options.quick ? 10 : 20);
+  const std::chrono::seconds each(between.options.quick ? 10 : 20);
   const auto players = static_cast<int>(between.alive.size());
   const auto place = std::find(between.alive.begin(), between.alive.end(), between.links.rank());
   const auto player = static_cast<int>(place - between.alive.begin());

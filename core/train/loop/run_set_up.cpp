@@ -44,10 +44,18 @@ Run::Run(Comm& comm, const Options& options)
       state_(layout_),
       report_(comm.rank() == 0, options.attempt),
       beat_(BeatPage::open(options.beat)),
-      checkpoints_(comm, options_, layout_, [this](const SaveEvent& event) {
-        if (beat_) beat_->saved(static_cast<std::uint64_t>(event.seconds * 1000));
-        report_.saved(event);
-      }) {}
+      checkpoints_(comm,
+                   options_,
+                   layout_,
+                   [this](const SaveEvent& event) {
+                     if (beat_) beat_->saved(static_cast<std::uint64_t>(event.seconds * 1000));
+                     report_.saved(event);
+                   }),
+      timeline_(static_cast<int>(options.threads)) {
+  comm_.tell_waits([this](Call call, Clock::time_point begin, Clock::time_point end) {
+    timeline_.track(0).add(Phase::communication, begin, end, to_string(call));
+  });
+}
 
 Result<void> Run::check() const {
   if (comm_.size() > static_cast<int>(options_.shards))
@@ -144,6 +152,7 @@ Fingerprint Run::agreed_fields() const {
   fields["audit"] = fmt::format("{}", options_.audit_rate);
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);
+  fields["trace"] = options_.trace.empty() ? "none" : fmt::format("{} steps", options_.trace_steps);
   fields["checkpoints"] = options_.checkpoint_dir.empty() ? "none" : "yes";
   return fields;
 }
@@ -188,6 +197,10 @@ int Run::open_files() {
     opened = make_folders(options_.run_dir);
     if (opened) opened = report_.open(options_.run_dir + "/metrics.jsonl");
   }
+  if (opened && comm_.rank() == 0 && !options_.tensorboard.empty())
+    opened = report_.open_tensorboard(options_.tensorboard);
+  if (opened && comm_.rank() == 0 && !options_.trace.empty())  // before the steps are spent
+    opened = write_file(options_.trace, trace_file({}));
   return settle(opened, exit_code(Errc::io));
 }
 
