@@ -21,12 +21,19 @@ FLOPS = BATCH * (2 * 2 * 784 * 32 + 3 * 2 * (32 * 32 + 32 * 10))
 PHASES = ["data", "forward", "backward", "reduce", "communication", "optimizer", "save"]
 
 
+def shifted(crc, bits):
+    for _ in range(bits):
+        crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc
+
+
+OF_BYTE = [shifted(byte, 8) for byte in range(256)]
+
+
 def crc32c(data):
     crc = 0xFFFFFFFF
     for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+        crc = crc >> 8 ^ OF_BYTE[(crc ^ byte) & 255]
     return crc ^ 0xFFFFFFFF
 
 
@@ -74,7 +81,7 @@ def fields(message):
     return found
 
 
-def scalars(folder):
+def scalars(folder, with_void=False):
     """Tag to a list of (step, value), without what a later start has made void."""
     found = {}
     for path in sorted(glob.glob(folder + "/*tfevents*")):
@@ -84,7 +91,7 @@ def scalars(folder):
             step = message[2][0]
             if 7 in message:
                 assert fields(message[7][0]) == {1: [1]}
-                found = {tag: [one for one in values if one[0] < step] for tag, values in found.items()}
+                found = {tag: [one for one in values if one[0] < step or with_void] for tag, values in found.items()}
             for value in fields(message[5][0])[1] if 5 in message else []:
                 entry = fields(value)
                 found.setdefault(entry[1][0].decode(), []).append((step, struct.unpack("<f", entry[2][0])[0]))
@@ -173,7 +180,7 @@ def on_terminal(words):
 with Trainer(sys.argv[1]) as trainer:
     plain, _ = trainer.run(1, COMMON)
     noise = []
-    for ranks, threads in ((1, 2), (2, 1), (3, 1)):
+    for ranks, threads in ((1, 2), (3, 1)):
         run = trainer.path(f"run-{ranks}")
         out, _ = trainer.run(ranks, COMMON + ["--run-dir", run, "--trace", run + ".json", "--trace-steps", 4, "--tensorboard",
                                               run + "-events", "--peak", 2, "--save-every", 10, "--checkpoint-dir", run + "-saved"],
@@ -182,7 +189,7 @@ with Trainer(sys.argv[1]) as trainer:
         noise.append(check_metrics(run))
         check_trace(run + ".json", ranks, 4)
         check_tensorboard(run + "-events", run)
-    assert noise[0] == noise[1] == noise[2], noise
+    assert noise[0] == noise[1], noise
 
     # A run that ends after step 17, and another that goes on after step 10.
     run = trainer.path("resumed")
@@ -193,6 +200,7 @@ with Trainer(sys.argv[1]) as trainer:
     out, _ = trainer.run(1, kept)
     assert "resumed from checkpoint step-000000010" in out and digest(out) == digest(plain), out
     found = check_tensorboard(run + "-events", run)
+    assert len(scalars(run + "-events", with_void=True)["train/loss"]) == 16 + 20
     compare_with_tensorboard(run + "-events", found)
 
     _, err = trainer.run(0, COMMON + ["--trace", trainer.path("none/trace.json")], expect=74)
