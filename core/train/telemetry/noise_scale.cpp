@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/telemetry/noise_scale.hpp"
 
+#include <cmath>
+
 namespace dts::train {
 
 std::optional<Noise> estimate_noise(const GradientSquares& s) {
@@ -15,6 +17,7 @@ std::optional<Noise> estimate_noise(const GradientSquares& s) {
 
 void NoiseScale::add(const Noise& noise) {
   constexpr double k_kept = 0.9;
+  if (!std::isfinite(noise.signal + noise.variance)) return;  // squares of large gradients overflow
   mean_.signal = k_kept * mean_.signal + (1 - k_kept) * noise.signal;
   mean_.variance = k_kept * mean_.variance + (1 - k_kept) * noise.variance;
   weight_ = k_kept * weight_ + (1 - k_kept);

@@ -100,6 +100,7 @@ TEST_CASE("the noise scale is found from two sizes of batch") {
   NoiseScale scale;
   CHECK(!scale.value());
   for (int i = 0; i < 3; ++i) scale.add(*noise);
+  scale.add({INFINITY, -INFINITY});
   CHECK(scale.value().value() == doctest::Approx(12));
   for (int i = 0; i < 100; ++i) scale.add({-1, 1});
   CHECK(!scale.value());
