@@ -226,6 +226,11 @@ const Option k_options[] = {
      "SECONDS",
      "end if a rank has to wait that long for another, once training has begun [600]",
      [](Options& o, Text t) { return set_number(o.comm_timeout, t, 1); }},
+    {"--rehearse",
+     "NUMBERS",
+     "instead of a model the numbers of another training, e.g.\n"
+     "                           params=7B,step=2.5s,checkpoint=84G/node,memory=200G/node",
+     [](Options& o, Text t) { return set_text(o.rehearsal_words, t); }},
     {"--step-delay",
      "MS",
      "sleep before each step: makes a short job last, for drills",

@@ -10,6 +10,7 @@
 #include "core/train/models/model_table.hpp"
 #include "core/train/optim/optimizer.hpp"
 #include "core/train/optim/schedule.hpp"
+#include "core/train/rehearsal/rehearsal_plan.hpp"
 #include "core/train/update/injection.hpp"
 
 #include <cstdint>
@@ -60,7 +61,9 @@ struct Options {
   std::uint64_t threads = 0;                // 0: as many as the rank has cores
   std::uint64_t limit_train = 0;            // samples; 0: all
   TransportKind transport = TransportKind::automatic;
-  std::uint64_t comm_timeout = 600;  // seconds that a rank waits for others
+  std::uint64_t comm_timeout = 600;        // seconds that a rank waits for others
+  std::string rehearsal_words;             // of --rehearse; empty: this is no rehearsal
+  std::optional<RehearsalPlan> rehearsal;  // what they mean
   // For drills:
   std::uint64_t step_delay_ms = 0;
   std::uint64_t save_delay_ms = 0;

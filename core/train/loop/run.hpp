@@ -9,6 +9,7 @@
 #include "core/train/loop/options.hpp"
 #include "core/train/loop/settle.hpp"
 #include "core/train/model/shard_sums.hpp"
+#include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"
 #include "core/train/telemetry/trace.hpp"
 #include "core/train/timing/timeline.hpp"
@@ -48,6 +49,9 @@ class Run {
   int agree(InstructionSet own, InstructionSet lowest);
   int open_files();
   int resume();
+  int rehearse();
+  [[nodiscard]] Result<SharedSamples> find_samples();
+  [[nodiscard]] Checkpoints::Hooks hooks();
   [[nodiscard]] Result<void> check() const;
   [[nodiscard]] Result<void> make_sums();
   [[nodiscard]] Fingerprint fingerprint() const;
@@ -92,6 +96,7 @@ class Run {
   const Model& model_;
   Layout layout_;  // the model's, with ballast and the optimiser's moments
   State state_;
+  std::unique_ptr<Rehearsal> rehearsal_;  // nullptr if this is none
   Report report_;
   InstructionSet instruction_set_ = InstructionSet::portable;
   Fingerprint numerics_;

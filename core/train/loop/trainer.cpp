@@ -83,6 +83,10 @@ Run::Next Run::step() {
   timeline_.clear();
   begun_ = state_.step + 1;
   inject();
+  if (rehearsal_) {
+    const Timed computing(timeline_.track(0), Phase::backward);
+    rehearsal_->compute();
+  }
   const int shards = static_cast<int>(options_.shards);
   const auto audit =
       audit_of(options_.audit_rate, options_.seed, state_.step, shards, comm_.size());
@@ -93,6 +97,7 @@ Run::Next Run::step() {
   if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(mine);
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
+  if (rehearsal_) rehearsal_->communicate();
   const float* tail = nullptr;
   {
     const Timed reducing(timeline_.track(0), Phase::reduce);
@@ -256,13 +261,15 @@ int Run::run() {
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_),
                    model_.reads.what == Reads::What::tokens,
-                   model_.flops * static_cast<double>(options_.batch),
+                   rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
                    options_.peak_tflops * 1e12});
   comm_.started();
   begin_trace();
   const int code = loop();
   // However it ends, what is being written is of a state that all ranks agreed on.
-  return std::max({code, checkpoints_.finish(), write_trace()});
+  const int ended = std::max({code, checkpoints_.finish(), write_trace()});
+  if (rehearsal_) report_.rehearses(rehearsal_->summary());
+  return ended;
 }
 
 int train(Comm& comm, const Options& options) {

@@ -141,7 +141,7 @@ Report::Values Report::values_of(const StepEvent& e) {
                 {"gradient_norm", e.gradient_norm},
                 {"samples_per_s", rate(e.samples)}};
   if (e.tokens > 0) values.emplace_back("tokens_per_s", rate(e.tokens));
-  values.emplace_back("flop_per_s", rate(start_.flops));
+  if (start_.flops > 0) values.emplace_back("flop_per_s", rate(start_.flops));
   if (start_.peak > 0) values.emplace_back("peak_share", rate(start_.flops) / start_.peak);
   values.emplace_back("seconds", e.seconds);
   const auto noise = estimate_noise({e.samples,
@@ -219,6 +219,10 @@ void Report::evaluated(std::uint64_t step, double accuracy, double loss) {
                   step,
                   100 * accuracy,
                   start_.reads_tokens ? fmt::format(", loss {:.4f}", loss) : ""));
+}
+
+void Report::rehearses(const std::string& lines) {
+  if (active_) say(lines);
 }
 
 void Report::stopped(std::uint64_t step, const Digests& digests, bool saved) {

@@ -29,7 +29,7 @@ struct StartEvent {
   int batch = 1;
   const char* instruction_set = "";
   bool reads_tokens = false;
-  double flops = 0;  // of a step, on all ranks; Model::flops says which are counted
+  double flops = 0;  // of a step, on all ranks; Model::flops says which are counted; 0: not known
   double peak = 0;   // FLOP/s of all ranks; 0: not known
 };
 
@@ -88,6 +88,8 @@ class Report {
                  int rank,
                  const std::string& what);                           // a negative rank: between two
   void evaluated(std::uint64_t step, double accuracy, double loss);  // loss: mean of a prediction
+  // What a rehearsal says of itself: whole lines, for people.
+  void rehearses(const std::string& lines);
   void stopped(std::uint64_t step, const Digests& digests, bool saved);
   void done(std::uint64_t step, double accuracy, const Digests& digests);
 
