@@ -9,6 +9,7 @@
 #include "core/train/hub/weights.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 
