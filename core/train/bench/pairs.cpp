@@ -16,8 +16,6 @@
 namespace dts::train::bench {
 namespace {
 
-using std::chrono::seconds;
-
 constexpr std::size_t k_probe = 65536;  // bytes, to see how slow a link is
 
 // One pair, as the rank that leads and as the one that follows. `bytes` a message.
@@ -174,7 +172,9 @@ class Turns {
   }
 
  private:
-  [[nodiscard]] seconds length() const { return seconds(between_.options.quick ? 10 : 20); }
+  [[nodiscard]] std::chrono::seconds length() const {
+    return std::chrono::seconds(between_.options.quick ? 10 : 20);
+  }
 
   [[nodiscard]] int turn_of(int round, int player) const {
     const auto players = static_cast<int>(between_.alive.size());
@@ -220,7 +220,7 @@ class Undisturbed {
 }  // namespace
 
 void measure_pairs(const Between& between, RankFacts& facts) {
-  const seconds each(between.options.quick ? 10 : 20);
+  const std::chrono::seconds each(between.options.quick ? 10 : 20);
   const auto players = static_cast<int>(between.alive.size());
   const auto place = std::find(between.alive.begin(), between.alive.end(), between.links.rank());
   const auto player = static_cast<int>(place - between.alive.begin());

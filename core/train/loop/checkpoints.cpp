@@ -72,7 +72,7 @@ int Checkpoints::begin_from(State& state) {
 int Checkpoints::resume(const Fingerprint& config,
                         const Fingerprint& numerics,
                         State& state,
-                        const Report& report) {
+                        Report& report) {
   initialise(layout_, options_.seed, state);
   if (!active()) return options_.from.empty() ? 0 : begin_from(state);
   manifest_.config = config;

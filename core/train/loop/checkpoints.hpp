@@ -43,7 +43,7 @@ class Checkpoints {
   [[nodiscard]] int resume(const Fingerprint& config,
                            const Fingerprint& numerics,
                            State& state,
-                           const Report& report);
+                           Report& report);
 
   // Begins to save `state`, which is whole on each rank until this returns; only rank 0 needs to
   // know its digest. A state that is not finite is not committed.

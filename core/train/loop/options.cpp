@@ -149,7 +149,8 @@ Schedule Options::learning_rates(std::uint64_t total) const {
 
 std::string usage() {
   std::string text =
-      "Usage: dttrain [options], alone or under mpirun or srun\n\nTrains a model: cnn2 on "
+      "Usage: dttrain [options], alone or under mpirun or srun\n"
+      "       dttrain bench|inspect|export|convert|verify --help\n\nTrains a model: cnn2 on "
       "Fashion-MNIST, unless options say otherwise.\n\n";
   for (const Option& option : option_table())
     text +=

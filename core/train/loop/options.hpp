@@ -29,7 +29,11 @@ struct Options {
   std::string data = "/usr/share/datasets/fashion-mnist";
   std::string validation;  // a file of tokens
   TokenFormat token_format = TokenFormat::automatic;
-  std::string run_dir;         // empty: no metrics.jsonl
+  std::string run_dir;      // empty: no metrics.jsonl
+  double peak_tflops = 0;   // of all ranks; 0: not known
+  std::string tensorboard;  // a folder; empty: no event files
+  std::string trace;        // a file; empty: none
+  std::uint64_t trace_steps = 20;
   std::string checkpoint_dir;  // empty: no checkpoints
   std::string
       export_weights;  // empty, or the file for the initial weights; then nothing is trained

@@ -11,6 +11,8 @@
 #include "core/train/model/shard_sums.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"
+#include "core/train/telemetry/trace.hpp"
+#include "core/train/timing/timeline.hpp"
 #include "core/train/update/audit.hpp"
 #include "core/train/update/sharded_update.hpp"
 
@@ -26,6 +28,10 @@ namespace dts::train {
 class Run {
  public:
   Run(Comm& comm, const Options& options);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  ~Run() { comm_.tell_waits(nullptr); }
 
   // The exit code, the same on every rank.
   [[nodiscard]] int run();
@@ -56,6 +62,8 @@ class Run {
   int loop();
   Next step();
   Next update(const float* tail, Clock::time_point start);
+  ShardedUpdate::Ended apply(double lr);
+  void report_step(const float* tail, double lr, double seconds);
   int after(Next next);
   int save();
   void gather_state();
@@ -63,6 +71,11 @@ class Run {
   void evaluate();
   int stop();
   int finish();
+
+  // run_trace.cpp:
+  void begin_trace();
+  int trace_step();
+  int write_trace();
 
   // run_faults.cpp:
   Next go_on_without(const std::string& what);
@@ -94,6 +107,10 @@ class Run {
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;
   bool ranks_write_ = false;  // a checkpoint, after the last step
+  Timeline timeline_;         // of the step under way
+  double saving_ = 0;         // seconds since the last step
+  std::optional<Trace> trace_;
+  std::uint64_t begun_ = 0;  // the step under way
   std::uint64_t steps_per_epoch_ = 0;
   std::uint64_t saved_step_ = 0;
   std::uint64_t digest_ = 0;  // of the state after digest_step_

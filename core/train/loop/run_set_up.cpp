@@ -45,7 +45,12 @@ Run::Run(Comm& comm, const Options& options)
       state_(layout_),
       report_(comm.rank() == 0, options.attempt),
       beat_(BeatPage::open(options.beat)),
-      checkpoints_(comm, options_, layout_, hooks()) {}
+      checkpoints_(comm, options_, layout_, hooks()),
+      timeline_(static_cast<int>(options.threads)) {
+  comm_.tell_waits([this](Call call, Clock::time_point begin, Clock::time_point end) {
+    timeline_.track(0).add(Phase::communication, begin, end, to_string(call));
+  });
+}
 
 Checkpoints::Hooks Run::hooks() {
   Checkpoints::Hooks hooks;
@@ -181,6 +186,7 @@ Fingerprint Run::agreed_fields() const {
   fields["servers"] = std::to_string(options_.servers);
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);
+  fields["trace"] = options_.trace.empty() ? "none" : fmt::format("{} steps", options_.trace_steps);
   fields["checkpoints"] = options_.checkpoint_dir.empty() ? "none" : "yes";
   return fields;
 }
@@ -226,6 +232,10 @@ int Run::open_files() {
     opened = make_folders(options_.run_dir);
     if (opened) opened = report_.open(options_.run_dir + "/metrics.jsonl");
   }
+  if (opened && comm_.rank() == 0 && !options_.tensorboard.empty())
+    opened = report_.open_tensorboard(options_.tensorboard);
+  if (opened && comm_.rank() == 0 && !options_.trace.empty())  // before the steps are spent
+    opened = write_file(options_.trace, trace_file({}));
   return settle(opened, exit_code(Errc::io));
 }
 
