@@ -6,6 +6,7 @@
 #include "core/train/data/augmentation.hpp"
 #include "core/train/data/samples.hpp"
 #include "core/train/model/plan.hpp"
+#include "core/train/timing/timeline.hpp"
 
 #include <functional>
 #include <memory>
@@ -40,6 +41,7 @@ class Network {
     // If set, is told during the backward pass of each range of gradients that is final. The ranges
     // cover all parameters, each once; in general from the last one to the first.
     std::function<void(Range)> ready = nullptr;
+    Stopwatch* watch = nullptr;               // laps data, forward and backward, if set
     std::span<const Placement> placements{};  // of each image; none: as they are
   };
 

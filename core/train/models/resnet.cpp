@@ -68,6 +68,21 @@ Layout layout_of(const Shape& s) {
   return layout;
 }
 
+// 2 for each of the 3 x 3 taps, and for each weight of the linear layer.
+double flops_of(const Shape& s, const Layout& layout) {
+  const auto convolution = [&](const std::string& name, int stage) {
+    const Images out = s.images(1, stage);
+    return 2.0 * static_cast<double>(layout.parameter(name + ".weight").count) * out.height *
+           out.width;
+  };
+  double others = 2.0 * static_cast<double>(layout.parameter("linear.weight").count);
+  for (int stage = 0; stage < k_stages; ++stage)
+    for (int block = 0; block < s.blocks(); ++block)
+      for (const char* const part : {"conv1", "conv2"})
+        others += convolution(name_of(stage, block, part), stage);
+  return training_flops(convolution("conv1", 0), others);
+}
+
 // Activations of a stage have gradients of their own only as long as a backward pass needs them.
 struct Stage {
   Images images;
@@ -195,6 +210,7 @@ Result<Model> make(const Sizes& sizes) {
         "(as Fashion-MNIST's) or 3 and 32 (CIFAR-10's)");
   Model model;
   model.layout = layout_of(shape);
+  model.flops = flops_of(shape, model.layout);
   model.reads.padding = shape.has_own_kernel() ? 1 : 0;
   model.reads.format = shape.format;
   model.classes = k_classes;
