@@ -6,7 +6,7 @@ import time
 import torch
 from torch import nn
 
-STEPS, BATCH, WIDTH = 60, 48, 16
+STEPS, BATCH, WIDTH = 40, 48, 16
 PAUSE = float(os.environ.get("PAUSE", "0"))  # seconds before each step, to have time to preempt it
 
 
