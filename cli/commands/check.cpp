@@ -100,16 +100,17 @@ bool is_measured_again(const CheckOptions& options) {
   return options.from.empty() && !options.once && !(options.here && options.quick);
 }
 
-Result<void> measure_again(const Found& found, CheckReport& report) {
+// Nothing if the job failed, as it has said: what was measured before counts then.
+Result<std::optional<check::Facts>> measure_again(const Found& found, CheckReport& report) {
   tell("not fit at first; measuring again:\n");
   for (const std::string& fault : check::faults(report.facts, report.verdict))
     tell("  {}\n", fault);
   DTS_ASSIGN(const MeasuredJob job, measure(again(found.measuring, report.facts)));
-  if (!job.facts) return {};  // as it has said; the first measurement counts
-  DTS_ASSIGN(const check::Facts second, check::parse_facts(*job.facts));
+  if (!job.facts) return std::nullopt;
+  DTS_ASSIGN(check::Facts second, check::parse_facts(*job.facts));
   report.facts = check::best_of(std::move(report.facts), second);
   report.again = *job.facts;
-  return {};
+  return second;
 }
 
 // Without a baseline of its own, a check is one of peers only. A home folder may be missing.
@@ -176,10 +177,15 @@ Result<void> judge(const CheckOptions& options,
                    CheckReport& report) {
   DTS_ASSIGN(const auto baseline, baseline_of(options, report.cluster));
   if (baseline) report.baseline = baseline->began;
+  const check::Facts* const then = baseline ? &*baseline : nullptr;
+  std::vector<check::Facts> later;
   for (unsigned round = 0;; ++round) {
-    report.verdict = check::judge(report.facts, limits, baseline ? &*baseline : nullptr);
+    report.verdict = check::judge(report.facts, limits, then);
+    for (const check::Facts& once : later)
+      check::forgive(report.verdict, report.facts, once, check::judge(once, limits, then));
     if (report.verdict.fit || round == k_most_repeats || !is_measured_again(options)) return {};
-    DTS_TRY(measure_again(found, report));
+    DTS_ASSIGN(auto more, measure_again(found, report));
+    if (more) later.push_back(*std::move(more));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "cli/commands/prepare.hpp"
 #include "cli/commands/selection.hpp"
 #include "cli/commands/sweep_commands.hpp"
+#include "core/base/files/files.hpp"
 #include "core/base/files/own_file.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
@@ -147,7 +148,8 @@ Result<int> act(const WhyOptions& options) {
 void print_ending(const run::RunDirectory& run, const Selection& selection) {
   const auto known = learn(run, selection);
   std::fflush(stdout);
-  if (!known) return tell("next: dtsubmit why {}\n", shell_quote(run.path));
+  if (!known || !exists(run.ledger()))
+    return tell("next: dtsubmit why {}\n", shell_quote(run.path));
   tell("{}", ending_text(explain(*known), *known));
 }
 

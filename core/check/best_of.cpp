@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace dts::check {
@@ -46,6 +47,26 @@ void take_better(Pair& pair, const Pair& again) {
 }
 
 }  // namespace
+
+void forgive(Verdict& verdict, const Facts& facts, const Facts& once, const Verdict& of_once) {
+  std::set<std::string> fit_nodes;
+  for (const NodeVerdict& node : of_once.nodes)
+    if (node.fit) fit_nodes.insert(node.name);
+  for (NodeVerdict& node : verdict.nodes) {
+    if (!node.steps_fit || fit_nodes.count(node.name) == 0) continue;
+    node.fit = true;
+    node.reasons.clear();
+    for (Judged& judged : node.measures) judged.fit = true;
+  }
+  std::set<std::pair<std::string, std::string>> fit_pairs;
+  for (std::size_t i = 0; i < once.pairs.size(); ++i)
+    if (of_once.links[i].fit() && once.pairs[i].latency && once.pairs[i].bandwidth)
+      fit_pairs.insert(std::minmax(once.pairs[i].a, once.pairs[i].b));
+  for (std::size_t i = 0; i < facts.pairs.size(); ++i)
+    if (fit_pairs.count(std::minmax(facts.pairs[i].a, facts.pairs[i].b)) > 0)
+      verdict.links[i] = LinkVerdict();
+  verdict.fit = is_fit(verdict);
+}
 
 Facts best_of(Facts first, const Facts& second) {
   std::map<std::string, const Node*> nodes;

@@ -66,7 +66,7 @@ inline constexpr std::array k_measures{
             "others",
             Better::lower,
             Family::neighbours,
-            0.15,
+            0.1,
             false},
     Measure{"latency", "latency", "latency", Better::lower, Family::network, 1, true},
     Measure{"bandwidth", "bandwidth", "bandwidth", Better::higher, Family::network, 0.5, true}};

@@ -25,13 +25,16 @@ Verdict judge(const Facts& facts, const Limits& limits, const Facts* baseline) {
   judge_clocks(facts, limits, verdict);
   judge_links(facts, limits, baseline, verdict);
   verdict.notes.insert(verdict.notes.end(), facts.notes.begin(), facts.notes.end());
-  const auto is_fit = [](const NodeVerdict& node) { return node.fit; };
-  verdict.fit =
-      verdict.cluster.empty() && std::all_of(verdict.nodes.begin(), verdict.nodes.end(), is_fit) &&
-      std::all_of(verdict.links.begin(), verdict.links.end(), [](const LinkVerdict& link) {
-        return link.fit();
-      });
+  verdict.fit = is_fit(verdict);
   return verdict;
+}
+
+bool is_fit(const Verdict& verdict) {
+  const auto fits = [](const NodeVerdict& node) { return node.fit; };
+  return verdict.cluster.empty() && std::all_of(verdict.nodes.begin(), verdict.nodes.end(), fits) &&
+         std::all_of(verdict.links.begin(), verdict.links.end(), [](const LinkVerdict& link) {
+           return link.fit();
+         });
 }
 
 std::vector<std::string> faults(const Facts& facts, const Verdict& verdict) {

@@ -13,8 +13,8 @@
 // 1993, with a floor.)
 //
 // Rates come from moments in which nobody else had the processors, and are judged whatever the
-// load. A node on which other programs took more than their tolerance while its peers were left
-// alone is at fault for that: a process that an earlier job has left, say.
+// load. A node on which other programs took more of the processors' time than on its peers, by
+// their tolerance, is at fault for that: a process that an earlier job has left, say.
 #pragma once
 
 #include "core/check/facts.hpp"
@@ -63,6 +63,9 @@ struct Verdict {
 
 // `baseline` may be null.
 [[nodiscard]] Verdict judge(const Facts& facts, const Limits& limits, const Facts* baseline);
+
+// Whether it has no faults: of nodes, of links, or without a name.
+[[nodiscard]] bool is_fit(const Verdict& verdict);
 
 // All faults, a sentence each that names its node or link first.
 [[nodiscard]] std::vector<std::string> faults(const Facts& facts, const Verdict& verdict);

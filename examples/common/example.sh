@@ -4,6 +4,7 @@
 #   DTSUBMIT                the program [dtsubmit in PATH, otherwise the newest in build/]
 #   DTS_FRAMEWORKS_PYTHON   interpreter that has the framework [python3 in PATH, otherwise Debian's]
 set -euo pipefail
+export USE_LIBUV=${USE_LIBUV:-0}  # Debian's PyTorch from 2.6 on asks for libuv, which it is built without
 here=$(cd "$(dirname "${BASH_SOURCE[1]}")" && pwd)
 work=$(mktemp -d)
 

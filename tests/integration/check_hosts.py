@@ -132,7 +132,7 @@ class Cluster:
         burners = []
         for core in os.sched_getaffinity(0):
             burners.append(subprocess.Popen([sys.executable, "-c", NEIGHBOUR, flag, str(share), str(memory)],
-                                            preexec_fn=lambda core=core: (os.sched_setaffinity(0, {core}), os.nice(-1))))
+                                            preexec_fn=lambda core=core: (os.sched_setaffinity(0, {core}), os.nice(-2))))
         watcher = os.fork()
         if watcher == 0:
             watch(self.machines.started[number - 1].pid, flag)
@@ -168,10 +168,21 @@ def watch(machine, flag):
         time.sleep(0.01)
 
 
-def named(cluster, fault, expected, *words):
-    """Within one check, and nothing else is."""
-    faults = cluster.answer("--once", *words)["faults"]
-    check(len(faults) == 1 and faults[0].startswith(expected), f"{fault}: {faults}")
+def named(cluster, fault, expected):
+    """Within one check. This machine may be shared with programs that are none of the test's: while they have the processors, too, a
+    neighbour cannot be told from them, and bystanders may be named; then it is tried again. A node whose processors are slowed may have
+    slow links as well."""
+    name = expected.split(":")[0]
+    for _ in range(6):
+        answer = cluster.answer("--once")
+        faults = answer["faults"]
+        is_named = any(one.startswith(expected) for one in faults)
+        is_alone = all(one.startswith(name + ":") for one in faults)
+        busy = max(node.get("others", 0) for node in answer["nodes"] if node["node"] != name)
+        if (is_named and is_alone) or (not is_named and busy < 0.05):
+            break
+        print(f"again: other programs have {busy:.0%} of this machine: {faults}", flush=True)
+    check(is_named and is_alone, f"{fault}: {faults}")
 
 
 FAULTS = {
@@ -211,5 +222,5 @@ def hosts():
 if __name__ == "__main__":
     ssh_network.enter()
     if os.geteuid() == 0:
-        os.nice(-15)  # other programs of the machine must not look like faults of it
+        os.nice(-18)  # other programs of the machine must not look like faults of it
     {"hosts": hosts, "faults": faults}[sys.argv[1]](*sys.argv[2:])

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs of a federation of private real Slurms, which share a slurmdbd."""
+import contextlib
+import socket
+import threading
+
 from accounting import SHORT, SLOW, USER, ServedCluster
 from checks import check, wait_for
 from main_job_support import DTTRAIN
@@ -26,10 +30,8 @@ class Federated(ServedCluster):
         wait_for(30, "the federation", lambda: "ID:32" in self.run("scontrol", "show", "federation").stdout)
 
     def add(self, other):
-        """Another cluster, which has the same slurmdbd. slurmdbd takes a controller to be where its messages come from."""
+        """Another cluster, which has the same slurmdbd."""
         self.sacctmgr("modify", "federation", "galaxy", "set", "clusters+=other")
-        for name, cluster in (("here", self), ("other", other)):
-            self.database(f"update cluster_table set control_host = '{cluster.address()}' where name = '{name}'")
         self.sacctmgr("add", "account", "default", "cluster=other")
         self.sacctmgr("add", "user", USER, "account=default", "cluster=other")
         self.announce()
@@ -66,10 +68,39 @@ def federation():
         elsewhere(cluster)
 
 
+def pass_on(one, other):
+    with contextlib.suppress(OSError):
+        while piece := one.recv(65536):
+            other.sendall(piece)
+    for end in (one, other):
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def listening_where_it_speaks(cluster):
+    """slurmdbd takes a controller to be where its messages come from: 127.0.0.1. A private one listens at an address of its own only."""
+    address = (cluster.address(), int(cluster.configuration()["SlurmctldPort"]))
+    with socket.create_server(("127.0.0.1", address[1])) as server:
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    ends = server.accept()[0], socket.create_connection(address)
+                    for one, other in (ends, ends[::-1]):
+                        threading.Thread(target=pass_on, args=(one, other), daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            yield
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+
+
 def elsewhere(cluster):
     conf = cluster.configuration()
-    with ServedCluster(1, 0, "--name", "other", *(word for key in ("AccountingStorageType", "AccountingStorageHost", "AccountingStoragePort")
-                                                  for word in ("--conf", f"{key}={conf[key]}"))) as other:
+    settings = (f"{key}={conf[key]}" for key in ("AccountingStorageType", "AccountingStorageHost", "AccountingStoragePort"))
+    other = ServedCluster(1, 0, "--name", "other", *(word for setting in settings for word in ("--conf", setting)))
+    with other, listening_where_it_speaks(other):
         cluster.add(other)
         cluster.run("sbatch", "--clusters=here", "--nodes=2", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 600")
         wait_for(60, "no node is free", lambda: "idle" not in cluster.run("sinfo", "--local", "-h", "-o", "%T").stdout)

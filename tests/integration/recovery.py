@@ -117,6 +117,24 @@ def memory():
         os.rmdir(group)
 
 
+def rehearsal():
+    """A rehearsal is preempted, comes back, and reads back what its four ranks have saved."""
+    with Cluster("linuxproc", nodes=2, gpus=2, grace=20) as cluster:
+        run = cluster.submit("--nodes", "2", "--gpus-per-node", "2", "-p", "low", "--", DTTRAIN, "--rehearse",
+                             "params=300K,step=50ms,checkpoint=20M/node,memory=10M/rank", "--steps", "120")
+        run.reach_step(20)
+        cluster.take_nodes(2, 2)
+        status = run.finish()
+        causes = [attempt["cause"] for attempt in status["attempts"]]
+        check(status["done"] and causes == ["preempted", "completed"], f"it comes back: {causes}")
+        newest = max(name for name in os.listdir(f"{run.path}/checkpoints") if name.startswith("step-"))
+        sizes = [os.path.getsize(f"{run.path}/checkpoints/{newest}/payload-0000{part}-of-00004.bin") for part in (1, 2, 3, 4)]
+        check(sizes == [10000000] * 4, f"each rank of a node writes half of what its node does: {sizes}")
+        with open(f"{run.path}/attempt-2/rank-0.log", encoding="utf-8") as log:
+            said = log.read()
+        check("resumed from checkpoint" in said and "rehearsed: " in said, "its log says what was measured")
+
+
 def hang():
     """A rank stopped by a signal: all stacks, its name, and the run goes on from the last checkpoint."""
     with Cluster("linuxproc", nodes=2, gpus=2, grace=5) as cluster:
@@ -189,4 +207,4 @@ def expedite():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (expedite, successor, elsewhere, resubmit, memory, hang, beats)}[sys.argv[1]]()
+    {f.__name__: f for f in (expedite, successor, elsewhere, resubmit, memory, hang, beats, rehearsal)}[sys.argv[1]]()

@@ -13,11 +13,11 @@ BASE = ["--steps", STEPS, "--verify-every", N, "--save-every", 4]
 OWNERS = "weights of {tensor} (chunk"
 
 
-def stop_of(trainer, ranks, fault, step):
+def stop_of(trainer, ranks, fault, step, *more):
     """The one event `corruption` and what ranks said of it; nothing is saved from that step on."""
     name = fault.replace(":", "_") + f"-{ranks}"
     where = ["--run-dir", trainer.path(name), "--checkpoint-dir", trainer.path(name + "-checkpoints")]
-    _, err = trainer.run(ranks, BASE + where + ["--inject", fault], expect=CORRUPTED)
+    _, err = trainer.run(ranks, BASE + where + ["--inject", fault, *more], expect=CORRUPTED)
     found = events(trainer.path(name), "corruption")
     assert len(found) == 1, f"{fault}: {found}\n{err}"
     assert found[0]["step"] < step + N, f"{fault}: found after step {found[0]['step']}"
@@ -35,6 +35,13 @@ def flipped_in_memory(trainer):
             assert event["rank"] == rank and f"{kind}" in event["what"] and f" of {tensor} " in event["what"] + " ", event
             assert (f"rank {rank}: " if ranks > 1 else "") + "this rank's bits are wrong: " in err and "(node " in err, err
             assert err.count("bits are wrong") == 1, err
+
+
+def flipped_beside_a_server(trainer):
+    """One rank keeps all parameters; the others have copies only."""
+    for kind, rank in (("weight", 0), ("weight", 2), ("gradient", 1)):
+        event, err = stop_of(trainer, 3, f"{kind}:fc1.weight:77777@9:{rank}", 9, "--servers", 1)
+        assert event["rank"] == rank and f"{kind}" in event["what"], f"{event}\n{err}"
 
 
 def flipped_momentum(trainer):
@@ -101,6 +108,7 @@ def miscomputed(trainer):
 
 with Trainer(sys.argv[1]) as trainer:
     flipped_in_memory(trainer)
+    flipped_beside_a_server(trainer)
     flipped_momentum(trainer)
     flipped_message(trainer)
     flipped_statistic(trainer)

@@ -3,10 +3,9 @@
 
 import os
 import shutil
-import subprocess
 import sys
 
-from trainer_support import DATA, Trainer, environment, events
+from trainer_support import DATA, Trainer, events, on_small_disk
 
 
 def bad_data(trainer):
@@ -24,16 +23,6 @@ def unwritable(trainer):
     assert err.count("/proc/here") == 1, err
     _, err = trainer.run(2, ["--steps", 2, "--run-dir", "/proc/here"], expect=74)
     assert err.count("/proc/here") == 1, err
-
-
-def on_small_disk(trainer, script, *arguments):
-    """Runs a script in a mount namespace of its own, where $1 can become a small disk."""
-    small = trainer.path("small")
-    os.makedirs(small, exist_ok=True)
-    # There we are root, and Open MPI's folder of that name in /tmp may be the true root's.
-    own = {**environment(), "TMPDIR": trainer.path("")}
-    return subprocess.run(["unshare", "-Urm", "bash", "-c", script, "bash", small, *arguments], env=own,
-                          capture_output=True, text=True, timeout=240, check=False)
 
 
 def full_disk(trainer):

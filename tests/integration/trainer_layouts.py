@@ -30,6 +30,11 @@ with Trainer(sys.argv[1]) as trainer:
     for ranks, threads in [(0, 1), (0, 2), (2, 1), (3, 2), (16, 1)]:
         audited, _ = trainer.run(ranks, ["--steps", STEPS, "--audit", 0.5], threads)
         assert digest(audited) == digest(alone), f"audited, {ranks} ranks x {threads} threads: {audited}"
+    for ranks, servers in [(2, 1), (5, 2), (8, 3), (16, 1), (3, 9)]:
+        run = trainer.path(f"{ranks}-served-by-{servers}")
+        served, _ = trainer.run(ranks, arguments + [run, "--servers", servers])
+        assert digest(served) == digest(alone), f"{servers} servers of {ranks} ranks: {served}"
+        assert [event["root"] for event in events(run, "step")] == steps
     odd = ["--steps", 4, "--shards", 7, "--batch", 91]
     expected = digest(trainer.run(0, odd)[0])
     assert expected != digest(alone)

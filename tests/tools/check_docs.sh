@@ -73,7 +73,7 @@ for page in man/*.[1-8]; do
     [ -z "$warnings" ] || complain "$warnings"
   fi
   if command -v groff >/dev/null; then
-    warnings=$(groff -man -Tutf8 -ww -z "$page" 2>&1 || true)
+    warnings=$(groff -t -man -Tutf8 -ww -z "$page" 2>&1 || true)
     case $page in *cluster*) warnings= ;; esac # mdoc(7)
     [ -z "$warnings" ] || complain "$page: $warnings"
   fi

@@ -150,7 +150,10 @@ std::optional<Indexed> gone_from_index(const std::string& what) {
   const auto found = std::find_if(entries->rbegin(), entries->rend(), [&](const Indexed& entry) {
     return is_folder ? entry.folder == folder : means(what, entry, this_cluster());
   });
-  if (found == entries->rend() || exists(found->folder)) return std::nullopt;
+  if (found == entries->rend()) return std::nullopt;
+  // Slurm 24.11 makes the folder anew for the log of a job that was in the queue.
+  const RunDirectory run{found->folder};
+  if (exists(run.script()) || exists(run.ledger())) return std::nullopt;
   return *found;
 }
 

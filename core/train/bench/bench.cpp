@@ -27,10 +27,8 @@
 namespace dts::train::bench {
 namespace {
 
-using std::chrono::seconds;
-
-constexpr seconds k_margin(10);  // for whoever has waited for somebody else
-constexpr seconds k_patience(60);
+constexpr std::chrono::seconds k_margin(10);  // for whoever has waited for somebody else
+constexpr std::chrono::seconds k_patience(60);
 
 class Bench {
  public:

@@ -3,6 +3,7 @@
 // hypervisor that gave it to another guest. A measurement that was disturbed must know it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 namespace dts::train::bench {
@@ -15,9 +16,32 @@ struct CoreTime {
 
 [[nodiscard]] CoreTime core_time();
 
+[[nodiscard]] inline CoreTime operator-(CoreTime a, CoreTime b) {
+  return {a.running - b.running, a.waiting - b.waiting};
+}
+
 // How often another thread took the core from the calling one (getrusage(2)); a fraction of a
 // microsecond.
 [[nodiscard]] long preemptions();
+
+// Of the calling thread, from one question to the next.
+class Disturbance {
+ public:
+  // Whether others had the core for more than half of `seconds`, which are those since the last
+  // question: a slow link goes on meanwhile, a fast one waits. Looks closer only if the core was
+  // taken at all.
+  [[nodiscard]] bool since_last(double seconds) {
+    const long now = preemptions();
+    if (now == preempted_) return false;
+    preempted_ = now;
+    const double before = std::exchange(waiting_, core_time().waiting);
+    return waiting_ - before > seconds / 2;
+  }
+
+ private:
+  long preempted_ = preemptions();
+  double waiting_ = core_time().waiting;
+};
 
 // A hypervisor's part (`steal` in proc_stat(5)) of the time of some CPUs from construction on,
 // in steps of 10 ms. Zero on real machines.

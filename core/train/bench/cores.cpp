@@ -22,8 +22,9 @@ void measure_cores(const BenchOptions& options, double seconds, RankFacts& facts
   const double stolen = options.injection("slow", 0) != nullptr ? 0.2 : 0;
   std::vector<double> clocks(cores.size());
   const double others = on_each(cores, [&](std::size_t i) {
-    clocks[i] =
-        per_second(k_additions, fast_seconds(seconds, stolen, [] { add_chain(k_additions); }));
+    const Timed timed = fast_seconds(seconds, stolen, [] { add_chain(k_additions); });
+    clocks[i] = per_second(k_additions, timed.seconds);
+    return timed.spent;
   });
   if (std::count(clocks.begin(), clocks.end(), 0.0) > 0)
     return facts.notes.push_back("the clock rate is not known: " + taken(others));

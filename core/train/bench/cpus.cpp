@@ -5,7 +5,6 @@
 #include "core/base/os/cgroup.hpp"
 #include "core/base/text/number_list.hpp"
 #include "core/base/text/text.hpp"
-#include "core/train/bench/core_time.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -41,10 +40,20 @@ std::vector<unsigned> list_in(const std::string& path) {
   return parse_number_list(line_of(path), k_highest_cpu).value_or(std::vector<unsigned>{});
 }
 
-void bind_to(int core) {
+void bind_to(const std::vector<int>& cpus) {
   const CpuSet set = empty_set();
-  CPU_SET_S(static_cast<std::size_t>(core), k_set_bytes, set.get());
+  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), k_set_bytes, set.get());
   (void)sched_setaffinity(0, k_set_bytes, set.get());  // unbound, it measures less exactly
+}
+
+// Of the calling thread.
+std::vector<int> allowed_cpus() {
+  const CpuSet set = empty_set();
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, k_set_bytes, set.get()) == 0)
+    for (int cpu = 0; cpu <= static_cast<int>(k_highest_cpu); ++cpu)
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), k_set_bytes, set.get())) cpus.push_back(cpu);
+  return cpus;
 }
 
 std::string cpu_folder(int cpu) {
@@ -67,15 +76,12 @@ double quota_in(const std::string& folder, bool is_unified) {
 }  // namespace
 
 std::vector<int> own_cores() {
-  const CpuSet set = empty_set();
   std::vector<int> cores;
   std::set<std::string> seen;
-  if (sched_getaffinity(0, k_set_bytes, set.get()) == 0)
-    for (int cpu = 0; cpu <= static_cast<int>(k_highest_cpu); ++cpu) {
-      if (!CPU_ISSET_S(static_cast<std::size_t>(cpu), k_set_bytes, set.get())) continue;
-      const std::string siblings = line_of(cpu_folder(cpu) + "/topology/thread_siblings_list");
-      if (siblings.empty() || seen.insert(siblings).second) cores.push_back(cpu);
-    }
+  for (const int cpu : allowed_cpus()) {
+    const std::string siblings = line_of(cpu_folder(cpu) + "/topology/thread_siblings_list");
+    if (siblings.empty() || seen.insert(siblings).second) cores.push_back(cpu);
+  }
   return cores.empty() ? std::vector<int>{0} : cores;
 }
 
@@ -142,6 +148,14 @@ double cpu_quota() {
   return least;
 }
 
+OnCore::OnCore(int core) : before_(allowed_cpus()) {
+  bind_to({core});
+}
+
+OnCore::~OnCore() {
+  bind_to(before_);
+}
+
 bool is_limited() {
   const double quota = cpu_quota();
   return quota > 0 && quota < static_cast<double>(own_cores().size());
@@ -151,16 +165,15 @@ std::string taken(double others) {
   return fmt::format("other programs had {:.0f} % of the processors' time", others * 100);
 }
 
-double on_each(const std::vector<int>& cores, const std::function<void(std::size_t)>& work) {
+double on_each(const std::vector<int>& cores, const std::function<CoreTime(std::size_t)>& work) {
   const Stolen hypervisor(cores);
   std::vector<CoreTime> times(cores.size());
   std::vector<std::thread> threads;
   threads.reserve(cores.size());
   for (std::size_t i = 0; i < cores.size(); ++i)
     threads.emplace_back([&, i] {
-      bind_to(cores[i]);
-      work(i);
-      times[i] = core_time();
+      bind_to({cores[i]});
+      times[i] = work(i);
     });
   for (std::thread& thread : threads) thread.join();
   CoreTime sum;

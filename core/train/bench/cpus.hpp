@@ -2,6 +2,8 @@
 // The processors that this process may use, and threads on them. Reads /proc and /sys; thread-safe.
 #pragma once
 
+#include "core/train/bench/core_time.hpp"
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -33,10 +35,22 @@ struct NumaCores {
 // Whether that is less than own_cores().
 [[nodiscard]] bool is_limited();
 
-// Calls work(i) on a thread that is bound to cores[i], for all of them at once. Returns the share
-// of the time that they wanted, 0 to 1, that other programs and a hypervisor had; under a quota
-// only the hypervisor's part.
-double on_each(const std::vector<int>& cores, const std::function<void(std::size_t)>& work);
+// The calling thread on one processor, as long as this lives.
+class OnCore {
+ public:
+  explicit OnCore(int core);
+  OnCore(const OnCore&) = delete;
+  OnCore& operator=(const OnCore&) = delete;
+  ~OnCore();
+
+ private:
+  std::vector<int> before_;  // where it was allowed to run
+};
+
+// Calls work(i), which returns the time that it spent measuring, on a thread that is bound to
+// cores[i], for all of them at once. Returns the share of the time that they wanted, 0 to 1, that
+// other programs and a hypervisor had; under a quota only the hypervisor's part.
+double on_each(const std::vector<int>& cores, const std::function<CoreTime(std::size_t)>& work);
 
 // "other programs had 93 % of the processors' time", for a note on what could not be measured.
 [[nodiscard]] std::string taken(double others);

@@ -64,6 +64,13 @@ std::string name_of(const std::vector<RankFacts>& ranks, int rank) {
   return shared ? own->node + ":" + std::to_string(rank) : own->node;
 }
 
+Json pair_json(const Facts& facts, const PairFact& pair) {
+  Json json{{"a", name_of(facts.ranks, pair.a)}, {"b", name_of(facts.ranks, pair.b)}};
+  if (pair.latency > 0) json["latency"] = pair.latency;
+  if (pair.bandwidth > 0) json["bandwidth"] = pair.bandwidth;
+  return json;
+}
+
 std::string dump(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
@@ -107,11 +114,7 @@ std::string encode(const Facts& facts, std::string_view trainer) {
   for (const char* const list : {"nodes", "pairs", "collectives"}) json[list] = Json::array();
   for (const RankFacts& rank : facts.ranks) {
     json["nodes"].push_back(rank_json(rank, name_of(facts.ranks, rank.rank)));
-    for (const PairFact& pair : rank.pairs)
-      json["pairs"].push_back({{"a", name_of(facts.ranks, pair.a)},
-                               {"b", name_of(facts.ranks, pair.b)},
-                               {"latency", pair.latency},
-                               {"bandwidth", pair.bandwidth}});
+    for (const PairFact& pair : rank.pairs) json["pairs"].push_back(pair_json(facts, pair));
   }
   const auto ranks = static_cast<int>(facts.ranks.size());
   for (const CollectiveFact& fact : facts.collectives)

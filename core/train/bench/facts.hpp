@@ -35,8 +35,8 @@ struct Steps {
 struct PairFact {
   int a = 0;
   int b = 0;
-  double latency = 0;    // one way, s
-  double bandwidth = 0;  // B/s
+  double latency = 0;    // one way, s; 0: not known
+  double bandwidth = 0;  // B/s; 0: not known
 };
 
 // What one rank knows.

@@ -87,10 +87,12 @@ Rates rates(const GemmKind& kind, const std::vector<int>& cores, double stolen, 
     omp_set_num_threads(1);
     try {
       Product product(kind);
-      found[i] =
-          per_second(product.operations(), fast_seconds(seconds, stolen, [&] { product(); }));
+      const Timed timed = fast_seconds(seconds, stolen, [&] { product(); });
+      found[i] = per_second(product.operations(), timed.seconds);
+      return timed.spent;
     } catch (const std::exception&) {  // dnnl::error, std::bad_alloc
       is_there = false;
+      return CoreTime();
     }
   });
   if (std::count(found.begin(), found.end(), 0.0) > 0) found.clear();

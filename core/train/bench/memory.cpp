@@ -43,12 +43,12 @@ class Pages {
   void* at_;
 };
 
-// B/s of the calling thread in its three arrays of `bytes` each, 0 if it is not known; nullopt if
+// How long the calling thread takes for a block of its three arrays of `bytes` each; nullopt if
 // there is no memory for them.
-std::optional<double> triad_rate(std::size_t bytes,
-                                 double seconds,
-                                 double stolen,
-                                 std::atomic<std::size_t>& waiting) {
+std::optional<Timed> triad_time(std::size_t bytes,
+                                double seconds,
+                                double stolen,
+                                std::atomic<std::size_t>& waiting) {
   const Pages a(bytes), b(bytes), c(bytes);
   const std::size_t count = bytes / sizeof(double);
   const bool mapped = a.data() != nullptr && b.data() != nullptr && c.data() != nullptr;
@@ -61,11 +61,10 @@ std::optional<double> triad_rate(std::size_t bytes,
   if (!mapped) return std::nullopt;
   constexpr std::size_t k_step = k_block / sizeof(double);
   std::size_t at = 0;
-  const double fast = fast_seconds(seconds, stolen, [&] {
+  return fast_seconds(seconds, stolen, [&] {
     triad(a.data() + at, b.data() + at, c.data() + at, 3.0, k_step);
     at = at + 2 * k_step <= count ? at + k_step : 0;
   });
-  return per_second(3.0 * static_cast<double>(k_block), fast);
 }
 
 }  // namespace
@@ -85,7 +84,10 @@ void measure_memory(const BenchOptions& options, double seconds, RankFacts& fact
     std::atomic<std::size_t> waiting{node.cores.size()};
     std::vector<std::optional<double>> rates(node.cores.size());
     const double others = on_each(node.cores, [&](std::size_t i) {
-      rates[i] = triad_rate(each, seconds / static_cast<double>(nodes.size()), stolen, waiting);
+      const auto timed =
+          triad_time(each, seconds / static_cast<double>(nodes.size()), stolen, waiting);
+      if (timed) rates[i] = per_second(3.0 * static_cast<double>(k_block), timed->seconds);
+      return timed ? timed->spent : CoreTime();
     });
     if (std::count(rates.begin(), rates.end(), std::nullopt) > 0) {
       facts.notes.push_back(fmt::format("no memory to measure that of NUMA node {}", node.numa));

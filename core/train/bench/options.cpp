@@ -114,7 +114,7 @@ const Row k_rows[] = {
      "DIR",
      "folder whose disk is measured as scratch [$TMPDIR or /tmp]",
      [](BenchOptions& o, Text t) { return set_path(o.scratch, t); }},
-    {"--pairs", "BYTES", "size of the messages for bandwidth [4194304]", set_pairs},
+    {"--pairs", "BYTES", "size of the messages for bandwidth [4194304, quick: 1048576]", set_pairs},
     {"--steps", "N", "repeats of the training step [100, quick: 10]", set_steps},
     {"--phase", "NAME,...", "only these", add_phases},
     {"--inject", "WHAT", "a fault on purpose, for tests", add_injection},

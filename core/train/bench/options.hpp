@@ -25,7 +25,7 @@ struct BenchOptions {
   std::string output;   // empty: standard output
   std::string run_dir;  // empty: not measured
   std::string scratch = "/tmp";
-  std::uint64_t pair_bytes = std::uint64_t{4} << 20;
+  std::uint64_t pair_bytes = 0;     // 0: 4 MiB, with --quick 1 MiB
   int steps = 0;                    // 0: 100, with --quick 10
   std::vector<std::string> phases;  // empty: all
   std::vector<Injection> injections;
@@ -35,6 +35,10 @@ struct BenchOptions {
   bool help = false;
 
   [[nodiscard]] int repeats() const { return steps > 0 ? steps : quick ? 10 : 100; }
+
+  [[nodiscard]] std::uint64_t message_bytes() const {
+    return pair_bytes > 0 ? pair_bytes : std::uint64_t{quick ? 1U : 4U} << 20;
+  }
 
   [[nodiscard]] bool wants(const std::string& phase) const;
 

@@ -1,60 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clock offsets, and the tournament of pairs.
+// The tournament of pairs.
 #include "core/train/bench/between.hpp"
-#include "core/train/bench/clock_offset.hpp"
+#include "core/train/bench/cpus.hpp"
 #include "core/train/bench/timing.hpp"
 #include "core/train/bench/tournament.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace dts::train::bench {
 namespace {
-
-using std::chrono::seconds;
-
-std::int64_t wall_clock(const BenchOptions& options, int rank) {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  const std::int64_t moved = options.injection("clock", rank) != nullptr ? 2 : 0;
-  return (now.tv_sec + moved) * 1000000000 + now.tv_nsec;
-}
-
-constexpr int k_exchanges = 20;
-
-void answer(const Between& between, int rank, Links::Deadline deadline, RankFacts& facts) {
-  for (int i = 0; i < k_exchanges; ++i) {
-    if (!between.links.receive<char>(rank, deadline) ||
-        !between.links.send(rank, wall_clock(between.options, 0), deadline)) {
-      facts.notes.push_back(fmt::format("clock: rank {} does not answer", rank));
-      return;
-    }
-  }
-}
-
-void ask(const Between& between, Links::Deadline deadline, RankFacts& facts) {
-  const int rank = between.links.rank();
-  std::vector<ClockExchange> exchanges;
-  while (exchanges.size() < k_exchanges) {
-    ClockExchange exchange;
-    exchange.asked = wall_clock(between.options, rank);
-    const bool sent = between.links.send(0, 'c', deadline);
-    const auto answered = sent ? between.links.receive<std::int64_t>(0, deadline) : std::nullopt;
-    exchange.received = wall_clock(between.options, rank);
-    if (!answered) {
-      facts.notes.emplace_back("clock: rank 0 does not answer");
-      break;
-    }
-    exchange.answered = *answered;
-    exchanges.push_back(exchange);
-  }
-  if (const auto offset = clock_offset(exchanges)) facts.add("clock_offset", *offset, "s");
-}
 
 constexpr std::size_t k_probe = 65536;  // bytes, to see how slow a link is
 
@@ -64,12 +24,12 @@ class PairTimer {
   PairTimer(Links& links, int peer, Links::Deadline deadline)
       : links_(links), peer_(peer), deadline_(deadline) {}
 
-  // Half of a fast round trip; nullopt if the peer does not answer. Takes about `budget` seconds,
-  // the peer follows (follow()).
+  // Half of a fast round trip among those in which nobody took the core of either rank, 0 if there
+  // were hardly any; nullopt if the peer does not answer. Takes about `budget` seconds, on a busy
+  // machine up to half a second; the peer follows (follow()).
   std::optional<double> lead(std::size_t bytes, double budget) {
-    // Enough that one of ten is not by chance the only one that was left alone, as far as a slow
-    // link has time for them.
     constexpr double k_most = 200, k_enough = 20, k_patience = 0.5;
+    constexpr std::size_t k_fewest = 3;
     const Clock::time_point start = Clock::now();
     const int warm = warm_up(bytes);
     for (int i = 0; i < warm; ++i)
@@ -77,26 +37,51 @@ class PairTimer {
     const double one = std::max(seconds_since(start) / warm, 1e-7);
     const double least = std::clamp(k_patience / one, 3.0, k_enough);
     const auto count = static_cast<std::uint64_t>(std::clamp(budget / one, least, k_most));
-    if (!links_.send(peer_, count, deadline_)) return std::nullopt;
-    std::vector<double> trips;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const Clock::time_point begin = Clock::now();
-      if (!links_.ping_pong(peer_, bytes, true, deadline_)) return std::nullopt;
-      trips.push_back(seconds_since(begin));
-    }
-    return lower_decile(std::move(trips)) / 2;
+    std::vector<double> undisturbed;
+    do {
+      if (!series(bytes, count, undisturbed)) return std::nullopt;
+    } while (undisturbed.size() < k_fewest && seconds_since(start) < k_patience);
+    if (!links_.send(peer_, std::uint64_t{0}, deadline_)) return std::nullopt;
+    return undisturbed.size() < k_fewest ? 0 : lower_decile(std::move(undisturbed)) / 2;
   }
 
   bool follow(std::size_t bytes) {
     for (int i = 0; i < warm_up(bytes); ++i)
       if (!links_.ping_pong(peer_, bytes, false, deadline_)) return false;
-    const auto count = links_.receive<std::uint64_t>(peer_, deadline_);
-    for (std::uint64_t i = 0; count && i < *count; ++i)
-      if (!links_.ping_pong(peer_, bytes, false, deadline_)) return false;
-    return count.has_value();
+    while (true) {
+      const auto count = links_.receive<std::uint64_t>(peer_, deadline_);
+      if (!count || *count == 0) return count.has_value();
+      std::string disturbed;
+      Disturbance disturbance;
+      for (std::uint64_t i = 0; i < *count; ++i) {
+        const Clock::time_point begin = Clock::now();
+        if (!links_.ping_pong(peer_, bytes, false, deadline_)) return false;
+        disturbed += disturbance.since_last(seconds_since(begin)) ? '!' : '.';
+      }
+      if (!links_.send_bytes(peer_, disturbed, deadline_)) return false;
+    }
   }
 
  private:
+  // `count` round trips; adds the durations of those that were not disturbed here or there.
+  bool series(std::size_t bytes, std::uint64_t count, std::vector<double>& undisturbed) {
+    if (!links_.send(peer_, count, deadline_)) return false;
+    std::vector<double> trips;
+    std::string disturbed;
+    Disturbance disturbance;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const Clock::time_point begin = Clock::now();
+      if (!links_.ping_pong(peer_, bytes, true, deadline_)) return false;
+      trips.push_back(seconds_since(begin));
+      disturbed += disturbance.since_last(trips.back()) ? '!' : '.';
+    }
+    const auto there = links_.receive_bytes(peer_, deadline_);
+    if (!there || there->size() != trips.size()) return false;
+    for (std::size_t i = 0; i < trips.size(); ++i)
+      if (disturbed[i] == '.' && (*there)[i] == '.') undisturbed.push_back(trips[i]);
+    return true;
+  }
+
   // Enough for connections to be made, little enough for slow ones.
   static int warm_up(std::size_t bytes) { return bytes < k_probe ? 5 : 1; }
 
@@ -123,14 +108,19 @@ bool measure_pair(const Between& between, int peer, Links::Deadline deadline, Ra
   const auto probe = timer.lead(k_probe, 0);
   if (!probe) return false;
   // On a slow link smaller messages: all of it has to end before the deadline.
-  const double affordable = static_cast<double>(k_probe) * budget / *probe;
+  const double affordable = per_second(static_cast<double>(k_probe) * budget, *probe);
   const auto bytes =
-      static_cast<std::uint64_t>(std::min(static_cast<double>(between.options.pair_bytes),
+      static_cast<std::uint64_t>(std::min(static_cast<double>(between.options.message_bytes()),
                                           std::max(affordable, static_cast<double>(k_probe))));
   if (!between.links.send(peer, bytes, deadline)) return false;
   const auto transfer = timer.lead(bytes, budget);
   if (!transfer) return false;
-  facts.pairs.push_back({rank, peer, *latency, static_cast<double>(bytes) / *transfer});
+  facts.pairs.push_back({rank, peer, *latency, per_second(static_cast<double>(bytes), *transfer)});
+  if (*latency == 0 || *transfer == 0)
+    facts.notes.push_back(
+        fmt::format("pairs: not all of the link to rank {} is known: other programs had the "
+                    "processors",
+                    peer));
   return true;
 }
 
@@ -171,8 +161,20 @@ class Turns {
     (void)between_.links.send(rank_of(turn + 1), 't', first_ + length() * (turn + 1));
   }
 
+  // Nobody goes on before the last turn is over: ranks that wait for a collective would disturb it.
+  void finish(int player) {
+    if (leaders_.empty()) return;
+    const auto last = static_cast<int>(leaders_.size()) - 1;
+    const auto deadline = first_ + length() * (last + 1);
+    if (!leads(last, player)) return (void)between_.links.receive<char>(rank_of(last), deadline);
+    for (const int rank : between_.alive)
+      if (rank != rank_of(last)) (void)between_.links.send(rank, 't', deadline);
+  }
+
  private:
-  [[nodiscard]] seconds length() const { return seconds(between_.options.quick ? 10 : 20); }
+  [[nodiscard]] std::chrono::seconds length() const {
+    return std::chrono::seconds(between_.options.quick ? 10 : 20);
+  }
 
   [[nodiscard]] int turn_of(int round, int player) const {
     const auto players = static_cast<int>(between_.alive.size());
@@ -194,21 +196,31 @@ class Turns {
   std::vector<std::pair<int, int>> leaders_;  // round and player, by turn
 };
 
+// A rank whose turn it is on a crowded machine: two that spin must not do so on the same core.
+class Undisturbed {
+ public:
+  Undisturbed(Links& links, bool leads) : links_(links), waits_(links.waits()) {
+    const std::vector<int> cores = own_cores();
+    if (cores.size() < 2) return;
+    bound_.emplace(cores[leads ? 0 : 1]);
+    links_.set_waits(Links::Waits::spinning);
+  }
+
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+  ~Undisturbed() { links_.set_waits(waits_); }
+
+ private:
+  Links& links_;
+  Links::Waits waits_;
+  std::optional<OnCore> bound_;
+};
+
 }  // namespace
 
-void measure_clock(const Between& between, RankFacts& facts) {
-  constexpr seconds k_each(5);
-  const auto start = Clock::now();
-  const auto place = std::find(between.alive.begin(), between.alive.end(), between.links.rank());
-  const auto before = static_cast<int>(place - between.alive.begin());
-  if (before > 0) return ask(between, start + k_each * (before + 1), facts);
-  int asked = 0;
-  for (const int rank : between.alive)
-    if (rank != 0) answer(between, rank, start + k_each * ++asked, facts);
-}
-
 void measure_pairs(const Between& between, RankFacts& facts) {
-  const seconds each(between.options.quick ? 10 : 20);
+  const std::chrono::seconds each(between.options.quick ? 10 : 20);
   const auto players = static_cast<int>(between.alive.size());
   const auto place = std::find(between.alive.begin(), between.alive.end(), between.links.rank());
   const auto player = static_cast<int>(place - between.alive.begin());
@@ -221,14 +233,13 @@ void measure_pairs(const Between& between, RankFacts& facts) {
     const int peer = between.alive[static_cast<std::size_t>(other)];
     // One that waited for a lost rank in the round before comes late.
     const int turn = turns.begin(round, player);
-    const Links::Waits waits = between.links.waits();
-    if (between.crowded && ::sysconf(_SC_NPROCESSORS_ONLN) > 1)
-      between.links.set_waits(Links::Waits::spinning);
+    const auto one =
+        between.crowded ? std::make_unique<Undisturbed>(between.links, player < other) : nullptr;
     if (!measure_pair(between, peer, start + each * (turn + 1), facts))
       facts.notes.push_back(fmt::format("pairs: rank {} does not answer", peer));
-    between.links.set_waits(waits);
     turns.end(round, player);
   }
+  turns.finish(player);
 }
 
 }  // namespace dts::train::bench

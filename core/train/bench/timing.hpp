@@ -34,21 +34,28 @@ using Clock = std::chrono::steady_clock;
   return *at;
 }
 
+struct Timed {
+  double seconds = 0;  // 0: not known
+  CoreTime spent{};    // by all windows together
+};
+
 // The fast end of the durations of `work`, which should take about 0.1 ms: short against the
 // scheduler's time slices of some milliseconds. Calls it, after a first call that is not timed, for
-// `budget` seconds and until twenty windows were not interrupted, but for no more than ten times
-// the budget. 0 if hardly any window was left alone: the others say nothing of the machine.
+// `budget` seconds and until twenty windows were not interrupted, but for no more than 0.3 s
+// longer. Not known if hardly any window was left alone: the others say nothing of the machine.
 // `stolen`, for tests: the share of each window that is waited away, as if the core were slower.
 template <class Work>
-[[nodiscard]] double fast_seconds(double budget, double stolen, const Work& work) {
+[[nodiscard]] Timed fast_seconds(double budget, double stolen, const Work& work) {
   constexpr std::size_t k_fewest = 3;
   constexpr std::size_t k_enough = 20;
+  constexpr double k_patience = 0.3;  // s; a health check has few of them
   work();
   std::vector<double> undisturbed;
   const Clock::time_point begin = Clock::now();
   const auto goes_on = [&](double spent) {
-    return spent < budget || (undisturbed.size() < k_enough && spent < 10 * budget);
+    return spent < budget || (undisturbed.size() < k_enough && spent < budget + k_patience);
   };
+  const CoreTime at_begin = core_time();
   long before = preemptions();
   while (goes_on(seconds_since(begin))) {
     const Clock::time_point start = Clock::now();
@@ -60,7 +67,8 @@ template <class Work>
     if (after == before) undisturbed.push_back(seconds);
     before = after;
   }
-  return undisturbed.size() < k_fewest ? 0 : lower_decile(std::move(undisturbed));
+  const CoreTime spent = core_time() - at_begin;
+  return {undisturbed.size() < k_fewest ? 0 : lower_decile(std::move(undisturbed)), spent};
 }
 
 // How often a second: 0 for a duration that is not known.

@@ -138,7 +138,8 @@ void Group::scatter_partials(int shards,
     for (const auto& [node, sums] : mine) send(call, peer, sums + slice.lo, bytes_of(slice));
   }
   wait(call.ticket - 1);  // what was posted before
-  Transport::Deadline deadline = Transport::Clock::now() + settings_.timeout;
+  const Transport::Deadline begin = Transport::Clock::now();
+  Transport::Deadline deadline = begin + settings_.timeout;
   meet(call, deadline);
   for (std::size_t i = 0; i < call.content.size(); ++i)
     if (!arrives(call.content[i].ticket,
@@ -146,6 +147,7 @@ void Group::scatter_partials(int shards,
                  i < received ? &Transport::wait : &Transport::wait_sent))
       lose(call);
   check_whole(call);
+  tell_wait(call, begin);
   ConstPartials all;
   for (const Partial& one : theirs) all[one.node] = static_cast<const float*>(one.sums);
   for (const auto& [node, sums] : mine) all[node] = sums + own.lo;

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dts::train {
@@ -45,6 +46,9 @@ class Comm : public Group {
 
   // The set-up is over: from here on Settings::timeout counts.
   void started() { settings().timeout = limits_.timeout; }
+
+  // Group::Settings::waited.
+  void tell_waits(decltype(Group::Settings::waited) told) { settings().waited = std::move(told); }
 
   // Collective. Every rank gets an error if one does, and only some of them one with a message:
   // Errc::invalid if they name different kinds, Errc::usage if ranks are where this kind cannot

@@ -10,7 +10,14 @@
 namespace dts::train {
 namespace {
 
-const char* name_of(Call call) {
+std::string words_of(const CallHeader& header) {
+  return header.bytes == 0 ? to_string(header.call)
+                           : fmt::format("{} of {} B", to_string(header.call), header.bytes);
+}
+
+}  // namespace
+
+const char* to_string(Call call) {
   constexpr std::array<const char*, 9> k_names{"nothing",
                                                "barrier",
                                                "gather",
@@ -23,13 +30,6 @@ const char* name_of(Call call) {
   const auto index = static_cast<std::size_t>(call);
   return index < k_names.size() ? k_names[index] : "unknown call";
 }
-
-std::string words_of(const CallHeader& header) {
-  return header.bytes == 0 ? name_of(header.call)
-                           : fmt::format("{} of {} B", name_of(header.call), header.bytes);
-}
-
-}  // namespace
 
 std::string to_string(const CallHeader& header) {
   return fmt::format("call {}, {}", header.sequence, words_of(header));

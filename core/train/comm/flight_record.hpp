@@ -33,6 +33,9 @@ struct CallHeader {
   bool operator==(const CallHeader&) const = default;
 };
 
+// "gather"
+[[nodiscard]] const char* to_string(Call call);
+
 // "call 12, gather of 8 B"
 [[nodiscard]] std::string to_string(const CallHeader& header);
 

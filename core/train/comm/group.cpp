@@ -139,11 +139,18 @@ void Group::meet(const Posted& call, Transport::Deadline& deadline) {
 }
 
 void Group::complete(const Posted& call) {
-  Transport::Deadline deadline = Transport::Clock::now() + settings_.timeout;
+  const Transport::Deadline begin = Transport::Clock::now();
+  Transport::Deadline deadline = begin + settings_.timeout;
   meet(call, deadline);
   for (const Part& part : call.content)
     if (!arrives(part.ticket, deadline)) return lose(call);
   check_whole(call);
+  tell_wait(call, begin);
+}
+
+void Group::tell_wait(const Posted& call, Transport::Deadline begin) const {
+  if (settings_.waited && !call.peers.empty())
+    settings_.waited(call.mine.call, begin, Transport::Clock::now());
 }
 
 void Group::check_whole(const Posted& call) const {

@@ -41,6 +41,8 @@ class Group {
     // If set: how long others were kept waiting for a core since it was last called. That time does
     // not count.
     std::function<std::chrono::nanoseconds()> starved = nullptr;
+    // If set, is told of each call that waited for others, from when to when.
+    std::function<void(Call, Transport::Deadline, Transport::Deadline)> waited = nullptr;
   };
 
   // `members`, as the transport numbers them, of which this rank is the `rank`-th.
@@ -131,6 +133,7 @@ class Group {
   void receive(Posted& call, int from, void* data, std::size_t bytes);
   void meet(const Posted& call, Transport::Deadline& deadline);
   void complete(const Posted& call);
+  void tell_wait(const Posted& call, Transport::Deadline begin) const;
   using Wait = bool (Transport::*)(Transport::Ticket, Transport::Deadline&);
   [[nodiscard]] bool arrives(Transport::Ticket ticket,
                              Transport::Deadline& deadline,

@@ -7,6 +7,7 @@
 #include "core/train/hub/weights.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

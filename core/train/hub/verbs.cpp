@@ -5,14 +5,13 @@
 #include "core/base/os/log.hpp"
 #include "core/base/text/text.hpp"
 #include "core/train/checkpoint/checkpoint.hpp"
-#include "core/train/checkpoint/checkpoint_store.hpp"
+#include "core/train/hub/saved_model.hpp"
 #include "core/train/hub/weights.hpp"
-#include "core/train/optim/optimizer.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
-#include <optional>
 
 namespace dts::train {
 namespace {
@@ -67,38 +66,13 @@ Result<Words> parse(const std::vector<std::string>& words, std::size_t paths) {
 
 // The checkpoint itself, or the newest in a folder of checkpoints.
 Result<std::string> checkpoint_in(const std::string& path) {
+  const auto found = checkpoints_in(path);
+  if (!found.empty()) return found.rbegin()->second;
+  // A checkpoint whose manifest cannot be read is told of as that.
   if (exists(path + "/" + k_manifest_file)) return path;
-  std::vector<std::string> found;
-  for (const std::string& name : list_folder(path))
-    if (name.starts_with("step-") && exists(path + "/" + name + "/" + k_manifest_file))
-      found.push_back(name);
-  if (!found.empty()) return path + "/" + found.back();  // list_folder() sorts
   return fail(Errc::not_found,
               path + " is neither a checkpoint nor a folder with any",
               "a checkpoint is a folder step-<nnnnnnnnn> with manifest.json");
-}
-
-struct Trained {
-  Model model;
-  Layout layout;
-  Manifest manifest;
-};
-
-// The model of a checkpoint, by what its manifest says of it.
-Result<Trained> model_of(const std::string& checkpoint) {
-  DTS_ASSIGN(Manifest manifest, read_manifest(checkpoint));
-  auto model = make_model(manifest.config["model"]);
-  if (!model)
-    return tl::unexpected(
-        Error{Errc::invalid, model.error().message, model.error().hint}.during(checkpoint));
-  Layout layout = model->layout;
-  const std::string optimizer = manifest.config["optimizer"];
-  if (const auto* const row = find_optimizer(optimizer.empty() ? "sgd" : optimizer))
-    layout.moments = row->moments;
-  const std::string ballast = manifest.config["ballast"];
-  layout.add_ballast(
-      static_cast<int>(parse_number(ballast.substr(0, ballast.find(' '))).value_or(0)));
-  return Trained{*std::move(model), std::move(layout), std::move(manifest)};
 }
 
 void print(const Model& model) {
@@ -122,7 +96,7 @@ Result<void> inspect(const Words& words) {
     return {};
   }
   DTS_ASSIGN(const std::string checkpoint, checkpoint_in(path));
-  DTS_ASSIGN(const Trained trained, model_of(checkpoint));
+  DTS_ASSIGN(const SavedModel trained, model_of(checkpoint));
   DTS_TRY(read_checkpoint(checkpoint, trained.layout, nullptr));
   fmt::print("checkpoint  {}\nstep        {}\n", checkpoint, trained.manifest.step);
   for (const auto& [name, value] : trained.manifest.config)
@@ -133,7 +107,7 @@ Result<void> inspect(const Words& words) {
 
 Result<void> export_checkpoint(const Words& words) {
   DTS_ASSIGN(const std::string checkpoint, checkpoint_in(words.paths[0]));
-  DTS_ASSIGN(const Trained trained, model_of(checkpoint));
+  DTS_ASSIGN(const SavedModel trained, model_of(checkpoint));
   State state(trained.layout);
   DTS_TRY(read_checkpoint(checkpoint, trained.layout, &state));
   return write_hub_folder(words.paths[1], trained.model, state.weights.data(), words.how);

@@ -42,11 +42,11 @@ void broadcast_text(Comm& comm, std::string& text) {
 
 }  // namespace
 
-Checkpoints::Checkpoints(Comm& comm, const Options& options, const Layout& layout, Told told)
+Checkpoints::Checkpoints(Comm& comm, const Options& options, const Layout& layout, Hooks hooks)
     : comm_(comm),
       options_(options),
       layout_(layout),
-      told_(std::move(told)),
+      hooks_(std::move(hooks)),
       store_(store_options(options), layout),
       snapshot_(layout, comm.size(), comm.rank()) {}
 
@@ -72,7 +72,7 @@ int Checkpoints::begin_from(State& state) {
 int Checkpoints::resume(const Fingerprint& config,
                         const Fingerprint& numerics,
                         State& state,
-                        const Report& report) {
+                        Report& report) {
   initialise(layout_, options_.seed, state);
   if (!active()) return options_.from.empty() ? 0 : begin_from(state);
   manifest_.config = config;
@@ -133,6 +133,7 @@ Result<PartFile> Checkpoints::write(std::uint64_t step) const {
     std::this_thread::sleep_for(std::chrono::milliseconds(options_.save_delay_ms));
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return fail_errno("cannot create folder " + folder);
+  if (hooks_.beside) DTS_TRY(hooks_.beside(folder, step));
   // Rank 0 syncs the folder with the manifest.
   return snapshot_.write(folder + "/" + part_name(comm_.size(), comm_.rank()));
 }
@@ -205,7 +206,7 @@ int Checkpoints::end_committing() {
   if (const int agreed = settle(comm_, result, code); agreed != 0) return agreed;
   event_.seconds = elapsed(requested_);
   if (finishing_) event_.stalled += elapsed(*finishing_);
-  told_(event_);
+  hooks_.told(event_);
   return 0;
 }
 

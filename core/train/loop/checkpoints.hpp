@@ -25,11 +25,16 @@ namespace dts::train {
 // thread-safe.
 class Checkpoints {
  public:
-  using Told = std::function<void(const SaveEvent&)>;
+  struct Hooks {
+    // Called on every rank for each checkpoint committed.
+    std::function<void(const SaveEvent&)> told;
+    // If set: what each rank writes beside its share of the state, into the folder of that step, on
+    // a thread of its own.
+    std::function<Result<void>(const std::string& folder, std::uint64_t step)> beside = nullptr;
+  };
 
-  // Without a folder in the options it does nothing. `layout` must outlive it. `told` is called on
-  // every rank for each checkpoint committed.
-  Checkpoints(Comm& comm, const Options& options, const Layout& layout, Told told);
+  // Without a folder in the options it does nothing. `layout` must outlive it.
+  Checkpoints(Comm& comm, const Options& options, const Layout& layout, Hooks hooks);
 
   // Takes the folder over from earlier attempts and fills `state` from its newest checkpoint, or
   // initialises it: the momentum on rank 0 alone, the rest on all ranks. `config` is what a
@@ -38,7 +43,7 @@ class Checkpoints {
   [[nodiscard]] int resume(const Fingerprint& config,
                            const Fingerprint& numerics,
                            State& state,
-                           const Report& report);
+                           Report& report);
 
   // Begins to save `state`, which is whole on each rank until this returns; only rank 0 needs to
   // know its digest. A state that is not finite is not committed.
@@ -72,7 +77,7 @@ class Checkpoints {
   Comm& comm_;
   const Options& options_;
   const Layout& layout_;
-  Told told_;
+  Hooks hooks_;
   CheckpointStore store_;  // rank 0's
   std::string staging_;
   Snapshot snapshot_;

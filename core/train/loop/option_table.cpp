@@ -2,34 +2,12 @@
 #include "core/train/loop/option_table.hpp"
 
 #include "core/base/text/names.hpp"
-#include "core/base/text/text.hpp"
+#include "core/train/loop/option_values.hpp"
 
 namespace dts::train {
 namespace {
 
-constexpr std::uint64_t k_most =
-    1000000000;  // of any count, so that products of two are far from overflow
-
 constexpr double k_below_one = 0.999999999;
-
-bool set_number(std::uint64_t& to, const std::string& text, std::uint64_t least) {
-  const auto number = parse_number(text);
-  if (!number || *number < least || *number > k_most) return false;
-  to = *number;
-  return true;
-}
-
-bool set_text(std::string& to, const std::string& text) {
-  to = text;
-  return !text.empty();
-}
-
-bool set_real(double& to, const std::string& text, double most) {
-  const auto number = parse_real(text);
-  if (!number || *number < 0 || *number > most) return false;
-  to = *number;
-  return true;
-}
 
 bool set_steps(Options& o, const std::string& text) {
   std::uint64_t steps = 0;
@@ -55,30 +33,11 @@ bool set_slow_rank(Options& o, const std::string& text) {
   return set_number(o.slow_rank_ms, text.substr(colon + 1), 0);
 }
 
-bool set_optional(std::optional<double>& to, const std::string& text, double most) {
-  double value = 0;
-  if (!set_real(value, text, most)) return false;
-  to = value;
-  return true;
-}
-
-template <class Row>
-bool set_row(const Row*& to, const Row* found) {
-  to = found;
-  return found != nullptr;
-}
-
 bool set_betas(Options& o, const std::string& text) {
   const auto comma = text.find(',');
   return comma != std::string::npos &&
          set_real(o.optimization.beta1, text.substr(0, comma), k_below_one) &&
          set_real(o.optimization.beta2, text.substr(comma + 1), k_below_one);
-}
-
-template <class Value>
-bool set_value(Value& to, const std::optional<Value>& found) {
-  to = found.value_or(to);
-  return found.has_value();
 }
 
 bool set_numerics(Options& o, const std::string& text) {
@@ -230,6 +189,22 @@ const Option k_options[] = {
      "DIR",
      "folder for metrics.jsonl [$DTSUBMIT_RUN_DIR]",
      [](Options& o, Text t) { return set_text(o.run_dir, t); }},
+    {"--tensorboard",
+     "DIR",
+     "folder for TensorBoard's event files",
+     [](Options& o, Text t) { return set_text(o.tensorboard, t); }},
+    {"--trace",
+     "FILE",
+     "what all ranks do in the first steps, for ui.perfetto.dev",
+     [](Options& o, Text t) { return set_text(o.trace, t); }},
+    {"--trace-steps",
+     "N",
+     "steps in that file [20]",
+     [](Options& o, Text t) { return set_number(o.trace_steps, t, 1) && o.trace_steps <= 10000; }},
+    {"--peak",
+     "TFLOPS",
+     "of all ranks' cores together, as dttrain bench measures: what FLOP/s are compared with",
+     [](Options& o, Text t) { return set_real(o.peak_tflops, t, 1e9) && o.peak_tflops > 0; }},
     {"--checkpoint-dir",
      "DIR",
      "folder for checkpoints [$DTSUBMIT_CHECKPOINT_DIR]",
@@ -247,10 +222,19 @@ const Option k_options[] = {
      "between ranks of a node memory (shm), everywhere mpi, or hier: memory within nodes, mpi\n"
      "                           between them; auto: shm on one node, hier on several [auto]",
      set_transport},
+    {"--servers",
+     "S",
+     "S of the ranks keep and update the parameters, as in a parameter server [all ranks]",
+     [](Options& o, Text t) { return set_number(o.servers, t, 1) && o.servers <= 1024; }},
     {"--comm-timeout",
      "SECONDS",
      "end if a rank has to wait that long for another, once training has begun [600]",
      [](Options& o, Text t) { return set_number(o.comm_timeout, t, 1); }},
+    {"--rehearse",
+     "NUMBERS",
+     "instead of a model the numbers of another training, e.g.\n"
+     "                           params=7B,step=2.5s,checkpoint=84G/node,memory=200G/node",
+     [](Options& o, Text t) { return set_text(o.rehearsal_words, t); }},
     {"--step-delay",
      "MS",
      "sleep before each step: makes a short job last, for drills",

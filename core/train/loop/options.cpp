@@ -6,6 +6,7 @@
 #include "core/base/text/text.hpp"
 #include "core/train/hub/weights.hpp"
 #include "core/train/loop/option_table.hpp"
+#include "core/train/rehearsal/rehearsal.hpp"
 
 #include <fmt/core.h>
 
@@ -56,12 +57,24 @@ Result<void> apply_environment(Options& options, const Lookup& environment) {
   return {};
 }
 
+Result<void> settle_rehearsal(Options& o) {
+  if (o.rehearsal_words.empty()) return {};
+  if (!o.model_words.empty() || !o.from.empty())
+    return fail(Errc::usage,
+                "--rehearse and --model or --from exclude each other",
+                "a rehearsal has a small model of its own");
+  DTS_ASSIGN(o.rehearsal, parse_rehearsal(o.rehearsal_words));
+  o.model_words = k_rehearsal_model;
+  return {};
+}
+
 // What depends on several options.
 Result<void> settle_meanings(Options& o) {
   if (!o.from.empty() && !o.model_words.empty())
     return fail(Errc::usage,
                 "--model and --from exclude each other",
                 "the model of --from is that of its config.json");
+  DTS_TRY(settle_rehearsal(o));
   auto model = o.from.empty() ? make_model(o.model_words.empty() ? "cnn2" : o.model_words)
                               : read_hub_model(o.from);
   if (!model) return tl::unexpected(model.error());
@@ -136,7 +149,8 @@ Schedule Options::learning_rates(std::uint64_t total) const {
 
 std::string usage() {
   std::string text =
-      "Usage: dttrain [options], alone or under mpirun or srun\n\nTrains a model: cnn2 on "
+      "Usage: dttrain [options], alone or under mpirun or srun\n"
+      "       dttrain bench|inspect|export|convert|verify --help\n\nTrains a model: cnn2 on "
       "Fashion-MNIST, unless options say otherwise.\n\n";
   for (const Option& option : option_table())
     text +=

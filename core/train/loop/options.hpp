@@ -10,6 +10,7 @@
 #include "core/train/models/model_table.hpp"
 #include "core/train/optim/optimizer.hpp"
 #include "core/train/optim/schedule.hpp"
+#include "core/train/rehearsal/rehearsal_plan.hpp"
 #include "core/train/update/injection.hpp"
 
 #include <cstdint>
@@ -28,7 +29,11 @@ struct Options {
   std::string data = "/usr/share/datasets/fashion-mnist";
   std::string validation;  // a file of tokens
   TokenFormat token_format = TokenFormat::automatic;
-  std::string run_dir;         // empty: no metrics.jsonl
+  std::string run_dir;      // empty: no metrics.jsonl
+  double peak_tflops = 0;   // of all ranks; 0: not known
+  std::string tensorboard;  // a folder; empty: no event files
+  std::string trace;        // a file; empty: none
+  std::uint64_t trace_steps = 20;
   std::string checkpoint_dir;  // empty: no checkpoints
   std::string
       export_weights;  // empty, or the file for the initial weights; then nothing is trained
@@ -56,7 +61,10 @@ struct Options {
   std::uint64_t threads = 0;                // 0: as many as the rank has cores
   std::uint64_t limit_train = 0;            // samples; 0: all
   TransportKind transport = TransportKind::automatic;
-  std::uint64_t comm_timeout = 600;  // seconds that a rank waits for others
+  std::uint64_t servers = 0;               // ranks that keep and update parameters; 0: all
+  std::uint64_t comm_timeout = 600;        // seconds that a rank waits for others
+  std::string rehearsal_words;             // of --rehearse; empty: this is no rehearsal
+  std::optional<RehearsalPlan> rehearsal;  // what they mean
   // For drills:
   std::uint64_t step_delay_ms = 0;
   std::uint64_t save_delay_ms = 0;

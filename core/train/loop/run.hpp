@@ -9,7 +9,10 @@
 #include "core/train/loop/options.hpp"
 #include "core/train/loop/settle.hpp"
 #include "core/train/model/shard_sums.hpp"
+#include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"
+#include "core/train/telemetry/trace.hpp"
+#include "core/train/timing/timeline.hpp"
 #include "core/train/update/audit.hpp"
 #include "core/train/update/sharded_update.hpp"
 
@@ -25,6 +28,10 @@ namespace dts::train {
 class Run {
  public:
   Run(Comm& comm, const Options& options);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  ~Run() { comm_.tell_waits(nullptr); }
 
   // The exit code, the same on every rank.
   [[nodiscard]] int run();
@@ -42,6 +49,9 @@ class Run {
   int agree(InstructionSet own, InstructionSet lowest);
   int open_files();
   int resume();
+  int rehearse();
+  [[nodiscard]] Result<SharedSamples> find_samples();
+  [[nodiscard]] Checkpoints::Hooks hooks();
   [[nodiscard]] Result<void> check() const;
   [[nodiscard]] Result<void> make_sums();
   [[nodiscard]] Fingerprint fingerprint() const;
@@ -52,6 +62,8 @@ class Run {
   int loop();
   Next step();
   Next update(const float* tail, Clock::time_point start);
+  ShardedUpdate::Ended apply(double lr);
+  void report_step(const float* tail, double lr, double seconds);
   int after(Next next);
   int save();
   void gather_state();
@@ -59,6 +71,11 @@ class Run {
   void evaluate();
   int stop();
   int finish();
+
+  // run_trace.cpp:
+  void begin_trace();
+  int trace_step();
+  int write_trace();
 
   // run_faults.cpp:
   Next go_on_without(const std::string& what);
@@ -79,6 +96,7 @@ class Run {
   const Model& model_;
   Layout layout_;  // the model's, with ballast and the optimiser's moments
   State state_;
+  std::unique_ptr<Rehearsal> rehearsal_;  // nullptr if this is none
   Report report_;
   InstructionSet instruction_set_ = InstructionSet::portable;
   Fingerprint numerics_;
@@ -89,6 +107,10 @@ class Run {
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;
   bool ranks_write_ = false;  // a checkpoint, after the last step
+  Timeline timeline_;         // of the step under way
+  double saving_ = 0;         // seconds since the last step
+  std::optional<Trace> trace_;
+  std::uint64_t begun_ = 0;  // the step under way
   std::uint64_t steps_per_epoch_ = 0;
   std::uint64_t saved_step_ = 0;
   std::uint64_t digest_ = 0;  // of the state after digest_step_

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <new>
 
 namespace dts::train {
 namespace {
@@ -44,10 +45,26 @@ Run::Run(Comm& comm, const Options& options)
       state_(layout_),
       report_(comm.rank() == 0, options.attempt),
       beat_(BeatPage::open(options.beat)),
-      checkpoints_(comm, options_, layout_, [this](const SaveEvent& event) {
-        if (beat_) beat_->saved(static_cast<std::uint64_t>(event.seconds * 1000));
-        report_.saved(event);
-      }) {}
+      checkpoints_(comm, options_, layout_, hooks()),
+      timeline_(static_cast<int>(options.threads)) {
+  comm_.tell_waits([this](Call call, Clock::time_point begin, Clock::time_point end) {
+    timeline_.track(0).add(Phase::communication, begin, end, to_string(call));
+  });
+}
+
+Checkpoints::Hooks Run::hooks() {
+  Checkpoints::Hooks hooks;
+  hooks.told = [this](const SaveEvent& event) {
+    if (beat_) beat_->saved(static_cast<std::uint64_t>(event.seconds * 1000));
+    if (rehearsal_) rehearsal_->saved(event.seconds, event.stalled);
+    report_.saved(event);
+  };
+  if (options_.rehearsal)
+    hooks.beside = [this](const std::string& folder, std::uint64_t step) {
+      return rehearsal_->write(folder, step);
+    };
+  return hooks;
+}
 
 Result<void> Run::check() const {
   if (comm_.size() > static_cast<int>(options_.shards))
@@ -71,16 +88,38 @@ Result<void> Run::make_sums() {
   return {};
 }
 
+// Makes what a rehearsal needs.
+int Run::rehearse() {
+  if (!options_.rehearsal) return 0;
+  Result<void> made;
+  try {
+    rehearsal_ = std::make_unique<Rehearsal>(comm_, *options_.rehearsal);
+  } catch (const std::bad_alloc&) {
+    made = fail(Errc::internal,
+                "--rehearse: there is not that much memory on this node",
+                "the training that is rehearsed may not fit here");
+  }
+  if (const int code = settle(made); code != 0) return code;
+  report_.rehearses(rehearsal_->what());
+  return 0;
+}
+
+Result<SharedSamples> Run::find_samples() {
+  if (rehearsal_) return rehearsal_->samples();
+  return share_samples(comm_,
+                       {model_.reads,
+                        options_.data,
+                        options_.validation,
+                        options_.token_format,
+                        options_.limit_train});
+}
+
 int Run::prepare() {
   const auto own = std::min(options_.instruction_set, best_instruction_set());
   const auto lowest = static_cast<InstructionSet>(comm_.least(static_cast<int>(own)));
   if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
-  auto samples = share_samples(comm_,
-                               {model_.reads,
-                                options_.data,
-                                options_.validation,
-                                options_.token_format,
-                                options_.limit_train});
+  if (const int code = rehearse(); code != 0) return code;
+  auto samples = find_samples();
   if (!samples) {  // all ranks already agreed on this
     if (!samples.error().message.empty())
       print_error(samples.error(), comm_.size() > 1 ? comm_.rank() : -1);
@@ -97,6 +136,7 @@ int Run::prepare() {
       std::make_unique<ShardedUpdate>(comm_,
                                       layout_,
                                       ShardedUpdate::Settings{static_cast<int>(options_.shards),
+                                                              static_cast<int>(options_.servers),
                                                               options_.verify_every != 0,
                                                               options_.injection,
                                                               node_name(),
@@ -136,14 +176,17 @@ Fingerprint Run::agreed_fields() const {
                                      "min-lr",
                                      "momentum",
                                      "optimizer",
+                                     "rehearsal",
                                      "weight-decay"})
     fields.emplace(optional, "as it is by default");
   fields["steps"] = std::to_string(schedule_.total);
   fields["numerics"] = options_.any_numerics ? "any" : "same";
   fields["verify-every"] = std::to_string(options_.verify_every);
   fields["audit"] = fmt::format("{}", options_.audit_rate);
+  fields["servers"] = std::to_string(options_.servers);
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);
+  fields["trace"] = options_.trace.empty() ? "none" : fmt::format("{} steps", options_.trace_steps);
   fields["checkpoints"] = options_.checkpoint_dir.empty() ? "none" : "yes";
   return fields;
 }
@@ -163,6 +206,7 @@ Fingerprint Run::fingerprint() const {
   if (options_.ballast > 0) f["ballast"] = fmt::format("{} MiB", options_.ballast);
   if (schedule_.shape != nullptr)
     f["schedule"] = fmt::format("{} over {} steps", options_.schedule->name, schedule_.total);
+  if (options_.rehearsal) f["rehearsal"] = options_.rehearsal->text();
   if (options_.min_lr > 0) f["min-lr"] = fmt::format("{}", options_.min_lr);
   add_optimization(f);
   return f;
@@ -188,6 +232,10 @@ int Run::open_files() {
     opened = make_folders(options_.run_dir);
     if (opened) opened = report_.open(options_.run_dir + "/metrics.jsonl");
   }
+  if (opened && comm_.rank() == 0 && !options_.tensorboard.empty())
+    opened = report_.open_tensorboard(options_.tensorboard);
+  if (opened && comm_.rank() == 0 && !options_.trace.empty())  // before the steps are spent
+    opened = write_file(options_.trace, trace_file({}));
   return settle(opened, exit_code(Errc::io));
 }
 
@@ -196,7 +244,9 @@ int Run::resume() {
     return code;
   saved_step_ = state_.step;
   update_->begin(state_);
-  return 0;
+  if (!rehearsal_ || state_.step == 0) return 0;
+  return settle(
+      rehearsal_->read(options_.checkpoint_dir + "/" + checkpoint_name(state_.step), state_.step));
 }
 
 }  // namespace dts::train

@@ -19,6 +19,8 @@
 namespace dts::train {
 namespace {
 
+constexpr std::uint64_t k_noise_every = 10;  // steps: it costs a pass over each shard's gradients
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -51,6 +53,7 @@ StepInput Run::input() const {
   if (fault && fault->is_now(Injection::What::computation, state_.step) &&
       fault->rank == comm_.rank())
     made.miscomputed = fault->element;
+  made.with_squares = (state_.step + 1) % k_noise_every == 0;
   return made;
 }
 
@@ -77,17 +80,57 @@ Run::Next Run::step() {
   const Clock::time_point work = Clock::now();
   delay();
   const Clock::time_point start = Clock::now();
+  timeline_.clear();
+  begun_ = state_.step + 1;
   inject();
+  if (rehearsal_) {
+    const Timed computing(timeline_.track(0), Phase::backward);
+    rehearsal_->compute();
+  }
   const int shards = static_cast<int>(options_.shards);
   const auto audit =
       audit_of(options_.audit_rate, options_.seed, state_.step, shards, comm_.size());
   StepInput in = input();
+  in.timeline = &timeline_;
   if (audit) in.audited = audit->shard;
   const Partials mine = sums_->sum(in, part_of({0, shards}, comm_.size(), comm_.rank()));
   if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(mine);
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
-  return update(update_->reduce(state_, mine), start);
+  if (rehearsal_) rehearsal_->communicate();
+  const float* tail = nullptr;
+  {
+    const Timed reducing(timeline_.track(0), Phase::reduce);
+    tail = update_->reduce(state_, mine);
+  }
+  return update(tail, start);
+}
+
+ShardedUpdate::Ended Run::apply(double lr) {
+  const Timed optimizing(timeline_.track(0), Phase::optimizer);
+  return update_->apply(lr, state_);
+}
+
+void Run::report_step(const float* tail, double lr, double seconds) {
+  const auto at = [&](Scalar which) {
+    return static_cast<double>(tail[layout_.scalar(which) - layout_.parameter_floats]);
+  };
+  const auto batch = static_cast<double>(options_.batch);
+  const double predictions = batch * model_.reads.predictions();
+  StepEvent event{state_.step,
+                  schedule_.total,
+                  at(Scalar::loss) / predictions,
+                  at(Scalar::correct) / predictions,
+                  lr,
+                  update_->gradient_norm(),
+                  seconds,
+                  batch,
+                  model_.reads.what == Reads::What::tokens ? predictions : 0,
+                  update_->root(state_),
+                  phase_seconds(timeline_)};
+  event.phases[static_cast<std::size_t>(Phase::save)] = std::exchange(saving_, 0);
+  if (state_.step % k_noise_every == 0) event.shard_squares = at(Scalar::squares);
+  report_.step(event);
 }
 
 Run::Next Run::update(const float* tail, Clock::time_point start) {
@@ -103,7 +146,7 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
   const double lr = learning_rate(schedule_, state_.step);
   auto wrong = first_not_finite_of_tail(layout_, tail);
   if (!wrong) {
-    const auto ended = update_->apply(lr, state_);
+    const auto ended = apply(lr);
     if (ended == ShardedUpdate::Ended::damaged) return Next::damaged;
     if (ended == ShardedUpdate::Ended::not_finite) wrong = update_->what_is_not_finite();
   }
@@ -117,20 +160,7 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
   change_ballast(state_);
   ++state_.step;
   if (beat_) beat_->beat(state_.step);
-  if (comm_.rank() == 0) {
-    const auto batch = static_cast<double>(options_.batch);
-    const double predictions = batch * model_.reads.predictions();
-    report_.step({state_.step,
-                  schedule_.total,
-                  static_cast<double>(at(Scalar::loss)) / predictions,
-                  static_cast<double>(at(Scalar::correct)) / predictions,
-                  lr,
-                  update_->gradient_norm(),
-                  seconds_since(start),
-                  batch,
-                  model_.reads.what == Reads::What::tokens ? predictions : 0,
-                  update_->root(state_)});
-  }
+  if (comm_.rank() == 0) report_step(tail, lr, seconds_since(start));
   return then;
 }
 
@@ -152,15 +182,18 @@ std::uint64_t Run::whole_digest() {
 int Run::save() {
   if (options_.checkpoint_dir.empty()) return 0;
   if (!update_->verify(state_)) return stop_damaged();
+  const Timed saving(timeline_.track(0), Phase::save);
   saved_step_ = state_.step;
   saved_at_ = Clock::now();
   gather_state();
   const int code = checkpoints_.start(state_, digest_);
   state_.momentum = Buffer();
+  saving_ += seconds_since(saved_at_);
   return code;
 }
 
 void Run::evaluate() {
+  const Timed evaluating(timeline_.track(0), Phase::evaluate);
   const Score mine = sums_->evaluate(
       samples_.test, state_.weights.data(), state_.running.data(), comm_.size(), comm_.rank());
   const auto predictions =
@@ -201,6 +234,7 @@ int Run::loop() {
   while (state_.step < schedule_.total) {
     if (const int code = after(step()); code != 0) return code;
     if (evaluates_now()) evaluate();
+    if (const int code = trace_step(); code != 0) return code;
   }
   return finish();
 }
@@ -226,11 +260,16 @@ int Run::run() {
                    static_cast<int>(options_.threads),
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_),
-                   model_.reads.what == Reads::What::tokens});
+                   model_.reads.what == Reads::What::tokens,
+                   rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
+                   options_.peak_tflops * 1e12});
   comm_.started();
+  begin_trace();
   const int code = loop();
   // However it ends, what is being written is of a state that all ranks agreed on.
-  return std::max(code, checkpoints_.finish());
+  const int ended = std::max({code, checkpoints_.finish(), write_trace()});
+  if (rehearsal_) report_.rehearses(rehearsal_->summary());
+  return ended;
 }
 
 int train(Comm& comm, const Options& options) {

@@ -37,7 +37,17 @@ struct Tensor {
 
 // The sums over shards of one training step are a single array: gradients (offsets of the
 // parameters), then batch statistics (offsets of the statistics), then these.
-enum class Scalar : std::size_t { loss, correct, stop, error, save, writing, damage, count = 16 };
+enum class Scalar : std::size_t {
+  loss,
+  correct,
+  stop,
+  error,
+  save,
+  writing,
+  damage,
+  squares,
+  count = 16
+};
 
 // A half-open run of the flat array of parameters, in floats.
 struct Range {

@@ -20,6 +20,9 @@ struct Model {
   Layout layout;
   Reads reads;
   int classes = 0;  // that each prediction chooses from
+  // Floating-point operations, forward and backward, of training on one sample: two for each
+  // multiplication and addition of matrix products and convolutions; nothing else is counted.
+  double flops = 0;
 
   // Appends the blocks, from the plan's input to its logits. Called once for each thread, on that
   // thread. May throw std::exception, as the primitives of oneDNN do.

@@ -89,13 +89,18 @@ void Network::train(const Samples& samples,
                     std::span<const std::size_t> indices,
                     const Training& training,
                     float* sums) {
+  const auto lap = [&](Phase phase) {
+    if (training.watch != nullptr) training.watch->lap(phase);
+  };
   load(samples, indices);
+  lap(Phase::data);
   const bool has_image = plan_.input_.value != nullptr;
   if (training.with_nan && has_image) plan_.input_.value[k_side + model_.reads.padding + 2] = k_nan;
   const Pass pass{true, training.weights, nullptr, sums};
   forward(pass);
   if (training.with_nan && !has_image) plan_.logits_.value[0] = k_nan;
   const HeadResult result = head(training.objective);
+  lap(Phase::forward);
   for (auto block = plan_.blocks_.rbegin(); block != plan_.blocks_.rend(); ++block) {
     (*block)->backward(pass);
     const Range range = (*block)->completes();
@@ -105,6 +110,7 @@ void Network::train(const Samples& samples,
   std::fill_n(sums + layout.scalar(Scalar::loss), static_cast<std::size_t>(Scalar::count), 0.0F);
   sums[layout.scalar(Scalar::loss)] = result.loss;
   sums[layout.scalar(Scalar::correct)] = static_cast<float>(result.correct);
+  lap(Phase::backward);
 }
 
 Score Network::evaluate(const Samples& samples,

@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 #include "core/train/data/samples.hpp"
 #include "core/train/model/plan.hpp"
+#include "core/train/timing/timeline.hpp"
 
 #include <functional>
 #include <memory>
@@ -39,6 +40,7 @@ class Network {
     // If set, is told during the backward pass of each range of gradients that is final. The ranges
     // cover all parameters, each once; in general from the last one to the first.
     std::function<void(Range)> ready = nullptr;
+    Stopwatch* watch = nullptr;  // laps data, forward and backward, if set
   };
 
   // Errc::internal if oneDNN has no implementation or memory runs out. `model` must outlive it.

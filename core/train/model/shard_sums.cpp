@@ -37,6 +37,7 @@ float* ShardSums::Worker::take(std::size_t floats) {
 }
 
 void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, float* sums) {
+  Stopwatch watch(worker.track);
   const auto micro = static_cast<std::uint64_t>(worker.network->micro_batch());
   const std::uint64_t first = static_cast<std::uint64_t>(shard) * micro;
   const SampleOrder order{input.seed,
@@ -50,8 +51,13 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
                         worker.indices,
                         {input.weights,
                          {1.0F / static_cast<float>(predictions), input.smoothing},
-                         shard == input.nan_shard},
+                         shard == input.nan_shard,
+                         nullptr,
+                         &watch},
                         sums);
+  if (input.with_squares)
+    sums[model_.layout.scalar(Scalar::squares)] =
+        static_cast<float>(sum_squares(sums, model_.layout.parameter_floats));
   if (input.miscomputed) flip_bit(sums[*input.miscomputed]);
   if (shard == input.audited) worker.audited = checksum(sums, model_.layout.sum_floats());
 }
@@ -86,7 +92,9 @@ float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
   }
   float* const left = node_sum(worker, input, left_child(node));
   float* const right = node_sum(worker, input, right_child(node));
+  Stopwatch watch(worker.track);
   add(left, left, right, model_.layout.sum_floats());
+  watch.lap(Phase::reduce);
   worker.unused.push_back(right);
   return left;
 }
@@ -97,8 +105,11 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
     for (const auto& [node, sums] : worker.partials) worker.unused.push_back(sums);
     worker.partials.clear();
     worker.audited = 0;
+    worker.track = track_of(input, index);
     const std::vector<Span> nodes = maximal_nodes(shards_, part_of(run, team_.size(), index));
+    Stopwatch watch(worker.track);
     if (!nodes.empty()) worker.network->prepare(input.weights);
+    watch.lap(Phase::forward);
     for (const Span node : nodes) worker.partials[node] = node_sum(worker, input, node);
   });
   Partials parts;
@@ -107,6 +118,7 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
   const std::vector<Span> nodes = maximal_nodes(shards_, run);
   if (parts.size() == nodes.size()) return parts;
   team_.run([&](int index) {
+    Stopwatch watch(track_of(input, index));
     const auto slice =
         part_of({0, static_cast<int>(model_.layout.sum_floats() / k_lanes)}, team_.size(), index);
     for (const Span node : nodes)
@@ -114,6 +126,7 @@ Partials ShardSums::sum(const StepInput& input, Span run) {
                     parts,
                     static_cast<std::size_t>(slice.lo) * k_lanes,
                     static_cast<std::size_t>(slice.hi) * k_lanes);
+    watch.lap(Phase::reduce);
   });
   Partials merged;
   for (const Span node : nodes) merged[node] = combine(node, parts, 0, 0);

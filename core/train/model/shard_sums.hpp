@@ -6,6 +6,7 @@
 #include "core/train/comm/tree.hpp"
 #include "core/train/device/team.hpp"
 #include "core/train/model/network.hpp"
+#include "core/train/timing/timeline.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,8 @@ struct StepInput {
   int audited = -1;        // the shard whose sums get a checksum
   int nan_shard = -1;      // for tests: an input of this shard is NaN
   std::optional<std::size_t> miscomputed = {};  // for tests: an element of each shard's sums
+  bool with_squares = false;     // Scalar::squares: the sum of those of each shard's gradients
+  Timeline* timeline = nullptr;  // if set, has a track for each thread
 };
 
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
@@ -66,11 +69,16 @@ class ShardSums {
     Partials partials;
     Score score;
     std::uint64_t audited = 0;
+    Track* track = nullptr;
     float* take(std::size_t floats);
   };
 
   ShardSums(const Model& model, int shards, int threads)
       : model_(model), shards_(shards), team_(threads) {}
+
+  static Track* track_of(const StepInput& input, int thread) {
+    return input.timeline == nullptr ? nullptr : &input.timeline->track(thread);
+  }
 
   float* node_sum(Worker& worker, const StepInput& input, Span node);
   void shard_sum(Worker& worker, const StepInput& input, int shard, float* sums);

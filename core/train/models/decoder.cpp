@@ -34,4 +34,12 @@ void Decoder::finish(const std::string& weight, int vocabulary, bool is_tied, Ed
   plan_.set_logits({logits, logits});
 }
 
+double decoder_flops(const Layout& layout, const DecoderWork& work) {
+  double elements = -work.looked_up;
+  for (const Tensor& tensor : layout.parameters)
+    if (tensor.shape.size() > 1) elements += static_cast<double>(tensor.count);
+  const double attention = 12.0 * work.layers * work.heads_width * work.context;
+  return work.context * (6 * elements + attention);
+}
+
 }  // namespace dts::train

@@ -10,6 +10,20 @@
 
 namespace dts::train {
 
+// What the operations of a decoder depend on besides its matrices.
+struct DecoderWork {
+  double looked_up = 0;  // elements of tables that rows are read of, and nothing is multiplied with
+  int layers = 0;
+  int heads_width = 0;  // of all heads of queries
+  int context = 0;
+};
+
+// Model::flops: for each token 6 N + 12 layers heads_width context, where N are the elements of the
+// matrices (A. Chowdhery et al., "PaLM", 2022, appendix B; without attention J. Kaplan et al.,
+// "Scaling Laws for Neural Language Models", 2020, section 2.1). Attention is counted as if each
+// token saw all of them, as is usual, although causal kernels do half of that.
+[[nodiscard]] double decoder_flops(const Layout& layout, const DecoderWork& work);
+
 class Decoder {
  protected:
   // `width`: of the stream.

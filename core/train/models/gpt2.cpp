@@ -178,6 +178,8 @@ Result<Model> make(const Sizes& sizes) {
   model.layout = layout_of(shape);
   model.reads = {Reads::What::tokens, 0, shape.vocabulary, shape.context};
   model.classes = shape.vocabulary;
+  model.flops = decoder_flops(
+      model.layout, {1.0 * shape.context * shape.width, shape.layers, shape.width, shape.context});
   model.build = [shape](Plan& plan) { Builder(plan, shape).build(); };
   return model;
 }

@@ -234,6 +234,11 @@ Result<Model> make(const Sizes& sizes) {
   model.layout = layout_of(shape);
   model.reads = {Reads::What::tokens, 0, shape.vocabulary, shape.context};
   model.classes = shape.vocabulary;
+  model.flops = decoder_flops(model.layout,
+                              {shape.is_tied ? 0.0 : 1.0 * shape.vocabulary * shape.width,
+                               shape.layers,
+                               shape.queries(),
+                               shape.context});
   model.build = [shape](Plan& plan) { Builder(plan, shape).build(); };
   return model;
 }

@@ -47,6 +47,10 @@ Result<Model> make(const Sizes& sizes) {
   for (int layer = 0; layer <= shape.layers; ++layer)
     add_linear(model.layout, name_of(layer), shape.in(layer), shape.out(layer));
   model.classes = k_classes;
+  const auto flops = [&](int layer) { return 2.0 * shape.in(layer)*shape.out(layer); };
+  double others = 0;
+  for (int layer = 1; layer <= shape.layers; ++layer) others += flops(layer);
+  model.flops = training_flops(flops(0), others);
   model.build = [shape](Plan& plan) { build(plan, shape); };
   return model;
 }

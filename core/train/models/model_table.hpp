@@ -89,6 +89,12 @@ struct ModelRow {
 // The same of a row and its sizes.
 [[nodiscard]] Result<Model> make_model(const ModelRow& row, const Sizes& sizes);
 
+// Model::flops of layers whose forward passes are that many operations. Backward is twice as many,
+// for the gradients of weights and of inputs; the first layer needs none of its inputs.
+[[nodiscard]] constexpr double training_flops(double first_layer, double others) {
+  return 2 * first_layer + 3 * others;
+}
+
 // NAME.weight [out][in] and NAME.bias, as PyTorch initialises them but for the bias, which is zero;
 // `pixels`: Tensor::pixels.
 void add_linear(Layout& layout, const std::string& name, int in, int out, int pixels = 0);

@@ -9,6 +9,7 @@
 #include "core/train/loop/stop.hpp"
 #include "core/train/loop/trainer.hpp"
 #include "core/train/telemetry/report.hpp"
+#include "core/train/verify/verify.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -31,7 +32,8 @@ struct Verb {
 constexpr Verb k_verbs[] = {{"bench", dts::train::bench::bench_main},
                             {"inspect", dts::train::inspect_main},
                             {"export", dts::train::export_main},
-                            {"convert", dts::train::convert_main}};
+                            {"convert", dts::train::convert_main},
+                            {"verify", dts::train::verify_main}};
 
 int complain(const dts::Error& error) {
   dts::train::print_error(error, -1);

@@ -2,16 +2,21 @@
 // Events as JSON lines and as text.
 #include "core/train/telemetry/report.hpp"
 
+#include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/os/log.hpp"
 #include "core/base/text/counted.hpp"
 #include "core/base/text/units.hpp"
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 
 namespace dts::train {
 namespace {
@@ -27,9 +32,33 @@ std::string root_field(std::uint64_t root) {
   return root == 0 ? "" : fmt::format(R"(,"root":"{}")", to_hex(root));
 }
 
-void say(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
+// As JSON: a string with its quotes.
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+// "loss":2.3,"lr":0.1
+std::string members(const tensorboard::Scalars& values) {
+  std::string text;
+  for (const auto& [name, value] : values)
+    text += fmt::format(R"({}"{}":{})", text.empty() ? "" : ",", name, number(value));
+  return text;
+}
+
+// Those of a step.
+tensorboard::Scalars phase_values(const PhaseSeconds& seconds) {
+  tensorboard::Scalars values;
+  for (std::size_t phase = 0; phase <= static_cast<std::size_t>(Phase::save); ++phase)
+    values.emplace_back(to_string(static_cast<Phase>(phase)), seconds[phase]);
+  return values;
+}
+
+void add(const char* group, const tensorboard::Scalars& values, tensorboard::Scalars& to) {
+  for (const auto& [name, value] : values) to.emplace_back(group + name, value);
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -41,11 +70,28 @@ void print_error(const Error& error, int rank) {
 }
 
 void Report::event(const char* name, std::uint64_t step, const std::string& fields) {
-  metrics_.write(
-      fmt::format(R"("event":"{}","attempt":{},"step":{},{})", name, attempt_, step, fields));
+  metrics_.append(fmt::format(
+      "{{\"event\":\"{}\",\"attempt\":{},\"step\":{},{}}}\n", name, attempt_, step, fields));
 }
 
-void Report::resumed(const Loaded& loaded) const {
+void Report::say(const std::string& line) {
+  progress_.hide();
+  std::fputs(line.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+Result<void> Report::open_tensorboard(const std::string& folder) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  DTS_TRY(make_folders(folder));
+  const double time = now();
+  DTS_TRY(tensorboard_.open(
+      fmt::format("{}/{}.{}", folder, tensorboard::file_name(time, host.data()), ::getpid())));
+  tensorboard_.append(tensorboard::version_record(time));
+  return tensorboard_.status();
+}
+
+void Report::resumed(const Loaded& loaded) {
   for (const std::string& refusal : loaded.refusals) tell("dttrain: checkpoint {}\n", refusal);
   if (!loaded.other_bits.empty())
     tell(
@@ -62,7 +108,8 @@ void Report::resumed(const Loaded& loaded) const {
 
 void Report::started(const StartEvent& e) {
   if (!active_) return;
-  tells_loss_ = e.reads_tokens;
+  start_ = e;
+  tensorboard_.append(tensorboard::start_record(now(), e.step + 1));
   event(
       "start",
       e.step,
@@ -83,32 +130,51 @@ void Report::started(const StartEvent& e) {
                   e.batch,
                   e.step,
                   e.total));
+  progress_.begin(e.step, e.total);
+}
+
+Report::Values Report::values_of(const StepEvent& e) {
+  const auto rate = [&](double count) { return e.seconds > 0 ? count / e.seconds : 0; };
+  Values values{{"loss", e.loss},
+                {"accuracy", e.accuracy},
+                {"lr", e.lr},
+                {"gradient_norm", e.gradient_norm},
+                {"samples_per_s", rate(e.samples)}};
+  if (e.tokens > 0) values.emplace_back("tokens_per_s", rate(e.tokens));
+  if (start_.flops > 0) values.emplace_back("flop_per_s", rate(start_.flops));
+  if (start_.peak > 0) values.emplace_back("peak_share", rate(start_.flops) / start_.peak);
+  values.emplace_back("seconds", e.seconds);
+  const auto noise = estimate_noise({e.samples,
+                                     static_cast<double>(start_.shards),
+                                     e.gradient_norm * e.gradient_norm,
+                                     e.shard_squares.value_or(0)});
+  if (!e.shard_squares || !noise) return values;
+  noise_scale_.add(*noise);
+  values.emplace_back("gradient_signal", noise->signal);
+  values.emplace_back("gradient_variance", noise->variance);
+  if (const auto scale = noise_scale_.value()) values.emplace_back("noise_scale", *scale);
+  return values;
 }
 
 void Report::step(const StepEvent& e) {
-  const auto rate = [&](double count) { return e.seconds > 0 ? count / e.seconds : 0; };
-  const std::string tokens =
-      e.tokens > 0 ? fmt::format(R"("tokens_per_s":{},)", number(rate(e.tokens))) : "";
+  const Values values = values_of(e);
+  const Values phases = phase_values(e.phases);
   event(
       "step",
       e.step,
-      fmt::format(
-          R"("loss":{},"accuracy":{},"lr":{},"gradient_norm":{},"samples_per_s":{},{}"seconds":{}{})",
-          number(e.loss),
-          number(e.accuracy),
-          number(e.lr),
-          number(e.gradient_norm),
-          number(rate(e.samples)),
-          tokens,
-          number(e.seconds),
-          root_field(e.root)));
+      fmt::format(R"({},"phases":{{{}}}{})", members(values), members(phases), root_field(e.root)));
+  Values all;
+  add("train/", values, all);
+  add("phases/", phases, all);
+  tensorboard_.append(tensorboard::scalars_record(now(), e.step, all));
+  const double count = e.tokens > 0 ? e.tokens : e.samples;
+  const std::string details = fmt::format("loss {:.4f}  {:.0f} {}/s",
+                                          e.loss,
+                                          e.seconds > 0 ? count / e.seconds : 0,
+                                          e.tokens > 0 ? "tokens" : "images");
   if (e.step % k_print_every == 0)
-    say(fmt::format("step {:>6}/{}  loss {:.4f}  {:.0f} {}/s\n",
-                    e.step,
-                    e.total,
-                    e.loss,
-                    rate(e.tokens > 0 ? e.tokens : e.samples),
-                    e.tokens > 0 ? "tokens" : "images"));
+    say(fmt::format("step {:>6}/{}  {}\n", e.step, e.total, details));
+  progress_.show(e.step, details);
 }
 
 void Report::saved(const SaveEvent& e) {
@@ -133,22 +199,30 @@ void Report::skipped(std::uint64_t step,
 }
 
 void Report::not_finite(std::uint64_t step, const std::string& what) {
+  progress_.hide();
   if (active_) event("not_finite", step, fmt::format(R"("what":{})", json_string(what)));
 }
 
 void Report::corrupted(std::uint64_t step, int rank, const std::string& what) {
+  progress_.hide();
   if (active_)
     event("corruption", step, fmt::format(R"("rank":{},"what":{})", rank, json_string(what)));
 }
 
 void Report::evaluated(std::uint64_t step, double accuracy, double loss) {
   if (!active_) return;
+  tensorboard_.append(tensorboard::scalars_record(
+      now(), step, {{"validation/accuracy", accuracy}, {"validation/loss", loss}}));
   event(
       "evaluate", step, fmt::format(R"("accuracy":{},"loss":{})", number(accuracy), number(loss)));
   say(fmt::format("step {:>6}  test accuracy {:.2f} %{}\n",
                   step,
                   100 * accuracy,
-                  tells_loss_ ? fmt::format(", loss {:.4f}", loss) : ""));
+                  start_.reads_tokens ? fmt::format(", loss {:.4f}", loss) : ""));
+}
+
+void Report::rehearses(const std::string& lines) {
+  if (active_) say(lines);
 }
 
 void Report::stopped(std::uint64_t step, const Digests& digests, bool saved) {

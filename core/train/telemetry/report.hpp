@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of a run: metrics.jsonl for programs, short lines for people. Only rank 0 writes them.
+// Reports of a run: metrics.jsonl for programs, event files for TensorBoard, short lines for
+// people. Only rank 0 writes them.
 #pragma once
 
 #include "core/train/checkpoint/checkpoint_store.hpp"
-#include "core/train/telemetry/metrics.hpp"
+#include "core/train/telemetry/appended_file.hpp"
+#include "core/train/telemetry/noise_scale.hpp"
+#include "core/train/telemetry/progress.hpp"
+#include "core/train/telemetry/tensorboard.hpp"
+#include "core/train/timing/timeline.hpp"
 
 #include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace dts::train {
 
@@ -21,6 +29,8 @@ struct StartEvent {
   int batch = 1;
   const char* instruction_set = "";
   bool reads_tokens = false;
+  double flops = 0;  // of a step, on all ranks; Model::flops says which are counted; 0: not known
+  double peak = 0;   // FLOP/s of all ranks; 0: not known
 };
 
 struct StepEvent {
@@ -32,8 +42,10 @@ struct StepEvent {
   double gradient_norm = 0;
   double seconds = 0;  // of this step, without --step-delay
   double samples = 0;
-  double tokens = 0;       // 0: its samples are images
-  std::uint64_t root = 0;  // Digests::root
+  double tokens = 0;                                   // 0: its samples are images
+  std::uint64_t root = 0;                              // Digests::root
+  PhaseSeconds phases{};                               // of rank 0; `save`: since the step before
+  std::optional<double> shard_squares = std::nullopt;  // GradientSquares::of_shards
 };
 
 // Of the state, two ways.
@@ -56,9 +68,13 @@ class Report {
   // `active` is false on all ranks but 0, where every member does nothing.
   Report(bool active, std::uint64_t attempt) : active_(active), attempt_(attempt) {}
 
+  // metrics.jsonl.
   [[nodiscard]] Result<void> open(const std::string& path) { return metrics_.open(path); }
 
-  void resumed(const Loaded& loaded) const;
+  // A new event file in the folder.
+  [[nodiscard]] Result<void> open_tensorboard(const std::string& folder);
+
+  void resumed(const Loaded& loaded);
   void started(const StartEvent& event);
   void step(const StepEvent& event);
   void saved(const SaveEvent& event);
@@ -72,19 +88,30 @@ class Report {
                  int rank,
                  const std::string& what);                           // a negative rank: between two
   void evaluated(std::uint64_t step, double accuracy, double loss);  // loss: mean of a prediction
+  // What a rehearsal says of itself: whole lines, for people.
+  void rehearses(const std::string& lines);
   void stopped(std::uint64_t step, const Digests& digests, bool saved);
   void done(std::uint64_t step, double accuracy, const Digests& digests);
 
-  // The first failure to write metrics.jsonl.
-  [[nodiscard]] const Result<void>& status() const { return metrics_.status(); }
+  // The first failure to write a file.
+  [[nodiscard]] const Result<void>& status() const {
+    return metrics_.status() ? tensorboard_.status() : metrics_.status();
+  }
 
  private:
+  using Values = tensorboard::Scalars;
+
   void event(const char* name, std::uint64_t step, const std::string& fields);
+  [[nodiscard]] Values values_of(const StepEvent& event);
+  void say(const std::string& line);
 
   bool active_;
-  bool tells_loss_ = false;  // of evaluations, to people
+  StartEvent start_;
   std::uint64_t attempt_;
-  Metrics metrics_;
+  NoiseScale noise_scale_;
+  AppendedFile metrics_;
+  AppendedFile tensorboard_;
+  Progress progress_;
 };
 
 }  // namespace dts::train

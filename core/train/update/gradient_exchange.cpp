@@ -17,8 +17,8 @@ GradientExchange::GradientExchange(Comm& comm,
       layout_(layout),
       grid_(grid),
       settings_(settings),
-      slices_(grid.slices(comm.size())),
-      own_(grid.owned(comm.size(), comm.rank())) {
+      slices_(grid.slices(settings.owners)),
+      own_(grid.owned(settings.owners, comm.rank())) {
   for (int rank = 0; rank < comm.size(); ++rank)
     most_partials_ = std::max(most_partials_, nodes_of(rank).size());
   note_bytes_ = most_partials_ * (sizeof(std::uint64_t) + layout_.tail_floats() * sizeof(float));
@@ -47,7 +47,7 @@ void GradientExchange::seal(const Partials& mine) {
 
 // The checksum of what `peer` gets of a partial.
 std::uint64_t GradientExchange::sealed_slice(int peer, std::size_t partial) const {
-  const Span chunks = grid_.owned(comm_.size(), peer);
+  const Span chunks = grid_.owned(settings_.owners, peer);
   return hash64(sealed_[partial].data() + chunks.lo,
                 static_cast<std::size_t>(chunks.size()) * sizeof(std::uint64_t));
 }

@@ -18,6 +18,7 @@ class GradientExchange {
  public:
   struct Settings {
     int shards = 1;
+    Owners owners;
     bool sealed = true;
     std::optional<Injection> injection;  // for tests: gradient and message
   };

@@ -60,7 +60,7 @@ void ShardedUpdate::share(std::vector<double>& by_chunk) {
   std::copy_n(by_chunk.begin() + own_.lo, own_.size(), mine.begin());
   comm_.wait(comm_.post_gather(mine.data(), all.data(), mine.size() * sizeof(double)));
   for (int rank = 0; rank < comm_.size(); ++rank) {
-    const Span chunks = grid_.owned(comm_.size(), rank);
+    const Span chunks = grid_.owned(owners_, rank);
     std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(most_chunks_) * rank,
                 chunks.size(),
                 by_chunk.begin() + chunks.lo);

@@ -24,6 +24,10 @@ std::size_t index(int value) {
   return static_cast<std::size_t>(value);
 }
 
+Owners owners_of(int ranks, int servers) {
+  return {ranks, servers == 0 ? ranks : std::min(servers, ranks)};
+}
+
 }  // namespace
 
 ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings)
@@ -31,9 +35,11 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings
       layout_(layout),
       settings_(std::move(settings)),
       grid_(layout),
-      exchange_(comm, layout, grid_, {settings_.shards, settings_.sealed, settings_.injection}),
-      slices_(grid_.slices(comm.size())),
-      own_(grid_.owned(comm.size(), comm.rank())),
+      owners_(owners_of(comm.size(), settings_.servers)),
+      exchange_(
+          comm, layout, grid_, {settings_.shards, owners_, settings_.sealed, settings_.injection}),
+      slices_(grid_.slices(owners_)),
+      own_(grid_.owned(owners_, comm.rank())),
       momentum_(floats(slices_[index(comm.rank())]) * layout.moments.size()),
       next_momentum_(momentum_.size()),
       next_weights_(Buffer::shared(layout.parameter_floats)),
@@ -41,7 +47,7 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings
       records_(index(grid_.count())),
       next_records_(records_.size()) {
   for (int rank = 0; rank < comm.size(); ++rank)
-    most_chunks_ = std::max(most_chunks_, floats(grid_.owned(comm.size(), rank)));
+    most_chunks_ = std::max(most_chunks_, floats(grid_.owned(owners_, rank)));
   block_.resize(block_bytes());
   blocks_.resize(block_.size() * index(comm.size()));
 }
@@ -82,7 +88,7 @@ void ShardedUpdate::check_weights(const State& state, Span chunks) {
     std::uint64_t now = 0;
     grid_.checksums(state.weights.data() + grid_.floats_of(one).lo, one, &now);
     if (now != records_[index(chunk)].weights)
-      find(Found::weights, one, grid_.owner(comm_.size(), chunk));
+      find(Found::weights, one, grid_.owner(owners_, chunk));
   }
 }
 
@@ -158,7 +164,7 @@ void ShardedUpdate::exchange_records(float* weights) {
     Header theirs;
     std::memcpy(&theirs, at, sizeof theirs);
     damaged_ = damaged_ || theirs.damaged != 0;
-    const Span chunks = grid_.owned(comm_.size(), rank);
+    const Span chunks = grid_.owned(owners_, rank);
     std::memcpy(
         next_records_.data() + chunks.lo, at + sizeof theirs, floats(chunks) * sizeof(Record));
   }

@@ -29,6 +29,7 @@ class ShardedUpdate {
 
   struct Settings {
     int shards = 1;
+    int servers = 0;  // ranks that own slices; 0, or more than there are: every rank
     bool sealed = true;
     std::optional<Injection> injection;  // for tests: gradient, momentum and message
     std::string node;                    // where this rank runs, for people
@@ -107,6 +108,7 @@ class ShardedUpdate {
   const Layout& layout_;
   Settings settings_;
   ChunkGrid grid_;
+  Owners owners_;
   GradientExchange exchange_;
   std::vector<Span> slices_;  // floats, by owner
   Span own_;                  // chunks

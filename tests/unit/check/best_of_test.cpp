@@ -2,6 +2,7 @@
 // What looked slow once is no fault; what is slow twice is, and so are bits that change.
 #include "core/check/best_of.hpp"
 
+#include "core/check/judge.hpp"
 #include "tests/support/contains.hpp"
 #include "tests/unit/check/clusters.hpp"
 
@@ -34,6 +35,29 @@ TEST_CASE("what is worse both times stays a fault") {
   const auto all = judged(best_of(first, second));
   REQUIRE(all.size() == 1);
   CHECK(all.front().starts_with("n3: memory bandwidth of NUMA node 1"));
+}
+
+TEST_CASE("what was as good as its peers once is forgiven, though the peers were better later") {
+  // The whole machine is four times as fast from the middle of the first measurement on.
+  const Noise quiet{0.01, 0.02, 0.1, 0.02};
+  Facts first = healthy_cluster(8, 1, quiet), second = healthy_cluster(8, 2, quiet);
+  for (std::size_t i = 0; i < first.pairs.size(); ++i) *first.pairs[i].bandwidth *= i == 0 ? 1 : 4;
+  value_of(first, 2, "gemm_fp32") *= 0.5;
+  value_of(second, 2, "gemm_fp32") *= 0.5;
+  const Facts best = best_of(first, second);
+  Verdict verdict = judge(best, {}, nullptr);
+  CHECK_FALSE(verdict.links[0].fit());
+  forgive(verdict, best, second, judge(second, {}, nullptr));
+  CHECK(verdict.links[0].fit());
+  CHECK_FALSE(verdict.fit);  // a node that is slow both times stays so
+  REQUIRE(faults(best, verdict).size() == 1);
+  CHECK(faults(best, verdict).front().starts_with("n3: fp32 GEMM rate is "));
+  second = healthy_cluster(8, 2, quiet);
+  verdict = judge(best_of(first, second), {}, nullptr);
+  verdict.nodes[2].steps_fit = false;
+  blame(verdict.nodes[2], "bits");
+  forgive(verdict, best, second, judge(second, {}, nullptr));
+  CHECK_FALSE(verdict.nodes[2].fit);
 }
 
 TEST_CASE("bits are not forgiven") {

@@ -40,7 +40,9 @@ pid_t sleeping(std::vector<std::string> environment) {
 
 bool ended_by_kill(pid_t pid) {
   int status = 0;
-  const pid_t waited = ::waitpid(pid, &status, WNOHANG);
+  // It may still be on its way out, without an environment by which it could be found; one that was
+  // not killed ends by itself after a minute.
+  const pid_t waited = ::waitpid(pid, &status, 0);
   // end_members buries children of ours itself.
   return waited == -1 || (waited == pid && WIFSIGNALED(status));
 }

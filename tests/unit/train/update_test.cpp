@@ -65,21 +65,38 @@ TEST_CASE("the chunks cover every parameter once, each within one tensor") {
   CHECK(at == static_cast<int>(layout().parameter_floats));
 }
 
-TEST_CASE("any number of ranks owns each chunk once") {
-  for (const int ranks : {1, 2, 3, 5, 8, 16, 211, 1024}) {
-    const std::vector<Span> slices = grid().slices(ranks);
-    int at = 0;
-    for (const Span slice : slices) {
-      CHECK(slice.lo == at);
-      at = slice.hi;
+TEST_CASE("any number of ranks, or of servers among them, owns each chunk once") {
+  for (const int ranks : {1, 2, 3, 5, 8, 16, 211, 1024})
+    for (const int servers : {1, 2, 3, 7, ranks}) {
+      if (servers > ranks) continue;
+      CAPTURE(ranks);
+      CAPTURE(servers);
+      const Owners owners{ranks, servers};
+      int at = 0;
+      int with_slices = 0;
+      for (const Span slice : grid().slices(owners)) {
+        if (slice.size() == 0) continue;
+        ++with_slices;
+        CHECK(slice.lo == at);
+        at = slice.hi;
+      }
+      CHECK(at == static_cast<int>(layout().parameter_floats));
+      CHECK(with_slices == std::min(servers, grid().count()));
+      for (int chunk = 0; chunk < grid().count(); ++chunk) {
+        const Span own = grid().owned(owners, grid().owner(owners, chunk));
+        CHECK(own.lo <= chunk);
+        CHECK(chunk < own.hi);
+      }
     }
-    CHECK(at == static_cast<int>(layout().parameter_floats));
-    for (int chunk = 0; chunk < grid().count(); ++chunk) {
-      const Span own = grid().owned(ranks, grid().owner(ranks, chunk));
-      CHECK(own.lo <= chunk);
-      CHECK(chunk < own.hi);
-    }
-  }
+}
+
+TEST_CASE("servers are spread over the ranks") {
+  const Owners two{16, 2};
+  CHECK(two.rank_of(0) == 0);
+  CHECK(two.rank_of(1) == 8);
+  CHECK(two.server_at(8) == 1);
+  CHECK(!two.server_at(9));
+  CHECK(!two.server_at(15));
 }
 
 TEST_CASE(

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// How values of options are read: each is false, and perhaps has changed its target, for text that
+// is not valid. Pure, thread-safe.
+#pragma once
+
+#include "core/base/text/text.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dts::train {
+
+inline constexpr std::uint64_t k_most =
+    1000000000;  // of any count, so that products of two are far from overflow
+
+inline bool set_number(std::uint64_t& to, const std::string& text, std::uint64_t least) {
+  const auto number = parse_number(text);
+  if (!number || *number < least || *number > k_most) return false;
+  to = *number;
+  return true;
+}
+
+inline bool set_text(std::string& to, const std::string& text) {
+  to = text;
+  return !text.empty();
+}
+
+inline bool set_real(double& to, const std::string& text, double most) {
+  const auto number = parse_real(text);
+  if (!number || *number < 0 || *number > most) return false;
+  to = *number;
+  return true;
+}
+
+inline bool set_optional(std::optional<double>& to, const std::string& text, double most) {
+  double value = 0;
+  if (!set_real(value, text, most)) return false;
+  to = value;
+  return true;
+}
+
+template <class Row>
+bool set_row(const Row*& to, const Row* found) {
+  to = found;
+  return found != nullptr;
+}
+
+template <class Value>
+bool set_value(Value& to, const std::optional<Value>& found) {
+  to = found.value_or(to);
+  return found.has_value();
+}
+
+}  // namespace dts::train

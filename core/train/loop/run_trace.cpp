@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trace of all ranks in one file, by rank 0.
+#include "core/base/files/files.hpp"
+#include "core/train/loop/run.hpp"
+
+#include <utility>
+
+namespace dts::train {
+
+// Clocks of nodes differ: each rank counts from when it has left a barrier.
+void Run::begin_trace() {
+  if (options_.trace.empty()) return;
+  comm_.barrier();
+  trace_.emplace(comm_.rank(), options_.trace_steps, Clock::now());
+}
+
+int Run::trace_step() {
+  if (!trace_) return 0;
+  trace_->add(timeline_, begun_);
+  timeline_.clear();
+  return trace_->is_full() ? write_trace() : 0;
+}
+
+// Once, with the steps there are; collective. An exit code, the same on all ranks.
+int Run::write_trace() {
+  if (!trace_) return 0;
+  trace_->add(timeline_, begun_);
+  const std::string mine = trace_->events();
+  trace_.reset();
+  const auto sizes = comm_.gather(mine.size());
+  std::vector<std::string> all{mine};
+  if (comm_.rank() != 0) comm_.wait(comm_.post_send(0, mine.data(), mine.size()));
+  for (int rank = 1; comm_.rank() == 0 && rank < comm_.size(); ++rank) {
+    std::string& theirs = all.emplace_back(sizes[static_cast<std::size_t>(rank)], '\0');
+    comm_.wait(comm_.post_receive(rank, theirs.data(), theirs.size()));
+  }
+  Result<void> written;
+  if (comm_.rank() == 0) written = write_file(options_.trace, trace_file(all));
+  return settle(written, exit_code(Errc::io));
+}
+
+}  // namespace dts::train

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a training is, on one line of a terminal that is written again and again. Not
+// thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace dts::train {
+
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Shows nothing unless the standard output is a terminal.
+  void begin(std::uint64_t step, std::uint64_t total);
+
+  // After `step` steps, with `details`; ten times a second at most.
+  void show(std::uint64_t step, const std::string& details);
+
+  // Before anything else is written.
+  void hide();
+
+ private:
+  bool active_ = false;
+  bool visible_ = false;
+  std::uint64_t first_ = 0;
+  std::uint64_t total_ = 0;
+  Clock::time_point begun_;
+  Clock::time_point shown_;
+};
+
+// "step 120/1000  12 %  loss 2.3  0:04:12 left", cut to `columns`. `seconds` is how long the steps
+// since `first` took. Pure.
+struct HowFar {
+  std::uint64_t first = 0;
+  std::uint64_t step = 0;
+  std::uint64_t total = 0;
+  double seconds = 0;
+};
+
+[[nodiscard]] std::string progress_line(const HowFar& how_far,
+                                        const std::string& details,
+                                        std::size_t columns);
+
+}  // namespace dts::train

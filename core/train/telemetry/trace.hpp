@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks did in the first steps, as Chrome's trace events, which ui.perfetto.dev and
+// chrome://tracing show ("Trace Event Format", Google, 2016: complete events and metadata).
+#pragma once
+
+#include "core/train/timing/timeline.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dts::train {
+
+// Of one rank. Not thread-safe.
+class Trace {
+ public:
+  // Of at most `steps` steps; times count from `zero`.
+  Trace(int rank, std::uint64_t steps, Stretch::Clock::time_point zero)
+      : rank_(rank), steps_(steps), zero_(zero) {}
+
+  // A step, the `step`-th of the run, and what followed it. Nothing if it is full.
+  void add(const Timeline& timeline, std::uint64_t step);
+
+  [[nodiscard]] bool is_full() const { return taken_ == steps_; }
+
+  // The events, one a line, without what encloses them.
+  [[nodiscard]] const std::string& events() const { return events_; }
+
+ private:
+  void add(const std::string& name, const Stretch& stretch, std::size_t thread);
+
+  int rank_;
+  std::uint64_t steps_;
+  Stretch::Clock::time_point zero_;
+  std::uint64_t taken_ = 0;
+  std::string events_;
+};
+
+// The whole file: the events of each rank, with their names.
+[[nodiscard]] std::string trace_file(const std::vector<std::string>& events_of_ranks);
+
+}  // namespace dts::train

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads of a rank do, and when: phase times and traces are made of it. Nothing that is
+// computed reads it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dts::train {
+
+enum class Phase : std::uint8_t {
+  data,           // samples are read and normalised
+  forward,        // with the loss
+  backward,       // down to a shard's gradients
+  reduce,         // sums over shards are added up
+  communication,  // a rank waits for messages, and so for slower ranks
+  optimizer,
+  save,  // training stands still for a checkpoint
+  evaluate,
+  count,
+};
+
+inline constexpr auto k_phases = static_cast<std::size_t>(Phase::count);
+
+[[nodiscard]] const char* to_string(Phase phase);
+
+using PhaseSeconds = std::array<double, k_phases>;
+
+struct Stretch {
+  using Clock = std::chrono::steady_clock;
+
+  Phase phase = Phase::count;
+  Phase within = Phase::count;  // the phase that it interrupts; count: none
+  const char* name = "";        // more of what it is; of static storage
+  Clock::time_point begin;
+  Clock::time_point end;
+
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(end - begin).count();
+  }
+};
+
+// Of one thread. Not thread-safe: others may read it while that thread does nothing.
+class alignas(64) Track {
+ public:
+  void add(Phase phase,
+           Stretch::Clock::time_point begin,
+           Stretch::Clock::time_point end,
+           const char* name = "") {
+    stretches_.push_back({phase, open_, name, begin, end});
+  }
+
+  [[nodiscard]] const std::vector<Stretch>& stretches() const { return stretches_; }
+
+  void clear() { stretches_.clear(); }
+
+ private:
+  friend class Timed;
+
+  Phase open_ = Phase::count;
+  std::vector<Stretch> stretches_;
+};
+
+// Phases that follow each other. Without a track it does nothing.
+class Stopwatch {
+ public:
+  explicit Stopwatch(Track* track)
+      : track_(track),
+        begin_(track == nullptr ? Stretch::Clock::time_point{} : Stretch::Clock::now()) {}
+
+  // What has passed since the beginning or the last lap was `phase`.
+  void lap(Phase phase) {
+    if (track_ == nullptr) return;
+    const auto now = Stretch::Clock::now();
+    track_->add(phase, begin_, now);
+    begin_ = now;
+  }
+
+ private:
+  Track* track_;
+  Stretch::Clock::time_point begin_;
+};
+
+// A phase, as long as it lives. What is added meanwhile is within it.
+class Timed {
+ public:
+  Timed(Track& track, Phase phase) : track_(track), begin_(Stretch::Clock::now()) {
+    track_.open_ = phase;
+  }
+
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+  ~Timed() {
+    const Phase phase = track_.open_;
+    track_.open_ = Phase::count;
+    track_.add(phase, begin_, Stretch::Clock::now());
+  }
+
+ private:
+  Track& track_;
+  Stretch::Clock::time_point begin_;
+};
+
+// A track for each thread; the first one is that of the thread that also communicates.
+class Timeline {
+ public:
+  explicit Timeline(int threads) : tracks_(static_cast<std::size_t>(threads)) {}
+
+  [[nodiscard]] Track& track(int thread) { return tracks_[static_cast<std::size_t>(thread)]; }
+
+  [[nodiscard]] const std::vector<Track>& tracks() const { return tracks_; }
+
+  void clear() {
+    for (Track& track : tracks_) track.clear();
+  }
+
+ private:
+  std::vector<Track> tracks_;
+};
+
+// Seconds of each phase: of data, forward and backward on the thread that was longest at them, of
+// the rest on the first. What a phase was interrupted for is not counted in it.
+[[nodiscard]] PhaseSeconds phase_seconds(const Timeline& timeline);
+
+}  // namespace dts::train
