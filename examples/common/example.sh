@@ -62,12 +62,12 @@ cluster_up() {
   eval "$(dtsubmit cluster up --folder "$work/cluster" "$@")"
 }
 
-# reach_step N: waits until the newest run's metrics.jsonl contains step N.
+# reach_step N [RUNS]: waits until metrics.jsonl of the newest run in that folder [runs] contains step N.
 reach_step() {
   local run end=$((SECONDS + 600))
   while [ "$SECONDS" -lt "$end" ]; do
-    run=$(ls -td runs/*/ 2>/dev/null | sed -n 1p)
-    if grep -qs "\"step\": $1," "$run/metrics.jsonl"; then return; fi
+    run=$(ls -td "${2:-runs}"/*/ 2>/dev/null | sed -n 1p)
+    if grep -qs "\"step\": *$1," "$run/metrics.jsonl"; then return; fi
     if grep -qs '"event":"decided"' "$run/ledger.jsonl"; then break; fi
     sleep 0.1
   done

@@ -137,6 +137,8 @@ def train(args):
         experiment.loss(step, mean)
         if step % 20 == 0:
             experiment.say(f"step {step:3}  loss {mean:.4f}")
+        if stop:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a late one would kill a rank that has saved
         if stop or step % per_epoch == 0:
             experiment.save(step=step, loss=mean, model=model.module.state_dict(), optimizer=optimizer.state_dict())
             dist.barrier()

@@ -4,8 +4,6 @@
 
 Ranks are defined by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT (env://): the script does not depend on the launcher."""
 import argparse
-import glob
-import json
 import os
 import signal
 import sys
@@ -19,6 +17,7 @@ from torch.utils.data.distributed import DistributedSampler
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import fashion_mnist
 import process_group
+from run_files import Checkpoints, Journal
 
 SAVED, DO_NOT_RESTART = 85, 93
 
@@ -58,42 +57,6 @@ def efficient_net():
 def tensors(part, count, device):
     images, labels = fashion_mnist.load(part, count)
     return torch.from_numpy(images).unsqueeze(1).to(device), torch.from_numpy(labels).to(device)
-
-
-class Checkpoints:
-    """Checkpoints in files step-<n>.pt, each complete or absent."""
-
-    def __init__(self):
-        self.folder = os.environ.get("DTSUBMIT_CHECKPOINT_DIR", "checkpoints")
-        os.makedirs(self.folder, exist_ok=True)
-
-    def newest(self):
-        return max(glob.glob(self.folder + "/step-*.pt"), default=None)
-
-    def save(self, step, **state):
-        path = f"{self.folder}/step-{step:09}.pt"
-        with open(path + ".new", "wb") as file:
-            torch.save({"step": step, **state}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(path + ".new", path)
-
-
-class Journal:
-    """Output of rank 0 only: to its log, and to metrics.jsonl, which `dtsubmit status` reads."""
-
-    def __init__(self, speaks):
-        self.speaks = speaks
-        self.path = os.path.join(os.environ.get("DTSUBMIT_RUN_DIR", "."), "metrics.jsonl")
-
-    def note(self, event, step, text=None, **numbers):
-        if not self.speaks:
-            return
-        attempt = int(os.environ.get("DTSUBMIT_ATTEMPT", "1"))
-        with open(self.path, "a") as file:
-            file.write(json.dumps({"event": event, "attempt": attempt, "step": step, **numbers}) + "\n")
-        if text:
-            print(text, flush=True)
 
 
 def agree(loss, asked, device):
@@ -154,6 +117,8 @@ def main():
             step += 1
             mean, stop = agree(loss.item(), bool(asked), device)
             journal.note("step", step, f"step {step:4}/{total}  loss {mean:.4f}" if step % 16 == 0 else None, loss=mean)
+            if stop:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)  # Python ends with the default handler: a late one would kill a rank that has saved
             if stop or step % steps_per_epoch == 0:
                 if rank == 0:
                     checkpoints.save(step, model=model.module.state_dict(), optimizer=optimizer.state_dict())

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <thread>
 
 namespace dts::train {
@@ -26,15 +27,27 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string size_text(double bytes) {
-  constexpr const char* k_units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+// To three digits, in the largest of the units, each a thousand of the one before.
+std::string in_units(double value, std::span<const char* const> units) {
   std::size_t unit = 0;
-  for (; bytes >= 1000 && unit + 1 < std::size(k_units); ++unit) bytes /= 1000;
-  return fmt::format("{:.3g} {}", bytes, k_units[unit]);
+  for (; value >= 999.5 && unit + 1 < units.size(); ++unit) value /= 1000;
+  return fmt::format("{:.3g}{}", value, units[unit]);
 }
 
-std::string rate_text(double bytes, double seconds) {
-  return seconds > 0 ? size_text(bytes / seconds) + "/s" : "no time";
+std::string size_text(double bytes) {
+  constexpr const char* k_units[] = {" B", " kB", " MB", " GB", " TB", " PB"};
+  return in_units(bytes, k_units);
+}
+
+std::string count_text(double count) {
+  constexpr const char* k_units[] = {"", "K", "M", "B", "T"};
+  return in_units(count, k_units);
+}
+
+// " (2 GB/s sent by this rank)", or nothing if there is nothing to say.
+std::string rate_text(double bytes, double seconds, const char* done) {
+  if (bytes <= 0 || seconds <= 0) return "";
+  return fmt::format(" ({}/s {} by this rank)", size_text(bytes / seconds), done);
 }
 
 }  // namespace
@@ -111,9 +124,9 @@ void Rehearsal::saved(double seconds, double stalled) {
 
 std::string Rehearsal::what() const {
   return fmt::format(
-      "rehearsal: {:.3g} parameters, {} of computing a step; each rank sends {} a step, writes {} "
+      "rehearsal: {} parameters, {} of computing a step; each rank sends {} a step, writes {} "
       "of a checkpoint and holds {}\n",
-      plan_.parameters,
+      count_text(plan_.parameters),
       format_duration(Seconds(plan_.step)),
       size_text(plan_.sent_bytes(comm_.size())),
       size_text(static_cast<double>(checkpoint_bytes())),
@@ -123,20 +136,20 @@ std::string Rehearsal::what() const {
 std::string Rehearsal::summary() const {
   if (steps_ == 0) return "";
   const auto steps = static_cast<double>(steps_);
-  std::string text = fmt::format(
-      "rehearsed: {}: a step computed for {}, communicated for {} ({} sent by this rank)\n",
-      counted(steps_, "step"),
-      format_duration(Seconds(computed_ / steps)),
-      format_duration(Seconds(communicated_ / steps)),
-      rate_text(plan_.sent_bytes(comm_.size()) * steps, communicated_));
+  std::string text =
+      fmt::format("rehearsed: {}: a step computed for {}, communicated for {}{}\n",
+                  counted(steps_, "step"),
+                  format_duration(Seconds(computed_ / steps)),
+                  format_duration(Seconds(communicated_ / steps)),
+                  rate_text(plan_.sent_bytes(comm_.size()) * steps, communicated_, "sent"));
   if (saves_ == 0) return text;
   const auto saves = static_cast<double>(saves_);
   return text + fmt::format(
-                    "rehearsed: {}: one took {} ({} written by this rank), training stood "
+                    "rehearsed: {}: one took {}{}, training stood "
                     "still for {}\n",
                     counted(saves_, "save"),
                     format_duration(Seconds(saving_ / saves)),
-                    rate_text(static_cast<double>(checkpoint_bytes()) * saves, saving_),
+                    rate_text(static_cast<double>(checkpoint_bytes()) * saves, saving_, "written"),
                     format_duration(Seconds(stalled_ / saves)));
 }
 
