@@ -6,7 +6,8 @@
 #   tests/run.sh all        both
 #   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, walk, lint, complexity, fuzz,
 #                           bench, faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times;
-#                           packages: Debian packages and the tarball, made and tried in root file systems of their own)
+#                           packages: Debian packages and the tarball, made and tried in root file systems of their own;
+#                           slow: ResNet-20 trained to the end, for hours)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)

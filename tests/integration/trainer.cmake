@@ -1,6 +1,6 @@
 # The trainer under a real mpirun; each script says what it checks.
 find_program(DTS_SYSTEM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
-foreach(name layouts resume errors telemetry verify pytorch optimizers transformers hub kills corruption agreement not_finite transports rehearse)
+foreach(name layouts resume errors telemetry verify pytorch optimizers images transformers hub kills corruption agreement not_finite transports rehearse)
   add_test(NAME integration_trainer_${name}
            COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_${name}.py $<TARGET_FILE:dttrain>)
   set_tests_properties(integration_trainer_${name} PROPERTIES
@@ -12,3 +12,8 @@ add_test(NAME faults_trainer_transports
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_transports.py $<TARGET_FILE:dttrain> whole)
 set_tests_properties(faults_trainer_transports PROPERTIES
   LABELS faults TIMEOUT 1800 SKIP_RETURN_CODE 77 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+# ResNet-20 trained to the end: hours.
+add_test(NAME slow_trainer_resnet
+         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_resnet_accuracy.py $<TARGET_FILE:dttrain>)
+set_tests_properties(slow_trainer_resnet PROPERTIES
+  LABELS slow TIMEOUT 43200 PROCESSORS 2 SKIP_RETURN_CODE 77 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")

@@ -45,6 +45,10 @@ std::uint64_t SampleOrder::at(std::uint64_t step, std::uint64_t position) const 
   return sample_index(seed, drawn / count, drawn % count, count);
 }
 
+std::uint64_t SampleOrder::epoch_of(std::uint64_t step, std::uint64_t position) const {
+  return drops_tail ? step / (count / batch) : (step * batch + position) / count;
+}
+
 std::uint64_t SampleOrder::steps_of(std::uint64_t epochs) const {
   return drops_tail ? epochs * (count / batch) : (epochs * count + batch - 1) / batch;
 }

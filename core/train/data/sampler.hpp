@@ -30,6 +30,9 @@ struct SampleOrder {
   // There is at least one sample, and a batch if tails are dropped.
   [[nodiscard]] std::uint64_t at(std::uint64_t step, std::uint64_t position) const;
 
+  // The epoch, from 0, that it is drawn in.
+  [[nodiscard]] std::uint64_t epoch_of(std::uint64_t step, std::uint64_t position) const;
+
   // The steps of `epochs` epochs; at least one.
   [[nodiscard]] std::uint64_t steps_of(std::uint64_t epochs) const;
 };

@@ -8,9 +8,29 @@
 
 namespace dts::train {
 
+// Of Fashion-MNIST:
 inline constexpr int k_side = 28;
 inline constexpr std::size_t k_pixels = std::size_t{k_side} * k_side;
 inline constexpr int k_classes = 10;
+
+// Images as they are in files, and the mean and standard deviation of each channel over the
+// training set, scaled to 0..1, by which they are normalised.
+struct ImageFormat {
+  const char* name;
+  int channels;
+  int side;
+  float mean[3];
+  float deviation[3];
+
+  [[nodiscard]] constexpr std::size_t pixels() const {  // of all channels
+    return static_cast<std::size_t>(channels) * static_cast<std::size_t>(side) *
+           static_cast<std::size_t>(side);
+  }
+};
+
+inline constexpr ImageFormat k_fashion_mnist{"Fashion-MNIST", 1, k_side, {0.2860F}, {0.3530F}};
+inline constexpr ImageFormat k_cifar10{
+    "CIFAR-10", 3, 32, {0.4914F, 0.4822F, 0.4465F}, {0.2470F, 0.2435F, 0.2616F}};
 
 // What a model reads: labelled images, or windows of tokens, each of which is to predict the next
 // one.
@@ -18,9 +38,10 @@ struct Reads {
   enum class What { images, tokens };
 
   What what = What::images;
-  int padding = 0;     // of images: zero pixels around each
+  int padding = 0;     // of images: zeros around each, after they are normalised
   int vocabulary = 0;  // of tokens: they are below it
   int context = 0;     // of tokens: how many a window has
+  const ImageFormat* format = &k_fashion_mnist;  // of images
 
   [[nodiscard]] int predictions() const { return what == What::tokens ? context : 1; }
 };
@@ -43,14 +64,15 @@ struct Tokens {
   }
 };
 
-// Either images [count][28][28] with a label each, or windows of tokens: the i-th begins at token
-// i * context, and each of its tokens is labelled with the one that follows.
+// Either images [count][channels][side][side] with a label each, or windows of tokens: the i-th
+// begins at token i * context, and each of its tokens is labelled with the one that follows.
 struct Samples {
   const std::uint8_t* images = nullptr;
   const std::uint8_t* labels = nullptr;
   std::size_t count = 0;
   Tokens tokens{};
   int context = 0;
+  const ImageFormat* format = &k_fashion_mnist;
 
   // Images are drawn as in the first release, which dropped the tail of each epoch: the weights
   // depend on it.

@@ -20,9 +20,25 @@ struct Raw {
   RawSamples test;
 };
 
-Result<void> read_both(const std::string& folder, std::size_t limit, Raw& raw) {
+Result<void> read_files(const std::string& folder, const ImageFormat& format, Raw& raw) {
+  const bool is_cifar = exists(folder + "/data_batch_1.bin");
+  if (is_cifar && format.channels != k_cifar10.channels)
+    return fail(Errc::invalid,
+                fmt::format("{} has images of {}, the model reads those of {}",
+                            folder,
+                            k_cifar10.name,
+                            format.name),
+                "choose a model of 3x32x32 images, such as resnet:cifar20");
+  if (&format == &k_cifar10) return read_cifar(folder, raw.train, raw.test);
   DTS_TRY(read_samples(folder, "train", raw.train));
-  DTS_TRY(read_samples(folder, "t10k", raw.test));
+  return read_samples(folder, "t10k", raw.test);
+}
+
+Result<void> read_both(const std::string& folder,
+                       const ImageFormat& format,
+                       std::size_t limit,
+                       Raw& raw) {
+  DTS_TRY(read_files(folder, format, raw));
   if (limit != 0) raw.train.view.count = std::min(raw.train.view.count, limit);
   return {};
 }
@@ -36,9 +52,12 @@ Result<void> settle(Comm& comm, const Result<void>& mine) {
   return fail(Errc::invalid, "");
 }
 
+std::uint64_t hash_of_images(const Samples& samples, std::uint64_t seed) {
+  return hash64(samples.images, samples.count * samples.format->pixels(), seed);
+}
+
 std::uint64_t hash_of(const Samples& samples, std::uint64_t seed) {
-  const std::uint64_t images = hash64(samples.images, samples.count * k_pixels, seed);
-  return hash64(samples.labels, samples.count, images);
+  return hash64(samples.labels, samples.count, hash_of_images(samples, seed));
 }
 
 std::uint64_t hash_of_all(const Samples& train, const Samples& test) {
@@ -47,54 +66,57 @@ std::uint64_t hash_of_all(const Samples& train, const Samples& test) {
 
 // The folder of a rank that is not its node's first is not read, but may be another by mistake.
 Result<std::uint64_t> hash_of_own(Comm& comm,
-                                  const std::string& folder,
-                                  std::size_t limit,
+                                  const DataSource& source,
                                   const SharedSamples& shared) {
-  const std::uint64_t name = hash64(folder);
+  const std::uint64_t name = hash64(source.path);
   std::vector<std::uint64_t> names(static_cast<std::size_t>(comm.size()), name);
   if (comm.size() > 1) comm.post_gather(&name, names.data(), sizeof name);
   comm.barrier();
   if (names[static_cast<std::size_t>(comm.node_root())] == name)
     return hash_of_all(shared.train, shared.test);
   Raw raw;
-  DTS_TRY(read_both(folder, limit, raw));
+  DTS_TRY(read_both(source.path, *source.reads.format, source.limit_train, raw));
   return hash_of_all(raw.train.view, raw.test.view);
 }
 
 // Lays out images, then labels, and copies them if `from` is given.
-Samples place(std::byte*& at, std::size_t count, const Samples* from) {
+Samples place(std::byte*& at, std::size_t count, const ImageFormat& format, const Samples* from) {
+  const std::size_t pixels = count * format.pixels();
   auto* const images = reinterpret_cast<std::uint8_t*>(at);
-  std::uint8_t* const labels = images + count * k_pixels;
+  std::uint8_t* const labels = images + pixels;
   if (from != nullptr) {
-    std::memcpy(images, from->images, count * k_pixels);
+    std::memcpy(images, from->images, pixels);
     std::memcpy(labels, from->labels, count);
   }
-  at += count * (k_pixels + 1);
-  return {images, labels, count};
+  at += pixels + count;
+  Samples placed{images, labels, count};
+  placed.format = &format;
+  return placed;
 }
 
-Result<SharedSamples> share_images(Comm& comm, const std::string& folder, std::size_t limit_train) {
+Result<SharedSamples> share_images(Comm& comm, const DataSource& source) {
+  const ImageFormat& format = *source.reads.format;
   Raw raw;
   Result<void> read;
-  if (comm.first_on_node()) read = read_both(folder, limit_train, raw);
+  if (comm.first_on_node()) read = read_both(source.path, format, source.limit_train, raw);
   DTS_TRY(settle(comm, read));
   std::array<std::uint64_t, 3> header{raw.train.view.count, raw.test.view.count, 0};
-  if (comm.rank() == 0) header[2] = hash64(raw.train.view.images, raw.train.view.count * k_pixels);
+  if (comm.rank() == 0) header[2] = hash_of_images(raw.train.view, 0);
   comm.broadcast(header.data(), sizeof header);
   if (comm.first_on_node() &&
       (header[0] != raw.train.view.count || header[1] != raw.test.view.count))
     read = fail(Errc::invalid,
-                fmt::format("{} on this node differs from that on rank 0's node", folder));
+                fmt::format("{} on this node differs from that on rank 0's node", source.path));
   DTS_TRY(settle(comm, read));
-  const auto memory = comm.node_memory((header[0] + header[1]) * (k_pixels + 1));
+  const auto memory = comm.node_memory((header[0] + header[1]) * (format.pixels() + 1));
   DTS_TRY(settle(comm, memory ? Result<void>{} : tl::unexpected(memory.error())));
   std::byte* at = *memory;
   SharedSamples shared;
-  shared.train = place(at, header[0], comm.first_on_node() ? &raw.train.view : nullptr);
-  shared.test = place(at, header[1], comm.first_on_node() ? &raw.test.view : nullptr);
+  shared.train = place(at, header[0], format, comm.first_on_node() ? &raw.train.view : nullptr);
+  shared.test = place(at, header[1], format, comm.first_on_node() ? &raw.test.view : nullptr);
   shared.hash = header[2];
   comm.barrier();
-  const auto own = hash_of_own(comm, folder, limit_train, shared);
+  const auto own = hash_of_own(comm, source, shared);
   DTS_TRY(settle(comm, own ? Result<void>{} : tl::unexpected(own.error())));
   shared.hash_of_all = *own;
   return shared;
@@ -179,9 +201,8 @@ Result<SharedSamples> share_tokens(Comm& comm, const DataSource& source) {
 }  // namespace
 
 Result<SharedSamples> share_samples(Comm& comm, const DataSource& source) {
-  return source.reads.what == Reads::What::tokens
-             ? share_tokens(comm, source)
-             : share_images(comm, source.path, source.limit_train);
+  return source.reads.what == Reads::What::tokens ? share_tokens(comm, source)
+                                                  : share_images(comm, source);
 }
 
 }  // namespace dts::train

@@ -27,8 +27,8 @@ struct SharedSamples {
 // Where the samples are.
 struct DataSource {
   Reads reads;
-  // Of images the folder of their four files. Of tokens a file, or a folder with train.bin and
-  // val.bin.
+  // Of images the folder of their files, as their format has them. Of tokens a file, or a folder
+  // with train.bin and val.bin.
   std::string path;
   std::string validation;  // a file of tokens; empty: the last tenth of the others
   TokenFormat format = TokenFormat::automatic;

@@ -2,6 +2,7 @@
 // The kernels of one instruction set.
 #pragma once
 
+#include "core/train/device/image_kernels.hpp"
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/device/kernels.hpp"
 #include "core/train/device/optimizer_kernels.hpp"
@@ -22,6 +23,7 @@ struct KernelTable {
   decltype(&train::relu_backward) relu_backward;
   decltype(&train::sum_rows) sum_rows;
   decltype(&train::normalise_image) normalise_image;
+  ImageKernels images;
   OptimizerKernels optimizer;
   TokenKernels tokens;
 };

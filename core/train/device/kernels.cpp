@@ -39,6 +39,10 @@ void add(float* sums, const float* left, const float* right, std::size_t count) 
   chosen().add(sums, left, right, count);
 }
 
+const ImageKernels& image_kernels() {
+  return chosen().images;
+}
+
 const OptimizerKernels& optimizer_kernels() {
   return chosen().optimizer;
 }

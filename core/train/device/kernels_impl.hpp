@@ -4,6 +4,7 @@
 //
 // Only built-ins here: if an inline function of the standard library were compiled for AVX-512, the
 // linker might keep that copy for the whole program.
+#include "core/train/device/image_kernels_impl.hpp"
 #include "core/train/device/kernel_table.hpp"
 #include "core/train/device/optimizer_kernels_impl.hpp"
 #include "core/train/device/token_kernels_impl.hpp"
@@ -11,21 +12,6 @@
 
 namespace dts::train::DTS_ISA {
 namespace {
-
-// x * scale + shift is the normalised value.
-struct Affine {
-  Vec scale, shift, mean, inverse;
-};
-
-DTS_INLINE void load_affine(Affine& a, const BatchNorm& bn, int channel) {
-  for (int lane = 0; lane < k_lanes; ++lane) {
-    const int c = channel + lane;
-    a.mean[lane] = bn.mean[c];
-    a.inverse[lane] = 1.0F / __builtin_sqrtf(bn.variance[c] + k_bn_epsilon);
-    a.scale[lane] = bn.gamma[c] * a.inverse[lane];
-    a.shift[lane] = bn.beta[c] - bn.mean[c] * a.scale[lane];
-  }
-}
 
 // The four inputs of one pooled pixel, and the largest normalised one.
 struct Window {
@@ -43,15 +29,6 @@ DTS_INLINE void load_window(Window& w, const float* x, std::size_t row, const Af
   const Vec upper = w.y[0] > w.y[1] ? w.y[0] : w.y[1];
   const Vec lower = w.y[2] > w.y[3] ? w.y[2] : w.y[3];
   w.top = upper > lower ? upper : lower;
-}
-
-DTS_INLINE std::size_t plane(const Images& s) {
-  return static_cast<std::size_t>(s.height) * static_cast<std::size_t>(s.width) * k_lanes;
-}
-
-// The start of the block of channels [16 * block, ...) of image n.
-DTS_INLINE std::size_t offset(const Images& s, int n, int block) {
-  return static_cast<std::size_t>(n * (s.channels / k_lanes) + block) * plane(s);
 }
 
 struct GradientSums {
@@ -88,8 +65,7 @@ DTS_INLINE void spread_row(float* d_x,
                            const float* d_out,
                            int width,
                            const Affine& a,
-                           const Vec& constant,
-                           const Vec& slope) {
+                           const StatisticsGradient& through) {
   const Vec zero = {};
   const std::size_t row = static_cast<std::size_t>(width) * k_lanes;
   for (int column = 0; column < width / 2; ++column) {
@@ -102,7 +78,7 @@ DTS_INLINE void spread_row(float* d_x,
     const std::size_t to[4] = {at, at + k_lanes, at + row, at + row + k_lanes};
     for (int i = 0; i < 4; ++i) {
       const Mask hit = w.y[i] == w.top;
-      store(d_x + to[i], (hit ? g : zero) + (constant + slope * w.x[i]));
+      store(d_x + to[i], (hit ? g : zero) + (through.constant + through.slope * w.x[i]));
       g = hit ? zero : g;
     }
   }
@@ -265,28 +241,19 @@ void bn_relu_pool_backward(const Images& shape,
   for (int block = 0; block < shape.channels / k_lanes; ++block) {
     Affine a;
     load_affine(a, bn, block * k_lanes);
-    Wide gradient = {};
-    Wide product = {};
+    ChannelSums sums;
     for (int n = 0; n < shape.batch; ++n) {
       const std::size_t at = offset(shape, n, block);
       for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height / 2); ++y) {
-        GradientSums sums;
-        sum_row(sums, x + at + y * rows, d_out + (at + y * rows) / 4, shape.width, a);
-        widen_add(gradient, sums.gradient);
-        widen_add(product, sums.product);
+        GradientSums row;
+        sum_row(row, x + at + y * rows, d_out + (at + y * rows) / 4, shape.width, a);
+        widen_add(sums.gradient, row.gradient);
+        widen_add(sums.product, row.product);
       }
     }
-    Vec constant;
-    Vec slope;
-    for (int lane = 0; lane < k_lanes; ++lane) {
-      d_beta[block * k_lanes + lane] = static_cast<float>(gradient[lane]);
-      d_gamma[block * k_lanes + lane] = static_cast<float>(product[lane]);
-      const double scale = static_cast<double>(a.scale[lane]) / count;
-      const double per_x = -scale * product[lane] * static_cast<double>(a.inverse[lane]);
-      slope[lane] = static_cast<float>(per_x);
-      constant[lane] =
-          static_cast<float>(-scale * gradient[lane] - per_x * static_cast<double>(a.mean[lane]));
-    }
+    StatisticsGradient statistics;
+    through_statistics(
+        statistics, a, sums, count, d_gamma + block * k_lanes, d_beta + block * k_lanes);
     for (int n = 0; n < shape.batch; ++n) {
       const std::size_t at = offset(shape, n, block);
       for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height / 2); ++y)
@@ -295,8 +262,7 @@ void bn_relu_pool_backward(const Images& shape,
                    d_out + (at + y * rows) / 4,
                    shape.width,
                    a,
-                   constant,
-                   slope);
+                   statistics);
     }
   }
 }
@@ -336,6 +302,7 @@ const KernelTable& table() {
                                relu_backward,
                                sum_rows,
                                normalise_image,
+                               k_image_kernels,
                                k_optimizer_kernels,
                                k_token_kernels};
   return all;

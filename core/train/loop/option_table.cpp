@@ -60,7 +60,8 @@ using Text = const std::string&;
 const Option k_options[] = {
     {"--model",
      "MODEL",
-     "NAME[:SIZE][,KEY=VALUE...]: cnn2, mlp, gpt2 or llama, e.g. gpt2:char-mini [cnn2]",
+     "NAME[:SIZE][,KEY=VALUE...]: cnn2, mlp, resnet, gpt2 or llama, e.g. resnet:20 or\n"
+     "                           gpt2:char-mini [cnn2]",
      [](Options& o, Text t) { return set_text(o.model_words, t); }},
     {"--from",
      "FOLDER",
@@ -68,8 +69,9 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_text(o.from, t); }},
     {"--data",
      "PATH",
-     "Fashion-MNIST's four *-ubyte.gz files [/usr/share/datasets/fashion-mnist]; of tokens a\n"
-     "                           file, or a folder with train.bin and val.bin",
+     "the folder of Fashion-MNIST's four *-ubyte.gz files, or of CIFAR-10's *.bin files\n"
+     "                           [/usr/share/datasets/fashion-mnist]; of tokens a file, or a\n"
+     "                           folder with train.bin and val.bin",
      [](Options& o, Text t) { return set_text(o.data, t); }},
     {"--validation",
      "FILE",
@@ -159,6 +161,10 @@ const Option k_options[] = {
      "N",
      "use only the first N training samples",
      [](Options& o, Text t) { return set_number(o.limit_train, t, 1); }},
+    {"--augment",
+     "WHAT",
+     "of training images: crop, flip, crop,flip or none [none]",
+     [](Options& o, Text t) { return set_value(o.augmentation, augmentation_of(t)); }},
     {"--evaluate-every",
      "N",
      "test accuracy every N steps [each epoch]",

@@ -79,6 +79,10 @@ Result<void> settle_meanings(Options& o) {
                               : read_hub_model(o.from);
   if (!model) return tl::unexpected(model.error());
   o.model = std::make_shared<const Model>(*std::move(model));
+  if (o.augmentation.is_any() && o.model->reads.what != Reads::What::images)
+    return fail(Errc::usage,
+                fmt::format("--augment is for images, {} reads tokens", o.model->name),
+                "leave it out");
   o.optimization.weight_decay = o.weight_decay.value_or(o.optimizer->weight_decay);
   if (o.fault.empty()) return {};
   o.injection = parse_injection(o.model->layout, o.fault);

@@ -5,6 +5,7 @@
 #include "core/base/default_shards.hpp"
 #include "core/base/result.hpp"
 #include "core/train/comm/comm.hpp"
+#include "core/train/data/augmentation.hpp"
 #include "core/train/data/token_file.hpp"
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/models/model_table.hpp"
@@ -60,6 +61,7 @@ struct Options {
   std::uint64_t keep = 3;                   // checkpoints
   std::uint64_t threads = 0;                // 0: as many as the rank has cores
   std::uint64_t limit_train = 0;            // samples; 0: all
+  Augmentation augmentation;                // of training images
   TransportKind transport = TransportKind::automatic;
   std::uint64_t servers = 0;               // ranks that keep and update parameters; 0: all
   std::uint64_t comm_timeout = 600;        // seconds that a rank waits for others

@@ -168,7 +168,8 @@ Fingerprint Run::agreed_fields() const {
   const std::string data = fields["data"];
   fields.merge(fingerprint());
   fields["data"] = fmt::format("{}, with labels and tests {}", fingerprint()["data"], data);
-  for (const char* const optional : {"ballast",
+  for (const char* const optional : {"augment",
+                                     "ballast",
                                      "betas",
                                      "clip-norm",
                                      "epsilon",
@@ -203,6 +204,7 @@ Fingerprint Run::fingerprint() const {
       {"batch", std::to_string(options_.batch)},
       {"warmup", std::to_string(options_.warmup)},
       {"schedule", options_.schedule->name}};
+  if (options_.augmentation.is_any()) f["augment"] = options_.augmentation.text();
   if (options_.ballast > 0) f["ballast"] = fmt::format("{} MiB", options_.ballast);
   if (schedule_.shape != nullptr)
     f["schedule"] = fmt::format("{} over {} steps", options_.schedule->name, schedule_.total);

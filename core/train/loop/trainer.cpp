@@ -49,6 +49,7 @@ StepInput Run::input() const {
                  state_.step,
                  static_cast<int>(options_.batch),
                  static_cast<float>(options_.label_smoothing)};
+  made.augmentation = options_.augmentation;
   if (fault && fault->is_now(Injection::What::nan, state_.step)) made.nan_shard = fault->shard;
   if (fault && fault->is_now(Injection::What::computation, state_.step) &&
       fault->rank == comm_.rank())

@@ -4,6 +4,7 @@
 
 #include "core/train/device/elementary.hpp"
 #include "core/train/device/token_kernels.hpp"
+#include "core/train/model/batch_norm.hpp"
 
 #include <algorithm>
 
@@ -36,49 +37,27 @@ class FirstConvolution : public Block {
 class BnReluPool : public Block {
  public:
   BnReluPool(const Layout& layout, const std::string& name, const Images& shape, Edge in, Edge out)
-      : range_(layout.range(name + ".weight", name + ".bias")),
-        gamma_(layout.parameter(name + ".weight").offset),
-        beta_(layout.parameter(name + ".bias").offset),
-        mean_(layout.statistic(name + ".running_mean").offset),
-        variance_(layout.statistic(name + ".running_var").offset),
-        statistics_(layout.parameter_floats),
-        shape_(shape),
-        in_(in),
-        out_(out) {}
+      : norm_(layout, name), shape_(shape), in_(in), out_(out) {}
 
   void forward(const Pass& pass) override {
-    if (pass.training) {
-      float* const statistics = pass.sums + statistics_;
-      channel_statistics(shape_, in_.value, statistics + mean_, statistics + variance_);
-    }
-    bn_relu_pool_forward(shape_, in_.value, parameters(pass), out_.value);
+    norm_.measure(pass, shape_, in_.value);
+    bn_relu_pool_forward(shape_, in_.value, norm_.parameters(pass), out_.value);
   }
 
   void backward(const Pass& pass) override {
     bn_relu_pool_backward(shape_,
                           in_.value,
-                          parameters(pass),
+                          norm_.parameters(pass),
                           out_.gradient,
                           in_.gradient,
-                          pass.sums + gamma_,
-                          pass.sums + beta_);
+                          norm_.d_gamma(pass),
+                          norm_.d_beta(pass));
   }
 
-  [[nodiscard]] Range completes() const override { return range_; }
+  [[nodiscard]] Range completes() const override { return norm_.range(); }
 
  private:
-  [[nodiscard]] BatchNorm parameters(const Pass& pass) const {
-    const float* const statistics = pass.training ? pass.sums + statistics_ : pass.running;
-    return {
-        pass.weights + gamma_, pass.weights + beta_, statistics + mean_, statistics + variance_};
-  }
-
-  Range range_;
-  std::size_t gamma_;
-  std::size_t beta_;
-  std::size_t mean_;
-  std::size_t variance_;
-  std::size_t statistics_;
+  BatchNormTensors norm_;
   Images shape_;
   Edge in_;
   Edge out_;

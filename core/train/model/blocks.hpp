@@ -52,11 +52,21 @@ class Block {
 [[nodiscard]] std::unique_ptr<Block> first_convolution(
     const Layout& layout, const std::string& name, const Images& out_shape, Edge in, Edge out);
 
-// 3x3 convolution, stride 1, padding 1, by oneDNN. Throws dnnl::error or std::bad_alloc.
+// 3x3, padding 1.
+struct ConvolutionShape {
+  Images in;  // of a model's input, any number of channels, as samples have them: not blocked
+  int out_channels = 0;
+  int stride = 1;
+
+  [[nodiscard]] Images out() const {
+    return {in.batch, out_channels, (in.height - 1) / stride + 1, (in.width - 1) / stride + 1};
+  }
+};
+
+// By oneDNN. Throws dnnl::error or std::bad_alloc.
 [[nodiscard]] std::unique_ptr<Block> convolution(const Layout& layout,
                                                  const std::string& name,
-                                                 const Images& in_shape,
-                                                 int out_channels,
+                                                 const ConvolutionShape& shape,
                                                  Edge in,
                                                  Edge out);
 

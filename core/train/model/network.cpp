@@ -14,9 +14,6 @@
 namespace dts::train {
 namespace {
 
-// Mean and standard deviation of the pixels of Fashion-MNIST's training set, scaled to 0..1.
-constexpr float k_pixel_mean = 0.2860F;
-constexpr float k_pixel_deviation = 0.3530F;
 constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
@@ -44,14 +41,27 @@ void Network::prepare(const float* weights) {
   for (const auto& block : plan_.blocks_) block->prepare(weights);
 }
 
-void Network::load_image(const Samples& samples, std::size_t index, std::size_t to) {
+void Network::load_image(const Samples& samples,
+                         std::size_t index,
+                         const Placement* placement,
+                         std::size_t to) {
+  const ImageFormat& format = *samples.format;
   const int padding = model_.reads.padding;
-  const auto side = static_cast<std::size_t>(k_side + 2 * padding);
-  normalise_image(samples.images + index * k_pixels,
-                  {k_side, k_side, padding},
-                  k_pixel_mean,
-                  k_pixel_deviation,
-                  plan_.input_.value + to * side * side);
+  const auto side = static_cast<std::size_t>(format.side);
+  const auto padded = static_cast<std::size_t>(format.side + 2 * padding);
+  const std::uint8_t* pixels = samples.images + index * format.pixels();
+  if (placement != nullptr) {
+    placed_.resize(format.pixels());
+    place_image(pixels, format, *placement, placed_.data());
+    pixels = placed_.data();
+  }
+  const auto channels = static_cast<std::size_t>(format.channels);
+  for (std::size_t c = 0; c < channels; ++c)
+    normalise_image(pixels + c * side * side,
+                    {format.side, format.side, padding},
+                    format.mean[c],
+                    format.deviation[c],
+                    plan_.input_.value + (to * channels + c) * padded * padded);
   labels_[to] = samples.labels[index];
 }
 
@@ -64,10 +74,12 @@ void Network::load_window(const Samples& samples, std::size_t index, std::size_t
   }
 }
 
-void Network::load(const Samples& samples, std::span<const std::size_t> indices) {
+void Network::load(const Samples& samples,
+                   std::span<const std::size_t> indices,
+                   std::span<const Placement> placements) {
   for (std::size_t i = 0; i < indices.size(); ++i)
     if (model_.reads.what == Reads::What::images)
-      load_image(samples, indices[i], i);
+      load_image(samples, indices[i], placements.empty() ? nullptr : &placements[i], i);
     else
       load_window(samples, indices[i], i);
 }
@@ -92,10 +104,12 @@ void Network::train(const Samples& samples,
   const auto lap = [&](Phase phase) {
     if (training.watch != nullptr) training.watch->lap(phase);
   };
-  load(samples, indices);
+  load(samples, indices, training.placements);
   lap(Phase::data);
   const bool has_image = plan_.input_.value != nullptr;
-  if (training.with_nan && has_image) plan_.input_.value[k_side + model_.reads.padding + 2] = k_nan;
+  const int padding = model_.reads.padding;
+  if (training.with_nan && has_image)  // the first pixel
+    plan_.input_.value[(model_.reads.format->side + 2 * padding) * padding + padding] = k_nan;
   const Pass pass{true, training.weights, nullptr, sums};
   forward(pass);
   if (training.with_nan && !has_image) plan_.logits_.value[0] = k_nan;
@@ -119,7 +133,7 @@ Score Network::evaluate(const Samples& samples,
                         const float* weights,
                         const float* running) {
   std::iota(indices_.begin(), indices_.end(), first);
-  load(samples, {indices_.data(), count});
+  load(samples, {indices_.data(), count}, {});
   forward({false, weights, running, nullptr});
   Score score;
   const auto predictions = static_cast<std::size_t>(model_.reads.predictions());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/train/data/augmentation.hpp"
 #include "core/train/data/samples.hpp"
 #include "core/train/model/plan.hpp"
 #include "core/train/timing/timeline.hpp"
@@ -40,7 +41,8 @@ class Network {
     // If set, is told during the backward pass of each range of gradients that is final. The ranges
     // cover all parameters, each once; in general from the last one to the first.
     std::function<void(Range)> ready = nullptr;
-    Stopwatch* watch = nullptr;  // laps data, forward and backward, if set
+    Stopwatch* watch = nullptr;               // laps data, forward and backward, if set
+    std::span<const Placement> placements{};  // of each image; none: as they are
   };
 
   // Errc::internal if oneDNN has no implementation or memory runs out. `model` must outlive it.
@@ -67,8 +69,13 @@ class Network {
 
  private:
   Network(const Model& model, int micro_batch);
-  void load(const Samples& samples, std::span<const std::size_t> indices);
-  void load_image(const Samples& samples, std::size_t index, std::size_t to);
+  void load(const Samples& samples,
+            std::span<const std::size_t> indices,
+            std::span<const Placement> placements);
+  void load_image(const Samples& samples,
+                  std::size_t index,
+                  const Placement* placement,
+                  std::size_t to);
   void load_window(const Samples& samples, std::size_t index, std::size_t to);
   void forward(const Pass& pass);
   HeadResult head(const Objective& objective);
@@ -77,6 +84,7 @@ class Network {
   Plan plan_;
   std::vector<std::uint32_t> labels_;  // of all predictions
   std::vector<std::size_t> indices_;
+  std::vector<std::uint8_t> placed_;  // an image
 };
 
 }  // namespace dts::train

@@ -7,9 +7,10 @@ namespace dts::train {
 
 Plan::Plan(const Model& model, int micro_batch) : model_(model), micro_batch_(micro_batch) {
   const auto samples = static_cast<std::size_t>(micro_batch);
-  const auto side = static_cast<std::size_t>(k_side + 2 * model.reads.padding);
+  const auto side = static_cast<std::size_t>(model.reads.format->side + 2 * model.reads.padding);
   if (model.reads.what == Reads::What::images)
-    input_.value = floats(samples * side * side);
+    input_.value =
+        floats(samples * static_cast<std::size_t>(model.reads.format->channels) * side * side);
   else
     tokens_.resize(samples * static_cast<std::size_t>(model.reads.context));
 }

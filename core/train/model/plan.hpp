@@ -29,7 +29,8 @@ class Plan {
   // Activations with a gradient of their own.
   [[nodiscard]] Edge edge(std::size_t count) { return {floats(count), floats(count)}; }
 
-  // Images, [micro_batch][side + 2 padding][side + 2 padding]; no gradient. nullptr for tokens.
+  // Images, [micro_batch][channels][side + 2 padding][side + 2 padding]; no gradient. nullptr for
+  // tokens.
   [[nodiscard]] Edge input() const { return input_; }
 
   // [micro_batch][context]; nullptr for images.

@@ -45,7 +45,15 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
                           static_cast<std::uint64_t>(input.batch),
                           input.samples.drops_tail()};
   worker.indices.resize(micro);
-  for (std::uint64_t i = 0; i < micro; ++i) worker.indices[i] = order.at(input.step, first + i);
+  worker.placements.clear();
+  for (std::uint64_t i = 0; i < micro; ++i) {
+    worker.indices[i] = order.at(input.step, first + i);
+    if (input.augmentation.is_any())
+      worker.placements.push_back(placement_of(input.augmentation,
+                                               input.seed,
+                                               order.epoch_of(input.step, first + i),
+                                               worker.indices[i]));
+  }
   const int predictions = input.batch * model_.reads.predictions();
   worker.network->train(input.samples,
                         worker.indices,
@@ -53,7 +61,8 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
                          {1.0F / static_cast<float>(predictions), input.smoothing},
                          shard == input.nan_shard,
                          nullptr,
-                         &watch},
+                         &watch,
+                         worker.placements},
                         sums);
   if (input.with_squares)
     sums[model_.layout.scalar(Scalar::squares)] =

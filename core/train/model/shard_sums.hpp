@@ -27,6 +27,7 @@ struct StepInput {
   std::optional<std::size_t> miscomputed = {};  // for tests: an element of each shard's sums
   bool with_squares = false;     // Scalar::squares: the sum of those of each shard's gradients
   Timeline* timeline = nullptr;  // if set, has a track for each thread
+  Augmentation augmentation{};   // of images
 };
 
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
@@ -66,6 +67,7 @@ class ShardSums {
     std::vector<Buffer> buffers;
     std::vector<float*> unused;
     std::vector<std::size_t> indices;
+    std::vector<Placement> placements;
     Partials partials;
     Score score;
     std::uint64_t audited = 0;

@@ -20,14 +20,7 @@ void add_convolution(Layout& layout, const std::string& index, int in, int out, 
                         .shape = {out, in, 3, 3},
                         .init = Init::fan_in_uniform,
                         .fan_in = in * 9});
-  const std::string norm = "bn" + index;
-  layout.add_parameter({.name = norm + ".weight", .shape = {out}, .init = Init::ones});
-  layout.add_parameter({.name = norm + ".bias", .shape = {out}});
-  layout.add_statistic({.name = norm + ".running_mean", .shape = {out}});
-  layout.add_statistic({.name = norm + ".running_var",
-                        .shape = {out},
-                        .init = Init::ones,
-                        .values_per_sample = side * side});
+  add_batch_norm(layout, "bn" + index, out, side * side);
 }
 
 void build(Plan& plan) {
@@ -45,7 +38,7 @@ void build(Plan& plan) {
   const Layout& layout = plan.layout();
   plan.add(first_convolution(layout, "conv1", full, plan.input(), conv1));
   plan.add(bn_relu_pool(layout, "bn1", full, conv1, pool1));
-  plan.add(convolution(layout, "conv2", half, k_channels2, pool1, conv2));
+  plan.add(convolution(layout, "conv2", {half, k_channels2}, pool1, conv2));
   plan.add(bn_relu_pool(layout, "bn2", wide, conv2, pool2));
   plan.add(linear(layout, "fc1", {batch, k_features, k_hidden, true}, pool2, hidden));
   plan.add(linear(layout, "fc2", {batch, k_hidden, k_classes, false}, hidden, logits));

@@ -13,12 +13,13 @@ namespace dts::train {
 
 extern const ModelRow k_cnn2;
 extern const ModelRow k_mlp;
+extern const ModelRow k_resnet;
 extern const ModelRow k_gpt2;
 extern const ModelRow k_llama;
 
 namespace {
 
-constexpr const ModelRow* k_models[] = {&k_cnn2, &k_mlp, &k_gpt2, &k_llama};
+constexpr const ModelRow* k_models[] = {&k_cnn2, &k_mlp, &k_resnet, &k_gpt2, &k_llama};
 
 template <class Row>
 std::string names_of(std::span<const Row> rows) {
@@ -145,6 +146,16 @@ void add_linear(Layout& layout, const std::string& name, int in, int out, int pi
                         .fan_in = in,
                         .pixels = pixels});
   layout.add_parameter({.name = name + ".bias", .shape = {out}});
+}
+
+void add_batch_norm(Layout& layout, const std::string& name, int channels, int pixels) {
+  layout.add_parameter({.name = name + ".weight", .shape = {channels}, .init = Init::ones});
+  layout.add_parameter({.name = name + ".bias", .shape = {channels}});
+  layout.add_statistic({.name = name + ".running_mean", .shape = {channels}});
+  layout.add_statistic({.name = name + ".running_var",
+                        .shape = {channels},
+                        .init = Init::ones,
+                        .values_per_sample = pixels});
 }
 
 }  // namespace dts::train

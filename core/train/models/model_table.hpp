@@ -99,4 +99,7 @@ struct ModelRow {
 // `pixels`: Tensor::pixels.
 void add_linear(Layout& layout, const std::string& name, int in, int out, int pixels = 0);
 
+// NAME.weight, NAME.bias, NAME.running_mean and NAME.running_var of images of that many pixels.
+void add_batch_norm(Layout& layout, const std::string& name, int channels, int pixels);
+
 }  // namespace dts::train

@@ -5,6 +5,7 @@
 
 #include "core/train/memory/buffer.hpp"
 #include "core/train/model/network.hpp"
+#include "tests/unit/train/block_bench.hpp"
 #include "tests/unit/train/cnn2.hpp"
 #include "tests/unit/train/gradient_check.hpp"
 #include "tests/unit/train/readiness.hpp"
@@ -23,43 +24,6 @@ namespace {
 
 constexpr int k_batch = 3;
 
-struct Activation {
-  Buffer value;
-  Buffer gradient;
-
-  explicit Activation(std::size_t count) : value(count), gradient(count) {}
-
-  Edge edge() { return {value.data(), gradient.data()}; }
-};
-
-// Buffers as a network would hand them to one block.
-struct Bench {
-  Layout layout = cnn2().layout;
-  Buffer weights{layout.parameter_floats};
-  Buffer sums{layout.sum_floats()};
-  Pass pass{true, weights.data(), nullptr, sums.data()};
-
-  void set(const std::string& name, const Values& values) {
-    std::copy(values.begin(), values.end(), weights.data() + layout.parameter(name).offset);
-  }
-
-  [[nodiscard]] const float* gradient(const std::string& name) const {
-    return sums.data() + layout.parameter(name).offset;
-  }
-
-  // Forward and backward with d_out = the objective's weights.
-  void run(Block& block, Activation& out, const Values& objective) {
-    std::copy(objective.begin(), objective.end(), out.gradient.data());
-    block.prepare(weights.data());
-    block.forward(pass);
-    block.backward(pass);
-  }
-};
-
-void fill(Buffer& buffer, const Values& values) {
-  std::copy(values.begin(), values.end(), buffer.data());
-}
-
 const Images k_full{k_batch, 16, 28, 28};
 const Images k_half{k_batch, 16, 14, 14};
 const Images k_wide{k_batch, 32, 14, 14};
@@ -67,7 +31,7 @@ const Images k_wide{k_batch, 32, 14, 14};
 }  // namespace
 
 TEST_CASE("the first convolution and its gradient") {
-  Bench bench;
+  Bench bench(cnn2().layout);
   Activation in(k_batch * 30 * 30);
   Activation out(k_full.count());
   const Values x = reference::random_values(k_batch * 28 * 28, 1);
@@ -81,8 +45,8 @@ TEST_CASE("the first convolution and its gradient") {
   bench.set("conv1.weight", w);
   const auto forward = [&](const Values& weights) {
     return reference::convolution(
+        {k_batch, 1, 28, 28},
         k_full,
-        1,
         [&](int n, int, int y, int col) {
           return x[static_cast<std::size_t>((n * 28 + y) * 28 + col)];
         },
@@ -99,7 +63,7 @@ TEST_CASE("the first convolution and its gradient") {
 }
 
 TEST_CASE("the second convolution and its gradients") {
-  Bench bench;
+  Bench bench(cnn2().layout);
   Activation in(k_half.count());
   Activation out(k_wide.count());
   const Values x = reference::random_values(k_half.count(), 4);
@@ -109,12 +73,12 @@ TEST_CASE("the second convolution and its gradients") {
   bench.set("conv2.weight", w);
   const auto forward = [&](const Values& input, const Values& weights) {
     return reference::convolution(
+        k_half,
         k_wide,
-        16,
         [&](int n, int c, int y, int col) { return input[reference::at(k_half, n, c, y, col)]; },
         weights);
   };
-  const auto block = convolution(bench.layout, "conv2", k_half, 32, in.edge(), out.edge());
+  const auto block = convolution(bench.layout, "conv2", {k_half, 32}, in.edge(), out.edge());
   bench.run(*block, out, objective);
   check_values(out.value.data(), forward(x, w), 1e-4);
   check_gradient(
@@ -131,7 +95,7 @@ TEST_CASE("the second convolution and its gradients") {
 
 TEST_CASE("batch normalisation, ReLU and pooling, and their gradients through the statistics") {
   for (const Images& shape : {k_full, k_wide}) {
-    Bench bench;
+    Bench bench(cnn2().layout);
     const std::string name = shape.channels == 16 ? "bn1" : "bn2";
     const auto channels = static_cast<std::size_t>(shape.channels);
     Activation in(shape.count());
@@ -196,7 +160,7 @@ TEST_CASE("fully connected layers and their gradients, with and without ReLU") {
     const int inputs = relu ? k_cnn2_features : k_cnn2_hidden;
     const int outputs = relu ? k_cnn2_hidden : k_classes;
     const std::string name = relu ? "fc1" : "fc2";
-    Bench bench;
+    Bench bench(cnn2().layout);
     Activation in(static_cast<std::size_t>(k_batch * inputs));
     Activation out(static_cast<std::size_t>(k_batch * outputs));
     const Values x = reference::random_values(static_cast<std::size_t>(k_batch * inputs), 11);
@@ -318,7 +282,12 @@ TEST_CASE(
 
 TEST_CASE("each range of gradients is announced once, when it is final, and all of them are") {
   const FiveImages images;
-  for (const char* const words : {"cnn2", "mlp", "mlp,num_hidden_layers=0", "mlp,hidden_size=9"}) {
+  for (const char* const words : {"cnn2",
+                                  "mlp",
+                                  "mlp,num_hidden_layers=0",
+                                  "mlp,hidden_size=9",
+                                  "resnet,depth=14",
+                                  "resnet,depth=8,width=32"}) {
     const Model model = make_model(words).value();
     check_readiness(model, images.view(), k_three);
   }
@@ -338,6 +307,10 @@ TEST_CASE("a model that is unknown, or has no such size, is refused by name") {
             .message.find("parameters, at most 2147483647 are possible") != std::string::npos);
   CHECK(error_of("gpt2,n_embd=40") ==
         "gpt2: n_embd 40 and n_inner 160 must be multiples of 16, and n_embd of n_head 12");
+  CHECK(error_of("resnet,depth=21").find("resnet: depth=21,") == 0);
+  CHECK(error_of("resnet,num_channels=3").find("image_size=28 is not possible") !=
+        std::string::npos);
+  CHECK(make_model("resnet:20").value().layout.parameters.size() == 19 * 3 + 2);
   CHECK(error_of("llama").find("6738") != std::string::npos);  // as Llama 2 7B: too many
   CHECK(make_model("gpt2").value().layout.parameters.size() == 2 + 12 * 12 + 2);
   CHECK(make_model("mlp,hidden_size=64").value().sizes == "hidden_size=64,num_hidden_layers=2");

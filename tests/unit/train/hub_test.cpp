@@ -29,7 +29,7 @@ std::vector<float> weights_of(const Model& model) {
   return weights;
 }
 
-std::string error_of(const json& config) {
+std::string reasons_against(const json& config) {
   const auto model = parse_config(config.dump());
   if (model) return "";
   CHECK(model.error().code == Errc::invalid);
@@ -72,18 +72,20 @@ TEST_CASE("what a config leaves out is as in transformers, and nulls are as noth
 
 TEST_CASE("a config of something else is refused with all reasons") {
   CHECK(parse_config("[").error().message == "not a JSON object");
-  CHECK(error_of({{"model_type", "bert"}}) == "model_type \"bert\" is not one that dttrain has");
-  CHECK(error_of({{"model_type", "cnn2"}}) == "model_type \"cnn2\" is not one that dttrain has");
-  CHECK(error_of({{"model_type", 3}}) == "model_type 3 is not one that dttrain has");
-  CHECK(error_of({{"model_type", "gpt2"},
-                  {"n_layer", "x"},
-                  {"n_head", -1},
-                  {"activation_function", "relu"}}) ==
+  CHECK(reasons_against({{"model_type", "bert"}}) ==
+        "model_type \"bert\" is not one that dttrain has");
+  CHECK(reasons_against({{"model_type", "cnn2"}}) ==
+        "model_type \"cnn2\" is not one that dttrain has");
+  CHECK(reasons_against({{"model_type", 3}}) == "model_type 3 is not one that dttrain has");
+  CHECK(reasons_against({{"model_type", "gpt2"},
+                         {"n_layer", "x"},
+                         {"n_head", -1},
+                         {"activation_function", "relu"}}) ==
         "n_layer is \"x\", it must be 0 to 1024; n_head is -1, it must be 1 to 1024; "
         "activation_function is \"relu\", dttrain has only \"gelu_new\"");
-  CHECK(error_of({{"model_type", "llama"}, {"rope_scaling", {{"type", "linear"}}}})
+  CHECK(reasons_against({{"model_type", "llama"}, {"rope_scaling", {{"type", "linear"}}}})
             .find("rope_scaling is") == 0);
-  CHECK(error_of({{"model_type", "gpt2"}, {"n_embd", 40}}).find("multiples of 16") !=
+  CHECK(reasons_against({{"model_type", "gpt2"}, {"n_embd", 40}}).find("multiples of 16") !=
         std::string::npos);
 }
 

@@ -128,3 +128,11 @@ TEST_CASE("what is verified, skipped, allowed to differ and broken on purpose") 
         "--audit and --numerics any exclude each other");
   CHECK(error_of({"--numerics", "some"}) == "--numerics: 'some' is not valid");
 }
+
+TEST_CASE("images are augmented, tokens are not") {
+  CHECK_FALSE(parse_options({}, nothing)->augmentation.is_any());
+  CHECK(parse_options({"--augment", "flip"}, nothing)->augmentation.flips);
+  CHECK(error_of({"--augment", "turn"}) == "--augment: 'turn' is not valid");
+  CHECK(error_of({"--augment", "crop", "--model", "gpt2:char-mini"}) ==
+        "--augment is for images, gpt2 reads tokens");
+}

@@ -30,23 +30,25 @@ inline std::size_t at(const dts::train::Images& s, int n, int c, int y, int x) {
                                   c % 16);
 }
 
-// in(n, c, y, x) is asked only inside the image.
-inline Values convolution(const dts::train::Images& out_shape,
-                          int in_channels,
+// 3x3, padding 1; its stride is that of the two shapes. in(n, c, y, x) is asked only inside the
+// image.
+inline Values convolution(const dts::train::Images& in_shape,
+                          const dts::train::Images& out_shape,
                           const std::function<double(int, int, int, int)>& in,
                           const Values& weights) {
   Values out(out_shape.count());
+  const int stride = (in_shape.height + out_shape.height - 1) / out_shape.height;
   for (int n = 0; n < out_shape.batch; ++n)
     for (int o = 0; o < out_shape.channels; ++o)
       for (int y = 0; y < out_shape.height; ++y)
         for (int x = 0; x < out_shape.width; ++x) {
           double sum = 0;
-          for (int c = 0; c < in_channels; ++c)
+          for (int c = 0; c < in_shape.channels; ++c)
             for (int k = 0; k < 9; ++k) {
-              const int iy = y + k / 3 - 1;
-              const int ix = x + k % 3 - 1;
-              if (iy < 0 || ix < 0 || iy >= out_shape.height || ix >= out_shape.width) continue;
-              sum += weights[static_cast<std::size_t>((o * in_channels + c) * 9 + k)] *
+              const int iy = y * stride + k / 3 - 1;
+              const int ix = x * stride + k % 3 - 1;
+              if (iy < 0 || ix < 0 || iy >= in_shape.height || ix >= in_shape.width) continue;
+              sum += weights[static_cast<std::size_t>((o * in_shape.channels + c) * 9 + k)] *
                      in(n, c, iy, ix);
             }
           out[at(out_shape, n, o, y, x)] = sum;
@@ -54,12 +56,12 @@ inline Values convolution(const dts::train::Images& out_shape,
   return out;
 }
 
-inline Values bn_relu_pool(const dts::train::Images& s,
-                           const Values& x,
-                           const Values& gamma,
-                           const Values& beta) {
-  Values out(s.count() / 4);
-  const dts::train::Images half{s.batch, s.channels, s.height / 2, s.width / 2};
+// Batch normalisation by the statistics of this batch.
+inline Values batch_norm(const dts::train::Images& s,
+                         const Values& x,
+                         const Values& gamma,
+                         const Values& beta) {
+  Values out(s.count());
   const double count = static_cast<double>(s.batch) * s.height * s.width;
   for (int c = 0; c < s.channels; ++c) {
     double mean = 0;
@@ -67,17 +69,31 @@ inline Values bn_relu_pool(const dts::train::Images& s,
     const auto each = [&](auto visit) {
       for (int n = 0; n < s.batch; ++n)
         for (int y = 0; y < s.height; ++y)
-          for (int col = 0; col < s.width; ++col) visit(x[at(s, n, c, y, col)], n, y, col);
+          for (int col = 0; col < s.width; ++col) visit(at(s, n, c, y, col));
     };
-    each([&](double v, int, int, int) { mean += v / count; });
-    each([&](double v, int, int, int) { variance += (v - mean) * (v - mean) / count; });
+    each([&](std::size_t i) { mean += x[i] / count; });
+    each([&](std::size_t i) { variance += (x[i] - mean) * (x[i] - mean) / count; });
     const auto channel = static_cast<std::size_t>(c);
     const double scale = gamma[channel] / std::sqrt(variance + 1e-5);
-    each([&](double v, int n, int y, int col) {
-      double& to = out[at(half, n, c, y / 2, col / 2)];
-      to = std::max(to, scale * (v - mean) + beta[channel]);
-    });
+    each([&](std::size_t i) { out[i] = scale * (x[i] - mean) + beta[channel]; });
   }
+  return out;
+}
+
+inline Values bn_relu_pool(const dts::train::Images& s,
+                           const Values& x,
+                           const Values& gamma,
+                           const Values& beta) {
+  const dts::train::Images half{s.batch, s.channels, s.height / 2, s.width / 2};
+  const Values normal = batch_norm(s, x, gamma, beta);
+  Values out(half.count());
+  for (int n = 0; n < s.batch; ++n)
+    for (int c = 0; c < s.channels; ++c)
+      for (int y = 0; y < s.height; ++y)
+        for (int col = 0; col < s.width; ++col) {
+          double& to = out[at(half, n, c, y / 2, col / 2)];
+          to = std::max(to, normal[at(s, n, c, y, col)]);
+        }
   return out;
 }
 

@@ -51,6 +51,7 @@ TEST_CASE("without dropped tails, steps go through one epoch after the other") {
   for (std::uint64_t drawn = 0; drawn < 30; ++drawn) {
     const std::uint64_t sample = order.at(drawn / 4, drawn % 4);
     CHECK(sample == sample_index(3, drawn / 10, drawn % 10, 10));
+    CHECK(order.epoch_of(drawn / 4, drawn % 4) == drawn / 10);
     ++visits[sample];
   }
   for (const int visit : visits) CHECK(visit == 3);
@@ -65,4 +66,5 @@ TEST_CASE("with dropped tails, every epoch begins with a batch") {
   CHECK(order.steps_of(3) == 6);
   CHECK(order.at(2, 1) == sample_index(3, 1, 1, 10));
   CHECK(order.at(5, 3) == sample_index(3, 2, 7, 10));
+  CHECK(order.epoch_of(5, 3) == 2);
 }

@@ -73,6 +73,27 @@ TEST_CASE("threads and runs do not change a bit of a step's sums") {
   CHECK(step.whole(both) == expected);
 }
 
+TEST_CASE("threads and runs do not change a bit of a residual network's sums, augmented") {
+  const Model model = make_model("resnet,depth=8").value();
+  const Data data(40);
+  Buffer weights(model.layout.parameter_floats);
+  initial_weights(model.layout, 3, weights.data());
+  StepInput input{data.view(), weights.data(), 9, 4, k_shards * k_micro};
+  const auto sums_of = [&](int threads) {
+    const auto sums = ShardSums::create(model, k_shards, k_micro, threads).value();
+    const Partials parts = sums->sum(input, {0, k_shards});
+    const std::size_t count = model.layout.sum_floats();
+    const float* const sum = combine({0, k_shards}, parts, 0, count);
+    REQUIRE(sum != nullptr);
+    return std::vector<float>(sum, sum + count);
+  };
+  const std::vector<float> plain = sums_of(1);
+  input.augmentation = {true, true};
+  const std::vector<float> expected = sums_of(1);
+  CHECK(expected != plain);
+  for (const int threads : {2, 3}) CHECK(sums_of(threads) == expected);
+}
+
 TEST_CASE(
     "a shard computed once more has the checksum of the first time, and the step's sums stay") {
   Step step;

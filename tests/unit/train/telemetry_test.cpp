@@ -76,6 +76,9 @@ TEST_CASE("operations of a sample are those of its matrices, three times over") 
   const double conv1 = 2.0 * 9 * 16 * 28 * 28;
   const double others = 2.0 * 9 * 16 * 32 * 14 * 14 + 2.0 * 1568 * 128 + 2.0 * 128 * 10;
   CHECK(flops("cnn2") == 2 * conv1 + 3 * others);
+  const double stages = 9.0 * 784 * (6 * 16 * 16) + 9.0 * 196 * (16 * 32 + 5 * 32 * 32) +
+                        9.0 * 49 * (32 * 64 + 5 * 64 * 64);
+  CHECK(flops("resnet:20") == 2 * 2 * 9.0 * 784 * 16 + 3 * 2 * (stages + 64 * 10));
   CHECK(flops("mlp,hidden_size=32,num_hidden_layers=2") ==
         2 * 2.0 * 784 * 32 + 3 * 2.0 * (32 * 32 + 32 * 10));
   // 12 width^2 a layer and the tied head; positions are only looked up.

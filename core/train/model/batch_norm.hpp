@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the tensors of a batch normalisation are. Thread-safe on disjoint passes.
+#pragma once
+
+#include "core/train/model/blocks.hpp"
+
+#include <string>
+
+namespace dts::train {
+
+// A shard is normalised by its own statistics, which are summed over shards for the running ones.
+class BatchNormTensors {
+ public:
+  BatchNormTensors(const Layout& layout, const std::string& name)
+      : range_(layout.range(name + ".weight", name + ".bias")),
+        gamma_(layout.parameter(name + ".weight").offset),
+        beta_(layout.parameter(name + ".bias").offset),
+        mean_(layout.statistic(name + ".running_mean").offset),
+        variance_(layout.statistic(name + ".running_var").offset),
+        statistics_(layout.parameter_floats) {}
+
+  // The statistics of x, when training.
+  void measure(const Pass& pass, const Images& shape, const float* x) const {
+    if (!pass.training) return;
+    float* const statistics = pass.sums + statistics_;
+    channel_statistics(shape, x, statistics + mean_, statistics + variance_);
+  }
+
+  [[nodiscard]] BatchNorm parameters(const Pass& pass) const {
+    const float* const statistics = pass.training ? pass.sums + statistics_ : pass.running;
+    return {
+        pass.weights + gamma_, pass.weights + beta_, statistics + mean_, statistics + variance_};
+  }
+
+  [[nodiscard]] float* d_gamma(const Pass& pass) const { return pass.sums + gamma_; }
+
+  [[nodiscard]] float* d_beta(const Pass& pass) const { return pass.sums + beta_; }
+
+  [[nodiscard]] Range range() const { return range_; }
+
+ private:
+  Range range_;
+  std::size_t gamma_;
+  std::size_t beta_;
+  std::size_t mean_;
+  std::size_t variance_;
+  std::size_t statistics_;
+};
+
+}  // namespace dts::train

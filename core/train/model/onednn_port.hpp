@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our arrays as operands of oneDNN's primitives. Not thread-safe.
+//
+// When a primitive is created, oneDNN takes its number of threads from the calling thread's OpenMP
+// setting. Network sets that to one, so results do not depend on the number of threads (measured:
+// otherwise the gradient of the weights does).
+#pragma once
+
+#include "core/train/model/onednn.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace dts::train {
+
+inline dnnl::memory::desc float_desc(dnnl::memory::dims dims, dnnl::memory::format_tag tag) {
+  return {std::move(dims), dnnl::memory::data_type::f32, tag};
+}
+
+// One of our arrays as a primitive expects it: the array itself, or a copy in another layout.
+class Port {
+ public:
+  Port(const dnnl::memory::desc& ours, const dnnl::memory::desc& wanted, float* data)
+      : ours_(ours, cpu(), data), wanted_(ours == wanted ? ours_ : dnnl::memory(wanted, cpu())) {
+    if (ours == wanted) return;
+    import_.emplace(ours_, wanted_);
+    export_.emplace(wanted_, ours_);
+  }
+
+  void pull(dnnl::stream& stream) {
+    if (import_) import_->execute(stream, ours_, wanted_);
+  }
+
+  void push(dnnl::stream& stream) {
+    if (export_) export_->execute(stream, wanted_, ours_);
+  }
+
+  // The array changes with each call; const_cast because oneDNN's handles are not const.
+  void point_to(const float* data) { ours_.set_data_handle(const_cast<float*>(data)); }  // NOLINT
+
+  [[nodiscard]] dnnl::memory& get() { return wanted_; }
+
+ private:
+  dnnl::memory ours_;
+  dnnl::memory wanted_;  // shares ours_ if the layouts agree
+  std::optional<dnnl::reorder> import_;
+  std::optional<dnnl::reorder> export_;
+};
+
+}  // namespace dts::train
