@@ -3,6 +3,7 @@
 set -euo pipefail
 in_root=$(cd "$(dirname "$0")" && pwd)/../releases/in_root.sh
 [ "$(id -u)" -eq 0 ] || { echo "skipped: only root can change a process's root"; exit 77; }
+command -v pivot_root >/dev/null || { echo "skipped: no pivot_root(8) here, which in_root.sh needs"; exit 77; }
 busybox=$(command -v busybox) || { echo "skipped: no busybox here (Debian 12: apt install busybox-static)"; exit 77; }
 unshare --mount --pid --fork true 2>/dev/null || { echo "skipped: no namespaces of one's own here"; exit 77; }
 root=$(mktemp -d)
