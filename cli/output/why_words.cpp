@@ -86,7 +86,7 @@ std::string would_continue(const Known& known) {
     return "stops again as long as no checkpoint is good";
   if (!known.checkpoint.empty()) return "continues from " + known.checkpoint;
   return saves_otherwise(known) ? "continues from what its program has saved"
-                                : "starts over: it has no checkpoint";
+                                : "starts over: its run directory has no checkpoint";
 }
 
 std::string continue_command(const Known& known) {

@@ -44,7 +44,7 @@ const Event* last_of(const std::vector<Event>& events) {
 
 [[nodiscard]] Standing standing_of(const Known& known);
 
-// "continues from step-000000060", "starts over: it has no checkpoint".
+// "continues from step-000000060", "starts over: its run directory has no checkpoint".
 [[nodiscard]] std::string would_continue(const Known& known);
 
 [[nodiscard]] std::string continue_command(const Known& known);

@@ -43,7 +43,7 @@ std::vector<Situation> ended_situations() {
         "It was not continued: the program failed.\n",
         "This is based on the run directory alone: no scheduler here.\n",
         "the last lines of rank 3 (/runs/r/attempt-1/rank-3.log):\n  first\n  out of luck\n",
-        "next: fix the program\nnext: dtsubmit requeue 41   (starts over: it has no "
+        "next: fix the program\nnext: dtsubmit requeue 41   (starts over: its run directory has no "
         "checkpoint)\n"}},
       {"cancelled after a save",
        saved,
