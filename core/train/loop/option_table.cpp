@@ -58,6 +58,10 @@ bool set_transport(Options& o, const std::string& text) {
 using Text = const std::string&;
 
 const Option k_options[] = {
+    {"--config",
+     "FILE",
+     "options as JSON, e.g. {\"model\": \"gpt2\", \"steps\": 100}; the command line overrides them",
+     [](Options& o, Text t) { return set_text(o.config, t); }},
     {"--model",
      "MODEL",
      "NAME[:SIZE][,KEY=VALUE...]: cnn2, mlp, resnet, gpt2 or llama, e.g. resnet:20 or\n"

@@ -2,9 +2,12 @@
 // The interpreter of the table of options.
 #include "core/train/loop/options.hpp"
 
+#include "core/base/diagnostics.hpp"
 #include "core/base/exit_codes.hpp"
+#include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/train/hub/weights.hpp"
+#include "core/train/loop/config_file.hpp"
 #include "core/train/loop/option_table.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 
@@ -132,6 +135,22 @@ Result<void> apply_arguments(Options& options, const std::vector<std::string>& a
   return {};
 }
 
+// Wherever it stands on the command line.
+Result<void> apply_config(Options& options, const std::vector<std::string>& arguments) {
+  Options given;
+  DTS_TRY(apply_arguments(given, arguments));
+  if (given.config.empty()) return {};
+  constexpr std::size_t k_most = 1 << 20;  // bytes
+  DTS_ASSIGN(const std::string text, read_file(given.config, k_most));
+  DTS_ASSIGN(const auto words, parse_config_file(text, given.config));
+  Diagnostics wrong;
+  for (const auto& [name, value] : words)
+    if (const auto applied = apply(options, name, *find_option(name), value); !applied)
+      wrong.push_back({given.config, applied.error().message, applied.error().hint});
+  if (!wrong.empty()) return tl::unexpected(to_error(wrong, Errc::usage));
+  return {};
+}
+
 }  // namespace
 
 Result<Options> parse_options(const std::vector<std::string>& arguments,
@@ -139,6 +158,7 @@ Result<Options> parse_options(const std::vector<std::string>& arguments,
   Options options;
   DTS_TRY(apply_environment(options, environment));
   if (const char* const beat = environment("DTSUBMIT_BEAT")) options.beat = beat;
+  DTS_TRY(apply_config(options, arguments));
   DTS_TRY(apply_arguments(options, arguments));
   if (options.help) return options;
   DTS_TRY(check(options));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line of dttrain and the environment it reads. Pure, but for config.json of --from.
+// The command line of dttrain and the environment it reads. Pure, but for config.json of --from and
+// the file of --config.
 #pragma once
 
 #include "core/base/default_shards.hpp"
@@ -24,6 +25,7 @@
 namespace dts::train {
 
 struct Options {
+  std::string config;                  // a file of options, or empty
   std::string model_words;             // of --model; empty: that of `from`, or cnn2
   std::string from;                    // a folder of transformers, with the first weights, or empty
   std::shared_ptr<const Model> model;  // what they mean
@@ -92,8 +94,9 @@ struct Options {
 using Lookup = std::function<const char*(const char*)>;  // getenv(3)
 
 // Options from the environment (DTSUBMIT_RUN_DIR, DTSUBMIT_CHECKPOINT_DIR, DTSUBMIT_ATTEMPT,
-// DTSUBMIT_BEGIN_ANEW, OMP_NUM_THREADS; under dtsubmit also WORLD_SIZE), overridden by `arguments`
-// (without the program name). Errc::usage.
+// DTSUBMIT_BEGIN_ANEW, OMP_NUM_THREADS; under dtsubmit also WORLD_SIZE), overridden by those of the
+// file of --config, and these by `arguments` (without the program name). Errc::usage; of that file
+// also Errc::not_found or Errc::io.
 [[nodiscard]] Result<Options> parse_options(const std::vector<std::string>& arguments,
                                             const Lookup& environment);
 

@@ -2,6 +2,9 @@
 // Command line and environment of dttrain.
 #include "core/train/loop/options.hpp"
 
+#include "core/base/files/files.hpp"
+#include "tests/unit/train/temporary_folder.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -23,6 +26,47 @@ std::string error_of(const std::vector<std::string>& arguments) {
 }
 
 }  // namespace
+
+TEST_CASE("a file of options is overridden by the command line, and overrides the environment") {
+  const TemporaryFolder folder;
+  const std::string file = folder.path + "/train.json";
+  const auto error_with = [&](const std::string& text, const std::vector<std::string>& more) {
+    REQUIRE(write_file(file, text));
+    std::vector<std::string> arguments{"--config", file};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return error_of(arguments);
+  };
+  REQUIRE(write_file(file, R"({"steps": 12, "lr": 0.25, "model": "mlp", "batch": "64"})"));
+  const auto options = parse_options({"--lr", "0.5", "--config=" + file}, [](const char* name) {
+    return std::strcmp(name, "OMP_NUM_THREADS") == 0 ? "3" : nullptr;
+  });
+  REQUIRE(options);
+  CHECK(options->steps == 12);
+  CHECK(options->lr == doctest::Approx(0.5));
+  CHECK(options->batch == 64);
+  CHECK(options->model->name == "mlp");
+  CHECK(options->threads == 3);
+  SUBCASE("all that is wrong is named") {
+    CHECK(error_with(R"({"stpes": 1, "lr": true, "config": "x", "seed": 2})", {}) ==
+          "3 problems:\n" + file + ": 'stpes' is not an option\n  help: did you mean steps?\n" +
+              file + ": 'lr' must be a string or a number\n" + file +
+              ": 'config' cannot be in a file of options");
+    const std::string values = error_with(R"({"steps": -1, "schedule": "round"})", {});
+    CHECK(values.find(file + ": --steps: '-1' is not valid") != std::string::npos);
+    CHECK(values.find(file + ": --schedule: 'round' is not valid") != std::string::npos);
+  }
+  SUBCASE("what is not JSON is named with its place") {
+    const std::string said = error_with("{\"steps\": 1,\n  \"lr\" 2}", {});
+    CHECK(said.starts_with(file + ":2:8: this is not JSON\n    |   \"lr\" 2}\n    |        ^"));
+    CHECK(error_with("[1]", {}) == file + ": not a JSON object");
+    CHECK(error_with("", {}).starts_with(file + ":1:1: this is not JSON"));
+  }
+  SUBCASE("and a file that is not there") {
+    const auto absent = parse_options({"--config", folder.path + "/none.json"}, nothing);
+    REQUIRE(!absent);
+    CHECK(absent.error().code == Errc::not_found);
+  }
+}
 
 TEST_CASE("options are read in both spellings and override the environment") {
   const auto environment = [](const char* name) -> const char* {
