@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts dttrain alone or under a real mpirun and reads what it left."""
 
+import contextlib
 import json
 import os
 import re
@@ -81,10 +82,31 @@ def events(folder, kind):
         return [event for event in map(json.loads, lines) if event["event"] == kind]
 
 
+def children_of(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+        return [int(child) for child in children.read().split()]
+    return []
+
+
+def rank_of(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as environ:
+        for variable in environ.read().split(b"\0"):
+            if variable.startswith(b"OMPI_COMM_WORLD_RANK="):
+                return int(variable.split(b"=")[1])
+    return None
+
+
 def ranks_of(launcher_pid):
-    """Pids of the program's processes below mpirun."""
-    with open(f"/proc/{launcher_pid}/task/{launcher_pid}/children", encoding="ascii") as children:
-        return [int(pid) for pid in children.read().split()]
+    """Pids of the ranks below mpirun, which from Open MPI 5 on has another process between, in their order."""
+    below, ranks = [launcher_pid], {}
+    while below:
+        pid = below.pop()
+        rank = rank_of(pid)
+        if rank is None:
+            below += children_of(pid)
+        else:
+            ranks[rank] = pid
+    return [pid for _, pid in sorted(ranks.items())]
 
 
 def wait_for_step(process, folder, step, limit=120):
