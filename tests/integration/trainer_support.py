@@ -2,6 +2,7 @@
 """Starts dttrain alone or under a real mpirun and reads what it left."""
 
 import contextlib
+import glob
 import json
 import os
 import re
@@ -83,9 +84,12 @@ def events(folder, kind):
 
 
 def children_of(pid):
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
-        return [int(child) for child in children.read().split()]
-    return []
+    """Of all its threads."""
+    found = []
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as children:
+            found += [int(child) for child in children.read().split()]
+    return found
 
 
 def rank_of(pid):
@@ -97,7 +101,7 @@ def rank_of(pid):
 
 
 def ranks_of(launcher_pid):
-    """Pids of the ranks below mpirun, which from Open MPI 5 on has another process between, in their order."""
+    """Pids of the ranks below mpirun, in their order. Open MPI 6 starts them from a thread of its own."""
     below, ranks = [launcher_pid], {}
     while below:
         pid = below.pop()
