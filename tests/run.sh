@@ -87,7 +87,7 @@ rest() {
   local code=0
   beside sanitized_rest
   # Most of their time they wait for a cluster, so there are more of them than cores.
-  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|contract|walk|unit|golden|cli|lint" -j $((2 * jobs)) || code=$?
+  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|slow|contract|walk|unit|golden|cli|lint" -j $((2 * jobs)) || code=$?
   joined || code=$?
   [ "$code" -eq 0 ] || return "$code"
   stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
