@@ -45,7 +45,7 @@ readme() { two_commands /dtsubmit; }
 
 readme_plain() {
   local clone=/home/tester/dtsubmit
-  mkdir -p "$clone" && tar -C /dtsubmit --exclude=./build -cf - . | tar -C "$clone" -xf - && chown -R tester: "$clone" || return 1
+  mkdir -p "$clone" && find "$clone" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} + && tar -C /dtsubmit --exclude=./build -cf - . | tar -C "$clone" -xf - && chown -R tester: "$clone" || return 1
   runuser -u tester -- env HOME=/home/tester bash -c "$(declare -f two_commands); two_commands $clone"
 }
 
