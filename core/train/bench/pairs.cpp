@@ -26,16 +26,17 @@ class PairTimer {
 
   // Half of a fast round trip among those in which nobody took the core of either rank, 0 if there
   // were hardly any; nullopt if the peer does not answer. Takes about `budget` seconds, on a busy
-  // machine up to half a second; the peer follows (follow()).
+  // machine up to two; the peer follows (follow()).
   std::optional<double> lead(std::size_t bytes, double budget) {
-    constexpr double k_most = 200, k_enough = 20, k_patience = 0.5;
+    constexpr double k_most = 200, k_enough = 20;   // round trips
+    constexpr double k_slow = 0.5, k_patience = 2;  // seconds
     constexpr std::size_t k_fewest = 3;
     const Clock::time_point start = Clock::now();
     const int warm = warm_up(bytes);
     for (int i = 0; i < warm; ++i)
       if (!links_.ping_pong(peer_, bytes, true, deadline_)) return std::nullopt;
     const double one = std::max(seconds_since(start) / warm, 1e-7);
-    const double least = std::clamp(k_patience / one, 3.0, k_enough);
+    const double least = std::clamp(k_slow / one, 3.0, k_enough);
     const auto count = static_cast<std::uint64_t>(std::clamp(budget / one, least, k_most));
     std::vector<double> undisturbed;
     do {
