@@ -43,9 +43,9 @@ def submit_and_keep_the_state(ground):
 
 def begins_again(ground, job):
     """True once a second attempt has begun. A node that still runs the job when it is to begin there refuses it; Slurm then
-    drains the node and holds the job until an operator releases both."""
+    drains the node, or takes it for down, and holds the job until an operator releases both."""
     for node, state in ground.states().items():
-        if state.startswith("drain"):
+        if state.startswith(("drain", "down")):
             ground.run("scontrol", "update", f"NodeName={node}", "State=RESUME", code=None)
     if "held" in ground.run("squeue", "-h", "-j", str(job.job), "-o", "%r", code=None).stdout:
         ground.run("scontrol", "release", str(job.job), code=None)
