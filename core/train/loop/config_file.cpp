@@ -57,6 +57,8 @@ Result<std::vector<OptionWords>> parse_config_file(std::string_view text, const 
     problem.message = "this is not JSON";
     problem.hint = R"(write options like {"model": "gpt2:char-mini", "steps": 100})";
     return tl::unexpected(to_error({problem}, Errc::usage));
+  } catch (const ordered_json::out_of_range&) {
+    return fail(Errc::usage, file + ": a number is too large");
   }
   if (!root.is_object())
     return fail(Errc::usage,

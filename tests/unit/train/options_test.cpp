@@ -59,6 +59,7 @@ TEST_CASE("a file of options is overridden by the command line, and overrides th
     const std::string said = error_with("{\"steps\": 1,\n  \"lr\" 2}", {});
     CHECK(said.starts_with(file + ":2:8: this is not JSON\n    |   \"lr\" 2}\n    |        ^"));
     CHECK(error_with("[1]", {}) == file + ": not a JSON object");
+    CHECK(error_with(R"({"lr": 1e400})", {}) == file + ": a number is too large");
     CHECK(error_with("", {}).starts_with(file + ":1:1: this is not JSON"));
   }
   SUBCASE("and a file that is not there") {
