@@ -20,18 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<void> write_whole(int fd, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t n = ::write(fd, content.data(), content.size());
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      return fail_errno("cannot write " + path);
-    }
-    content.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return {};
-}
-
 std::string folder_of(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
@@ -63,6 +51,18 @@ void open_folders(const fs::path& top) {
 }
 
 }  // namespace
+
+Result<void> write_whole(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return fail_errno("cannot write " + path);
+    }
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return {};
+}
 
 Result<std::string> read_file(const std::string& path, std::uint64_t limit) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -16,6 +16,10 @@ namespace dts {
 [[nodiscard]] Result<std::string> read_file(const std::string& path,
                                             std::uint64_t limit = std::uint64_t{1} << 30);
 
+// All of `content` to a descriptor, however often write(2) is interrupted or writes less; `path` is
+// for the error.
+[[nodiscard]] Result<void> write_whole(int fd, std::string_view content, const std::string& path);
+
 enum class Durability {
   synced,    // survives a power cut when the call returns
   deferred,  // atomic for readers, but the caller syncs later (sync_folder_tree)

@@ -63,17 +63,6 @@ std::optional<PayloadPart> part_of_name(std::string_view name, std::uint64_t ste
   return PayloadPart{static_cast<int>(*parts), static_cast<int>(*part) - 1, step};
 }
 
-Result<void> write_all(int fd, const std::byte* data, std::size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t written = ::write(fd, data, bytes);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail_errno("cannot write");
-    data += written;
-    bytes -= static_cast<std::size_t>(written);
-  }
-  return {};
-}
-
 // Fewer than `bytes` at the end of the file.
 Result<std::size_t> read_all(int fd, std::byte* data, std::size_t bytes) {
   std::size_t got = 0;
@@ -142,8 +131,8 @@ Result<void> write_payload(const std::string& folder,
   Blocks blocks(part, bytes);
   for (std::uint64_t at = 0; at < bytes; at += k_block) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(k_block, bytes - at));
-    auto written = write_all(fd.get(), blocks.at(at / k_block), count);
-    if (!written) return tl::unexpected(std::move(written).error().during(path));
+    const std::string_view block(reinterpret_cast<const char*>(blocks.at(at / k_block)), count);
+    DTS_TRY(write_whole(fd.get(), block, path));
   }
   if (::fsync(fd.get()) != 0) return fail_errno("cannot sync " + path);
   return {};
