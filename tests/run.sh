@@ -24,15 +24,10 @@ stage() {
   return "$code"
 }
 
-# beside COMMAND...: starts what computes, at a low priority, beside what mostly waits for clusters; `joined` waits for it and
-# prints what it said.
+# beside FUNCTION: starts what computes, at a low priority, beside what mostly waits for clusters; `joined` waits for it and
+# prints what it said. It is a session of its own, which ends with this script.
 beside() {
-  set -m  # a process group of its own, which ends with this script
-  (
-    renice -n 15 "$BASHPID" >/dev/null
-    "$@"
-  ) >build/beside.log 2>&1 &
-  set +m
+  setsid tests/run.sh beside "$1" >build/beside.log 2>&1 &
   # shellcheck disable=SC2064  # this one
   trap "kill -- -$! 2>/dev/null || true" EXIT
 }
@@ -93,6 +88,13 @@ rest() {
   stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
 }
 
+if [ "${1:-}" = beside ]; then
+  # Sessions share the processors as equals, whatever the priorities of their processes (sched(7), autogroup).
+  { echo 19 >/proc/self/autogroup; } 2>/dev/null || true
+  renice -n 15 $$ >/dev/null
+  "$2"
+  exit
+fi
 tests/tools/install_packages.sh --with-tests
 stage "build" build dev
 case "${*:-}" in

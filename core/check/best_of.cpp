@@ -40,7 +40,16 @@ void take_better(Node& node, const Node& again) {
     node.steps.odd_repeats.push_back(repeats);
 }
 
+bool is_known(const Pair& pair) {
+  return pair.latency && pair.bandwidth && !pair.disturbed;
+}
+
+// What was left alone says more than what was disturbed.
 void take_better(Pair& pair, const Pair& again) {
+  if (pair.disturbed != again.disturbed) {
+    if (pair.disturbed) pair = again;
+    return;
+  }
   if (again.latency) pair.latency = std::min(pair.latency.value_or(*again.latency), *again.latency);
   if (again.bandwidth)
     pair.bandwidth = std::max(pair.bandwidth.value_or(*again.bandwidth), *again.bandwidth);
@@ -60,7 +69,7 @@ void forgive(Verdict& verdict, const Facts& facts, const Facts& once, const Verd
   }
   std::set<std::pair<std::string, std::string>> fit_pairs;
   for (std::size_t i = 0; i < once.pairs.size(); ++i)
-    if (of_once.links[i].fit() && once.pairs[i].latency && once.pairs[i].bandwidth)
+    if (of_once.links[i].fit() && is_known(once.pairs[i]))
       fit_pairs.insert(std::minmax(once.pairs[i].a, once.pairs[i].b));
   for (std::size_t i = 0; i < facts.pairs.size(); ++i)
     if (fit_pairs.count(std::minmax(facts.pairs[i].a, facts.pairs[i].b)) > 0)

@@ -47,6 +47,8 @@ struct Pair {
   std::string a, b;                   // nodes
   std::optional<double> latency{};    // one way, s
   std::optional<double> bandwidth{};  // B/s
+  // Other programs had the processors all the time: the link is at least as fast as that.
+  bool disturbed = false;
 };
 
 // A row as nccl-tests print it (PERFORMANCE.md there defines the two bandwidths).

@@ -25,6 +25,12 @@ constexpr Quantity k_quantities[] = {
     {"bandwidth", "B/s", &Pair::bandwidth, &LinkVerdict::bandwidth_fit},
     {"latency", "s", &Pair::latency, &LinkVerdict::latency_fit}};
 
+// What is left to judge: a disturbed link may be as fast as any.
+std::optional<double> known(const Pair& pair, const Quantity& quantity) {
+  const auto value = pair.*quantity.value;
+  return value && *value > 0 && !pair.disturbed ? value : std::nullopt;
+}
+
 using Name = std::pair<std::string, std::string>;
 
 Name name_of(const Pair& pair) {
@@ -36,7 +42,7 @@ class Links {
   Links(const Facts& facts, const Limits& limits, const Facts* baseline, const Quantity& quantity)
       : facts_(facts), limits_(limits), quantity_(quantity), row_(*find_measure(quantity.key)) {
     for (std::size_t i = 0; i < facts.pairs.size(); ++i)
-      if (const auto value = facts.pairs[i].*quantity.value; value && *value > 0) {
+      if (const auto value = known(facts.pairs[i], quantity)) {
         pairs_.push_back(i);
         values_.push_back(std::log(*value));
       }
@@ -45,7 +51,7 @@ class Links {
     began_ = baseline->began;
     std::vector<double> all;
     for (const Pair& pair : baseline->pairs)
-      if (const auto value = pair.*quantity.value; value && *value > 0) {
+      if (const auto value = known(pair, quantity)) {
         earlier_[name_of(pair)] = *value;
         all.push_back(*value);
       }

@@ -161,7 +161,11 @@ Node read_node(const Reader& reader, Diagnostics& problems) {
 }
 
 Pair read_pair(const Reader& reader) {
-  return {reader.name("a"), reader.name("b"), reader.number("latency"), reader.number("bandwidth")};
+  return {reader.name("a"),
+          reader.name("b"),
+          reader.number("latency"),
+          reader.number("bandwidth"),
+          reader.flag("disturbed")};
 }
 
 Collective read_collective(const Reader& reader) {

@@ -38,13 +38,14 @@ def measured(program, ranks, *options):
 
 
 def undisturbed(measure, facts_of=lambda found: found):
-    """What `measure` finds, again if other programs of the machine had the processors for too long to measure everything."""
-    for _ in range(4):
+    """What `measure` finds, again if other programs of the machine had the processors for too long to measure everything undisturbed."""
+    for _ in range(3):
         found = measure()
         notes = [note for node in facts_of(found)["nodes"] for note in node["notes"] if "other programs" in note]
         if not notes:
             break
-        print(f"again: {notes}", flush=True)
+        busiest = run(["ps", "-eo", "pid,ppid,pcpu,etimes,args", "--sort=-pcpu"]).stdout.splitlines()[:4]
+        print("other programs:", *notes, *(line[:160] for line in busiest), sep="\n  ", flush=True)
     return found
 
 

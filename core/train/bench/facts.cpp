@@ -65,9 +65,11 @@ std::string name_of(const std::vector<RankFacts>& ranks, int rank) {
 }
 
 Json pair_json(const Facts& facts, const PairFact& pair) {
-  Json json{{"a", name_of(facts.ranks, pair.a)}, {"b", name_of(facts.ranks, pair.b)}};
-  if (pair.latency > 0) json["latency"] = pair.latency;
-  if (pair.bandwidth > 0) json["bandwidth"] = pair.bandwidth;
+  Json json{{"a", name_of(facts.ranks, pair.a)},
+            {"b", name_of(facts.ranks, pair.b)},
+            {"latency", pair.latency},
+            {"bandwidth", pair.bandwidth}};
+  if (pair.disturbed) json["disturbed"] = true;
   return json;
 }
 
@@ -83,7 +85,7 @@ RankFacts rank_of(const Json& json) {
     facts.steps = Steps{steps.at("repeats"), steps.at("digest"), steps.at("odd_repeats")};
   }
   for (const Json& pair : json.at("pairs"))
-    facts.pairs.push_back({pair.at(0), pair.at(1), pair.at(2), pair.at(3)});
+    facts.pairs.push_back({pair.at(0), pair.at(1), pair.at(2), pair.at(3), pair.at(4)});
   for (const Json& note : json.at("notes")) facts.notes.push_back(note);
   return facts;
 }
@@ -127,7 +129,7 @@ std::string encode(const RankFacts& facts) {
   Json json = rank_json(facts, facts.node);
   json["pairs"] = Json::array();
   for (const PairFact& pair : facts.pairs)
-    json["pairs"].push_back({pair.a, pair.b, pair.latency, pair.bandwidth});
+    json["pairs"].push_back({pair.a, pair.b, pair.latency, pair.bandwidth, pair.disturbed});
   return dump(json);
 }
 

@@ -35,8 +35,10 @@ struct Steps {
 struct PairFact {
   int a = 0;
   int b = 0;
-  double latency = 0;    // one way, s; 0: not known
-  double bandwidth = 0;  // B/s; 0: not known
+  double latency = 0;    // one way, s
+  double bandwidth = 0;  // B/s
+  // Others had the processors all the time: the link is at least as fast as that.
+  bool disturbed = false;
 };
 
 // What one rank knows.

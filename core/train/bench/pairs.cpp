@@ -18,19 +18,30 @@ namespace {
 
 constexpr std::size_t k_probe = 65536;  // bytes, to see how slow a link is
 
+constexpr std::size_t k_fewest = 3;  // undisturbed round trips that tell how fast a link is
+
+// All round trips of a pair with messages of one size, in s.
+struct Trips {
+  std::vector<double> all;
+  std::vector<double> undisturbed;  // those of `all` in which nobody took the core of either rank
+
+  [[nodiscard]] bool disturbed() const { return undisturbed.size() < k_fewest; }
+
+  // One way: half of a fast round trip, of all if hardly any was left alone.
+  [[nodiscard]] double one_way() const { return lower_decile(disturbed() ? all : undisturbed) / 2; }
+};
+
 // One pair, as the rank that leads and as the one that follows. `bytes` a message.
 class PairTimer {
  public:
   PairTimer(Links& links, int peer, Links::Deadline deadline)
       : links_(links), peer_(peer), deadline_(deadline) {}
 
-  // Half of a fast round trip among those in which nobody took the core of either rank, 0 if there
-  // were hardly any; nullopt if the peer does not answer. Takes about `budget` seconds, on a busy
-  // machine up to two; the peer follows (follow()).
-  std::optional<double> lead(std::size_t bytes, double budget) {
+  // Nullopt if the peer does not answer. Takes about `budget` seconds, on a busy machine up to two;
+  // the peer follows (follow()).
+  std::optional<Trips> lead(std::size_t bytes, double budget) {
     constexpr double k_most = 200, k_enough = 20;   // round trips
     constexpr double k_slow = 0.5, k_patience = 2;  // seconds
-    constexpr std::size_t k_fewest = 3;
     const Clock::time_point start = Clock::now();
     const int warm = warm_up(bytes);
     for (int i = 0; i < warm; ++i)
@@ -38,12 +49,12 @@ class PairTimer {
     const double one = std::max(seconds_since(start) / warm, 1e-7);
     const double least = std::clamp(k_slow / one, 3.0, k_enough);
     const auto count = static_cast<std::uint64_t>(std::clamp(budget / one, least, k_most));
-    std::vector<double> undisturbed;
+    Trips trips;
     do {
-      if (!series(bytes, count, undisturbed)) return std::nullopt;
-    } while (undisturbed.size() < k_fewest && seconds_since(start) < k_patience);
+      if (!series(bytes, count, trips)) return std::nullopt;
+    } while (trips.disturbed() && seconds_since(start) < k_patience);
     if (!links_.send(peer_, std::uint64_t{0}, deadline_)) return std::nullopt;
-    return undisturbed.size() < k_fewest ? 0 : lower_decile(std::move(undisturbed)) / 2;
+    return trips;
   }
 
   bool follow(std::size_t bytes) {
@@ -64,22 +75,23 @@ class PairTimer {
   }
 
  private:
-  // `count` round trips; adds the durations of those that were not disturbed here or there.
-  bool series(std::size_t bytes, std::uint64_t count, std::vector<double>& undisturbed) {
+  // `count` more round trips.
+  bool series(std::size_t bytes, std::uint64_t count, Trips& trips) {
     if (!links_.send(peer_, count, deadline_)) return false;
-    std::vector<double> trips;
+    const std::size_t before = trips.all.size();
     std::string disturbed;
     Disturbance disturbance;
     for (std::uint64_t i = 0; i < count; ++i) {
       const Clock::time_point begin = Clock::now();
       if (!links_.ping_pong(peer_, bytes, true, deadline_)) return false;
-      trips.push_back(seconds_since(begin));
-      disturbed += disturbance.since_last(trips.back()) ? '!' : '.';
+      trips.all.push_back(seconds_since(begin));
+      disturbed += disturbance.since_last(trips.all.back()) ? '!' : '.';
     }
     const auto there = links_.receive_bytes(peer_, deadline_);
-    if (!there || there->size() != trips.size()) return false;
-    for (std::size_t i = 0; i < trips.size(); ++i)
-      if (disturbed[i] == '.' && (*there)[i] == '.') undisturbed.push_back(trips[i]);
+    if (!there || there->size() != disturbed.size()) return false;
+    for (std::size_t i = 0; i < disturbed.size(); ++i)
+      if (disturbed[i] == '.' && (*there)[i] == '.')
+        trips.undisturbed.push_back(trips.all[before + i]);
     return true;
   }
 
@@ -109,19 +121,29 @@ bool measure_pair(const Between& between, int peer, Links::Deadline deadline, Ra
   const auto probe = timer.lead(k_probe, 0);
   if (!probe) return false;
   // On a slow link smaller messages: all of it has to end before the deadline.
-  const double affordable = per_second(static_cast<double>(k_probe) * budget, *probe);
+  const double affordable = per_second(static_cast<double>(k_probe) * budget, probe->one_way());
   const auto bytes =
       static_cast<std::uint64_t>(std::min(static_cast<double>(between.options.message_bytes()),
                                           std::max(affordable, static_cast<double>(k_probe))));
   if (!between.links.send(peer, bytes, deadline)) return false;
   const auto transfer = timer.lead(bytes, budget);
   if (!transfer) return false;
-  facts.pairs.push_back({rank, peer, *latency, per_second(static_cast<double>(bytes), *transfer)});
-  if (*latency == 0 || *transfer == 0)
-    facts.notes.push_back(
-        fmt::format("pairs: not all of the link to rank {} is known: other programs had the "
-                    "processors",
-                    peer));
+  facts.pairs.push_back({rank,
+                         peer,
+                         latency->one_way(),
+                         per_second(static_cast<double>(bytes), transfer->one_way()),
+                         latency->disturbed() || transfer->disturbed()});
+  if (facts.pairs.back().disturbed)
+    facts.notes.push_back(fmt::format(
+        "pairs: the link to rank {} may be faster than measured: other programs had the "
+        "processors in all but {} of {} round trips of {} B and {} of {} of {} B",
+        peer,
+        latency->undisturbed.size(),
+        latency->all.size(),
+        k_small,
+        transfer->undisturbed.size(),
+        transfer->all.size(),
+        bytes));
   return true;
 }
 

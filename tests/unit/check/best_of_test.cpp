@@ -28,6 +28,19 @@ TEST_CASE("a disturbance of one of two measurements is forgotten, wherever it wa
   CHECK(best.nodes[1].measures.front().others == 0.02);
 }
 
+TEST_CASE("of two measurements of a link, what was left alone counts") {
+  Facts first = healthy_cluster(4, 1), second = healthy_cluster(4, 2);
+  first.pairs[2].latency = 1e-3;
+  first.pairs[2].disturbed = true;
+  second.pairs[3].bandwidth = 1e3;
+  second.pairs[3].disturbed = true;
+  const Facts best = best_of(first, second);
+  CHECK_FALSE(best.pairs[2].disturbed);
+  CHECK(best.pairs[2].latency == second.pairs[2].latency);
+  CHECK_FALSE(best.pairs[3].disturbed);
+  CHECK(best.pairs[3].bandwidth == first.pairs[3].bandwidth);
+}
+
 TEST_CASE("what is worse both times stays a fault") {
   Facts first = healthy_cluster(4, 1, {0.01, 0.02, 0.1, 0.04}),
         second = healthy_cluster(4, 2, {0.01, 0.02, 0.1, 0.04});

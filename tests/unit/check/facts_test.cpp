@@ -21,7 +21,7 @@ const char* const k_document = R"({
                 {"key": "write", "path": "/tmp", "what": "scratch", "value": 4.0e8, "unit": "B/s"}],
    "steps": {"repeats": 100, "digest": "1e4d", "odd_repeats": [3]}, "notes": ["no bf16 here"]},
   {"node": "n2", "rank": 1, "measures": [{"key": "clock_offset", "value": -0.5, "unit": "s"}]}],
- "pairs": [{"a": "n1", "b": "n2", "latency": 1.2e-6, "bandwidth": 1.1e10}],
+ "pairs": [{"a": "n1", "b": "n2", "latency": 1.2e-6, "bandwidth": 1.1e10, "disturbed": true}],
  "collectives": [{"operation": "all_reduce", "bytes": 8, "time": 3.1e-6, "algbw": 2.6e6, "busbw": 3.9e6}],
  "later": {}, "notes": []})";
 
@@ -43,6 +43,7 @@ TEST_CASE("a document is read whole; members of later releases are skipped") {
   CHECK(facts->nodes[0].notes.size() == 1);
   CHECK(facts->nodes[1].measures[0].value == -0.5);
   CHECK(facts->pairs[0].latency == 1.2e-6);
+  CHECK(facts->pairs[0].disturbed);
   CHECK(facts->collectives[0].busbw == 3.9e6);
 }
 

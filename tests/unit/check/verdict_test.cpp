@@ -100,6 +100,17 @@ TEST_CASE("a slow link between two healthy nodes is named by both") {
   }
 }
 
+TEST_CASE("a link that was never left alone is not judged, and is no reference for others") {
+  Facts facts = healthy_cluster(4, 3);
+  *facts.pairs[0].latency *= 4000;
+  *facts.pairs[0].bandwidth /= 4000;
+  facts.pairs[0].disturbed = true;
+  CHECK(judged(facts).empty());
+  CHECK(judged(healthy_cluster(4, 4), &facts).empty());
+  facts.pairs[0].disturbed = false;
+  CHECK_FALSE(judged(facts).empty());
+}
+
 TEST_CASE("noise is no fault: not of quiet, of loaded or of small clusters") {
   const Noise loaded{0.15, 0.2, 0.35, 0.25};  // in turns on too few cores
   const std::uint64_t seeds = k_sanitized ? 100 : 1500;

@@ -131,7 +131,7 @@ TEST_CASE("a thread knows how long it ran, and that it had to wait for another o
 
 TEST_CASE("a rank's facts survive the way to rank 0") {
   RankFacts facts = some_facts(3, "n\xff 1");
-  facts.pairs.push_back({3, 5, 1.5e-6, 1e10});
+  facts.pairs.push_back({3, 5, 1.5e-6, 1e10, true});
   const auto read = decode_rank(encode(facts));
   REQUIRE(read);
   CHECK(read->rank == 3);
@@ -140,6 +140,7 @@ TEST_CASE("a rank's facts survive the way to rank 0") {
   CHECK(read->measures[2].what == "run");
   CHECK(read->steps->odd == std::vector<int>{7, 9});
   CHECK(read->pairs.at(0).latency == 1.5e-6);
+  CHECK(read->pairs.at(0).disturbed);
   CHECK(encode(*read) == encode(*decode_rank(encode(*read))));
   for (const char* const bad : {"", "{", "[]", R"({"node":1})", R"({"node":"a","rank":"b"})"})
     CHECK_FALSE(decode_rank(bad));
@@ -149,7 +150,7 @@ TEST_CASE("check.json has nodes, pairs and collectives as its readers expect the
   Facts facts{"2026-11-23T15:40:00Z", 41.2, true};
   facts.ranks = {some_facts(0, "n1"), some_facts(1, "n2"), some_facts(2, "n2"), RankFacts{"", 3}};
   facts.ranks[0].pairs.push_back({0, 2, 1e-6, 1e10});
-  facts.ranks[1].pairs.push_back({1, 3, 2e-6, 2e10});
+  facts.ranks[1].pairs.push_back({1, 3, 2e-6, 2e10, true});
   facts.collectives = {{"all_reduce", 1000, 1e-3}};
   facts.notes = {"rank 3 has not answered"};
   const auto json = nlohmann::json::parse(encode(facts, "9.9"));
@@ -169,6 +170,8 @@ TEST_CASE("check.json has nodes, pairs and collectives as its readers expect the
   CHECK(json["pairs"][0]["a"] == "n1");
   CHECK(json["pairs"][0]["b"] == "n2:2");
   CHECK(json["pairs"][1]["b"] == "rank 3");
+  CHECK_FALSE(json["pairs"][0].contains("disturbed"));
+  CHECK(json["pairs"][1]["disturbed"] == true);
   CHECK(json["collectives"][0]["algbw"].get<double>() == doctest::Approx(1e6));
   CHECK(json["collectives"][0]["busbw"].get<double>() == doctest::Approx(1.5e6));
   CHECK(json["notes"][0] == "rank 3 has not answered");
