@@ -103,7 +103,8 @@ Result<void> mpirun_available(const Result<std::string>& answer, bool local) {
               "srun");
 }
 
-// For the srun that starts mpirun's daemons.
+// For the srun that starts mpirun's daemons. PRRTE removes the variable from its environment since
+// release 3.0.7 (prte_init()), since Slurm sets it as well; only its command line is left.
 void add_component(LauncherCommand& command,
                    const LaunchRequest& request,
                    unsigned release,
@@ -113,8 +114,12 @@ void add_component(LauncherCommand& command,
   const char* name =
       release < k_prrte_release ? "OMPI_MCA_plm_slurm_args" : "PRTE_MCA_plm_slurm_args";
   const std::string given = environment(name).value_or("");
-  command.environment.emplace_back(
-      name, fmt::format("{}{}--het-group={}", given, given.empty() ? "" : " ", *plan.component));
+  const std::string arguments =
+      fmt::format("{}{}--het-group={}", given, given.empty() ? "" : " ", *plan.component);
+  if (release < k_prrte_release)
+    command.environment.emplace_back(name, arguments);
+  else
+    command.argv.insert(command.argv.begin() + 1, {"--prtemca", "plm_slurm_args", arguments});
 }
 
 Result<LauncherCommand> start_by_mpirun(const LaunchRequest& request,

@@ -240,7 +240,14 @@ TEST_CASE("the steps of a role of a heterogeneous job belong to its component") 
   };
   CHECK(has("mpirun (Open MPI) 4.1.4", nullptr, {"OMPI_MCA_plm_slurm_args", group}));
   CHECK(has("mpirun (Open MPI) 4.1.4", "--x=y", {"OMPI_MCA_plm_slurm_args", "--x=y " + group}));
-  CHECK(has("mpirun (Open MPI) 5.0.1", nullptr, {"PRTE_MCA_plm_slurm_args", group}));
+  const auto slurms = [](const char* name) -> std::optional<std::string> {
+    if (std::string_view(name) == "PRTE_MCA_plm_slurm_args") return "--external-launcher";
+    return std::nullopt;
+  };
+  const auto newer = k_mpirun_launcher.command(request, "mpirun (Open MPI) 5.0.1", slurms);
+  REQUIRE(newer);
+  CHECK(has_run_of(newer->argv,
+                   {"mpirun", "--prtemca", "plm_slurm_args", "--external-launcher " + group}));
 }
 
 TEST_CASE("the best of srun's MPI types is chosen, by its whole name") {
