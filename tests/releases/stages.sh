@@ -2,7 +2,7 @@
 # stages.sh [--list | STAGE...]: what tests/releases/run.sh does within a release's root file system. The result of each stage goes to
 # /results/STAGE, "ok 12 s" or "FAILED 12 s", and its output to /results/STAGE.log.
 set -uo pipefail
-stages=(versions build unit contract main_job in_grace drill quickstart quickstart_plain no_libslurm services mpi)
+stages=(versions build unit contract main_job in_grace drill quickstart quickstart_plain no_libslurm services mpi het)
 # Only when asked for by name: in_grace ten times, 20 minutes; README's two commands as root and as a plain user from a copy of the
 # sources, 15 minutes each; and a build with clang.
 more=(in_grace_10 readme readme_plain clang)
@@ -31,6 +31,8 @@ no_libslurm() { tests -R '^commands_'; }
 services() { tests -R '^(accounting_|recovery_expedite$)'; }
 
 mpi() { tests -R '^mpich_.*(refused|linuxproc)$'; }
+
+het() { tests -R '^het_roles_'; }
 
 drill() { tests -R '^drill_all$'; }
 
