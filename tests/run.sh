@@ -6,6 +6,7 @@
 #   tests/run.sh all        both
 #   tests/run.sh LABEL...   only tests with these ctest labels (unit, contract, golden, cli, integration, walk, lint, complexity, fuzz,
 #                           bench, faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times;
+#                           measures: what measures the machine itself, and needs it alone;
 #                           packages: Debian packages and the tarball, made and tried in root file systems of their own;
 #                           slow: ResNet-20 trained to the end, for hours)
 set -euo pipefail
@@ -82,8 +83,9 @@ rest() {
   local code=0
   beside sanitized_rest
   # Most of their time they wait for a cluster, so there are more of them than cores.
-  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|slow|contract|walk|unit|golden|cli|lint" -j $((2 * jobs)) || code=$?
+  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|slow|measures|contract|walk|unit|golden|cli|lint" -j $((2 * jobs)) || code=$?
   joined || code=$?
+  stage "what measures this machine" tests dev -L '^measures$' || code=$?  # while nothing else computes
   [ "$code" -eq 0 ] || return "$code"
   stage "fuzz" tests fuzz -L '^fuzz$' -j "$jobs"
 }

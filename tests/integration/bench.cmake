@@ -3,5 +3,5 @@ foreach(name measures slow_link)
   add_test(NAME integration_bench_${name}
            COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/bench_${name}.py $<TARGET_FILE:dttrain> $<TARGET_FILE:moved_clock>)
   set_tests_properties(integration_bench_${name} PROPERTIES
-    LABELS integration TIMEOUT 900 SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+    LABELS "integration;measures" TIMEOUT 900 SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 endforeach()

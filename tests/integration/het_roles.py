@@ -5,6 +5,7 @@ with GPUs on two; preempted by a job that takes all nodes, or one of the trainin
 time; the same by sbatch from the rendered script: het_roles.py SCENARIO [LAUNCHER]."""
 import json
 import os
+import re
 import sys
 
 from checks import check, wait_for
@@ -40,7 +41,8 @@ def check_resources(cluster, run):
     """Slurm's own records: two components, GPUs for the second only."""
     records = cluster.run("scontrol", "-d", "--oneliner", "show", "job", str(run.job)).stdout.splitlines()
     check(len(records) == 2 and all(f"HetJobId={run.job} " in record for record in records), "\n".join(records))
-    check("gpu" not in records[0] and "gpu" in records[1], "\n".join(records))
+    gpus = [re.search(r"(TRES|TresPerNode)=\S*gpu", record) is not None for record in records]
+    check(gpus == [False, True], "\n".join(records))
     check("MinMemoryNode=100M" in records[0] and "MinMemoryNode=200M" in records[1], "\n".join(records))
     check("NumNodes=1 " in records[0] and "NumNodes=2 " in records[1], "\n".join(records))
 
