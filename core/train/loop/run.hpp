@@ -46,6 +46,7 @@ class Run {
 
   // run_set_up.cpp:
   int prepare();
+  void make_update();
   int agree(InstructionSet own, InstructionSet lowest);
   int open_files();
   int resume();
@@ -103,6 +104,7 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   std::unique_ptr<ShardedUpdate> update_;
+  Departure departure_;  // without runs if nothing leaves before all sums are there
   Schedule schedule_;
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;

@@ -94,6 +94,7 @@ Run::Next Run::step() {
   StepInput in = input();
   in.timeline = &timeline_;
   if (audit) in.audited = audit->shard;
+  if (!departure_.runs.empty()) in.departure = &departure_;
   const Partials mine = sums_->sum(in, part_of({0, shards}, comm_.size(), comm_.rank()));
   if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(mine);

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients in buckets of any size, sent while others are computed or not: the bits of one process. A flipped bit is found as ever.
+
+Usage: trainer_buckets.py DTTRAIN"""
+
+import itertools
+import random
+import sys
+
+from contract import CORRUPTED
+from trainer_support import Trainer, digest, events
+
+# Sizes of which the buckets are one chunk, some chunks, and more than there is.
+SIZES = ("4K", "60K", "whole")
+MODELS = {"cnn2": ["--model", "cnn2"],
+          "mlp": ["--model", "mlp", "--optimizer", "lamb", "--clip-norm", 1],
+          "gpt2": ["--model", "gpt2:char-mini,num_hidden_layers=2", "--optimizer", "adamw"]}
+SHARDS = 6
+
+
+def text(trainer):
+    numbers = random.Random(1)
+    with open(trainer.path("t.txt"), "w", encoding="ascii") as file:
+        file.write("".join(numbers.choice("abcdefgh \n") for _ in range(60000)))
+    return trainer.path("t.txt")
+
+
+def ways():
+    """A third of all combinations, each value with each other one."""
+    every = itertools.product((1, 2, 3), ("mpi", "shm", "hier"), (1, 2), SIZES, ("on", "off"))
+    return [way for at, way in enumerate(every) if at % 3 == 0]
+
+
+def chained(trainer, model, words):
+    """Each way makes one step and saves it, and the next one goes on from there."""
+    layouts = ways()
+    random.Random(len(model)).shuffle(layouts)
+    layouts = layouts[:16 if model == "gpt2" else 10]
+    always = [*words, "--shards", SHARDS, "--batch", 12, "--warmup", 0, "--schedule", "constant", "--save-every", 1, "--limit-train", 600]
+    whole = trainer.path(f"{model}-whole")
+    trainer.run(0, [*always, "--steps", len(layouts), "--run-dir", whole, "--checkpoint-dir", whole + "-c"])
+    expected = [save["digest"] for save in events(whole, "save")]
+    run = trainer.path(model)
+    for step, (ranks, kind, threads, size, overlap) in enumerate(layouts, 1):
+        options = [*always, "--run-dir", run, "--checkpoint-dir", run + "-c", "--steps", step, "--transport", kind,
+                   "--bucket-size", size, "--overlap", overlap, "--audit", step % 2]
+        env = {"DTSUBMIT_ATTEMPT": str(step), **({"DTTRAIN_SPLIT_NODE": "2"} if kind == "hier" else {})}
+        out, err = trainer.run(ranks, options, threads, env=env)
+        told = f"{model}, step {step}: {ranks} ranks x {threads} threads over {kind}, buckets of {size}, overlap {overlap}"
+        print(told, flush=True)
+        assert digest(out) == expected[step - 1], f"{told}: {out}\n{err}"
+
+
+def flipped(trainer, kind, overlap):
+    base = ["--model", "cnn2", "--steps", 12, "--verify-every", 5, "--transport", kind, "--bucket-size", "60K", "--overlap", overlap]
+    env = {"DTTRAIN_SPLIT_NODE": "2"} if kind == "hier" else {}
+    for fault, rank, words in (("weight:fc1.weight:77777@9:1", 1, "the weights of fc1.weight "),
+                               ("gradient:conv1.weight:3@9:2", 2, "the gradient of conv1.weight "),
+                               ("gradient:fc2.bias:9@9:0", 0, "the gradient of fc2.bias "),
+                               ("momentum:fc1.weight:77777@9", None, "the momentum of fc1.weight "),
+                               ("message:fc1.weight:1@9:1", -1, "that rank 0 sent to rank 1 on ")):
+        run = trainer.path(f"{fault}-{kind}-{overlap}".replace(":", "_"))
+        _, err = trainer.run(3, [*base, "--run-dir", run, "--inject", fault], expect=CORRUPTED, env=env)
+        found = events(run, "corruption")
+        assert len(found) == 1 and words in found[0]["what"] + " ", f"{fault}: {found}\n{err}"
+        assert rank in (None, found[0]["rank"]) and found[0]["step"] < 14, f"{fault}: {found}"
+
+
+def refused(trainer):
+    _, err = trainer.run(0, ["--bucket-size", "4X"], expect=2)
+    assert "--bucket-size: '4X' is not valid" in err, err
+    each = ["--steps", 3, "--bucket-size"]
+    _, err = trainer.run(2, [[*each, "1M"], [*each, "2M"]], expect=3)
+    assert "bucket-size" in err, err
+
+
+with Trainer(sys.argv[1]) as trainer:
+    MODELS["gpt2"] += ["--data", text(trainer)]
+    for name, words in MODELS.items():
+        chained(trainer, name, words)
+    flipped(trainer, "mpi", "on")
+    flipped(trainer, "hier", "on")
+    flipped(trainer, "shm", "off")
+    refused(trainer)
