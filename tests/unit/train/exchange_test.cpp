@@ -116,7 +116,8 @@ TEST_CASE(
 
 TEST_CASE("of buckets, too, what arrives changed is found, with who sent it and where it is") {
   const std::size_t element = cnn2_layout().parameter("fc1.weight").offset + 4321;
-  for (const auto what : {dts::train::Injection::What::gradient, dts::train::Injection::What::message})
+  for (const auto what :
+       {dts::train::Injection::What::gradient, dts::train::Injection::What::message})
     for (const bool early : {false, true}) {
       CAPTURE(early);
       const auto ends = on_threads(3, k_long, [&](Group& group) -> std::string {

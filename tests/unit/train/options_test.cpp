@@ -138,6 +138,31 @@ TEST_CASE("a slow rank is named with its delay") {
           "--slow-rank: '" + std::string(wrong) + "' is not valid");
 }
 
+TEST_CASE("gradients in buckets") {
+  auto options = parse_options({}, nothing);
+  REQUIRE(options);
+  CHECK_FALSE(options->bucket_bytes);
+  CHECK_FALSE(options->overlap);
+  options = parse_options({"--bucket-size", "4M", "--overlap", "on"}, nothing);
+  REQUIRE(options);
+  CHECK(options->bucket_bytes == 4000000);
+  CHECK(options->overlap == true);
+  options = parse_options({"--bucket-size", "64Ki", "--overlap", "off"}, nothing);
+  REQUIRE(options);
+  CHECK(options->bucket_bytes == 65536);
+  CHECK(options->overlap == false);
+  for (const char* const whole : {"0", "whole"}) {
+    options = parse_options({"--overlap", "auto", "--bucket-size", whole}, nothing);
+    REQUIRE(options);
+    CHECK(options->bucket_bytes == 0);
+    CHECK_FALSE(options->overlap);
+  }
+  for (const char* const wrong : {"", "4X", "M", "-1", "1e30G"})
+    CHECK(error_of({"--bucket-size", wrong}) ==
+          "--bucket-size: '" + std::string(wrong) + "' is not valid");
+  CHECK(error_of({"--overlap", "yes"}) == "--overlap: 'yes' is not valid");
+}
+
 TEST_CASE("how messages travel, and how long others are waited for") {
   auto options = parse_options({}, nothing);
   REQUIRE(options);
