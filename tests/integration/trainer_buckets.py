@@ -73,6 +73,22 @@ def flipped(trainer, kind, overlap, faults):
         assert rank in (None, found[0]["rank"]) and found[0]["step"] < 14, f"{fault}: {found}"
 
 
+def tuned(trainer):
+    """The first steps are measured, the same on all ranks, and the bits stay; a flipped bit is not sealed as if it were right."""
+    words = ["--model", "cnn2", "--steps", 30]
+    expected = digest(trainer.run(0, words)[0])
+    for ranks, overlap, rows in ((2, "auto", 2), (3, "off", 1), (3, "on", 1)):
+        out, err = trainer.run(ranks, [*words, "--transport", "mpi", "--bucket-size", "auto", "--overlap", overlap])
+        assert digest(out) == expected, f"{out}\n{err}"
+        assert f" {4 * rows}  --bucket-size auto:" in out and out.count("  chosen") == 1, f"{out}\n{err}"
+        assert len([line for line in out.splitlines() if line.split()[1:2] in (["on"], ["off"])]) == rows, out
+    out, _ = trainer.run(1, [*words, "--bucket-size", "auto"])
+    assert digest(out) == expected and "chosen" not in out, out
+    for fault in ("weight:fc1.weight:77777@4:1", "momentum:fc1.weight:9@8"):
+        _, err = trainer.run(3, [*words, "--bucket-size", "auto", "--overlap", "on", "--inject", fault], expect=CORRUPTED)
+        assert err.count("bits are wrong") == 1, err
+
+
 def refused(trainer):
     _, err = trainer.run(0, ["--bucket-size", "4X"], expect=2)
     assert "--bucket-size: '4X' is not valid" in err, err
@@ -88,4 +104,5 @@ with Trainer(sys.argv[1]) as trainer:
     flipped(trainer, "mpi", "on", FAULTS)
     flipped(trainer, "hier", "on", FAULTS[:2])
     flipped(trainer, "shm", "off", FAULTS[:1])
+    tuned(trainer)
     refused(trainer)

@@ -238,8 +238,12 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.servers, t, 1) && o.servers <= 1024; }},
     {"--bucket-size",
      "BYTES",
-     "gradients travel so many at a time, e.g. 4M; whole: all at once [4M with overlap, or whole]",
-     [](Options& o, Text t) { return set_bucket(o.bucket_bytes, t); }},
+     "gradients travel so many at a time, e.g. 4M; whole: all at once; auto: as is fastest in\n"
+     "                           the first steps [4M with overlap, otherwise whole]",
+     [](Options& o, Text t) {
+       o.tunes_buckets = t == "auto";
+       return o.tunes_buckets || set_bucket(o.bucket_bytes, t);
+     }},
     {"--overlap",
      "WHEN",
      "send them while the backward pass computes others: on, off or auto, that is, between\n"

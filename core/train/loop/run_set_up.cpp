@@ -10,23 +10,12 @@
 #include "core/train/loop/run.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <new>
 
 namespace dts::train {
 namespace {
-
-// As dtsubmit calls it; the nodes of a private cluster share one host name.
-std::string node_name() {
-  if (const char* const name = std::getenv("SLURMD_NODENAME")) return name;
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 Layout state_layout(const Options& options) {
   Layout layout = options.model->layout;
@@ -132,33 +121,8 @@ int Run::prepare() {
   schedule_ = options_.learning_rates(options_.steps.value_or(order.steps_of(options_.epochs)));
   if (const int code = agree(own, lowest); code != 0) return code;
   if (const int code = settle(make_sums()); code != 0) return code;
-  make_update();
+  make_update(first_way());
   return 0;
-}
-
-void Run::make_update() {
-  // Through memory nothing is sent: another rank reads sums where they are, and its time for that
-  // is none that a backward pass could hide. And the thread that sends adds up what the other
-  // threads of its rank have computed, which they would do together at the end.
-  const bool is_useful = !comm_.one_node() && options_.threads == 1;
-  const bool overlaps =
-      comm_.least(options_.overlap.value_or(is_useful) ? 1 : 0) == 1 && comm_.size() > 1;
-  constexpr std::uint64_t k_bucket_bytes = 4000000;
-  update_ = std::make_unique<ShardedUpdate>(
-      comm_,
-      layout_,
-      ShardedUpdate::Settings{static_cast<int>(options_.shards),
-                              static_cast<int>(options_.servers),
-                              options_.bucket_bytes.value_or(overlaps ? k_bucket_bytes : 0),
-                              options_.verify_every != 0,
-                              options_.injection,
-                              node_name(),
-                              options_.optimizer,
-                              options_.optimization});
-  if (overlaps)
-    departure_ = {update_->exchange().leaving(),
-                  [this](const Partials& mine) { update_->exchange().leave(mine, state_.step); },
-                  [this] { update_->exchange().progress(); }};
 }
 
 int Run::agree(InstructionSet own, InstructionSet lowest) {
@@ -201,8 +165,9 @@ Fingerprint Run::agreed_fields() const {
   fields["verify-every"] = std::to_string(options_.verify_every);
   fields["audit"] = fmt::format("{}", options_.audit_rate);
   fields["servers"] = std::to_string(options_.servers);
-  fields["bucket-size"] =
-      options_.bucket_bytes ? std::to_string(*options_.bucket_bytes) : "as it is by default";
+  fields["bucket-size"] = options_.tunes_buckets  ? "auto"
+                          : options_.bucket_bytes ? std::to_string(*options_.bucket_bytes)
+                                                  : "as it is by default";
   fields["overlap"] = options_.overlap ? (*options_.overlap ? "on" : "off") : "auto";
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);

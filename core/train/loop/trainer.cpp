@@ -234,7 +234,11 @@ int Run::stop() {
 int Run::loop() {
   saved_at_ = Clock::now();
   while (state_.step < schedule_.total) {
-    if (const int code = after(step()); code != 0) return code;
+    const Clock::time_point start = Clock::now();
+    const Next next = step();
+    const double seconds = seconds_since(start);
+    if (const int code = after(next); code != 0) return code;
+    if (const int code = tune(seconds); code != 0) return code;
     if (evaluates_now()) evaluate();
     if (const int code = trace_step(); code != 0) return code;
   }
