@@ -40,7 +40,8 @@ def command(program, folder, words):
         file.write(f'#!/bin/sh\nhost=$1\nshift\nexec ip netns exec {link.BRIDGE}$host unshare -u sh -c "hostname $host; $*"\n')
     os.chmod(agent, stat.S_IRWXU)
     network = f"{link.address(0)}/24"
-    return ["mpirun", "--host", "n1,n2", "--bind-to", "none", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
+    return ["mpirun", "--host", "n1,n2", "--bind-to", "none", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1",
+            "--mca", "btl", "tcp,self",
             "--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network, program, *words]
 
 

@@ -28,12 +28,14 @@ def ways(seed):
     """Of all combinations so many that each value meets each other one, as drawn by `seed`."""
     every = list(itertools.product((1, 2, 3), ("mpi", "shm", "hier"), (1, 2), SIZES, ("on", "off")))
     random.Random(seed).shuffle(every)
-    chosen, met = [], set()
-    for way in every:
-        pairs = set(itertools.combinations(enumerate(way), 2))
-        if pairs - met:
-            chosen.append(way)
-            met |= pairs
+
+    def pairs(way):
+        return set(itertools.combinations(enumerate(way), 2))
+
+    chosen, missing = [], set().union(*map(pairs, every))
+    while missing:
+        chosen.append(max(every, key=lambda way: len(pairs(way) & missing)))
+        missing -= pairs(chosen[-1])
     return chosen
 
 
