@@ -20,10 +20,11 @@ void reduce(Comm& comm, const std::vector<Span>& slices, Buffer& in, Buffer& out
   const Span own = slices[static_cast<std::size_t>(comm.rank())];
   const auto width = static_cast<std::size_t>(own.size());
   const Partials mine{{{comm.rank(), comm.rank() + 1}, in.data()}};
-  comm.scatter_partials(comm.size(), slices, mine, [&](const ConstPartials& all) {
-    combine_to(out.data() + own.lo, {0, comm.size()}, all, width);
-  });
-  comm.gather_slices(out.data(), slices);
+  static Group::Scattered scattered;  // its memory is used again
+  comm.wait(comm.post_scatter(comm.size(), slices, mine, scattered));
+  combine_to(out.data() + own.lo, {0, comm.size()}, Group::partials(scattered, own, mine), width);
+  comm.give_back(scattered);
+  comm.wait(comm.post_gather_slices(out.data(), slices));
 }
 
 // Of all calls, the best and the median of the slowest rank's time.

@@ -63,7 +63,7 @@ void Group::broadcast(void* data, std::size_t bytes) {
   meet(call, deadline);
   for (std::size_t piece = 0; piece * k_piece < bytes; ++piece) {
     const std::size_t done = piece * k_piece;
-    if (rank_ != 0 && !arrives(call.content[first + piece].ticket, deadline)) lose(call);
+    if (rank_ != 0 && !arrives(call.content[first + piece], deadline)) lose(call);
     for (int step = 1; step < reach && rank_ + step < size(); step *= 2)
       send(call, rank_ + step, at + done, std::min(k_piece, bytes - done));
   }
@@ -105,57 +105,50 @@ Group::Ticket Group::post_gather(const void* mine, void* all, std::size_t bytes)
   return call.ticket;
 }
 
-void Group::scatter_partials(int shards,
-                             const std::vector<Span>& slices,
-                             const Partials& mine,
-                             const std::function<void(const ConstPartials&)>& use) {
-  const Span own = slices[index(rank_)];
-  const auto width = index(own.size());
+Group::Ticket Group::post_scatter(int shards,
+                                  const std::vector<Span>& slices,
+                                  const Partials& mine,
+                                  Scattered& to) {
+  const std::size_t bytes = bytes_of(slices[index(rank_)]);
   Posted& call = begin(Call::scatter_partials, bytes_of(slices) * index(shards));
-
-  struct Partial {
-    int peer;
-    Span node;
-    const void* sums = nullptr;
-  };
-
-  std::vector<Partial> theirs;
+  std::vector<int> senders;
+  to.theirs.clear();
   for (const int peer : call.peers)
-    for (const Span node : maximal_nodes(shards, part_of({0, shards}, size(), peer)))
-      theirs.push_back({peer, node});
-  if (received_.size() <= theirs.size() * width) received_ = Buffer(theirs.size() * width + 1);
-  float* at = received_.data();
-  for (Partial& one : theirs) {
+    for (const Span node : maximal_nodes(shards, part_of({0, shards}, size(), peer))) {
+      to.theirs.push_back({node});
+      senders.push_back(peer);
+    }
+  const std::size_t width = bytes / sizeof(float);
+  if (to.room.size() <= senders.size() * width) to.room = Buffer(senders.size() * width + 1);
+  float* at = to.room.data();
+  for (std::size_t i = 0; i < senders.size(); ++i, at += width) {
+    Scattered::Partial& one = to.theirs[i];
     one.sums = at;
-    if (width > 0)
-      call.content.push_back(
-          {one.peer, transport_->borrow(member(one.peer), one.sums, at, bytes_of(own))});
-    at += width;
+    if (width == 0) continue;
+    one.loan = transport_->borrow(member(senders[i]), one.sums, at, bytes);
+    call.content.push_back({senders[i], one.loan});
   }
-  const std::size_t received = call.content.size();
   for (const int peer : call.peers) {
     const Span slice = slices[index(peer)];
-    for (const auto& [node, sums] : mine) send(call, peer, sums + slice.lo, bytes_of(slice));
+    for (const auto& [node, sums] : mine) send(call, peer, sums + slice.lo, bytes_of(slice), true);
   }
-  wait(call.ticket - 1);  // what was posted before
-  const Transport::Deadline begin = Transport::Clock::now();
-  Transport::Deadline deadline = begin + settings_.timeout;
-  meet(call, deadline);
-  for (std::size_t i = 0; i < call.content.size(); ++i)
-    if (!arrives(call.content[i].ticket,
-                 deadline,
-                 i < received ? &Transport::wait : &Transport::wait_sent))
-      lose(call);
-  check_whole(call);
-  tell_wait(call, begin);
-  ConstPartials all;
-  for (const Partial& one : theirs) all[one.node] = static_cast<const float*>(one.sums);
-  for (const auto& [node, sums] : mine) all[node] = sums + own.lo;
-  use(all);
-  for (std::size_t i = 0; i < received; ++i) transport_->give_back(call.content[i].ticket);
+  return to.ticket = call.ticket;
 }
 
-void Group::gather_slices(float* array, const std::vector<Span>& slices) {
+ConstPartials Group::partials(const Scattered& of, Span own, const Partials& mine) {
+  ConstPartials all;
+  for (const Scattered::Partial& one : of.theirs)
+    all[one.node] = static_cast<const float*>(one.sums);
+  for (const auto& [node, sums] : mine) all[node] = sums + own.lo;
+  return all;
+}
+
+void Group::give_back(const Scattered& read) {
+  for (const Scattered::Partial& one : read.theirs)
+    if (one.loan != 0) transport_->give_back(one.loan);
+}
+
+Group::Ticket Group::post_gather_slices(float* array, const std::vector<Span>& slices) {
   Posted& call = begin(Call::gather_slices, bytes_of(slices));
   const Span own = slices[index(rank_)];
   for (const int peer : call.peers) {
@@ -163,7 +156,7 @@ void Group::gather_slices(float* array, const std::vector<Span>& slices) {
     receive(call, peer, array + slice.lo, bytes_of(slice));
     send(call, peer, array + own.lo, bytes_of(own));
   }
-  wait(call.ticket);
+  return call.ticket;
 }
 
 void Group::hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices) {

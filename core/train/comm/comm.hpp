@@ -59,6 +59,8 @@ class Comm : public Group {
     return static_cast<int>(node_.size());
   }  // ranks on this node
 
+  [[nodiscard]] bool one_node() const { return one_node_; }  // for all ranks
+
   [[nodiscard]] int node_root() const { return node_.front(); }  // the lowest rank on this node
 
   [[nodiscard]] bool first_on_node() const { return node_root() == rank(); }

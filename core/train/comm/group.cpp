@@ -62,8 +62,8 @@ Group::Posted& Group::begin(Call what, std::uint64_t bytes) {
   return call;
 }
 
-void Group::send(Posted& call, int to, const void* data, std::size_t bytes) {
-  if (bytes > 0) call.content.push_back({to, transport_->send(member(to), data, bytes)});
+void Group::send(Posted& call, int to, const void* data, std::size_t bytes, bool lends) {
+  if (bytes > 0) call.content.push_back({to, transport_->send(member(to), data, bytes), lends});
 }
 
 void Group::receive(Posted& call, int from, void* data, std::size_t bytes) {
@@ -104,26 +104,34 @@ bool Group::test(Ticket ticket) {
   return true;
 }
 
+// Nothing is left to do for this rank.
+bool Group::is_over(const Part& part) const {
+  return transport_->done(part.ticket) || (part.lends && transport_->on_loan(part.ticket));
+}
+
 bool Group::is_complete(const Posted& call) const {
-  const auto done = [this](const Part& part) { return transport_->done(part.ticket); };
+  const auto done = [this](const Part& part) { return is_over(part); };
   return std::all_of(call.headers.begin(), call.headers.end(), done) &&
          std::all_of(call.content.begin(), call.content.end(), done);
 }
 
 // False: not before the deadline, which moves by the time that others had no core. From half of the
 // time on, since looking at other processes costs more than most waits last.
-bool Group::arrives(Transport::Ticket ticket, Transport::Deadline& deadline, Wait by) const {
-  Transport& from = *transport_;
+bool Group::arrives(const Part& part, Transport::Deadline& deadline) const {
+  const auto comes = [&](Transport::Deadline& until) {
+    return part.lends ? transport_->wait_sent(part.ticket, until)
+                      : transport_->wait(part.ticket, until);
+  };
   constexpr int k_most = 10;  // times the timeout
-  if (!settings_.starved) return (from.*by)(ticket, deadline);
+  if (!settings_.starved) return comes(deadline);
   const Transport::Clock::duration half = settings_.timeout / 2;
   Transport::Deadline middle = deadline - half;
-  const bool soon = (from.*by)(ticket, middle);
+  const bool soon = comes(middle);
   deadline = middle + half;
   if (soon) return true;
   (void)settings_.starved();
   for (const Transport::Deadline last = deadline + k_most * settings_.timeout;;) {
-    if ((from.*by)(ticket, deadline)) return true;
+    if (comes(deadline)) return true;
     const std::chrono::nanoseconds waited = settings_.starved();
     if (waited < settings_.timeout / 100 || deadline > last) return false;
     deadline += waited;
@@ -133,7 +141,7 @@ bool Group::arrives(Transport::Ticket ticket, Transport::Deadline& deadline, Wai
 // Until it is clear that they all make the same call.
 void Group::meet(const Posted& call, Transport::Deadline& deadline) {
   for (std::size_t i = 0; i < call.headers.size(); ++i) {
-    if (!arrives(call.headers[i].ticket, deadline)) return lose(call);
+    if (!arrives(call.headers[i], deadline)) return lose(call);
     compare(call, i);
   }
 }
@@ -143,7 +151,7 @@ void Group::complete(const Posted& call) {
   Transport::Deadline deadline = begin + settings_.timeout;
   meet(call, deadline);
   for (const Part& part : call.content)
-    if (!arrives(part.ticket, deadline)) return lose(call);
+    if (!arrives(part, deadline)) return lose(call);
   check_whole(call);
   tell_wait(call, begin);
 }
@@ -179,7 +187,7 @@ void Group::lose(const Posted& call) const {
       absent.push_back(static_cast<unsigned>(member(call.headers[i].peer)));
   }
   for (const Part& part : call.content)
-    if (!transport_->done(part.ticket)) slow.push_back(static_cast<unsigned>(member(part.peer)));
+    if (!is_over(part)) slow.push_back(static_cast<unsigned>(member(part.peer)));
   std::sort(absent.begin(), absent.end());
   std::sort(slow.begin(), slow.end());
   const std::string who = absent.empty() ? ranks_text(slow) + " did not complete it"

@@ -87,20 +87,40 @@ class Group {
   Ticket post_receive(int from, void* data, std::size_t bytes);
 
   void wait(Ticket ticket);
+
+  // Moves what can be moved now, and does not wait: not collective.
+  void progress() { (void)transport_->progress(); }
+
   [[nodiscard]] bool test(Ticket ticket);
 
-  // Sends to each rank its slice of the partials in `mine`, the sums of this rank's run of
-  // `shards`, and lets `use` read those of all shards for this rank's own slice, from which
-  // combine_to() makes their sum (the first half of a reduce-scatter). They are where they came, or
-  // in other ranks' memory. `mine` must stay as it is until the next call has returned: others may
-  // still read it.
-  void scatter_partials(int shards,
-                        const std::vector<Span>& slices,
-                        const Partials& mine,
-                        const std::function<void(const ConstPartials&)>& use);
+  // What a rank receives of post_scatter(). It must stay where it is until the ticket is done.
+  struct Scattered {
+    struct Partial {
+      Span node;
+      const void* sums = nullptr;
+      Transport::Ticket loan = 0;  // 0: none
+    };
 
-  // Each rank's slice of `array` to all others, in place.
-  void gather_slices(float* array, const std::vector<Span>& slices);
+    Ticket ticket = 0;
+    std::vector<Partial> theirs;
+    Buffer room;
+  };
+
+  // Sends to each rank its slice of the partials in `mine`, the sums of this rank's run of `shards`
+  // (the first half of a reduce-scatter). Once the ticket is done, partials() has those of all
+  // shards for this rank's own slice, from which combine_to() makes their sum: where they came, or
+  // in other ranks' memory, until give_back(). The slices of `mine` must stay as they are until a
+  // function that waits has returned which every other rank calls after its give_back(): others
+  // may still read them.
+  Ticket post_scatter(int shards,
+                      const std::vector<Span>& slices,
+                      const Partials& mine,
+                      Scattered& to);
+  [[nodiscard]] static ConstPartials partials(const Scattered& of, Span own, const Partials& mine);
+  void give_back(const Scattered& read);
+
+  // Each rank's slice of `array` to all others, in place; posted, as above.
+  Ticket post_gather_slices(float* array, const std::vector<Span>& slices);
   // Of rank 0's `whole` array, each rank's slice to its `own`; other ranks may pass nullptr for it.
   void hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices);
 
@@ -116,6 +136,7 @@ class Group {
   struct Part {
     int peer;
     Transport::Ticket ticket;
+    bool lends = false;  // sent, and may be read where it is
   };
 
   struct Posted {
@@ -129,18 +150,16 @@ class Group {
 
   Posted& begin(const CallHeader& mine, std::vector<int> peers);
   Posted& begin(Call call, std::uint64_t bytes);  // with all others
-  void send(Posted& call, int to, const void* data, std::size_t bytes);
+  void send(Posted& call, int to, const void* data, std::size_t bytes, bool lends = false);
   void receive(Posted& call, int from, void* data, std::size_t bytes);
   void meet(const Posted& call, Transport::Deadline& deadline);
   void complete(const Posted& call);
   void tell_wait(const Posted& call, Transport::Deadline begin) const;
-  using Wait = bool (Transport::*)(Transport::Ticket, Transport::Deadline&);
-  [[nodiscard]] bool arrives(Transport::Ticket ticket,
-                             Transport::Deadline& deadline,
-                             Wait by = &Transport::wait) const;
+  [[nodiscard]] bool arrives(const Part& part, Transport::Deadline& deadline) const;
   void check_whole(const Posted& call) const;
   void compare(const Posted& call, std::size_t peer) const;
   void lose(const Posted& call) const;
+  [[nodiscard]] bool is_over(const Part& part) const;
   [[nodiscard]] bool is_complete(const Posted& call) const;
   [[noreturn]] void end(Errc code, const std::string& message) const;
 
@@ -154,7 +173,6 @@ class Group {
   std::vector<std::uint64_t> sent_, received_messages_;  // messages to and from each rank
   std::deque<Posted> posted_;
   Ticket tickets_ = 0;
-  Buffer received_;
 };
 
 }  // namespace dts::train

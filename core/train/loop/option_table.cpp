@@ -236,6 +236,19 @@ const Option k_options[] = {
      "S",
      "S of the ranks keep and update the parameters, as in a parameter server [all ranks]",
      [](Options& o, Text t) { return set_number(o.servers, t, 1) && o.servers <= 1024; }},
+    {"--bucket-size",
+     "BYTES",
+     "gradients travel so many at a time, e.g. 4M; whole: all at once; auto: as is fastest in\n"
+     "                           the first steps [4M with overlap, otherwise whole]",
+     [](Options& o, Text t) {
+       o.tunes_buckets = t == "auto";
+       return o.tunes_buckets || set_bucket(o.bucket_bytes, t);
+     }},
+    {"--overlap",
+     "WHEN",
+     "send them while the backward pass computes others: on, off or auto, that is, between\n"
+     "                           nodes if ranks have one thread [auto]",
+     [](Options& o, Text t) { return set_switch(o.overlap, t); }},
     {"--comm-timeout",
      "SECONDS",
      "end if a rank has to wait that long for another, once training has begun [600]",

@@ -4,7 +4,9 @@
 #pragma once
 
 #include "core/base/text/text.hpp"
+#include "core/train/rehearsal/rehearsal_plan.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,6 +40,20 @@ inline bool set_optional(std::optional<double>& to, const std::string& text, dou
   if (!set_real(value, text, most)) return false;
   to = value;
   return true;
+}
+
+// "4M", "whole" (0).
+inline bool set_bucket(std::optional<std::uint64_t>& to, const std::string& text) {
+  constexpr double k_largest = 1e15;
+  const auto bytes = text == "whole" ? std::optional(0.0) : parse_bytes(text);
+  to = static_cast<std::uint64_t>(std::min(bytes.value_or(0), k_largest));
+  return bytes && *bytes <= k_largest;
+}
+
+inline bool set_switch(std::optional<bool>& to, const std::string& text) {
+  to.reset();
+  if (text != "auto") to = text == "on";
+  return text == "on" || text == "off" || text == "auto";
 }
 
 template <class Row>

@@ -8,6 +8,7 @@
 #include "core/train/loop/checkpoints.hpp"
 #include "core/train/loop/options.hpp"
 #include "core/train/loop/settle.hpp"
+#include "core/train/loop/tuner.hpp"
 #include "core/train/model/shard_sums.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"
@@ -72,6 +73,11 @@ class Run {
   int stop();
   int finish();
 
+  // run_buckets.cpp:
+  BucketWay first_way();
+  void make_update(const BucketWay& way);
+  int tune(double seconds);
+
   // run_trace.cpp:
   void begin_trace();
   int trace_step();
@@ -103,6 +109,8 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   std::unique_ptr<ShardedUpdate> update_;
+  std::optional<Tuner> tuner_;  // while it tries
+  Departure departure_;         // without runs if nothing leaves before all sums are there
   Schedule schedule_;
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;

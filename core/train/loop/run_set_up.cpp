@@ -10,23 +10,12 @@
 #include "core/train/loop/run.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <new>
 
 namespace dts::train {
 namespace {
-
-// As dtsubmit calls it; the nodes of a private cluster share one host name.
-std::string node_name() {
-  if (const char* const name = std::getenv("SLURMD_NODENAME")) return name;
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 Layout state_layout(const Options& options) {
   Layout layout = options.model->layout;
@@ -132,16 +121,7 @@ int Run::prepare() {
   schedule_ = options_.learning_rates(options_.steps.value_or(order.steps_of(options_.epochs)));
   if (const int code = agree(own, lowest); code != 0) return code;
   if (const int code = settle(make_sums()); code != 0) return code;
-  update_ =
-      std::make_unique<ShardedUpdate>(comm_,
-                                      layout_,
-                                      ShardedUpdate::Settings{static_cast<int>(options_.shards),
-                                                              static_cast<int>(options_.servers),
-                                                              options_.verify_every != 0,
-                                                              options_.injection,
-                                                              node_name(),
-                                                              options_.optimizer,
-                                                              options_.optimization});
+  make_update(first_way());
   return 0;
 }
 
@@ -185,6 +165,10 @@ Fingerprint Run::agreed_fields() const {
   fields["verify-every"] = std::to_string(options_.verify_every);
   fields["audit"] = fmt::format("{}", options_.audit_rate);
   fields["servers"] = std::to_string(options_.servers);
+  fields["bucket-size"] = options_.tunes_buckets  ? "auto"
+                          : options_.bucket_bytes ? std::to_string(*options_.bucket_bytes)
+                                                  : "as it is by default";
+  fields["overlap"] = options_.overlap ? (*options_.overlap ? "on" : "off") : "auto";
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);
   fields["trace"] = options_.trace.empty() ? "none" : fmt::format("{} steps", options_.trace_steps);

@@ -94,6 +94,7 @@ Run::Next Run::step() {
   StepInput in = input();
   in.timeline = &timeline_;
   if (audit) in.audited = audit->shard;
+  if (!departure_.runs.empty()) in.departure = &departure_;
   const Partials mine = sums_->sum(in, part_of({0, shards}, comm_.size(), comm_.rank()));
   if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(mine);
@@ -233,7 +234,11 @@ int Run::stop() {
 int Run::loop() {
   saved_at_ = Clock::now();
   while (state_.step < schedule_.total) {
-    if (const int code = after(step()); code != 0) return code;
+    const Clock::time_point start = Clock::now();
+    const Next next = step();
+    const double seconds = seconds_since(start);
+    if (const int code = after(next); code != 0) return code;
+    if (const int code = tune(seconds); code != 0) return code;
     if (evaluates_now()) evaluate();
     if (const int code = trace_step(); code != 0) return code;
   }

@@ -55,12 +55,14 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
                                                worker.indices[i]));
   }
   const int predictions = input.batch * model_.reads.predictions();
+  std::function<void(Range)> ready;
+  if (shard == worker.last_shard) ready = [&](Range range) { carry(worker, input, sums, range); };
   worker.network->train(input.samples,
                         worker.indices,
                         {input.weights,
                          {1.0F / static_cast<float>(predictions), input.smoothing},
                          shard == input.nan_shard,
-                         nullptr,
+                         ready,
                          &watch,
                          worker.placements},
                         sums);
@@ -85,6 +87,7 @@ std::uint64_t ShardSums::recompute(const StepInput& input) {
   Worker& worker = workers_[static_cast<std::size_t>(by % team_.size())];
   team_.run([&](int index) {
     if (index != by % team_.size()) return;
+    worker.last_shard = -1;  // what it computes now goes nowhere
     worker.network->prepare(input.weights);
     float* const sums = worker.take(model_.layout.sum_floats());
     shard_sum(worker, input, input.audited, sums);
@@ -100,46 +103,60 @@ float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
     return sums;
   }
   float* const left = node_sum(worker, input, left_child(node));
+  worker.pending.push_back(left);
   float* const right = node_sum(worker, input, right_child(node));
+  worker.pending.pop_back();
   Stopwatch watch(worker.track);
-  add(left, left, right, model_.layout.sum_floats());
+  const std::size_t from = worker.summed;
+  add(left + from, left + from, right + from, model_.layout.sum_floats() - from);
   watch.lap(Phase::reduce);
   worker.unused.push_back(right);
   return left;
 }
 
 Partials ShardSums::sum(const StepInput& input, Span run) {
+  nodes_ = maximal_nodes(shards_, run);
+  prepare_departure(input, run);
   team_.run([&](int index) {
     Worker& worker = workers_[static_cast<std::size_t>(index)];
-    for (const auto& [node, sums] : worker.partials) worker.unused.push_back(sums);
-    worker.partials.clear();
     worker.audited = 0;
     worker.track = track_of(input, index);
     const std::vector<Span> nodes = maximal_nodes(shards_, part_of(run, team_.size(), index));
     Stopwatch watch(worker.track);
     if (!nodes.empty()) worker.network->prepare(input.weights);
     watch.lap(Phase::forward);
-    for (const Span node : nodes) worker.partials[node] = node_sum(worker, input, node);
+    for (const Span node : nodes) {
+      float* const sums = node_sum(worker, input, node);
+      worker.partials.try_emplace(node, sums);  // others may read it meanwhile if it is there
+    }
   });
   Partials parts;
   for (const Worker& worker : workers_)
     parts.insert(worker.partials.begin(), worker.partials.end());
-  const std::vector<Span> nodes = maximal_nodes(shards_, run);
-  if (parts.size() == nodes.size()) return parts;
+  if (parts.size() != nodes_.size()) merge(input, parts);
+  Partials merged;
+  for (const Span node : nodes_) merged[node] = combine(node, parts, 0, 0);
+  depart_rest(input, merged);
+  return merged;
+}
+
+// Adds up what threads have computed, but for what has left.
+void ShardSums::merge(const StepInput& input, const Partials& parts) {
+  const std::size_t left =
+      departed_ == 0 ? model_.layout.parameter_floats : input.departure->runs[departed_ - 1].begin;
   team_.run([&](int index) {
     Stopwatch watch(track_of(input, index));
-    const auto slice =
-        part_of({0, static_cast<int>(model_.layout.sum_floats() / k_lanes)}, team_.size(), index);
-    for (const Span node : nodes)
+    const Span slice = part_of({0, static_cast<int>(left / k_lanes)}, team_.size(), index);
+    for (const Span node : nodes_) {
       (void)combine(node,
                     parts,
                     static_cast<std::size_t>(slice.lo) * k_lanes,
                     static_cast<std::size_t>(slice.hi) * k_lanes);
+      if (index == 0)
+        (void)combine(node, parts, model_.layout.parameter_floats, model_.layout.sum_floats());
+    }
     watch.lap(Phase::reduce);
   });
-  Partials merged;
-  for (const Span node : nodes) merged[node] = combine(node, parts, 0, 0);
-  return merged;
 }
 
 Score ShardSums::evaluate(

@@ -8,12 +8,24 @@
 #include "core/train/model/network.hpp"
 #include "core/train/timing/timeline.hpp"
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace dts::train {
+
+// Gradients that leave, a run after the other, as soon as the last shards have completed them.
+struct Departure {
+  std::vector<Range>
+      runs;  // in the order in which they leave: from the last to the first, adjacent
+  // Called for each of them in turn, before sum() returns: the partials that sum() returns, of
+  // which this run is final.
+  std::function<void(const Partials&)> leave;
+  std::function<void()> progress;  // called now and then after the first
+};
 
 struct StepInput {
   Samples samples;
@@ -28,6 +40,7 @@ struct StepInput {
   bool with_squares = false;     // Scalar::squares: the sum of those of each shard's gradients
   Timeline* timeline = nullptr;  // if set, has a track for each thread
   Augmentation augmentation{};   // of images
+  const Departure* departure = nullptr;
 };
 
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
@@ -72,6 +85,11 @@ class ShardSums {
     Score score;
     std::uint64_t audited = 0;
     Track* track = nullptr;
+    int last_shard = -1;          // whose gradients leave at once
+    Span last_node;               // it is the last one of this node
+    std::vector<float*> pending;  // left siblings that it will be added to, the outermost first
+    std::size_t summed = 0;       // gradients that are sums up to last_node already
+    std::vector<std::size_t> missing;  // of each run that leaves, floats that are not
     float* take(std::size_t floats);
   };
 
@@ -82,6 +100,13 @@ class ShardSums {
     return input.timeline == nullptr ? nullptr : &input.timeline->track(thread);
   }
 
+  // departure.cpp:
+  void prepare_departure(const StepInput& input, Span run);
+  void carry(Worker& worker, const StepInput& input, float* sums, Range range);
+  void depart(const StepInput& input);
+  void depart_rest(const StepInput& input, const Partials& all);
+
+  void merge(const StepInput& input, const Partials& parts);
   float* node_sum(Worker& worker, const StepInput& input, Span node);
   void shard_sum(Worker& worker, const StepInput& input, int shard, float* sums);
 
@@ -89,6 +114,10 @@ class ShardSums {
   int shards_;
   Team team_;
   std::vector<Worker> workers_;
+  // Of the step under way:
+  std::vector<Span> nodes_;                   // of this rank
+  std::vector<std::atomic<int>> unfinished_;  // workers, by run that leaves
+  std::size_t departed_ = 0;                  // runs
 };
 
 }  // namespace dts::train

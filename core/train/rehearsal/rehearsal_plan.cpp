@@ -66,12 +66,19 @@ bool set_step(RehearsalPlan& plan, std::string_view text) {
   return plan.step <= k_longest;
 }
 
+}  // namespace
+
+std::optional<double> parse_bytes(std::string_view text) {
+  if (text.ends_with("B")) text.remove_suffix(1);
+  return quantity(text, k_sizes);
+}
+
+namespace {
+
 bool set_amount(Amount& amount, std::string_view text) {
   const auto slash = text.find('/');
   const auto per = value_of(k_per, slash == text.npos ? std::string_view() : text.substr(slash));
-  std::string_view size = text.substr(0, slash);
-  if (size.ends_with("B")) size.remove_suffix(1);
-  const auto bytes = quantity(size, k_sizes);
+  const auto bytes = parse_bytes(text.substr(0, slash));
   if (!per || !bytes) return false;
   amount = {std::ceil(*bytes), *per};
   return true;

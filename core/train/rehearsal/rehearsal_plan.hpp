@@ -5,6 +5,7 @@
 #include "core/base/result.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,5 +47,8 @@ struct RehearsalPlan {
 // where a SIZE is a number of bytes with K, M, G or T (powers of 1000) or Ki, Mi, Gi or Ti (of
 // 1024), perhaps followed by B. Errc::usage names the word that is wrong.
 [[nodiscard]] Result<RehearsalPlan> parse_rehearsal(std::string_view words);
+
+// Such a SIZE, in bytes; nullopt for anything else.
+[[nodiscard]] std::optional<double> parse_bytes(std::string_view text);
 
 }  // namespace dts::train

@@ -198,6 +198,10 @@ void Report::skipped(std::uint64_t step,
       "step {:>6}  skipped: {} is not finite ({} of at most {})\n", step, what, count, most));
 }
 
+void Report::tuned(std::uint64_t step, const std::string& table) {
+  if (active_) say(fmt::format("step {:>6}  --bucket-size auto:\n{}", step, table));
+}
+
 void Report::not_finite(std::uint64_t step, const std::string& what) {
   progress_.hide();
   if (active_) event("not_finite", step, fmt::format(R"("what":{})", json_string(what)));

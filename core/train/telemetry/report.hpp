@@ -83,6 +83,8 @@ class Report {
                const std::string& what,
                std::uint64_t count,
                std::uint64_t most);
+  // Lines for people.
+  void tuned(std::uint64_t step, const std::string& table);
   void not_finite(std::uint64_t step, const std::string& what);
   void corrupted(std::uint64_t step,
                  int rank,

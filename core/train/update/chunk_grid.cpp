@@ -21,30 +21,9 @@ ChunkGrid::ChunkGrid(const Layout& layout) {
   begins_.push_back(total);
 }
 
-std::optional<int> Owners::server_at(int rank) const {
-  // The first one at or after this rank.
-  const auto server = static_cast<int>((std::int64_t{rank} * servers + ranks - 1) / ranks);
-  return server < servers && rank_of(server) == rank ? std::optional(server) : std::nullopt;
-}
-
-Span ChunkGrid::owned(const Owners& owners, int rank) const {
-  const auto server = owners.server_at(rank);
-  return server ? part_of({0, count()}, owners.servers, *server) : Span{};
-}
-
-int ChunkGrid::owner(const Owners& owners, int chunk) const {
-  return owners.rank_of(owner_in({0, count()}, owners.servers, chunk));
-}
-
 Span ChunkGrid::floats_of(Span chunks) const {
   return {begins_[static_cast<std::size_t>(chunks.lo)],
           begins_[static_cast<std::size_t>(chunks.hi)]};
-}
-
-std::vector<Span> ChunkGrid::slices(const Owners& owners) const {
-  std::vector<Span> all;
-  for (int rank = 0; rank < owners.ranks; ++rank) all.push_back(floats_of(owned(owners, rank)));
-  return all;
 }
 
 void ChunkGrid::checksums(const float* values, Span chunks, std::uint64_t* out) const {

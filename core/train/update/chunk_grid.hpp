@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The canonical grid over the flat array of parameters: each tensor cut into chunks. Checksums,
-// norms and ownership go by chunks, and the grid depends on the layout alone, so that none of them
-// moves with the number of ranks. Pure, thread-safe.
+// norms and ownership (ownership.hpp) go by chunks, and the grid depends on the layout alone, so
+// that none of them moves with the number of ranks. Pure, thread-safe.
 #pragma once
 
 #include "core/train/comm/tree.hpp"
@@ -9,26 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace dts::train {
-
-// The ranks that keep and update the parameters: every rank, or, as the servers of a parameter
-// server (M. Li et al., "Scaling Distributed Machine Learning with the Parameter Server", OSDI
-// 2014), some of them, spread evenly.
-struct Owners {
-  int ranks = 1;
-  int servers = 1;  // 1 to `ranks`
-
-  [[nodiscard]] int rank_of(int server) const {
-    return static_cast<int>(std::int64_t{server} * ranks / servers);
-  }
-
-  // nullopt: that rank is none.
-  [[nodiscard]] std::optional<int> server_at(int rank) const;
-};
 
 class ChunkGrid {
  public:
@@ -47,17 +31,8 @@ class ChunkGrid {
   // All chunks of that tensor.
   [[nodiscard]] Span tensor_chunks(int chunk) const { return tensor(chunk).chunks; }
 
-  // The chunks that `rank` keeps and updates: a contiguous run, empty if it is no owner.
-  [[nodiscard]] Span owned(const Owners& owners, int rank) const;
-
-  // The rank that owns `chunk`.
-  [[nodiscard]] int owner(const Owners& owners, int chunk) const;
-
   // The floats [lo, hi) of a run of chunks.
   [[nodiscard]] Span floats_of(Span chunks) const;
-
-  // floats_of(owned()) of each rank.
-  [[nodiscard]] std::vector<Span> slices(const Owners& owners) const;
 
   // Writes checksum() of each chunk of the run; `values` is where the run begins.
   void checksums(const float* values, Span chunks, std::uint64_t* out) const;

@@ -25,15 +25,14 @@ void ShardedUpdate::move(int chunk,
                          const UpdateStep& step,
                          float gradient_scale,
                          const State& state) {
-  const Span own = slices_[static_cast<std::size_t>(comm_.rank())];
   const Span part = grid_.floats_of({chunk, chunk + 1});
-  const std::size_t at = length({own.lo, part.lo});
+  const std::size_t at = places_[static_cast<std::size_t>(chunk)];
   const std::size_t moments = layout_.moments.size();
   std::array<const float*, k_most_moments> now{};
   std::array<float*, k_most_moments> next{};
   for (std::size_t moment = 0; moment < moments; ++moment) {
-    now[moment] = momentum_.data() + moment * length(own) + at;
-    next[moment] = next_momentum_.data() + moment * length(own) + at;
+    now[moment] = momentum_.data() + moment * own_floats_ + at;
+    next[moment] = next_momentum_.data() + moment * own_floats_ + at;
   }
   const float* gradients = sums_.gradients + at;
   if (gradient_scale != 1) {
@@ -52,30 +51,14 @@ void ShardedUpdate::move(int chunk,
                                grid_.decays(chunk)});
 }
 
-// A value of each chunk, of which this rank knows those of its own, on all ranks. Collective.
-void ShardedUpdate::share(std::vector<double>& by_chunk) {
-  if (comm_.size() == 1) return;
-  std::vector<double> mine(most_chunks_);
-  std::vector<double> all(most_chunks_ * static_cast<std::size_t>(comm_.size()));
-  std::copy_n(by_chunk.begin() + own_.lo, own_.size(), mine.begin());
-  comm_.wait(comm_.post_gather(mine.data(), all.data(), mine.size() * sizeof(double)));
-  for (int rank = 0; rank < comm_.size(); ++rank) {
-    const Span chunks = grid_.owned(owners_, rank);
-    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(most_chunks_) * rank,
-                chunks.size(),
-                by_chunk.begin() + chunks.lo);
-  }
-}
-
 // As PyTorch's clip_grad_norm_(). Collective if gradients are clipped.
 float ShardedUpdate::gradient_scale() {
   if (settings_.optimization.clip_norm == 0) return 1;
-  const Span own = slices_[static_cast<std::size_t>(comm_.rank())];
   std::vector<double> squares(static_cast<std::size_t>(grid_.count()));
-  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {
+  for (const int chunk : own_) {
     const Span part = grid_.floats_of({chunk, chunk + 1});
-    squares[static_cast<std::size_t>(chunk)] =
-        sum_squares(sums_.gradients + length({own.lo, part.lo}), length(part));
+    const auto at = static_cast<std::size_t>(chunk);
+    squares[at] = sum_squares(sums_.gradients + places_[at], length(part));
   }
   share(squares);
   double sum = 0;
@@ -88,7 +71,7 @@ void ShardedUpdate::move_by_tensor(double lr, const State& state) {
   const auto chunks = static_cast<std::size_t>(grid_.count());
   std::vector<double> weights(chunks);
   std::vector<double> directions(chunks);
-  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {
+  for (const int chunk : own_) {
     const Span part = grid_.floats_of({chunk, chunk + 1});
     const auto at = static_cast<std::size_t>(chunk);
     weights[at] = sum_squares(state.weights.data() + part.lo, length(part));
@@ -107,15 +90,16 @@ void ShardedUpdate::move_by_tensor(double lr, const State& state) {
     const double ratio = weight > 0 && direction > 0 ? std::sqrt(weight / direction) : 1;
     chunk = tensor.hi;
     if (!grid_.decays(tensor.lo)) continue;
-    const Span mine{std::max(tensor.lo, own_.lo), std::min(tensor.hi, own_.hi)};
-    if (mine.size() <= 0) continue;
-    const Span part = grid_.floats_of(mine);
-    optimizer_kernels().move(next_weights_.data() + part.lo,
-                             state.weights.data() + part.lo,
-                             next_weights_.data() + part.lo,
-                             length(part),
-                             1,
-                             static_cast<float>(lr * ratio));
+    const auto first = std::lower_bound(own_.begin(), own_.end(), tensor.lo);
+    for (auto mine = first; mine != own_.end() && *mine < tensor.hi; ++mine) {
+      const Span part = grid_.floats_of({*mine, *mine + 1});
+      optimizer_kernels().move(next_weights_.data() + part.lo,
+                               state.weights.data() + part.lo,
+                               next_weights_.data() + part.lo,
+                               length(part),
+                               1,
+                               static_cast<float>(lr * ratio));
+    }
   }
 }
 

@@ -35,39 +35,37 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings
       layout_(layout),
       settings_(std::move(settings)),
       grid_(layout),
-      owners_(owners_of(comm.size(), settings_.servers)),
-      exchange_(
-          comm, layout, grid_, {settings_.shards, owners_, settings_.sealed, settings_.injection}),
-      slices_(grid_.slices(owners_)),
-      own_(grid_.owned(owners_, comm.rank())),
-      momentum_(floats(slices_[index(comm.rank())]) * layout.moments.size()),
+      ownership_(grid_, owners_of(comm.size(), settings_.servers), settings_.bucket_bytes),
+      exchange_(comm,
+                layout,
+                grid_,
+                ownership_,
+                {settings_.shards, settings_.sealed, settings_.injection}),
+      own_floats_(ownership_.floats_of(comm.rank())),
+      places_(index(grid_.count())),
+      momentum_(own_floats_ * layout.moments.size()),
       next_momentum_(momentum_.size()),
       next_weights_(Buffer::shared(layout.parameter_floats)),
       scaled_(ChunkGrid::k_floats),
       records_(index(grid_.count())),
       next_records_(records_.size()) {
   for (int rank = 0; rank < comm.size(); ++rank)
-    most_chunks_ = std::max(most_chunks_, floats(grid_.owned(owners_, rank)));
+    most_chunks_ = std::max(most_chunks_, ownership_.chunks_of(rank));
+  std::size_t at = 0;
+  for (int bucket = 0; bucket < ownership_.buckets(); ++bucket) {
+    const Span chunks = ownership_.owned(comm.rank(), bucket);
+    for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
+      own_.push_back(chunk);
+      places_[index(chunk)] = at;
+      at += floats(grid_.floats_of({chunk, chunk + 1}));
+    }
+  }
   block_.resize(block_bytes());
   blocks_.resize(block_.size() * index(comm.size()));
 }
 
 std::size_t ShardedUpdate::block_bytes() const {
   return sizeof(Header) + most_chunks_ * sizeof(Record);
-}
-
-void ShardedUpdate::begin(State& state) {
-  const Span own = slices_[index(comm_.rank())];
-  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
-    comm_.hand_out_slices(state.momentum.data() + moment * layout_.parameter_floats,
-                          momentum_.data() + moment * floats(own),
-                          slices_);
-  state.momentum = Buffer();
-  for (int chunk = own_.lo; chunk < own_.hi; ++chunk)
-    record(
-        chunk, nullptr, state.weights.data() + grid_.floats_of({chunk, chunk + 1}).lo, momentum_);
-  exchange_records(state.weights.data());
-  records_ = next_records_;
 }
 
 void ShardedUpdate::find(Found what, Span chunks, int peer) {
@@ -87,51 +85,54 @@ void ShardedUpdate::check_weights(const State& state, Span chunks) {
     const Span one{chunk, chunk + 1};
     std::uint64_t now = 0;
     grid_.checksums(state.weights.data() + grid_.floats_of(one).lo, one, &now);
-    if (now != records_[index(chunk)].weights)
-      find(Found::weights, one, grid_.owner(owners_, chunk));
+    if (now != records_[index(chunk)].weights) find(Found::weights, one, ownership_.owner(chunk));
   }
 }
 
 // Of all moments of a chunk that this rank keeps.
 std::uint64_t ShardedUpdate::moments_checksum(int chunk, const Buffer& moments) const {
-  const Span own = slices_[index(comm_.rank())];
   const Span one{chunk, chunk + 1};
-  const std::size_t at = floats({own.lo, grid_.floats_of(one).lo});
+  const std::size_t at = places_[index(chunk)];
   std::uint64_t all = 0;
   for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
     std::uint64_t next = 0;
-    grid_.checksums(moments.data() + moment * floats(own) + at, one, &next);
+    grid_.checksums(moments.data() + moment * own_floats_ + at, one, &next);
     all = moment == 0 ? next : mix(all) ^ next;
   }
   return all;
 }
 
-void ShardedUpdate::check_momentum(Span chunks) {
-  for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk)
-    if (moments_checksum(chunk, momentum_) != records_[index(chunk)].momentum)
-      find(Found::momentum, {chunk, chunk + 1}, 0);
+void ShardedUpdate::check_momentum(int chunk) {
+  if (moments_checksum(chunk, momentum_) != records_[index(chunk)].momentum)
+    find(Found::momentum, {chunk, chunk + 1}, 0);
 }
 
 const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
   inject_momentum(state);
-  if (settings_.sealed) {  // what is its own follows in apply(), which reads it anyway
-    check_weights(state, {0, own_.lo});
-    check_weights(state, {own_.hi, grid_.count()});
+  // What is its own follows in apply(), which reads it anyway.
+  for (int bucket = 0; settings_.sealed && bucket < ownership_.buckets(); ++bucket) {
+    const Span all = ownership_.bucket(bucket);
+    const Span own = ownership_.owned(comm_.rank(), bucket);
+    check_weights(state, {all.lo, own.lo});
+    check_weights(state, {own.hi, all.hi});
   }
   mine.begin()->second[layout_.scalar(Scalar::damage)] = findings_.empty() ? 0.0F : 1.0F;
   sums_ = exchange_.sum(mine, state.step);
-  for (const int peer : exchange_.damaged())
-    if (peer != comm_.rank()) find(Found::message, own_, peer);
+  for (const auto& [peer, chunks] : exchange_.damaged())
+    if (peer != comm_.rank()) find(Found::message, chunks, peer);
   damaged_ = !exchange_.damaged().empty();
   return sums_.tail;
 }
 
 void ShardedUpdate::inject_momentum(const State& state) {
   const auto& fault = settings_.injection;
-  const Span own = slices_[index(comm_.rank())];
   if (!fault || !fault->is_now(Injection::What::momentum, state.step)) return;
   const auto at = static_cast<int>(fault->element);
-  if (own.lo <= at && at < own.hi) flip_bit(momentum_.data()[at - own.lo]);
+  for (const int chunk : own_) {
+    const Span part = grid_.floats_of({chunk, chunk + 1});
+    if (part.lo <= at && at < part.hi)
+      flip_bit(momentum_.data()[places_[index(chunk)] + floats({part.lo, at})]);
+  }
 }
 
 void ShardedUpdate::record(int chunk,
@@ -150,42 +151,21 @@ void ShardedUpdate::record(int chunk,
   next_records_[index(chunk)] = made;
 }
 
-// Own records and own slice of the weights to all ranks.
-void ShardedUpdate::exchange_records(float* weights) {
-  if (comm_.size() == 1) return;
-  const Header header{damaged_ ? 1U : 0U};
-  std::memcpy(block_.data(), &header, sizeof header);
-  std::memcpy(
-      block_.data() + sizeof header, next_records_.data() + own_.lo, floats(own_) * sizeof(Record));
-  comm_.post_gather(block_.data(), blocks_.data(), block_.size());
-  comm_.gather_slices(weights, slices_);
-  for (int rank = 0; rank < comm_.size(); ++rank) {
-    const std::byte* const at = blocks_.data() + block_.size() * index(rank);
-    Header theirs;
-    std::memcpy(&theirs, at, sizeof theirs);
-    damaged_ = damaged_ || theirs.damaged != 0;
-    const Span chunks = grid_.owned(owners_, rank);
-    std::memcpy(
-        next_records_.data() + chunks.lo, at + sizeof theirs, floats(chunks) * sizeof(Record));
-  }
-}
-
 ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
-  const Span own = slices_[index(comm_.rank())];
   const UpdateStep step{lr, state.step - state.skipped + 1};
   const float scale = gradient_scale();
   const bool by_tensor = settings_.optimizer->by_tensor;
   const auto record_next = [&](int chunk) {
     const Span part = grid_.floats_of({chunk, chunk + 1});
     record(chunk,
-           sums_.gradients + floats({own.lo, part.lo}),
+           sums_.gradients + places_[index(chunk)],
            next_weights_.data() + part.lo,
            next_momentum_);
   };
-  for (int chunk = own_.lo; chunk < own_.hi; ++chunk) {  // while it is in the cache
+  for (const int chunk : own_) {  // while it is in the cache
     if (settings_.sealed) {
       check_weights(state, {chunk, chunk + 1});
-      check_momentum({chunk, chunk + 1});
+      check_momentum(chunk);
     }
     if (!exchange_.is_whole(chunk)) find(Found::gradient, {chunk, chunk + 1}, comm_.rank());
     move(chunk, step, scale, state);
@@ -193,7 +173,7 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   }
   if (by_tensor) {
     move_by_tensor(lr, state);
-    for (int chunk = own_.lo; chunk < own_.hi; ++chunk) record_next(chunk);
+    for (const int chunk : own_) record_next(chunk);
   }
   damaged_ = damaged_ || !findings_.empty();
   exchange_records(next_weights_.data());
@@ -242,7 +222,7 @@ bool ShardedUpdate::verify(const State& state) {
   if (!settings_.sealed) return true;
   if (findings_.empty()) {
     check_weights(state, {0, grid_.count()});
-    check_momentum(own_);
+    for (const int chunk : own_) check_momentum(chunk);
   }
   const std::uint64_t mine = root(state);
   std::vector<std::uint64_t> all(index(comm_.size()), mine);
@@ -271,16 +251,6 @@ std::vector<Blame> ShardedUpdate::blame() {
       return one.what != Found::none;
     });
   return judge(grid_, comm_.size(), findings);
-}
-
-void ShardedUpdate::gather_momentum(State& state) const {
-  state.momentum = Buffer(layout_.moment_floats());
-  const Span own = slices_[index(comm_.rank())];
-  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
-    float* const whole = state.momentum.data() + moment * layout_.parameter_floats;
-    std::copy_n(momentum_.data() + moment * floats(own), floats(own), whole + own.lo);
-    comm_.gather_slices(whole, slices_);
-  }
 }
 
 }  // namespace dts::train

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimiser's step, each rank on its own slice of the parameters (S. Rajbhandari et al., "ZeRO:
+// The optimiser's step, each rank on its own share of the parameters (S. Rajbhandari et al., "ZeRO:
 // Memory Optimizations Toward Training Trillion Parameter Models", SC 2020, stage 1): sums of
-// gradients go to the owner of a slice, new weights from there to all. As many bytes travel as with
+// gradients go to the owner of a share, new weights from there to all. As many bytes travel as with
 // an all-reduce; momentum, that is, all moments of the optimiser, exists once.
 //
 // Sealed, every array has a checksum from when it was written, checked when it is next read:
@@ -13,9 +13,9 @@
 #include "core/train/checkpoint/state.hpp"
 #include "core/train/comm/comm.hpp"
 #include "core/train/optim/optimizer.hpp"
-#include "core/train/update/chunk_grid.hpp"
 #include "core/train/update/findings.hpp"
 #include "core/train/update/gradient_exchange.hpp"
+#include "core/train/update/ownership.hpp"
 
 #include <optional>
 #include <string>
@@ -29,7 +29,8 @@ class ShardedUpdate {
 
   struct Settings {
     int shards = 1;
-    int servers = 0;  // ranks that own slices; 0, or more than there are: every rank
+    int servers = 0;               // ranks that own slices; 0, or more than there are: every rank
+    std::size_t bucket_bytes = 0;  // of gradients that travel together; 0: all of them
     bool sealed = true;
     std::optional<Injection> injection;  // for tests: gradient, momentum and message
     std::string node;                    // where this rank runs, for people
@@ -43,6 +44,9 @@ class ShardedUpdate {
   // Collective. Takes over rank 0's momentum, slice by slice, and frees `state.momentum`. The
   // weights are the same on every rank.
   void begin(State& state);
+
+  // What sends gradients while the last of them are still computed: GradientExchange::leave().
+  [[nodiscard]] GradientExchange& exchange() { return exchange_; }
 
   // Collective. The sums over shards of everything but the gradients, [Layout::tail_floats()],
   // valid until the next call; `mine` has the partials of this rank's run of shards. Scalar::damage
@@ -74,7 +78,7 @@ class ShardedUpdate {
   [[nodiscard]] std::vector<Blame> blame();
 
   // Collective. Makes `state.momentum` whole, to be freed after use: as large as the weights.
-  void gather_momentum(State& state) const;
+  void gather_momentum(State& state);
 
  private:
   struct Record {        // of a chunk, by its owner
@@ -90,10 +94,11 @@ class ShardedUpdate {
 
   void find(Found what, Span chunks, int peer);
   void check_weights(const State& state, Span chunks);
-  void check_momentum(Span chunks);
+  void check_momentum(int chunk);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
   void exchange_records(float* weights);
+  void gather(float* array);
   void inject_momentum(const State& state);
   [[nodiscard]] std::optional<int> first_not_finite() const;
   [[nodiscard]] std::size_t block_bytes() const;
@@ -108,12 +113,13 @@ class ShardedUpdate {
   const Layout& layout_;
   Settings settings_;
   ChunkGrid grid_;
-  Owners owners_;
+  Ownership ownership_;
   GradientExchange exchange_;
-  std::vector<Span> slices_;  // floats, by owner
-  Span own_;                  // chunks
+  std::vector<int> own_;  // chunks
+  std::size_t own_floats_ = 0;
+  std::vector<std::size_t> places_;  // of all chunks: of own_, where its floats begin among them
   std::size_t most_chunks_ = 0;
-  // All moments of the own slice, one moment after the other.
+  // All moments of what is owned, one moment after the other.
   Buffer momentum_;
   Buffer next_momentum_;
   Buffer next_weights_;

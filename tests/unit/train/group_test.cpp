@@ -5,6 +5,7 @@
 #include "core/train/comm/core_waits.hpp"
 #include "core/train/comm/self_transport.hpp"
 #include "core/train/comm/shm_transport.hpp"
+#include "tests/unit/train/rank_threads.hpp"
 
 #include <doctest/doctest.h>
 #include <sched.h>
@@ -25,59 +26,6 @@ using namespace dts::train;
 using std::chrono::milliseconds;
 
 namespace {
-
-struct Lost : std::runtime_error {
-  explicit Lost(const dts::Error& error)
-      : std::runtime_error(error.message + "\n" + error.hint), code(error.code) {}
-
-  dts::Errc code;
-};
-
-Group::Settings settings(milliseconds timeout) {
-  return {timeout, [](const dts::Error& error) { throw Lost(error); }};
-}
-
-std::vector<std::shared_ptr<Transport>> transports(int ranks) {
-  std::vector<std::unique_ptr<ShmTransport>> made;
-  std::vector<SharedMemoryName> names;
-  for (int rank = 0; rank < ranks; ++rank) {
-    auto one = ShmTransport::create(rank, ranks);
-    REQUIRE(one);
-    names.push_back((*one)->name());
-    made.push_back(*std::move(one));
-  }
-  for (auto& one : made) REQUIRE(one->connect(names));
-  return {std::make_move_iterator(made.begin()), std::make_move_iterator(made.end())};
-}
-
-Group group_of(std::shared_ptr<Transport> transport, int ranks, int rank, milliseconds timeout) {
-  std::vector<int> members(static_cast<std::size_t>(ranks));
-  std::iota(members.begin(), members.end(), 0);
-  return {std::move(transport), std::move(members), rank, settings(timeout)};
-}
-
-// What each rank's `work` returned, each on a thread; what it threw as Lost, otherwise.
-template <class Work>
-std::vector<std::string> on_threads(int ranks, milliseconds timeout, const Work& work) {
-  const auto between = transports(ranks);
-  std::vector<std::string> ends(between.size());
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < ranks; ++rank)
-    threads.emplace_back([&, rank] {
-      const auto place = static_cast<std::size_t>(rank);
-      Group group = group_of(between[place], ranks, rank, timeout);
-      try {
-        ends[place] = work(group);
-      } catch (const Lost& lost) {
-        ends[place] = (lost.code == dts::Errc::timed_out ? "timed out: " : "mismatch: ") +
-                      std::string(lost.what());
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  return ends;
-}
-
-constexpr milliseconds k_long(60000);
 
 // The sum of eight shards' arrays of `count` floats, along the tree, by this group.
 std::vector<float> summed(Group& group, int count) {
@@ -103,10 +51,14 @@ std::vector<float> summed(Group& group, int count) {
     slices.push_back(part_of({0, count}, group.size(), rank));
   const Span own = slices[static_cast<std::size_t>(group.rank())];
   Buffer whole = Buffer::shared(static_cast<std::size_t>(count));
-  group.scatter_partials(k_shards, slices, mine, [&](const ConstPartials& all) {
-    combine_to(whole.data() + own.lo, {0, k_shards}, all, static_cast<std::size_t>(own.size()));
-  });
-  group.gather_slices(whole.data(), slices);
+  Group::Scattered scattered;
+  group.wait(group.post_scatter(k_shards, slices, mine, scattered));
+  combine_to(whole.data() + own.lo,
+             {0, k_shards},
+             Group::partials(scattered, own, mine),
+             static_cast<std::size_t>(own.size()));
+  group.give_back(scattered);
+  group.wait(group.post_gather_slices(whole.data(), slices));
   return {whole.data(), whole.data() + count};
 }
 

@@ -3,6 +3,7 @@
 #include "core/train/loop/options.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/train/loop/tuner.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -136,6 +137,54 @@ TEST_CASE("a slow rank is named with its delay") {
   for (const char* wrong : {"3", ":", "3:", ":250", "-1:5", "3:x"})
     CHECK(error_of({"--slow-rank", wrong}) ==
           "--slow-rank: '" + std::string(wrong) + "' is not valid");
+}
+
+TEST_CASE("of the ways in which gradients travel, that is chosen whose steps take the least time") {
+  CHECK(Tuner::ways_for(1000, std::nullopt) == std::vector<BucketWay>{{0, false}});
+  CHECK(Tuner::ways_for(1000, true) == std::vector<BucketWay>{{0, true}});
+  CHECK(Tuner::ways_for(8000000, false) == std::vector<BucketWay>{{0, false}, {4000000, false}});
+  const auto ways = Tuner::ways_for(2000000, std::nullopt);
+  CHECK(ways == std::vector<BucketWay>{{0, false}, {250000, true}, {1000000, true}});
+  Tuner tuner(ways);
+  int changes = 0;
+  for (const double seconds : {9.0, 3.0, 3.1, 3.0, 1.0, 2.0, 2.0, 90.0, 9.0, 4.0, 4.0, 4.0}) {
+    CHECK_FALSE(tuner.is_over());
+    changes += tuner.took(seconds) ? 1 : 0;
+  }
+  CHECK(tuner.is_over());
+  CHECK(changes == 3);
+  CHECK(tuner.fastest() == 1);  // neither a first step nor a single slow one counts
+  tuner.choose(1);
+  CHECK(tuner.way() == ways[1]);
+  CHECK(tuner.table().find("250000  on       2.000000  chosen\n") != std::string::npos);
+}
+
+TEST_CASE("gradients in buckets") {
+  auto options = parse_options({}, nothing);
+  REQUIRE(options);
+  CHECK_FALSE(options->bucket_bytes);
+  CHECK_FALSE(options->overlap);
+  options = parse_options({"--bucket-size", "4M", "--overlap", "on"}, nothing);
+  REQUIRE(options);
+  CHECK(options->bucket_bytes == 4000000);
+  CHECK(options->overlap == true);
+  options = parse_options({"--bucket-size", "64Ki", "--overlap", "off"}, nothing);
+  REQUIRE(options);
+  CHECK(options->bucket_bytes == 65536);
+  CHECK(options->overlap == false);
+  for (const char* const whole : {"0", "whole"}) {
+    options = parse_options({"--overlap", "auto", "--bucket-size", whole}, nothing);
+    REQUIRE(options);
+    CHECK(options->bucket_bytes == 0);
+    CHECK_FALSE(options->overlap);
+  }
+  options = parse_options({"--bucket-size", "auto"}, nothing);
+  REQUIRE(options);
+  CHECK(options->tunes_buckets);
+  for (const char* const wrong : {"", "4X", "M", "-1", "1e30G"})
+    CHECK(error_of({"--bucket-size", wrong}) ==
+          "--bucket-size: '" + std::string(wrong) + "' is not valid");
+  CHECK(error_of({"--overlap", "yes"}) == "--overlap: 'yes' is not valid");
 }
 
 TEST_CASE("how messages travel, and how long others are waited for") {

@@ -73,6 +73,52 @@ TEST_CASE("threads and runs do not change a bit of a step's sums") {
   CHECK(step.whole(both) == expected);
 }
 
+TEST_CASE("gradients that leave early are those of the end, in their order") {
+  Step step;
+  const auto alone = step.make(1);
+  const std::vector<float> expected = step.whole(alone->sum(step.input, {0, k_shards}));
+  const std::size_t count = step.layout.parameter_floats;
+  for (const std::size_t cuts : {1U, 2U, 7U, 50U})
+    for (const int threads : {1, 2, 3, 8})
+      for (const Span run : {Span{0, k_shards}, Span{1, k_shards}, Span{2, 3}}) {
+        CAPTURE(cuts);
+        CAPTURE(threads);
+        const auto sums = step.make(threads);
+        std::vector<std::vector<float>> left;
+        int polls = 0;
+        Departure departure;
+        for (std::size_t cut = cuts; cut > 0; --cut)
+          departure.runs.push_back(
+              {count / 16 * (cut - 1) / cuts * 16, count / 16 * cut / cuts * 16});
+        departure.leave = [&](const Partials& partials) {
+          const Range range = departure.runs[left.size()];
+          left.emplace_back();
+          for (const auto& [node, partial] : partials)
+            left.back().insert(left.back().end(), partial + range.begin, partial + range.end);
+        };
+        departure.progress = [&] { ++polls; };
+        step.input.departure = &departure;
+        step.input.miscomputed.reset();
+        const Partials all = sums->sum(step.input, run);
+        REQUIRE(left.size() == cuts);
+        for (std::size_t cut = 0; cut < cuts; ++cut) {
+          std::vector<float> now;
+          for (const auto& [node, partial] : all)
+            now.insert(
+                now.end(), partial + departure.runs[cut].begin, partial + departure.runs[cut].end);
+          CHECK(left[cut] == now);
+        }
+        if (threads == 1 && cuts >= 7) CHECK(polls > 0);  // not only at the end
+        if (run == Span{0, k_shards}) CHECK(step.whole(all) == expected);
+        left.clear();
+        polls = 0;
+        step.input.miscomputed = 7;  // then nothing leaves before the end
+        (void)sums->sum(step.input, run);
+        CHECK(left.size() == cuts);
+        CHECK(polls == 0);
+      }
+}
+
 TEST_CASE("threads and runs do not change a bit of a residual network's sums, augmented") {
   const Model model = make_model("resnet,depth=8").value();
   const Data data(40);

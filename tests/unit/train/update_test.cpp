@@ -4,9 +4,9 @@
 #include "core/train/device/kernels.hpp"
 #include "core/train/memory/buffer.hpp"
 #include "core/train/update/audit.hpp"
-#include "core/train/update/chunk_grid.hpp"
 #include "core/train/update/findings.hpp"
 #include "core/train/update/injection.hpp"
+#include "core/train/update/ownership.hpp"
 #include "tests/unit/train/cnn2.hpp"
 
 #include <doctest/doctest.h>
@@ -71,21 +71,29 @@ TEST_CASE("any number of ranks, or of servers among them, owns each chunk once")
       if (servers > ranks) continue;
       CAPTURE(ranks);
       CAPTURE(servers);
-      const Owners owners{ranks, servers};
-      int at = 0;
-      int with_slices = 0;
-      for (const Span slice : grid().slices(owners)) {
-        if (slice.size() == 0) continue;
-        ++with_slices;
-        CHECK(slice.lo == at);
-        at = slice.hi;
-      }
-      CHECK(at == static_cast<int>(layout().parameter_floats));
-      CHECK(with_slices == std::min(servers, grid().count()));
-      for (int chunk = 0; chunk < grid().count(); ++chunk) {
-        const Span own = grid().owned(owners, grid().owner(owners, chunk));
-        CHECK(own.lo <= chunk);
-        CHECK(chunk < own.hi);
+      for (const std::size_t bytes : {0U, 1U, 20000U, 1000000000U}) {
+        const Ownership all(grid(), {ranks, servers}, bytes);
+        int at = 0;
+        for (int bucket = 0; bucket < all.buckets(); ++bucket) {
+          const Span chunks = all.bucket(bucket);
+          const int first = at;
+          int with_slices = 0;
+          for (const Span slice : all.slices(bucket)) {
+            if (slice.size() == 0) continue;
+            ++with_slices;
+            CHECK(slice.lo == at);
+            at = slice.hi;
+          }
+          CHECK(with_slices == std::min(servers, chunks.size()));
+          if (bytes > 4096) CHECK(at - first <= static_cast<int>(bytes / sizeof(float)));
+          for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
+            const Span own = all.owned(all.owner(chunk), bucket);
+            CHECK((own.lo <= chunk && chunk < own.hi));
+          }
+        }
+        CHECK(at == static_cast<int>(layout().parameter_floats));
+        const int expected = bytes == 0 || bytes > 1000000 ? 1 : bytes == 1 ? grid().count() : 0;
+        CHECK((expected == 0 || all.buckets() == expected));
       }
     }
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// How gradients travel: as the options say, or as the first steps show.
+#include "core/train/loop/run.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+
+namespace dts::train {
+namespace {
+
+// As dtsubmit calls it; the nodes of a private cluster share one host name.
+std::string node_name() {
+  if (const char* const name = std::getenv("SLURMD_NODENAME")) return name;
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+// Collective.
+BucketWay Run::first_way() {
+  if (comm_.size() == 1) return {};
+  if (options_.tunes_buckets) {
+    tuner_.emplace(Tuner::ways_for(layout_.parameter_floats * sizeof(float), options_.overlap));
+    return tuner_->way();
+  }
+  // Through memory nothing is sent: another rank reads sums where they are, and its time for that
+  // is none that a backward pass could hide. And the thread that sends adds up what the other
+  // threads of its rank have computed, which they would do together at the end.
+  constexpr std::uint64_t k_bucket_bytes = 4000000;
+  const bool is_useful = !comm_.one_node() && options_.threads == 1;
+  const bool overlaps = comm_.least(options_.overlap.value_or(is_useful) ? 1 : 0) == 1;
+  return {options_.bucket_bytes.value_or(overlaps ? k_bucket_bytes : 0), overlaps};
+}
+
+void Run::make_update(const BucketWay& way) {
+  update_.reset();  // before there is another one: it is as large
+  update_ =
+      std::make_unique<ShardedUpdate>(comm_,
+                                      layout_,
+                                      ShardedUpdate::Settings{static_cast<int>(options_.shards),
+                                                              static_cast<int>(options_.servers),
+                                                              way.bytes,
+                                                              options_.verify_every != 0,
+                                                              options_.injection,
+                                                              node_name(),
+                                                              options_.optimizer,
+                                                              options_.optimization});
+  departure_ = {};
+  if (way.overlaps)
+    departure_ = {update_->exchange().leaving(),
+                  [this](const Partials& mine) { update_->exchange().leave(mine, state_.step); },
+                  [this] { update_->exchange().progress(); }};
+}
+
+// After a step that took so long. The owners of another way are others: what they keep is handed
+// over, after all of it has been compared with its checksums, which are made anew.
+int Run::tune(double seconds) {
+  if (!tuner_ || !tuner_->took(seconds)) return 0;
+  const bool is_over = tuner_->is_over();
+  if (is_over) tuner_->choose(comm_.gather(tuner_->fastest()).front());  // clocks differ
+  if (is_over) report_.tuned(state_.step, tuner_->table());
+  if (!update_->verify(state_)) return stop_damaged();
+  update_->gather_momentum(state_);
+  make_update(tuner_->way());
+  update_->begin(state_);
+  if (is_over) tuner_.reset();
+  return 0;
+}
+
+}  // namespace dts::train

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which bucket size, and whether with overlap, makes the fastest steps (--bucket-size auto): each
+// way is tried for some steps. Bits depend on none of it. Pure.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dts::train {
+
+// How gradients travel.
+struct BucketWay {
+  std::uint64_t bytes = 0;  // of a bucket; 0: all in one
+  bool overlaps = false;
+
+  bool operator==(const BucketWay&) const = default;
+};
+
+class Tuner {
+ public:
+  static constexpr std::size_t k_steps = 4;  // of each way, of which the first does not count
+
+  explicit Tuner(std::vector<BucketWay> ways) : ways_(std::move(ways)), seconds_(ways_.size()) {}
+
+  // Those worth trying for `bytes` of gradients, at least one; `overlap` is what the user said.
+  [[nodiscard]] static std::vector<BucketWay> ways_for(std::uint64_t bytes,
+                                                       std::optional<bool> overlap) {
+    std::vector<BucketWay> ways;
+    if (!overlap.value_or(false)) ways.push_back({0, false});
+    for (const std::uint64_t size : {250000, 1000000, 4000000, 16000000})
+      if (overlap.value_or(true) && size < bytes) ways.push_back({size, true});
+    if (overlap == false && bytes > 4000000) ways.push_back({4000000, false});
+    if (ways.empty()) ways.push_back({0, true});
+    return ways;
+  }
+
+  // The one that the next step takes.
+  [[nodiscard]] const BucketWay& way() const { return ways_[now_]; }
+
+  // That step took so long. True if the next one takes another way, or all have been tried.
+  [[nodiscard]] bool took(double seconds) {
+    seconds_[now_].push_back(seconds);
+    if (seconds_[now_].size() < k_steps) return false;
+    is_over_ = now_ + 1 == ways_.size();
+    if (!is_over_) ++now_;
+    return true;
+  }
+
+  [[nodiscard]] bool is_over() const { return is_over_; }
+
+  [[nodiscard]] std::size_t fastest() const {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < ways_.size(); ++i)
+      if (median(i) < median(best)) best = i;
+    return best;
+  }
+
+  void choose(std::size_t way) { now_ = way; }
+
+  // A row for each way, for people.
+  [[nodiscard]] std::string table() const {
+    std::string text = fmt::format("  {:>11}  {:7}  {}\n", "bytes", "overlap", "seconds a step");
+    for (std::size_t i = 0; i < ways_.size(); ++i)
+      text += fmt::format("  {:>11}  {:7}  {:.6f}{}\n",
+                          ways_[i].bytes == 0 ? "whole" : std::to_string(ways_[i].bytes),
+                          ways_[i].overlaps ? "on" : "off",
+                          median(i),
+                          i == now_ ? "  chosen" : "");
+    return text;
+  }
+
+ private:
+  [[nodiscard]] double median(std::size_t way) const {
+    std::vector<double> counted(seconds_[way].begin() + 1, seconds_[way].end());
+    std::sort(counted.begin(), counted.end());
+    return counted[counted.size() / 2];
+  }
+
+  std::vector<BucketWay> ways_;
+  std::vector<std::vector<double>> seconds_;
+  std::size_t now_ = 0;
+  bool is_over_ = false;
+};
+
+}  // namespace dts::train

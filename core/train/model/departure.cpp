@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShardSums: gradients that leave while the last shard of each thread is in its backward pass.
+// A range that is final there is at once added to the sums that wait for it, along the same tree as
+// otherwise; a run leaves when all threads have done so. The thread that called sum() hands it
+// over, in its own backward pass or at the end: only that one may use MPI.
+#include "core/train/device/kernels.hpp"
+#include "core/train/model/shard_sums.hpp"
+
+#include <algorithm>
+
+namespace dts::train {
+
+void ShardSums::prepare_departure(const StepInput& input, Span run) {
+  const std::size_t runs = input.departure == nullptr ? 0 : input.departure->runs.size();
+  departed_ = 0;
+  if (unfinished_.size() != runs) unfinished_ = std::vector<std::atomic<int>>(runs);
+  int active = 0;
+  for (int index = 0; index < team_.size(); ++index) {
+    Worker& worker = workers_[static_cast<std::size_t>(index)];
+    for (const auto& [node, sums] : worker.partials) worker.unused.push_back(sums);
+    worker.partials.clear();
+    worker.summed = 0;
+    worker.last_shard = -1;
+    const Span part = part_of(run, team_.size(), index);
+    // Sums that are changed on purpose are so once they are whole.
+    if (runs == 0 || part.size() == 0 || input.miscomputed) continue;
+    ++active;
+    worker.last_shard = part.hi - 1;
+    worker.last_node = maximal_nodes(shards_, part).back();
+    worker.missing.clear();
+    for (const Range one : input.departure->runs) worker.missing.push_back(one.end - one.begin);
+  }
+  // Without any of them, nothing leaves before the end.
+  for (auto& one : unfinished_) one.store(active == 0 ? 1 : active, std::memory_order_relaxed);
+}
+
+// On the thread of `worker`: `range` of the gradients in `sums`, those of its last shard, is final.
+void ShardSums::carry(Worker& worker, const StepInput& input, float* sums, Range range) {
+  const float* right = sums;
+  for (auto left = worker.pending.rbegin(); left != worker.pending.rend(); right = *left++)
+    add(*left + range.begin, *left + range.begin, right + range.begin, range.end - range.begin);
+  worker.summed = model_.layout.parameter_floats;  // when the last range has been announced
+  worker.partials.try_emplace(worker.last_node,
+                              worker.pending.empty() ? sums : worker.pending.front());
+  const auto& runs = input.departure->runs;
+  const auto first = std::partition_point(
+      runs.begin(), runs.end(), [&](const Range& one) { return one.begin >= range.end; });
+  for (auto one = first; one != runs.end() && one->end > range.begin; ++one) {
+    const auto at = static_cast<std::size_t>(one - runs.begin());
+    worker.missing[at] -= std::min(one->end, range.end) - std::max(one->begin, range.begin);
+    if (worker.missing[at] == 0) unfinished_[at].fetch_sub(1, std::memory_order_release);
+  }
+  if (&worker == workers_.data()) depart(input);
+}
+
+// What all threads have finished.
+void ShardSums::depart(const StepInput& input) {
+  const Departure& departure = *input.departure;
+  if (departed_ > 0) departure.progress();
+  for (; departed_ < departure.runs.size(); ++departed_) {
+    if (unfinished_[departed_].load(std::memory_order_acquire) != 0) return;
+    const Range run = departure.runs[departed_];
+    Partials parts, merged;
+    for (const Worker& worker : workers_)
+      parts.insert(worker.partials.begin(), worker.partials.end());
+    for (const Span node : nodes_) merged[node] = combine(node, parts, run.begin, run.end);
+    departure.leave(merged);
+  }
+}
+
+void ShardSums::depart_rest(const StepInput& input, const Partials& all) {
+  for (; input.departure != nullptr && departed_ < input.departure->runs.size(); ++departed_)
+    input.departure->leave(all);
+}
+
+}  // namespace dts::train

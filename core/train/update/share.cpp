@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShardedUpdate: what ranks that own parts of the parameters tell each other.
+#include "core/train/update/sharded_update.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dts::train {
+namespace {
+
+std::size_t place(int value) {
+  return static_cast<std::size_t>(value);
+}
+
+}  // namespace
+
+void ShardedUpdate::begin(State& state) {
+  const std::vector<std::size_t> begins = ownership_.begins_of(comm_.rank());
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
+    for (int bucket = 0; bucket < ownership_.buckets(); ++bucket)
+      comm_.hand_out_slices(state.momentum.data() + moment * layout_.parameter_floats,
+                            momentum_.data() + moment * own_floats_ + begins[place(bucket)],
+                            ownership_.slices(bucket));
+  state.momentum = Buffer();
+  for (const int chunk : own_)
+    record(
+        chunk, nullptr, state.weights.data() + grid_.floats_of({chunk, chunk + 1}).lo, momentum_);
+  exchange_records(state.weights.data());
+  records_ = next_records_;
+}
+
+// What each rank owns of an array to all others.
+void ShardedUpdate::gather(float* array) {
+  Group::Ticket last = 0;
+  for (int bucket = 0; bucket < ownership_.buckets(); ++bucket)
+    last = comm_.post_gather_slices(array, ownership_.slices(bucket));
+  comm_.wait(last);
+}
+
+// Own records and own share of the weights to all ranks.
+void ShardedUpdate::exchange_records(float* weights) {
+  if (comm_.size() == 1) return;
+  const Header header{damaged_ ? 1U : 0U};
+  std::vector<Record> records(most_chunks_);
+  ownership_.pick(comm_.rank(), next_records_.data(), records.data());
+  std::memcpy(block_.data(), &header, sizeof header);
+  std::memcpy(block_.data() + sizeof header, records.data(), most_chunks_ * sizeof(Record));
+  comm_.post_gather(block_.data(), blocks_.data(), block_.size());
+  gather(weights);
+  for (int rank = 0; rank < comm_.size(); ++rank) {
+    const std::byte* const at = blocks_.data() + block_.size() * place(rank);
+    Header theirs;
+    std::memcpy(&theirs, at, sizeof theirs);
+    damaged_ = damaged_ || theirs.damaged != 0;
+    std::memcpy(records.data(), at + sizeof theirs, most_chunks_ * sizeof(Record));
+    ownership_.put(rank, records.data(), next_records_.data());
+  }
+}
+
+// A value of each chunk, of which this rank knows those of its own, on all ranks. Collective.
+void ShardedUpdate::share(std::vector<double>& by_chunk) {
+  if (comm_.size() == 1) return;
+  std::vector<double> mine(most_chunks_);
+  std::vector<double> all(most_chunks_ * static_cast<std::size_t>(comm_.size()));
+  ownership_.pick(comm_.rank(), by_chunk.data(), mine.data());
+  comm_.wait(comm_.post_gather(mine.data(), all.data(), mine.size() * sizeof(double)));
+  for (int rank = 0; rank < comm_.size(); ++rank)
+    ownership_.put(
+        rank, all.data() + most_chunks_ * static_cast<std::size_t>(rank), by_chunk.data());
+}
+
+void ShardedUpdate::gather_momentum(State& state) {
+  state.momentum = Buffer(layout_.moment_floats());
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
+    float* const whole = state.momentum.data() + moment * layout_.parameter_floats;
+    for (const int chunk : own_) {
+      const Span part = grid_.floats_of({chunk, chunk + 1});
+      std::copy_n(momentum_.data() + moment * own_floats_ + places_[place(chunk)],
+                  part.size(),
+                  whole + part.lo);
+    }
+    gather(whole);
+  }
+}
+
+}  // namespace dts::train
