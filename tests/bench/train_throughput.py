@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training throughput of dttrain against PyTorch on the same model, batch and data.
 
-Usage: train_throughput.py DTTRAIN [--windows N] [--batch B] [--modes MODE,...]
+Usage: train_throughput.py DTTRAIN [--windows N] [--batch B] [--modes MODE,...] [--precisions P,...]
 
 Ours and theirs run in turn, a process each a window, and only steps after the first few are timed: medians,
 and their ratio. PyTorch's input is in memory and already normalised; ours reads bytes and normalises, and checks and
 digests every step. MODE is eager or compile, with +channels_last or without; the best of them counts. compile needs
-PyTorch 2, such as that of PyPI: run this with its Python."""
+PyTorch 2, such as that of PyPI: run this with its Python. P is fp32 or bf16, which is PyTorch's autocast; both, where
+the processor has instructions for bf16."""
 
 import argparse
 import os
@@ -31,15 +32,21 @@ def processor():
     return f"{name}, {os.cpu_count()} cores"
 
 
-def ours(trainer, ranks, threads, batch, name):
+def precisions():
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        return ("fp32", "bf16") if "avx512_bf16" in info.read() else ("fp32",)
+
+
+def ours(trainer, ranks, threads, batch, precision, name):
     """Images a second: the median over steps of all ranks together."""
     run = trainer.path(name)
-    trainer.run(ranks if ranks > 1 else 0, ["--steps", STEPS, "--batch", batch, "--run-dir", run], threads)
+    trainer.run(ranks if ranks > 1 else 0, ["--steps", STEPS, "--batch", batch, "--precision", precision, "--run-dir", run],
+                threads)
     steps = events(run, "step")[WARM:]
     return batch / statistics.median(step["seconds"] for step in steps)
 
 
-def theirs_worker(mode, rank, ranks, threads, batch, port):
+def theirs_worker(mode, precision, rank, ranks, threads, batch, port):
     import torch
     import trainer_cnn2
     layout = torch.channels_last if mode.endswith("channels_last") else torch.contiguous_format
@@ -61,30 +68,32 @@ def theirs_worker(mode, rank, ranks, threads, batch, port):
         start = time.perf_counter()
         chosen = torch.randint(len(images), (share,))
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(images[chosen]), labels[chosen]).backward()
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            logits = model(images[chosen])
+        torch.nn.functional.cross_entropy(logits.float(), labels[chosen]).backward()
         optimizer.step()
         seconds.append(time.perf_counter() - start)
     print(batch / statistics.median(seconds[WARM:]))
 
 
-def theirs(mode, ranks, threads, batch):
+def theirs(mode, precision, ranks, threads, batch):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, os.path.abspath(__file__), "--worker", mode]
+    command = [sys.executable, os.path.abspath(__file__), "--worker", mode, precision]
     workers = [subprocess.Popen(command + [str(v) for v in (rank, ranks, threads, batch, port)], text=True,
                                 stdout=subprocess.PIPE, env=environment(threads)) for rank in range(ranks)]
     rates = [float(worker.communicate(timeout=600)[0].split()[-1]) for worker in workers]
     return min(rates)
 
 
-def compare(trainer, ranks, threads, options, modes):
+def compare(trainer, ranks, threads, precision, options, modes):
     rows = []
     for window in range(options.windows):
-        rows.append([ours(trainer, ranks, threads, options.batch, f"{ranks}x{threads}-{window}"),
-                     *(theirs(mode, ranks, threads, options.batch) for mode in modes)])
+        rows.append([ours(trainer, ranks, threads, options.batch, precision, f"{precision}-{ranks}x{threads}-{window}"),
+                     *(theirs(mode, precision, ranks, threads, options.batch) for mode in modes)])
     us, *them = (statistics.median(column) for column in zip(*rows))
-    print(f"{f'{ranks} ranks x {threads} threads':<22}{us:>8.0f}/s" + "".join(f"{rate:>21.0f}/s" for rate in them) + f"{us / max(them):>8.2f}",
+    print(f"{f'{ranks} ranks x {threads} threads, {precision}':<28}{us:>8.0f}/s" + "".join(f"{rate:>21.0f}/s" for rate in them) + f"{us / max(them):>8.2f}",
           flush=True)
 
 
@@ -94,24 +103,26 @@ def main():
     parser.add_argument("--windows", type=int, default=10)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--modes")
+    parser.add_argument("--precisions")
     options = parser.parse_args()
     try:
         import torch
     except ImportError as error:
         skip(f"no PyTorch to compare with: {error}")
     modes = options.modes.split(",") if options.modes else MODES if hasattr(torch, "compile") else MODES[:2]
-    print(f"{processor()}; cnn2, batch {options.batch}, fp32; PyTorch {torch.__version__}; "
+    print(f"{processor()}; cnn2, batch {options.batch}; PyTorch {torch.__version__}; "
           f"medians of {options.windows} interleaved windows of {STEPS - WARM} steps; load {os.getloadavg()[0]:.1f}")
-    print(f"{'layout':<22}{'dttrain':>10}" + "".join(f"{mode:>23}" for mode in modes) + f"{'ratio':>8}")
+    print(f"{'layout':<28}{'dttrain':>10}" + "".join(f"{mode:>23}" for mode in modes) + f"{'ratio':>8}")
     with Trainer(options.program) as trainer:
         for ranks, threads in ((1, 2), (2, 1)):
-            compare(trainer, ranks, threads, options, modes)
-        sixteen = [ours(trainer, 16, 1, options.batch, f"16x1-{i}") for i in range(3)]
-        print(f"{'16 ranks x 1 thread':<22}{statistics.median(sixteen):>8.0f}/s")
+            for precision in options.precisions.split(",") if options.precisions else precisions():
+                compare(trainer, ranks, threads, precision, options, modes)
+        sixteen = [ours(trainer, 16, 1, options.batch, "fp32", f"16x1-{i}") for i in range(3)]
+        print(f"{'16 ranks x 1 thread, fp32':<28}{statistics.median(sixteen):>8.0f}/s")
 
 
 if __name__ == "__main__":
     if "--worker" in sys.argv:
-        theirs_worker(sys.argv[2], *map(int, sys.argv[3:8]))
+        theirs_worker(sys.argv[2], sys.argv[3], *map(int, sys.argv[4:9]))
     else:
         main()

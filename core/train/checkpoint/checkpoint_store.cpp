@@ -87,8 +87,11 @@ std::string other_bits(const Manifest& manifest,
   if (there != manifest.config.end() && here != config.end() && there->second != here->second)
     return fmt::format("was computed with {}, these ranks use {}", there->second, here->second);
   // Releases before 0.1.0 did not store it.
-  const std::string what =
-      manifest.numerics.empty() ? std::string() : differences(manifest.numerics, numerics);
+  if (manifest.numerics.empty()) return {};
+  Fingerprint before = manifest.numerics;
+  Fingerprint now = numerics;
+  for (Fingerprint* const one : {&before, &now}) one->emplace(k_precision, "fp32");
+  const std::string what = differences(before, now);
   return what.empty() ? what : "was computed elsewhere (" + what + ")";
 }
 

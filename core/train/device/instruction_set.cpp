@@ -4,7 +4,12 @@
 #include "core/base/text/names.hpp"
 #include "core/train/device/kernel_table.hpp"
 
+#include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.hpp>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace dts::train {
 namespace {
@@ -13,7 +18,15 @@ constexpr Names<InstructionSet, 3> k_sets{{{InstructionSet::portable, "portable"
                                            {InstructionSet::avx2, "avx2"},
                                            {InstructionSet::avx512, "avx512"}}};
 
-dnnl::cpu_isa in_onednn(InstructionSet set) {
+constexpr Names<Precision, 2> k_precisions{{{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}}};
+
+constexpr Names<Bf16Instructions, 3> k_bf16{{{Bf16Instructions::none, "none"},
+                                             {Bf16Instructions::avx512_bf16, "avx512_bf16"},
+                                             {Bf16Instructions::amx, "amx"}}};
+
+dnnl::cpu_isa in_onednn(InstructionSet set, Bf16Instructions bf16) {
+  if (bf16 == Bf16Instructions::amx) return dnnl::cpu_isa::avx512_core_amx;
+  if (bf16 == Bf16Instructions::avx512_bf16) return dnnl::cpu_isa::avx512_core_bf16;
   switch (set) {
     case InstructionSet::avx512:
       return dnnl::cpu_isa::avx512_core;
@@ -45,9 +58,57 @@ std::optional<InstructionSet> instruction_set_of(std::string_view word) {
   return value_of(k_sets, word);
 }
 
-void use_instruction_set(InstructionSet set) {
+const char* to_string(Precision precision) {
+  return name_of(k_precisions, precision);
+}
+
+std::optional<Precision> precision_of(std::string_view word) {
+  return value_of(k_precisions, word);
+}
+
+const char* to_string(Bf16Instructions instructions) {
+  return name_of(k_bf16, instructions);
+}
+
+Bf16Instructions best_bf16_instructions() {
+#if defined(__x86_64__)
+  if (best_instruction_set() != InstructionSet::avx512) return Bf16Instructions::none;
+  // Of Intel's manual, volume 2A, CPUID: not every compiler's __builtin_cpu_supports() knows them.
+  constexpr unsigned k_avx512_bf16 = 1U << 5;      // leaf 7, 1: EAX
+  constexpr unsigned k_amx = 1U << 22 | 1U << 24;  // leaf 7, 0: EDX, bf16 and tiles
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0 || (a & k_avx512_bf16) == 0)
+    return Bf16Instructions::none;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & k_amx) == k_amx)
+    return Bf16Instructions::amx;
+  return Bf16Instructions::avx512_bf16;
+#else
+  return Bf16Instructions::none;
+#endif
+}
+
+Result<void> check_precision(Precision precision, InstructionSet set, Bf16Instructions best) {
+  if (precision == Precision::fp32) return {};
+  if (best == Bf16Instructions::none)
+    return fail(Errc::usage,
+                "--precision bf16 needs the instructions AVX512-BF16 or AMX-BF16, which this "
+                "processor does not have",
+                "--precision fp32 works here");
+  if (set != InstructionSet::avx512)
+    return fail(
+        Errc::usage,
+        fmt::format("--precision bf16 needs AVX512-BF16, which --instruction-set {} leaves out",
+                    to_string(set)),
+        "--precision fp32 works with it");
+  return {};
+}
+
+void use_instruction_set(InstructionSet set, Bf16Instructions bf16) {
   select_kernels(set);
-  dnnl::set_max_cpu_isa(in_onednn(set));
+  dnnl::set_max_cpu_isa(in_onednn(set, bf16));
 }
 
 }  // namespace dts::train

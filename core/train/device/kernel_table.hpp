@@ -22,6 +22,7 @@ struct KernelTable {
   decltype(&train::bn_relu_pool_backward) bn_relu_pool_backward;
   decltype(&train::relu_backward) relu_backward;
   decltype(&train::sum_rows) sum_rows;
+  decltype(&train::round_to_bf16) round_to_bf16;
   decltype(&train::normalise_image) normalise_image;
   ImageKernels images;
   OptimizerKernels optimizer;

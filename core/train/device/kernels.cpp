@@ -103,6 +103,10 @@ void sum_rows(const float* matrix, int rows, int columns, float* sums) {
   chosen().sum_rows(matrix, rows, columns, sums);
 }
 
+void round_to_bf16(const float* from, std::size_t count, Bf16* to) {
+  chosen().round_to_bf16(from, count, to);
+}
+
 void normalise_image(
     const std::uint8_t* pixels, const ImageSize& size, float mean, float deviation, float* out) {
   chosen().normalise_image(pixels, size, mean, deviation, out);

@@ -107,6 +107,14 @@ void relu_backward(const float* y, float* d, std::size_t count);
 // sums[c] = sum over rows of matrix[row][c], in row order.
 void sum_rows(const float* matrix, int rows, int columns, float* sums);
 
+// 16-bit floats with fp32's exponent: the upper half of one, as bits.
+using Bf16 = std::uint16_t;
+
+// to[i] = from[i] rounded to nearest, ties to even, as IEEE 754 rounds: also of subnormal numbers,
+// and a number too large becomes infinite. A NaN keeps the upper bits of its payload and is quiet.
+// Integers only, so it does not depend on the instruction set.
+void round_to_bf16(const float* from, std::size_t count, Bf16* to);
+
 struct ImageSize {
   int height = 0;
   int width = 0;

@@ -277,6 +277,18 @@ void sum_rows(const float* matrix, int rows, int columns, float* sums) {
     for (int c = 0; c < columns; ++c) sums[c] += matrix[c];
 }
 
+void round_to_bf16(const float* from, std::size_t count, Bf16* to) {
+  constexpr std::uint32_t k_infinity = 0x7F800000U;
+  constexpr std::uint32_t k_quiet = 0x00400000U;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t bits;
+    __builtin_memcpy(&bits, from + i, sizeof bits);
+    const bool is_nan = (bits & 0x7FFFFFFFU) > k_infinity;
+    const std::uint32_t rounded = bits + 0x7FFFU + (bits >> 16 & 1U);
+    to[i] = static_cast<Bf16>((is_nan ? bits | k_quiet : rounded) >> 16);
+  }
+}
+
 void normalise_image(
     const std::uint8_t* pixels, const ImageSize& size, float mean, float deviation, float* out) {
   const float scale = 1.0F / (255.0F * deviation);
@@ -301,6 +313,7 @@ const KernelTable& table() {
                                bn_relu_pool_backward,
                                relu_backward,
                                sum_rows,
+                               round_to_bf16,
                                normalise_image,
                                k_image_kernels,
                                k_optimizer_kernels,

@@ -153,6 +153,11 @@ const Option k_options[] = {
      "SET",
      "widest to use: avx512, avx2 or portable, if all ranks support it [avx512]",
      [](Options& o, Text t) { return set_value(o.instruction_set, instruction_set_of(t)); }},
+    {"--precision",
+     "P",
+     "of what is multiplied: bf16 where the processor has instructions for it, or fp32; weights,\n"
+     "                           sums and all else are fp32 [fp32]",
+     [](Options& o, Text t) { return set_value(o.precision, precision_of(t)); }},
     {"--numerics",
      "HOW",
      "same: refuse ranks on machines that would give other bits; any: train anyway [same]",

@@ -82,6 +82,7 @@ struct Options {
   std::string fault;                                        // of --inject
   std::optional<Injection> injection;                       // what it means
   InstructionSet instruction_set = InstructionSet::avx512;  // upper limit; ranks may support less
+  Precision precision = Precision::fp32;                    // of products and convolutions
   bool any_numerics = false;  // ranks on machines that differ train together
   std::uint64_t attempt = 1;
   std::optional<std::uint64_t> planned_ranks;  // as started by dtsubmit

@@ -48,6 +48,7 @@ class Run {
   // run_set_up.cpp:
   int prepare();
   int agree(InstructionSet own, InstructionSet lowest);
+  int agree_on_precision(InstructionSet own);
   int open_files();
   int resume();
   int rehearse();
@@ -105,6 +106,7 @@ class Run {
   std::unique_ptr<Rehearsal> rehearsal_;  // nullptr if this is none
   Report report_;
   InstructionSet instruction_set_ = InstructionSet::portable;
+  Bf16Instructions bf16_ = Bf16Instructions::none;
   Fingerprint numerics_;
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;

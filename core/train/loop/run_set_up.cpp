@@ -73,7 +73,8 @@ Result<void> Run::make_sums() {
              ShardSums::create(model_,
                                static_cast<int>(options_.shards),
                                options_.micro_batch(),
-                               static_cast<int>(options_.threads)));
+                               static_cast<int>(options_.threads),
+                               options_.precision));
   return {};
 }
 
@@ -107,6 +108,7 @@ int Run::prepare() {
   const auto own = std::min(options_.instruction_set, best_instruction_set());
   const auto lowest = static_cast<InstructionSet>(comm_.least(static_cast<int>(own)));
   if (const int code = settle(comm_.rank() == 0 ? check() : Result<void>{}); code != 0) return code;
+  if (const int code = agree_on_precision(own); code != 0) return code;
   if (const int code = rehearse(); code != 0) return code;
   auto samples = find_samples();
   if (!samples) {  // all ranks already agreed on this
@@ -125,15 +127,25 @@ int Run::prepare() {
   return 0;
 }
 
+int Run::agree_on_precision(InstructionSet own) {
+  if (options_.precision == Precision::bf16) bf16_ = best_bf16_instructions();
+  const int code = settle(check_precision(options_.precision, own, bf16_));
+  const int lowest = comm_.least(static_cast<int>(bf16_));
+  if (options_.any_numerics) bf16_ = static_cast<Bf16Instructions>(lowest);
+  return code;
+}
+
 int Run::agree(InstructionSet own, InstructionSet lowest) {
   instruction_set_ = options_.any_numerics ? lowest : own;
   numerics_ = numerics_here(instruction_set_, samples_.hash_of_all);
+  if (options_.precision == Precision::bf16)
+    numerics_[k_precision] = fmt::format("bf16 by {}", to_string(bf16_));
   const auto agreed = agree_on(comm_, agreed_fields());
   if (!agreed) {
     if (!agreed.error().message.empty()) print_error(agreed.error(), -1);
     return exit_code(Errc::invalid);
   }
-  use_instruction_set(instruction_set_);
+  use_instruction_set(instruction_set_, bf16_);
   if (options_.injection && comm_.rank() == 0)
     tell("dttrain: warning: --inject: this training breaks itself on purpose\n");
   return 0;
@@ -160,6 +172,7 @@ Fingerprint Run::agreed_fields() const {
                                      "rehearsal",
                                      "weight-decay"})
     fields.emplace(optional, "as it is by default");
+  fields.emplace(k_precision, to_string(Precision::fp32));
   fields["steps"] = std::to_string(schedule_.total);
   fields["numerics"] = options_.any_numerics ? "any" : "same";
   fields["verify-every"] = std::to_string(options_.verify_every);

@@ -8,6 +8,7 @@
 // thread-safe: one set of blocks per thread.
 #pragma once
 
+#include "core/train/device/instruction_set.hpp"
 #include "core/train/device/kernels.hpp"
 #include "core/train/model/layout.hpp"
 
@@ -57,6 +58,7 @@ struct ConvolutionShape {
   Images in;  // of a model's input, any number of channels, as samples have them: not blocked
   int out_channels = 0;
   int stride = 1;
+  Precision precision = Precision::fp32;
 
   [[nodiscard]] Images out() const {
     return {in.batch, out_channels, (in.height - 1) / stride + 1, (in.width - 1) / stride + 1};
@@ -79,6 +81,7 @@ struct LinearShape {
   int in = 0;
   int out = 0;
   bool relu = false;  // applied to the output
+  Precision precision = Precision::fp32;
 };
 
 // y = x W^T + b by oneDNN. Throws dnnl::error or std::bad_alloc.

@@ -23,22 +23,43 @@ dnnl::memory::dims dims_of(const Images& images) {
   return {images.batch, images.channels, images.height, images.width};
 }
 
+// Of the operands; those that are computed are fp32 always.
+struct Types {
+  dnnl::memory::data_type src;
+  dnnl::memory::data_type weights;
+  dnnl::memory::data_type dst;
+};
+
+constexpr auto k_fp32 = dnnl::memory::data_type::f32;
+
+Types of_forward(Precision precision) {
+  return {type_of(precision), type_of(precision), k_fp32};
+}
+
+Types of_input_gradient(Precision precision) {
+  return {k_fp32, type_of(precision), type_of(precision)};
+}
+
+Types of_weights_gradient(Precision precision) {
+  return {type_of(precision), k_fp32, type_of(precision)};
+}
+
 // Of our arrays.
-ConvolutionDescs descs_of(const ConvolutionShape& shape) {
+ConvolutionDescs descs_of(const ConvolutionShape& shape, const Types& types) {
   using Tag = dnnl::memory::format_tag;
   const bool is_blocked = shape.in.channels % k_lanes == 0;
-  return {float_desc(dims_of(shape.in), is_blocked ? Tag::nChw16c : Tag::nchw),
-          float_desc({shape.out_channels, shape.in.channels, 3, 3}, Tag::oihw),
-          float_desc(dims_of(shape.out()), Tag::nChw16c),
+  return {{dims_of(shape.in), types.src, is_blocked ? Tag::nChw16c : Tag::nchw},
+          {{shape.out_channels, shape.in.channels, 3, 3}, types.weights, Tag::oihw},
+          {dims_of(shape.out()), types.dst, Tag::nChw16c},
           {shape.stride, shape.stride}};
 }
 
 // In whatever layouts oneDNN likes best.
-ConvolutionDescs any(const ConvolutionShape& shape) {
+ConvolutionDescs any(const ConvolutionShape& shape, const Types& types) {
   constexpr auto k_any = dnnl::memory::format_tag::any;
-  return {float_desc(dims_of(shape.in), k_any),
-          float_desc({shape.out_channels, shape.in.channels, 3, 3}, k_any),
-          float_desc(dims_of(shape.out()), k_any),
+  return {{dims_of(shape.in), types.src, k_any},
+          {{shape.out_channels, shape.in.channels, 3, 3}, types.weights, k_any},
+          {dims_of(shape.out()), types.dst, k_any},
           {shape.stride, shape.stride}};
 }
 
@@ -97,7 +118,19 @@ class InputGradient {
 class Convolution : public Block {
  public:
   Convolution(Range weight, const ConvolutionShape& shape, Edge in, Edge out)
-      : Convolution(weight, descs_of(shape), any(shape), in, out) {}
+      : Convolution(weight,
+                    shape,
+                    descs_of(shape, of_forward(shape.precision)),
+                    descs_of(shape, of_weights_gradient(shape.precision)),
+                    in,
+                    out) {
+    if (in.gradient == nullptr) return;
+    const Types types = of_input_gradient(shape.precision);
+    input_.emplace(descs_of(shape, types),
+                   backward_desc<BackwardData>(any(shape, types), forward_pd_),
+                   in,
+                   out);
+  }
 
   void prepare(const float* weights) override {
     w_.point_to(weights + range_.begin);
@@ -128,23 +161,25 @@ class Convolution : public Block {
   [[nodiscard]] Range completes() const override { return range_; }
 
  private:
-  Convolution(
-      Range weight, const ConvolutionDescs& ours, const ConvolutionDescs& any, Edge in, Edge out)
+  Convolution(Range weight,
+              const ConvolutionShape& shape,
+              const ConvolutionDescs& forward,
+              const ConvolutionDescs& backward,
+              Edge in,
+              Edge out)
       : range_(weight),
         stream_(cpu()),
-        forward_pd_(forward_desc(any)),
-        weights_pd_(backward_desc<BackwardWeights>(any, forward_pd_)),
+        forward_pd_(forward_desc(any(shape, of_forward(shape.precision)))),
+        weights_pd_(backward_desc<BackwardWeights>(any(shape, of_weights_gradient(shape.precision)),
+                                                   forward_pd_)),
         forward_(forward_pd_),
         backward_weights_(weights_pd_),
-        x_(ours.src, forward_pd_.src_desc(), in.value),
-        w_(ours.weights, forward_pd_.weights_desc(), nullptr),
-        y_(ours.dst, forward_pd_.dst_desc(), out.value),
-        x_for_weights_(ours.src, weights_pd_.src_desc(), in.value),
-        d_y_(ours.dst, weights_pd_.diff_dst_desc(), out.gradient),
-        d_w_(ours.weights, weights_pd_.diff_weights_desc(), nullptr) {
-    if (in.gradient != nullptr)
-      input_.emplace(ours, backward_desc<BackwardData>(any, forward_pd_), in, out);
-  }
+        x_(forward.src, forward_pd_.src_desc(), in.value),
+        w_(forward.weights, forward_pd_.weights_desc(), nullptr),
+        y_(forward.dst, forward_pd_.dst_desc(), out.value),
+        x_for_weights_(backward.src, weights_pd_.src_desc(), in.value),
+        d_y_(backward.dst, weights_pd_.diff_dst_desc(), out.gradient),
+        d_w_(backward.weights, weights_pd_.diff_weights_desc(), nullptr) {}
 
   Range range_;
   dnnl::stream stream_;

@@ -4,6 +4,9 @@
 #include "core/train/model/gemm.hpp"
 #include "core/train/model/onednn_port.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace dts::train {
 namespace {
 
@@ -90,10 +93,62 @@ class Linear : public Block {
   Port w_;
 };
 
+// The same with products of bf16.
+class Bf16Linear : public Block {
+ public:
+  Bf16Linear(
+      const Layout& layout, const std::string& name, const LinearShape& shape, Edge in, Edge out)
+      : range_(layout.range(name + ".weight", name + ".bias")),
+        bias_(layout.parameter(name + ".bias").offset),
+        shape_(shape),
+        in_(in),
+        out_(out),
+        products_({.rows = shape.batch,
+                   .in = shape.in,
+                   .out = shape.out,
+                   .adds_output = true,
+                   .has_input_gradient = in.gradient != nullptr}) {}
+
+  void prepare(const float* weights) override { products_.prepare(weights + range_.begin); }
+
+  void forward(const Pass& pass) override {
+    for (std::size_t row = 0; row < static_cast<std::size_t>(shape_.batch); ++row)
+      std::copy_n(pass.weights + bias_,
+                  shape_.out,
+                  out_.value + row * static_cast<std::size_t>(shape_.out));
+    products_.forward(in_.value, out_.value);
+    if (!shape_.relu) return;
+    for (float& y : std::span(out_.value, count()))
+      if (y < 0) y = 0;  // a NaN stays
+  }
+
+  void backward(const Pass& pass) override {
+    if (shape_.relu) relu_backward(out_.value, out_.gradient, count());
+    sum_rows(out_.gradient, shape_.batch, shape_.out, pass.sums + bias_);
+    products_.backward(out_.gradient, pass.sums + range_.begin, in_.gradient);
+  }
+
+  [[nodiscard]] Range completes() const override { return range_; }
+
+ private:
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(shape_.batch) * static_cast<std::size_t>(shape_.out);
+  }
+
+  Range range_;
+  std::size_t bias_;
+  LinearShape shape_;
+  Edge in_;
+  Edge out_;
+  Bf16Layer products_;
+};
+
 }  // namespace
 
 std::unique_ptr<Block> linear(
     const Layout& layout, const std::string& name, const LinearShape& shape, Edge in, Edge out) {
+  if (shape.precision == Precision::bf16)
+    return std::make_unique<Bf16Linear>(layout, name, shape, in, out);
   return std::make_unique<Linear>(layout, name, shape, in, out);
 }
 

@@ -18,10 +18,12 @@ constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-Result<std::unique_ptr<Network>> Network::create(const Model& model, int micro_batch) {
+Result<std::unique_ptr<Network>> Network::create(const Model& model,
+                                                 int micro_batch,
+                                                 Precision precision) {
   omp_set_num_threads(1);
   try {
-    return std::unique_ptr<Network>(new Network(model, micro_batch));
+    return std::unique_ptr<Network>(new Network(model, micro_batch, precision));
   } catch (const std::exception& e) {
     return fail(
         Errc::internal,
@@ -31,7 +33,8 @@ Result<std::unique_ptr<Network>> Network::create(const Model& model, int micro_b
   }
 }
 
-Network::Network(const Model& model, int micro_batch) : model_(model), plan_(model, micro_batch) {
+Network::Network(const Model& model, int micro_batch, Precision precision)
+    : model_(model), plan_(model, micro_batch, precision) {
   model.build(plan_);
   indices_.resize(static_cast<std::size_t>(micro_batch));
   labels_.resize(indices_.size() * static_cast<std::size_t>(model.reads.predictions()));

@@ -46,7 +46,8 @@ class Network {
   };
 
   // Errc::internal if oneDNN has no implementation or memory runs out. `model` must outlive it.
-  [[nodiscard]] static Result<std::unique_ptr<Network>> create(const Model& model, int micro_batch);
+  [[nodiscard]] static Result<std::unique_ptr<Network>> create(
+      const Model& model, int micro_batch, Precision precision = Precision::fp32);
 
   // The thread must call this after `weights` [Layout::parameter_floats] changed.
   void prepare(const float* weights);
@@ -68,7 +69,7 @@ class Network {
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
 
  private:
-  Network(const Model& model, int micro_batch);
+  Network(const Model& model, int micro_batch, Precision precision);
   void load(const Samples& samples,
             std::span<const std::size_t> indices,
             std::span<const Placement> placements);

@@ -35,6 +35,15 @@ template <class Primitive, class Forward, class... Operation>
     return {cpu(), std::forward<Operation>(operation)..., forward};
 }
 
+// oneDNN 3 has renamed it.
+template <class Desc>
+[[nodiscard]] dnnl::memory::data_type type_of(const Desc& desc) {
+  if constexpr (requires { desc.data_type(); })
+    return desc.data_type();
+  else
+    return desc.get_data_type();
+}
+
 // ReLU after a primitive. Since oneDNN 3 it has no scale.
 template <class PostOps = dnnl::post_ops>
 [[nodiscard]] dnnl::primitive_attr followed_by_relu() {

@@ -6,6 +6,8 @@
 // otherwise the gradient of the weights does).
 #pragma once
 
+#include "core/train/device/instruction_set.hpp"
+#include "core/train/device/kernels.hpp"
 #include "core/train/model/onednn.hpp"
 
 #include <optional>
@@ -13,21 +15,35 @@
 
 namespace dts::train {
 
+[[nodiscard]] inline dnnl::memory::data_type type_of(Precision precision) {
+  return precision == Precision::bf16 ? dnnl::memory::data_type::bf16
+                                      : dnnl::memory::data_type::f32;
+}
+
 inline dnnl::memory::desc float_desc(dnnl::memory::dims dims, dnnl::memory::format_tag tag) {
   return {std::move(dims), dnnl::memory::data_type::f32, tag};
 }
 
-// One of our arrays as a primitive expects it: the array itself, or a copy in another layout.
+// One of our arrays as a primitive expects it: the array itself, or a copy, rounded to bf16 or in
+// another layout.
 class Port {
  public:
+  // `data` is fp32 also where `ours` is bf16: then the port can only be pulled.
   Port(const dnnl::memory::desc& ours, const dnnl::memory::desc& wanted, float* data)
-      : ours_(ours, cpu(), data), wanted_(ours == wanted ? ours_ : dnnl::memory(wanted, cpu())) {
+      : is_rounded_(type_of(ours) == dnnl::memory::data_type::bf16),
+        data_(data),
+        ours_(is_rounded_ ? dnnl::memory(ours, cpu()) : dnnl::memory(ours, cpu(), data)),
+        wanted_(ours == wanted ? ours_ : dnnl::memory(wanted, cpu())) {
     if (ours == wanted) return;
     import_.emplace(ours_, wanted_);
     export_.emplace(wanted_, ours_);
   }
 
   void pull(dnnl::stream& stream) {
+    if (is_rounded_)
+      round_to_bf16(data_,
+                    ours_.get_desc().get_size() / sizeof(Bf16),
+                    static_cast<Bf16*>(ours_.get_data_handle()));
     if (import_) import_->execute(stream, ours_, wanted_);
   }
 
@@ -36,11 +52,16 @@ class Port {
   }
 
   // The array changes with each call; const_cast because oneDNN's handles are not const.
-  void point_to(const float* data) { ours_.set_data_handle(const_cast<float*>(data)); }  // NOLINT
+  void point_to(const float* data) {
+    data_ = data;
+    if (!is_rounded_) ours_.set_data_handle(const_cast<float*>(data));  // NOLINT
+  }
 
   [[nodiscard]] dnnl::memory& get() { return wanted_; }
 
  private:
+  bool is_rounded_;
+  const float* data_;
   dnnl::memory ours_;
   dnnl::memory wanted_;  // shares ours_ if the layouts agree
   std::optional<dnnl::reorder> import_;

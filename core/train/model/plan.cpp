@@ -5,7 +5,8 @@
 
 namespace dts::train {
 
-Plan::Plan(const Model& model, int micro_batch) : model_(model), micro_batch_(micro_batch) {
+Plan::Plan(const Model& model, int micro_batch, Precision precision)
+    : model_(model), micro_batch_(micro_batch), precision_(precision) {
   const auto samples = static_cast<std::size_t>(micro_batch);
   const auto side = static_cast<std::size_t>(model.reads.format->side + 2 * model.reads.padding);
   if (model.reads.what == Reads::What::images)

@@ -16,11 +16,14 @@ namespace dts::train {
 class Plan {
  public:
   // For `micro_batch` samples at once. `model` must outlive the plan.
-  Plan(const Model& model, int micro_batch);
+  Plan(const Model& model, int micro_batch, Precision precision = Precision::fp32);
 
   [[nodiscard]] const Layout& layout() const { return model_.layout; }
 
   [[nodiscard]] int micro_batch() const { return micro_batch_; }
+
+  // Of the products and convolutions that are added.
+  [[nodiscard]] Precision precision() const { return precision_; }
 
   // Zero, aligned to a cache line; valid as long as the plan. Blocks whose backward passes never
   // need it at the same time may share it.
@@ -49,6 +52,7 @@ class Plan {
 
   const Model& model_;
   int micro_batch_;
+  Precision precision_;
   std::deque<Buffer> buffers_;
   std::vector<std::uint32_t> tokens_;
   Edge input_;

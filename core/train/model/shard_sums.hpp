@@ -49,10 +49,12 @@ struct StepInput {
 class ShardSums {
  public:
   // `model` must outlive it.
-  [[nodiscard]] static Result<std::unique_ptr<ShardSums>> create(const Model& model,
-                                                                 int shards,
-                                                                 int micro_batch,
-                                                                 int threads);
+  [[nodiscard]] static Result<std::unique_ptr<ShardSums>> create(
+      const Model& model,
+      int shards,
+      int micro_batch,
+      int threads,
+      Precision precision = Precision::fp32);
 
   // The sums of maximal_nodes(shards, run); the arrays are valid until the next call.
   [[nodiscard]] Partials sum(const StepInput& input, Span run);

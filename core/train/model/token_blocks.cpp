@@ -7,6 +7,7 @@
 #include "core/train/model/gemm.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace dts::train {
@@ -131,22 +132,35 @@ class ProjectionBlock : public Block {
         range_(layout.range(shape_.weight, shape_.bias.empty() ? shape_.weight : shape_.bias)),
         bias_(shape_.bias.empty() ? 0 : layout.parameter(shape_.bias).offset),
         in_(in),
-        out_(out) {}
+        out_(out) {
+    if (shape_.precision == Precision::bf16)
+      bf16_.emplace(Bf16Shape{.rows = shape_.rows,
+                              .in = shape_.in,
+                              .out = shape_.out,
+                              .is_in_out = shape_.is_in_out,
+                              .adds_output = begins(),
+                              .adds_input_gradient = shape_.into == Into::adds});
+  }
+
+  void prepare(const float* weights) override {
+    if (bf16_) bf16_->prepare(weights + range_.begin);
+  }
 
   void forward(const Pass& pass) override {
     const float* const bias = shape_.bias.empty() ? nullptr : pass.weights + bias_;
-    const bool begins = bias != nullptr || shape_.residual != nullptr;
-    if (begins)
+    if (begins())
       token_kernels().begin_rows({shape_.rows, shape_.out}, bias, shape_.residual, out_.value);
+    if (bf16_) return bf16_->forward(in_.value, out_.value);
     multiply({in_.value, shape_.in},
              {pass.weights + range_.begin, pitch(), !shape_.is_in_out},
              shape_.in,
              {out_.value, shape_.rows, shape_.out, shape_.out},
-             begins);
+             begins());
   }
 
   void backward(const Pass& pass) override {
     if (!shape_.bias.empty()) sum_rows(out_.gradient, shape_.rows, shape_.out, pass.sums + bias_);
+    if (bf16_) return bf16_->backward(out_.gradient, pass.sums + range_.begin, in_.gradient);
     const Factor x{in_.value, shape_.in, true};
     const Factor d_y{out_.gradient, shape_.out, true};
     if (shape_.is_in_out)
@@ -169,6 +183,9 @@ class ProjectionBlock : public Block {
   [[nodiscard]] Range completes() const override { return shape_.is_shared ? Range{} : range_; }
 
  private:
+  // Whether the output has something before the product is added to it.
+  [[nodiscard]] bool begins() const { return !shape_.bias.empty() || shape_.residual != nullptr; }
+
   [[nodiscard]] int pitch() const { return shape_.is_in_out ? shape_.out : shape_.in; }
 
   Projection shape_;
@@ -176,6 +193,7 @@ class ProjectionBlock : public Block {
   std::size_t bias_;
   Edge in_;
   Edge out_;
+  std::optional<Bf16Layer> bf16_;
 };
 
 class RotationBlock : public Block {

@@ -56,6 +56,7 @@ struct Projection {
   const float* residual = nullptr;  // [rows][out]; its gradient is that of the output
   Into into = Into::overwrites;     // the gradient of the input
   bool is_shared = false;           // another block adds to the gradient of W and completes it
+  Precision precision = Precision::fp32;
 };
 
 [[nodiscard]] std::unique_ptr<Block> projection(const Layout& layout,

@@ -25,6 +25,7 @@ void add_convolution(Layout& layout, const std::string& index, int in, int out, 
 
 void build(Plan& plan) {
   const int batch = plan.micro_batch();
+  const Precision precision = plan.precision();
   const Images full{batch, k_channels1, k_side, k_side};
   const Images half{batch, k_channels1, k_side / 2, k_side / 2};
   const Images wide{batch, k_channels2, k_side / 2, k_side / 2};
@@ -38,10 +39,10 @@ void build(Plan& plan) {
   const Layout& layout = plan.layout();
   plan.add(first_convolution(layout, "conv1", full, plan.input(), conv1));
   plan.add(bn_relu_pool(layout, "bn1", full, conv1, pool1));
-  plan.add(convolution(layout, "conv2", {half, k_channels2}, pool1, conv2));
+  plan.add(convolution(layout, "conv2", {half, k_channels2, 1, precision}, pool1, conv2));
   plan.add(bn_relu_pool(layout, "bn2", wide, conv2, pool2));
-  plan.add(linear(layout, "fc1", {batch, k_features, k_hidden, true}, pool2, hidden));
-  plan.add(linear(layout, "fc2", {batch, k_hidden, k_classes, false}, hidden, logits));
+  plan.add(linear(layout, "fc1", {batch, k_features, k_hidden, true, precision}, pool2, hidden));
+  plan.add(linear(layout, "fc2", {batch, k_hidden, k_classes, false, precision}, hidden, logits));
   plan.set_logits(logits);
 }
 

@@ -28,7 +28,8 @@ void Decoder::finish(const std::string& weight, int vocabulary, bool is_tied, Ed
                         .rows = rows_,
                         .in = width_,
                         .out = vocabulary,
-                        .is_shared = is_tied},
+                        .is_shared = is_tied,
+                        .precision = plan_.precision()},
                        normal,
                        {logits, logits}));
   plan_.set_logits({logits, logits});

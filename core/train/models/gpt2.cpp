@@ -97,7 +97,8 @@ class Builder : private Decoder {
                            .in = in,
                            .out = out,
                            .is_in_out = true,
-                           .residual = residual},
+                           .residual = residual,
+                           .precision = plan().precision()},
                           from,
                           to));
   }

@@ -114,7 +114,8 @@ class Builder : private Decoder {
                            .in = widths.in,
                            .out = widths.out,
                            .residual = residual,
-                           .into = into},
+                           .into = into,
+                           .precision = plan().precision()},
                           from,
                           to));
   }

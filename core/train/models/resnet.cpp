@@ -133,19 +133,23 @@ class Builder {
       plan_.add(
           first_convolution(plan_.layout(), "conv1", stage_.images, plan_.input(), convolved));
     else
-      plan_.add(convolution(plan_.layout(),
-                            "conv1",
-                            {{plan_.micro_batch(), s_.format->channels, side, side}, s_.width},
-                            plan_.input(),
-                            convolved));
+      plan_.add(convolution(
+          plan_.layout(),
+          "conv1",
+          {{plan_.micro_batch(), s_.format->channels, side, side}, s_.width, 1, plan_.precision()},
+          plan_.input(),
+          convolved));
     return add_bn_relu("bn1", convolved, stage_.d_stream, nullptr);
   }
 
   Edge add_convolution(const std::string& name, const Images& in_shape, Edge from) {
     const Edge to = activation(stage_.d_convolution);
     const int stride = in_shape.channels == stage_.images.channels ? 1 : 2;
-    plan_.add(
-        convolution(plan_.layout(), name, {in_shape, stage_.images.channels, stride}, from, to));
+    plan_.add(convolution(plan_.layout(),
+                          name,
+                          {in_shape, stage_.images.channels, stride, plan_.precision()},
+                          from,
+                          to));
     return to;
   }
 
@@ -174,7 +178,7 @@ class Builder {
     plan_.add(average_pool(stage_.images, from, means));
     plan_.add(linear(plan_.layout(),
                      "linear",
-                     {plan_.micro_batch(), channels, k_classes, false},
+                     {plan_.micro_batch(), channels, k_classes, false, plan_.precision()},
                      means,
                      logits));
     plan_.set_logits(logits);
