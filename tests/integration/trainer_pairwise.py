@@ -8,8 +8,7 @@ import itertools
 import random
 import sys
 
-from trainer_support import Trainer, digest, events
-from trainer_transports import split
+from trainer_support import Trainer, digest, events, split
 
 LLAMA = ("llama,vocab_size=256,hidden_size=64,intermediate_size=128,num_hidden_layers=2,num_attention_heads=4,num_key_value_heads=2,"
          "max_position_embeddings=64")
@@ -21,6 +20,8 @@ FACTORS = {
     "threads": [1, 2],
     "servers": [0, 1, 2],  # 0: every rank owns a part, as in ZeRO-1; otherwise a parameter server
     "audit": [0, 1],
+    "buckets": ["whole", "64K", "1M", "4M"],
+    "overlap": ["on", "off"],
 }
 FEWEST = 64
 
@@ -53,7 +54,7 @@ def words_of(trainer, row):
 
 
 def layout_of(row):
-    words = ["--transport", row["transport"], "--audit", row["audit"]]
+    words = ["--transport", row["transport"], "--audit", row["audit"], "--bucket-size", row["buckets"], "--overlap", row["overlap"]]
     if row["servers"]:
         words += ["--servers", row["servers"]]
     return words

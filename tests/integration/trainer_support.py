@@ -74,6 +74,11 @@ def on_small_disk(trainer, script, *arguments):
                           capture_output=True, text=True, timeout=240, check=False)
 
 
+def split(kind):
+    """Two nodes made of one, where messages go both ways."""
+    return {"DTTRAIN_SPLIT_NODE": "2"} if kind == "hier" else {}
+
+
 def digest(out):
     return re.search(r"digest ([0-9a-f]{16})", out).group(1)
 

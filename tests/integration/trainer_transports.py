@@ -11,17 +11,12 @@ import subprocess
 import sys
 import time
 
-from trainer_support import Trainer, digest, environment, events, ranks_of, wait_for_step
+from trainer_support import Trainer, digest, environment, events, ranks_of, split, wait_for_step
 
 KINDS = ("mpi", "shm", "hier")
 STEPS = 3
 LOST = 74
 MISMATCH = 70
-
-
-def split(kind):
-    """Two nodes made of one, where messages go both ways."""
-    return {"DTTRAIN_SPLIT_NODE": "2"} if kind == "hier" else {}
 
 
 def same_bits(trainer, layouts):

@@ -155,8 +155,7 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_value(o.instruction_set, instruction_set_of(t)); }},
     {"--precision",
      "P",
-     "of what is multiplied: bf16 where the processor has instructions for it, or fp32; weights,\n"
-     "                           sums and all else are fp32 [fp32]",
+     "of matrix products and convolutions: bf16 if the processor has it, or fp32 [fp32]",
      [](Options& o, Text t) { return set_value(o.precision, precision_of(t)); }},
     {"--numerics",
      "HOW",

@@ -15,6 +15,10 @@ void ShardSums::prepare_departure(const StepInput& input, Span run) {
   departed_ = 0;
   if (unfinished_.size() != runs) unfinished_ = std::vector<std::atomic<int>>(runs);
   int active = 0;
+  // Sums of one shard that are changed or looked at once they are whole; depart() adds those of
+  // other threads to them.
+  const bool is_looked_at =
+      input.miscomputed || (team_.size() > 1 && (input.audited >= 0 || input.with_squares));
   for (int index = 0; index < team_.size(); ++index) {
     Worker& worker = workers_[static_cast<std::size_t>(index)];
     for (const auto& [node, sums] : worker.partials) worker.unused.push_back(sums);
@@ -22,8 +26,7 @@ void ShardSums::prepare_departure(const StepInput& input, Span run) {
     worker.summed = 0;
     worker.last_shard = -1;
     const Span part = part_of(run, team_.size(), index);
-    // Sums that are changed on purpose are so once they are whole.
-    if (runs == 0 || part.size() == 0 || input.miscomputed) continue;
+    if (runs == 0 || part.size() == 0 || is_looked_at) continue;
     ++active;
     worker.last_shard = part.hi - 1;
     worker.last_node = maximal_nodes(shards_, part).back();

@@ -160,6 +160,26 @@ TEST_CASE(
   CHECK(auditor->recompute(step.input) != computed);
 }
 
+TEST_CASE("what is looked at of one shard is its own, though gradients leave early") {
+  Step step;
+  const Span run{0, 2};  // a shard for each of two threads
+  const auto squares_of = [&](const Partials& sums) {
+    return sums.begin()->second[step.layout.scalar(Scalar::squares)];
+  };
+  Departure departure{{{0, step.layout.parameter_floats}}, [](const Partials&) {}, [] {}};
+  step.input.audited = 0;
+  step.input.with_squares = true;
+  const auto alone = step.make(1);
+  const float squares = squares_of(alone->sum(step.input, run));
+  const std::uint64_t audited = alone->audited();
+  step.input.departure = &departure;
+  const auto both = step.make(2);
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    CHECK(squares_of(both->sum(step.input, run)) == squares);
+    CHECK(both->audited() == audited);
+  }
+}
+
 TEST_CASE("correct predictions are counted once whoever counts them") {
   const Step step;
   Buffer running(step.layout.statistic_floats);
