@@ -200,9 +200,10 @@ Result<std::string> Ground::finish(const run::RunDirectory& run) const {
   run::RunSummary summary;
   Ending ending(scheduler_.get());
   DTS_TRY(wait_for("the end of the drilled run", k_finish_limit, [&]() -> Result<bool> {
+    // In this order: its end may be recorded between the two.
+    DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
     DTS_ASSIGN(summary, summary_of(run));
     if (summary.done) return true;
-    DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
     if (!ending.seen(events)) return false;
     return fail(Errc::io, "the drilled run ended without being done");
   }));
