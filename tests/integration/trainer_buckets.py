@@ -8,7 +8,7 @@ import random
 import sys
 
 from contract import CORRUPTED
-from trainer_support import Trainer, digest, events
+from trainer_support import Trainer, digest, events, split
 
 # Sizes of which the buckets are one chunk, some chunks, and more than there is.
 SIZES = ("4K", "60K", "whole")
@@ -50,7 +50,7 @@ def chained(trainer, model, words):
     for step, (ranks, kind, threads, size, overlap) in enumerate(layouts, 1):
         options = [*always, "--run-dir", run, "--checkpoint-dir", run + "-c", "--steps", step, "--transport", kind,
                    "--bucket-size", size, "--overlap", overlap, "--audit", step % 2]
-        env = {"DTSUBMIT_ATTEMPT": str(step), **({"DTTRAIN_SPLIT_NODE": "2"} if kind == "hier" else {})}
+        env = {"DTSUBMIT_ATTEMPT": str(step), **split(kind)}
         out, err = trainer.run(ranks, options, threads, env=env)
         told = f"{model}, step {step}: {ranks} ranks x {threads} threads over {kind}, buckets of {size}, overlap {overlap}"
         print(told, flush=True)
@@ -66,7 +66,7 @@ FAULTS = (("message:fc1.weight:1@9:1", -1, "that rank 0 sent to rank 1 on "),
 
 def flipped(trainer, kind, overlap, faults):
     base = ["--model", "cnn2", "--steps", 12, "--verify-every", 5, "--transport", kind, "--bucket-size", "60K", "--overlap", overlap]
-    env = {"DTTRAIN_SPLIT_NODE": "2"} if kind == "hier" else {}
+    env = split(kind)
     for fault, rank, words in faults:
         run = trainer.path(f"{fault}-{kind}-{overlap}".replace(":", "_"))
         _, err = trainer.run(3, [*base, "--run-dir", run, "--inject", fault], expect=CORRUPTED, env=env)
