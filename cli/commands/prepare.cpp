@@ -133,10 +133,11 @@ Result<run::RunDirectory> write_run(const Prepared& prepared) {
     };
   if (prepared.sweep) files.sweep = sweep::to_json(*prepared.sweep);
   const auto& parts = spec::parts_of(prepared.spec);
-  for (std::size_t i = 0; i < prepared.parts.size(); ++i)
-    files.parts.emplace_back(
-        run::part_folder(!prepared.spec.roles.empty(), static_cast<unsigned>(i + 1), parts[i].name),
-        files_of(prepared, parts[i].job, prepared.parts[i]));
+  for (std::size_t i = 0; i < prepared.parts.size(); ++i) {
+    files.parts.push_back(files_of(prepared, parts[i].job, prepared.parts[i]));
+    files.parts.back().folder =
+        run::part_folder(!prepared.spec.roles.empty(), static_cast<unsigned>(i + 1), parts[i].name);
+  }
   return run::create_run_directory(prepared.runs, prepared.run_name, files);
 }
 

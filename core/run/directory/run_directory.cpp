@@ -48,8 +48,8 @@ Result<void> write_all(const RunDirectory& staging, const Files& files) {
 Result<void> fill(const RunDirectory& staging, const Files& files) {
   DTS_TRY(write_all(staging, files));
   if (files.more) DTS_TRY(files.more(staging));
-  for (const auto& [folder, part] : files.parts) {
-    const RunDirectory below{staging.path + "/" + folder};
+  for (const Files& part : files.parts) {
+    const RunDirectory below{staging.path + "/" + part.folder};
     DTS_TRY(make_folders(below.path));
     DTS_TRY(fill(below, part));
   }

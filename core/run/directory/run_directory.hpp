@@ -65,10 +65,11 @@ struct Files {
   std::string diff{};  // of the source tree from its commit; empty: none
   // Adds further contents before any reader sees the folder; may be null.
   std::function<Result<void>(const RunDirectory& staging)> more{};
-  // Of a composed run: the run directories below its own, by part_folder().
-  std::vector<std::pair<std::string, Files>> parts{};
+  // Of a composed run: the run directories below its own.
+  std::vector<Files> parts{};
   std::string sweep{};    // empty: none
   std::string element{};  // empty: none
+  std::string folder{};   // of a part of a composed run: its part_folder()
 };
 
 // The last component of its path; for an element of a sweep, "<sweep>-<index>".

@@ -103,8 +103,10 @@ TEST_CASE("parts are found in their order, and the run that they belong to") {
   const tests::TemporaryFolder folder;
   Files files{"{}", "{}", "", "{}", "", {}};
   Files whole = files;
-  for (unsigned number = 1; number <= 10; ++number)
-    whole.parts.emplace_back(part_folder(false, number, "s-" + std::to_string(number)), files);
+  for (unsigned number = 1; number <= 10; ++number) {
+    files.folder = part_folder(false, number, "s-" + std::to_string(number));
+    whole.parts.push_back(files);
+  }
   const RunDirectory run = create_run_directory(folder.path, "job", whole).value();
   const auto parts = parts_of(run);
   REQUIRE(parts.size() == 10);
