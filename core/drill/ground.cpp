@@ -128,8 +128,8 @@ Result<void> Ground::train_undisturbed() {
   for (std::string& word : training("0")) words.push_back(std::move(word));
   DTS_TRY(run_ourselves(std::move(words)));
   DTS_ASSIGN(const run::RunDirectory run, run::find_run(place_ + "/alone", "last"));
-  DTS_ASSIGN(const run::RunSummary summary, summary_of(run));
-  undisturbed_ = summary.digest;
+  DTS_ASSIGN(const Story story, read_story(run));
+  undisturbed_ = story.summary.digest;
   return {};
 }
 
@@ -156,10 +156,10 @@ Result<Target> Ground::train() {
   run_.path = document.value("run_directory", "");
   Ending ending(scheduler_.get());
   DTS_TRY(wait_for("the training's checkpoint", k_start_limit, [&]() -> Result<bool> {
-    DTS_ASSIGN(const run::RunSummary summary, summary_of(run_));
-    if (!summary.attempts.empty() && summary.attempts.back().last_step >= k_half_way) return true;
-    DTS_ASSIGN(const auto events, run::read_ledger(run_.ledger()));
-    if (!ending.seen(events)) return false;
+    DTS_ASSIGN(const Story story, read_story(run_));
+    const auto& attempts = story.summary.attempts;
+    if (!attempts.empty() && attempts.back().last_step >= k_half_way) return true;
+    if (!ending.seen(story.events)) return false;
     return fail(Errc::io, "the training ended before it had a checkpoint");
   }));
   return find_target(run_, scheduler_.get(), k_used * k_gpus - 1);
@@ -197,22 +197,20 @@ Result<void> Ground::free_disk() const {
 }
 
 Result<std::string> Ground::finish(const run::RunDirectory& run) const {
-  run::RunSummary summary;
+  Story story;
   Ending ending(scheduler_.get());
   DTS_TRY(wait_for("the end of the drilled run", k_finish_limit, [&]() -> Result<bool> {
-    // In this order: its end may be recorded between the two.
-    DTS_ASSIGN(const auto events, run::read_ledger(run.ledger()));
-    DTS_ASSIGN(summary, summary_of(run));
-    if (summary.done) return true;
-    if (!ending.seen(events)) return false;
+    DTS_ASSIGN(story, read_story(run));
+    if (story.summary.done) return true;
+    if (!ending.seen(story.events)) return false;
     return fail(Errc::io, "the drilled run ended without being done");
   }));
   // The next drill needs the nodes, and a search for processes must not find the previous ones.
   DTS_TRY(wait_for("the end of the drilled job", k_finish_limit, [&]() -> Result<bool> {
-    DTS_ASSIGN(const sched::JobInfo job, scheduler_->job(summary.job));
+    DTS_ASSIGN(const sched::JobInfo job, scheduler_->job(story.summary.job));
     return sched::is_terminal(job.state) && !job.completing;
   }));
-  return summary.digest;
+  return story.summary.digest;
 }
 
 std::string Ground::why() const {
@@ -238,8 +236,8 @@ std::string Ground::keep_run() {
 
 std::string Ground::clear(bool keep) {
   if (run_.path.empty()) return {};
-  const auto summary = summary_of(run_);
-  const sched::JobId job = summary ? summary->job : sched::JobId();
+  const auto story = read_story(run_);
+  const sched::JobId job = story ? story->summary.job : sched::JobId();
   if (!job.empty())
     if (const auto ended = scheduler_->cancel(job); !ended) log("{}", ended.error().message);
   // The job's agent may still be writing its last record.

@@ -26,18 +26,6 @@ constexpr std::int64_t k_steps_on = 3;
 constexpr std::chrono::seconds k_settle{
     10};  // for a new attempt that begins while the old one ends
 
-struct Story {
-  std::vector<run::Event> events;
-  run::RunSummary summary;
-};
-
-Result<Story> read_story(const run::RunDirectory& run) {
-  Story story;
-  DTS_ASSIGN(story.events, run::read_ledger(run.ledger()));
-  story.summary = run::summarise(story.events, run::read_metrics(run));
-  return story;
-}
-
 const run::AttemptSummary* find(const Story& story, unsigned number) {
   for (const run::AttemptSummary& attempt : story.summary.attempts)
     if (attempt.number == number) return &attempt;
@@ -123,8 +111,11 @@ bool Ending::seen(const std::vector<run::Event>& events) {
   return now - *over_since_ >= k_over;
 }
 
-Result<run::RunSummary> summary_of(const run::RunDirectory& run) {
-  return read_story(run).map([](const Story& story) { return story.summary; });
+Result<Story> read_story(const run::RunDirectory& run) {
+  Story story;
+  DTS_ASSIGN(story.events, run::read_ledger(run.ledger()));
+  story.summary = run::summarise(story.events, run::read_metrics(run));
+  return story;
 }
 
 Result<Target> find_target(const run::RunDirectory& run,

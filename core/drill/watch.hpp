@@ -53,6 +53,12 @@ class Ending {
                                            Clock::time_point since,
                                            Clock::duration limit);
 
-[[nodiscard]] Result<run::RunSummary> summary_of(const run::RunDirectory& run);
+// What the ledger holds at one moment, and what follows from it.
+struct Story {
+  std::vector<run::Event> events;
+  run::RunSummary summary;
+};
+
+[[nodiscard]] Result<Story> read_story(const run::RunDirectory& run);
 
 }  // namespace dts::drill

@@ -43,6 +43,8 @@ struct Stretch {
   }
 };
 
+class Timed;
+
 // Of one thread. Not thread-safe: others may read it while that thread does nothing.
 class alignas(64) Track {
  public:
