@@ -2,7 +2,8 @@
 # Builds and tests on each of these releases of Debian, in a root file system of its own, and prints a table of what passed:
 #   tests/releases/run.sh [bookworm] [trixie] [forky]     without a name: all three
 # The first time a release takes about 5 minutes to make and 15 CPU minutes to build; both are kept (DTS_RELEASES). As root, because only
-# root can change a process's root. DTS_STAGES limits it to some stages of tests/releases/stages.sh, e.g. "build contract".
+# root can change a process's root. DTS_STAGES limits it to some stages of tests/releases/stages.sh, e.g. "build contract"; the stage
+# packages needs this machine's network: DTS_NETWORK=host DTS_STAGES=packages.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 releases=("$@")
@@ -14,7 +15,7 @@ for release in "${releases[@]}"; do
   root=$("$here/make_root.sh" "$release")
   "$here/work_tree.sh" "$root/dtsubmit"
   echo "== $release ($root)"
-  DTS_NETWORK=own "$here/in_root.sh" "$root" bash /dtsubmit/tests/releases/stages.sh ${DTS_STAGES:-} || failed=1
+  DTS_NETWORK=${DTS_NETWORK:-own} "$here/in_root.sh" "$root" bash /dtsubmit/tests/releases/stages.sh ${DTS_STAGES:-} || failed=1
 done
 
 # A row a stage, a column a release.

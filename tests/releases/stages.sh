@@ -4,8 +4,8 @@
 set -uo pipefail
 stages=(versions build unit contract main_job in_grace drill quickstart quickstart_plain no_libslurm services mpi het)
 # Only when asked for by name: in_grace ten times, 20 minutes; README's two commands as root and as a plain user from a copy of the
-# sources, 15 minutes each; and a build with clang.
-more=(in_grace_10 readme readme_plain clang)
+# sources, 15 minutes each; a build with clang; and Debian packages, installed in a bare root of that release.
+more=(in_grace_10 readme readme_plain clang packages)
 build=/dtsubmit/build/dev
 
 versions() {
@@ -53,6 +53,10 @@ readme_plain() {
 
 clang() {
   CXX=clang++ CC=clang cmake -S /dtsubmit -B /dtsubmit/build/clang --preset dev && cmake --build /dtsubmit/build/clang -j "$(nproc)"
+}
+
+packages() {
+  apt-get install -y -q --no-install-recommends debootstrap lintian >/dev/null && /dtsubmit/tests/packages/debian.sh
 }
 
 if [ "${1:-}" = --list ]; then
