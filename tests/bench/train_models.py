@@ -111,6 +111,13 @@ def theirs(name, mode):
     return float(done.stdout.split()[-1])
 
 
+def of_both(parser):
+    """This script's options, and the words after --, which are dttrain's."""
+    words = sys.argv[1:]
+    at = words.index("--") if "--" in words else len(words)
+    return parser.parse_args(words[:at]), words[at + 1:]
+
+
 def compare(trainer, name, options, modes):
     rows = [[ours(trainer, name, options.of_dttrain, 1, i), ours(trainer, name, options.of_dttrain, 2, i), *(theirs(name, mode) for mode in modes)]
             for i in range(options.windows)]
@@ -129,8 +136,7 @@ def main():
     parser.add_argument("--models", default="gpt,resnet")
     parser.add_argument("--windows", type=int, default=3)
     parser.add_argument("--modes")
-    parser.add_argument("of_dttrain", nargs="*")
-    options = parser.parse_args()
+    options, options.of_dttrain = of_both(parser)
     try:
         import torch
     except ImportError as error:
