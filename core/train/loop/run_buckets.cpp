@@ -41,6 +41,7 @@ void Run::make_update(const BucketWay& way) {
   update_ =
       std::make_unique<ShardedUpdate>(comm_,
                                       layout_,
+                                      sums_->team(),
                                       ShardedUpdate::Settings{static_cast<int>(options_.shards),
                                                               static_cast<int>(options_.servers),
                                                               way.bytes,

@@ -21,10 +21,8 @@ std::size_t length(Span span) {
 
 }  // namespace
 
-void ShardedUpdate::move(int chunk,
-                         const UpdateStep& step,
-                         float gradient_scale,
-                         const State& state) {
+void ShardedUpdate::move(
+    int chunk, int thread, const UpdateStep& step, float gradient_scale, const State& state) {
   const Span part = grid_.floats_of({chunk, chunk + 1});
   const std::size_t at = places_[static_cast<std::size_t>(chunk)];
   const std::size_t moments = layout_.moments.size();
@@ -36,9 +34,9 @@ void ShardedUpdate::move(int chunk,
   }
   const float* gradients = sums_.gradients + at;
   if (gradient_scale != 1) {
-    optimizer_kernels().blend(
-        scaled_.data(), gradients, gradients, length(part), gradient_scale, 0);
-    gradients = scaled_.data();
+    float* const scaled = scaled_[static_cast<std::size_t>(thread)].data();
+    optimizer_kernels().blend(scaled, gradients, gradients, length(part), gradient_scale, 0);
+    gradients = scaled;
   }
   settings_.optimizer->update(settings_.optimization,
                               step,

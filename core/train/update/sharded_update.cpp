@@ -30,9 +30,10 @@ Owners owners_of(int ranks, int servers) {
 
 }  // namespace
 
-ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings)
+ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Settings settings)
     : comm_(comm),
       layout_(layout),
+      team_(team),
       settings_(std::move(settings)),
       grid_(layout),
       ownership_(grid_, owners_of(comm.size(), settings_.servers), settings_.bucket_bytes),
@@ -46,9 +47,10 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings
       momentum_(own_floats_ * layout.moments.size()),
       next_momentum_(momentum_.size()),
       next_weights_(Buffer::shared(layout.parameter_floats)),
-      scaled_(ChunkGrid::k_floats),
       records_(index(grid_.count())),
-      next_records_(records_.size()) {
+      next_records_(records_.size()),
+      wrong_(records_.size()) {
+  for (int thread = 0; thread < team.size(); ++thread) scaled_.emplace_back(ChunkGrid::k_floats);
   for (int rank = 0; rank < comm.size(); ++rank)
     most_chunks_ = std::max(most_chunks_, ownership_.chunks_of(rank));
   std::size_t at = 0;
@@ -60,6 +62,8 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Settings settings
       at += floats(grid_.floats_of({chunk, chunk + 1}));
     }
   }
+  for (int chunk = 0; chunk < grid_.count(); ++chunk)
+    if (ownership_.owner(chunk) != comm.rank()) others_.push_back(chunk);
   block_.resize(block_bytes());
   blocks_.resize(block_.size() * index(comm.size()));
 }
@@ -80,13 +84,21 @@ void ShardedUpdate::find(Found what, Span chunks, int peer) {
   made.set_node(settings_.node);
 }
 
-void ShardedUpdate::check_weights(const State& state, Span chunks) {
-  for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
+void ShardedUpdate::find_wrong() {
+  for (int chunk = 0; chunk < grid_.count(); ++chunk) {
+    const std::uint8_t wrong = std::exchange(wrong_[index(chunk)], std::uint8_t{0});
     const Span one{chunk, chunk + 1};
-    std::uint64_t now = 0;
-    grid_.checksums(state.weights.data() + grid_.floats_of(one).lo, one, &now);
-    if (now != records_[index(chunk)].weights) find(Found::weights, one, ownership_.owner(chunk));
+    if ((wrong & k_weights) != 0) find(Found::weights, one, ownership_.owner(chunk));
+    if ((wrong & k_momentum) != 0) find(Found::momentum, one, 0);
+    if ((wrong & k_gradient) != 0) find(Found::gradient, one, comm_.rank());
   }
+}
+
+void ShardedUpdate::check_weights(const State& state, int chunk) {
+  const Span one{chunk, chunk + 1};
+  std::uint64_t now = 0;
+  grid_.checksums(state.weights.data() + grid_.floats_of(one).lo, one, &now);
+  if (now != records_[index(chunk)].weights) wrong_[index(chunk)] |= k_weights;
 }
 
 // Of all moments of a chunk that this rank keeps.
@@ -104,17 +116,15 @@ std::uint64_t ShardedUpdate::moments_checksum(int chunk, const Buffer& moments) 
 
 void ShardedUpdate::check_momentum(int chunk) {
   if (moments_checksum(chunk, momentum_) != records_[index(chunk)].momentum)
-    find(Found::momentum, {chunk, chunk + 1}, 0);
+    wrong_[index(chunk)] |= k_momentum;
 }
 
 const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
   inject_momentum(state);
   // What is its own follows in apply(), which reads it anyway.
-  for (int bucket = 0; settings_.sealed && bucket < ownership_.buckets(); ++bucket) {
-    const Span all = ownership_.bucket(bucket);
-    const Span own = ownership_.owned(comm_.rank(), bucket);
-    check_weights(state, {all.lo, own.lo});
-    check_weights(state, {own.hi, all.hi});
+  if (settings_.sealed && !others_.empty()) {
+    each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
+    find_wrong();
   }
   mine.begin()->second[layout_.scalar(Scalar::damage)] = findings_.empty() ? 0.0F : 1.0F;
   sums_ = exchange_.sum(mine, state.step);
@@ -162,19 +172,20 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
            next_weights_.data() + part.lo,
            next_momentum_);
   };
-  for (const int chunk : own_) {  // while it is in the cache
+  each(own_, [&](int chunk, int thread) {  // all of it while it is in the cache
     if (settings_.sealed) {
-      check_weights(state, {chunk, chunk + 1});
+      check_weights(state, chunk);
       check_momentum(chunk);
     }
-    if (!exchange_.is_whole(chunk)) find(Found::gradient, {chunk, chunk + 1}, comm_.rank());
-    move(chunk, step, scale, state);
+    if (!exchange_.is_whole(chunk)) wrong_[index(chunk)] |= k_gradient;
+    move(chunk, thread, step, scale, state);
     if (!by_tensor) record_next(chunk);
-  }
+  });
   if (by_tensor) {
     move_by_tensor(lr, state);
-    for (const int chunk : own_) record_next(chunk);
+    each(own_, [&](int chunk, int /*thread*/) { record_next(chunk); });
   }
+  find_wrong();
   damaged_ = damaged_ || !findings_.empty();
   exchange_records(next_weights_.data());
   if (damaged_) return Ended::damaged;
@@ -221,8 +232,12 @@ std::uint64_t ShardedUpdate::root(const State& state) const {
 bool ShardedUpdate::verify(const State& state) {
   if (!settings_.sealed) return true;
   if (findings_.empty()) {
-    check_weights(state, {0, grid_.count()});
-    for (const int chunk : own_) check_momentum(chunk);
+    each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
+    each(own_, [&](int chunk, int /*thread*/) {
+      check_weights(state, chunk);
+      check_momentum(chunk);
+    });
+    find_wrong();
   }
   const std::uint64_t mine = root(state);
   std::vector<std::uint64_t> all(index(comm_.size()), mine);

@@ -12,6 +12,7 @@
 
 #include "core/train/checkpoint/state.hpp"
 #include "core/train/comm/comm.hpp"
+#include "core/train/device/team.hpp"
 #include "core/train/optim/optimizer.hpp"
 #include "core/train/update/findings.hpp"
 #include "core/train/update/gradient_exchange.hpp"
@@ -39,7 +40,8 @@ class ShardedUpdate {
     OptimizerSettings optimization{};
   };
 
-  ShardedUpdate(Comm& comm, const Layout& layout, Settings settings);
+  // `team` divides the chunks of this rank; it, `comm` and `layout` must outlive this.
+  ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Settings settings);
 
   // Collective. Takes over rank 0's momentum, slice by slice, and frees `state.momentum`. The
   // weights are the same on every rank.
@@ -92,8 +94,21 @@ class ShardedUpdate {
     std::uint64_t damaged = 0;
   };
 
+  enum Wrong : std::uint8_t { k_weights = 1, k_momentum = 2, k_gradient = 4 };
+
+  // Calls work(chunk, thread) for each of `chunks`, divided among the team.
+  template <class Work>
+  void each(const std::vector<int>& chunks, const Work& work) {
+    const Span all{0, static_cast<int>(chunks.size())};
+    team_.run([&](int thread) {
+      const Span part = part_of(all, team_.size(), thread);
+      for (int i = part.lo; i < part.hi; ++i) work(chunks[static_cast<std::size_t>(i)], thread);
+    });
+  }
+
   void find(Found what, Span chunks, int peer);
-  void check_weights(const State& state, Span chunks);
+  void find_wrong();
+  void check_weights(const State& state, int chunk);
   void check_momentum(int chunk);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
@@ -104,18 +119,21 @@ class ShardedUpdate {
   [[nodiscard]] std::size_t block_bytes() const;
 
   // optimize.cpp:
-  void move(int chunk, const UpdateStep& step, float gradient_scale, const State& state);
+  void move(
+      int chunk, int thread, const UpdateStep& step, float gradient_scale, const State& state);
   [[nodiscard]] float gradient_scale();
   void move_by_tensor(double lr, const State& state);
   void share(std::vector<double>& by_chunk);
 
   Comm& comm_;
   const Layout& layout_;
+  Team& team_;
   Settings settings_;
   ChunkGrid grid_;
   Ownership ownership_;
   GradientExchange exchange_;
   std::vector<int> own_;  // chunks
+  std::vector<int> others_;
   std::size_t own_floats_ = 0;
   std::vector<std::size_t> places_;  // of all chunks: of own_, where its floats begin among them
   std::size_t most_chunks_ = 0;
@@ -123,11 +141,12 @@ class ShardedUpdate {
   Buffer momentum_;
   Buffer next_momentum_;
   Buffer next_weights_;
-  Buffer scaled_;                // a chunk's gradient, if it is clipped
+  std::vector<Buffer> scaled_;   // by thread: a chunk's gradient, if it is clipped
   GradientExchange::Sums sums_;  // of the step under way
   std::vector<std::byte> block_, blocks_;
   std::vector<Record> records_;       // of the state, all chunks
   std::vector<Record> next_records_;  // of the update under way
+  std::vector<std::uint8_t> wrong_;   // of all chunks, what is other than its checksum
   bool damaged_ = false;              // what was received in this step
   std::vector<Finding> findings_;     // of this rank
 };
