@@ -138,6 +138,7 @@ std::string SweepView::counts() const {
                               Standing::running,
                               Standing::pending,
                               Standing::stopped,
+                              Standing::cancelled,
                               Standing::lost,
                               Standing::unknown}) {
     const auto count = std::ranges::count(elements, kind, &ElementView::standing);
@@ -147,8 +148,12 @@ std::string SweepView::counts() const {
 }
 
 Standing SweepView::standing() const {
-  for (const Standing kind :
-       {Standing::running, Standing::pending, Standing::unknown, Standing::lost, Standing::stopped})
+  for (const Standing kind : {Standing::running,
+                              Standing::pending,
+                              Standing::unknown,
+                              Standing::lost,
+                              Standing::stopped,
+                              Standing::cancelled})
     if (std::ranges::find(elements, kind, &ElementView::standing) != elements.end()) return kind;
   return Standing::done;
 }

@@ -103,7 +103,7 @@ void explain_lost(const Known& known, Why& why) {
   }
   const std::string& how = known.job->explanation;
   const bool under_way = attempt != nullptr && attempt->ended.empty();
-  if (known.job->state == sched::JobState::cancelled && !under_way && !known.job->accounted)
+  if (why.standing == Standing::cancelled)
     why.answer.push_back(
         fmt::format("{} was cancelled while it waited in the queue.", who_begins(known)));
   else
@@ -187,6 +187,8 @@ const char* to_string(Standing standing) {
       return "done";
     case Standing::stopped:
       return "stopped";
+    case Standing::cancelled:
+      return "cancelled";
     case Standing::lost:
       return "lost";
     case Standing::unknown:
@@ -209,6 +211,7 @@ Why explain(const Known& known) {
     case Standing::stopped:
       explain_end(known, *run::final_decision(known.events), why);
       break;
+    case Standing::cancelled:
     case Standing::lost:
       explain_lost(known, why);
       break;

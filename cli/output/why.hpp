@@ -46,9 +46,10 @@ enum class Standing {
   pending,  // in the queue
   running,
   done,
-  stopped,  // ended by a decision in the ledger
-  lost,     // ended without a record in the ledger
-  unknown,  // no end in the ledger, and the scheduler could not be queried
+  stopped,    // ended by a decision in the ledger
+  cancelled,  // while it waited in the queue
+  lost,       // ended without a record in the ledger
+  unknown,    // no end in the ledger, and the scheduler could not be queried
 };
 
 [[nodiscard]] const char* to_string(Standing standing);

@@ -57,10 +57,22 @@ const AttemptSummary* newest(const Known& known) {
   return known.summary.attempts.empty() ? nullptr : &known.summary.attempts.back();
 }
 
+namespace {
+
+// Of a job that is only known to the accounting, nobody can tell whether it had begun.
+bool is_cancelled_in_queue(const Known& known) {
+  const AttemptSummary* attempt = newest(known);
+  const bool under_way = attempt != nullptr && attempt->ended.empty();
+  return known.job->state == sched::JobState::cancelled && !under_way && !known.job->accounted;
+}
+
+}  // namespace
+
 Standing standing_of(const Known& known) {
   const Event* end = run::final_decision(known.events);
   if (known.job && known.job->state == sched::JobState::pending) return Standing::pending;
   if (end != nullptr) return run::is_done(known.events) ? Standing::done : Standing::stopped;
+  if (known.job && is_cancelled_in_queue(known)) return Standing::cancelled;
   if (known.job) return sched::is_terminal(known.job->state) ? Standing::lost : Standing::running;
   if (known.forgotten) return Standing::lost;
   if (known.agent_lives && newest(known) != nullptr)

@@ -51,7 +51,7 @@ def pending():
         cluster.run("scancel", holder)
         expect(cluster, behind, "pending", "(DependencyNeverSatisfied)", "it will never start")
         cluster.run("scancel", str(run.job), str(behind.job))
-        expect(cluster, run, "lost", f"Job {run.job} was cancelled while it waited in the queue.", "No attempt ever began.")
+        expect(cluster, run, "cancelled", f"Job {run.job} was cancelled while it waited in the queue.", "No attempt ever began.")
 
 
 def running():

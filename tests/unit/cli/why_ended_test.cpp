@@ -124,7 +124,7 @@ std::vector<Situation> lost_situations() {
        {"one of its nodes failed, and it was not requeued", "next: sinfo -R"}},
       {"cancelled in the queue",
        Story().slurm(JobState::cancelled, "None"),
-       Standing::lost,
+       Standing::cancelled,
        {"Job 41 was cancelled while it waited in the queue.\n", "No attempt ever began.\n"},
        {"recorded no end"}},
       {"Slurm forgot it, the accounting did not",
