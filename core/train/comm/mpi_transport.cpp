@@ -11,7 +11,7 @@ namespace dts::train {
 namespace {
 
 constexpr int k_tag = 30000;
-constexpr std::size_t k_most = 1 << 30;  // bytes of one message of MPI, whose counts are ints
+constexpr std::size_t k_longest_message = 1 << 30;  // bytes of one of MPI, whose counts are ints
 
 }  // namespace
 
@@ -31,11 +31,12 @@ MpiTransport::~MpiTransport() = default;
 
 template <class Post>
 Transport::Ticket MpiTransport::post(std::size_t bytes, const Post& one) {
-  const auto parts = static_cast<int>(std::max<std::size_t>((bytes + k_most - 1) / k_most, 1));
+  const auto parts = static_cast<int>(
+      std::max<std::size_t>((bytes + k_longest_message - 1) / k_longest_message, 1));
   const Ticket ticket = tickets_.add(parts);
-  for (std::size_t at = 0; at == 0 || at < bytes; at += k_most) {
+  for (std::size_t at = 0; at == 0 || at < bytes; at += k_longest_message) {
     one(at,
-        static_cast<int>(std::min(bytes - at, k_most)),
+        static_cast<int>(std::min(bytes - at, k_longest_message)),
         &requests_->open.emplace_back(MPI_REQUEST_NULL));
     requests_->tickets.push_back(ticket);
   }

@@ -2,6 +2,7 @@
 // Depth-first sums over sub-trees of shards, one sub-tree per thread.
 #include "core/train/model/shard_sums.hpp"
 
+#include "core/train/data/read_ahead.hpp"
 #include "core/train/data/sampler.hpp"
 #include "core/train/device/kernels.hpp"
 
@@ -46,6 +47,7 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
   worker.placements.clear();
   for (std::uint64_t i = 0; i < micro; ++i) {
     worker.indices[i] = order.at(input.step, first + i);
+    read_ahead(input.samples, order.at(input.step + 1, first + i));
     if (input.augmentation.is_any())
       worker.placements.push_back(placement_of(input.augmentation,
                                                input.seed,

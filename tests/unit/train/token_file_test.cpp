@@ -3,9 +3,14 @@
 #include "core/train/data/token_file.hpp"
 
 #include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/train/data/read_ahead.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -89,4 +94,47 @@ TEST_CASE("a file is mapped as its name and the vocabulary say, and its tokens a
   CHECK(TokenFile::open(folder.path + "/absent", automatic, 256).error().code == Errc::not_found);
   CHECK(token_format_of("uint32") == TokenFormat::uint32);
   CHECK_FALSE(token_format_of("int8"));
+}
+
+namespace {
+
+// Whether the page that has `at` is in memory.
+bool is_resident(const std::byte* at) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  unsigned char is = 0;
+  auto* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(at) / page * page);
+  return ::mincore(begin, 1, &is) == 0 && (is & 1U) != 0;
+}
+
+// Has the kernel forget what it has of a file in memory.
+void forget(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  REQUIRE(file.valid());
+  ::fsync(file.get());
+  ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+}
+
+}  // namespace
+
+TEST_CASE("a sample that is asked for is read meanwhile, and no other one") {
+  constexpr int k_context = 1024;
+  const TemporaryFolder folder;
+  const std::string path = folder.path + "/tokens.bin";
+  REQUIRE(write_file(path, std::string(std::size_t{16} << 20U, '\1')));
+  forget(path);
+  const auto file = TokenFile::open(path, TokenFormat::uint16, 50257);
+  REQUIRE(file);
+  Samples samples;
+  samples.tokens = file->tokens();
+  samples.context = k_context;
+  const auto sample = [&](std::size_t i) { return samples.tokens.from(i * k_context).data; };
+  if (is_resident(sample(4000)) || is_resident(sample(7000))) {
+    MESSAGE("skipped: this file system keeps its files in memory");
+    return;
+  }
+  read_ahead(samples, 4000);
+  for (int tries = 0; tries < 500 && !is_resident(sample(4000)); ++tries) ::usleep(10000);
+  CHECK(is_resident(sample(4000)));
+  CHECK_FALSE(is_resident(sample(7000)));
+  read_ahead({}, 7);  // images: nothing
 }
