@@ -55,8 +55,8 @@ clang() {
   CXX=clang++ CC=clang cmake -S /dtsubmit -B /dtsubmit/build/clang --preset dev && cmake --build /dtsubmit/build/clang -j "$(nproc)"
 }
 
-packages() {
-  apt-get install -y -q --no-install-recommends debootstrap lintian >/dev/null && /dtsubmit/tests/packages/debian.sh
+packages() {  # util-linux-extra has forky's pivot_root
+  apt-get install -y -q --no-install-recommends debootstrap lintian util-linux-extra >/dev/null && /dtsubmit/tests/packages/debian.sh
 }
 
 if [ "${1:-}" = --list ]; then
