@@ -43,8 +43,8 @@ class Pages {
   void* at_;
 };
 
-// How long the calling thread takes for `passes` blocks of its three arrays of `bytes` each; nullopt
-// if there is no memory for them.
+// How long the calling thread takes for `passes` blocks of its three arrays of `bytes` each;
+// nullopt if there is no memory for them.
 std::optional<Timed> triad_time(std::size_t bytes,
                                 double seconds,
                                 int passes,
