@@ -13,7 +13,7 @@
 namespace dts::train {
 namespace {
 
-constexpr double k_most_amount = 1e18;  // bytes or parameters: far from overflow
+constexpr double k_largest = 1e18;  // bytes or parameters: far from overflow
 
 struct Unit {
   std::string_view name;
@@ -41,7 +41,7 @@ std::optional<double> quantity(std::string_view text, const Unit (&units)[N]) {
   const auto number = parse_real(text.substr(0, end + 1));
   for (const Unit& unit : units)
     if (number && unit.name == text.substr(end + 1) && *number >= 0 &&
-        *number * unit.factor <= k_most_amount)
+        *number * unit.factor <= k_largest)
       return *number * unit.factor;
   return std::nullopt;
 }
