@@ -148,6 +148,23 @@ void Group::give_back(const Scattered& read) {
     if (one.loan != 0) transport_->give_back(one.loan);
 }
 
+Group::Ticket Group::post_scatter_into(const std::vector<int>& counts,
+                                       const std::vector<Span>& slices,
+                                       const Partials& mine,
+                                       float* room) {
+  const auto all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  Posted& call = begin(Call::scatter_partials, bytes_of(slices) * all);
+  const Span own = slices[index(rank_)];
+  for (int peer = 0; peer < size(); ++peer)
+    for (int i = 0; peer != rank_ && i < counts[index(peer)]; ++i, room += own.size())
+      receive(call, peer, room, bytes_of(own));
+  for (const int peer : call.peers) {
+    const Span slice = slices[index(peer)];
+    for (const auto& [node, sums] : mine) send(call, peer, sums + slice.lo, bytes_of(slice));
+  }
+  return call.ticket;
+}
+
 Group::Ticket Group::post_gather_slices(float* array, const std::vector<Span>& slices) {
   Posted& call = begin(Call::gather_slices, bytes_of(slices));
   const Span own = slices[index(rank_)];

@@ -119,6 +119,13 @@ class Group {
   [[nodiscard]] static ConstPartials partials(const Scattered& of, Span own, const Partials& mine);
   void give_back(const Scattered& read);
 
+  // Sends to each rank its slice of the partials in `mine`, of which rank r has counts[r]. In
+  // `room`, those of the others are one after the other, in the order of ranks. Posted, as above.
+  Ticket post_scatter_into(const std::vector<int>& counts,
+                           const std::vector<Span>& slices,
+                           const Partials& mine,
+                           float* room);
+
   // Each rank's slice of `array` to all others, in place; posted, as above.
   Ticket post_gather_slices(float* array, const std::vector<Span>& slices);
   // Of rank 0's `whole` array, each rank's slice to its `own`; other ranks may pass nullptr for it.

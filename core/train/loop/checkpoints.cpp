@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <thread>
 
@@ -65,15 +66,30 @@ int Checkpoints::begin_from(State& state) {
   if (comm_.rank() == 0)
     read = read_hub_weights(options_.from, *options_.model, state.weights.data());
   if (const int agreed = settle(comm_, read); agreed != 0) return agreed;
-  comm_.broadcast(state.weights.data(), state.weights.size() * sizeof(float));
+  broadcast_weights(state);
   return 0;
+}
+
+// Rank 0's, in pieces, so that no other rank needs to have all of them.
+void Checkpoints::broadcast_weights(State& state) {
+  constexpr std::size_t k_piece = 4 << 20;  // floats
+  const std::size_t all = state.weights.size();
+  for (std::size_t begin = 0; begin < all; begin += k_piece) {
+    const Range piece{begin, std::min(begin + k_piece, all)};
+    comm_.broadcast(state.weights.data() + begin, (piece.end - begin) * sizeof(float));
+    if (hooks_.weights_came) hooks_.weights_came(piece);
+  }
+}
+
+void Checkpoints::begin(State& state) {
+  initialise(layout_, options_.seed, state, hooks_.weights_came);
 }
 
 int Checkpoints::resume(const Fingerprint& config,
                         const Fingerprint& numerics,
                         State& state,
                         Report& report) {
-  initialise(layout_, options_.seed, state);
+  begin(state);
   if (!active()) return options_.from.empty() ? 0 : begin_from(state);
   manifest_.config = config;
   manifest_.numerics = numerics;
@@ -100,12 +116,13 @@ int Checkpoints::resume(const Fingerprint& config,
   if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
   comm_.broadcast(&begins, sizeof begins);
   if (begins) {  // after what could not be loaded, the state is anything
-    initialise(layout_, options_.seed, state);
+    begin(state);
     return options_.from.empty() ? 0 : begin_from(state);
   }
   comm_.broadcast(&state.step, sizeof state.step);
   comm_.broadcast(&state.skipped, sizeof state.skipped);
-  for (Buffer* const buffer : {&state.weights, &state.running, &state.ballast})
+  broadcast_weights(state);
+  for (Buffer* const buffer : {&state.running, &state.ballast})
     comm_.broadcast(buffer->data(), buffer->size() * sizeof(float));
   return 0;
 }

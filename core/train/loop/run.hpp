@@ -69,6 +69,7 @@ class Run {
   int after(Next next);
   int save();
   void gather_state();
+  void release_state();
   std::uint64_t whole_digest();
   void evaluate();
   int stop();
@@ -77,6 +78,10 @@ class Run {
   // run_buckets.cpp:
   BucketWay first_way();
   void make_update(const BucketWay& way);
+  void leave_in_rounds();
+  void make_window(int threads);
+  [[nodiscard]] std::vector<Span> runs() const;
+  Partials compute(const StepInput& input);
   int tune(double seconds);
 
   // run_trace.cpp:
@@ -95,13 +100,14 @@ class Run {
   [[nodiscard]] bool evaluates_now() const;
   [[nodiscard]] bool save_is_due() const;
   void inject();
-  void set_flags(const Partials& mine) const;
+  void set_flags(float* tail) const;
   void delay() const;
 
   Comm& comm_;
   Options options_;
   const Model& model_;
   Layout layout_;  // the model's, with ballast and the optimiser's moments
+  int stage_;      // of ZeRO: with one rank there is nothing to divide
   State state_;
   std::unique_ptr<Rehearsal> rehearsal_;  // nullptr if this is none
   Report report_;
@@ -111,8 +117,9 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   std::unique_ptr<ShardedUpdate> update_;
-  std::optional<Tuner> tuner_;  // while it tries
-  Departure departure_;         // without runs if nothing leaves before all sums are there
+  std::optional<Tuner> tuner_;    // while it tries
+  std::optional<Window> window_;  // of the weights, in stage 3
+  Departure departure_;           // without runs if nothing leaves before all sums are there
   Schedule schedule_;
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;

@@ -59,12 +59,11 @@ StepInput Run::input() const {
 }
 
 // Decisions travel with the sums of a step.
-void Run::set_flags(const Partials& mine) const {
-  float* const first = mine.begin()->second;
-  first[layout_.scalar(Scalar::stop)] = stop_signal() != 0 ? 1.0F : 0.0F;
-  first[layout_.scalar(Scalar::error)] = report_.status() ? 0.0F : 1.0F;
-  first[layout_.scalar(Scalar::writing)] = checkpoints_.busy() ? 1.0F : 0.0F;
-  first[layout_.scalar(Scalar::save)] = comm_.rank() == 0 && save_is_due() ? 1.0F : 0.0F;
+void Run::set_flags(float* tail) const {
+  tail[layout_.in_tail(Scalar::stop)] = stop_signal() != 0 ? 1.0F : 0.0F;
+  tail[layout_.in_tail(Scalar::error)] = report_.status() ? 0.0F : 1.0F;
+  tail[layout_.in_tail(Scalar::writing)] = checkpoints_.busy() ? 1.0F : 0.0F;
+  tail[layout_.in_tail(Scalar::save)] = comm_.rank() == 0 && save_is_due() ? 1.0F : 0.0F;
 }
 
 void Run::inject() {
@@ -95,9 +94,10 @@ Run::Next Run::step() {
   in.timeline = &timeline_;
   if (audit) in.audited = audit->shard;
   if (!departure_.runs.empty()) in.departure = &departure_;
-  const Partials mine = sums_->sum(in, part_of({0, shards}, comm_.size(), comm_.rank()));
+  if (window_) in.window = &*window_;
+  const Partials mine = compute(in);
   if (audit && !passes(*audit, in)) return Next::damaged;
-  set_flags(mine);
+  set_flags(update_->tail_of(mine));
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
   if (rehearsal_) rehearsal_->communicate();
   const float* tail = nullptr;
@@ -166,17 +166,23 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
   return then;
 }
 
-// Makes the state whole on this rank, and knows its digest on rank 0. The momentum is to be freed.
+// Makes the state whole on this rank, and knows its digest on rank 0, until release_state().
 void Run::gather_state() {
+  update_->gather_weights(state_);
   update_->gather_momentum(state_);
   if (comm_.rank() == 0) digest_ = digest(state_);
   digest_step_ = state_.step;
 }
 
+void Run::release_state() {
+  state_.momentum = Buffer();
+  update_->drop_weights(state_);
+}
+
 std::uint64_t Run::whole_digest() {
   if (digest_step_ == state_.step) return digest_;
   gather_state();
-  state_.momentum = Buffer();
+  release_state();
   return digest_;
 }
 
@@ -189,15 +195,20 @@ int Run::save() {
   saved_at_ = Clock::now();
   gather_state();
   const int code = checkpoints_.start(state_, digest_);
-  state_.momentum = Buffer();
+  release_state();
   saving_ += seconds_since(saved_at_);
   return code;
 }
 
 void Run::evaluate() {
   const Timed evaluating(timeline_.track(0), Phase::evaluate);
-  const Score mine = sums_->evaluate(
-      samples_.test, state_.weights.data(), state_.running.data(), comm_.size(), comm_.rank());
+  const float* const weights = state_.weights.data();
+  const float* const running = state_.running.data();
+  const Score mine =
+      window_ ? sums_->evaluate_within(
+                    *window_, samples_.test, weights, running, comm_.size(), comm_.rank())
+              : sums_->evaluate(samples_.test, weights, running, comm_.size(), comm_.rank());
+  if (window_) window_->clear();
   const auto predictions =
       static_cast<double>(samples_.test.count) * static_cast<double>(model_.reads.predictions());
   accuracy_ = static_cast<double>(comm_.sum(mine.correct)) / predictions;

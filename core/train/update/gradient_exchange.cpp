@@ -48,15 +48,6 @@ std::uint64_t* GradientExchange::sums_in(std::vector<std::byte>& notes, int peer
                                           note_bytes_ * static_cast<std::size_t>(peer));
 }
 
-std::vector<Range> GradientExchange::leaving() const {
-  std::vector<Range> all;
-  for (int bucket = ownership_.buckets() - 1; bucket >= 0; --bucket) {
-    const Span floats = grid_.floats_of(ownership_.bucket(bucket));
-    all.push_back({static_cast<std::size_t>(floats.lo), static_cast<std::size_t>(floats.hi)});
-  }
-  return all;
-}
-
 void GradientExchange::seal(int bucket) {
   if (!settings_.sealed) return;
   const Span chunks = ownership_.bucket(bucket);

@@ -45,8 +45,9 @@ void ShardedUpdate::exchange_records(float* weights) {
   ownership_.pick(comm_.rank(), next_records_.data(), records.data());
   std::memcpy(block_.data(), &header, sizeof header);
   std::memcpy(block_.data() + sizeof header, records.data(), most_chunks_ * sizeof(Record));
-  comm_.post_gather(block_.data(), blocks_.data(), block_.size());
-  gather(weights);
+  const Group::Ticket posted = comm_.post_gather(block_.data(), blocks_.data(), block_.size());
+  if (settings_.zero < 3) gather(weights);
+  comm_.wait(posted);
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const std::byte* const at = blocks_.data() + block_.size() * place(rank);
     Header theirs;
@@ -67,6 +68,41 @@ void ShardedUpdate::share(std::vector<double>& by_chunk) {
   for (int rank = 0; rank < comm_.size(); ++rank)
     ownership_.put(
         rank, all.data() + most_chunks_ * static_cast<std::size_t>(rank), by_chunk.data());
+}
+
+void ShardedUpdate::gather_weights(State& state, int bucket) {
+  comm_.wait(comm_.post_gather_slices(state.weights.data(), ownership_.slices(bucket)));
+  if (!settings_.sealed) return;
+  const Span all = ownership_.bucket(bucket);
+  const Span own = ownership_.owned(comm_.rank(), bucket);
+  bool is_wrong = false;
+  for (int chunk = all.lo; chunk < all.hi; ++chunk) {
+    if (own.lo <= chunk && chunk < own.hi) continue;
+    check_weights(state, chunk);
+    is_wrong = is_wrong || wrong_[place(chunk)] != 0;
+  }
+  if (is_wrong) find_wrong();
+}
+
+void ShardedUpdate::drop_weights(State& state, Range range) const {
+  for (int bucket = 0; bucket < ownership_.buckets(); ++bucket) {
+    const Span all = grid_.floats_of(ownership_.bucket(bucket));
+    const Span own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
+    for (const Span part : {Span{all.lo, own.lo}, Span{own.hi, all.hi}}) {
+      const auto begin = std::max(place(part.lo), range.begin);
+      const auto end = std::min(place(part.hi), range.end);
+      if (begin < end) state.weights.drop(begin, end);
+    }
+  }
+}
+
+void ShardedUpdate::gather_weights(State& state) {
+  for (int bucket = 0; settings_.zero == 3 && bucket < ownership_.buckets(); ++bucket)
+    gather_weights(state, bucket);
+}
+
+void ShardedUpdate::drop_weights(State& state) const {
+  if (settings_.zero == 3) drop_weights(state, {0, layout_.parameter_floats});
 }
 
 void ShardedUpdate::gather_momentum(State& state) {
