@@ -4,9 +4,9 @@
 Usage: gemm_share.py DTTRAIN TIMED_SGEMM.so [--models gpt,resnet,cnn2] [--threads N] [-- OPTION_OF_DTTRAIN...]
 
 oneDNN reports how long each of its primitives took (DNNL_VERBOSE), and a preloaded library its sgemm; operations follow from their shapes,
-with padding. The peer is
-`dttrain bench`: the same library's product of square matrices on all cores, a thread's share of it. What a step spends besides is itemised: other
-primitives of oneDNN (reorders, pooling), and what is no primitive (attention's softmax, norms, activations, sums, the optimiser)."""
+with padding. The peer is `dttrain bench`: the same library's product of square matrices on all cores, a thread's share of it. What a step
+spends besides is itemised: other primitives of oneDNN (reorders, pooling), and what is no primitive (attention's softmax, norms,
+activations, sums, the optimizer)."""
 
 import argparse
 import collections
@@ -98,7 +98,7 @@ def itemise(program, library, name, words, threads, precision):
         row(kind, seconds[kind], work[kind] / seconds[kind])
     row("all products", took, done / took)
     row("no primitive", step * threads - sum(seconds.values()))
-    print(f"  at the peak all products would take {1000 * done / best / threads:.2f} ms, so a step could be at most "
+    print(f"  at the peak all products would take {1000 * done / best / threads:.2f} ms; a step of nothing else would be "
           f"{step / (done / best / threads):.2f} times as fast", flush=True)
 
 
