@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients in buckets of any size, sent while others are computed or not: the bits of one process. A flipped bit is found as ever.
+"""Gradients in buckets of any size, sent while others are computed or not, straight or by node first: the bits of one process. A
+flipped bit is found as ever.
 
 Usage: trainer_buckets.py DTTRAIN"""
 
@@ -26,7 +27,7 @@ def text(trainer):
 
 def ways(seed):
     """Of all combinations so many that each value meets each other one, as drawn by `seed`."""
-    every = list(itertools.product((1, 2, 3), ("mpi", "shm", "hier"), (1, 2), SIZES, ("on", "off")))
+    every = list(itertools.product((1, 3, 5), ("mpi", "shm", "hier", "hier flat"), (1, 2), SIZES, ("on", "off")))
     random.Random(seed).shuffle(every)
 
     def pairs(way):
@@ -48,13 +49,15 @@ def chained(trainer, model, words):
     expected = [save["digest"] for save in events(whole, "save")]
     run = trainer.path(model)
     for step, (ranks, kind, threads, size, overlap) in enumerate(layouts, 1):
-        options = [*always, "--run-dir", run, "--checkpoint-dir", run + "-c", "--steps", step, "--transport", kind,
-                   "--bucket-size", size, "--overlap", overlap, "--audit", step % 2]
-        env = {"DTSUBMIT_ATTEMPT": str(step), **split(kind)}
+        transport, hierarchy = (*kind.split(), "auto")[:2]
+        options = [*always, "--run-dir", run, "--checkpoint-dir", run + "-c", "--steps", step, "--transport", transport,
+                   "--hierarchy", hierarchy, "--bucket-size", size, "--overlap", overlap, "--audit", step % 2]
+        env = {"DTSUBMIT_ATTEMPT": str(step), **split(transport)}
         out, err = trainer.run(ranks, options, threads, env=env)
         told = f"{model}, step {step}: {ranks} ranks x {threads} threads over {kind}, buckets of {size}, overlap {overlap}"
         print(told, flush=True)
         assert digest(out) == expected[step - 1], f"{told}: {out}\n{err}"
+        assert events(run, "start")[-1]["hierarchy"] == ("node" if kind == "hier" and ranks > 1 else "flat"), told
 
 
 FAULTS = (("message:fc1.weight:1@9:1", -1, "that rank 0 sent to rank 1 on "),
@@ -64,12 +67,16 @@ FAULTS = (("message:fc1.weight:1@9:1", -1, "that rank 0 sent to rank 1 on "),
           ("momentum:fc1.weight:77777@9", None, "the momentum of fc1.weight "))
 
 
-def flipped(trainer, kind, overlap, faults):
+# From rank 2's relay on the other node, which has added up what ranks 0 and 1 have.
+RELAYED = (("message:fc1.weight:1@9:2", -1, "that rank 0 sent to rank 2 on "),)
+
+
+def flipped(trainer, kind, overlap, faults, ranks=3):
     base = ["--model", "cnn2", "--steps", 12, "--verify-every", 5, "--transport", kind, "--bucket-size", "60K", "--overlap", overlap]
     env = split(kind)
     for fault, rank, words in faults:
         run = trainer.path(f"{fault}-{kind}-{overlap}".replace(":", "_"))
-        _, err = trainer.run(3, [*base, "--run-dir", run, "--inject", fault], expect=CORRUPTED, env=env)
+        _, err = trainer.run(ranks, [*base, "--run-dir", run, "--inject", fault], expect=CORRUPTED, env=env)
         found = events(run, "corruption")
         assert len(found) == 1 and words in found[0]["what"] + " ", f"{fault}: {found}\n{err}"
         assert rank in (None, found[0]["rank"]) and found[0]["step"] < 14, f"{fault}: {found}"
@@ -84,6 +91,9 @@ def tuned(trainer):
         assert digest(out) == expected, f"{out}\n{err}"
         assert f" {4 * rows}  --bucket-size auto:" in out and out.count("  chosen") == 1, f"{out}\n{err}"
         assert len([line for line in out.splitlines() if line.split()[1:2] in (["on"], ["off"])]) == rows, out
+    out, err = trainer.run(3, [*words, "--transport", "hier", "--bucket-size", "auto", "--overlap", "on"], env=split("hier"))
+    rows = [line.split()[1:3] for line in out.splitlines() if line.split()[1:2] in (["on"], ["off"])]
+    assert digest(out) == expected and rows == [["on", "node"], ["on", "flat"]] and "--bucket-size auto:" in out, f"{out}\n{err}"
     out, _ = trainer.run(1, [*words, "--bucket-size", "auto"])
     assert digest(out) == expected and "chosen" not in out, out
     for fault in ("weight:fc1.weight:77777@4:1", "momentum:fc1.weight:9@8"):
@@ -104,7 +114,8 @@ with Trainer(sys.argv[1]) as trainer:
     for name, words in MODELS.items():
         chained(trainer, name, words)
     flipped(trainer, "mpi", "on", FAULTS)
-    flipped(trainer, "hier", "on", FAULTS[:2])
+    flipped(trainer, "hier", "on", FAULTS[:4])
+    flipped(trainer, "hier", "off", RELAYED, ranks=4)
     flipped(trainer, "shm", "off", FAULTS[:1])
     tuned(trainer)
     refused(trainer)

@@ -22,6 +22,7 @@ FACTORS = {
     "audit": [0, 1],
     "buckets": ["whole", "64K", "1M", "4M"],
     "overlap": ["on", "off"],
+    "hierarchy": ["node", "flat"],
 }
 FEWEST = 64
 
@@ -54,7 +55,8 @@ def words_of(trainer, row):
 
 
 def layout_of(row):
-    words = ["--transport", row["transport"], "--audit", row["audit"], "--bucket-size", row["buckets"], "--overlap", row["overlap"]]
+    words = ["--transport", row["transport"], "--audit", row["audit"], "--bucket-size", row["buckets"], "--overlap", row["overlap"],
+             "--hierarchy", row["hierarchy"]]
     if row["servers"]:
         words += ["--servers", row["servers"]]
     return words

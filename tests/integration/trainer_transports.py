@@ -23,6 +23,7 @@ def same_bits(trainer, layouts):
     expected = digest(trainer.run(0, ["--steps", STEPS])[0])
     for ranks, kind, threads in layouts:
         out, err = trainer.run(ranks, ["--steps", STEPS, "--transport", kind], threads, env=split(kind))
+        assert (" (node first), " in out) == (kind == "hier"), out
         assert digest(out) == expected, f"{ranks} ranks x {threads} threads over {kind}: {out}\n{err}"
 
 
@@ -56,7 +57,7 @@ def other_call(trainer, kind):
     """Rank 1 calls a barrier before its third step: told long before the deadline of 600 s."""
     _, err = trainer.run(3, ["--steps", 20, "--transport", kind, "--inject", "call@3:1"], env=split(kind), expect=MISMATCH)
     here = ["rank 1 makes call", ", barrier"]
-    there = [", barrier: rank ", " makes call", ", exchange of "]
+    there = [", barrier: rank ", " makes call", ", scatter of partial sums of "]
     assert all(word in err for word in here) or all(word in err for word in there), err
     assert "calls of this rank: " in err and " gather of slices of " in err, err
 

@@ -59,7 +59,7 @@ void Group::broadcast(void* data, std::size_t bytes) {
       receive(call, parent, at + done, std::min(k_piece, bytes - done));
   const std::size_t first =
       call.content.size() - (rank_ == 0 ? 0 : (bytes + k_piece - 1) / k_piece);
-  Transport::Deadline deadline = Transport::Clock::now() + settings_.timeout;
+  Transport::Deadline deadline = Transport::Clock::now() + settings_->timeout;
   meet(call, deadline);
   for (std::size_t piece = 0; piece * k_piece < bytes; ++piece) {
     const std::size_t done = piece * k_piece;
@@ -105,34 +105,51 @@ Group::Ticket Group::post_gather(const void* mine, void* all, std::size_t bytes)
   return call.ticket;
 }
 
+Group::Ticket Group::post_slices(std::vector<int> peers,
+                                 std::uint64_t total,
+                                 const std::vector<Outgoing>& out,
+                                 const std::vector<Incoming>& in) {
+  Posted& call = begin(Call::gather_slices, total, std::move(peers));
+  for (const Incoming& one : in) receive(call, one.from, one.data, one.bytes);
+  for (const Outgoing& one : out) send(call, one.to, one.data, one.bytes);
+  return call.ticket;
+}
+
+Group::Ticket Group::post_partials(std::vector<int> peers,
+                                   std::uint64_t total,
+                                   const std::vector<Outgoing>& out,
+                                   Scattered& to) {
+  Posted& call = begin(Call::scatter_partials, total, std::move(peers));
+  std::size_t floats = 0;
+  for (const Scattered::Partial& one : to.theirs) floats += one.floats;
+  if (to.room.size() <= floats) to.room = Buffer(floats + 1);
+  float* at = to.room.data();
+  for (Scattered::Partial& one : to.theirs) {
+    one.sums = at;
+    one.loan = 0;
+    if (one.floats == 0) continue;
+    one.loan = transport_->borrow(member(one.from), one.sums, at, one.floats * sizeof(float));
+    call.content.push_back({one.from, one.loan});
+    at += one.floats;
+  }
+  for (const Outgoing& one : out) send(call, one.to, one.data, one.bytes, true);
+  return to.ticket = call.ticket;
+}
+
 Group::Ticket Group::post_scatter(int shards,
                                   const std::vector<Span>& slices,
                                   const Partials& mine,
                                   Scattered& to) {
-  const std::size_t bytes = bytes_of(slices[index(rank_)]);
-  Posted& call = begin(Call::scatter_partials, bytes_of(slices) * index(shards));
-  std::vector<int> senders;
+  const auto own = static_cast<std::size_t>(slices[index(rank_)].size());
+  std::vector<Outgoing> out;
   to.theirs.clear();
-  for (const int peer : call.peers)
-    for (const Span node : maximal_nodes(shards, part_of({0, shards}, size(), peer))) {
-      to.theirs.push_back({node});
-      senders.push_back(peer);
-    }
-  const std::size_t width = bytes / sizeof(float);
-  if (to.room.size() <= senders.size() * width) to.room = Buffer(senders.size() * width + 1);
-  float* at = to.room.data();
-  for (std::size_t i = 0; i < senders.size(); ++i, at += width) {
-    Scattered::Partial& one = to.theirs[i];
-    one.sums = at;
-    if (width == 0) continue;
-    one.loan = transport_->borrow(member(senders[i]), one.sums, at, bytes);
-    call.content.push_back({senders[i], one.loan});
-  }
-  for (const int peer : call.peers) {
+  for (const int peer : others()) {
+    for (const Span node : maximal_nodes(shards, part_of({0, shards}, size(), peer)))
+      to.theirs.push_back({peer, rank_, node, own});
     const Span slice = slices[index(peer)];
-    for (const auto& [node, sums] : mine) send(call, peer, sums + slice.lo, bytes_of(slice), true);
+    for (const auto& [node, sums] : mine) out.push_back({peer, sums + slice.lo, bytes_of(slice)});
   }
-  return to.ticket = call.ticket;
+  return post_partials(others(), bytes_of(slices) * index(shards), out, to);
 }
 
 ConstPartials Group::partials(const Scattered& of, Span own, const Partials& mine) {
@@ -149,14 +166,15 @@ void Group::give_back(const Scattered& read) {
 }
 
 Group::Ticket Group::post_gather_slices(float* array, const std::vector<Span>& slices) {
-  Posted& call = begin(Call::gather_slices, bytes_of(slices));
   const Span own = slices[index(rank_)];
-  for (const int peer : call.peers) {
+  std::vector<Outgoing> out;
+  std::vector<Incoming> in;
+  for (const int peer : others()) {
     const Span slice = slices[index(peer)];
-    receive(call, peer, array + slice.lo, bytes_of(slice));
-    send(call, peer, array + own.lo, bytes_of(own));
+    in.push_back({peer, array + slice.lo, bytes_of(slice)});
+    out.push_back({peer, array + own.lo, bytes_of(own)});
   }
-  return call.ticket;
+  return post_slices(others(), bytes_of(slices), out, in);
 }
 
 void Group::hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices) {

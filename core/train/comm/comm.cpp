@@ -100,6 +100,11 @@ Comm::Comm(Settings settings) : Group(meet(settings)), limits_(settings) {
   std::vector<pid_t> neighbours;
   for (int peer = 0; peer < size(); ++peer) {
     const Place& place = places[static_cast<std::size_t>(peer)];
+    nodes_.push_back(
+        static_cast<int>(std::find_if(places.begin(),
+                                      places.end(),
+                                      [&](const Place& one) { return one.node == place.node; }) -
+                         places.begin()));
     one_node_ = one_node_ && place.node == places.front().node;
     if (place.node != mine.node) continue;
     node_.push_back(peer);

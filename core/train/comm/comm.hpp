@@ -61,6 +61,9 @@ class Comm : public Group {
 
   [[nodiscard]] bool one_node() const { return one_node_; }  // for all ranks
 
+  // By rank, a number for its node.
+  [[nodiscard]] const std::vector<int>& nodes() const { return nodes_; }
+
   [[nodiscard]] int node_root() const { return node_.front(); }  // the lowest rank on this node
 
   [[nodiscard]] bool first_on_node() const { return node_root() == rank(); }
@@ -79,9 +82,10 @@ class Comm : public Group {
   [[nodiscard]] Result<std::shared_ptr<Transport>> through_memory();
 
   Settings limits_;
-  std::vector<int> node_;  // the ranks on this node, in order
-  bool one_node_ = true;   // for all ranks
-  cpu_set_t cpus_{};       // of all ranks on this node
+  std::vector<int> node_;   // the ranks on this node, in order
+  std::vector<int> nodes_;  // by rank, the first one on its node
+  bool one_node_ = true;    // for all ranks
+  cpu_set_t cpus_{};        // of all ranks on this node
   std::vector<SharedMemory> memory_;
 };
 

@@ -30,7 +30,7 @@ std::string ranks_text(std::vector<unsigned> ranks) {
 Group::Group(std::shared_ptr<Transport> transport,
              std::vector<int> members,
              int rank,
-             Settings settings)
+             std::shared_ptr<Settings> settings)
     : transport_(std::move(transport)),
       members_(std::move(members)),
       rank_(rank),
@@ -47,11 +47,18 @@ Group::Posted& Group::begin(const CallHeader& mine, std::vector<int> peers) {
   return call;
 }
 
+std::vector<int> Group::others() const {
+  std::vector<int> all;
+  for (int step = 1; step < size(); ++step) all.push_back((rank_ + step) % size());
+  return all;
+}
+
 Group::Posted& Group::begin(Call what, std::uint64_t bytes) {
-  std::vector<int> others;
-  for (int step = 1; step < size(); ++step)  // the next rank first: not all at rank 0
-    others.push_back((rank_ + step) % size());
-  Posted& call = begin(record_.add(what, bytes), std::move(others));
+  return begin(what, bytes, others());
+}
+
+Group::Posted& Group::begin(Call what, std::uint64_t bytes, std::vector<int> peers) {
+  Posted& call = begin(record_.add(what, bytes), std::move(peers));
   call.theirs.resize(call.peers.size());
   for (std::size_t i = 0; i < call.peers.size(); ++i) {
     const int peer = call.peers[i];
@@ -123,17 +130,17 @@ bool Group::arrives(const Part& part, Transport::Deadline& deadline) const {
                       : transport_->wait(part.ticket, until);
   };
   constexpr int k_most = 10;  // times the timeout
-  if (!settings_.starved) return comes(deadline);
-  const Transport::Clock::duration half = settings_.timeout / 2;
+  if (!settings_->starved) return comes(deadline);
+  const Transport::Clock::duration half = settings_->timeout / 2;
   Transport::Deadline middle = deadline - half;
   const bool soon = comes(middle);
   deadline = middle + half;
   if (soon) return true;
-  (void)settings_.starved();
-  for (const Transport::Deadline last = deadline + k_most * settings_.timeout;;) {
+  (void)settings_->starved();
+  for (const Transport::Deadline last = deadline + k_most * settings_->timeout;;) {
     if (comes(deadline)) return true;
-    const std::chrono::nanoseconds waited = settings_.starved();
-    if (waited < settings_.timeout / 100 || deadline > last) return false;
+    const std::chrono::nanoseconds waited = settings_->starved();
+    if (waited < settings_->timeout / 100 || deadline > last) return false;
     deadline += waited;
   }
 }
@@ -148,7 +155,7 @@ void Group::meet(const Posted& call, Transport::Deadline& deadline) {
 
 void Group::complete(const Posted& call) {
   const Transport::Deadline begin = Transport::Clock::now();
-  Transport::Deadline deadline = begin + settings_.timeout;
+  Transport::Deadline deadline = begin + settings_->timeout;
   meet(call, deadline);
   for (const Part& part : call.content)
     if (!arrives(part, deadline)) return lose(call);
@@ -157,8 +164,8 @@ void Group::complete(const Posted& call) {
 }
 
 void Group::tell_wait(const Posted& call, Transport::Deadline begin) const {
-  if (settings_.waited && !call.peers.empty())
-    settings_.waited(call.mine.call, begin, Transport::Clock::now());
+  if (settings_->waited && !call.peers.empty())
+    settings_->waited(call.mine.call, begin, Transport::Clock::now());
 }
 
 void Group::check_whole(const Posted& call) const {
@@ -196,11 +203,11 @@ void Group::lose(const Posted& call) const {
       fmt::format("{}: {} within {} s",
                   to_string(call.mine),
                   who,
-                  static_cast<double>(settings_.timeout.count()) / 1000));
+                  static_cast<double>(settings_->timeout.count()) / 1000));
 }
 
 void Group::end(Errc code, const std::string& message) const {
-  settings_.lost(Error{code, message, "calls of this rank: " + record_.newest()});
+  settings_->lost(Error{code, message, "calls of this rank: " + record_.newest()});
   std::abort();
 }
 

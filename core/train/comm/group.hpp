@@ -46,14 +46,18 @@ class Group {
   };
 
   // `members`, as the transport numbers them, of which this rank is the `rank`-th.
-  Group(std::shared_ptr<Transport> transport,
-        std::vector<int> members,
-        int rank,
-        Settings settings);
+  Group(std::shared_ptr<Transport> transport, std::vector<int> members, int rank, Settings settings)
+      : Group(std::move(transport),
+              std::move(members),
+              rank,
+              std::make_shared<Settings>(std::move(settings))) {}
 
   [[nodiscard]] int rank() const { return rank_; }
 
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
+
+  // The other ranks, from the next one on, so that not all begin with rank 0.
+  [[nodiscard]] std::vector<int> others() const;
 
   // Every function from here on but test() is collective.
 
@@ -72,7 +76,8 @@ class Group {
     return all;
   }
 
-  // The ranks with the same `color`, in their order: a group of its own over the same transport.
+  // The ranks with the same `color`, in their order: a group of its own over the same transport,
+  // with the same settings, also later ones.
   // Two ranks that are in both groups call them in the same order.
   [[nodiscard]] Group split(int color);
 
@@ -93,10 +98,35 @@ class Group {
 
   [[nodiscard]] bool test(Ticket ticket);
 
-  // What a rank receives of post_scatter(). It must stay where it is until the ticket is done.
+  // One of several messages of a call. Between two ranks, both have as many in the same order, and
+  // name the same number of bytes for each; none is sent of 0.
+  struct Outgoing {
+    int to = 0;
+    const void* data = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  struct Incoming {
+    int from = 0;
+    void* data = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  // A call of this rank and `peers`, for each of which this rank is one, too; posted, as above.
+  // `total` is the same on all ranks.
+  Ticket post_slices(std::vector<int> peers,
+                     std::uint64_t total,
+                     const std::vector<Outgoing>& out,
+                     const std::vector<Incoming>& in);
+
+  // What a rank receives of post_partials(), of which the caller names sender, owner, node and
+  // size. It must stay where it is until the ticket is done.
   struct Scattered {
     struct Partial {
+      int from = 0;
+      int owner = 0;  // whose slice it is of
       Span node;
+      std::size_t floats = 0;
       const void* sums = nullptr;
       Transport::Ticket loan = 0;  // 0: none
     };
@@ -106,12 +136,19 @@ class Group {
     Buffer room;
   };
 
+  // As post_slices(), of slices of partial sums. Once the ticket is done, each of `to.theirs` says
+  // where its sums are: where they came, or in another rank's memory, until give_back(). What goes
+  // `out` must stay as it is until a function that waits has returned which every other rank calls
+  // after its give_back(): others may still read it.
+  Ticket post_partials(std::vector<int> peers,
+                       std::uint64_t total,
+                       const std::vector<Outgoing>& out,
+                       Scattered& to);
+
   // Sends to each rank its slice of the partials in `mine`, the sums of this rank's run of `shards`
-  // (the first half of a reduce-scatter). Once the ticket is done, partials() has those of all
-  // shards for this rank's own slice, from which combine_to() makes their sum: where they came, or
-  // in other ranks' memory, until give_back(). The slices of `mine` must stay as they are until a
-  // function that waits has returned which every other rank calls after its give_back(): others
-  // may still read them.
+  // (the first half of a reduce-scatter), as post_partials() does. Once the ticket is done,
+  // partials() has those of all shards for this rank's own slice, from which combine_to() makes
+  // their sum.
   Ticket post_scatter(int shards,
                       const std::vector<Span>& slices,
                       const Partials& mine,
@@ -130,9 +167,14 @@ class Group {
 
   [[nodiscard]] Transport& transport() { return *transport_; }
 
-  [[nodiscard]] Settings& settings() { return settings_; }
+  [[nodiscard]] Settings& settings() { return *settings_; }
 
  private:
+  Group(std::shared_ptr<Transport> transport,
+        std::vector<int> members,
+        int rank,
+        std::shared_ptr<Settings> settings);
+
   struct Part {
     int peer;
     Transport::Ticket ticket;
@@ -149,6 +191,7 @@ class Group {
   };
 
   Posted& begin(const CallHeader& mine, std::vector<int> peers);
+  Posted& begin(Call call, std::uint64_t bytes, std::vector<int> peers);
   Posted& begin(Call call, std::uint64_t bytes);  // with all others
   void send(Posted& call, int to, const void* data, std::size_t bytes, bool lends = false);
   void receive(Posted& call, int from, void* data, std::size_t bytes);
@@ -168,7 +211,7 @@ class Group {
   std::shared_ptr<Transport> transport_;
   std::vector<int> members_;
   int rank_;
-  Settings settings_;
+  std::shared_ptr<Settings> settings_;  // with groups split from this one
   FlightRecord record_;
   std::vector<std::uint64_t> sent_, received_messages_;  // messages to and from each rank
   std::deque<Posted> posted_;

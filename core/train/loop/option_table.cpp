@@ -9,20 +9,9 @@ namespace {
 
 constexpr double k_below_one = 0.999999999;
 
-bool set_steps(Options& o, const std::string& text) {
-  std::uint64_t steps = 0;
-  if (!set_number(steps, text, 1)) return false;
-  o.steps = steps;
-  return true;
-}
-
 bool set_save_every(Options& o, const std::string& text) {
   o.save_every.reset();
-  if (text == "auto") return true;
-  std::uint64_t steps = 0;
-  if (!set_number(steps, text, 0)) return false;
-  o.save_every = steps;
-  return true;
+  return text == "auto" || set_optional(o.save_every, text, 0);
 }
 
 bool set_slow_rank(Options& o, const std::string& text) {
@@ -89,7 +78,10 @@ const Option k_options[] = {
      "N",
      "passes over the training set [1]",
      [](Options& o, Text t) { return set_number(o.epochs, t, 1); }},
-    {"--steps", "K", "exactly K steps, instead of epochs", set_steps},
+    {"--steps",
+     "K",
+     "exactly K steps, instead of epochs",
+     [](Options& o, Text t) { return set_optional(o.steps, t, 1); }},
     {"--batch",
      "B",
      "samples per step, over all ranks [128]",
@@ -236,6 +228,12 @@ const Option k_options[] = {
      "between ranks of a node memory (shm), everywhere mpi, or hier: memory within nodes, mpi\n"
      "                           between them; auto: shm on one node, hier on several [auto]",
      set_transport},
+    {"--hierarchy",
+     "KIND",
+     "sums and weights go straight between ranks (flat), or within each node first and once a\n"
+     "                           node across (node); auto: node, where nodes have several ranks\n"
+     "                           [auto]",
+     [](Options& o, Text t) { return set_switch(o.node_first, t, "node", "flat"); }},
     {"--servers",
      "S",
      "S of the ranks keep and update the parameters, as in a parameter server [all ranks]",

@@ -42,6 +42,15 @@ inline bool set_optional(std::optional<double>& to, const std::string& text, dou
   return true;
 }
 
+inline bool set_optional(std::optional<std::uint64_t>& to,
+                         const std::string& text,
+                         std::uint64_t least) {
+  std::uint64_t value = 0;
+  if (!set_number(value, text, least)) return false;
+  to = value;
+  return true;
+}
+
 // "4M", "whole" (0).
 inline bool set_bucket(std::optional<std::uint64_t>& to, const std::string& text) {
   constexpr double k_largest = 1e15;
@@ -50,10 +59,13 @@ inline bool set_bucket(std::optional<std::uint64_t>& to, const std::string& text
   return bytes && *bytes <= k_largest;
 }
 
-inline bool set_switch(std::optional<bool>& to, const std::string& text) {
+inline bool set_switch(std::optional<bool>& to,
+                       const std::string& text,
+                       const std::string& on = "on",
+                       const std::string& off = "off") {
   to.reset();
-  if (text != "auto") to = text == "on";
-  return text == "on" || text == "off" || text == "auto";
+  if (text != "auto") to = text == on;
+  return text == on || text == off || text == "auto";
 }
 
 template <class Row>

@@ -69,6 +69,7 @@ struct Options {
   // Of gradients that travel together; 0: all; absent: 4 MB if they overlap, otherwise all.
   std::optional<std::uint64_t> bucket_bytes;
   bool tunes_buckets = false;              // instead, in the first steps
+  std::optional<bool> node_first;          // sums within each node, then across; absent: auto
   std::optional<bool> overlap;             // of their exchange with the backward pass; absent: auto
   std::uint64_t comm_timeout = 600;        // seconds that a rank waits for others
   std::string rehearsal_words;             // of --rehearse; empty: this is no rehearsal

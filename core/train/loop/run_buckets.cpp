@@ -23,8 +23,11 @@ std::string node_name() {
 // Collective.
 BucketWay Run::first_way() {
   if (comm_.size() == 1) return {};
+  const std::optional<bool> node_first =
+      Hierarchy(comm_.nodes()).is_flat() ? false : options_.node_first;
   if (options_.tunes_buckets) {
-    tuner_.emplace(Tuner::ways_for(layout_.parameter_floats * sizeof(float), options_.overlap));
+    tuner_.emplace(
+        Tuner::ways_for(layout_.parameter_floats * sizeof(float), options_.overlap, node_first));
     return tuner_->way();
   }
   // Through memory nothing is sent: another rank reads sums where they are, and its time for that
@@ -33,7 +36,9 @@ BucketWay Run::first_way() {
   constexpr std::uint64_t k_bucket_bytes = 4000000;
   const bool is_useful = !comm_.one_node() && options_.threads == 1;
   const bool overlaps = comm_.least(options_.overlap.value_or(is_useful) ? 1 : 0) == 1;
-  return {options_.bucket_bytes.value_or(overlaps ? k_bucket_bytes : 0), overlaps};
+  return {options_.bucket_bytes.value_or(overlaps ? k_bucket_bytes : 0),
+          overlaps,
+          node_first.value_or(true)};
 }
 
 void Run::make_update(const BucketWay& way) {
@@ -45,6 +50,7 @@ void Run::make_update(const BucketWay& way) {
                                       ShardedUpdate::Settings{static_cast<int>(options_.shards),
                                                               static_cast<int>(options_.servers),
                                                               way.bytes,
+                                                              way.node_first,
                                                               options_.verify_every != 0,
                                                               options_.injection,
                                                               node_name(),

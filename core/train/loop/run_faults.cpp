@@ -76,6 +76,7 @@ int Run::stop_not_finite() {
 bool Run::passes(const Audit& audit, const StepInput& input) {
   const auto owner = static_cast<std::size_t>(audit.owner);
   const auto auditor = static_cast<std::size_t>(audit.auditor);
+  update_->exchange().pass_on_rest();
   std::array<std::uint64_t, 2> mine{sums_->audited(), 0};
   if (comm_.rank() == audit.auditor) mine[1] = sums_->recompute(input);
   const auto all = comm_.gather(mine);

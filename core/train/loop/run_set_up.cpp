@@ -181,6 +181,7 @@ Fingerprint Run::agreed_fields() const {
   fields["bucket-size"] = options_.tunes_buckets  ? "auto"
                           : options_.bucket_bytes ? std::to_string(*options_.bucket_bytes)
                                                   : "as it is by default";
+  fields["hierarchy"] = options_.node_first ? (*options_.node_first ? "node" : "flat") : "auto";
   fields["overlap"] = options_.overlap ? (*options_.overlap ? "on" : "off") : "auto";
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);

@@ -99,7 +99,10 @@ Run::Next Run::step() {
   if (audit && !passes(*audit, in)) return Next::damaged;
   set_flags(mine);
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
-  if (rehearsal_) rehearsal_->communicate();
+  if (rehearsal_) {
+    update_->exchange().pass_on_rest();
+    rehearsal_->communicate();
+  }
   const float* tail = nullptr;
   {
     const Timed reducing(timeline_.track(0), Phase::reduce);
@@ -266,6 +269,7 @@ int Run::run() {
                    static_cast<int>(options_.threads),
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_),
+                   update_->is_node_first(),
                    model_.reads.what == Reads::What::tokens,
                    rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
                    options_.peak_tflops * 1e12});

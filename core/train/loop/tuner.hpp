@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bucket size, and whether with overlap, makes the fastest steps (--bucket-size auto): each
-// way is tried for some steps. Bits depend on none of it. Pure.
+// Which bucket size, whether with overlap, and which hierarchy makes the fastest steps
+// (--bucket-size auto): each way is tried for some steps. Bits depend on none of it. Pure.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,6 +19,7 @@ namespace dts::train {
 struct BucketWay {
   std::uint64_t bytes = 0;  // of a bucket; 0: all in one
   bool overlaps = false;
+  bool node_first = false;  // within each node, then across
 
   bool operator==(const BucketWay&) const = default;
 };
@@ -29,15 +30,20 @@ class Tuner {
 
   explicit Tuner(std::vector<BucketWay> ways) : ways_(std::move(ways)), seconds_(ways_.size()) {}
 
-  // Those worth trying for `bytes` of gradients, at least one; `overlap` is what the user said.
+  // Those worth trying for `bytes` of gradients, at least one; `overlap` is what the user said, and
+  // without `node_first` both hierarchies are tried.
   [[nodiscard]] static std::vector<BucketWay> ways_for(std::uint64_t bytes,
-                                                       std::optional<bool> overlap) {
+                                                       std::optional<bool> overlap,
+                                                       std::optional<bool> node_first = false) {
     std::vector<BucketWay> ways;
     if (!overlap.value_or(false)) ways.push_back({0, false});
     for (const std::uint64_t size : {250000, 1000000, 4000000, 16000000})
       if (overlap.value_or(true) && size < bytes) ways.push_back({size, true});
     if (overlap == false && bytes > 4000000) ways.push_back({4000000, false});
     if (ways.empty()) ways.push_back({0, true});
+    for (BucketWay& way : ways) way.node_first = node_first.value_or(true);
+    for (std::size_t i = 0, count = ways.size(); !node_first && i < count; ++i)
+      ways.push_back({ways[i].bytes, ways[i].overlaps, false});
     return ways;
   }
 
@@ -66,11 +72,13 @@ class Tuner {
 
   // A row for each way, for people.
   [[nodiscard]] std::string table() const {
-    std::string text = fmt::format("  {:>11}  {:7}  {}\n", "bytes", "overlap", "seconds a step");
+    std::string text = fmt::format(
+        "  {:>11}  {:7}  {:9}  {}\n", "bytes", "overlap", "hierarchy", "seconds a step");
     for (std::size_t i = 0; i < ways_.size(); ++i)
-      text += fmt::format("  {:>11}  {:7}  {:.6f}{}\n",
+      text += fmt::format("  {:>11}  {:7}  {:9}  {:.6f}{}\n",
                           ways_[i].bytes == 0 ? "whole" : std::to_string(ways_[i].bytes),
                           ways_[i].overlaps ? "on" : "off",
+                          ways_[i].node_first ? "node" : "flat",
                           median(i),
                           i == now_ ? "  chosen" : "");
     return text;

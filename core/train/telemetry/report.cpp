@@ -114,18 +114,20 @@ void Report::started(const StartEvent& e) {
       "start",
       e.step,
       fmt::format(
-          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}")",
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","hierarchy":"{}")",
           format_utc(std::chrono::system_clock::now()),
           e.total,
           e.world_size,
           e.shards,
           e.threads,
           e.batch,
-          e.instruction_set));
-  say(fmt::format("attempt {}: {} x {}, {}, batch {}, steps {} to {}\n",
+          e.instruction_set,
+          e.is_node_first ? "node" : "flat"));
+  say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",
                   attempt_,
                   counted(e.world_size, "rank"),
                   counted(e.threads, "thread"),
+                  e.is_node_first ? " (node first)" : "",
                   counted(e.shards, "shard"),
                   e.batch,
                   e.step,

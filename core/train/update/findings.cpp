@@ -18,10 +18,23 @@ void add(Words& words, int rank, const std::string& what) {
   if (all.find(what) == std::string::npos) all += (all.empty() ? "" : "; ") + what;
 }
 
+// Who gave `rank` its copy of the owner's weights.
+int source(const Hierarchy& hierarchy, int rank, int owner) {
+  const int relay = hierarchy.relay(hierarchy.node_of(rank), owner);
+  return relay == rank ? owner : relay;
+}
+
 // Of the ranks that found an owner's chunks to differ: these, or the owner.
-bool is_owners_fault(const std::set<int>& finders, int owner, int ranks) {
+bool is_owners_fault(const std::set<int>& finders, int owner, const Hierarchy& hierarchy) {
   if (finders.count(owner) > 0) return finders.size() > 1;
-  return ranks > 2 && static_cast<int>(finders.size()) == ranks - 1;
+  std::size_t at_first_hand = 0;
+  std::size_t found = 0;
+  for (int rank = 0; rank < hierarchy.ranks(); ++rank) {
+    if (rank == owner || source(hierarchy, rank, owner) != owner) continue;
+    ++at_first_hand;
+    found += finders.count(rank);
+  }
+  return at_first_hand > 1 && found == at_first_hand;
 }
 
 // "fc1.weight", or "bn1.bias to fc1.weight".
@@ -33,7 +46,7 @@ std::string tensors_in(const ChunkGrid& grid, Span chunks) {
 }
 
 void judge_weights(const ChunkGrid& grid,
-                   int ranks,
+                   const Hierarchy& hierarchy,
                    const std::vector<Finding>& findings,
                    Words& words) {
   std::map<Span, std::set<int>> finders;
@@ -47,10 +60,15 @@ void judge_weights(const ChunkGrid& grid,
     const int owner = owners[chunks];
     const std::string what =
         fmt::format("the weights of {} (chunk {})", tensors_in(grid, chunks), chunks.lo);
-    if (is_owners_fault(who, owner, ranks))
+    if (is_owners_fault(who, owner, hierarchy)) {
       add(words, owner, what + " are not what it had computed");
-    else
-      for (const int rank : who) add(words, rank, what + " are not what their owner had computed");
+      continue;
+    }
+    for (const int rank : who) {
+      const int from = source(hierarchy, rank, owner);
+      if (from == owner || who.count(from) == 0)
+        add(words, rank, what + " are not what their owner had computed");
+    }
   }
 }
 
@@ -73,10 +91,12 @@ void Finding::set_node(const std::string& name) {
   std::copy_n(name.begin(), std::min(name.size(), node.size() - 1), node.begin());
 }
 
-std::vector<Blame> judge(const ChunkGrid& grid, int ranks, const std::vector<Finding>& findings) {
+std::vector<Blame> judge(const ChunkGrid& grid,
+                         const Hierarchy& hierarchy,
+                         const std::vector<Finding>& findings) {
   Words words;
   std::vector<Blame> between;
-  judge_weights(grid, ranks, findings, words);
+  judge_weights(grid, hierarchy, findings, words);
   for (const Finding& one : findings) {
     const std::string tensors = tensors_in(grid, one.chunks);
     if (one.what == Found::momentum)

@@ -3,6 +3,7 @@
 // Pure, thread-safe.
 #pragma once
 
+#include "core/train/comm/hierarchy.hpp"
 #include "core/train/update/chunk_grid.hpp"
 
 #include <array>
@@ -38,11 +39,12 @@ struct Blame {
   std::string what;
 };
 
-// Every rank comes to the same from the findings of all. The majority decides: if all of the others
-// find that the weights of one owner differ, it is that owner. A message that arrived changed is
-// its sender's fault if that one has found its own sums changed.
+// Every rank comes to the same from the findings of all. The majority decides: if all of those who
+// have them from their owner find that its weights differ, it is that owner. If some do and handed
+// them on, the others of their nodes are not to blame. A message that arrived changed is its
+// sender's fault if that one has found its own sums changed.
 [[nodiscard]] std::vector<Blame> judge(const ChunkGrid& grid,
-                                       int ranks,
+                                       const Hierarchy& hierarchy,
                                        const std::vector<Finding>& findings);
 
 // The ranks whose value is not that of the majority; all of them if there is none.

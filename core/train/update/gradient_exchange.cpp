@@ -1,210 +1,222 @@
 // SPDX-License-Identifier: Apache-2.0
+// GradientExchange: the way of each bucket, to the owners of its slices.
 #include "core/train/update/gradient_exchange.hpp"
 
-#include "core/base/hash.hpp"
-
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace dts::train {
+namespace {
 
-GradientExchange::GradientExchange(Group& comm,
-                                   const Layout& layout,
-                                   const ChunkGrid& grid,
-                                   const Ownership& ownership,
-                                   Settings settings)
-    : comm_(comm),
-      layout_(layout),
-      grid_(grid),
-      ownership_(ownership),
-      settings_(settings),
-      begins_(ownership.begins_of(comm.rank())),
-      scattered_(static_cast<std::size_t>(ownership.buckets())) {
-  for (int rank = 0; rank < comm.size(); ++rank)
-    most_partials_ = std::max(most_partials_, nodes_of(rank).size());
-  sums_bytes_ = most_partials_ * begins_.size() * sizeof(std::uint64_t);
-  note_bytes_ = sums_bytes_ + most_partials_ * layout_.tail_floats() * sizeof(float);
-  notes_out_.resize(note_bytes_ * static_cast<std::size_t>(comm.size()));
-  notes_in_.resize(notes_out_.size());
-  found_.resize(notes_out_.size());
-  sealed_.assign(nodes_of(comm.rank()).size(),
-                 std::vector<std::uint64_t>(static_cast<std::size_t>(grid_.count())));
-  if (comm.size() > 1) gradients_ = Buffer(ownership.floats_of(comm.rank()) + 1);
+std::size_t length(Span span) {
+  return static_cast<std::size_t>(span.size());
 }
 
-std::vector<Span> GradientExchange::nodes_of(int rank) const {
-  return maximal_nodes(settings_.shards, part_of({0, settings_.shards}, comm_.size(), rank));
-}
+}  // namespace
 
-bool GradientExchange::is_injected(Injection::What what, std::uint64_t step) const {
-  const auto& fault = settings_.injection;
-  return fault && fault->is_now(what, step) && fault->rank == comm_.rank();
-}
-
-// The checksums of a peer's note: by partial and bucket.
-std::uint64_t* GradientExchange::sums_in(std::vector<std::byte>& notes, int peer) {
-  return reinterpret_cast<std::uint64_t*>(notes.data() +
-                                          note_bytes_ * static_cast<std::size_t>(peer));
-}
-
-std::vector<Range> GradientExchange::leaving() const {
-  std::vector<Range> all;
-  for (int bucket = ownership_.buckets() - 1; bucket >= 0; --bucket) {
-    const Span floats = grid_.floats_of(ownership_.bucket(bucket));
-    all.push_back({static_cast<std::size_t>(floats.lo), static_cast<std::size_t>(floats.hi)});
-  }
-  return all;
-}
-
-void GradientExchange::seal(int bucket) {
-  if (!settings_.sealed) return;
-  const Span chunks = ownership_.bucket(bucket);
-  const int first = grid_.floats_of(chunks).lo;
-  auto sums = sealed_.begin();
-  for (const auto& [node, partial] : mine_)
-    grid_.checksums(partial + first, chunks, (sums++)->data() + chunks.lo);
-}
-
-void GradientExchange::inject_gradient(Span floats, std::uint64_t step) {
-  if (!is_injected(Injection::What::gradient, step)) return;
-  const auto element = static_cast<int>(settings_.injection->element);
-  if (floats.lo <= element && element < floats.hi) flip_bit(mine_.begin()->second[element]);
-}
-
-void GradientExchange::post(int bucket, std::uint64_t step) {
-  inject_gradient(grid_.floats_of(ownership_.bucket(bucket)), step);
-  (void)comm_.post_scatter(settings_.shards,
-                           ownership_.slices(bucket),
-                           mine_,
-                           scattered_[static_cast<std::size_t>(bucket)]);
+void GradientExchange::begin(const Partials& mine, std::uint64_t step) {
+  if (posted_ == 0) has_injected_ = false;
+  mine_ = mine;
+  step_ = step;
 }
 
 void GradientExchange::leave(const Partials& mine, std::uint64_t step) {
-  mine_ = mine;
-  const int bucket = ownership_.buckets() - ++left_;
-  seal(bucket);
-  post(bucket, step);
+  begin(mine, step);
+  seal(next(posted_));
+  post_next();
 }
 
-void GradientExchange::pack() {
-  const std::size_t tail_bytes = layout_.tail_floats() * sizeof(float);
-  for (int peer = 0; peer < comm_.size(); ++peer) {
-    std::uint64_t* sum = sums_in(notes_out_, peer);
-    auto* tail = reinterpret_cast<std::byte*>(sum) + sums_bytes_;
-    auto sealed = sealed_.begin();
-    for (const auto& [node, partial] : mine_) {
-      for (int bucket = 0; bucket < ownership_.buckets(); ++bucket) {
-        const Span chunks = ownership_.owned(peer, bucket);
-        *sum++ = hash64(sealed->data() + chunks.lo,
-                        static_cast<std::size_t>(chunks.size()) * sizeof(std::uint64_t));
-      }
-      ++sealed;
-      std::memcpy(tail, partial + layout_.parameter_floats, tail_bytes);
-      tail += tail_bytes;
+void GradientExchange::post_next() {
+  const int bucket = next(posted_++);
+  inject_gradient(grid_.floats_of(ownership_.bucket(bucket)));
+  if (levels_.node() == nullptr)
+    pass_on();
+  else
+    post_within(bucket);
+}
+
+// To the relay of each owner on this node.
+void GradientExchange::post_within(int bucket) {
+  const std::vector<Span> slices = ownership_.slices(bucket);
+  const int here = hierarchy().node_of(comm_.rank());
+  std::vector<Group::Outgoing> out;
+  auto& in = at(bucket).within.theirs;
+  in.clear();
+  for (int owner = 0; owner < comm_.size(); ++owner) {
+    const Span slice = slices[static_cast<std::size_t>(owner)];
+    const int relay = hierarchy().relay(here, owner);
+    if (slice.size() == 0) continue;
+    if (relay != comm_.rank()) {
+      for (const auto& [node, sums] : mine_)
+        out.push_back({levels_.place(relay), sums + slice.lo, length(slice) * sizeof(float)});
+      continue;
     }
+    for (const int peer : levels_.neighbours())
+      for (const Span node : nodes_of(peer))
+        if (peer != comm_.rank()) in.push_back({levels_.place(peer), owner, node, length(slice)});
   }
+  Group& node = *levels_.node();
+  (void)node.post_partials(node.others(), bytes_of(bucket), out, at(bucket).within);
 }
 
-Partials GradientExchange::tails() {
-  Partials all;
-  for (int peer = 0; peer < comm_.size(); ++peer) {
-    auto* tail = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(sums_in(notes_in_, peer)) +
-                                          sums_bytes_);
+// The partials of the node's ranks for the `place`-th owner that this rank relays to; `next` is
+// what has come.
+ConstPartials GradientExchange::collect(int bucket, std::size_t place, Arrivals& next) {
+  const int owner = levels_.relayed()[place];
+  const Span chunks = ownership_.owned(owner, bucket);
+  ConstPartials all;
+  for (const int peer : levels_.neighbours()) {
+    std::size_t partial = 0;
     for (const Span node : nodes_of(peer)) {
-      all[node] = tail;
-      tail += layout_.tail_floats();
+      const float* const sums = peer == comm_.rank() ? mine_.at(node) + grid_.floats_of(chunks).lo
+                                                     : arrived(*next++, peer);
+      within_.found(levels_.place(peer), within_index(bucket, place, partial++)) =
+          checksum_of(sums, chunks);
+      all[node] = sums;
     }
   }
   return all;
 }
 
-// As if the first partial of another rank had arrived changed.
-void GradientExchange::inject_message(ConstPartials& all, std::size_t width, std::uint64_t step) {
-  if (has_injected_ || width == 0 || !is_injected(Injection::What::message, step)) return;
-  has_injected_ = true;
-  const float*& sums = all.at(nodes_of(comm_.rank() == 0 ? 1 : 0).front());
-  changed_.assign(sums, sums + width);
-  flip_bit(changed_[settings_.injection->element % width]);
-  sums = changed_.data();
+// What the node's ranks have of a bucket, for each owner that this rank relays to.
+void GradientExchange::add_up(int bucket) {
+  Bucket& one = at(bucket);
+  const std::vector<Span> nodes =
+      hierarchy().sums_of_node(hierarchy().node_of(comm_.rank()), settings_.shards);
+  make_room(bucket, nodes.size());
+  float* sums = one.sums.data();
+  std::uint64_t* sealed = one.sealed.data();
+  Arrivals next = one.within.theirs.cbegin();
+  for (std::size_t place = 0; place < levels_.relayed().size(); ++place) {
+    const int owner = levels_.relayed()[place];
+    const Span chunks = ownership_.owned(owner, bucket);
+    if (chunks.size() == 0) continue;
+    const std::size_t width = length(grid_.floats_of(chunks));
+    const ConstPartials all = collect(bucket, place, next);
+    for (const Span node : nodes) {
+      combine_to(sums, node, all, width);
+      if (settings_.sealed) grid_.checksums(sums, chunks, sealed);
+      one.passed.push_back({owner, chunks, node, sums, sealed});
+      sums += width;
+      sealed += chunks.size();
+    }
+  }
+  levels_.node()->give_back(one.within);
+}
+
+void GradientExchange::make_room(int bucket, std::size_t sums) {
+  Bucket& one = at(bucket);
+  std::size_t floats = 0;
+  std::size_t chunks = 0;
+  for (const int owner : levels_.relayed()) {
+    const Span owned = ownership_.owned(owner, bucket);
+    floats += sums * length(grid_.floats_of(owned));
+    chunks += sums * length(owned);
+  }
+  if (one.sums.size() <= floats) one.sums = Buffer(floats + 1);
+  one.sealed.resize(chunks + 1);
+}
+
+// Without a level within the node: this rank's sums are those of the node.
+void GradientExchange::take_own(int bucket) {
+  for (const int owner : levels_.relayed()) {
+    const Span chunks = ownership_.owned(owner, bucket);
+    if (chunks.size() == 0) continue;
+    auto sealed = sealed_.begin();
+    for (const auto& [node, sums] : mine_)
+      at(bucket).passed.push_back(
+          {owner, chunks, node, sums + grid_.floats_of(chunks).lo, (sealed++)->data() + chunks.lo});
+  }
+}
+
+// The next bucket goes across, of which the node's sums are there or have come.
+void GradientExchange::pass_on() {
+  const int bucket = next(passed_++);
+  Bucket& one = at(bucket);
+  one.passed.clear();
+  if (levels_.node() == nullptr)
+    take_own(bucket);
+  else
+    add_up(bucket);
+  const int own = comm_.rank();
+  const auto width = [&](int owner) {
+    return length(grid_.floats_of(ownership_.owned(owner, bucket)));
+  };
+  // From the next rank on, as Group::others().
+  std::vector<Group::Outgoing> out;
+  const auto first = std::partition_point(
+      one.passed.begin(), one.passed.end(), [&](const Passed& each) { return each.owner <= own; });
+  std::rotate(one.passed.begin(), first, one.passed.end());
+  for (const Passed& each : one.passed)
+    if (hierarchy().node_of(each.owner) != hierarchy().node_of(own))
+      out.push_back({each.owner, each.sums, width(each.owner) * sizeof(float)});
+  one.across.theirs.clear();
+  for (const int peer : levels_.elsewhere()) {
+    const int node = hierarchy().node_of(peer);
+    if (hierarchy().relay(node, own) != peer || width(own) == 0) continue;
+    for (const Span sums : hierarchy().sums_of_node(node, settings_.shards))
+      one.across.theirs.push_back({peer, own, sums, width(own)});
+  }
+  (void)comm_.post_partials(levels_.elsewhere(), bytes_of(bucket), out, one.across);
+}
+
+void GradientExchange::progress() {
+  comm_.progress();
+  while (passed_ < posted_ && levels_.node()->test(at(next(passed_)).within.ticket)) pass_on();
+}
+
+void GradientExchange::pass_on_rest() {
+  for (; passed_ < posted_; pass_on()) levels_.node()->wait(at(next(passed_)).within.ticket);
 }
 
 // Waits for a bucket, and adds up what this rank owns of it.
-void GradientExchange::receive(int bucket, std::uint64_t step) {
-  const auto place = static_cast<std::size_t>(bucket);
-  Group::Scattered& scattered = scattered_[place];
+void GradientExchange::receive(int bucket) {
+  Bucket& one = at(bucket);
   const Span chunks = ownership_.owned(comm_.rank(), bucket);
-  const Span floats = grid_.floats_of(chunks);
-  const auto width = static_cast<std::size_t>(floats.size());
-  comm_.wait(scattered.ticket);
-  ConstPartials all = Group::partials(scattered, floats, mine_);
-  inject_message(all, width, step);
-  std::vector<std::uint64_t> now(static_cast<std::size_t>(chunks.size()));
-  for (int peer = 0; settings_.sealed && peer < comm_.size(); ++peer) {
-    std::uint64_t* found = sums_in(found_, peer) + place;
-    for (const Span node : nodes_of(peer)) {
-      grid_.checksums(all.at(node), chunks, now.data());
-      *found = hash64(now.data(), now.size() * sizeof(std::uint64_t));
-      found += begins_.size();
-    }
-  }
-  combine_to(gradients_.data() + begins_[place], {0, settings_.shards}, all, width);
-  comm_.give_back(scattered);
-}
-
-// What came with what was sent.
-void GradientExchange::compare() {
-  for (int peer = 0; peer < comm_.size(); ++peer) {
-    const std::uint64_t* const found = sums_in(found_, peer);
-    const std::uint64_t* const sent = sums_in(notes_in_, peer);
-    const std::size_t count = nodes_of(peer).size() * begins_.size();
-    const auto at =
-        static_cast<std::size_t>(std::mismatch(found, found + count, sent).first - found);
-    if (at < count)
-      damaged_.push_back(
-          {peer, ownership_.owned(comm_.rank(), static_cast<int>(at % begins_.size()))});
-  }
+  comm_.wait(one.across.ticket);
+  ConstPartials all;
+  std::vector<std::size_t> count(static_cast<std::size_t>(comm_.size()));
+  const auto add = [&](int from, Span node, const float* sums) {
+    const std::size_t which = count[static_cast<std::size_t>(from)]++;
+    across_.found(from, static_cast<std::size_t>(bucket) * most_sums_ + which) =
+        checksum_of(sums, chunks);
+    all[node] = sums;
+  };
+  for (const Passed& each : one.passed)
+    if (each.owner == comm_.rank()) add(comm_.rank(), each.node, each.sums);
+  for (const auto& each : one.across.theirs) add(each.from, each.node, arrived(each, each.from));
+  combine_to(gradients_.data() + begins_[static_cast<std::size_t>(bucket)],
+             {0, settings_.shards},
+             all,
+             length(grid_.floats_of(chunks)));
+  comm_.give_back(one.across);
 }
 
 GradientExchange::Sums GradientExchange::sum(const Partials& mine, std::uint64_t step) {
   const Span shards{0, settings_.shards};
-  const bool have_left = std::exchange(left_, 0) > 0;
+  begin(mine, step);
   damaged_.clear();
-  has_injected_ = false;
-  mine_ = mine;
-  for (int bucket = 0; !have_left && bucket < ownership_.buckets(); ++bucket) seal(bucket);
+  for (int bucket = 0; posted_ == 0 && bucket < ownership_.buckets(); ++bucket) seal(bucket);
   if (comm_.size() == 1) {
-    inject_gradient({0, static_cast<int>(layout_.parameter_floats)}, step);
+    inject_gradient({0, static_cast<int>(layout_.parameter_floats)});
     const float* const sums = mine.at(shards);
     return {sums, sums + layout_.parameter_floats};
   }
-  pack();
-  const Group::Ticket notes = comm_.post_exchange(notes_out_.data(), notes_in_.data(), note_bytes_);
-  for (int bucket = ownership_.buckets() - 1; !have_left && bucket >= 0; --bucket)
-    post(bucket, step);
-  for (int bucket = ownership_.buckets() - 1; bucket >= 0; --bucket) receive(bucket, step);
-  comm_.wait(notes);
+  while (posted_ < ownership_.buckets()) post_next();
+  pass_on_rest();
+  pack_across();
+  const Group::Ticket across = across_.post(comm_);
+  Group::Ticket within = 0;
+  if (levels_.node() != nullptr) {
+    pack_within();
+    within = within_.post(*levels_.node());
+  }
+  for (int done = 0; done < ownership_.buckets(); ++done) receive(next(done));
+  posted_ = passed_ = 0;
+  comm_.wait(across);
+  if (levels_.node() != nullptr) levels_.node()->wait(within);
   if (settings_.sealed) compare();
   return {gradients_.data(), combine(shards, tails(), 0, layout_.tail_floats())};
-}
-
-bool GradientExchange::is_whole(int chunk) const {
-  if (comm_.size() > 1 || !settings_.sealed) return true;
-  const Span one{chunk, chunk + 1};
-  std::uint64_t now = 0;
-  grid_.checksums(mine_.begin()->second + grid_.floats_of(one).lo, one, &now);
-  return now == sealed_.front()[static_cast<std::size_t>(chunk)];
-}
-
-std::optional<int> GradientExchange::changed_chunk() const {
-  std::vector<std::uint64_t> now(static_cast<std::size_t>(grid_.count()));
-  auto sealed = sealed_.begin();
-  for (const auto& [node, partial] : mine_) {
-    grid_.checksums(partial, {0, grid_.count()}, now.data());
-    const auto [changed, was] = std::mismatch(now.begin(), now.end(), (sealed++)->begin());
-    if (changed != now.end()) return static_cast<int>(changed - now.begin());
-  }
-  return std::nullopt;
 }
 
 }  // namespace dts::train

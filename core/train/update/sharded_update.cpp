@@ -37,7 +37,8 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
       settings_(std::move(settings)),
       grid_(layout),
       ownership_(grid_, owners_of(comm.size(), settings_.servers), settings_.bucket_bytes),
-      exchange_(comm,
+      levels_(comm, settings_.node_first ? Hierarchy(comm.nodes()) : Hierarchy(comm.size())),
+      exchange_(levels_,
                 layout,
                 grid_,
                 ownership_,
@@ -64,8 +65,7 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
   }
   for (int chunk = 0; chunk < grid_.count(); ++chunk)
     if (ownership_.owner(chunk) != comm.rank()) others_.push_back(chunk);
-  block_.resize(block_bytes());
-  blocks_.resize(block_.size() * index(comm.size()));
+  blocks_.resize(block_bytes() * index(comm.size()));
 }
 
 std::size_t ShardedUpdate::block_bytes() const {
@@ -265,7 +265,7 @@ std::vector<Blame> ShardedUpdate::blame() {
     std::copy_if(block.begin(), block.end(), std::back_inserter(findings), [](const Finding& one) {
       return one.what != Found::none;
     });
-  return judge(grid_, comm_.size(), findings);
+  return judge(grid_, levels_.hierarchy(), findings);
 }
 
 }  // namespace dts::train

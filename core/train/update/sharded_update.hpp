@@ -16,6 +16,7 @@
 #include "core/train/optim/optimizer.hpp"
 #include "core/train/update/findings.hpp"
 #include "core/train/update/gradient_exchange.hpp"
+#include "core/train/update/levels.hpp"
 #include "core/train/update/ownership.hpp"
 
 #include <optional>
@@ -32,6 +33,7 @@ class ShardedUpdate {
     int shards = 1;
     int servers = 0;               // ranks that own slices; 0, or more than there are: every rank
     std::size_t bucket_bytes = 0;  // of gradients that travel together; 0: all of them
+    bool node_first = false;       // sums and weights: within each node, then across
     bool sealed = true;
     std::optional<Injection> injection;  // for tests: gradient, momentum and message
     std::string node;                    // where this rank runs, for people
@@ -49,6 +51,9 @@ class ShardedUpdate {
 
   // What sends gradients while the last of them are still computed: GradientExchange::leave().
   [[nodiscard]] GradientExchange& exchange() { return exchange_; }
+
+  // False also where all ranks are on one node, or each on its own.
+  [[nodiscard]] bool is_node_first() const { return !levels_.hierarchy().is_flat(); }
 
   // Collective. The sums over shards of everything but the gradients, [Layout::tail_floats()],
   // valid until the next call; `mine` has the partials of this rank's run of shards. Scalar::damage
@@ -113,7 +118,7 @@ class ShardedUpdate {
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
   void exchange_records(float* weights);
-  void gather(float* array);
+  void add_slices(float* array, std::vector<Levels::Sliced>& to) const;
   void inject_momentum(const State& state);
   [[nodiscard]] std::optional<int> first_not_finite() const;
   [[nodiscard]] std::size_t block_bytes() const;
@@ -131,6 +136,7 @@ class ShardedUpdate {
   Settings settings_;
   ChunkGrid grid_;
   Ownership ownership_;
+  Levels levels_;
   GradientExchange exchange_;
   std::vector<int> own_;  // chunks
   std::vector<int> others_;
@@ -141,9 +147,9 @@ class ShardedUpdate {
   Buffer momentum_;
   Buffer next_momentum_;
   Buffer next_weights_;
-  std::vector<Buffer> scaled_;   // by thread: a chunk's gradient, if it is clipped
-  GradientExchange::Sums sums_;  // of the step under way
-  std::vector<std::byte> block_, blocks_;
+  std::vector<Buffer> scaled_;        // by thread: a chunk's gradient, if it is clipped
+  GradientExchange::Sums sums_;       // of the step under way
+  std::vector<std::byte> blocks_;     // of records, one of each rank
   std::vector<Record> records_;       // of the state, all chunks
   std::vector<Record> next_records_;  // of the update under way
   std::vector<std::uint8_t> wrong_;   // of all chunks, what is other than its checksum

@@ -29,26 +29,29 @@ void ShardedUpdate::begin(State& state) {
   records_ = next_records_;
 }
 
-// What each rank owns of an array to all others.
-void ShardedUpdate::gather(float* array) {
-  Group::Ticket last = 0;
+void ShardedUpdate::add_slices(float* array, std::vector<Levels::Sliced>& to) const {
   for (int bucket = 0; bucket < ownership_.buckets(); ++bucket)
-    last = comm_.post_gather_slices(array, ownership_.slices(bucket));
-  comm_.wait(last);
+    to.push_back({array, ownership_.slices(bucket)});
 }
 
 // Own records and own share of the weights to all ranks.
 void ShardedUpdate::exchange_records(float* weights) {
   if (comm_.size() == 1) return;
   const Header header{damaged_ ? 1U : 0U};
+  const std::size_t bytes = block_bytes();
+  const auto floats = static_cast<int>(bytes / sizeof(float));
   std::vector<Record> records(most_chunks_);
   ownership_.pick(comm_.rank(), next_records_.data(), records.data());
-  std::memcpy(block_.data(), &header, sizeof header);
-  std::memcpy(block_.data() + sizeof header, records.data(), most_chunks_ * sizeof(Record));
-  comm_.post_gather(block_.data(), blocks_.data(), block_.size());
-  gather(weights);
+  std::byte* const mine = blocks_.data() + bytes * place(comm_.rank());
+  std::memcpy(mine, &header, sizeof header);
+  std::memcpy(mine + sizeof header, records.data(), most_chunks_ * sizeof(Record));
+  std::vector<Levels::Sliced> all{{reinterpret_cast<float*>(blocks_.data()), {}}};
+  for (int rank = 0; rank < comm_.size(); ++rank)
+    all.front().slices.push_back({rank * floats, (rank + 1) * floats});
+  add_slices(weights, all);
+  levels_.gather(all);
   for (int rank = 0; rank < comm_.size(); ++rank) {
-    const std::byte* const at = blocks_.data() + block_.size() * place(rank);
+    const std::byte* const at = blocks_.data() + bytes * place(rank);
     Header theirs;
     std::memcpy(&theirs, at, sizeof theirs);
     damaged_ = damaged_ || theirs.damaged != 0;
@@ -79,7 +82,9 @@ void ShardedUpdate::gather_momentum(State& state) {
                   part.size(),
                   whole + part.lo);
     }
-    gather(whole);
+    std::vector<Levels::Sliced> all;
+    add_slices(whole, all);
+    levels_.gather(all);
   }
 }
 

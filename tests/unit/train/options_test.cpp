@@ -156,7 +156,11 @@ TEST_CASE("of the ways in which gradients travel, that is chosen whose steps tak
   CHECK(tuner.fastest() == 1);  // neither a first step nor a single slow one counts
   tuner.choose(1);
   CHECK(tuner.way() == ways[1]);
-  CHECK(tuner.table().find("250000  on       2.000000  chosen\n") != std::string::npos);
+  CHECK(tuner.table().find("250000  on       flat       2.000000  chosen\n") != std::string::npos);
+  CHECK(Tuner::ways_for(1000, std::nullopt, true) == std::vector<BucketWay>{{0, false, true}});
+  CHECK(Tuner::ways_for(2000000, true, std::nullopt) ==
+        std::vector<BucketWay>{
+            {250000, true, true}, {1000000, true, true}, {250000, true}, {1000000, true}});
 }
 
 TEST_CASE("gradients in buckets") {
@@ -185,6 +189,11 @@ TEST_CASE("gradients in buckets") {
     CHECK(error_of({"--bucket-size", wrong}) ==
           "--bucket-size: '" + std::string(wrong) + "' is not valid");
   CHECK(error_of({"--overlap", "yes"}) == "--overlap: 'yes' is not valid");
+  CHECK_FALSE(parse_options({}, nothing)->node_first);
+  CHECK(parse_options({"--hierarchy", "node"}, nothing)->node_first == true);
+  CHECK(parse_options({"--hierarchy", "flat"}, nothing)->node_first == false);
+  CHECK_FALSE(parse_options({"--hierarchy", "flat", "--hierarchy", "auto"}, nothing)->node_first);
+  CHECK(error_of({"--hierarchy", "on"}) == "--hierarchy: 'on' is not valid");
 }
 
 TEST_CASE("how messages travel, and how long others are waited for") {

@@ -53,10 +53,10 @@ inline Group group_of(std::shared_ptr<Transport> transport,
 
 // What each rank's `work` returned, each on a thread; what it threw as Lost, otherwise.
 template <class Work>
-std::vector<std::string> on_threads(int ranks,
+std::vector<std::string> on_threads(const std::vector<std::shared_ptr<Transport>>& between,
                                     std::chrono::milliseconds timeout,
                                     const Work& work) {
-  const auto between = transports(ranks);
+  const auto ranks = static_cast<int>(between.size());
   std::vector<std::string> ends(between.size());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank)
@@ -72,6 +72,13 @@ std::vector<std::string> on_threads(int ranks,
     });
   for (std::thread& thread : threads) thread.join();
   return ends;
+}
+
+template <class Work>
+std::vector<std::string> on_threads(int ranks,
+                                    std::chrono::milliseconds timeout,
+                                    const Work& work) {
+  return on_threads(transports(ranks), timeout, work);
 }
 
 inline constexpr std::chrono::milliseconds k_long(60000);

@@ -2,10 +2,12 @@
 // The shard tree: sums must not depend on how many owners the shards have.
 #include "core/train/comm/tree.hpp"
 
+#include "core/train/comm/hierarchy.hpp"
 #include "core/train/data/sampler.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -103,6 +105,50 @@ TEST_CASE("maximal nodes are a run's whole sub-trees") {
   CHECK(maximal_nodes(16, {3, 9}) == std::vector<Span>{{3, 4}, {4, 8}, {8, 9}});
   CHECK(maximal_nodes(5, {0, 3}) == std::vector<Span>{{0, 3}});
   CHECK(maximal_nodes(16, {4, 4}).empty());
+}
+
+TEST_CASE(
+    "every owner has one relay on each node, itself on its own, and relays have equal shares") {
+  for (const std::vector<int>& layout : {std::vector<int>{0, 0, 1, 1},
+                                         std::vector<int>{7, 3, 7, 3, 3},
+                                         std::vector<int>{0, 1, 2, 3},
+                                         std::vector<int>{0, 0, 0, 0, 1, 2, 2, 2, 2, 2}}) {
+    const Hierarchy hierarchy(layout);
+    CHECK(hierarchy.is_flat() == (hierarchy.nodes() == 4));
+    for (int node = 0; node < hierarchy.nodes(); ++node) {
+      int owners = 0;
+      std::size_t most = 0;
+      std::size_t least = layout.size();
+      for (const int rank : hierarchy.ranks_of(node)) {
+        CHECK(layout[static_cast<std::size_t>(rank)] ==
+              layout[static_cast<std::size_t>(hierarchy.ranks_of(node).front())]);
+        CHECK(hierarchy.relay(node, rank) == rank);
+        const std::vector<int> relayed = hierarchy.relayed_by(rank);
+        most = std::max(most, relayed.size());
+        least = std::min(least, relayed.size());
+        for (const int owner : relayed) CHECK(hierarchy.relay(node, owner) == rank);
+        owners += static_cast<int>(relayed.size());
+      }
+      CHECK(owners == hierarchy.ranks());
+      CHECK(most <= least + 1);
+    }
+  }
+  const Hierarchy one({5, 5, 5});
+  CHECK(one.is_flat());
+  CHECK(one.ranks_of(2) == std::vector<int>{2});
+  // Servers that are evenly spread come to different ranks of the others' nodes.
+  const Hierarchy four({0, 0, 1, 1, 2, 2, 3, 3});
+  CHECK(four.relay(3, 0) == 6);
+  CHECK(four.relay(3, 2) == 7);
+}
+
+TEST_CASE("a node has the sums of its ranks' adjacent shards") {
+  const Hierarchy two({0, 0, 1, 1});
+  CHECK(two.sums_of_rank(1, 16) == std::vector<Span>{{4, 8}});
+  CHECK(two.sums_of_node(0, 16) == std::vector<Span>{{0, 8}});
+  CHECK(Hierarchy({0, 0, 0, 1}).sums_of_node(0, 16) == std::vector<Span>{{0, 8}, {8, 12}});
+  CHECK(Hierarchy({0, 1, 0, 1}).sums_of_node(1, 16) == std::vector<Span>{{4, 8}, {12, 16}});
+  CHECK(Hierarchy({0, 1, 0, 0}).sums_of_node(0, 16) == std::vector<Span>{{0, 4}, {8, 16}});
 }
 
 TEST_CASE("a missing shard is noticed") {

@@ -44,8 +44,12 @@ std::string in_words(const std::vector<Blame>& blames) {
   return text;
 }
 
+std::string blamed(const Hierarchy& hierarchy, const std::vector<Finding>& findings) {
+  return in_words(judge(grid(), hierarchy, findings));
+}
+
 std::string blamed(int ranks, const std::vector<Finding>& findings) {
-  return in_words(judge(grid(), ranks, findings));
+  return blamed(Hierarchy(ranks), findings);
 }
 
 }  // namespace
@@ -162,6 +166,27 @@ TEST_CASE("the rank is blamed whose copy differs, or the owner if all others dif
   CHECK(blamed(3, {found(Found::weights, 0, 0, chunk)}) ==
         "0: " + what + " are not what their owner had computed\n");
   CHECK(blamed(2, {found(Found::weights, 1, 0, chunk)}).substr(0, 3) == "1: ");
+}
+
+TEST_CASE("who handed changed weights on to its node is blamed, not those who have them from it") {
+  const Span chunk{9, 10};
+  const std::string what = "the weights of " + grid().tensor_of(9) + " (chunk 9)";
+  const std::string theirs = ": " + what + " are not what their owner had computed\n";
+  const auto changed = [&](const std::vector<int>& ranks) {
+    std::vector<Finding> all;
+    for (const int rank : ranks) all.push_back(found(Found::weights, rank, 0, chunk));
+    return all;
+  };
+  const Hierarchy two({0, 1, 1});
+  CHECK(two.relay(1, 0) == 1);
+  CHECK(blamed(two, changed({1, 2})) == "1" + theirs);
+  CHECK(blamed(two, changed({2})) == "2" + theirs);
+  CHECK(blamed(two, changed({0, 1, 2})) == "0: " + what + " are not what it had computed\n");
+  const Hierarchy three({0, 1, 1, 2, 2});
+  CHECK(three.relay(2, 0) == 3);
+  CHECK(blamed(three, changed({1, 2})) == "1" + theirs);
+  CHECK(blamed(three, changed({1, 2, 4})) == "1" + theirs + "4" + theirs);
+  CHECK(blamed(three, changed({1, 2, 3, 4})) == "0: " + what + " are not what it had computed\n");
 }
 
 TEST_CASE("a changed message is its sender's fault if that has found its own sums changed") {

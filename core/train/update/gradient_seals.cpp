@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// GradientExchange: checksums of what is sent, from when it was computed, and what becomes of them;
+// with them go the sums of everything but gradients.
+#include "core/base/hash.hpp"
+#include "core/train/update/gradient_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dts::train {
+namespace {
+
+std::size_t most_relayed(Levels& levels) {
+  std::size_t most = 0;
+  for (const int rank : levels.neighbours())
+    most = std::max(most, levels.hierarchy().relayed_by(rank).size());
+  return most;
+}
+
+std::size_t most_sums(const Hierarchy& hierarchy, int shards) {
+  std::size_t most = 0;
+  for (int node = 0; node < hierarchy.nodes(); ++node)
+    most = std::max(most, hierarchy.sums_of_node(node, shards).size());
+  return most;
+}
+
+std::size_t most_partials(const Hierarchy& hierarchy, int shards) {
+  std::size_t most = 0;
+  for (int rank = 0; rank < hierarchy.ranks(); ++rank)
+    most = std::max(most, hierarchy.sums_of_rank(rank, shards).size());
+  return most;
+}
+
+}  // namespace
+
+GradientExchange::GradientExchange(Levels& levels,
+                                   const Layout& layout,
+                                   const ChunkGrid& grid,
+                                   const Ownership& ownership,
+                                   Settings settings)
+    : levels_(levels),
+      comm_(levels.all()),
+      layout_(layout),
+      grid_(grid),
+      ownership_(ownership),
+      settings_(settings),
+      begins_(ownership.begins_of(comm_.rank())),
+      most_partials_(most_partials(levels.hierarchy(), settings.shards)),
+      most_sums_(most_sums(levels.hierarchy(), settings.shards)),
+      most_relayed_(levels.node() == nullptr ? 0 : most_relayed(levels)),
+      across_(comm_.size(),
+              most_sums_ * begins_.size(),
+              most_partials_ * layout.tail_floats() * sizeof(float)),
+      within_(static_cast<int>(levels.neighbours().size()),
+              most_relayed_ * most_partials_ * begins_.size(),
+              0),
+      buckets_(begins_.size()),
+      now_(static_cast<std::size_t>(grid.count())) {
+  sealed_.assign(nodes_of(comm_.rank()).size(),
+                 std::vector<std::uint64_t>(static_cast<std::size_t>(grid_.count())));
+  if (comm_.size() > 1) gradients_ = Buffer(ownership.floats_of(comm_.rank()) + 1);
+}
+
+std::vector<Span> GradientExchange::nodes_of(int rank) const {
+  return hierarchy().sums_of_rank(rank, settings_.shards);
+}
+
+std::vector<Range> GradientExchange::leaving() const {
+  std::vector<Range> all;
+  for (int bucket = ownership_.buckets() - 1; bucket >= 0; --bucket) {
+    const Span floats = grid_.floats_of(ownership_.bucket(bucket));
+    all.push_back({static_cast<std::size_t>(floats.lo), static_cast<std::size_t>(floats.hi)});
+  }
+  return all;
+}
+
+std::uint64_t GradientExchange::bytes_of(int bucket) const {
+  return static_cast<std::uint64_t>(grid_.floats_of(ownership_.bucket(bucket)).size()) *
+         sizeof(float);
+}
+
+bool GradientExchange::is_injected(Injection::What what) const {
+  const auto& fault = settings_.injection;
+  return fault && fault->is_now(what, step_) && fault->rank == comm_.rank();
+}
+
+void GradientExchange::seal(int bucket) {
+  if (!settings_.sealed) return;
+  const Span chunks = ownership_.bucket(bucket);
+  const int first = grid_.floats_of(chunks).lo;
+  auto sums = sealed_.begin();
+  for (const auto& [node, partial] : mine_)
+    grid_.checksums(partial + first, chunks, (sums++)->data() + chunks.lo);
+}
+
+void GradientExchange::inject_gradient(Span floats) {
+  if (!is_injected(Injection::What::gradient)) return;
+  const auto element = static_cast<int>(settings_.injection->element);
+  if (floats.lo <= element && element < floats.hi) flip_bit(mine_.begin()->second[element]);
+}
+
+// Of what `from` sends, where it is; as if the first of it, from the lowest other rank that sends
+// any, had arrived changed, for tests.
+const float* GradientExchange::arrived(const Group::Scattered::Partial& one, int from) {
+  const auto* const sums = static_cast<const float*>(one.sums);
+  if (has_injected_ || !is_injected(Injection::What::message)) return sums;
+  const auto& near = levels_.neighbours();
+  for (int lower = 0; lower < from; ++lower) {
+    if (lower == comm_.rank()) continue;
+    const bool is_near = std::binary_search(near.begin(), near.end(), lower);
+    if (is_near || hierarchy().relay(hierarchy().node_of(lower), comm_.rank()) == lower)
+      return sums;
+  }
+  has_injected_ = true;
+  changed_.assign(sums, sums + one.floats);
+  flip_bit(changed_[settings_.injection->element % one.floats]);
+  return changed_.data();
+}
+
+std::uint64_t GradientExchange::hash_of(const std::uint64_t* sealed, Span chunks) {
+  return hash64(sealed, static_cast<std::size_t>(chunks.size()) * sizeof(std::uint64_t));
+}
+
+// 0 unless sealed.
+std::uint64_t GradientExchange::checksum_of(const float* sums, Span chunks) {
+  if (!settings_.sealed) return 0;
+  grid_.checksums(sums, chunks, now_.data());
+  return hash_of(now_.data(), chunks);
+}
+
+std::size_t GradientExchange::within_index(int bucket,
+                                           std::size_t owner,
+                                           std::size_t partial) const {
+  return (static_cast<std::size_t>(bucket) * most_relayed_ + owner) * most_partials_ + partial;
+}
+
+void GradientExchange::pack_within() {
+  for (const int peer : levels_.neighbours()) {
+    const std::vector<int> relayed = hierarchy().relayed_by(peer);
+    for (int bucket = 0; bucket < ownership_.buckets(); ++bucket)
+      for (std::size_t owner = 0; owner < relayed.size(); ++owner) {
+        const Span chunks = ownership_.owned(relayed[owner], bucket);
+        for (std::size_t partial = 0; chunks.size() > 0 && partial < sealed_.size(); ++partial)
+          within_.sent(levels_.place(peer), within_index(bucket, owner, partial)) =
+              hash_of(sealed_[partial].data() + chunks.lo, chunks);
+      }
+  }
+}
+
+void GradientExchange::pack_across() {
+  for (int bucket = 0; bucket < ownership_.buckets(); ++bucket) {
+    std::size_t which = 0;
+    const Passed* last = nullptr;
+    for (const Passed& one : at(bucket).passed) {
+      which = last != nullptr && last->owner == one.owner ? which + 1 : 0;
+      last = &one;
+      across_.sent(one.owner, static_cast<std::size_t>(bucket) * most_sums_ + which) =
+          hash_of(one.sealed, one.chunks);
+    }
+  }
+  const std::size_t floats = layout_.tail_floats();
+  for (int peer = 0; peer < comm_.size(); ++peer) {
+    auto* tail = static_cast<float*>(across_.more_to(peer));
+    for (const auto& [node, partial] : mine_)
+      tail = std::copy_n(partial + layout_.parameter_floats, floats, tail);
+  }
+}
+
+Partials GradientExchange::tails() {
+  Partials all;
+  for (int peer = 0; peer < comm_.size(); ++peer) {
+    auto* tail = static_cast<float*>(across_.more_from(peer));
+    for (const Span node : nodes_of(peer)) {
+      all[node] = tail;
+      tail += layout_.tail_floats();
+    }
+  }
+  return all;
+}
+
+// What came with what was sent.
+void GradientExchange::compare() {
+  for (int peer = 0; peer < comm_.size(); ++peer)
+    if (const auto which = across_.changed(peer))
+      damaged_.push_back(
+          {peer, ownership_.owned(comm_.rank(), static_cast<int>(*which / most_sums_))});
+  if (levels_.node() == nullptr) return;
+  for (const int peer : levels_.neighbours())
+    if (const auto which = within_.changed(levels_.place(peer))) {
+      const std::size_t slice = *which / most_partials_;
+      damaged_.push_back({peer,
+                          ownership_.owned(levels_.relayed()[slice % most_relayed_],
+                                           static_cast<int>(slice / most_relayed_))});
+    }
+}
+
+bool GradientExchange::is_whole(int chunk) const {
+  if (comm_.size() > 1 || !settings_.sealed) return true;
+  const Span one{chunk, chunk + 1};
+  std::uint64_t now = 0;
+  grid_.checksums(mine_.begin()->second + grid_.floats_of(one).lo, one, &now);
+  return now == sealed_.front()[static_cast<std::size_t>(chunk)];
+}
+
+std::optional<int> GradientExchange::changed_in(const float* sums,
+                                                Span chunks,
+                                                const std::uint64_t* sealed) const {
+  std::vector<std::uint64_t> now(static_cast<std::size_t>(chunks.size()));
+  grid_.checksums(sums, chunks, now.data());
+  const auto changed = std::mismatch(now.begin(), now.end(), sealed).first;
+  if (changed == now.end()) return std::nullopt;
+  return chunks.lo + static_cast<int>(changed - now.begin());
+}
+
+std::optional<int> GradientExchange::changed_chunk() const {
+  auto sealed = sealed_.begin();
+  for (const auto& [node, partial] : mine_)
+    if (const auto chunk = changed_in(partial, {0, grid_.count()}, (sealed++)->data()))
+      return chunk;
+  for (const Bucket& bucket : buckets_)
+    for (const Passed& one : bucket.passed)
+      if (const auto chunk = changed_in(one.sums, one.chunks, one.sealed)) return chunk;
+  return std::nullopt;
+}
+
+}  // namespace dts::train

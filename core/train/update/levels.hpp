@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The groups that sums and weights travel in: all ranks, and those of this rank's node
+// (comm/hierarchy.hpp). Not thread-safe.
+#pragma once
+
+#include "core/train/comm/group.hpp"
+#include "core/train/comm/hierarchy.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace dts::train {
+
+class Levels {
+ public:
+  // Collective. `all` must outlive it.
+  Levels(Group& all, Hierarchy hierarchy);
+
+  [[nodiscard]] Group& all() const { return all_; }
+
+  [[nodiscard]] int rank() const { return all_.rank(); }
+
+  [[nodiscard]] int size() const { return all_.size(); }
+
+  [[nodiscard]] const Hierarchy& hierarchy() const { return hierarchy_; }
+
+  // The group of this rank's node; nullptr if it is the only one there, or all is flat.
+  [[nodiscard]] Group* node() { return node_ ? &*node_ : nullptr; }
+
+  // Of ranks on this rank's node, in order, with this one; and where `rank`, one of them, is in
+  // node().
+  [[nodiscard]] const std::vector<int>& neighbours() const { return hierarchy_.ranks_of(here_); }
+
+  [[nodiscard]] int place(int rank) const;
+
+  // The ranks on other nodes.
+  [[nodiscard]] const std::vector<int>& elsewhere() const { return elsewhere_; }
+
+  // Hierarchy::relayed_by() of this rank.
+  [[nodiscard]] const std::vector<int>& relayed() const { return relayed_; }
+
+  // An array of which each rank has a slice.
+  struct Sliced {
+    float* array = nullptr;
+    std::vector<Span> slices;  // by rank
+  };
+
+  // Collective: each rank's slices to all others, in place.
+  void gather(const std::vector<Sliced>& arrays);
+
+ private:
+  [[nodiscard]] Group::Ticket post_across(const Sliced& one);
+  [[nodiscard]] Group::Ticket post_within(const Sliced& one, bool relayed);
+
+  Group& all_;
+  Hierarchy hierarchy_;
+  int here_;  // this rank's node
+  std::optional<Group> node_;
+  std::vector<int> elsewhere_;
+  std::vector<int> relayed_;
+};
+
+}  // namespace dts::train
