@@ -34,15 +34,22 @@ def slow_down():
             skip(f"tbf: {done.stderr.strip()}")
 
 
-def command(program, folder, words):
+def command(program, folder, words, hosts="n1,n2"):
     agent = f"{folder}/agent"  # stands in for ssh: HOST COMMAND...
     with open(agent, "w", encoding="ascii") as file:
         file.write(f'#!/bin/sh\nhost=$1\nshift\nexec ip netns exec {link.BRIDGE}$host unshare -u sh -c "hostname $host; $*"\n')
     os.chmod(agent, stat.S_IRWXU)
     network = f"{link.address(0)}/24"
-    return ["mpirun", "--host", "n1,n2", "--bind-to", "none", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1",
+    return ["mpirun", "--host", hosts, "--bind-to", "none", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1",
             "--mca", "btl", "tcp,self",
             "--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network, program, *words]
+
+
+def tokens(folder):
+    numbers = random.Random(1)
+    with open(f"{folder}/t.txt", "w", encoding="ascii") as file:
+        file.write("".join(numbers.choice("abcdefgh \n") for _ in range(60000)))
+    return f"{folder}/t.txt"
 
 
 def step(program, folder, way, run):
@@ -61,14 +68,12 @@ def main():
     if os.geteuid() != 0:
         skip("needs root for network namespaces")
     program = os.path.abspath(sys.argv[1])
-    numbers = random.Random(1)
     seconds, waits, digests = {}, {}, {}
     try:
         link.build()
         slow_down()
         with tempfile.TemporaryDirectory() as folder:
-            with open(f"{folder}/t.txt", "w", encoding="ascii") as file:
-                file.write("".join(numbers.choice("abcdefgh \n") for _ in range(60000)))
+            tokens(folder)
             for turn in range(ROUNDS):
                 for way in WAYS:
                     times, waited, bits = step(program, folder, way, f"{turn}-{'-'.join(map(str, way))}")
