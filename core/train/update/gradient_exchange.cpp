@@ -8,7 +8,7 @@
 namespace dts::train {
 namespace {
 
-std::size_t length(Span span) {
+std::size_t width_of(Span span) {
   return static_cast<std::size_t>(span.size());
 }
 
@@ -48,12 +48,12 @@ void GradientExchange::post_within(int bucket) {
     if (slice.size() == 0) continue;
     if (relay != comm_.rank()) {
       for (const auto& [node, sums] : mine_)
-        out.push_back({levels_.place(relay), sums + slice.lo, length(slice) * sizeof(float)});
+        out.push_back({levels_.place(relay), sums + slice.lo, width_of(slice) * sizeof(float)});
       continue;
     }
     for (const int peer : levels_.neighbours())
       for (const Span node : nodes_of(peer))
-        if (peer != comm_.rank()) in.push_back({levels_.place(peer), owner, node, length(slice)});
+        if (peer != comm_.rank()) in.push_back({levels_.place(peer), owner, node, width_of(slice)});
   }
   Group& node = *levels_.node();
   (void)node.post_partials(node.others(), bytes_of(bucket), out, at(bucket).within);
@@ -91,7 +91,7 @@ void GradientExchange::add_up(int bucket) {
     const int owner = levels_.relayed()[place];
     const Span chunks = ownership_.owned(owner, bucket);
     if (chunks.size() == 0) continue;
-    const std::size_t width = length(grid_.floats_of(chunks));
+    const std::size_t width = width_of(grid_.floats_of(chunks));
     const ConstPartials all = collect(bucket, place, next);
     for (const Span node : nodes) {
       combine_to(sums, node, all, width);
@@ -110,8 +110,8 @@ void GradientExchange::make_room(int bucket, std::size_t sums) {
   std::size_t chunks = 0;
   for (const int owner : levels_.relayed()) {
     const Span owned = ownership_.owned(owner, bucket);
-    floats += sums * length(grid_.floats_of(owned));
-    chunks += sums * length(owned);
+    floats += sums * width_of(grid_.floats_of(owned));
+    chunks += sums * width_of(owned);
   }
   if (one.sums.size() <= floats) one.sums = Buffer(floats + 1);
   one.sealed.resize(chunks + 1);
@@ -140,7 +140,7 @@ void GradientExchange::pass_on() {
     add_up(bucket);
   const int own = comm_.rank();
   const auto width = [&](int owner) {
-    return length(grid_.floats_of(ownership_.owned(owner, bucket)));
+    return width_of(grid_.floats_of(ownership_.owned(owner, bucket)));
   };
   // From the next rank on, as Group::others().
   std::vector<Group::Outgoing> out;
@@ -188,7 +188,7 @@ void GradientExchange::receive(int bucket) {
   combine_to(gradients_.data() + begins_[static_cast<std::size_t>(bucket)],
              {0, settings_.shards},
              all,
-             length(grid_.floats_of(chunks)));
+             width_of(grid_.floats_of(chunks)));
   comm_.give_back(one.across);
 }
 

@@ -7,7 +7,7 @@
 namespace dts::train {
 namespace {
 
-std::size_t bytes_of(Span floats) {
+std::size_t slice_bytes(Span floats) {
   return static_cast<std::size_t>(floats.size()) * sizeof(float);
 }
 
@@ -36,12 +36,12 @@ Group::Ticket Levels::post_across(const Sliced& one) {
   std::vector<Group::Outgoing> out;
   std::vector<Group::Incoming> in;
   std::uint64_t total = 0;
-  for (const Span each : one.slices) total += bytes_of(each);
+  for (const Span each : one.slices) total += slice_bytes(each);
   for (const int peer : elsewhere_) {
     if (hierarchy_.relay(hierarchy_.node_of(peer), rank()) == peer)
-      out.push_back({peer, one.array + slice(rank()).lo, bytes_of(slice(rank()))});
+      out.push_back({peer, one.array + slice(rank()).lo, slice_bytes(slice(rank()))});
     if (hierarchy_.relay(here_, peer) == rank())
-      in.push_back({peer, one.array + slice(peer).lo, bytes_of(slice(peer))});
+      in.push_back({peer, one.array + slice(peer).lo, slice_bytes(slice(peer))});
   }
   return all_.post_slices(elsewhere_, total, out, in);
 }
@@ -55,13 +55,13 @@ Group::Ticket Levels::post_within(const Sliced& one, bool relayed) {
     if ((hierarchy_.node_of(owner) != here_) != relayed) continue;
     const Span slice = one.slices[static_cast<std::size_t>(owner)];
     const int from = hierarchy_.relay(here_, owner);
-    total += bytes_of(slice);
+    total += slice_bytes(slice);
     if (from != rank()) {
-      in.push_back({place(from), one.array + slice.lo, bytes_of(slice)});
+      in.push_back({place(from), one.array + slice.lo, slice_bytes(slice)});
       continue;
     }
     for (const int peer : node_->others())
-      out.push_back({peer, one.array + slice.lo, bytes_of(slice)});
+      out.push_back({peer, one.array + slice.lo, slice_bytes(slice)});
   }
   return node_->post_slices(node_->others(), total, out, in);
 }
