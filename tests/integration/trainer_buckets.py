@@ -107,6 +107,9 @@ def refused(trainer):
     each = ["--steps", 3, "--bucket-size"]
     _, err = trainer.run(2, [[*each, "1M"], [*each, "2M"]], expect=3)
     assert "bucket-size" in err, err
+    each = ["--steps", 3, "--hierarchy"]
+    _, err = trainer.run(2, [[*each, "flat"], [*each, "node"]], expect=3)
+    assert "hierarchy" in err, err
 
 
 with Trainer(sys.argv[1]) as trainer:
