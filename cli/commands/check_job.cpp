@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::chrono::seconds k_quick_limit{60};
 constexpr std::chrono::minutes k_limit{30};
+constexpr const char* k_gpus = "--gpus-per-node";
 
 bool is_typed(const JobOptions& options, const std::string& name) {
   const auto typed = options.typed.find(name);
@@ -46,12 +47,22 @@ std::vector<std::string> words_of(const JobOptions& options) {
   return words;
 }
 
+// What was asked for, the measurements are to find. Of a submitted job, files may say it, too.
+Result<void> expect_gpus(const JobOptions& options, Measuring& measuring) {
+  if (measuring.place != Place::submitted && !is_typed(options, k_gpus)) return {};
+  DTS_ASSIGN(const Asked asked, make_spec(options, {}));
+  if (!asked.problems.empty()) return tl::unexpected<Error>(to_error(asked.problems));
+  const unsigned gpus = asked.spec.gpus_per_node.value_or(0);
+  if (gpus > 0) measuring.bench.insert(measuring.bench.begin(), fmt::format("--gpus={}", gpus));
+  return {};
+}
+
 // Those that say how a job is submitted.
 Result<void> refuse_other_options(const JobOptions& options, bool names_hosts) {
   for (const spec::Option& row : spec::options()) {
     const std::string name = row.long_name();
     const bool counts = row.group == spec::Group::check || row.group == spec::Group::hosts ||
-                        name == "--runs" || name == "--nodes";
+                        name == "--runs" || name == "--nodes" || name == k_gpus;
     if (counts || !is_typed(options, name)) continue;
     return fail(Errc::usage,
                 fmt::format("{} is for a check that is submitted, and this one runs {}",
@@ -155,13 +166,11 @@ Result<MeasuredJob> measure_on_nodes(const Measuring& measuring) {
   return measured;
 }
 
-}  // namespace
-
-Result<Measuring> plan_measuring(const JobOptions& options,
-                                 bool here,
-                                 bool quick,
-                                 const std::vector<std::string>& bench,
-                                 const Lookup& lookup) {
+Result<Measuring> measuring_of(const JobOptions& options,
+                               bool here,
+                               bool quick,
+                               const std::vector<std::string>& bench,
+                               const Lookup& lookup) {
   Measuring measuring{Place::here, words_of(options), bench, quick, {}, ""};
   const auto list = lookup("SLURM_JOB_NODELIST");
   const bool is_allocated = list && !list->empty();
@@ -185,6 +194,18 @@ Result<Measuring> plan_measuring(const JobOptions& options,
   add("--job-name", "check");
   add("--ntasks-per-node", "1");
   add("--time", "30");
+  return measuring;
+}
+
+}  // namespace
+
+Result<Measuring> plan_measuring(const JobOptions& options,
+                                 bool here,
+                                 bool quick,
+                                 const std::vector<std::string>& bench,
+                                 const Lookup& lookup) {
+  DTS_ASSIGN(Measuring measuring, measuring_of(options, here, quick, bench, lookup));
+  DTS_TRY(expect_gpus(options, measuring));
   return measuring;
 }
 

@@ -98,7 +98,7 @@ std::string page_cell(const check::Measured& measured, const check::Judged& judg
   if (space != std::string::npos)
     below = fmt::format("<small>{}</small>", escaped(text.substr(space + 1)));
   const auto reference = judged.peers ? judged.peers : judged.baseline;
-  if (reference && *reference > 0 && measured.key != "clock_offset" && measured.key != "cores")
+  if (reference && *reference > 0 && measured.key != "clock_offset" && !measured.unit.empty())
     below += fmt::format("<small>{:.0f} %</small>", measured.value / *reference * 100);
   return fmt::format("<td{}>{}{}{}</td>",
                      judged.fit ? "" : " class=\"bad\"",

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 std::string best_of(const check::Node& node) {
   std::string words;
   for (const check::Measured& measured : node.measures)
-    for (const char* key : {"cores", "clock", "gemm_fp32", "memory"})
+    for (const char* key : {"cores", "clock", "gemm_fp32", "memory", "gpus"})
       if (measured.key == key)
         words += fmt::format("{}{} {}",
                              words.empty() ? "" : ", ",

@@ -16,15 +16,18 @@ inline constexpr unsigned k_facts_schema = 1;
 inline constexpr std::size_t k_most_nodes = 16384;
 inline constexpr std::size_t k_largest_facts = std::size_t{256} << 20;  // bytes of a check.json
 
-// One value of one node. A measure that a node has several times is told apart by `numa` or `what`.
+// One value of one node. A measure that a node has several times is told apart by `numa`, `gpu` and
+// `model`, or `what`.
 struct Measured {
   std::string key;
   double value = 0;  // finite, not negative but for an offset
   std::string unit;
   std::optional<unsigned> numa{};  // of memory: its NUMA node
   std::string what{};              // of a disk: "run" or "scratch"
-  std::string path{};              // of a disk: the folder
+  std::string path{};              // of a disk: the folder; of a GPU: its PCI address
   std::optional<double> others{};  // the share of processor time that other programs had meanwhile
+  std::optional<unsigned> gpu{};   // of a GPU: its number
+  std::string model{};             // of a GPU
 };
 
 // The same training step from the same state, repeated.
@@ -65,6 +68,7 @@ struct Facts {
   std::string began;    // ISO 8601 UTC
   double seconds = 0;
   bool quick = false;
+  unsigned gpus_asked = 0;  // that each node should have; 0: any number
   std::vector<Node> nodes;
   std::vector<Pair> pairs;
   std::vector<Collective> collectives;

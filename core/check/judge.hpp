@@ -13,6 +13,7 @@ void judge_values(const Facts& facts,
                   const Limits& limits,
                   const Facts* baseline,
                   Verdict& verdict);
+void judge_gpus(const Facts& facts, Verdict& verdict);  // after judge_values()
 void judge_neighbours(const Facts& facts, const Limits& limits, Verdict& verdict);
 void judge_clocks(const Facts& facts, const Limits& limits, Verdict& verdict);
 void judge_links(const Facts& facts, const Limits& limits, const Facts* baseline, Verdict& verdict);

@@ -50,6 +50,8 @@ const Measure* find_measure(std::string_view key) {
 std::string identity(const Measured& measured) {
   std::string text = measured.key;
   if (measured.numa) text += fmt::format("/{}", *measured.numa);
+  if (measured.gpu) text += fmt::format("/{}", *measured.gpu);
+  if (!measured.model.empty()) text += "/" + measured.model;
   if (!measured.what.empty()) text += "/" + measured.what;
   return text;
 }
@@ -60,7 +62,10 @@ std::string label(const Measured& measured) {
   if (measured.numa) text += fmt::format(" of NUMA node {}", *measured.numa);
   if (!measured.what.empty())
     text += fmt::format("{} the {} folder", measured.key == "write" ? " to" : "", measured.what);
-  if (!measured.path.empty()) text += fmt::format(" ({})", measured.path);
+  if (measured.gpu) text += fmt::format(" {}", *measured.gpu);
+  const bool both = !measured.model.empty() && !measured.path.empty();
+  const std::string place = measured.model + (both ? ", " : "") + measured.path;
+  if (!place.empty()) text += fmt::format(" ({})", place);
   return text;
 }
 
@@ -68,6 +73,7 @@ std::string heading(const Measured& measured) {
   const Measure* row = find_measure(measured.key);
   std::string text = row != nullptr ? row->heading : measured.key;
   if (measured.numa) text += fmt::format(" {}", *measured.numa);
+  if (measured.gpu) text += fmt::format(" {}", *measured.gpu);
   if (!measured.what.empty()) text += " " + measured.what;
   return text;
 }

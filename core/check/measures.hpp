@@ -14,7 +14,7 @@ namespace dts::check {
 enum class Better { higher, lower };
 
 // Measures that the same disturbance moves: their noise is estimated together.
-enum class Family { count, processor, disk, network, clock, neighbours };
+enum class Family { count, processor, gpu, disk, network, clock, neighbours };
 
 struct Measure {
   const char* key;
@@ -30,7 +30,9 @@ struct Measure {
 
 // Why these: repeated measurements of one idle node differ by 1 to 3 % (clock, GEMM) and up to 5 %
 // (memory); a node slowed by 20 % must be found. Disks and file systems are shared, so that only a
-// node far behind its peers is at fault, and yesterday's value says little about today's.
+// node far behind its peers is at fault, and yesterday's value says little about today's. A GPU's
+// clock measures its copies, which nothing else disturbs; a PCIe link that lost lanes or a
+// generation loses half.
 inline constexpr std::array k_measures{
     Measure{"cores", "cores", "cores", Better::higher, Family::count, 0, true},
     Measure{"clock", "clock rate", "clock", Better::higher, Family::processor, 0.15, true},
@@ -58,6 +60,10 @@ inline constexpr std::array k_measures{
             true},
     Measure{"gemm_bf16", "bf16 GEMM rate", "bf16", Better::higher, Family::processor, 0.15, true},
     Measure{"memory", "memory bandwidth", "memory", Better::higher, Family::processor, 0.25, true},
+    Measure{"gpus", "number of working GPUs", "GPUs", Better::higher, Family::count, 0, true},
+    Measure{"h2d", "bandwidth to GPU", "to GPU", Better::higher, Family::gpu, 0.2, true},
+    Measure{"d2h", "bandwidth from GPU", "from GPU", Better::higher, Family::gpu, 0.2, true},
+    Measure{"hbm", "memory bandwidth of GPU", "HBM", Better::higher, Family::gpu, 0.1, true},
     Measure{"write", "writing and syncing", "write", Better::higher, Family::disk, 0.7, false},
     Measure{"read", "reading", "read", Better::higher, Family::disk, 0.7, false},
     Measure{"clock_offset", "clock", "offset", Better::lower, Family::clock, 0.1, false},

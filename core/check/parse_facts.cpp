@@ -128,6 +128,8 @@ Measured read_measure(const Reader& reader) {
     reader.complain("value", "is missing");
   measure.unit = reader.text("unit");
   measure.numa = reader.whole("numa");
+  measure.gpu = reader.whole("gpu");
+  measure.model = reader.text("model");
   measure.what = reader.text("what");
   measure.path = reader.text("path");
   measure.others = reader.number("others");
@@ -186,6 +188,7 @@ Facts read_all(const json& document, Diagnostics& problems) {
   facts.began = reader.text("began");
   facts.seconds = reader.number("seconds").value_or(0);
   facts.quick = reader.flag("quick");
+  facts.gpus_asked = reader.whole("gpus_asked").value_or(0);
   reader.each("nodes", k_most_nodes, [&](const json& one, const std::string& place) {
     facts.nodes.push_back(read_node(Reader(one, place, problems), problems));
   });

@@ -21,6 +21,7 @@ Verdict judge(const Facts& facts, const Limits& limits, const Facts* baseline) {
   }
   judge_digests(facts, baseline, verdict);
   judge_values(facts, limits, baseline, verdict);
+  judge_gpus(facts, verdict);
   judge_neighbours(facts, limits, verdict);
   judge_clocks(facts, limits, verdict);
   judge_links(facts, limits, baseline, verdict);

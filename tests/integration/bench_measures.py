@@ -24,12 +24,12 @@ SPEEDS = ["clock", "gemm_fp32_core", "gemm_fp32", "memory"]
 def shape():
     done = undisturbed(lambda: run([PROGRAM, "bench", "--quick", "--run-dir", tempfile.gettempdir()]), lambda found: json.loads(found.stdout))
     check_facts(json.loads(done.stdout), 1)
-    check(done.stderr.split() == ["cores", "gemm", "memory", "disk", "steps"], "alone: facts on stdout, progress on stderr")
+    check(done.stderr.split() == ["cores", "gemm", "memory", "gpu", "disk", "steps"], "alone: facts on stdout, progress on stderr")
     for ranks in (2, 3, 5):
         facts, progress = undisturbed(lambda ranks=ranks: measured(PROGRAM, ranks), lambda found: found[0])
         check_facts(facts, ranks)
         rounds = ranks - 1 + ranks % 2
-        check(progress == ["cores", "gemm", "memory", "disk", "steps", "clock"] +
+        check(progress == ["cores", "gemm", "memory", "gpu", "disk", "steps", "clock"] +
               [f"pairs {i + 1}/{rounds}" for i in range(rounds)] + ["collectives"], f"{ranks} ranks: all facts, and one line a phase")
 
 

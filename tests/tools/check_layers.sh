@@ -77,6 +77,7 @@ BEGIN {
   arrows["core/train/rehearsal"] = "core/train/data/ core/train/comm/ core/train/memory/ core/base/"
   arrows["core/train/loop"] = "core/train/ core/base/"
   arrows["core/train/bench"] = "core/train/telemetry/ core/train/checkpoint/ core/train/models/ core/train/model/ core/train/data/ core/train/comm/ core/train/device/ core/train/memory/ core/base/"
+  arrows["core/train/bench/gpu"] = "core/train/bench/ core/base/"
   arrows["core/train/program"] = "core/train/ core/base/"
   arrows["cli"] = "core/"
   arrows["plugins/slurm_shared"] = "core/plugin/dtsubmit_plugin.h core/base/"

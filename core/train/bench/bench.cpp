@@ -211,6 +211,7 @@ Result<void> Bench::write() const {
   facts.began = format_utc(began_);
   facts.seconds = seconds_since(start_);
   facts.quick = options_.quick;
+  if (options_.wants("gpu")) facts.gpus_asked = options_.gpus;
   const std::string text = encode(facts, cli::k_version);
   if (!options_.output.empty()) return write_file(options_.output, text, 0644);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)

@@ -16,6 +16,8 @@ using Json = nlohmann::ordered_json;
 Json measure_json(const Measure& measure) {
   Json json{{"key", measure.key}};
   if (measure.numa) json["numa"] = *measure.numa;
+  if (measure.gpu) json["gpu"] = *measure.gpu;
+  if (!measure.model.empty()) json["model"] = measure.model;
   if (!measure.path.empty()) json["path"] = measure.path;
   if (!measure.what.empty()) json["what"] = measure.what;
   json["value"] = measure.value;
@@ -27,6 +29,8 @@ Json measure_json(const Measure& measure) {
 Measure measure_of(const Json& json) {
   Measure measure{json.at("key"), json.at("value"), json.at("unit")};
   if (json.contains("numa")) measure.numa = json.at("numa").get<int>();
+  if (json.contains("gpu")) measure.gpu = json.at("gpu").get<int>();
+  measure.model = json.value("model", "");
   measure.path = json.value("path", "");
   measure.what = json.value("what", "");
   if (json.contains("others")) measure.others = json.at("others").get<double>();
@@ -113,6 +117,7 @@ std::string encode(const Facts& facts, std::string_view trainer) {
             {"began", facts.began},
             {"seconds", facts.seconds},
             {"quick", facts.quick}};
+  if (facts.gpus_asked > 0) json["gpus_asked"] = facts.gpus_asked;
   for (const char* const list : {"nodes", "pairs", "collectives"}) json[list] = Json::array();
   for (const RankFacts& rank : facts.ranks) {
     json["nodes"].push_back(rank_json(rank, name_of(facts.ranks, rank.rank)));

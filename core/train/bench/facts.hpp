@@ -19,9 +19,11 @@ struct Measure {
   std::string unit;
   std::optional<int> numa{};  // of memory: which NUMA node
   std::string what{};         // of a disk: "run" or "scratch"
-  std::string path{};         // of a disk: the folder
+  std::string path{};         // of a disk: the folder; of a GPU: its PCI address
   // The share of the processors' time that other programs had meanwhile, where that matters.
   std::optional<double> others{};
+  std::optional<int> gpu{};  // of a GPU: its number among those that this process sees
+  std::string model{};       // of a GPU
 };
 
 // One training step, repeated from the same state.
@@ -74,6 +76,7 @@ struct Facts {
   std::string began;  // ISO 8601, UTC
   double seconds = 0;
   bool quick = false;
+  std::uint64_t gpus_asked = 0;  // that each rank should find; 0: any number
   std::vector<RankFacts> ranks{};
   std::vector<CollectiveFact> collectives{};
   std::vector<std::string> notes{};

@@ -21,7 +21,7 @@ struct Row {
 
 const std::vector<std::string>& all_phases() {
   static const std::vector<std::string> names{
-      "cores", "gemm", "memory", "disk", "steps", "clock", "pairs", "collectives"};
+      "cores", "gemm", "memory", "gpu", "disk", "steps", "clock", "pairs", "collectives"};
   return names;
 }
 
@@ -95,6 +95,12 @@ bool set_pairs(BenchOptions& o, Text text) {
   return number && *number > 0;
 }
 
+bool set_gpus(BenchOptions& o, Text text) {
+  const auto number = number_up_to(text, 4096);
+  if (number) o.gpus = *number;
+  return number.has_value();
+}
+
 bool set_share(BenchOptions& o, Text text) {
   const auto number = parse_real(text);
   if (number) o.share = *number;
@@ -116,6 +122,7 @@ const Row k_rows[] = {
      [](BenchOptions& o, Text t) { return set_path(o.scratch, t); }},
     {"--pairs", "BYTES", "size of the messages for bandwidth [4194304, quick: 1048576]", set_pairs},
     {"--steps", "N", "repeats of the training step [100, quick: 10]", set_steps},
+    {"--gpus", "N", "that each rank should find: say so where there is none", set_gpus},
     {"--phase", "NAME,...", "only these", add_phases},
     {"--inject", "WHAT", "a fault on purpose, for tests", add_injection},
     {"--alone", "PHASE", "", [](BenchOptions& o, Text t) { return set_path(o.alone, t); }},

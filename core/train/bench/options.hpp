@@ -27,6 +27,7 @@ struct BenchOptions {
   std::string scratch = "/tmp";
   std::uint64_t pair_bytes = 0;     // 0: 4 MiB, with --quick 1 MiB
   int steps = 0;                    // 0: 100, with --quick 10
+  std::uint64_t gpus = 0;           // that each rank should find; 0: any number
   std::vector<std::string> phases;  // empty: all
   std::vector<Injection> injections;
   std::string alone;  // the only phase, in a process of its own; see phases.hpp

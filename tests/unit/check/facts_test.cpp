@@ -14,10 +14,12 @@ using dts::tests::contains;
 
 const char* const k_document = R"({
  "schema": 1, "trainer": "0.1.0", "began": "2026-11-23T15:40:00Z", "seconds": 41.2, "quick": false,
+ "gpus_asked": 8,
  "nodes": [
   {"node": "n1", "rank": 0, "cpu": "AMD", "cores": 8,
    "measures": [{"key": "cores", "value": 8, "unit": ""},
                 {"key": "memory", "numa": 1, "value": 2.1e10, "unit": "B/s", "others": 0.25},
+                {"key": "hbm", "gpu": 7, "model": "H100", "path": "0000:3b:00.0", "value": 3e12, "unit": "B/s"},
                 {"key": "write", "path": "/tmp", "what": "scratch", "value": 4.0e8, "unit": "B/s"}],
    "steps": {"repeats": 100, "digest": "1e4d", "odd_repeats": [3]}, "notes": ["no bf16 here"]},
   {"node": "n2", "rank": 1, "measures": [{"key": "clock_offset", "value": -0.5, "unit": "s"}]}],
@@ -38,7 +40,12 @@ TEST_CASE("a document is read whole; members of later releases are skipped") {
   REQUIRE(facts->nodes.size() == 2);
   CHECK(facts->nodes[0].measures[1].numa == 1);
   CHECK(facts->nodes[0].measures[1].others == 0.25);
-  CHECK(facts->nodes[0].measures[2].path == "/tmp");
+  CHECK(facts->gpus_asked == 8);
+  CHECK(facts->nodes[0].measures[2].gpu == 7);
+  CHECK(identity(facts->nodes[0].measures[2]) == "hbm/7/H100");
+  CHECK(label(facts->nodes[0].measures[2]) == "memory bandwidth of GPU 7 (H100, 0000:3b:00.0)");
+  CHECK(heading(facts->nodes[0].measures[2]) == "HBM 7");
+  CHECK(facts->nodes[0].measures[3].path == "/tmp");
   CHECK(facts->nodes[0].steps.odd_repeats == std::vector<unsigned>{3});
   CHECK(facts->nodes[0].notes.size() == 1);
   CHECK(facts->nodes[1].measures[0].value == -0.5);
@@ -63,6 +70,8 @@ TEST_CASE("what is wrong is named by its place") {
         {"\"value\": 2.1e10, ", "", "nodes[0].measures[1].value: is missing"},
         {"\"key\": \"cores\"", "\"key\": \"\"", "nodes[0].measures[0].key"},
         {"\"numa\": 1", "\"numa\": -1", "nodes[0].measures[1].numa"},
+        {"\"gpu\": 7", "\"gpu\": 0.5", "nodes[0].measures[2].gpu"},
+        {"\"gpus_asked\": 8", "\"gpus_asked\": -1", "gpus_asked"},
         {"[3]", "[3.5]", "odd_repeats[0]"},
         {"[\"no bf16 here\"]", "[7]", "nodes[0].notes[0]"},
         {"\"AMD\"", "\"A\\u001b[0m\"", "nodes[0].cpu"},

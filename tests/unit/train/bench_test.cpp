@@ -29,6 +29,7 @@ RankFacts some_facts(int rank, const std::string& node) {
   facts.add("cores", 4, "");
   facts.measures.push_back({"memory", 2e10, "B/s", 1});
   facts.measures.push_back({"write", 4e8, "B/s", {}, "run", "/runs/x"});
+  facts.measures.push_back({"hbm", 3e12, "B/s", {}, "", "0000:3b:00.0", {}, 5, "H100"});
   facts.steps = Steps{100, "1e4d000000000000", {7, 9}};
   facts.notes = {"no bf16 instructions here"};
   return facts;
@@ -138,6 +139,8 @@ TEST_CASE("a rank's facts survive the way to rank 0") {
   CHECK(read->measures.size() == 3);
   CHECK(read->measures[1].numa == 1);
   CHECK(read->measures[2].what == "run");
+  CHECK(read->measures[3].gpu == 5);
+  CHECK(read->measures[3].model == "H100");
   CHECK(read->steps->odd == std::vector<int>{7, 9});
   CHECK(read->pairs.at(0).latency == 1.5e-6);
   CHECK(read->pairs.at(0).disturbed);
@@ -153,6 +156,8 @@ TEST_CASE("check.json has nodes, pairs and collectives as its readers expect the
   facts.ranks[1].pairs.push_back({1, 3, 2e-6, 2e10, true});
   facts.collectives = {{"all_reduce", 1000, 1e-3}};
   facts.notes = {"rank 3 has not answered"};
+  CHECK_FALSE(nlohmann::json::parse(encode(facts, "9.9")).contains("gpus_asked"));
+  facts.gpus_asked = 8;
   const auto json = nlohmann::json::parse(encode(facts, "9.9"));
   CHECK(json["schema"] == 1);
   CHECK(json["trainer"] == "9.9");
@@ -164,6 +169,8 @@ TEST_CASE("check.json has nodes, pairs and collectives as its readers expect the
   CHECK(json["nodes"][3]["node"] == "rank 3");
   CHECK(json["nodes"][0]["measures"][1]["numa"] == 1);
   CHECK(json["nodes"][0]["measures"][2]["path"] == "/runs/x");
+  CHECK(json["nodes"][0]["measures"][3]["gpu"] == 5);
+  CHECK(json["gpus_asked"] == 8);
   CHECK(json["nodes"][0]["measures"][0]["unit"] == "");
   CHECK(json["nodes"][0]["steps"]["odd_repeats"] == std::vector<int>{7, 9});
   CHECK_FALSE(json["nodes"][3].contains("steps"));
@@ -204,6 +211,7 @@ TEST_CASE("options of bench and its environment") {
                                                     {"--steps"},
                                                     {"--pairs", "-1"},
                                                     {"--phase", "dance"},
+                                                    {"--gpus", "-1"},
                                                     {"--inject", "slow:3@1"},
                                                     {"--inject", "slow@x"},
                                                     {"--inject", "gravity@0"}};
