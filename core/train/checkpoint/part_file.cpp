@@ -61,7 +61,16 @@ void Snapshot::take(const State& state) {
   if (values_.size() != floats) values_ = Buffer(floats);
   float* at = values_.data();
   for (const Rows& rows : rows_) {
-    copy_out(state, rows, at);
+    if (rows.array != Rows::Array::momentum || state.momentum.size() > 0) copy_out(state, rows, at);
+    at += rows.floats();
+  }
+}
+
+void Snapshot::put(std::size_t moment, Range floats, const float* values) {
+  float* at = values_.data();
+  for (const Rows& rows : rows_) {
+    if (rows.array == Rows::Array::momentum && rows.moment == moment)
+      copy_out(values, floats, rows, at);
     at += rows.floats();
   }
 }

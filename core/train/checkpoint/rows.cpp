@@ -42,16 +42,15 @@ auto& buffer_of(AnyState& state, Rows::Array array) {
 template <class AnyState>
 auto* begin_of(AnyState& state, const Rows& rows) {
   return buffer_of(state, rows.array).data() + rows.moment * state.weights.size() +
-         rows.tensor->offset + rows.first * rows.row_floats();
+         rows.range().begin;
 }
 
-// Calls visit(index in blocks, index in PyTorch's order) for each column.
-template <class Visit>
-void for_each_column(std::size_t columns, std::size_t pixels, Visit visit) {
-  for (std::size_t block = 0; block < columns / pixels / k_lanes; ++block)
-    for (std::size_t pixel = 0; pixel < pixels; ++pixel)
-      for (std::size_t lane = 0; lane < k_lanes; ++lane)
-        visit((block * pixels + pixel) * k_lanes + lane, (block * k_lanes + lane) * pixels + pixel);
+// Where PyTorch has a column that is `blocked` here.
+std::size_t plain_column(std::size_t blocked, std::size_t pixels) {
+  const std::size_t lane = blocked % k_lanes;
+  const std::size_t pixel = blocked / k_lanes % pixels;
+  const std::size_t block = blocked / k_lanes / pixels;
+  return (block * k_lanes + lane) * pixels + pixel;
 }
 
 // Where share `part` begins: the row that holds that byte of the whole.
@@ -114,18 +113,37 @@ std::vector<Rows> share_of(const Layout& layout, int parts, int part) {
   return share;
 }
 
+MomentShares::MomentShares(const Layout& layout, int parts)
+    : ranges_(static_cast<std::size_t>(parts), std::vector<Range>(layout.moments.size())) {
+  for (int part = 0; part < parts; ++part)
+    for (const Rows& rows : share_of(layout, parts, part)) {
+      if (rows.array != Rows::Array::momentum) continue;
+      Range& range = ranges_[static_cast<std::size_t>(part)][rows.moment];
+      if (range.end == 0) range.begin = rows.range().begin;
+      range.end = rows.range().end;
+    }
+}
+
 void copy_out(const State& state, const Rows& rows, float* to) {
-  const std::size_t columns = rows.row_floats();
-  const float* const from = begin_of(state, rows);
+  copy_out(begin_of(state, rows), rows.range(), rows, to);
+}
+
+void copy_out(const float* from, Range run, const Rows& rows, float* to) {
+  const Range whole = rows.range();
+  const std::size_t begin = std::max(run.begin, whole.begin);
+  const std::size_t end = std::min(run.end, whole.end);
+  if (begin >= end) return;
+  from += begin - run.begin;
   const auto pixels = static_cast<std::size_t>(rows.tensor->pixels);
   if (pixels == 0) {
-    std::copy_n(from, rows.floats(), to);
+    std::copy_n(from, end - begin, to + (begin - whole.begin));
     return;
   }
-  for (std::size_t row = 0; row < rows.count; ++row)
-    for_each_column(columns, pixels, [&](std::size_t blocked, std::size_t plain) {
-      to[row * columns + plain] = from[row * columns + blocked];
-    });
+  const std::size_t columns = rows.row_floats();
+  for (std::size_t at = begin - whole.begin; at < end - whole.begin; ++at) {
+    const std::size_t column = at % columns;
+    to[at - column + plain_column(column, pixels)] = *from++;
+  }
 }
 
 void copy_in(const float* from, ColumnOrder order, const Rows& rows, State& state) {
@@ -137,9 +155,8 @@ void copy_in(const float* from, ColumnOrder order, const Rows& rows, State& stat
     return;
   }
   for (std::size_t row = 0; row < rows.count; ++row)
-    for_each_column(columns, pixels, [&](std::size_t blocked, std::size_t plain) {
-      to[row * columns + blocked] = from[row * columns + plain];
-    });
+    for (std::size_t column = 0; column < columns; ++column)
+      to[row * columns + column] = from[row * columns + plain_column(column, pixels)];
 }
 
 }  // namespace dts::train

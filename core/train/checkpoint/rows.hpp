@@ -32,6 +32,12 @@ struct Rows {
   [[nodiscard]] std::size_t floats() const { return count * row_floats(); }
 
   [[nodiscard]] std::vector<std::size_t> shape() const;  // of these rows alone
+
+  // Where they are in the flat array of all parameters, statistics or ballast.
+  [[nodiscard]] Range range() const {
+    const std::size_t begin = tensor->offset + first * row_floats();
+    return {begin, begin + floats()};
+  }
 };
 
 // Every tensor with all its rows: "model.*", for each of the optimiser's moments "momentum.*" or
@@ -46,8 +52,26 @@ enum class ColumnOrder {
   internal,  // [channel / 16][pixel][channel % 16]: files of format 1
 };
 
+// Which shares have rows of a run of a moment's flat array.
+class MomentShares {
+ public:
+  MomentShares(const Layout& layout, int parts);
+
+  [[nodiscard]] bool has(int part, std::size_t moment, Range run) const {
+    const Range& range = ranges_[static_cast<std::size_t>(part)][moment];
+    return run.begin < range.end && range.begin < run.end;
+  }
+
+ private:
+  std::vector<std::vector<Range>> ranges_;  // of each part and moment; empty if it has none
+};
+
 // Copies rows to `to` [rows.floats()], in PyTorch's order of columns.
 void copy_out(const State& state, const Rows& rows, float* to);
+
+// Of the rows that lie in `run` of their flat array, whose floats are `from`, copies what belongs
+// to `rows` to its place in `to` [rows.floats()], as above. Runs need not end where rows do.
+void copy_out(const float* from, Range run, const Rows& rows, float* to);
 
 // Copies rows from `from` [rows.floats()], whose columns are in `order`.
 void copy_in(const float* from, ColumnOrder order, const Rows& rows, State& state);

@@ -10,9 +10,9 @@
 namespace dts::train {
 
 struct State {
-  explicit State(const Layout& layout)
+  explicit State(const Layout& layout, bool has_moments = true)
       : weights(Buffer::shared(layout.parameter_floats)),
-        momentum(layout.moment_floats()),
+        momentum(has_moments ? layout.moment_floats() : 0),
         running(layout.statistic_floats),
         ballast(layout.ballast_floats) {}
 
@@ -29,6 +29,9 @@ void initialise(const Layout& layout, std::uint64_t seed, State& state);
 
 // XXH3 over weights, momentum, running statistics, step, and ballast if there is any.
 [[nodiscard]] std::uint64_t digest(const State& state);
+
+// The same without the moments, of which `moments` is the hash.
+[[nodiscard]] std::uint64_t digest(const State& state, std::uint64_t moments);
 
 // The sizes needed to turn sums over shards into running statistics: `shards` shards of
 // `micro_batch` samples each.

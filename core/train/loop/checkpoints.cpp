@@ -110,13 +110,15 @@ int Checkpoints::resume(const Fingerprint& config,
   return 0;
 }
 
-int Checkpoints::start(const State& state, std::uint64_t digest) {
+int Checkpoints::start(const State& state, const std::function<std::uint64_t(Snapshot&)>& gather) {
   if (!active()) return 0;
   const Clock::time_point now = Clock::now();
   if (const int code = drain(); code != 0) return code;
   requested_ = now;
-  event_ = {state.step, 0, elapsed(requested_), 0, digest};
+  const double waited = elapsed(requested_);
   snapshot_.take(state);
+  const std::uint64_t digest = gather(snapshot_);
+  event_ = {state.step, 0, waited, 0, digest};
   manifest_.step = state.step;
   manifest_.samples_seen = state.step * options_.batch;
   manifest_.digest = digest;

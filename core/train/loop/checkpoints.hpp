@@ -45,9 +45,11 @@ class Checkpoints {
                            State& state,
                            Report& report);
 
-  // Begins to save `state`, which is whole on each rank until this returns; only rank 0 needs to
-  // know its digest. A state that is not finite is not committed.
-  [[nodiscard]] int start(const State& state, std::uint64_t digest);
+  // Begins to save `state`. `gather` adds the moments that each rank's share has, and returns the
+  // digest of the whole state, which only rank 0 needs to know. A state that is not finite is not
+  // committed.
+  [[nodiscard]] int start(const State& state,
+                          const std::function<std::uint64_t(Snapshot&)>& gather);
 
   // Whether this rank still has to write. The sum over ranks goes to advance().
   [[nodiscard]] bool busy() const;

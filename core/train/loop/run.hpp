@@ -68,7 +68,7 @@ class Run {
   void report_step(const float* tail, double lr, double seconds);
   int after(Next next);
   int save();
-  void gather_state();
+  std::uint64_t gather_moments(Snapshot* saved);
   std::uint64_t whole_digest();
   void evaluate();
   int stop();

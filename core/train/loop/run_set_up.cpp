@@ -31,7 +31,7 @@ Run::Run(Comm& comm, const Options& options)
       options_(options),
       model_(*options.model),
       layout_(state_layout(options)),
-      state_(layout_),
+      state_(layout_, comm.rank() == 0),
       report_(comm.rank() == 0, options.attempt),
       beat_(BeatPage::open(options.beat)),
       checkpoints_(comm, options_, layout_, hooks()),

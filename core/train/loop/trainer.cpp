@@ -4,6 +4,7 @@
 #include "core/train/loop/trainer.hpp"
 
 #include "core/base/exit_codes.hpp"
+#include "core/base/hash.hpp"
 #include "core/base/text/units.hpp"
 #include "core/train/checkpoint/save_rule.hpp"
 #include "core/train/loop/not_finite.hpp"
@@ -169,18 +170,26 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
   return then;
 }
 
-// Makes the state whole on this rank, and knows its digest on rank 0. The momentum is to be freed.
-void Run::gather_state() {
-  update_->gather_momentum(state_);
-  if (comm_.rank() == 0) digest_ = digest(state_);
+// The digest of the whole state on rank 0, through which all moments pass for it. If there is
+// something to save, each rank gets those of its share, too.
+std::uint64_t Run::gather_moments(Snapshot* saved) {
+  const MomentShares shares(layout_, comm_.size());
+  Hash64 hash;
+  update_->hand_out_moments(
+      [&](int rank, std::size_t moment, Range floats) {
+        return rank == 0 || (saved != nullptr && shares.has(rank, moment, floats));
+      },
+      [&](std::size_t moment, Range floats, const float* values) {
+        if (comm_.rank() == 0) hash.add(values, floats.size() * sizeof(float));
+        if (saved != nullptr) saved->put(moment, floats, values);
+      });
+  if (comm_.rank() == 0) digest_ = digest(state_, hash.value());
   digest_step_ = state_.step;
+  return digest_;
 }
 
 std::uint64_t Run::whole_digest() {
-  if (digest_step_ == state_.step) return digest_;
-  gather_state();
-  state_.momentum = Buffer();
-  return digest_;
+  return digest_step_ == state_.step ? digest_ : gather_moments(nullptr);
 }
 
 // The state that is saved is one that all ranks agree on.
@@ -190,9 +199,8 @@ int Run::save() {
   const Timed saving(timeline_.track(0), Phase::save);
   saved_step_ = state_.step;
   saved_at_ = Clock::now();
-  gather_state();
-  const int code = checkpoints_.start(state_, digest_);
-  state_.momentum = Buffer();
+  const int code =
+      checkpoints_.start(state_, [this](Snapshot& saved) { return gather_moments(&saved); });
   saving_ += seconds_since(saved_at_);
   return code;
 }

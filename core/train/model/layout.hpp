@@ -54,6 +54,8 @@ struct Range {
   std::size_t begin = 0;
   std::size_t end = 0;
 
+  [[nodiscard]] std::size_t size() const { return end - begin; }
+
   auto operator<=>(const Range&) const = default;
 };
 

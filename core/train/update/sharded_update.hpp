@@ -19,6 +19,7 @@
 #include "core/train/update/levels.hpp"
 #include "core/train/update/ownership.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +84,14 @@ class ShardedUpdate {
 
   // Collective, after something was found. Whose bits are wrong, the same on every rank.
   [[nodiscard]] std::vector<Blame> blame();
+
+  // Whether a rank wants some floats of a moment; the same answer on every rank.
+  using Wants = std::function<bool(int rank, std::size_t moment, Range floats)>;
+  using Take = std::function<void(std::size_t moment, Range floats, const float* values)>;
+
+  // Collective. All moments in their order, in pieces of up to 4 MiB, each to the ranks that want
+  // it: a rank has no more than two pieces that are not its own.
+  void hand_out_moments(const Wants& wants, const Take& take);
 
   // Collective. Makes `state.momentum` whole, to be freed after use: as large as the weights.
   void gather_momentum(State& state);

@@ -136,7 +136,7 @@ TEST_CASE("a rank's facts survive the way to rank 0") {
   const auto read = decode_rank(encode(facts));
   REQUIRE(read);
   CHECK(read->rank == 3);
-  CHECK(read->measures.size() == 3);
+  CHECK(read->measures.size() == 4);
   CHECK(read->measures[1].numa == 1);
   CHECK(read->measures[2].what == "run");
   CHECK(read->measures[3].gpu == 5);

@@ -5,8 +5,10 @@
 #include "tests/unit/train/checkpoint_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace dts;
@@ -30,6 +32,41 @@ TEST_CASE("a checkpoint comes back with the same bits, whatever the number of it
     CHECK(store.load() == step);
     CHECK(list_folder(store.folder_of(step)).size() == static_cast<std::size_t>(parts) + 1);
   }
+}
+
+TEST_CASE("moments that come in pieces make the same files, and are known by who needs them") {
+  const Store whole, pieces;
+  Layout two = layout();  // moments
+  two.moments = {"exp_avg", "exp_avg_sq"};
+  State state(two);
+  initialise(two, 5, state);
+  for (std::size_t i = 0; i < state.momentum.size(); ++i)
+    state.momentum.data()[i] = static_cast<float>(i % 9973);
+  State rest(two, false);
+  initialise(two, 5, rest);
+  CHECK(rest.momentum.size() == 0);
+  CHECK(digest(rest, hash64(state.momentum.data(), state.momentum.size() * sizeof(float))) ==
+        digest(state));
+  for (const int parts : {1, 3, 5})
+    for (const std::size_t step : {std::size_t{1000}, std::size_t{77777}, std::size_t{1} << 30}) {
+      const MomentShares shares(two, parts);
+      for (int part = 0; part < parts; ++part) {
+        Snapshot one(two, parts, part), other(two, parts, part);
+        one.take(state);
+        other.take(rest);
+        for (std::size_t moment = 0; moment < 2; ++moment)
+          for (std::size_t at = 0; at < two.parameter_floats; at += step) {
+            const Range run{at, std::min(at + step, two.parameter_floats)};
+            const float* const values =
+                state.momentum.data() + moment * two.parameter_floats + run.begin;
+            if (shares.has(part, moment, run)) other.put(moment, run, values);
+          }
+        const std::string name = fmt::format("/{}-{}-{}", parts, step, part);
+        const auto file = one.write(whole.path + name);
+        REQUIRE(file);
+        CHECK(*file == other.write(pieces.path + name).value());
+      }
+    }
 }
 
 TEST_CASE("of many writers each has an equal share, and some may have nothing to write") {
