@@ -102,7 +102,6 @@ void explain_lost(const Known& known, Why& why) {
     return;
   }
   const std::string& how = known.job->explanation;
-  const bool under_way = attempt != nullptr && attempt->ended.empty();
   if (why.standing == Standing::cancelled)
     why.answer.push_back(
         fmt::format("{} was cancelled while it waited in the queue.", who_begins(known)));
@@ -118,7 +117,7 @@ void explain_lost(const Known& known, Why& why) {
   if (known.job->accounted) why.answer.push_back(accounted_words(known));
   if (attempt == nullptr)
     why.answer.push_back("No attempt ever began.");
-  else if (under_way)
+  else if (under_way(known) != nullptr)
     why.answer.push_back(
         fmt::format("Attempt {} was under way, since {}.", attempt->number, attempt->started));
   if (!known.job->advice.empty())
@@ -128,12 +127,11 @@ void explain_lost(const Known& known, Why& why) {
 }
 
 void explain_unknown(const Known& known, Why& why) {
-  const AttemptSummary* attempt = newest(known);
+  const AttemptSummary* attempt = under_way(known);
   const Event* last =
       last_of<run::Submitted, run::Requeued, run::Resubmitted, run::Resumed>(known.events);
-  const bool under_way = attempt != nullptr && attempt->ended.empty();
   std::string words;
-  if (under_way)
+  if (attempt != nullptr)
     words = fmt::format("attempt {} began at {} on {} and no end is recorded",
                         attempt->number,
                         attempt->started,
@@ -144,11 +142,12 @@ void explain_unknown(const Known& known, Why& why) {
   else
     words = "nothing has begun yet";
   why.answer.push_back(fmt::format("The run directory says: {}.", words));
-  if (under_way && attempt->last_step >= 0) why.answer.push_back(progress_of(known, *attempt));
+  if (attempt != nullptr && attempt->last_step >= 0)
+    why.answer.push_back(progress_of(known, *attempt));
   if (!is_local(known))
     why.next.push_back(
         fmt::format("where {} can be reached: dtsubmit why {}", known.phrases.name, known.name));
-  else if (!under_way)
+  else if (attempt == nullptr)
     why.next.push_back(continue_command(known));
 }
 

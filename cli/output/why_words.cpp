@@ -57,13 +57,17 @@ const AttemptSummary* newest(const Known& known) {
   return known.summary.attempts.empty() ? nullptr : &known.summary.attempts.back();
 }
 
+const AttemptSummary* under_way(const Known& known) {
+  const AttemptSummary* attempt = newest(known);
+  return attempt != nullptr && attempt->ended.empty() ? attempt : nullptr;
+}
+
 namespace {
 
 // Of a job that is only known to the accounting, nobody can tell whether it had begun.
 bool is_cancelled_in_queue(const Known& known) {
-  const AttemptSummary* attempt = newest(known);
-  const bool under_way = attempt != nullptr && attempt->ended.empty();
-  return known.job->state == sched::JobState::cancelled && !under_way && !known.job->accounted;
+  return known.job->state == sched::JobState::cancelled && under_way(known) == nullptr &&
+         !known.job->accounted;
 }
 
 }  // namespace

@@ -42,6 +42,9 @@ const Event* last_of(const std::vector<Event>& events) {
 
 [[nodiscard]] const AttemptSummary* newest(const Known& known);
 
+// The newest attempt if it began and no end of it is recorded; null otherwise.
+[[nodiscard]] const AttemptSummary* under_way(const Known& known);
+
 [[nodiscard]] Standing standing_of(const Known& known);
 
 // "continues from step-000000060", "starts over: its run directory has no checkpoint".

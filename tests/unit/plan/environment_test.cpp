@@ -303,7 +303,7 @@ TEST_CASE("threads are bound for the runtime that was named, one to a core of th
   CHECK(bound("intel", {}) == "(none) / (none)");
 }
 
-TEST_CASE("--framework leaves the others' variables away, and never what is no framework's") {
+TEST_CASE("--framework omits the variables of other frameworks, and nothing else") {
   const auto all = placements({1, 1}, 1);
   const std::map<std::string, std::string> families = {
       {"torch",
