@@ -22,3 +22,8 @@ add_test(NAME slow_trainer_pairwise
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_pairwise.py $<TARGET_FILE:dttrain>)
 set_tests_properties(slow_trainer_pairwise PROPERTIES
   LABELS slow TIMEOUT 1800 SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+# Five seeds of two models, ours and PyTorch's: a quarter of an hour.
+add_test(NAME slow_trainer_quality
+         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_quality.py $<TARGET_FILE:dttrain>)
+set_tests_properties(slow_trainer_quality PROPERTIES
+  LABELS slow TIMEOUT 7200 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
