@@ -18,7 +18,8 @@ FACTORS = {
     "ranks": [1, 2, 3, 4, 5, 6, 8, 16],
     "transport": ["shm", "mpi", "hier"],
     "threads": [1, 2],
-    "servers": [0, 1, 2],  # 0: every rank owns a part, as in ZeRO-1; otherwise a parameter server
+    "zero": [1, 2, 3],
+    "servers": [0, 1, 2],  # 0: every rank owns a part; otherwise a parameter server
     "audit": [0, 1],
     "buckets": ["whole", "64K", "1M", "4M"],
     "overlap": ["on", "off"],
@@ -55,8 +56,10 @@ def words_of(trainer, row):
 
 
 def layout_of(row):
-    words = ["--transport", row["transport"], "--audit", row["audit"], "--bucket-size", row["buckets"], "--overlap", row["overlap"],
-             "--hierarchy", row["hierarchy"]]
+    words = ["--transport", row["transport"], "--bucket-size", row["buckets"], "--overlap", row["overlap"], "--hierarchy",
+             row["hierarchy"], "--zero", row["zero"]]
+    if row["audit"] and row["zero"] == 1:  # whole gradients of a shard are compared, which exist at this stage alone
+        words += ["--audit", 1]
     if row["servers"]:
         words += ["--servers", row["servers"]]
     return words

@@ -19,9 +19,16 @@ std::uint64_t hash_of(const Buffer& buffer) {
 
 }  // namespace
 
-void initialise(const Layout& layout, std::uint64_t seed, State& state) {
-  initial_weights(layout, seed, state.weights.data());
-  std::fill_n(state.momentum.data(), state.momentum.size(), 0.0F);
+void initialise(const Layout& layout,
+                std::uint64_t seed,
+                State& state,
+                const std::function<void(Range)>& filled) {
+  state.weights.set_to_zero();
+  for (const Tensor& tensor : layout.parameters) {
+    initial_weights(tensor, seed, state.weights.data());
+    if (filled) filled({tensor.offset, tensor.offset + tensor.count});
+  }
+  state.momentum.set_to_zero();
   initial_statistics(layout, state.running.data());
   initial_ballast(layout, state.ballast.data());
   state.step = 0;

@@ -6,26 +6,32 @@
 #include "core/train/model/layout.hpp"
 
 #include <cstdint>
+#include <functional>
 
 namespace dts::train {
 
 struct State {
-  explicit State(const Layout& layout, bool has_moments = true)
-      : weights(Buffer::shared(layout.parameter_floats)),
-        momentum(has_moments ? layout.moment_floats() : 0),
+  explicit State(const Layout& layout, bool has_moments = true, bool has_sparse_weights = false)
+      : weights(has_sparse_weights ? Buffer::sparse(layout.parameter_floats)
+                                   : Buffer::shared(layout.parameter_floats)),
+        momentum(Buffer::sparse(has_moments ? layout.moment_floats() : 0)),
         running(layout.statistic_floats),
         ballast(layout.ballast_floats) {}
 
   Buffer weights;
-  Buffer momentum;            // all moments (Layout::moments), one after the other
-  Buffer running;             // running statistics of batch normalisation
-  Buffer ballast;             // grows the state for drills; each step changes one MiB of it
+  Buffer momentum;  // all moments (Layout::moments), one after the other; sparse: mostly zero
+  Buffer running;   // running statistics of batch normalisation
+  Buffer ballast;   // grows the state for drills; each step changes one MiB of it
   std::uint64_t step = 0;     // completed
   std::uint64_t skipped = 0;  // of these, without an update because something was not finite
 };
 
-// Step 0: the initial weights and statistics, no moments.
-void initialise(const Layout& layout, std::uint64_t seed, State& state);
+// Step 0: the initial weights and statistics, no moments. `filled` is told of each range of weights
+// that has been.
+void initialise(const Layout& layout,
+                std::uint64_t seed,
+                State& state,
+                const std::function<void(Range)>& filled = nullptr);
 
 // XXH3 over weights, momentum, running statistics, step, and ballast if there is any.
 [[nodiscard]] std::uint64_t digest(const State& state);

@@ -105,14 +105,15 @@ Group::Ticket Group::post_gather(const void* mine, void* all, std::size_t bytes)
   return call.ticket;
 }
 
-Group::Ticket Group::post_slices(std::vector<int> peers,
+Group::Ticket Group::post_slices(Call call,
+                                 std::vector<int> peers,
                                  std::uint64_t total,
                                  const std::vector<Outgoing>& out,
                                  const std::vector<Incoming>& in) {
-  Posted& call = begin(Call::gather_slices, total, std::move(peers));
-  for (const Incoming& one : in) receive(call, one.from, one.data, one.bytes);
-  for (const Outgoing& one : out) send(call, one.to, one.data, one.bytes);
-  return call.ticket;
+  Posted& posted = begin(call, total, std::move(peers));
+  for (const Incoming& one : in) receive(posted, one.from, one.data, one.bytes);
+  for (const Outgoing& one : out) send(posted, one.to, one.data, one.bytes);
+  return posted.ticket;
 }
 
 Group::Ticket Group::post_partials(std::vector<int> peers,
@@ -174,7 +175,7 @@ Group::Ticket Group::post_gather_slices(float* array, const std::vector<Span>& s
     in.push_back({peer, array + slice.lo, bytes_of(slice)});
     out.push_back({peer, array + own.lo, bytes_of(own)});
   }
-  return post_slices(others(), bytes_of(slices), out, in);
+  return post_slices(Call::gather_slices, others(), bytes_of(slices), out, in);
 }
 
 void Group::hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices) {

@@ -113,8 +113,9 @@ class Group {
   };
 
   // A call of this rank and `peers`, for each of which this rank is one, too; posted, as above.
-  // `total` is the same on all ranks.
-  Ticket post_slices(std::vector<int> peers,
+  // `call` and `total` are the same on all ranks.
+  Ticket post_slices(Call call,
+                     std::vector<int> peers,
                      std::uint64_t total,
                      const std::vector<Outgoing>& out,
                      const std::vector<Incoming>& in);

@@ -6,10 +6,12 @@
 #include "core/base/files/files.hpp"
 #include "core/train/hub/weights.hpp"
 #include "core/train/loop/settle.hpp"
+#include "core/train/timing/timeline.hpp"
 
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <thread>
 
@@ -26,10 +28,6 @@ StoreOptions store_options(const Options& options) {
           options.attempt,
           static_cast<unsigned>(options.keep),
           options.begin_anew};
-}
-
-double elapsed(std::chrono::steady_clock::time_point from) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
 }
 
 // Rank 0's text on all ranks.
@@ -65,15 +63,30 @@ int Checkpoints::begin_from(State& state) {
   if (comm_.rank() == 0)
     read = read_hub_weights(options_.from, *options_.model, state.weights.data());
   if (const int agreed = settle(comm_, read); agreed != 0) return agreed;
-  comm_.broadcast(state.weights.data(), state.weights.size() * sizeof(float));
+  broadcast_weights(state);
   return 0;
+}
+
+// Rank 0's, in pieces, so that no other rank needs to have all of them.
+void Checkpoints::broadcast_weights(State& state) {
+  constexpr std::size_t k_piece = 4 << 20;  // floats
+  const std::size_t all = state.weights.size();
+  for (std::size_t begin = 0; begin < all; begin += k_piece) {
+    const Range piece{begin, std::min(begin + k_piece, all)};
+    comm_.broadcast(state.weights.data() + begin, (piece.end - begin) * sizeof(float));
+    if (hooks_.weights_came) hooks_.weights_came(piece);
+  }
+}
+
+void Checkpoints::begin(State& state) {
+  initialise(layout_, options_.seed, state, hooks_.weights_came);
 }
 
 int Checkpoints::resume(const Fingerprint& config,
                         const Fingerprint& numerics,
                         State& state,
                         Report& report) {
-  initialise(layout_, options_.seed, state);
+  begin(state);
   if (!active()) return options_.from.empty() ? 0 : begin_from(state);
   manifest_.config = config;
   manifest_.numerics = numerics;
@@ -100,12 +113,13 @@ int Checkpoints::resume(const Fingerprint& config,
   if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
   comm_.broadcast(&begins, sizeof begins);
   if (begins) {  // after what could not be loaded, the state is anything
-    initialise(layout_, options_.seed, state);
+    begin(state);
     return options_.from.empty() ? 0 : begin_from(state);
   }
   comm_.broadcast(&state.step, sizeof state.step);
   comm_.broadcast(&state.skipped, sizeof state.skipped);
-  for (Buffer* const buffer : {&state.weights, &state.running, &state.ballast})
+  broadcast_weights(state);
+  for (Buffer* const buffer : {&state.running, &state.ballast})
     comm_.broadcast(buffer->data(), buffer->size() * sizeof(float));
   return 0;
 }
@@ -115,7 +129,7 @@ int Checkpoints::start(const State& state, const std::function<std::uint64_t(Sna
   const Clock::time_point now = Clock::now();
   if (const int code = drain(); code != 0) return code;
   requested_ = now;
-  const double waited = elapsed(requested_);
+  const double waited = seconds_since(requested_);
   snapshot_.take(state);
   const std::uint64_t digest = gather(snapshot_);
   event_ = {state.step, 0, waited, 0, digest};
@@ -125,7 +139,7 @@ int Checkpoints::start(const State& state, const std::function<std::uint64_t(Sna
   manifest_.skipped = state.skipped;
   written_ = std::async(std::launch::async, [this, step = state.step] { return write(step); });
   phase_ = Phase::writing;
-  event_.stalled = elapsed(requested_);
+  event_.stalled = seconds_since(requested_);
   return 0;
 }
 
@@ -206,8 +220,8 @@ int Checkpoints::end_committing() {
     }
   }
   if (const int agreed = settle(comm_, result, code); agreed != 0) return agreed;
-  event_.seconds = elapsed(requested_);
-  if (finishing_) event_.stalled += elapsed(*finishing_);
+  event_.seconds = seconds_since(requested_);
+  if (finishing_) event_.stalled += seconds_since(*finishing_);
   hooks_.told(event_);
   return 0;
 }

@@ -31,6 +31,8 @@ class Checkpoints {
     // If set: what each rank writes beside its share of the state, into the folder of that step, on
     // a thread of its own.
     std::function<Result<void>(const std::string& folder, std::uint64_t step)> beside = nullptr;
+    // If set: told of weights that resume() has put there, of which a rank keeps its own.
+    std::function<void(Range)> weights_came = nullptr;
   };
 
   // Without a folder in the options it does nothing. `layout` must outlive it.
@@ -68,6 +70,8 @@ class Checkpoints {
 
   [[nodiscard]] Result<void> open(int& code);
   [[nodiscard]] int begin_from(State& state);
+  void begin(State& state);
+  void broadcast_weights(State& state);
   [[nodiscard]] Result<PartFile> write(std::uint64_t step) const;
   [[nodiscard]] int end_phase();
   [[nodiscard]] int end_writing();

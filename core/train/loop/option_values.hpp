@@ -3,7 +3,9 @@
 // is not valid. Pure, thread-safe.
 #pragma once
 
+#include "core/base/text/names.hpp"
 #include "core/base/text/text.hpp"
+#include "core/train/comm/comm.hpp"
 #include "core/train/rehearsal/rehearsal_plan.hpp"
 
 #include <algorithm>
@@ -66,6 +68,14 @@ inline bool set_switch(std::optional<bool>& to,
   to.reset();
   if (text != "auto") to = text == on;
   return text == on || text == off || text == "auto";
+}
+
+inline std::optional<TransportKind> transport_of(const std::string& text) {
+  constexpr Names<TransportKind, 4> k_kinds{{{TransportKind::automatic, "auto"},
+                                             {TransportKind::mpi, "mpi"},
+                                             {TransportKind::shm, "shm"},
+                                             {TransportKind::hier, "hier"}}};
+  return value_of(k_kinds, text);
 }
 
 template <class Row>

@@ -108,6 +108,14 @@ Result<void> check(const Options& o) {
     return fail(Errc::usage,
                 "--audit and --numerics any exclude each other",
                 "an audit compares bits, which differ between machines that differ");
+  if (o.zero > 1 && o.audit_rate > 0)
+    return fail(Errc::usage,
+                fmt::format("--audit and --zero {} exclude each other", o.zero),
+                "an audit compares all gradients of a shard, which no rank keeps then");
+  if (o.zero > 1 && o.tunes_buckets)
+    return fail(Errc::usage,
+                fmt::format("--bucket-size auto and --zero {} exclude each other", o.zero),
+                "the size of buckets decides then how much memory a rank needs: name one");
   return {};
 }
 

@@ -71,6 +71,7 @@ struct Options {
   bool tunes_buckets = false;              // instead, in the first steps
   std::optional<bool> node_first;          // sums within each node, then across; absent: auto
   std::optional<bool> overlap;             // of their exchange with the backward pass; absent: auto
+  std::uint64_t zero = 1;                  // its stage
   std::uint64_t comm_timeout = 600;        // seconds that a rank waits for others
   std::string rehearsal_words;             // of --rehearse; empty: this is no rehearsal
   std::optional<RehearsalPlan> rehearsal;  // what they mean

@@ -8,7 +8,6 @@
 #include "core/train/loop/checkpoints.hpp"
 #include "core/train/loop/options.hpp"
 #include "core/train/loop/settle.hpp"
-#include "core/train/loop/tuner.hpp"
 #include "core/train/model/shard_sums.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"
@@ -16,6 +15,7 @@
 #include "core/train/timing/timeline.hpp"
 #include "core/train/update/audit.hpp"
 #include "core/train/update/sharded_update.hpp"
+#include "core/train/update/tuner.hpp"
 
 #include <chrono>
 #include <memory>
@@ -67,16 +67,22 @@ class Run {
   ShardedUpdate::Ended apply(double lr);
   void report_step(const float* tail, double lr, double seconds);
   int after(Next next);
-  int save();
-  std::uint64_t gather_moments(Snapshot* saved);
-  std::uint64_t whole_digest();
   void evaluate();
   int stop();
   int finish();
 
+  // run_saves.cpp:
+  int save();
+  std::uint64_t gather_moments(Snapshot* saved);
+  std::uint64_t whole_digest();
+
   // run_buckets.cpp:
   BucketWay first_way();
   void make_update(const BucketWay& way);
+  void leave_in_rounds();
+  void make_window(int threads);
+  [[nodiscard]] std::vector<Span> runs() const;
+  Partials compute(const StepInput& input);
   int tune(double seconds);
 
   // run_trace.cpp:
@@ -95,13 +101,14 @@ class Run {
   [[nodiscard]] bool evaluates_now() const;
   [[nodiscard]] bool save_is_due() const;
   void inject();
-  void set_flags(const Partials& mine) const;
+  void set_flags(float* tail) const;
   void delay() const;
 
   Comm& comm_;
   Options options_;
   const Model& model_;
   Layout layout_;  // the model's, with ballast and the optimiser's moments
+  int stage_;      // of ZeRO: with one rank there is nothing to divide
   State state_;
   std::unique_ptr<Rehearsal> rehearsal_;  // nullptr if this is none
   Report report_;
@@ -111,8 +118,9 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   std::unique_ptr<ShardedUpdate> update_;
-  std::optional<Tuner> tuner_;  // while it tries
-  Departure departure_;         // without runs if nothing leaves before all sums are there
+  std::optional<Tuner> tuner_;    // while it tries
+  std::optional<Window> window_;  // of the weights, in stage 3
+  Departure departure_;           // without runs if nothing leaves before all sums are there
   Schedule schedule_;
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -34,6 +35,10 @@ BucketWay Run::first_way() {
   // is none that a backward pass could hide. And the thread that sends adds up what the other
   // threads of its rank have computed, which they would do together at the end.
   constexpr std::uint64_t k_bucket_bytes = 4000000;
+  if (stage_ > 1)
+    return {options_.bucket_bytes.value_or(k_bucket_bytes),
+            options_.overlap.value_or(true),
+            node_first.value_or(true)};
   const bool is_useful = !comm_.one_node() && options_.threads == 1;
   const bool overlaps = comm_.least(options_.overlap.value_or(is_useful) ? 1 : 0) == 1;
   return {options_.bucket_bytes.value_or(overlaps ? k_bucket_bytes : 0),
@@ -43,6 +48,8 @@ BucketWay Run::first_way() {
 
 void Run::make_update(const BucketWay& way) {
   update_.reset();  // before there is another one: it is as large
+  // A shard for each thread of each rank, as many as all ranks have.
+  const int threads = stage_ > 1 ? comm_.least(static_cast<int>(options_.threads)) : 1;
   update_ =
       std::make_unique<ShardedUpdate>(comm_,
                                       layout_,
@@ -55,12 +62,63 @@ void Run::make_update(const BucketWay& way) {
                                                               options_.injection,
                                                               node_name(),
                                                               options_.optimizer,
-                                                              options_.optimization});
+                                                              options_.optimization,
+                                                              stage_,
+                                                              comm_.size() * threads,
+                                                              !way.overlaps});
   departure_ = {};
-  if (way.overlaps)
+  if (stage_ == 3) make_window(threads);
+  if (stage_ > 1)
+    leave_in_rounds();
+  else if (way.overlaps)
     departure_ = {update_->exchange().leaving(),
                   [this](const Partials& mine) { update_->exchange().leave(mine, state_.step); },
                   [this] { update_->exchange().progress(); }};
+}
+
+void Run::make_window(int threads) {
+  std::vector<Range> buckets = update_->ownership().leaving();
+  std::reverse(buckets.begin(), buckets.end());
+  std::vector<std::size_t> begins;
+  for (const Range& one : buckets) begins.push_back(one.begin);
+  begins.push_back(layout_.parameter_floats);
+  window_.emplace(Window::Settings{begins,
+                                   [this](int bucket) { update_->gather_weights(state_, bucket); },
+                                   [this, buckets](int bucket) {
+                                     update_->drop_weights(
+                                         state_, buckets[static_cast<std::size_t>(bucket)]);
+                                   },
+                                   threads});
+}
+
+// The shards that this rank computes, as it does one after the other.
+std::vector<Span> Run::runs() const {
+  const RoundExchange* const rounds = update_->rounds();
+  if (rounds == nullptr)
+    return {part_of({0, static_cast<int>(options_.shards)}, comm_.size(), comm_.rank())};
+  std::vector<Span> all;
+  for (int round = 0; round < rounds->rounds(); ++round) all.push_back(rounds->run(round));
+  return all;
+}
+
+void Run::leave_in_rounds() {
+  RoundExchange& rounds = *update_->rounds();
+  departure_ = {rounds.leaving(),
+                [this, &rounds](const Partials& mine) { rounds.leave(mine, state_.step); },
+                [&rounds] { rounds.progress(); },
+                true};
+}
+
+// The sums of this rank's shards; in rounds they have left.
+Partials Run::compute(const StepInput& input) {
+  RoundExchange* const rounds = update_->rounds();
+  Partials last;
+  for (const Span run : runs()) {
+    last = sums_->sum(input, run);
+    if (rounds != nullptr) rounds->end_round(last, state_.step);
+  }
+  if (window_) window_->clear();
+  return last;
 }
 
 // After a step that took so long. The owners of another way are others: what they keep is handed

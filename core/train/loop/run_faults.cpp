@@ -25,13 +25,17 @@ struct Culprit {
 // "the loss of shard 5 (rank 1)", from computing the step's shards once more; `what` if each of
 // them is finite and only their sum or the update is not.
 std::string Run::locate(const std::string& what) {
-  const Span run = part_of({0, static_cast<int>(options_.shards)}, comm_.size(), comm_.rank());
   Culprit mine;
-  if (const auto found = find_not_finite(*sums_, input(), run)) {
+  update_->gather_weights(state_);
+  for (const Span run : runs()) {
+    const auto found = find_not_finite(*sums_, input(), run);
+    if (!found) continue;
     mine.shard = found->shard;
     std::copy_n(
         found->what.begin(), std::min(found->what.size(), mine.what.size() - 1), mine.what.begin());
+    break;
   }
+  update_->drop_weights(state_);
   std::vector<Culprit> all(static_cast<std::size_t>(comm_.size()), mine);
   if (comm_.size() > 1) comm_.post_gather(&mine, all.data(), sizeof mine);
   comm_.barrier();
@@ -91,6 +95,8 @@ bool Run::passes(const Audit& audit, const StepInput& input) {
 // The pattern "this rank's bits are wrong: " is how dtsubmit learns of it
 // (run/summary/evidence.cpp).
 int Run::stop_damaged() {
+  // Of weights that others got, their owner may be the one who has not looked at them yet.
+  if (stage_ == 3) (void)update_->verify(state_);
   const std::vector<Blame> blames = blames_.empty() ? update_->blame() : blames_;
   for (const Blame& one : blames) {
     report_.corrupted(state_.step, one.rank, one.what);

@@ -31,7 +31,8 @@ Run::Run(Comm& comm, const Options& options)
       options_(options),
       model_(*options.model),
       layout_(state_layout(options)),
-      state_(layout_, comm.rank() == 0),
+      stage_(comm.size() == 1 ? 1 : static_cast<int>(options.zero)),
+      state_(layout_, comm.rank() == 0, stage_ == 3),
       report_(comm.rank() == 0, options.attempt),
       beat_(BeatPage::open(options.beat)),
       checkpoints_(comm, options_, layout_, hooks()),
@@ -48,6 +49,8 @@ Checkpoints::Hooks Run::hooks() {
     if (rehearsal_) rehearsal_->saved(event.seconds, event.stalled);
     report_.saved(event);
   };
+  if (stage_ == 3)
+    hooks.weights_came = [this](Range range) { update_->drop_weights(state_, range); };
   if (options_.rehearsal)
     hooks.beside = [this](const std::string& folder, std::uint64_t step) {
       return rehearsal_->write(folder, step);
@@ -182,6 +185,7 @@ Fingerprint Run::agreed_fields() const {
                           : options_.bucket_bytes ? std::to_string(*options_.bucket_bytes)
                                                   : "as it is by default";
   fields["hierarchy"] = options_.node_first ? (*options_.node_first ? "node" : "flat") : "auto";
+  fields["zero"] = std::to_string(options_.zero);
   fields["overlap"] = options_.overlap ? (*options_.overlap ? "on" : "off") : "auto";
   fields["skip-nonfinite"] = std::to_string(options_.skip_nonfinite);
   fields["evaluate-every"] = std::to_string(options_.evaluate_every);

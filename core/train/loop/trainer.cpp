@@ -4,7 +4,6 @@
 #include "core/train/loop/trainer.hpp"
 
 #include "core/base/exit_codes.hpp"
-#include "core/base/hash.hpp"
 #include "core/base/text/units.hpp"
 #include "core/train/checkpoint/save_rule.hpp"
 #include "core/train/loop/not_finite.hpp"
@@ -21,10 +20,6 @@ namespace dts::train {
 namespace {
 
 constexpr std::uint64_t k_noise_every = 10;  // steps: it costs a pass over each shard's gradients
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 
@@ -60,12 +55,11 @@ StepInput Run::input() const {
 }
 
 // Decisions travel with the sums of a step.
-void Run::set_flags(const Partials& mine) const {
-  float* const first = mine.begin()->second;
-  first[layout_.scalar(Scalar::stop)] = stop_signal() != 0 ? 1.0F : 0.0F;
-  first[layout_.scalar(Scalar::error)] = report_.status() ? 0.0F : 1.0F;
-  first[layout_.scalar(Scalar::writing)] = checkpoints_.busy() ? 1.0F : 0.0F;
-  first[layout_.scalar(Scalar::save)] = comm_.rank() == 0 && save_is_due() ? 1.0F : 0.0F;
+void Run::set_flags(float* tail) const {
+  tail[layout_.in_tail(Scalar::stop)] = stop_signal() != 0 ? 1.0F : 0.0F;
+  tail[layout_.in_tail(Scalar::error)] = report_.status() ? 0.0F : 1.0F;
+  tail[layout_.in_tail(Scalar::writing)] = checkpoints_.busy() ? 1.0F : 0.0F;
+  tail[layout_.in_tail(Scalar::save)] = comm_.rank() == 0 && save_is_due() ? 1.0F : 0.0F;
 }
 
 void Run::inject() {
@@ -96,12 +90,13 @@ Run::Next Run::step() {
   in.timeline = &timeline_;
   if (audit) in.audited = audit->shard;
   if (!departure_.runs.empty()) in.departure = &departure_;
-  const Partials mine = sums_->sum(in, part_of({0, shards}, comm_.size(), comm_.rank()));
+  if (window_) in.window = &*window_;
+  const Partials mine = compute(in);
   if (audit && !passes(*audit, in)) return Next::damaged;
-  set_flags(mine);
+  set_flags(update_->tail_of(mine));
   if (beat_) beat_->worked(static_cast<std::uint64_t>(seconds_since(work) * 1000));
   if (rehearsal_) {
-    update_->exchange().pass_on_rest();
+    if (stage_ == 1) update_->exchange().pass_on_rest();
     rehearsal_->communicate();
   }
   const float* tail = nullptr;
@@ -170,45 +165,15 @@ Run::Next Run::update(const float* tail, Clock::time_point start) {
   return then;
 }
 
-// The digest of the whole state on rank 0, through which all moments pass for it. If there is
-// something to save, each rank gets those of its share, too.
-std::uint64_t Run::gather_moments(Snapshot* saved) {
-  const MomentShares shares(layout_, comm_.size());
-  Hash64 hash;
-  update_->hand_out_moments(
-      [&](int rank, std::size_t moment, Range floats) {
-        return rank == 0 || (saved != nullptr && shares.has(rank, moment, floats));
-      },
-      [&](std::size_t moment, Range floats, const float* values) {
-        if (comm_.rank() == 0) hash.add(values, floats.size() * sizeof(float));
-        if (saved != nullptr) saved->put(moment, floats, values);
-      });
-  if (comm_.rank() == 0) digest_ = digest(state_, hash.value());
-  digest_step_ = state_.step;
-  return digest_;
-}
-
-std::uint64_t Run::whole_digest() {
-  return digest_step_ == state_.step ? digest_ : gather_moments(nullptr);
-}
-
-// The state that is saved is one that all ranks agree on.
-int Run::save() {
-  if (options_.checkpoint_dir.empty()) return 0;
-  if (!update_->verify(state_)) return stop_damaged();
-  const Timed saving(timeline_.track(0), Phase::save);
-  saved_step_ = state_.step;
-  saved_at_ = Clock::now();
-  const int code =
-      checkpoints_.start(state_, [this](Snapshot& saved) { return gather_moments(&saved); });
-  saving_ += seconds_since(saved_at_);
-  return code;
-}
-
 void Run::evaluate() {
   const Timed evaluating(timeline_.track(0), Phase::evaluate);
-  const Score mine = sums_->evaluate(
-      samples_.test, state_.weights.data(), state_.running.data(), comm_.size(), comm_.rank());
+  const float* const weights = state_.weights.data();
+  const float* const running = state_.running.data();
+  const Score mine =
+      window_ ? sums_->evaluate_within(
+                    *window_, samples_.test, weights, running, comm_.size(), comm_.rank())
+              : sums_->evaluate(samples_.test, weights, running, comm_.size(), comm_.rank());
+  if (window_) window_->clear();
   const auto predictions =
       static_cast<double>(samples_.test.count) * static_cast<double>(model_.reads.predictions());
   accuracy_ = static_cast<double>(comm_.sum(mine.correct)) / predictions;

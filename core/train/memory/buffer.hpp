@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/train/memory/shared_buffers.hpp"
+#include "core/train/memory/sparse_memory.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -16,9 +17,21 @@
 namespace dts::train {
 
 struct FreeFloats {
-  bool is_shared = false;
+  enum class Kind { ordinary, shared, sparse };
 
-  void operator()(float* floats) const { is_shared ? free_shared(floats) : std::free(floats); }
+  Kind kind = Kind::ordinary;
+  std::size_t bytes = 0;  // of Kind::sparse
+
+  void operator()(float* floats) const {
+    switch (kind) {
+      case Kind::ordinary:
+        return std::free(floats);
+      case Kind::shared:
+        return free_shared(floats);
+      case Kind::sparse:
+        return free_sparse(floats, bytes);
+    }
+  }
 };
 
 class Buffer {
@@ -31,10 +44,36 @@ class Buffer {
   // share_buffers() has been called.
   [[nodiscard]] static Buffer shared(std::size_t count) {
     Buffer made;
-    made.data_ = {allocate_shared(count * sizeof(float)), FreeFloats{true}};
+    made.data_ = {allocate_shared(count * sizeof(float)), FreeFloats{FreeFloats::Kind::shared}};
     made.count_ = count;
     return made;
   }
+
+  // One that takes memory where it is written, page by page, until drop().
+  [[nodiscard]] static Buffer sparse(std::size_t count) {
+    Buffer made;
+    const std::size_t bytes = count * sizeof(float);
+    made.data_ = {allocate_sparse(bytes), FreeFloats{FreeFloats::Kind::sparse, bytes}};
+    made.count_ = count;
+    return made;
+  }
+
+  // Of a sparse one: whole pages of [begin, end), which may be empty, are zero and take no memory
+  // from now on.
+  void drop(std::size_t begin, std::size_t end) {
+    if (data_.get_deleter().kind == FreeFloats::Kind::sparse)
+      drop_pages(data_.get() + begin, data_.get() + end);
+  }
+
+  void set_to_zero() {
+    drop(0, count_);
+    const std::size_t kept = data_.get_deleter().kind == FreeFloats::Kind::sparse
+                                 ? std::min<std::size_t>(count_, k_largest_page)
+                                 : count_;
+    std::fill_n(data_.get() + (count_ - kept), kept, 0.0F);
+  }
+
+  static constexpr std::size_t k_largest_page = (64 << 10) / sizeof(float);
 
   [[nodiscard]] float* data() { return data_.get(); }
 

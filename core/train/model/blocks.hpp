@@ -46,6 +46,11 @@ class Block {
 
   // The parameters whose gradients are final once this block's backward() has returned.
   [[nodiscard]] virtual Range completes() const { return {}; }
+
+  // Those that prepare() and forward() read, and those that backward() does.
+  [[nodiscard]] virtual Range reads() const { return completes(); }
+
+  [[nodiscard]] virtual Range reads_again() const { return reads(); }
 };
 
 // 3x3 convolution of one channel to 16; `in.value` is padded (kernels.hpp); no gradient to the

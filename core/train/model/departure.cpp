@@ -15,21 +15,25 @@ void ShardSums::prepare_departure(const StepInput& input, Span run) {
   departed_ = 0;
   if (unfinished_.size() != runs) unfinished_ = std::vector<std::atomic<int>>(runs);
   int active = 0;
+  const bool drops = runs > 0 && input.departure->drops;
   // Sums of one shard that are changed or looked at once they are whole; depart() adds those of
   // other threads to them.
   const bool is_looked_at =
-      input.miscomputed || (team_.size() > 1 && (input.audited >= 0 || input.with_squares));
+      !drops &&
+      (input.miscomputed || (team_.size() > 1 && (input.audited >= 0 || input.with_squares)));
   for (int index = 0; index < team_.size(); ++index) {
     Worker& worker = workers_[static_cast<std::size_t>(index)];
     for (const auto& [node, sums] : worker.partials) worker.unused.push_back(sums);
     worker.partials.clear();
     worker.summed = 0;
     worker.last_shard = -1;
-    const Span part = part_of(run, team_.size(), index);
-    if (runs == 0 || part.size() == 0 || is_looked_at) continue;
+    worker.is_sparse = drops;
+    const Span part = part_for(run, index);
+    const bool passes_by = run.size() == 0 && index == 0 && input.window != nullptr;
+    if (runs == 0 || (part.size() == 0 && !passes_by) || is_looked_at) continue;
     ++active;
     worker.last_shard = part.hi - 1;
-    worker.last_node = maximal_nodes(shards_, part).back();
+    if (!passes_by) worker.last_node = maximal_nodes(shards_, part).back();
     worker.missing.clear();
     for (const Range one : input.departure->runs) worker.missing.push_back(one.end - one.begin);
   }
@@ -39,41 +43,73 @@ void ShardSums::prepare_departure(const StepInput& input, Span run) {
 
 // On the thread of `worker`: `range` of the gradients in `sums`, those of its last shard, is final.
 void ShardSums::carry(Worker& worker, const StepInput& input, float* sums, Range range) {
+  if (worker.is_sparse) look_at(worker, input, sums, range);
   const float* right = sums;
   for (auto left = worker.pending.rbegin(); left != worker.pending.rend(); right = *left++)
     add(*left + range.begin, *left + range.begin, right + range.begin, range.end - range.begin);
   worker.summed = model_.layout.parameter_floats;  // when the last range has been announced
   worker.partials.try_emplace(worker.last_node,
                               worker.pending.empty() ? sums : worker.pending.front());
+  announce(worker, input, range);
+}
+
+// What is still missing of the runs that leave.
+void ShardSums::announce(Worker& worker, const StepInput& input, Range range) {
   const auto& runs = input.departure->runs;
   const auto first = std::partition_point(
       runs.begin(), runs.end(), [&](const Range& one) { return one.begin >= range.end; });
   for (auto one = first; one != runs.end() && one->end > range.begin; ++one) {
     const auto at = static_cast<std::size_t>(one - runs.begin());
     worker.missing[at] -= std::min(one->end, range.end) - std::max(one->begin, range.begin);
-    if (worker.missing[at] == 0) unfinished_[at].fetch_sub(1, std::memory_order_release);
+    if (worker.missing[at] > 0) continue;
+    unfinished_[at].fetch_sub(1, std::memory_order_release);
+    unfinished_[at].notify_all();
   }
   if (&worker == workers_.data()) depart(input);
+}
+
+// What is done with the gradients of a shard, where they are never whole.
+void ShardSums::look_at(Worker& worker, const StepInput& input, float* sums, Range range) {
+  if (input.miscomputed && range.begin <= *input.miscomputed && *input.miscomputed < range.end)
+    flip_bit(sums[*input.miscomputed]);
+  if (input.with_squares)
+    worker.squares += sum_squares(sums + range.begin, range.end - range.begin);
 }
 
 // What all threads have finished.
 void ShardSums::depart(const StepInput& input) {
   const Departure& departure = *input.departure;
   if (departed_ > 0) departure.progress();
-  for (; departed_ < departure.runs.size(); ++departed_) {
-    if (unfinished_[departed_].load(std::memory_order_acquire) != 0) return;
+  while (departed_ < departure.runs.size()) {
+    std::atomic<int>& unfinished = unfinished_[departed_];
+    if (departure.drops && workers_.front().missing[departed_] > 0) return;
+    for (int left; departure.drops && (left = unfinished.load(std::memory_order_acquire)) != 0;)
+      unfinished.wait(left, std::memory_order_acquire);
+    if (unfinished.load(std::memory_order_acquire) != 0) return;
     const Range run = departure.runs[departed_];
     Partials parts, merged;
     for (const Worker& worker : workers_)
       parts.insert(worker.partials.begin(), worker.partials.end());
     for (const Span node : nodes_) merged[node] = combine(node, parts, run.begin, run.end);
-    departure.leave(merged);
+    leave(departure, merged);
   }
 }
 
 void ShardSums::depart_rest(const StepInput& input, const Partials& all) {
-  for (; input.departure != nullptr && departed_ < input.departure->runs.size(); ++departed_)
-    input.departure->leave(all);
+  while (input.departure != nullptr && departed_ < input.departure->runs.size())
+    leave(*input.departure, all);
+}
+
+// The next run; the memory of the one before is free then, up to the page that it shares with the
+// one before that.
+void ShardSums::leave(const Departure& departure, const Partials& parts) {
+  departure.leave(parts);
+  if (++departed_ < 2 || !departure.drops) return;
+  const Range free = departure.runs[departed_ - 2];
+  for (Worker& worker : workers_)
+    for (Buffer& buffer : worker.buffers)
+      buffer.drop(free.begin,
+                  std::min(free.end + Buffer::k_largest_page, departure.runs.front().end));
 }
 
 }  // namespace dts::train

@@ -87,7 +87,11 @@ Range Layout::range(const std::string& first, const std::string& last) const {
 
 void initial_weights(const Layout& layout, std::uint64_t seed, float* weights) {
   std::fill_n(weights, layout.parameter_floats, 0.0F);
-  for (const Tensor& tensor : layout.parameters) fill(tensor, seed, weights + tensor.offset);
+  for (const Tensor& tensor : layout.parameters) initial_weights(tensor, seed, weights);
+}
+
+void initial_weights(const Tensor& tensor, std::uint64_t seed, float* weights) {
+  fill(tensor, seed, weights + tensor.offset);
 }
 
 void initial_statistics(const Layout& layout, float* statistics) {

@@ -92,12 +92,18 @@ struct Layout {
     return parameter_floats + statistic_floats + static_cast<std::size_t>(which);
   }
 
+  // Where it is among them.
+  [[nodiscard]] std::size_t in_tail(Scalar which) const { return scalar(which) - parameter_floats; }
+
   // All moments of all parameters, one moment after the other.
   [[nodiscard]] std::size_t moment_floats() const { return parameter_floats * moments.size(); }
 };
 
 // The initial weights: a pure function of (seed, index of the element), without generator state.
 void initial_weights(const Layout& layout, std::uint64_t seed, float* weights);
+
+// Those of one tensor, in the same array.
+void initial_weights(const Tensor& tensor, std::uint64_t seed, float* weights);
 
 // The initial running statistics: mean 0, variance 1.
 void initial_statistics(const Layout& layout, float* statistics);

@@ -87,8 +87,32 @@ void Network::load(const Samples& samples,
       load_window(samples, indices[i], i);
 }
 
-void Network::forward(const Pass& pass) {
-  for (const auto& block : plan_.blocks_) block->forward(pass);
+void Network::forward(const Pass& pass, const std::function<void()>& enter) {
+  for (const auto& block : plan_.blocks_) {
+    if (enter) {
+      enter();
+      block->prepare(pass.weights);
+    }
+    block->forward(pass);
+  }
+}
+
+std::vector<Range> Network::reads(bool training) const {
+  std::vector<Range> all;
+  for (const auto& block : plan_.blocks_) all.push_back(block->reads());
+  if (training)
+    for (auto block = plan_.blocks_.rbegin(); block != plan_.blocks_.rend(); ++block)
+      all.push_back((*block)->reads_again());
+  return all;
+}
+
+void Network::pass_by(const Training& training) {
+  for (std::size_t i = 0; i < plan_.blocks_.size(); ++i) training.enter();
+  for (auto block = plan_.blocks_.rbegin(); block != plan_.blocks_.rend(); ++block) {
+    training.enter();
+    const Range range = (*block)->completes();
+    if (range.begin < range.end) training.ready(range);
+  }
 }
 
 HeadResult Network::head(const Objective& objective) {
@@ -114,11 +138,12 @@ void Network::train(const Samples& samples,
   if (training.with_nan && has_image)  // the first pixel
     plan_.input_.value[(model_.reads.format->side + 2 * padding) * padding + padding] = k_nan;
   const Pass pass{true, training.weights, nullptr, sums};
-  forward(pass);
+  forward(pass, training.enter);
   if (training.with_nan && !has_image) plan_.logits_.value[0] = k_nan;
   const HeadResult result = head(training.objective);
   lap(Phase::forward);
   for (auto block = plan_.blocks_.rbegin(); block != plan_.blocks_.rend(); ++block) {
+    if (training.enter) training.enter();
     (*block)->backward(pass);
     const Range range = (*block)->completes();
     if (training.ready && range.begin < range.end) training.ready(range);
@@ -134,10 +159,11 @@ Score Network::evaluate(const Samples& samples,
                         std::size_t first,
                         std::size_t count,
                         const float* weights,
-                        const float* running) {
+                        const float* running,
+                        const std::function<void()>& enter) {
   std::iota(indices_.begin(), indices_.end(), first);
   load(samples, {indices_.data(), count}, {});
-  forward({false, weights, running, nullptr});
+  forward({false, weights, running, nullptr}, enter);
   Score score;
   const auto predictions = static_cast<std::size_t>(model_.reads.predictions());
   for (std::size_t i = 0; i < count * predictions; ++i) {

@@ -41,6 +41,9 @@ class Network {
     // If set, is told during the backward pass of each range of gradients that is final. The ranges
     // cover all parameters, each once; in general from the last one to the first.
     std::function<void(Range)> ready = nullptr;
+    // If set, is called before each block's forward, and then before each one's backward pass, and
+    // the weights that it reads are there until the next call; prepare() is not needed then.
+    std::function<void()> enter = nullptr;
     Stopwatch* watch = nullptr;               // laps data, forward and backward, if set
     std::span<const Placement> placements{};  // of each image; none: as they are
   };
@@ -59,12 +62,20 @@ class Network {
              const Training& training,
              float* sums);
 
-  // Of samples [first, first + count), count <= micro_batch.
+  // As if it trained, and with the same calls of `enter` and `ready`, but does nothing else.
+  void pass_by(const Training& training);
+
+  // What the blocks read, in the order in which they do: those of a training, or, without their
+  // backward passes, of an evaluation.
+  [[nodiscard]] std::vector<Range> reads(bool training) const;
+
+  // Of samples [first, first + count), count <= micro_batch. `enter` as in Training.
   [[nodiscard]] Score evaluate(const Samples& samples,
                                std::size_t first,
                                std::size_t count,
                                const float* weights,
-                               const float* running);
+                               const float* running,
+                               const std::function<void()>& enter = nullptr);
 
   [[nodiscard]] int micro_batch() const { return plan_.micro_batch(); }
 
@@ -78,7 +89,7 @@ class Network {
                   const Placement* placement,
                   std::size_t to);
   void load_window(const Samples& samples, std::size_t index, std::size_t to);
-  void forward(const Pass& pass);
+  void forward(const Pass& pass, const std::function<void()>& enter);
   HeadResult head(const Objective& objective);
 
   const Model& model_;

@@ -29,7 +29,8 @@ Result<std::unique_ptr<ShardSums>> ShardSums::create(
 }
 
 float* ShardSums::Worker::take(std::size_t floats) {
-  if (unused.empty()) return buffers.emplace_back(Buffer::shared(floats)).data();
+  if (unused.empty())
+    return buffers.emplace_back(is_sparse ? Buffer::sparse(floats) : Buffer::shared(floats)).data();
   float* const taken = unused.back();
   unused.pop_back();
   return taken;
@@ -56,6 +57,7 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
   }
   const int predictions = input.batch * model_.reads.predictions();
   std::function<void(Range)> ready;
+  worker.squares = 0;
   if (shard == worker.last_shard) ready = [&](Range range) { carry(worker, input, sums, range); };
   worker.network->train(input.samples,
                         worker.indices,
@@ -63,13 +65,15 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
                          {1.0F / static_cast<float>(predictions), input.smoothing},
                          shard == input.nan_shard,
                          ready,
+                         enter_of(input.window, worker),
                          &watch,
                          worker.placements},
                         sums);
+  const bool is_gone = worker.is_sparse && shard == worker.last_shard;
   if (input.with_squares)
-    sums[model_.layout.scalar(Scalar::squares)] =
-        static_cast<float>(sum_squares(sums, model_.layout.parameter_floats));
-  if (input.miscomputed) flip_bit(sums[*input.miscomputed]);
+    sums[model_.layout.scalar(Scalar::squares)] = static_cast<float>(
+        is_gone ? worker.squares : sum_squares(sums, model_.layout.parameter_floats));
+  if (input.miscomputed && !is_gone) flip_bit(sums[*input.miscomputed]);
   if (shard == input.audited) worker.audited = checksum(sums, model_.layout.sum_floats());
 }
 
@@ -117,19 +121,23 @@ float* ShardSums::node_sum(Worker& worker, const StepInput& input, Span node) {
 Partials ShardSums::sum(const StepInput& input, Span run) {
   nodes_ = maximal_nodes(shards_, run);
   prepare_departure(input, run);
+  if (input.window != nullptr) begin_walk(*input.window, true, std::max(run.size(), 1));
   team_.run([&](int index) {
     Worker& worker = workers_[static_cast<std::size_t>(index)];
     worker.audited = 0;
     worker.track = track_of(input, index);
-    const std::vector<Span> nodes = maximal_nodes(shards_, part_of(run, team_.size(), index));
+    const std::vector<Span> nodes = maximal_nodes(shards_, part_for(run, index));
     Stopwatch watch(worker.track);
-    if (!nodes.empty()) worker.network->prepare(input.weights);
+    if (!nodes.empty() && input.window == nullptr) worker.network->prepare(input.weights);
     watch.lap(Phase::forward);
+    if (run.size() == 0 && index == 0 && input.window != nullptr) pass_by(input);
     for (const Span node : nodes) {
       float* const sums = node_sum(worker, input, node);
       worker.partials.try_emplace(node, sums);  // others may read it meanwhile if it is there
     }
+    if (input.window != nullptr && index < std::max(run.size(), 1)) input.window->leave(index);
   });
+  if (input.window != nullptr) input.window->end();
   Partials parts;
   for (const Worker& worker : workers_)
     parts.insert(worker.partials.begin(), worker.partials.end());
@@ -177,6 +185,61 @@ Score ShardSums::evaluate(
   });
   Score score;
   for (const Worker& worker : workers_) score += worker.score;
+  return score;
+}
+
+void ShardSums::begin_walk(Window& window, bool training, int threads) {
+  std::vector<Window::Parts> places;
+  for (const Range range : workers_.front().network->reads(training))
+    places.push_back(window.parts_of(range.begin, range.end));
+  window.begin(std::move(places), threads);
+}
+
+std::function<void()> ShardSums::enter_of(Window* window, const Worker& worker) const {
+  if (window == nullptr) return nullptr;
+  const auto thread = static_cast<int>(&worker - workers_.data());
+  return [window, thread, place = 0]() mutable { window->enter(thread, place++); };
+}
+
+// A rank without a shard in this round: it still sends weights, and takes part in what leaves.
+void ShardSums::pass_by(const StepInput& input) {
+  Worker& worker = workers_.front();
+  Network::Training training;
+  training.enter = enter_of(input.window, worker);
+  training.ready = [&](Range range) { announce(worker, input, range); };
+  worker.network->pass_by(training);
+}
+
+Score ShardSums::evaluate_within(Window& window,
+                                 const Samples& samples,
+                                 const float* weights,
+                                 const float* running,
+                                 int parts,
+                                 int part) {
+  const auto micro = static_cast<std::size_t>(workers_.front().network->micro_batch());
+  const std::size_t chunks = (samples.count + micro - 1) / micro;
+  const auto threads = static_cast<std::size_t>(window.threads());
+  Score score;
+  for (std::size_t round = 0; round < chunks; round += threads * static_cast<std::size_t>(parts)) {
+    begin_walk(window, false, window.threads());
+    team_.run([&](int index) {
+      if (index >= window.threads()) return;
+      Worker& worker = workers_[static_cast<std::size_t>(index)];
+      const std::function<void()> enter = enter_of(&window, worker);
+      const std::size_t first =
+          (round + static_cast<std::size_t>(part) * threads + static_cast<std::size_t>(index)) *
+          micro;
+      worker.score = {};
+      if (first < samples.count)
+        worker.score = worker.network->evaluate(
+            samples, first, std::min(micro, samples.count - first), weights, running, enter);
+      else
+        for (std::size_t i = 0; i < worker.network->reads(false).size(); ++i) enter();
+      window.leave(index);
+    });
+    window.end();
+    for (std::size_t i = 0; i < threads; ++i) score += workers_[i].score;
+  }
   return score;
 }
 

@@ -5,9 +5,11 @@
 #include "core/base/result.hpp"
 #include "core/train/comm/tree.hpp"
 #include "core/train/device/team.hpp"
+#include "core/train/memory/window.hpp"
 #include "core/train/model/network.hpp"
 #include "core/train/timing/timeline.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -25,6 +27,10 @@ struct Departure {
   // which this run is final.
   std::function<void(const Partials&)> leave;
   std::function<void()> progress;  // called now and then after the first
+  // Whether the memory of a run is used again once the next one has left, so that no rank has all
+  // gradients: leave() has then waited until nobody reads the run before. All runs leave at the
+  // same places of the backward pass on every rank. No shard may be audited then.
+  bool drops = false;
 };
 
 struct StepInput {
@@ -41,6 +47,9 @@ struct StepInput {
   Timeline* timeline = nullptr;  // if set, has a track for each thread
   Augmentation augmentation{};   // of images
   const Departure* departure = nullptr;
+  // If set, the weights are only there within it. All ranks call sum() together then, with a shard
+  // for each of its threads at most, and `departure` drops.
+  Window* window = nullptr;
 };
 
 // Threads get contiguous parts of the rank's run, as ranks get contiguous parts of all shards, so
@@ -70,6 +79,14 @@ class ShardSums {
   [[nodiscard]] Score evaluate(
       const Samples& samples, const float* weights, const float* running, int parts, int part);
 
+  // The same within a window, where all ranks call it together.
+  [[nodiscard]] Score evaluate_within(Window& window,
+                                      const Samples& samples,
+                                      const float* weights,
+                                      const float* running,
+                                      int parts,
+                                      int part);
+
   [[nodiscard]] Team& team() { return team_; }
 
   [[nodiscard]] const Layout& layout() const { return model_.layout; }
@@ -92,6 +109,8 @@ class ShardSums {
     std::vector<float*> pending;  // left siblings that it will be added to, the outermost first
     std::size_t summed = 0;       // gradients that are sums up to last_node already
     std::vector<std::size_t> missing;  // of each run that leaves, floats that are not
+    bool is_sparse = false;            // its arrays, of which parts are dropped
+    double squares = 0;                // of the last shard's gradients, as they were completed
     float* take(std::size_t floats);
   };
 
@@ -104,9 +123,23 @@ class ShardSums {
 
   // departure.cpp:
   void prepare_departure(const StepInput& input, Span run);
+  void begin_walk(Window& window, bool training, int threads);
+  void pass_by(const StepInput& input);
   void carry(Worker& worker, const StepInput& input, float* sums, Range range);
   void depart(const StepInput& input);
   void depart_rest(const StepInput& input, const Partials& all);
+  void announce(Worker& worker, const StepInput& input, Range range);
+  void leave(const Departure& departure, const Partials& parts);
+  static void look_at(Worker& worker, const StepInput& input, float* sums, Range range);
+
+  [[nodiscard]] std::function<void()> enter_of(Window* window, const Worker& worker) const;
+
+  // The part of this rank's run that a thread gets: if there are fewer shards than threads, the
+  // first ones, since only the first thread hands over what leaves.
+  [[nodiscard]] Span part_for(Span run, int thread) const {
+    const int parts = std::clamp(run.size(), 1, team_.size());
+    return thread < parts ? part_of(run, parts, thread) : Span{run.hi, run.hi};
+  }
 
   void merge(const StepInput& input, const Partials& parts);
   float* node_sum(Worker& worker, const StepInput& input, Span node);

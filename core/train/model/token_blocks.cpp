@@ -54,6 +54,8 @@ class EmbeddingBlock : public Block {
 
   [[nodiscard]] Range completes() const override { return range_; }
 
+  [[nodiscard]] Range reads_again() const override { return {}; }
+
  private:
   // Calls visit with the places in floats: in the table, among the positions, and among the rows.
   template <class Visit>
@@ -181,6 +183,8 @@ class ProjectionBlock : public Block {
   }
 
   [[nodiscard]] Range completes() const override { return shape_.is_shared ? Range{} : range_; }
+
+  [[nodiscard]] Range reads() const override { return range_; }
 
  private:
   // Whether the output has something before the product is added to it.

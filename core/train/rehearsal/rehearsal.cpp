@@ -5,6 +5,7 @@
 #include "core/base/text/counted.hpp"
 #include "core/base/text/duration.hpp"
 #include "core/train/rehearsal/payload.hpp"
+#include "core/train/timing/timeline.hpp"
 
 #include <fmt/format.h>
 
@@ -22,10 +23,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t k_images = 12800;  // an epoch of the default batch has 100 steps
 constexpr double k_buffers = 0x1p26;     // bytes to send from, and as many to receive into
 constexpr double k_least_piece = 4096;   // bytes
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // To three digits, in the largest of the units, each a thousand of the one before.
 std::string in_units(double value, std::span<const char* const> units) {

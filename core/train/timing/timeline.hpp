@@ -43,6 +43,10 @@ struct Stretch {
   }
 };
 
+[[nodiscard]] inline double seconds_since(Stretch::Clock::time_point start) {
+  return std::chrono::duration<double>(Stretch::Clock::now() - start).count();
+}
+
 class Timed;
 
 // Of one thread. Not thread-safe: others may read it while that thread does nothing.

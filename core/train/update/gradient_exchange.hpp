@@ -42,9 +42,8 @@ class GradientExchange {
                    const Ownership& ownership,
                    Settings settings);
 
-  // The gradients of each bucket, in the order in which buckets leave: from the last parameters to
-  // the first, as a backward pass completes them.
-  [[nodiscard]] std::vector<Range> leaving() const;
+  // The gradients of each bucket, in the order in which buckets leave.
+  [[nodiscard]] std::vector<Range> leaving() const { return ownership_.leaving(); }
 
   // Sends the next bucket of a step, of which `mine` is final, and does not wait. All ranks send
   // all of them before sum(), or none. For several ranks only.

@@ -65,15 +65,6 @@ std::vector<Span> GradientExchange::nodes_of(int rank) const {
   return hierarchy().sums_of_rank(rank, settings_.shards);
 }
 
-std::vector<Range> GradientExchange::leaving() const {
-  std::vector<Range> all;
-  for (int bucket = ownership_.buckets() - 1; bucket >= 0; --bucket) {
-    const Span floats = grid_.floats_of(ownership_.bucket(bucket));
-    all.push_back({static_cast<std::size_t>(floats.lo), static_cast<std::size_t>(floats.hi)});
-  }
-  return all;
-}
-
 std::uint64_t GradientExchange::bytes_of(int bucket) const {
   return static_cast<std::uint64_t>(grid_.floats_of(ownership_.bucket(bucket)).size()) *
          sizeof(float);

@@ -43,7 +43,7 @@ Group::Ticket Levels::post_across(const Sliced& one) {
     if (hierarchy_.relay(here_, peer) == rank())
       in.push_back({peer, one.array + slice(peer).lo, slice_bytes(slice(peer))});
   }
-  return all_.post_slices(elsewhere_, total, out, in);
+  return all_.post_slices(Call::gather_slices, elsewhere_, total, out, in);
 }
 
 // Within the node: what its ranks own, or what has come to each of them from elsewhere.
@@ -63,7 +63,7 @@ Group::Ticket Levels::post_within(const Sliced& one, bool relayed) {
     for (const int peer : node_->others())
       out.push_back({peer, one.array + slice.lo, slice_bytes(slice)});
   }
-  return node_->post_slices(node_->others(), total, out, in);
+  return node_->post_slices(Call::gather_slices, node_->others(), total, out, in);
 }
 
 void Levels::gather(const std::vector<Sliced>& arrays) {

@@ -35,6 +35,15 @@ std::vector<Span> Ownership::slices(int index) const {
   return all;
 }
 
+std::vector<Range> Ownership::leaving() const {
+  std::vector<Range> all;
+  for (int index = buckets() - 1; index >= 0; --index) {
+    const Span floats = grid_.floats_of(bucket(index));
+    all.push_back({static_cast<std::size_t>(floats.lo), static_cast<std::size_t>(floats.hi)});
+  }
+  return all;
+}
+
 int Ownership::owner(int chunk) const {
   const auto in =
       std::upper_bound(buckets_.begin(), buckets_.end(), chunk, [](int one, const Span& all) {

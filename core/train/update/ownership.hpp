@@ -49,6 +49,10 @@ class Ownership {
   // The floats of owned() of each rank.
   [[nodiscard]] std::vector<Span> slices(int index) const;
 
+  // The floats of each bucket, in the order in which their gradients leave: from the last
+  // parameters to the first, as a backward pass completes them.
+  [[nodiscard]] std::vector<Range> leaving() const;
+
   // The rank that owns `chunk`.
   [[nodiscard]] int owner(int chunk) const;
 

@@ -38,20 +38,33 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
       grid_(layout),
       ownership_(grid_, owners_of(comm.size(), settings_.servers), settings_.bucket_bytes),
       levels_(comm, settings_.node_first ? Hierarchy(comm.nodes()) : Hierarchy(comm.size())),
-      exchange_(levels_,
-                layout,
-                grid_,
-                ownership_,
-                {settings_.shards, settings_.sealed, settings_.injection}),
       own_floats_(ownership_.floats_of(comm.rank())),
       places_(index(grid_.count())),
       momentum_(own_floats_ * layout.moments.size()),
       next_momentum_(momentum_.size()),
-      next_weights_(Buffer::shared(layout.parameter_floats)),
+      next_weights_(settings_.zero == 3 ? Buffer::sparse(layout.parameter_floats)
+                                        : Buffer::shared(layout.parameter_floats)),
       records_(index(grid_.count())),
       next_records_(records_.size()),
       wrong_(records_.size()) {
   for (int thread = 0; thread < team.size(); ++thread) scaled_.emplace_back(ChunkGrid::k_floats);
+  if (settings_.zero == 1)
+    exchange_.emplace(
+        levels_,
+        layout,
+        grid_,
+        ownership_,
+        GradientExchange::Settings{settings_.shards, settings_.sealed, settings_.injection});
+  else
+    rounds_.emplace(comm,
+                    layout,
+                    grid_,
+                    ownership_,
+                    RoundExchange::Settings{settings_.shards,
+                                            settings_.width,
+                                            settings_.sealed,
+                                            settings_.is_waiting,
+                                            settings_.injection});
   for (int rank = 0; rank < comm.size(); ++rank)
     most_chunks_ = std::max(most_chunks_, ownership_.chunks_of(rank));
   std::size_t at = 0;
@@ -63,7 +76,7 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
       at += floats(grid_.floats_of({chunk, chunk + 1}));
     }
   }
-  for (int chunk = 0; chunk < grid_.count(); ++chunk)
+  for (int chunk = 0; settings_.zero < 3 && chunk < grid_.count(); ++chunk)
     if (ownership_.owner(chunk) != comm.rank()) others_.push_back(chunk);
   blocks_.resize(block_bytes() * index(comm.size()));
 }
@@ -126,11 +139,12 @@ const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
     each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
     find_wrong();
   }
-  mine.begin()->second[layout_.scalar(Scalar::damage)] = findings_.empty() ? 0.0F : 1.0F;
-  sums_ = exchange_.sum(mine, state.step);
-  for (const auto& [peer, chunks] : exchange_.damaged())
+  tail_of(mine)[layout_.in_tail(Scalar::damage)] = findings_.empty() ? 0.0F : 1.0F;
+  sums_ = rounds_ ? rounds_->sum() : exchange_->sum(mine, state.step);
+  const auto& damaged = rounds_ ? rounds_->damaged() : exchange_->damaged();
+  for (const auto& [peer, chunks] : damaged)
     if (peer != comm_.rank()) find(Found::message, chunks, peer);
-  damaged_ = !exchange_.damaged().empty();
+  damaged_ = !damaged.empty();
   return sums_.tail;
 }
 
@@ -177,7 +191,7 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
       check_weights(state, chunk);
       check_momentum(chunk);
     }
-    if (!exchange_.is_whole(chunk)) wrong_[index(chunk)] |= k_gradient;
+    if (exchange_ && !exchange_->is_whole(chunk)) wrong_[index(chunk)] |= k_gradient;
     move(chunk, thread, step, scale, state);
     if (!by_tensor) record_next(chunk);
   });
@@ -253,8 +267,8 @@ bool ShardedUpdate::verify(const State& state) {
 
 std::vector<Blame> ShardedUpdate::blame() {
   constexpr std::size_t k_most = 8;  // findings of a rank
-  if (const auto chunk = exchange_.changed_chunk(); damaged_ && chunk)
-    find(Found::gradient, {*chunk, *chunk + 1}, comm_.rank());
+  const auto changed = rounds_ ? rounds_->changed_chunk() : exchange_->changed_chunk();
+  if (damaged_ && changed) find(Found::gradient, {*changed, *changed + 1}, comm_.rank());
   std::array<Finding, k_most> mine{};
   std::copy_n(findings_.begin(), std::min(findings_.size(), k_most), mine.begin());
   std::vector<std::array<Finding, k_most>> all(index(comm_.size()), mine);

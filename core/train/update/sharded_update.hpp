@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimiser's step, each rank on its own share of the parameters (S. Rajbhandari et al., "ZeRO:
-// Memory Optimizations Toward Training Trillion Parameter Models", SC 2020, stage 1): sums of
-// gradients go to the owner of a share, new weights from there to all. As many bytes travel as with
-// an all-reduce; momentum, that is, all moments of the optimiser, exists once.
+// Memory Optimizations Toward Training Trillion Parameter Models", SC 2020): sums of gradients go
+// to the owner of a share, new weights from there to all. As many bytes travel as with an
+// all-reduce; momentum, that is, all moments of the optimiser, exists once. That is its stage 1; in
+// stage 2, no rank has whole gradients either (round_exchange.hpp), and in stage 3, none has whole
+// weights: state.weights is a sparse array that has a rank's own ones, and those of others between
+// gather_weights() and drop_weights().
 //
 // Sealed, every array has a checksum from when it was written, checked when it is next read:
 // weights and momentum a step later, sums of gradients by the rank that receives them. The
@@ -18,6 +21,7 @@
 #include "core/train/update/gradient_exchange.hpp"
 #include "core/train/update/levels.hpp"
 #include "core/train/update/ownership.hpp"
+#include "core/train/update/round_exchange.hpp"
 
 #include <functional>
 #include <optional>
@@ -41,17 +45,30 @@ class ShardedUpdate {
     // Its moments are those of the layout.
     const OptimizerRow* optimizer = find_optimizer("sgd");
     OptimizerSettings optimization{};
+    int zero = 1;             // its stage; 2 and 3 are for several ranks
+    int width = 1;            // of stages 2 and 3, as
+    bool is_waiting = false;  // RoundExchange::Settings say
   };
 
   // `team` divides the chunks of this rank; it, `comm` and `layout` must outlive this.
   ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Settings settings);
 
   // Collective. Takes over rank 0's momentum, slice by slice, and frees `state.momentum`. The
-  // weights are the same on every rank.
+  // weights are the same on every rank, or, in stage 3, those that a rank owns are there.
   void begin(State& state);
 
-  // What sends gradients while the last of them are still computed: GradientExchange::leave().
-  [[nodiscard]] GradientExchange& exchange() { return exchange_; }
+  // What sends gradients while others are still computed: of stage 1 the first, otherwise the
+  // second one, which is nullptr in stage 1.
+  [[nodiscard]] GradientExchange& exchange() { return *exchange_; }
+
+  [[nodiscard]] RoundExchange* rounds() { return rounds_ ? &*rounds_ : nullptr; }
+
+  // What is not gradients of this rank's first partial: flags may be added there before reduce().
+  [[nodiscard]] float* tail_of(const Partials& mine) {
+    return rounds_ ? rounds_->tail() : mine.begin()->second + layout_.parameter_floats;
+  }
+
+  [[nodiscard]] const Ownership& ownership() const { return ownership_; }
 
   // False also where all ranks are on one node, or each on its own.
   [[nodiscard]] bool is_node_first() const { return !levels_.hierarchy().is_flat(); }
@@ -95,6 +112,17 @@ class ShardedUpdate {
 
   // Collective. Makes `state.momentum` whole, to be freed after use: as large as the weights.
   void gather_momentum(State& state);
+
+  // Collective, for stage 3. The weights of a bucket on all ranks, each compared with what its
+  // owner had computed.
+  void gather_weights(State& state, int bucket);
+
+  // Those of other ranks in the range, so far as whole pages are, take no memory from now on.
+  void drop_weights(State& state, Range range) const;
+
+  // Of all buckets; in stages 1 and 2 they always are there.
+  void gather_weights(State& state);
+  void drop_weights(State& state) const;
 
  private:
   struct Record {        // of a chunk, by its owner
@@ -146,9 +174,10 @@ class ShardedUpdate {
   ChunkGrid grid_;
   Ownership ownership_;
   Levels levels_;
-  GradientExchange exchange_;
-  std::vector<int> own_;  // chunks
-  std::vector<int> others_;
+  std::optional<GradientExchange> exchange_;
+  std::optional<RoundExchange> rounds_;
+  std::vector<int> own_;     // chunks
+  std::vector<int> others_;  // of which this rank has a copy all the time
   std::size_t own_floats_ = 0;
   std::vector<std::size_t> places_;  // of all chunks: of own_, where its floats begin among them
   std::size_t most_chunks_ = 0;

@@ -49,7 +49,7 @@ void ShardedUpdate::exchange_records(float* weights) {
   std::vector<Levels::Sliced> all{{reinterpret_cast<float*>(blocks_.data()), {}}};
   for (int rank = 0; rank < comm_.size(); ++rank)
     all.front().slices.push_back({rank * floats, (rank + 1) * floats});
-  add_slices(weights, all);
+  if (settings_.zero < 3) add_slices(weights, all);
   levels_.gather(all);
   for (int rank = 0; rank < comm_.size(); ++rank) {
     const std::byte* const at = blocks_.data() + bytes * place(rank);
@@ -71,6 +71,41 @@ void ShardedUpdate::share(std::vector<double>& by_chunk) {
   for (int rank = 0; rank < comm_.size(); ++rank)
     ownership_.put(
         rank, all.data() + most_chunks_ * static_cast<std::size_t>(rank), by_chunk.data());
+}
+
+void ShardedUpdate::gather_weights(State& state, int bucket) {
+  levels_.gather({{state.weights.data(), ownership_.slices(bucket)}});
+  if (!settings_.sealed) return;
+  const Span all = ownership_.bucket(bucket);
+  const Span own = ownership_.owned(comm_.rank(), bucket);
+  bool is_wrong = false;
+  for (int chunk = all.lo; chunk < all.hi; ++chunk) {
+    if (own.lo <= chunk && chunk < own.hi) continue;
+    check_weights(state, chunk);
+    is_wrong = is_wrong || wrong_[place(chunk)] != 0;
+  }
+  if (is_wrong) find_wrong();
+}
+
+void ShardedUpdate::drop_weights(State& state, Range range) const {
+  for (int bucket = 0; bucket < ownership_.buckets(); ++bucket) {
+    const Span all = grid_.floats_of(ownership_.bucket(bucket));
+    const Span own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
+    for (const Span part : {Span{all.lo, own.lo}, Span{own.hi, all.hi}}) {
+      const auto begin = std::max(place(part.lo), range.begin);
+      const auto end = std::min(place(part.hi), range.end);
+      if (begin < end) state.weights.drop(begin, end);
+    }
+  }
+}
+
+void ShardedUpdate::gather_weights(State& state) {
+  for (int bucket = 0; settings_.zero == 3 && bucket < ownership_.buckets(); ++bucket)
+    gather_weights(state, bucket);
+}
+
+void ShardedUpdate::drop_weights(State& state) const {
+  if (settings_.zero == 3) drop_weights(state, {0, layout_.parameter_floats});
 }
 
 void ShardedUpdate::gather_momentum(State& state) {

@@ -3,7 +3,7 @@
 #include "core/train/loop/options.hpp"
 
 #include "core/base/files/files.hpp"
-#include "core/train/loop/tuner.hpp"
+#include "core/train/update/tuner.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -194,6 +194,21 @@ TEST_CASE("gradients in buckets") {
   CHECK(parse_options({"--hierarchy", "flat"}, nothing)->node_first == false);
   CHECK_FALSE(parse_options({"--hierarchy", "flat", "--hierarchy", "auto"}, nothing)->node_first);
   CHECK(error_of({"--hierarchy", "on"}) == "--hierarchy: 'on' is not valid");
+}
+
+TEST_CASE("what is divided among the ranks") {
+  auto options = parse_options({}, nothing);
+  REQUIRE(options);
+  CHECK(options->zero == 1);
+  options = parse_options({"--zero", "3"}, nothing);
+  REQUIRE(options);
+  CHECK(options->zero == 3);
+  for (const char* const wrong : {"0", "4", "two"})
+    CHECK(error_of({"--zero", wrong}) == "--zero: '" + std::string(wrong) + "' is not valid");
+  CHECK(error_of({"--zero", "2", "--audit", "0.1"}) == "--audit and --zero 2 exclude each other");
+  CHECK(error_of({"--zero", "3", "--bucket-size", "auto"}) ==
+        "--bucket-size auto and --zero 3 exclude each other");
+  CHECK(parse_options({"--zero", "1", "--audit", "0.1", "--bucket-size", "auto"}, nothing));
 }
 
 TEST_CASE("how messages travel, and how long others are waited for") {

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/train/update/round_exchange.hpp"
+
+#include "core/base/hash.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace dts::train {
+namespace {
+
+std::size_t as_index(int value) {
+  return static_cast<std::size_t>(value);
+}
+
+std::size_t bytes_of(Span floats) {
+  return as_index(floats.size()) * sizeof(float);
+}
+
+std::uint64_t hash_of(const std::uint64_t* sums, int count) {
+  return hash64(sums, as_index(count) * sizeof *sums);
+}
+
+}  // namespace
+
+RoundExchange::RoundExchange(Group& comm,
+                             const Layout& layout,
+                             const ChunkGrid& grid,
+                             const Ownership& ownership,
+                             Settings settings)
+    : comm_(comm),
+      layout_(layout),
+      grid_(grid),
+      ownership_(ownership),
+      settings_(settings),
+      begins_(ownership.begins_of(comm.rank())),
+      first_(as_index(comm.size())) {
+  std::size_t most = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    int nodes = 0;
+    for (int round = 0; round < rounds(); ++round) {
+      first_[as_index(rank)].push_back(nodes);
+      nodes += static_cast<int>(nodes_of(round, rank).size());
+    }
+    most = std::max(most, as_index(nodes));
+    if (rank == comm.rank()) tails_.resize(as_index(nodes) * layout.tail_floats());
+  }
+  seals_.emplace(comm.size(), most * begins_.size(), most * layout_.tail_floats() * sizeof(float));
+}
+
+int RoundExchange::rounds() const {
+  return (settings_.shards + settings_.width - 1) / settings_.width;
+}
+
+Span RoundExchange::shards_of(int round) const {
+  const int begin = round * settings_.width;
+  return {begin, std::min(begin + settings_.width, settings_.shards)};
+}
+
+Span RoundExchange::run_of(int round, int rank) const {
+  return part_of(shards_of(round), comm_.size(), rank);
+}
+
+std::vector<Span> RoundExchange::nodes_of(int round, int rank) const {
+  return maximal_nodes(settings_.shards, run_of(round, rank));
+}
+
+std::vector<Span> RoundExchange::all_nodes_of(int rank) const {
+  std::vector<Span> all;
+  for (int round = 0; round < rounds(); ++round)
+    for (const Span node : nodes_of(round, rank)) all.push_back(node);
+  return all;
+}
+
+bool RoundExchange::is_injected(Injection::What what, std::uint64_t step) const {
+  const auto& fault = settings_.injection;
+  return fault && fault->is_now(what, step) && fault->rank == comm_.rank();
+}
+
+float* RoundExchange::take() {
+  if (unused_.empty()) return arrays_.emplace_back(ownership_.floats_of(comm_.rank()) + 1).data();
+  float* const taken = unused_.back();
+  unused_.pop_back();
+  return taken;
+}
+
+// Which nodes there will be after this round, and where.
+void RoundExchange::begin_round() {
+  if (round_ == 0) {
+    for (const auto& [node, array] : held_) unused_.push_back(array);
+    held_.clear();
+    damaged_.clear();
+    changed_.reset();
+    has_injected_ = false;
+  }
+  next_.clear();
+  for (const Span node : maximal_nodes(settings_.shards, {0, shards_of(round_).hi})) {
+    if (held_.count(node) > 0) continue;
+    const auto part = std::find_if(
+        held_.begin(), held_.end(), [&](const auto& one) { return one.first.lo == node.lo; });
+    next_[node] = part != held_.end() ? part->second : take();
+  }
+}
+
+void RoundExchange::seal(int bucket) {
+  if (!settings_.sealed) return;
+  const Span chunks = ownership_.bucket(bucket);
+  const int begin = grid_.floats_of(chunks).lo;
+  auto& sealed = flight(bucket).sealed;
+  sealed.assign(mine_.size(), std::vector<std::uint64_t>(as_index(chunks.size())));
+  int node = first_[as_index(comm_.rank())][as_index(round_)];
+  for (auto sums = sealed.begin(); const auto& [of, partial] : mine_) {
+    grid_.checksums(partial + begin, chunks, sums->data());
+    for (int peer = 0; peer < comm_.size(); ++peer) {
+      const Span theirs = ownership_.owned(peer, bucket);
+      seals_->sent(peer, seal_of(node, bucket)) =
+          hash_of(sums->data() + (theirs.lo - chunks.lo), theirs.size());
+    }
+    ++sums;
+    ++node;
+  }
+}
+
+void RoundExchange::post(int bucket, std::uint64_t step) {
+  const Span floats = grid_.floats_of(ownership_.bucket(bucket));
+  if (is_injected(Injection::What::gradient, step) && round_ == 0) {
+    const auto element = static_cast<int>(settings_.injection->element);
+    if (floats.lo <= element && element < floats.hi) flip_bit(mine_.begin()->second[element]);
+  }
+  const std::vector<Span> slices = ownership_.slices(bucket);
+  std::vector<Group::Outgoing> out;
+  for (const int peer : comm_.others())
+    for (const auto& [node, sums] : mine_) {
+      const Span theirs = slices[as_index(peer)];
+      out.push_back({peer, sums + theirs.lo, bytes_of(theirs)});
+    }
+  const auto width = as_index(slices[as_index(comm_.rank())].size());
+  const auto theirs = as_index(shards_of(round_).size()) * width;  // at most
+  Flight& now = flight(bucket);
+  if (now.room.size() <= theirs) now.room = Buffer(theirs + 1);
+  std::vector<Group::Incoming> in;
+  float* to = now.room.data();
+  for (int peer = 0; peer < comm_.size(); ++peer)
+    for (std::size_t left = peer == comm_.rank() ? 0 : nodes_of(round_, peer).size(); left > 0;
+         --left)
+      in.push_back({peer, std::exchange(to, to + width), width * sizeof(float)});
+  now.ticket = comm_.post_slices(Call::scatter_partials, comm_.others(), bytes_of(floats), out, in);
+}
+
+void RoundExchange::leave(const Partials& mine, std::uint64_t step) {
+  if (left_ == 0) begin_round();
+  mine_ = mine;
+  const int bucket = ownership_.buckets() - ++left_;
+  seal(bucket);
+  post(bucket, step);
+  const int before = std::exchange(travels_, settings_.waits ? -1 : bucket);
+  if (before >= 0) fold(before, step);
+  if (settings_.waits) fold(bucket, step);
+}
+
+// Where the partials of a bucket are, for what this rank owns of it, once they have come.
+ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
+  const Span chunks = ownership_.owned(comm_.rank(), bucket);
+  const Span own = grid_.floats_of(chunks);
+  const auto width = as_index(own.size());
+  ConstPartials all;
+  std::vector<std::uint64_t> now(as_index(chunks.size()));
+  const float* at = flight(bucket).room.data();
+  for (int peer = 0; peer < comm_.size(); ++peer) {
+    int place = first_[as_index(peer)][as_index(round_)];
+    for (const Span node : nodes_of(round_, peer)) {
+      const bool is_own = peer == comm_.rank();
+      const float* sums = is_own ? mine_.at(node) + own.lo : std::exchange(at, at + width);
+      if (!is_own && width > 0 && !has_injected_ && is_injected(Injection::What::message, step)) {
+        has_injected_ = true;
+        injected_.assign(sums, sums + width);
+        flip_bit(injected_[settings_.injection->element % width]);
+        sums = injected_.data();
+      }
+      if (settings_.sealed) {
+        grid_.checksums(sums, chunks, now.data());
+        seals_->found(peer, seal_of(place++, bucket)) = hash_of(now.data(), chunks.size());
+      }
+      all[node] = sums;
+    }
+  }
+  return all;
+}
+
+// Whether what was sent is still what was computed: then its memory is used again.
+void RoundExchange::look_again(int bucket) {
+  if (!settings_.sealed || changed_) return;
+  const Span chunks = ownership_.bucket(bucket);
+  std::vector<std::uint64_t> now(as_index(chunks.size()));
+  for (auto was = flight(bucket).sealed.begin(); const auto& [node, partial] : mine_) {
+    grid_.checksums(partial + grid_.floats_of(chunks).lo, chunks, now.data());
+    const auto changed = std::mismatch(now.begin(), now.end(), (was++)->begin()).first;
+    if (changed != now.end()) changed_ = chunks.lo + static_cast<int>(changed - now.begin());
+  }
+}
+
+// Waits for a bucket, and adds what this rank owns of it.
+void RoundExchange::fold(int bucket, std::uint64_t step) {
+  comm_.wait(flight(bucket).ticket);
+  const std::size_t begin = begins_[as_index(bucket)];
+  const Span own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
+  ConstPartials all = arrived(bucket, step);
+  for (const auto& [node, array] : held_) all[node] = array + begin;
+  for (const auto& [node, array] : next_)
+    combine_to(array + begin, node, all, as_index(own.size()));
+  look_again(bucket);
+}
+
+void RoundExchange::end_round(const Partials& mine, std::uint64_t step) {
+  if (travels_ >= 0) fold(std::exchange(travels_, -1), step);
+  float* tail = tails_.data() +
+                as_index(first_[as_index(comm_.rank())][as_index(round_)]) * layout_.tail_floats();
+  for (const auto& [node, partial] : mine)
+    tail = std::copy_n(partial + layout_.parameter_floats, layout_.tail_floats(), tail);
+  Partials now = next_;
+  for (const auto& [node, array] : held_) {
+    const bool is_part = std::any_of(next_.begin(), next_.end(), [&, of = node](const auto& one) {
+      return one.first.lo <= of.lo && of.hi <= one.first.hi;
+    });
+    if (!is_part)
+      now[node] = array;
+    else if (std::none_of(next_.begin(), next_.end(), [&, is = array](const auto& one) {
+               return one.second == is;
+             }))
+      unused_.push_back(array);
+  }
+  held_ = std::move(now);
+  left_ = 0;
+  ++round_;
+}
+
+// What came with what was sent.
+void RoundExchange::compare() {
+  for (int peer = 0; peer < comm_.size(); ++peer)
+    if (const auto which = seals_->changed(peer))
+      damaged_.push_back(
+          {peer, ownership_.owned(comm_.rank(), static_cast<int>(*which % begins_.size()))});
+}
+
+RoundExchange::Sums RoundExchange::sum() {
+  const Span shards{0, settings_.shards};
+  round_ = 0;
+  for (int peer = 0; peer < comm_.size(); ++peer)
+    std::copy(tails_.begin(), tails_.end(), static_cast<float*>(seals_->more_to(peer)));
+  comm_.wait(seals_->post(comm_));
+  if (settings_.sealed) compare();
+  Partials tails;
+  for (int peer = 0; peer < comm_.size(); ++peer) {
+    auto* tail = static_cast<float*>(seals_->more_from(peer));
+    for (const Span node : all_nodes_of(peer)) {
+      tails[node] = tail;
+      tail += layout_.tail_floats();
+    }
+  }
+  return {held_.at(shards), combine(shards, tails, 0, layout_.tail_floats())};
+}
+
+}  // namespace dts::train
