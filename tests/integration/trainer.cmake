@@ -17,7 +17,7 @@ add_test(NAME slow_trainer_resnet
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_resnet_accuracy.py $<TARGET_FILE:dttrain>)
 set_tests_properties(slow_trainer_resnet PROPERTIES
   LABELS slow TIMEOUT 43200 PROCESSORS 2 SKIP_RETURN_CODE 77 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
-# Layouts of which each pair of values occurs together, three minutes.
+# Layouts of which each pair of values occurs together: several minutes.
 add_test(NAME slow_trainer_pairwise
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_pairwise.py $<TARGET_FILE:dttrain>)
 set_tests_properties(slow_trainer_pairwise PROPERTIES

@@ -1,30 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts of which each pair of values occurs together: for each model one training of which every step is made by another one, and
-resumed from the checkpoint of the one before. Each step has the digest of an undisturbed training.
+"""Layouts of which each pair of values occurs together: for each model one training that is stopped by SIGTERM after a step or two, and
+resumed in another layout, with another number of ranks and at another stage of ZeRO wherever there is one left. Each state has the
+digest of an undisturbed training.
 
 Usage: trainer_pairwise.py DTTRAIN"""
 
 import itertools
+import os
 import random
+import signal
 import sys
 
-from trainer_support import Trainer, digest, events, split
+from contract import CHECKPOINTED
+from trainer_support import Trainer, digest, events, ranks_of, split, wait_for_step
 
 LLAMA = ("llama,vocab_size=256,hidden_size=64,intermediate_size=128,num_hidden_layers=2,num_attention_heads=4,num_key_value_heads=2,"
          "max_position_embeddings=64")
 MODELS = {"cnn2": [], "resnet:20": ["--augment", "crop,flip"], "gpt2:char-mini": ["--data"], LLAMA: ["--data"]}
+SCHEMES = {"data parallel": {}, "ZeRO 1": {"--zero": 1}, "ZeRO 2": {"--zero": 2}, "ZeRO 3": {"--zero": 3}, "one server": {"--servers": 1},
+           "two servers": {"--servers": 2}, "two servers, ZeRO 2": {"--servers": 2, "--zero": 2},
+           "two servers, ZeRO 3": {"--servers": 2, "--zero": 3}}
 FACTORS = {
     "model": list(MODELS),
     "ranks": [1, 2, 3, 4, 5, 6, 8, 16],
-    "transport": ["shm", "mpi", "hier"],
+    "network": ["shm", "mpi", "hier flat", "hier node"],  # of the last two, two nodes made of one
+    "scheme": list(SCHEMES),
     "threads": [1, 2],
-    "zero": [1, 2, 3],
-    "servers": [0, 1, 2],  # 0: every rank owns a part; otherwise a parameter server
     "audit": [0, 1],
     "buckets": ["whole", "64K", "1M", "4M"],
     "overlap": ["on", "off"],
-    "hierarchy": ["node", "flat"],
 }
+RESUMED = 10  # of each model at least, with another number of ranks and another stage than before
 FEWEST = 64
 
 
@@ -55,30 +61,62 @@ def words_of(trainer, row):
     return [*words, "--batch", 32, "--shards", 16, "--schedule", "constant", "--warmup", 0, "--limit-train", 512, "--evaluate-every", 1000]
 
 
+def stage_of(row):
+    return SCHEMES[row["scheme"]].get("--zero", 1)
+
+
 def layout_of(row):
-    words = ["--transport", row["transport"], "--bucket-size", row["buckets"], "--overlap", row["overlap"], "--hierarchy",
-             row["hierarchy"], "--zero", row["zero"]]
-    if row["audit"] and row["zero"] == 1:  # whole gradients of a shard are compared, which exist at this stage alone
+    transport, hierarchy = (*row["network"].split(), "auto")[:2]
+    words = ["--transport", transport, "--hierarchy", hierarchy, "--bucket-size", row["buckets"], "--overlap", row["overlap"]]
+    if row["audit"] and stage_of(row) == 1:  # whole gradients of a shard are compared, which exist at this stage alone
         words += ["--audit", 1]
-    if row["servers"]:
-        words += ["--servers", row["servers"]]
-    return words
+    return [*words, *itertools.chain(*SCHEMES[row["scheme"]].items())]
+
+
+def differ(one, other):
+    return one["ranks"] != other["ranks"] and stage_of(one) != stage_of(other)
+
+
+def in_turn(rows):
+    """The same rows, ordered so that ranks and stage change from each to the next as long as there is one left."""
+    ordered, left = [], list(rows)
+    while left:
+        def rank(row):  # what most of the others are follows first
+            return (not ordered or differ(ordered[-1], row), sum(stage_of(one) == stage_of(row) for one in left))
+        ordered.append(max(left, key=rank))
+        left.remove(ordered[-1])
+    return ordered
+
+
+def stop(trainer, number, words, row, run):
+    """The step after which this attempt was stopped; its digest."""
+    begun = events(run, "stop")[-1]["step"] if number > 1 else 0
+    process = trainer.start(row["ranks"], [*words, *layout_of(row), "--step-delay", 100], row["threads"],
+                            env={**split(row["network"].split()[0]), "DTSUBMIT_ATTEMPT": str(number)})
+    wait_for_step(process, run, begun + 1, 300)
+    os.kill(ranks_of(process.pid)[number % row["ranks"]], signal.SIGTERM)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == CHECKPOINTED, f"exit {process.returncode}\n{out}\n{err}"
+    assert events(run, "start")[-1]["step"] == begun, err
+    return events(run, "stop")[-1]["step"], digest(out)
 
 
 def chain(trainer, rows):
     name = rows[0]["model"].split(",")[0].replace(":", "-")
-    own = [*words_of(trainer, rows[0]), "--save-every", 1]
-    trainer.run(0, [*own, "--steps", len(rows), "--run-dir", trainer.path(f"{name}-whole"), "--checkpoint-dir", trainer.path(f"{name}-w")])
-    expected = [save["digest"] for save in events(trainer.path(f"{name}-whole"), "save")]
-    assert len(set(expected)) == len(rows), expected
-    folders = ["--run-dir", trainer.path(name), "--checkpoint-dir", trainer.path(f"{name}-c")]
-    for step, row in enumerate(rows, 1):
-        ranks, threads = row["ranks"], row["threads"]
-        out, err = trainer.run(ranks, [*own, *folders, *layout_of(row), "--steps", step], threads,
-                               env={**split(row["transport"]), "DTSUBMIT_ATTEMPT": str(step)})
-        print(f"{name} step {step}: {ranks} ranks x {threads} threads, {' '.join(map(str, layout_of(row)))}", flush=True)
-        assert events(folders[1], "start")[-1]["step"] == step - 1, err
-        assert digest(out) == expected[step - 1], f"{out}\n{err}"
+    steps = 4 * len(rows)
+    own = [*words_of(trainer, rows[0]), "--steps", steps]
+    trainer.run(0, [*own, "--save-every", 1, "--run-dir", trainer.path(f"{name}-whole"), "--checkpoint-dir", trainer.path(f"{name}-w")])
+    expected = {save["step"]: save["digest"] for save in events(trainer.path(f"{name}-whole"), "save")}
+    assert len(set(expected.values())) == steps, expected
+    run = trainer.path(name)
+    for number, row in enumerate(rows, 1):
+        step, bits = stop(trainer, number, [*own, "--run-dir", run, "--checkpoint-dir", trainer.path(f"{name}-c")], row, run)
+        told = f"{name} to step {step}: {row['ranks']} ranks x {row['threads']} threads, {' '.join(map(str, layout_of(row)))}"
+        print(told, flush=True)
+        assert bits == expected[step], f"{told}: {bits} instead of {expected[step]}"
+    resumed = sum(differ(*two) for two in itertools.pairwise(rows))
+    assert resumed >= RESUMED, f"{name}: {resumed}"
+    print(f"{name}: {len(rows)} layouts, {resumed} times with other ranks and at another stage", flush=True)
 
 
 def main():
@@ -88,9 +126,9 @@ def main():
             file.write("".join(draw.choice("abcdefgh \n") for _ in range(60000)))
         rows = covering(FACTORS, FEWEST)
         for model in MODELS:
-            chain(trainer, [row for row in rows if row["model"] == model])
+            chain(trainer, in_turn([row for row in rows if row["model"] == model]))
         covered = len(set().union(*map(pairs, rows)))
-        print(f"{len(rows)} layouts with all of {covered} pairs of values, a step each, each but the first of a model resumed: digests equal")
+        print(f"{len(rows)} layouts with all of {covered} pairs of values, each but the first of a model resumed after a stop: digests equal")
 
 
 if __name__ == "__main__":
