@@ -77,12 +77,13 @@ def peak(pid, reset=False):
 
 
 def memory(trainer, stage, ranks=4):
-    """The most that a rank has needed until then, and within some steps. With a loss and gradient noise."""
+    """The most that a rank has needed until then, and within some steps. With evaluations, saves and gradient noise."""
     run = trainer.path(f"memory-{stage}")
     model = "gpt2,vocab_size=256,n_positions=16,n_embd=256,n_layer=4,n_head=4"
     process = trainer.start(ranks, ["--model", model, "--data", trainer.path("t.txt"), "--optimizer", "adamw", "--batch", 8,
                                     "--shards", 8, "--steps", 14, "--transport", "mpi", "--zero", stage, "--bucket-size", "256K",
-                                    "--evaluate-every", 5, "--limit-train", 100, "--step-delay", 50, "--run-dir", run])
+                                    "--evaluate-every", 5, "--limit-train", 100, "--step-delay", 50, "--run-dir", run,
+                                    "--checkpoint-dir", run + "-c", "--save-every", 4])
     try:
         wait_for_step(process, run, 6, 300)
         pids = ranks_of(process.pid)

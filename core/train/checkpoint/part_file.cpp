@@ -61,16 +61,18 @@ void Snapshot::take(const State& state) {
   if (values_.size() != floats) values_ = Buffer(floats);
   float* at = values_.data();
   for (const Rows& rows : rows_) {
-    if (rows.array != Rows::Array::momentum || state.momentum.size() > 0) copy_out(state, rows, at);
+    const bool follows = rows.array == Rows::Array::momentum  ? state.momentum.size() == 0
+                         : rows.array == Rows::Array::weights ? !state.has_all
+                                                              : false;
+    if (!follows) copy_out(state, rows, at);
     at += rows.floats();
   }
 }
 
-void Snapshot::put(std::size_t moment, Range floats, const float* values) {
+void Snapshot::put(ArrayOf array, Range floats, const float* values) {
   float* at = values_.data();
   for (const Rows& rows : rows_) {
-    if (rows.array == Rows::Array::momentum && rows.moment == moment)
-      copy_out(values, floats, rows, at);
+    if (rows.is_of(array)) copy_out(values, floats, rows, at);
     at += rows.floats();
   }
 }

@@ -33,12 +33,12 @@ class Snapshot {
   // The share is share_of(layout, parts, part). `layout` must outlive the snapshot.
   Snapshot(const Layout& layout, int parts, int part);
 
-  // Copies the share; allocates the first time only. Without the moments if `state` has none: they
-  // follow by put().
+  // Copies the share; allocates the first time only. Without the moments if `state` has none, and
+  // without the weights unless it has all: they follow by put().
   void take(const State& state);
 
-  // Copies what the share has of a moment between two of its floats, whose values are given.
-  void put(std::size_t moment, Range floats, const float* values);
+  // Copies what the share has of an array between two of its floats, whose values are given.
+  void put(ArrayOf array, Range floats, const float* values);
 
   // Writes a new file, synced to the disk. Errc::io, Errc::not_found without its folder,
   // Errc::invalid and no file if a value is not finite.

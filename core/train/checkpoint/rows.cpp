@@ -113,12 +113,13 @@ std::vector<Rows> share_of(const Layout& layout, int parts, int part) {
   return share;
 }
 
-MomentShares::MomentShares(const Layout& layout, int parts)
-    : ranges_(static_cast<std::size_t>(parts), std::vector<Range>(layout.moments.size())) {
+Shares::Shares(const Layout& layout, int parts)
+    : ranges_(static_cast<std::size_t>(parts), std::vector<Range>(1 + layout.moments.size())) {
   for (int part = 0; part < parts; ++part)
     for (const Rows& rows : share_of(layout, parts, part)) {
-      if (rows.array != Rows::Array::momentum) continue;
-      Range& range = ranges_[static_cast<std::size_t>(part)][rows.moment];
+      const bool is_moment = rows.array == Rows::Array::momentum;
+      if (!is_moment && rows.array != Rows::Array::weights) continue;
+      Range& range = ranges_[static_cast<std::size_t>(part)][is_moment ? 1 + rows.moment : 0];
       if (range.end == 0) range.begin = rows.range().begin;
       range.end = rows.range().end;
     }

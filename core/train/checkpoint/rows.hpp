@@ -25,6 +25,11 @@ struct Rows {
   std::size_t count = 0;
   std::size_t moment = 0;  // of Array::momentum: which one
 
+  // Whether they are of the weights or a moment, and of these.
+  [[nodiscard]] bool is_of(ArrayOf which) const {
+    return which ? array == Array::momentum && moment == *which : array == Array::weights;
+  }
+
   [[nodiscard]] std::size_t all() const { return static_cast<std::size_t>(tensor->shape.front()); }
 
   [[nodiscard]] std::size_t row_floats() const { return tensor->count / all(); }
@@ -52,18 +57,18 @@ enum class ColumnOrder {
   internal,  // [channel / 16][pixel][channel % 16]: files of format 1
 };
 
-// Which shares have rows of a run of a moment's flat array.
-class MomentShares {
+// Which shares have rows of a run of the weights or of a moment.
+class Shares {
  public:
-  MomentShares(const Layout& layout, int parts);
+  Shares(const Layout& layout, int parts);
 
-  [[nodiscard]] bool has(int part, std::size_t moment, Range run) const {
-    const Range& range = ranges_[static_cast<std::size_t>(part)][moment];
+  [[nodiscard]] bool has(int part, ArrayOf array, Range run) const {
+    const Range& range = ranges_[static_cast<std::size_t>(part)][array ? 1 + *array : 0];
     return run.begin < range.end && range.begin < run.end;
   }
 
  private:
-  std::vector<std::vector<Range>> ranges_;  // of each part and moment; empty if it has none
+  std::vector<std::vector<Range>> ranges_;  // of each part, for the weights and each moment
 };
 
 // Copies rows to `to` [rows.floats()], in PyTorch's order of columns.

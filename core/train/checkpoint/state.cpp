@@ -39,9 +39,11 @@ std::uint64_t digest(const State& state) {
   return digest(state, hash_of(state.momentum));
 }
 
-std::uint64_t digest(const State& state, std::uint64_t moments) {
+std::uint64_t digest(const State& state,
+                     std::uint64_t moments,
+                     std::optional<std::uint64_t> weights) {
   std::array<std::uint64_t, 5> parts{
-      hash_of(state.weights), moments, hash_of(state.running), state.step};
+      weights ? *weights : hash_of(state.weights), moments, hash_of(state.running), state.step};
   std::size_t count = 4;
   if (state.ballast.size() > 0) parts[count++] = hash_of(state.ballast);
   return hash64(parts.data(), count * sizeof parts[0]);

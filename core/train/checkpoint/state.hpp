@@ -7,21 +7,24 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace dts::train {
 
 struct State {
-  explicit State(const Layout& layout, bool has_moments = true, bool has_sparse_weights = false)
-      : weights(has_sparse_weights ? Buffer::sparse(layout.parameter_floats)
-                                   : Buffer::shared(layout.parameter_floats)),
+  explicit State(const Layout& layout, bool has_moments = true, bool has_all_weights = true)
+      : weights(has_all_weights ? Buffer::shared(layout.parameter_floats)
+                                : Buffer::sparse(layout.parameter_floats)),
         momentum(Buffer::sparse(has_moments ? layout.moment_floats() : 0)),
         running(layout.statistic_floats),
-        ballast(layout.ballast_floats) {}
+        ballast(layout.ballast_floats),
+        has_all(has_all_weights) {}
 
   Buffer weights;
   Buffer momentum;  // all moments (Layout::moments), one after the other; sparse: mostly zero
   Buffer running;   // running statistics of batch normalisation
   Buffer ballast;   // grows the state for drills; each step changes one MiB of it
+  bool has_all;  // of the weights; otherwise they are sparse, and those of other ranks come and go
   std::uint64_t step = 0;     // completed
   std::uint64_t skipped = 0;  // of these, without an update because something was not finite
 };
@@ -36,8 +39,14 @@ void initialise(const Layout& layout,
 // XXH3 over weights, momentum, running statistics, step, and ballast if there is any.
 [[nodiscard]] std::uint64_t digest(const State& state);
 
-// The same without the moments, of which `moments` is the hash.
-[[nodiscard]] std::uint64_t digest(const State& state, std::uint64_t moments);
+// The same without the moments, of which `moments` is the hash, and without the weights if that of
+// theirs is given.
+[[nodiscard]] std::uint64_t digest(const State& state,
+                                   std::uint64_t moments,
+                                   std::optional<std::uint64_t> weights = {});
+
+// One of the arrays that have a float for each parameter: a moment, or, nullopt, the weights.
+using ArrayOf = std::optional<std::size_t>;
 
 // The sizes needed to turn sums over shards into running statistics: `shards` shards of
 // `micro_batch` samples each.

@@ -124,18 +124,20 @@ int Checkpoints::resume(const Fingerprint& config,
   return 0;
 }
 
-int Checkpoints::start(const State& state, const std::function<std::uint64_t(Snapshot&)>& gather) {
+int Checkpoints::start(const State& state,
+                       const std::function<std::optional<std::uint64_t>(Snapshot&)>& gather) {
   if (!active()) return 0;
   const Clock::time_point now = Clock::now();
   if (const int code = drain(); code != 0) return code;
   requested_ = now;
   const double waited = seconds_since(requested_);
   snapshot_.take(state);
-  const std::uint64_t digest = gather(snapshot_);
-  event_ = {state.step, 0, waited, 0, digest};
+  const std::optional<std::uint64_t> digest = gather(snapshot_);
+  if (!digest) return 0;
+  event_ = {state.step, 0, waited, 0, *digest};
   manifest_.step = state.step;
   manifest_.samples_seen = state.step * options_.batch;
-  manifest_.digest = digest;
+  manifest_.digest = *digest;
   manifest_.skipped = state.skipped;
   written_ = std::async(std::launch::async, [this, step = state.step] { return write(step); });
   phase_ = Phase::writing;

@@ -47,11 +47,11 @@ class Checkpoints {
                            State& state,
                            Report& report);
 
-  // Begins to save `state`. `gather` adds the moments that each rank's share has, and returns the
-  // digest of the whole state, which only rank 0 needs to know. A state that is not finite is not
-  // committed.
+  // Begins to save `state`. `gather` adds what each rank's share has of the arrays that are divided
+  // among the ranks, and returns the digest of the whole state, which only rank 0 needs to know; if
+  // it returns none, on every rank, nothing is saved. A state that is not finite is not committed.
   [[nodiscard]] int start(const State& state,
-                          const std::function<std::uint64_t(Snapshot&)>& gather);
+                          const std::function<std::optional<std::uint64_t>(Snapshot&)>& gather);
 
   // Whether this rank still has to write. The sum over ranks goes to advance().
   [[nodiscard]] bool busy() const;

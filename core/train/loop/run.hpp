@@ -73,8 +73,8 @@ class Run {
 
   // run_saves.cpp:
   int save();
-  std::uint64_t gather_moments(Snapshot* saved);
-  std::uint64_t whole_digest();
+  bool hand_out(Snapshot* saved);
+  bool has_digest();
 
   // run_buckets.cpp:
   BucketWay first_way();

@@ -5,30 +5,31 @@
 
 namespace dts::train {
 
-// The digest of the whole state on rank 0, through which all moments pass for it; the weights are
-// whole on this rank. If there is something to save, each rank gets those of its share, too.
-std::uint64_t Run::gather_moments(Snapshot* saved) {
-  const MomentShares shares(layout_, comm_.size());
-  Hash64 hash;
-  update_->hand_out_moments(
-      [&](int rank, std::size_t moment, Range floats) {
-        return rank == 0 || (saved != nullptr && shares.has(rank, moment, floats));
+// The digest of the whole state on rank 0, through which all that is divided passes for it. If
+// there is something to save, each rank gets what its share has, too. False, on every rank, if
+// something came changed.
+bool Run::hand_out(Snapshot* saved) {
+  const Shares shares(layout_, comm_.size());
+  Hash64 weights, moments;
+  const bool well = update_->hand_out(
+      state_,
+      [&](int rank, ArrayOf array, Range floats) {
+        return rank == 0 || (saved != nullptr && shares.has(rank, array, floats));
       },
-      [&](std::size_t moment, Range floats, const float* values) {
-        if (comm_.rank() == 0) hash.add(values, floats.size() * sizeof(float));
-        if (saved != nullptr) saved->put(moment, floats, values);
+      [&](ArrayOf array, Range floats, const float* values) {
+        if (comm_.rank() == 0)
+          (array ? moments : weights).add(values, floats.size() * sizeof(float));
+        if (saved != nullptr) saved->put(array, floats, values);
       });
-  if (comm_.rank() == 0) digest_ = digest(state_, hash.value());
-  digest_step_ = state_.step;
-  return digest_;
+  const auto theirs = state_.has_all ? std::nullopt : std::optional(weights.value());
+  if (comm_.rank() == 0) digest_ = digest(state_, moments.value(), theirs);
+  if (well) digest_step_ = state_.step;
+  return well;
 }
 
-std::uint64_t Run::whole_digest() {
-  if (digest_step_ == state_.step) return digest_;
-  update_->gather_weights(state_);
-  gather_moments(nullptr);
-  update_->drop_weights(state_);
-  return digest_;
+// Whether digest_ is, on rank 0, that of the whole state; it is made if need be.
+bool Run::has_digest() {
+  return digest_step_ == state_.step || hand_out(nullptr);
 }
 
 // The state that is saved is one that all ranks agree on.
@@ -38,12 +39,13 @@ int Run::save() {
   const Timed saving(timeline_.track(0), Phase::save);
   saved_step_ = state_.step;
   saved_at_ = Clock::now();
-  update_->gather_weights(state_);
-  const int code =
-      checkpoints_.start(state_, [this](Snapshot& saved) { return gather_moments(&saved); });
-  update_->drop_weights(state_);
+  bool well = true;
+  const int code = checkpoints_.start(state_, [&](Snapshot& saved) -> std::optional<std::uint64_t> {
+    well = hand_out(&saved);
+    return well ? std::optional(digest_) : std::nullopt;
+  });
   saving_ += seconds_since(saved_at_);
-  return code;
+  return well ? code : stop_damaged();
 }
 
 }  // namespace dts::train

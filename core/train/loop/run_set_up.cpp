@@ -32,7 +32,7 @@ Run::Run(Comm& comm, const Options& options)
       model_(*options.model),
       layout_(state_layout(options)),
       stage_(comm.size() == 1 ? 1 : static_cast<int>(options.zero)),
-      state_(layout_, comm.rank() == 0, stage_ == 3),
+      state_(layout_, comm.rank() == 0, stage_ != 3),
       report_(comm.rank() == 0, options.attempt),
       beat_(BeatPage::open(options.beat)),
       checkpoints_(comm, options_, layout_, hooks()),

@@ -202,8 +202,8 @@ int Run::after(Next next) {
 int Run::stop() {
   if (const int code = save(); code != 0) return code;
   if (const int code = checkpoints_.finish(); code != 0) return code;
-  report_.stopped(
-      state_.step, {whole_digest(), update_->root(state_)}, !options_.checkpoint_dir.empty());
+  if (!has_digest()) return stop_damaged();
+  report_.stopped(state_.step, {digest_, update_->root(state_)}, !options_.checkpoint_dir.empty());
   return k_checkpointed;
 }
 
@@ -227,7 +227,8 @@ int Run::finish() {
     if (const int code = save(); code != 0) return code;
   evaluate();
   if (const int code = checkpoints_.finish(); code != 0) return code;
-  report_.done(state_.step, accuracy_, {whole_digest(), update_->root(state_)});
+  if (!has_digest()) return stop_damaged();
+  report_.done(state_.step, accuracy_, {digest_, update_->root(state_)});
   return settle(report_.status(), exit_code(Errc::io));
 }
 

@@ -109,9 +109,17 @@ void ShardedUpdate::find_wrong() {
 
 void ShardedUpdate::check_weights(const State& state, int chunk) {
   const Span one{chunk, chunk + 1};
-  std::uint64_t now = 0;
-  grid_.checksums(state.weights.data() + grid_.floats_of(one).lo, one, &now);
-  if (now != records_[index(chunk)].weights) wrong_[index(chunk)] |= k_weights;
+  check_weights(state.weights.data() + grid_.floats_of(one).lo, one);
+}
+
+void ShardedUpdate::check_weights(const float* values, Span chunks) {
+  for (int chunk = chunks.lo; settings_.sealed && chunk < chunks.hi; ++chunk) {
+    const Span one{chunk, chunk + 1};
+    std::uint64_t now = 0;
+    grid_.checksums(values, one, &now);
+    if (now != records_[index(chunk)].weights) wrong_[index(chunk)] |= k_weights;
+    values += grid_.floats_of(one).size();
+  }
 }
 
 // Of all moments of a chunk that this rank keeps.

@@ -102,13 +102,15 @@ class ShardedUpdate {
   // Collective, after something was found. Whose bits are wrong, the same on every rank.
   [[nodiscard]] std::vector<Blame> blame();
 
-  // Whether a rank wants some floats of a moment; the same answer on every rank.
-  using Wants = std::function<bool(int rank, std::size_t moment, Range floats)>;
-  using Take = std::function<void(std::size_t moment, Range floats, const float* values)>;
+  // Whether a rank wants some floats of an array; the same answer on every rank.
+  using Wants = std::function<bool(int rank, ArrayOf array, Range floats)>;
+  using Take = std::function<void(ArrayOf array, Range floats, const float* values)>;
 
-  // Collective. All moments in their order, in pieces of up to 4 MiB, each to the ranks that want
-  // it: a rank has no more than two pieces that are not its own.
-  void hand_out_moments(const Wants& wants, const Take& take);
+  // Collective. What is divided among the ranks, the weights in stage 3 and all moments in their
+  // order, in pieces of up to 4 MiB, each to the ranks that want it: a rank has no more than two
+  // pieces that are not its own. False, on every rank, if weights came that are not those which
+  // their owner had computed.
+  [[nodiscard]] bool hand_out(const State& state, const Wants& wants, const Take& take);
 
   // Collective. Makes `state.momentum` whole, to be freed after use: as large as the weights.
   void gather_momentum(State& state);
@@ -151,6 +153,7 @@ class ShardedUpdate {
   void find(Found what, Span chunks, int peer);
   void find_wrong();
   void check_weights(const State& state, int chunk);
+  void check_weights(const float* values, Span chunks);
   void check_momentum(int chunk);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;

@@ -34,7 +34,7 @@ TEST_CASE("a checkpoint comes back with the same bits, whatever the number of it
   }
 }
 
-TEST_CASE("moments that come in pieces make the same files, and are known by who needs them") {
+TEST_CASE("arrays that come in pieces make the same files, and are known by who needs them") {
   const Store whole, pieces;
   Layout two = layout();  // moments
   two.moments = {"exp_avg", "exp_avg_sq"};
@@ -42,24 +42,27 @@ TEST_CASE("moments that come in pieces make the same files, and are known by who
   initialise(two, 5, state);
   for (std::size_t i = 0; i < state.momentum.size(); ++i)
     state.momentum.data()[i] = static_cast<float>(i % 9973);
-  State rest(two, false);
+  State rest(two, false, false);
   initialise(two, 5, rest);
+  rest.weights.set_to_zero();
   CHECK(rest.momentum.size() == 0);
-  CHECK(digest(rest, hash64(state.momentum.data(), state.momentum.size() * sizeof(float))) ==
+  CHECK(digest(rest,
+               hash64(state.momentum.data(), state.momentum.size() * sizeof(float)),
+               hash64(state.weights.data(), state.weights.size() * sizeof(float))) ==
         digest(state));
   for (const int parts : {1, 3, 5})
     for (const std::size_t step : {std::size_t{1000}, std::size_t{77777}, std::size_t{1} << 30}) {
-      const MomentShares shares(two, parts);
+      const Shares shares(two, parts);
       for (int part = 0; part < parts; ++part) {
         Snapshot one(two, parts, part), other(two, parts, part);
         one.take(state);
         other.take(rest);
-        for (std::size_t moment = 0; moment < 2; ++moment)
+        for (const ArrayOf array : {ArrayOf{}, ArrayOf{0}, ArrayOf{1}})
           for (std::size_t at = 0; at < two.parameter_floats; at += step) {
             const Range run{at, std::min(at + step, two.parameter_floats)};
-            const float* const values =
-                state.momentum.data() + moment * two.parameter_floats + run.begin;
-            if (shares.has(part, moment, run)) other.put(moment, run, values);
+            const float* const all = array ? state.momentum.data() + *array * two.parameter_floats
+                                           : state.weights.data();
+            if (shares.has(part, array, run)) other.put(array, run, all + run.begin);
           }
         const std::string name = fmt::format("/{}-{}-{}", parts, step, part);
         const auto file = one.write(whole.path + name);

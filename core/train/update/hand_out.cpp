@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShardedUpdate: moments on their way to a checkpoint, of which no rank ever has all.
+// ShardedUpdate: what is divided among the ranks on its way to a checkpoint; no rank ever has all.
 #include "core/train/update/sharded_update.hpp"
 
 #include <algorithm>
@@ -10,16 +10,17 @@
 namespace dts::train {
 namespace {
 
-constexpr std::size_t k_piece_floats = 1 << 20;
+constexpr int k_piece_chunks = 1024;
+constexpr std::size_t k_piece_floats = std::size_t{k_piece_chunks} * ChunkGrid::k_floats;
 
-// A part of a moment that one rank owns.
+// A part of each array that one rank owns.
 struct Owned {
   int rank = 0;
   Range floats;
-  std::size_t place = 0;  // where it begins among all that this rank owns of the moment
+  std::size_t place = 0;  // where it begins among all that this rank owns of an array
 };
 
-// All of a moment, in order.
+// All of an array, in order.
 std::vector<Owned> owned_parts(const Ownership& ownership) {
   std::vector<Owned> parts;
   std::vector<std::size_t> places(static_cast<std::size_t>(ownership.ranks()));
@@ -37,19 +38,25 @@ std::vector<Owned> owned_parts(const Ownership& ownership) {
 }
 
 struct Piece {
-  std::size_t moment = 0;
+  ArrayOf array;
+  Span chunks;
   Range floats;
   bool wanted = false;       // by this rank
   Group::Ticket ticket = 0;  // of the last message from or to this rank
 };
 
-std::vector<Piece> pieces_of(const Layout& layout, int rank, const ShardedUpdate::Wants& wants) {
-  const std::size_t end = layout.parameter_floats;
+// Of all arrays, one after the other.
+std::vector<Piece> pieces_of(const std::vector<ArrayOf>& arrays,
+                             const ChunkGrid& grid,
+                             int rank,
+                             const ShardedUpdate::Wants& wants) {
   std::vector<Piece> pieces;
-  for (std::size_t moment = 0; moment < layout.moments.size(); ++moment)
-    for (std::size_t at = 0; at < end; at += k_piece_floats) {
-      const Range floats{at, std::min(at + k_piece_floats, end)};
-      pieces.push_back({moment, floats, wants(rank, moment, floats)});
+  for (const ArrayOf array : arrays)
+    for (int chunk = 0; chunk < grid.count(); chunk += k_piece_chunks) {
+      const Span chunks{chunk, std::min(chunk + k_piece_chunks, grid.count())};
+      const Span span = grid.floats_of(chunks);
+      const Range floats{static_cast<std::size_t>(span.lo), static_cast<std::size_t>(span.hi)};
+      pieces.push_back({array, chunks, floats, wants(rank, array, floats)});
     }
   return pieces;
 }
@@ -57,8 +64,8 @@ std::vector<Piece> pieces_of(const Layout& layout, int rank, const ShardedUpdate
 // Sends what this rank owns of a piece to all that want it, and receives the rest if it does, too.
 class Handing {
  public:
-  // `own`: what this rank owns of a moment.
-  using Own = std::function<const float*(std::size_t moment)>;
+  // The floats from `begin` on of a part that this rank owns of an array.
+  using Own = std::function<const float*(ArrayOf array, const Owned& part, std::size_t begin)>;
 
   Handing(Comm& comm, const Ownership& ownership, Own own, const ShardedUpdate::Wants& wants)
       : comm_(comm), parts_(owned_parts(ownership)), own_(std::move(own)), wants_(wants) {}
@@ -81,11 +88,10 @@ class Handing {
 
  private:
   void send(Piece& piece, const Owned& part, Range floats, float* to) {
-    const float* const values =
-        own_(piece.moment) + part.place + (floats.begin - part.floats.begin);
+    const float* const values = own_(piece.array, part, floats.begin);
     if (to != nullptr) std::copy_n(values, floats.size(), to);
     for (int rank = 0; rank < comm_.size(); ++rank)
-      if (rank != comm_.rank() && wants_(rank, piece.moment, piece.floats))
+      if (rank != comm_.rank() && wants_(rank, piece.array, piece.floats))
         piece.ticket = comm_.post_send(rank, values, floats.size() * sizeof(float));
   }
 
@@ -97,13 +103,20 @@ class Handing {
 
 }  // namespace
 
-void ShardedUpdate::hand_out_moments(const Wants& wants, const Take& take) {
+bool ShardedUpdate::hand_out(const State& state, const Wants& wants, const Take& take) {
+  std::vector<ArrayOf> arrays;
+  if (!state.has_all) arrays.emplace_back();
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
+    arrays.emplace_back(moment);
   Handing handing(
       comm_,
       ownership_,
-      [this](std::size_t moment) { return momentum_.data() + moment * own_floats_; },
+      [&](ArrayOf array, const Owned& part, std::size_t begin) -> const float* {
+        if (!array) return state.weights.data() + begin;
+        return momentum_.data() + *array * own_floats_ + part.place + (begin - part.floats.begin);
+      },
       wants);
-  std::vector<Piece> pieces = pieces_of(layout_, comm_.rank(), wants);
+  std::vector<Piece> pieces = pieces_of(arrays, grid_, comm_.rank(), wants);
   std::array<Buffer, 2> rooms;  // one piece comes while another is taken
   const auto room_of = [&](std::size_t index) {
     Buffer& room = rooms[index % rooms.size()];
@@ -115,8 +128,13 @@ void ShardedUpdate::hand_out_moments(const Wants& wants, const Take& take) {
     if (index + 1 < pieces.size()) handing.post(pieces[index + 1], room_of(index + 1));
     const Piece& piece = pieces[index];
     comm_.wait(piece.ticket);
-    if (piece.wanted) take(piece.moment, piece.floats, room_of(index));
+    if (!piece.wanted) continue;
+    if (!piece.array) check_weights(room_of(index), piece.chunks);
+    take(piece.array, piece.floats, room_of(index));
   }
+  if (state.has_all) return true;
+  find_wrong();
+  return comm_.sum(static_cast<std::int64_t>(findings_.size())) == 0;
 }
 
 }  // namespace dts::train
