@@ -81,7 +81,7 @@ def memory(trainer, stage, ranks=4):
     run = trainer.path(f"memory-{stage}")
     model = "gpt2,vocab_size=256,n_positions=16,n_embd=256,n_layer=4,n_head=4"
     process = trainer.start(ranks, ["--model", model, "--data", trainer.path("t.txt"), "--optimizer", "adamw", "--batch", 8,
-                                    "--shards", 8, "--steps", 14, "--transport", "mpi", "--zero", stage, "--bucket-size", "256K",
+                                    "--shards", 8, "--steps", 18, "--transport", "mpi", "--zero", stage, "--bucket-size", "256K",
                                     "--evaluate-every", 5, "--limit-train", 100, "--step-delay", 50, "--run-dir", run,
                                     "--checkpoint-dir", run + "-c", "--save-every", 4])
     try:
