@@ -226,6 +226,8 @@ int Run::finish() {
   if (saved_step_ != state_.step)
     if (const int code = save(); code != 0) return code;
   evaluate();
+  // Weights that came for the evaluation may have arrived other than they are.
+  if (!update_->verify(state_)) return stop_damaged();
   if (const int code = checkpoints_.finish(); code != 0) return code;
   if (!has_digest()) return stop_damaged();
   report_.done(state_.step, accuracy_, {digest_, update_->root(state_)});
