@@ -8,12 +8,12 @@
 #include "core/train/loop/checkpoints.hpp"
 #include "core/train/loop/options.hpp"
 #include "core/train/loop/settle.hpp"
-#include "core/train/loop/tuner.hpp"
 #include "core/train/model/shard_sums.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"
 #include "core/train/telemetry/trace.hpp"
 #include "core/train/timing/timeline.hpp"
+#include "core/train/timing/tuner.hpp"
 #include "core/train/update/audit.hpp"
 #include "core/train/update/sharded_update.hpp"
 

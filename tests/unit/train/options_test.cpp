@@ -3,7 +3,7 @@
 #include "core/train/loop/options.hpp"
 
 #include "core/base/files/files.hpp"
-#include "core/train/loop/tuner.hpp"
+#include "core/train/timing/tuner.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
