@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/loop/option_table.hpp"
 
-#include "core/base/text/names.hpp"
 #include "core/train/loop/option_values.hpp"
 
 namespace dts::train {
@@ -32,16 +31,6 @@ bool set_betas(Options& o, const std::string& text) {
 bool set_numerics(Options& o, const std::string& text) {
   o.any_numerics = text == "any";
   return text == "any" || text == "same";
-}
-
-bool set_transport(Options& o, const std::string& text) {
-  constexpr Names<TransportKind, 4> k_kinds{{{TransportKind::automatic, "auto"},
-                                             {TransportKind::mpi, "mpi"},
-                                             {TransportKind::shm, "shm"},
-                                             {TransportKind::hier, "hier"}}};
-  const auto kind = value_of(k_kinds, text);
-  o.transport = kind.value_or(o.transport);
-  return kind.has_value();
 }
 
 using Text = const std::string&;
@@ -227,7 +216,7 @@ const Option k_options[] = {
      "KIND",
      "between ranks of a node memory (shm), everywhere mpi, or hier: memory within nodes, mpi\n"
      "                           between them; auto: shm on one node, hier on several [auto]",
-     set_transport},
+     [](Options& o, Text t) { return set_value(o.transport, transport_of(t)); }},
     {"--hierarchy",
      "KIND",
      "sums and weights go straight between ranks (flat), or within each node first and once a\n"
@@ -238,6 +227,11 @@ const Option k_options[] = {
      "S",
      "S of the ranks keep and update the parameters, as in a parameter server [all ranks]",
      [](Options& o, Text t) { return set_number(o.servers, t, 1) && o.servers <= 1024; }},
+    {"--staleness",
+     "N",
+     "with --servers: these only serve, and apply each gradient as it comes; no rank is more than\n"
+     "                           N steps ahead. Bits depend on timing then [no: all together]",
+     [](Options& o, Text t) { return set_optional(o.staleness, t, 0); }},
     {"--bucket-size",
      "BYTES",
      "gradients travel so many at a time, e.g. 4M; whole: all at once; auto: as is fastest in\n"

@@ -97,6 +97,37 @@ Result<void> settle_meanings(Options& o) {
   return {};
 }
 
+// What is defined for steps that all ranks take together. All at once.
+Result<void> check_staleness(const Options& o) {
+  if (!o.staleness) return {};
+
+  struct Excluded {
+    bool is_set;
+    const char* option;
+    const char* why;
+  };
+
+  const Excluded all[] = {
+      {o.optimization.clip_norm > 0,
+       "--clip-norm",
+       "each server knows the norm of its slice alone"},
+      {o.optimizer->by_tensor, "--optimizer lamb", "a tensor may be on several servers"},
+      {o.audit_rate > 0, "--audit", "a gradient is applied before others could recompute it"},
+      {o.skip_nonfinite > 0, "--skip-nonfinite", "other servers have applied their slice by then"},
+      {o.overlap == true, "--overlap on", "a gradient travels as a whole"},
+      {o.tunes_buckets || o.bucket_bytes.value_or(0) > 0, "--bucket-size", "it travels as a whole"},
+      {!o.rehearsal_words.empty(), "--rehearse", "it rehearses steps of all ranks together"},
+      {!o.fault.empty(), "--inject", "its steps are those of all ranks together"}};
+  Diagnostics wrong;
+  if (o.servers == 0)
+    wrong.push_back({"--staleness", "needs --servers S", "S of the ranks only serve the others"});
+  for (const Excluded& one : all)
+    if (one.is_set)
+      wrong.push_back({"--staleness", fmt::format("excludes {}: {}", one.option, one.why), ""});
+  if (wrong.empty()) return {};
+  return tl::unexpected(to_error(wrong, Errc::usage));
+}
+
 Result<void> check(const Options& o) {
   if (o.batch % o.shards != 0)
     return fail(Errc::usage,
@@ -108,7 +139,7 @@ Result<void> check(const Options& o) {
     return fail(Errc::usage,
                 "--audit and --numerics any exclude each other",
                 "an audit compares bits, which differ between machines that differ");
-  return {};
+  return check_staleness(o);
 }
 
 // As far as --help.

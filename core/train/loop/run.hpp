@@ -74,6 +74,13 @@ class Run {
   int stop();
   int finish();
 
+  // run_async.cpp:
+  class Asynchrony;
+  void begin_asynchrony();
+  Next stretch();
+  void amend(StepEvent& event, const float* tail) const;
+  [[nodiscard]] std::optional<StartEvent::Asynchronous> asynchronous() const;
+
   // run_buckets.cpp:
   BucketWay first_way();
   void make_update(const BucketWay& way);
@@ -111,8 +118,9 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   std::unique_ptr<ShardedUpdate> update_;
-  std::optional<Tuner> tuner_;  // while it tries
-  Departure departure_;         // without runs if nothing leaves before all sums are there
+  std::optional<Tuner> tuner_;              // while it tries
+  std::shared_ptr<Asynchrony> asynchrony_;  // nullptr: synchronous
+  Departure departure_;  // without runs if nothing leaves before all sums are there
   Schedule schedule_;
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;
