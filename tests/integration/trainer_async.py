@@ -95,19 +95,19 @@ def check_not_finite(trainer):
 
 
 def check_gone(trainer):
-    """A rank that stands still is named by those who wait for it, be it a worker or a server."""
-    for gone in (2, 1):  # of servers 0 and 1 of 3, worker 2
-        run = trainer.path(f"gone-{gone}")
+    """A rank that stands still is named by those who wait for it, be it a worker or a server; of one that is killed, mpirun tells."""
+    for gone, how in [(2, signal.SIGSTOP), (1, signal.SIGSTOP), (2, signal.SIGKILL)]:  # servers are 0 and 1
+        run = trainer.path(f"gone-{gone}-{how}")
         words = [*TRAIN, "--steps", 2000, "--step-delay", 5, "--comm-timeout", 2, "--run-dir", run, *asynchronous(2, 2)]
         process = trainer.start(3, words)
         wait_for_step(process, run, 5)
         pid = ranks_of(process.pid)[gone]
-        os.kill(pid, signal.SIGSTOP)
+        os.kill(pid, how)
         began = time.monotonic()
         _, err = process.communicate(timeout=120)
         assert process.returncode != 0
-        assert re.search(rf"rank {gone} did not", err), err
-        print(f"rank {gone} stopped: named after {time.monotonic() - began:.1f} s", flush=True)
+        assert re.search(rf"rank {gone} did not" if how == signal.SIGSTOP else rf"rank {gone}\b", err), err
+        print(f"rank {gone}, {how.name}: named after {time.monotonic() - began:.1f} s", flush=True)
 
 
 def main(trainer):

@@ -229,8 +229,8 @@ const Option k_options[] = {
      [](Options& o, Text t) { return set_number(o.servers, t, 1) && o.servers <= 1024; }},
     {"--staleness",
      "N",
-     "with --servers: these only serve, and apply each gradient as it comes; no rank is more than\n"
-     "                           N steps ahead. Bits depend on timing then [no: all together]",
+     "asynchronous: --servers only serve, and apply each gradient as it comes; no other rank is\n"
+     "                           more than N steps ahead; bits depend on timing [synchronous]",
      [](Options& o, Text t) { return set_optional(o.staleness, t, 0); }},
     {"--bucket-size",
      "BYTES",

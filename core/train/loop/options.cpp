@@ -120,10 +120,12 @@ Result<void> check_staleness(const Options& o) {
       {!o.fault.empty(), "--inject", "its steps are those of all ranks together"}};
   Diagnostics wrong;
   if (o.servers == 0)
-    wrong.push_back({"--staleness", "needs --servers S", "S of the ranks only serve the others"});
+    wrong.push_back(
+        {"--staleness", "needs --servers S", "say how many of the ranks only serve the others"});
   for (const Excluded& one : all)
     if (one.is_set)
-      wrong.push_back({"--staleness", fmt::format("excludes {}: {}", one.option, one.why), ""});
+      wrong.push_back(
+          {"--staleness", fmt::format("excludes {}: {}", one.option, one.why), "omit one of them"});
   if (wrong.empty()) return {};
   return tl::unexpected(to_error(wrong, Errc::usage));
 }
