@@ -94,6 +94,17 @@ def check_not_finite(trainer):
     print("a training that diverges ends, and says where", flush=True)
 
 
+def check_damaged(trainer):
+    """A bit of what a server keeps, or of a gradient, or of weights on their way: nothing is saved, and somebody is named."""
+    for where, whom in [("weight:fc1.weight:77@12:0", "rank 0: this rank"), ("message:fc1.weight:77@12:0", "the gradient of conv1.weight to fc2.bias that rank [12] sent to rank 0"),
+                        ("message:fc1.weight:77@12:1", "the weights of conv1.weight to fc2.bias that rank 0 sent to rank 1")]:
+        saved = trainer.path(where.replace(":", "-"))
+        _, err = trainer.run(3, [*TRAIN, "--inject", where, "--checkpoint-dir", saved, *asynchronous(1, 2)], expect=None)
+        assert re.search(whom, err), err
+        assert not [name for name in os.listdir(saved) if name.startswith("step-")], os.listdir(saved)
+    print("bits that flip are found", flush=True)
+
+
 def check_gone(trainer):
     """A rank that stands still is named by those who wait for it, be it a worker or a server; of one that is killed, mpirun tells."""
     for gone, how in [(2, signal.SIGSTOP), (1, signal.SIGSTOP), (2, signal.SIGKILL)]:  # servers are 0 and 1
@@ -117,6 +128,7 @@ def main(trainer):
     check_accuracy(trainer)
     check_resumed(trainer)
     check_not_finite(trainer)
+    check_damaged(trainer)
     check_gone(trainer)
     print(f"{time.monotonic() - began:.0f} s")
 

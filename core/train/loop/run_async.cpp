@@ -4,6 +4,7 @@
 // all ranks have the whole state: what follows there is what follows any step.
 #include "core/base/text/counted.hpp"
 #include "core/train/checkpoint/save_rule.hpp"
+#include "core/train/device/kernels.hpp"
 #include "core/train/loop/not_finite.hpp"
 #include "core/train/loop/run.hpp"
 #include "core/train/loop/stop.hpp"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace dts::train {
 
@@ -27,9 +29,9 @@ class Run::Asynchrony {
   // Collective.
   Next stretch();
 
-  [[nodiscard]] StepEvent amended(StepEvent event, const float* tail) const;
-
   [[nodiscard]] const Roles& roles() const { return roles_; }
+
+  [[nodiscard]] const StepTails::Step& ended() const { return ended_; }
 
  private:
   // Plain data, sent between ranks.
@@ -39,12 +41,12 @@ class Run::Asynchrony {
     std::array<char, 120> what{};  // is not finite
   };
 
-  [[nodiscard]] std::vector<Span> slices() const;
-  [[nodiscard]] ParameterServer::Settings serving() const;
   [[nodiscard]] ParameterServer::Hooks hooks();
   [[nodiscard]] std::uint64_t next_sync() const;
   void begin_step(bool first);
   void end_step();
+  void inject(float* received, Span floats) const;
+  void find_changed(int peer);
   void work(std::uint64_t sync);
   void serve(std::uint64_t sync);
   void take(const ParameterServer::Arrival& arrival);
@@ -55,18 +57,18 @@ class Run::Asynchrony {
   Next meet();
 
   Run& run_;
-  ChunkGrid grid_;
-  Owners owners_;
   Roles roles_;
+  bool sealed_;
+  Span own_;  // the floats of the parameters that this rank keeps
   std::optional<ParameterServer> server_;
   std::optional<Worker> worker_;
-  StepTails tails_;  // on the first server
-  StepTails::Step ended_;
+  StepTails tails_;        // on the first server
+  StepTails::Step ended_;  // the newest
   // Of this stretch, on servers:
   std::uint64_t applied_ = 0;  // gradients, since the training began
   bool is_over_ = false;       // the step under way: what comes is of the next
   Heard heard_;
-  bool is_broken_ = false;  // what comes is not applied any more
+  bool is_broken_ = false;  // on workers, too: what comes is not applied any more
   bool saves_ = false;
   std::string what_;
   Clock::time_point step_began_;
@@ -74,43 +76,31 @@ class Run::Asynchrony {
 
 Run::Asynchrony::Asynchrony(Run& run)
     : run_(run),
-      grid_(run.layout_),
-      owners_{run.comm_.size(), static_cast<int>(run.options_.servers)},
       roles_(
-          owners_,
+          run.layout_,
+          {run.comm_.size(), static_cast<int>(run.options_.servers)},
           run.update_->is_node_first() ? Hierarchy(run.comm_.nodes()) : Hierarchy(run.comm_.size()),
           static_cast<int>(run.options_.shards)),
+      sealed_(run.options_.verify_every != 0),
+      own_(roles_.slice_of(run.comm_.rank())),
       tails_(run.layout_.tail_floats(), 0),
       heard_(0) {
-  const int rank = run.comm_.rank();
-  const auto worker = roles_.worker_of(rank);
+  const auto worker = roles_.worker_of(run.comm_.rank());
   Group node = run.comm_.split(worker ? static_cast<int>(*worker) : -1);
   if (worker)
-    worker_.emplace(run.comm_, std::move(node), roles_, run.layout_, slices());
+    worker_.emplace(run.comm_, std::move(node), roles_, run.layout_, sealed_);
   else
-    server_.emplace(run.comm_, serving(), hooks());
-}
-
-// By rank.
-std::vector<Span> Run::Asynchrony::slices() const {
-  return Ownership(grid_, owners_, 0).slices(0);
-}
-
-ParameterServer::Settings Run::Asynchrony::serving() const {
-  ParameterServer::Settings made;
-  for (const std::vector<int>& ranks : roles_.workers()) made.workers.push_back(ranks.front());
-  const auto rank = static_cast<std::size_t>(run_.comm_.rank());
-  made.slice_floats = static_cast<std::size_t>(slices()[rank].size());
-  made.tail_floats = rank == 0 ? run_.layout_.tail_floats() : 0;
-  made.bound = *run_.options_.staleness;
-  return made;
+    server_.emplace(run.comm_,
+                    roles_,
+                    run.layout_,
+                    ParameterServer::Settings{*run.options_.staleness, sealed_},
+                    hooks());
 }
 
 ParameterServer::Hooks Run::Asynchrony::hooks() {
-  const Span own = slices()[static_cast<std::size_t>(run_.comm_.rank())];
   ParameterServer::Hooks made;
   made.apply = [this](const ParameterServer::Arrival& arrival) { take(arrival); };
-  made.weights = [this, own] { return run_.state_.weights.data() + own.lo; };
+  made.weights = [this] { return run_.state_.weights.data() + own_.lo; };
   made.signs = [this] { return signs(); };
   if (run_.comm_.rank() == 0) made.wants_sync = [this] { return wants_sync(); };
   return made;
@@ -135,6 +125,21 @@ void Run::Asynchrony::begin_step(bool first) {
   if (run_.trace_ && !first) run_.trace_->add(run_.timeline_, run_.begun_);
   run_.timeline_.clear();
   run_.begun_ = run_.state_.step + 1;
+  run_.inject();
+}
+
+// What arrives, of these floats of the parameters: for tests.
+void Run::Asynchrony::inject(float* received, Span floats) const {
+  const auto& fault = run_.options_.injection;
+  if (!fault || fault->rank != run_.comm_.rank()) return;
+  if (!fault->is_now(Injection::What::message, run_.state_.step)) return;
+  const auto at = static_cast<int>(fault->element);
+  if (floats.lo <= at && at < floats.hi) flip_bit(received[at - floats.lo]);
+}
+
+void Run::Asynchrony::find_changed(int peer) {
+  is_broken_ = true;
+  run_.update_->arrived_changed(peer);
 }
 
 void Run::Asynchrony::end_step() {
@@ -155,10 +160,13 @@ void Run::Asynchrony::work(std::uint64_t sync) {
     in.with_squares = false;
     const Partials mine = run_.sums_->sum(in, worker_->shards());
     run_.set_flags(mine);
-    if (run_.beat_)
-      run_.beat_->worked(static_cast<std::uint64_t>(
-          std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count()));
+    const std::chrono::duration<double, std::milli> worked = Clock::now() - start;
+    if (run_.beat_) run_.beat_->worked(static_cast<std::uint64_t>(worked.count()));
+    mine.begin()->second[run_.layout_.scalar(Scalar::damage)] = is_broken_ ? 1.0F : 0.0F;
     worker_->exchange(run_.state_.step, mine, run_.state_.weights.data());
+    float* const weights = run_.state_.weights.data();
+    inject(weights, {0, static_cast<int>(run_.layout_.parameter_floats)});
+    if (const auto server = worker_->changed(weights); server && !is_broken_) find_changed(*server);
     end_step();
   }
 }
@@ -187,14 +195,16 @@ void Run::Asynchrony::take(const ParameterServer::Arrival& arrival) {
 // times this part's share of the batch.
 void Run::Asynchrony::apply(const ParameterServer::Arrival& arrival) {
   const Timed optimizing(run_.timeline_.track(0), Phase::optimizer);
+  const int rank = roles_.workers()[arrival.worker].front();
+  inject(arrival.gradients, own_);
+  const auto floats = static_cast<std::size_t>(own_.size());
+  if (sealed_ && checksum(arrival.gradients, floats) != arrival.checksum) return find_changed(rank);
   const double lr = learning_rate(run_.schedule_, arrival.step) * roles_.share_of(arrival.worker);
   const auto ended = run_.update_->serve({lr, ++applied_}, arrival.gradients, run_.state_);
   if (ended == ShardedUpdate::Ended::well) return;
   is_broken_ = true;
   if (ended == ShardedUpdate::Ended::not_finite)
-    what_ = fmt::format("{} (of rank {})",
-                        run_.update_->what_is_not_finite(),
-                        roles_.workers()[arrival.worker].front());
+    what_ = fmt::format("{} (of rank {})", run_.update_->what_is_not_finite(), rank);
 }
 
 // All workers have completed it. Its statistics are of weights that may differ by worker.
@@ -209,14 +219,11 @@ void Run::Asynchrony::end_served_step() {
     what_ = *wrong;
   }
   saves_ = saves_ || run_.save_is_due();
-  const Options& options = run_.options_;
-  update_statistics(run_.layout_,
-                    tail,
-                    {static_cast<int>(options.shards), options.micro_batch()},
-                    run_.state_.running);
+  const ShardShape shape{roles_.shards(), run_.options_.micro_batch()};
+  update_statistics(run_.layout_, tail, shape, run_.state_.running);
   end_step();
   const Clock::time_point now = Clock::now();
-  const auto took = std::chrono::duration<double>(now - std::exchange(step_began_, now));
+  const std::chrono::duration<double> took = now - std::exchange(step_began_, now);
   if (!is_broken_) run_.report_step(tail, lr, took.count());
 }
 
@@ -255,23 +262,8 @@ Run::Next Run::Asynchrony::meet() {
 Run::Next Run::Asynchrony::stretch() {
   std::uint64_t sync = next_sync();  // rank 0's
   run_.comm_.broadcast(&sync, sizeof sync);
-  if (worker_)
-    work(sync);
-  else
-    serve(sync);
+  worker_ ? work(sync) : serve(sync);
   return meet();
-}
-
-// The state has no root while others change it.
-StepEvent Run::Asynchrony::amended(StepEvent event, const float* tail) const {
-  const auto workers = static_cast<double>(ended_.workers);
-  const float squares = tail[run_.layout_.scalar(Scalar::squares) - run_.layout_.parameter_floats];
-  event.gradient_norm = std::sqrt(static_cast<double>(squares) / workers);
-  event.root = 0;
-  event.shard_squares.reset();
-  event.staleness = {static_cast<double>(ended_.staleness) / workers,
-                     static_cast<double>(ended_.most_stale)};
-  return event;
 }
 
 void Run::begin_asynchrony() {
@@ -282,8 +274,16 @@ Run::Next Run::stretch() {
   return asynchrony_->stretch();
 }
 
+// The state has no root while others change it.
 void Run::amend(StepEvent& event, const float* tail) const {
-  event = asynchrony_->amended(event, tail);
+  const StepTails::Step& ended = asynchrony_->ended();
+  const auto workers = static_cast<double>(ended.workers);
+  const float squares = tail[layout_.scalar(Scalar::squares) - layout_.parameter_floats];
+  event.gradient_norm = std::sqrt(static_cast<double>(squares) / workers);
+  event.root = 0;
+  event.shard_squares.reset();
+  event.staleness = {static_cast<double>(ended.staleness) / workers,
+                     static_cast<double>(ended.most_stale)};
 }
 
 std::optional<StartEvent::Asynchronous> Run::asynchronous() const {

@@ -29,8 +29,9 @@ inline constexpr std::array<std::pair<Sign, Scalar>, 4> k_signs{{{k_stop_sign, S
 
 // Comes with the worker's gradient, and, to the first server, with its sums of everything else.
 struct Push {
-  std::uint64_t step = 0;    // completed before it
-  std::uint64_t awaits = 0;  // 1: a synchronisation follows, and no weights are needed
+  std::uint64_t step = 0;      // completed before it
+  std::uint64_t awaits = 0;    // 1: a synchronisation follows, and no weights are needed
+  std::uint64_t checksum = 0;  // of the gradient, if sealed
 };
 
 // At once, whether or not the worker may go on: so it knows that the server is there.

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/server/parameter_server.hpp"
 
+#include "core/train/device/kernels.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace dts::train {
 
-ParameterServer::ParameterServer(Group& all, Settings settings, Hooks hooks)
-    : settings_(std::move(settings)),
+ParameterServer::ParameterServer(
+    Group& all, const Roles& roles, const Layout& layout, Settings settings, Hooks hooks)
+    : settings_(settings),
       hooks_(std::move(hooks)),
-      clocks_(static_cast<int>(settings_.workers.size()), settings_.bound, 0) {
-  for (const int rank : settings_.workers) {
-    Channel& made = channels_.emplace_back(Channel{.group = all.with(rank)});
-    made.slice = Buffer::shared(settings_.slice_floats);
-    made.tail = Buffer(settings_.tail_floats);
+      clocks_(static_cast<int>(roles.workers().size()), settings.bound, 0) {
+  const bool is_first = roles.servers().front() == all.rank();
+  for (const std::vector<int>& ranks : roles.workers()) {
+    Channel& made = channels_.emplace_back(Channel{.group = all.with(ranks.front())});
+    made.slice = Buffer::shared(static_cast<std::size_t>(roles.slice_of(all.rank()).size()));
+    made.tail = Buffer(is_first ? layout.tail_floats() : 0);
   }
 }
 
@@ -75,6 +79,7 @@ void ParameterServer::take(std::size_t worker) {
   hooks_.apply({worker,
                 channel.push.step,
                 channel.slice.data(),
+                channel.push.checksum,
                 channel.tail.size() > 0 ? channel.tail.data() : nullptr,
                 version_ - channel.version});
   ++version_;
@@ -88,8 +93,11 @@ void ParameterServer::take(std::size_t worker) {
 void ParameterServer::send_weights(Channel& channel) {
   std::copy_n(hooks_.weights(), channel.slice.size(), channel.slice.data());
   channel.version = version_;
-  channel.ticket = channel.group.post_send(
+  channel.checksum = settings_.sealed ? checksum(channel.slice.data(), channel.slice.size()) : 0;
+  channel.group.post_send(
       channel.peer(), channel.slice.data(), channel.slice.size() * sizeof(float));
+  channel.ticket =
+      channel.group.post_send(channel.peer(), &channel.checksum, sizeof channel.checksum);
   channel.next = Next::weights;
 }
 

@@ -12,6 +12,7 @@
 #include "core/train/memory/buffer.hpp"
 #include "core/train/server/clocks.hpp"
 #include "core/train/server/messages.hpp"
+#include "core/train/server/roles.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,9 +25,10 @@ class ParameterServer {
  public:
   struct Arrival {
     std::size_t worker = 0;
-    std::uint64_t step = 0;            // that the worker had completed before
-    const float* gradients = nullptr;  // of the slice
-    const float* tail = nullptr;       // on the first server: the other sums of that step
+    std::uint64_t step = 0;       // that the worker had completed before
+    float* gradients = nullptr;   // of the slice
+    std::uint64_t checksum = 0;   // of these, by the worker, if sealed
+    const float* tail = nullptr;  // on the first server: the other sums of that step
     std::uint64_t staleness =
         0;  // gradients of others, applied since the worker's weights were read
   };
@@ -41,14 +43,13 @@ class ParameterServer {
   };
 
   struct Settings {
-    std::vector<int> workers;      // the rank that each worker talks by
-    std::size_t slice_floats = 0;  // may be 0
-    std::size_t tail_floats = 0;   // 0: not the first server
-    std::uint64_t bound = 0;       // of StaleClocks
+    std::uint64_t bound = 0;  // of StaleClocks
+    bool sealed = true;       // messages have checksums
   };
 
   // `all` must outlive it. Makes its groups without a message.
-  ParameterServer(Group& all, Settings settings, Hooks hooks);
+  ParameterServer(
+      Group& all, const Roles& roles, const Layout& layout, Settings settings, Hooks hooks);
 
   // Serves all workers from step `begin` on; returns the step of the synchronisation, `sync` or an
   // earlier one, when nothing is under way any more.
@@ -73,7 +74,8 @@ class ParameterServer {
     Buffer slice{};  // a gradient that comes, then weights that go
     Buffer tail{};
     Group::Ticket ticket = 0;
-    std::uint64_t version = 0;  // gradients applied when its weights were read
+    std::uint64_t version = 0;   // gradients applied when its weights were read
+    std::uint64_t checksum = 0;  // of these
 
     [[nodiscard]] int peer() const { return 1 - group.rank(); }
   };

@@ -5,7 +5,8 @@
 
 namespace dts::train {
 
-Roles::Roles(Owners owners, const Hierarchy& hierarchy, int shards) : shards_(shards) {
+Roles::Roles(const Layout& layout, Owners owners, const Hierarchy& hierarchy, int shards)
+    : slices_(Ownership(ChunkGrid(layout), owners, 0).slices(0)), shards_(shards) {
   for (int node = 0; node < hierarchy.nodes(); ++node) {
     std::vector<int> ranks;
     for (const int rank : hierarchy.ranks_of(node))

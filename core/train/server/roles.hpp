@@ -6,6 +6,7 @@
 
 #include "core/train/comm/hierarchy.hpp"
 #include "core/train/comm/tree.hpp"
+#include "core/train/model/layout.hpp"
 #include "core/train/update/ownership.hpp"
 
 #include <cstddef>
@@ -17,8 +18,9 @@ namespace dts::train {
 class Roles {
  public:
   // One of the ranks at least is no server. The ranks of a node of `hierarchy` are one worker;
-  // `shards` of the batch are divided among all ranks that compute.
-  Roles(Owners owners, const Hierarchy& hierarchy, int shards);
+  // `shards` of the batch are divided among all ranks that compute, the parameters of `layout`
+  // among all servers.
+  Roles(const Layout& layout, Owners owners, const Hierarchy& hierarchy, int shards);
 
   // Ranks, in order.
   [[nodiscard]] const std::vector<int>& servers() const { return servers_; }
@@ -33,6 +35,9 @@ class Roles {
   [[nodiscard]] Span shards_of_rank(int rank) const;
   [[nodiscard]] Span shards_of(std::size_t worker) const;
 
+  // The floats of the parameters that a rank keeps; none for one that is no server.
+  [[nodiscard]] Span slice_of(int rank) const { return slices_[static_cast<std::size_t>(rank)]; }
+
   // Of the batch.
   [[nodiscard]] double share_of(std::size_t worker) const {
     return static_cast<double>(shards_of(worker).size()) / shards_;
@@ -41,6 +46,7 @@ class Roles {
   [[nodiscard]] int shards() const { return shards_; }
 
  private:
+  std::vector<Span> slices_;  // by rank
   std::vector<int> servers_;
   std::vector<std::vector<int>> workers_;
   std::vector<int> computing_;  // all ranks of workers, one worker after the other

@@ -16,18 +16,18 @@ std::size_t slice_bytes(Span floats) {
 
 }  // namespace
 
-Worker::Worker(
-    Group& all, Group node, const Roles& roles, const Layout& layout, std::vector<Span> slices)
+Worker::Worker(Group& all, Group node, const Roles& roles, const Layout& layout, bool sealed)
     : all_(all),
       node_(std::move(node)),
       roles_(roles),
       layout_(layout),
+      sealed_(sealed),
       worker_(roles.worker_of(all.rank()).value_or(0)),
       nodes_(maximal_nodes(roles.shards(), roles.shards_of(worker_))) {
   if (!is_first()) return;
   tail_ = Buffer(layout.tail_floats());
   for (const int server : roles.servers())
-    channels_.push_back({all.with(server), slices[static_cast<std::size_t>(server)], {}});
+    channels_.push_back({all.with(server), roles.slice_of(server), {}});
   const std::vector<int>& ranks = roles.workers()[worker_];
   for (std::size_t place = 1; place < ranks.size(); ++place)
     for (const Span one : maximal_nodes(roles.shards(), roles.shards_of_rank(ranks[place])))
@@ -35,12 +35,12 @@ Worker::Worker(
 }
 
 void Worker::exchange(std::uint64_t step, const Partials& mine, float* weights) {
-  const Push push{step, step + 1 == sync_ ? 1U : 0U};
+  has_weights_ = step + 1 < sync_;
   node_.set_patience(k_answer_patience);
   Answer answer;
   if (is_first()) {
     add_up(collect(mine));
-    post(push, weights);
+    post(step, weights);
     finish();
     answer = channels_.front().answer;
   } else {
@@ -49,7 +49,7 @@ void Worker::exchange(std::uint64_t step, const Partials& mine, float* weights) 
   if (node_.size() > 1) {
     node_.set_patience(k_node_patience);
     node_.broadcast(&answer, sizeof answer);
-    if (push.awaits == 0) node_.broadcast(weights, layout_.parameter_floats * sizeof(float));
+    if (has_weights_) node_.broadcast(weights, layout_.parameter_floats * sizeof(float));
   }
   sync_ = answer.sync;
 }
@@ -103,19 +103,35 @@ void Worker::add_up(const ConstPartials& all) {
     if ((signs_ & sign) != 0) scalar(which) += 1;
 }
 
-void Worker::post(const Push& push, float* weights) {
+void Worker::post(std::uint64_t step, float* weights) {
   for (Channel& channel : channels_) {
     Group& group = channel.group;
     const std::size_t bytes = slice_bytes(channel.slice);
-    group.post_send(channel.peer(), &push, sizeof push);
-    group.post_send(channel.peer(), gradients_ + channel.slice.lo, bytes);
+    const float* const gradients = gradients_ + channel.slice.lo;
+    channel.push = {step, has_weights_ ? 0U : 1U, seal_of(gradients, bytes)};
+    group.post_send(channel.peer(), &channel.push, sizeof channel.push);
+    group.post_send(channel.peer(), gradients, bytes);
     if (&channel == channels_.data())
       group.post_send(channel.peer(), tail_.data(), tail_.size() * sizeof(float));
     channel.answered = group.post_receive(channel.peer(), &channel.answer, sizeof channel.answer);
     channel.ticket = channel.answered;
-    if (push.awaits == 0)
-      channel.ticket = group.post_receive(channel.peer(), weights + channel.slice.lo, bytes);
+    if (!has_weights_) continue;
+    group.post_receive(channel.peer(), weights + channel.slice.lo, bytes);
+    channel.ticket = group.post_receive(channel.peer(), &channel.checksum, sizeof channel.checksum);
   }
+}
+
+std::uint64_t Worker::seal_of(const float* floats, std::size_t bytes) const {
+  return sealed_ ? checksum(floats, bytes / sizeof(float)) : 0;
+}
+
+std::optional<int> Worker::changed(const float* weights) const {
+  for (std::size_t server = 0; has_weights_ && server < channels_.size(); ++server) {
+    const Channel& channel = channels_[server];
+    if (seal_of(weights + channel.slice.lo, slice_bytes(channel.slice)) != channel.checksum)
+      return roles_.servers()[server];
+  }
+  return std::nullopt;
 }
 
 // What the sums were made of is given back then: the weights go to their owners afterwards.

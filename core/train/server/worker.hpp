@@ -13,16 +13,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace dts::train {
 
 class Worker {
  public:
-  // `slices` has each rank's floats of the parameters. `all`, `roles` and `layout` must outlive it;
-  // `node` is the group of this worker's ranks, in their order.
-  Worker(
-      Group& all, Group node, const Roles& roles, const Layout& layout, std::vector<Span> slices);
+  // `all`, `roles` and `layout` must outlive it; `node` is the group of this worker's ranks, in
+  // their order. `sealed`: messages between workers and servers have checksums.
+  Worker(Group& all, Group node, const Roles& roles, const Layout& layout, bool sealed);
 
   // Until sync() steps are completed.
   void begin(std::uint64_t sync) { sync_ = sync; }
@@ -39,11 +39,16 @@ class Worker {
   // Scalar::squares of the sums that go with it is the square of its norm.
   void exchange(std::uint64_t step, const Partials& mine, float* weights);
 
+  // A server whose weights are not what it sent, after exchange(); on a rank that talks to servers.
+  [[nodiscard]] std::optional<int> changed(const float* weights) const;
+
  private:
   struct Channel {
     Group group;
     Span slice;  // floats
+    Push push{};
     Answer answer{};
+    std::uint64_t checksum = 0;  // of the weights
     Group::Ticket answered = 0;
     Group::Ticket ticket = 0;
 
@@ -56,13 +61,16 @@ class Worker {
   [[nodiscard]] ConstPartials collect(const Partials& mine);
   [[nodiscard]] const float* sum_of(Span node, const ConstPartials& all, Buffer& room) const;
   void add_up(const ConstPartials& all);
-  void post(const Push& push, float* weights);
+  void post(std::uint64_t step, float* weights);
   void finish();
+  [[nodiscard]] std::uint64_t seal_of(const float* floats, std::size_t bytes) const;
 
   Group& all_;
   Group node_;
   const Roles& roles_;
   const Layout& layout_;
+  bool sealed_;
+  bool has_weights_ = false;  // from the last exchange()
   std::size_t worker_;
   std::vector<Span> nodes_;        // of the tree: what the worker has of each batch
   std::vector<Channel> channels_;  // by server; of the first rank

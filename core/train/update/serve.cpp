@@ -33,6 +33,13 @@ ShardedUpdate::Ended ShardedUpdate::serve(const UpdateStep& step,
   return Ended::well;
 }
 
+void ShardedUpdate::arrived_changed(int peer) {
+  const bool serves = !own_.empty();
+  find(serves ? Found::message : Found::answer,
+       ownership_.owned(serves ? comm_.rank() : peer, 0),
+       peer);
+}
+
 bool ShardedUpdate::publish(State& state) {
   damaged_ = !findings_.empty();
   next_records_ = records_;

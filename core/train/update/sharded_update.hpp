@@ -71,6 +71,9 @@ class ShardedUpdate {
   // whose update is not by tensor; gradients are not clipped.
   [[nodiscard]] Ended serve(const UpdateStep& step, const float* gradients, State& state);
 
+  // What `peer`, of which or of this rank the slice is, has sent arrived changed: for blame().
+  void arrived_changed(int peer);
+
   // Collective, after any number of serve(). What each owner has of the weights is on all ranks
   // then. False if one of them found damage, as apply().
   [[nodiscard]] bool publish(State& state);

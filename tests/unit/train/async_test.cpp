@@ -3,6 +3,7 @@
 // steps, with several a bound that holds, gradients that are all applied once, and synchronisations
 // that everybody comes to.
 #include "core/base/hash.hpp"
+#include "core/train/device/kernels.hpp"
 #include "core/train/optim/optimizer.hpp"
 #include "core/train/server/heard.hpp"
 #include "core/train/server/parameter_server.hpp"
@@ -45,6 +46,7 @@ struct Seen {
   std::array<std::atomic<std::uint64_t>, k_most_ranks> begun{};    // steps, by rank
   std::array<std::atomic<std::uint64_t>, k_most_ranks> applied{};  // by worker, on the first server
   std::atomic<std::uint64_t> too_far{0};
+  std::atomic<std::uint64_t> changed{0};  // messages, on their way
   std::atomic<bool> wants_sync{false};
 };
 
@@ -120,12 +122,12 @@ class AsyncRank {
       : all_(all),
         training_(training),
         seen_(seen),
-        grid_(small_layout()),
-        owners_{all.size(), training.servers},
-        roles_(owners_,
+        roles_(small_layout(),
+               {all.size(), training.servers},
                training.nodes.empty() ? Hierarchy(all.size()) : Hierarchy(training.nodes),
-               k_async_shards),
-        slices_(Ownership(grid_, owners_, 0).slices(0)) {}
+               k_async_shards) {
+    for (int rank = 0; rank < all.size(); ++rank) slices_.push_back(roles_.slice_of(rank));
+  }
 
   // "" if all is well, on the first rank the hash of the weights.
   std::string run() {
@@ -133,33 +135,26 @@ class AsyncRank {
     Group node = all_.split(worker ? static_cast<int>(*worker) : -1);
     std::uint64_t step = 0;
     if (worker) {
-      Worker mine(all_, std::move(node), roles_, small_layout(), slices_);
+      Worker mine(all_, std::move(node), roles_, small_layout(), true);
       while (step < training_.steps) {
         work(mine, step);
         step = meet(mine.sync());
       }
     } else {
-      ParameterServer mine(all_, settings(), hooks());
+      ParameterServer mine(all_, roles_, small_layout(), {training_.bound, true}, hooks());
       while (step < training_.steps) step = meet(mine.serve(step, training_.steps));
     }
     return all_.rank() == 0 ? state_.hash() : "";
   }
 
  private:
-  [[nodiscard]] Span own() const { return slices_[static_cast<std::size_t>(all_.rank())]; }
-
-  ParameterServer::Settings settings() const {
-    ParameterServer::Settings made;
-    for (const auto& ranks : roles_.workers()) made.workers.push_back(ranks.front());
-    made.slice_floats = static_cast<std::size_t>(own().size());
-    made.tail_floats = all_.rank() == 0 ? small_layout().tail_floats() : 0;
-    made.bound = training_.bound;
-    return made;
-  }
+  [[nodiscard]] Span own() const { return roles_.slice_of(all_.rank()); }
 
   ParameterServer::Hooks hooks() {
     ParameterServer::Hooks made;
     made.apply = [this](const ParameterServer::Arrival& arrival) {
+      if (checksum(arrival.gradients, static_cast<std::size_t>(own().size())) != arrival.checksum)
+        ++seen_.changed;
       state_.move(own(), arrival.gradients, k_async_lr * roles_.share_of(arrival.worker));
       if (arrival.tail != nullptr) ++seen_.applied[arrival.worker];
     };
@@ -177,6 +172,7 @@ class AsyncRank {
       training_.before_step(all_.rank(), step);
       const Pull sums(mine.shards(), state_.weights.data());
       mine.exchange(step, sums.partials, state_.weights.data());
+      if (mine.changed(state_.weights.data())) ++seen_.changed;
     }
   }
 
@@ -192,8 +188,6 @@ class AsyncRank {
   Group& all_;
   const Training& training_;
   Seen& seen_;
-  ChunkGrid grid_;
-  Owners owners_;
   Roles roles_;
   std::vector<Span> slices_;
   Moved state_;
@@ -202,6 +196,7 @@ class AsyncRank {
 std::string trained(int ranks, const Training& training, Seen& seen) {
   const auto ends = on_threads(
       ranks, k_long, [&](Group& group) { return AsyncRank(group, training, seen).run(); });
+  CHECK(seen.changed == 0);
   for (int rank = 1; rank < ranks; ++rank) CHECK(ends[static_cast<std::size_t>(rank)].empty());
   return ends.front();
 }
@@ -209,7 +204,7 @@ std::string trained(int ranks, const Training& training, Seen& seen) {
 }  // namespace
 
 TEST_CASE("servers only serve, and the ranks of a node without servers are one worker") {
-  const Roles flat({5, 2}, Hierarchy(5), 7);
+  const Roles flat(small_layout(), {5, 2}, Hierarchy(5), 7);
   CHECK(flat.servers() == std::vector<int>{0, 2});
   CHECK(flat.workers() == std::vector<std::vector<int>>{{1}, {3}, {4}});
   CHECK(!flat.worker_of(2));
@@ -217,8 +212,11 @@ TEST_CASE("servers only serve, and the ranks of a node without servers are one w
   CHECK(flat.shards_of_rank(1) == Span{0, 2});
   CHECK(flat.shards_of(2) == Span{4, 7});
   CHECK(flat.share_of(2) == doctest::Approx(3.0 / 7));
+  CHECK(flat.slice_of(1).size() == 0);
+  CHECK(flat.slice_of(0).hi == flat.slice_of(2).lo);
+  CHECK(flat.slice_of(2).hi == static_cast<int>(small_layout().parameter_floats));
   // Nodes need not have adjacent ranks, and one of them may have servers alone.
-  const Roles nodes({7, 2}, Hierarchy({0, 1, 2, 0, 1, 2, 1}), 10);
+  const Roles nodes(small_layout(), {7, 2}, Hierarchy({0, 1, 2, 0, 1, 2, 1}), 10);
   CHECK(nodes.servers() == std::vector<int>{0, 3});
   CHECK(nodes.workers() == std::vector<std::vector<int>>{{1, 4, 6}, {2, 5}});
   CHECK(nodes.shards_of(0) == Span{0, 6});
