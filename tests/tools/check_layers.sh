@@ -71,6 +71,7 @@ BEGIN {
   arrows["core/train/optim"] = "core/train/device/ core/base/"
   arrows["core/train/checkpoint"] = "core/train/model/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/update"] = "core/train/checkpoint/state.hpp core/train/optim/ core/train/model/ core/train/comm/ core/train/device/ core/train/memory/ core/base/"
+  arrows["core/train/server"] = "core/train/update/ownership.hpp core/train/model/layout.hpp core/train/comm/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/hub"] = "core/train/checkpoint/ core/train/optim/ core/train/models/ core/train/model/ core/train/data/ core/base/"
   arrows["core/train/telemetry"] = "core/train/timing/ core/train/checkpoint/ core/base/"
   arrows["core/train/verify"] = "core/train/telemetry/report.hpp core/train/hub/saved_model.hpp core/train/checkpoint/ core/base/"

@@ -59,7 +59,7 @@ void Group::broadcast(void* data, std::size_t bytes) {
       receive(call, parent, at + done, std::min(k_piece, bytes - done));
   const std::size_t first =
       call.content.size() - (rank_ == 0 ? 0 : (bytes + k_piece - 1) / k_piece);
-  Transport::Deadline deadline = Transport::Clock::now() + settings_->timeout;
+  Transport::Deadline deadline = Transport::Clock::now() + limit();
   meet(call, deadline);
   for (std::size_t piece = 0; piece * k_piece < bytes; ++piece) {
     const std::size_t done = piece * k_piece;
@@ -80,6 +80,13 @@ Group Group::split(int color) {
     members.push_back(member(rank));
   }
   return {transport_, std::move(members), place, settings_};
+}
+
+Group Group::with(int peer) const {
+  return {transport_,
+          {member(std::min(rank_, peer)), member(std::max(rank_, peer))},
+          rank_ < peer ? 0 : 1,
+          settings_};
 }
 
 Group::Ticket Group::post_exchange(const void* out, void* in, std::size_t bytes) {

@@ -3,6 +3,7 @@
 #include "core/train/comm/comm.hpp"
 
 #include "core/base/os/log.hpp"
+#include "core/base/text/names.hpp"
 #include "core/train/comm/core_waits.hpp"
 #include "core/train/comm/hier_transport.hpp"
 #include "core/train/comm/self_transport.hpp"
@@ -53,6 +54,14 @@ void end_in(std::chrono::milliseconds time, int code) {
 }
 
 }  // namespace
+
+std::optional<TransportKind> transport_of(std::string_view name) {
+  constexpr Names<TransportKind, 4> k_kinds{{{TransportKind::automatic, "auto"},
+                                             {TransportKind::mpi, "mpi"},
+                                             {TransportKind::shm, "shm"},
+                                             {TransportKind::hier, "hier"}}};
+  return value_of(k_kinds, name);
+}
 
 Group Comm::meet(const Settings& settings) {
   // Our waits sleep. Yielding as well (mpirun's default when ranks share cores) would do harm: on

@@ -12,7 +12,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,9 @@ namespace dts::train {
 // How messages travel. `automatic`: through memory where all ranks are on one node; where a node
 // has several of them, `hier`; otherwise over MPI.
 enum class TransportKind { automatic, mpi, shm, hier };
+
+// "auto", "mpi", "shm", "hier".
+[[nodiscard]] std::optional<TransportKind> transport_of(std::string_view name);
 
 class Comm : public Group {
  public:

@@ -111,6 +111,27 @@ bool Group::test(Ticket ticket) {
   return true;
 }
 
+void Group::wait_any(const std::vector<Group*>& groups) {
+  const Transport::Deadline begin = Transport::Clock::now();
+  Group* first = groups.front();  // whose time is over first
+  for (Group* const one : groups) {
+    std::optional<Transport::Deadline>& deadline = one->posted_.front().deadline;
+    if (!deadline) deadline = begin + one->limit();
+    if (*deadline < *first->posted_.front().deadline) first = one;
+  }
+  const auto ready = [&] {
+    return std::any_of(groups.begin(), groups.end(), [](const Group* one) {
+      return one->is_complete(one->posted_.front());
+    });
+  };
+  Posted& call = first->posted_.front();
+  const auto comes = [&](Transport::Deadline& until) {
+    return first->transport_->wait_ready(ready, until);
+  };
+  if (!first->comes_in_time(comes, *call.deadline)) first->lose(call);
+  first->tell_wait(call, begin);
+}
+
 // Nothing is left to do for this rank.
 bool Group::is_over(const Part& part) const {
   return transport_->done(part.ticket) || (part.lends && transport_->on_loan(part.ticket));
@@ -122,13 +143,24 @@ bool Group::is_complete(const Posted& call) const {
          std::all_of(call.content.begin(), call.content.end(), done);
 }
 
+std::chrono::milliseconds Group::limit() const {
+  return std::chrono::milliseconds(static_cast<std::chrono::milliseconds::rep>(
+      static_cast<double>(settings_->timeout.count()) * patience_));
+}
+
+bool Group::arrives(const Part& part, Transport::Deadline& deadline) const {
+  return comes_in_time(
+      [&](Transport::Deadline& until) {
+        return part.lends ? transport_->wait_sent(part.ticket, until)
+                          : transport_->wait(part.ticket, until);
+      },
+      deadline);
+}
+
 // False: not before the deadline, which moves by the time that others had no core. From half of the
 // time on, since looking at other processes costs more than most waits last.
-bool Group::arrives(const Part& part, Transport::Deadline& deadline) const {
-  const auto comes = [&](Transport::Deadline& until) {
-    return part.lends ? transport_->wait_sent(part.ticket, until)
-                      : transport_->wait(part.ticket, until);
-  };
+template <class Comes>
+bool Group::comes_in_time(const Comes& comes, Transport::Deadline& deadline) const {
   constexpr int k_most = 10;  // times the timeout
   if (!settings_->starved) return comes(deadline);
   const Transport::Clock::duration half = settings_->timeout / 2;
@@ -155,7 +187,7 @@ void Group::meet(const Posted& call, Transport::Deadline& deadline) {
 
 void Group::complete(const Posted& call) {
   const Transport::Deadline begin = Transport::Clock::now();
-  Transport::Deadline deadline = begin + settings_->timeout;
+  Transport::Deadline deadline = begin + limit();
   meet(call, deadline);
   for (const Part& part : call.content)
     if (!arrives(part, deadline)) return lose(call);
@@ -203,7 +235,7 @@ void Group::lose(const Posted& call) const {
       fmt::format("{}: {} within {} s",
                   to_string(call.mine),
                   who,
-                  static_cast<double>(settings_->timeout.count()) / 1000));
+                  static_cast<double>(limit().count()) / 1000));
 }
 
 void Group::end(Errc code, const std::string& message) const {

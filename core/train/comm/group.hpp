@@ -18,6 +18,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -81,6 +82,10 @@ class Group {
   // Two ranks that are in both groups call them in the same order.
   [[nodiscard]] Group split(int color);
 
+  // This rank and `peer` as split() makes it, but not collective: both make it, and nobody else
+  // does anything.
+  [[nodiscard]] Group with(int peer) const;
+
   // Posted now, done after wait() with the ticket or any later one, or the next function that
   // waits; `bytes` of each block. `in` and `all` have a block of every rank; of `out`, block r goes
   // to rank r. The memory must live that long.
@@ -97,6 +102,15 @@ class Group {
   void progress() { (void)transport_->progress(); }
 
   [[nodiscard]] bool test(Ticket ticket);
+
+  // Waits until something can be completed by test() of one of these groups, each of which has
+  // posted something: not collective. Ends the run if nothing can and one of them has been waited
+  // for too long, also in earlier calls for the same message, and names that one.
+  static void wait_any(const std::vector<Group*>& groups);
+
+  // From now on a call of this group waits so many times the timeout. Where ranks wait for each
+  // other in a chain, the one that is next to a missing rank should be the one that reports it.
+  void set_patience(double times) { patience_ = times; }
 
   // One of several messages of a call. Between two ranks, both have as many in the same order, and
   // name the same number of bytes for each; none is sent of 0.
@@ -189,6 +203,7 @@ class Group {
     std::vector<Part> headers;       // that come, one of each
     std::vector<Part> content;
     Ticket ticket = 0;
+    std::optional<Transport::Deadline> deadline;  // once wait_any() has waited for it
   };
 
   Posted& begin(const CallHeader& mine, std::vector<int> peers);
@@ -199,7 +214,10 @@ class Group {
   void meet(const Posted& call, Transport::Deadline& deadline);
   void complete(const Posted& call);
   void tell_wait(const Posted& call, Transport::Deadline begin) const;
+  template <class Comes>
+  [[nodiscard]] bool comes_in_time(const Comes& comes, Transport::Deadline& deadline) const;
   [[nodiscard]] bool arrives(const Part& part, Transport::Deadline& deadline) const;
+  [[nodiscard]] std::chrono::milliseconds limit() const;
   void check_whole(const Posted& call) const;
   void compare(const Posted& call, std::size_t peer) const;
   void lose(const Posted& call) const;
@@ -213,6 +231,7 @@ class Group {
   std::vector<int> members_;
   int rank_;
   std::shared_ptr<Settings> settings_;  // with groups split from this one
+  double patience_ = 1;
   FlightRecord record_;
   std::vector<std::uint64_t> sent_, received_messages_;  // messages to and from each rank
   std::deque<Posted> posted_;

@@ -22,4 +22,8 @@ bool Transport::wait_sent(Ticket ticket, Deadline& deadline) {
   return wait_for([&] { return done(ticket) || on_loan(ticket); }, deadline);
 }
 
+bool Transport::wait_ready(const std::function<bool()>& ready, Deadline& deadline) {
+  return wait_for(ready, deadline);
+}
+
 }  // namespace dts::train

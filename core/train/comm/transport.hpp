@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 
 namespace dts::train {
@@ -59,6 +60,8 @@ class Transport {
   [[nodiscard]] bool wait(Ticket ticket, Deadline& deadline);
   // Until it is done or on loan: nothing is left to do for this rank.
   [[nodiscard]] bool wait_sent(Ticket ticket, Deadline& deadline);
+  // Until `ready` says so, which is asked whenever something has moved.
+  [[nodiscard]] bool wait_ready(const std::function<bool()>& ready, Deadline& deadline);
 
   // How long a wait keeps the core before it sleeps: worth it if every rank of the node has a core.
   void set_spin(Clock::duration spin) { spin_ = spin; }

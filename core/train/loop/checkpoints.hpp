@@ -20,8 +20,8 @@
 
 namespace dts::train {
 
-// All but busy() are collective: every rank calls them in the same order. Those with an exit code
-// return the same one on all ranks, 0 for success; the error has been printed then. Not
+// All but the const ones are collective: every rank calls them in the same order. Those with an
+// exit code return the same one on all ranks, 0 for success; the error has been printed then. Not
 // thread-safe.
 class Checkpoints {
  public:
@@ -52,6 +52,9 @@ class Checkpoints {
   // it returns none, on every rank, nothing is saved. A state that is not finite is not committed.
   [[nodiscard]] int start(const State& state,
                           const std::function<std::optional<std::uint64_t>(Snapshot&)>& gather);
+
+  // A save is in flight, on all ranks.
+  [[nodiscard]] bool are_under_way() const { return phase_ != Phase::idle; }
 
   // Whether this rank still has to write. The sum over ranks goes to advance().
   [[nodiscard]] bool busy() const;

@@ -232,6 +232,11 @@ const Option k_options[] = {
      "what is divided among the ranks: 1: what the optimizer keeps, 2: gradients as well,\n"
      "                           3: weights as well [1]",
      [](Options& o, Text t) { return set_number(o.zero, t, 1) && o.zero <= 3; }},
+    {"--staleness",
+     "N",
+     "asynchronous: --servers only serve, and apply each gradient as it comes; no other rank is\n"
+     "                           more than N steps ahead; bits depend on timing [synchronous]",
+     [](Options& o, Text t) { return set_optional(o.staleness, t, 0); }},
     {"--bucket-size",
      "BYTES",
      "gradients travel so many at a time, e.g. 4M; whole: all at once; auto: as is fastest in\n"

@@ -97,6 +97,45 @@ Result<void> settle_meanings(Options& o) {
   return {};
 }
 
+// A fault that asynchronous training can have, too.
+bool breaks_rank(const std::string& fault) {
+  return fault.starts_with("weight:") || fault.starts_with("message:") || fault.starts_with("nan:");
+}
+
+// What is defined for steps that all ranks take together. All at once.
+Result<void> check_staleness(const Options& o) {
+  if (!o.staleness) return {};
+
+  struct Excluded {
+    bool is_set;
+    const char* option;
+    const char* why;
+  };
+
+  const Excluded all[] = {
+      {o.optimization.clip_norm > 0,
+       "--clip-norm",
+       "each server knows the norm of its slice alone"},
+      {o.optimizer->by_tensor, "--optimizer lamb", "a tensor may be on several servers"},
+      {o.audit_rate > 0, "--audit", "a gradient is applied before others could recompute it"},
+      {o.skip_nonfinite > 0, "--skip-nonfinite", "other servers have applied their slice by then"},
+      {o.overlap == true, "--overlap on", "a gradient travels as a whole"},
+      {o.tunes_buckets || o.bucket_bytes.value_or(0) > 0, "--bucket-size", "it travels as a whole"},
+      {o.zero > 1, "--zero 2 and 3", "a worker reads whole weights and sends whole gradients"},
+      {!o.rehearsal_words.empty(), "--rehearse", "it rehearses steps of all ranks together"},
+      {!o.fault.empty() && !breaks_rank(o.fault), "--inject", "only weight, message and nan"}};
+  Diagnostics wrong;
+  if (o.servers == 0)
+    wrong.push_back(
+        {"--staleness", "needs --servers S", "say how many of the ranks only serve the others"});
+  for (const Excluded& one : all)
+    if (one.is_set)
+      wrong.push_back(
+          {"--staleness", fmt::format("excludes {}: {}", one.option, one.why), "omit one of them"});
+  if (wrong.empty()) return {};
+  return tl::unexpected(to_error(wrong, Errc::usage));
+}
+
 Result<void> check(const Options& o) {
   if (o.batch % o.shards != 0)
     return fail(Errc::usage,
@@ -116,7 +155,7 @@ Result<void> check(const Options& o) {
     return fail(Errc::usage,
                 fmt::format("--bucket-size auto and --zero {} exclude each other", o.zero),
                 "the size of buckets decides then how much memory a rank needs: name one");
-  return {};
+  return check_staleness(o);
 }
 
 // As far as --help.

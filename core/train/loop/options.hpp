@@ -65,7 +65,8 @@ struct Options {
   std::uint64_t limit_train = 0;            // samples; 0: all
   Augmentation augmentation;                // of training images
   TransportKind transport = TransportKind::automatic;
-  std::uint64_t servers = 0;  // ranks that keep and update parameters; 0: all
+  std::uint64_t servers = 0;               // ranks that keep and update parameters; 0: all
+  std::optional<std::uint64_t> staleness;  // steps a worker may be ahead; absent: synchronous
   // Of gradients that travel together; 0: all; absent: 4 MB if they overlap, otherwise all.
   std::optional<std::uint64_t> bucket_bytes;
   bool tunes_buckets = false;              // instead, in the first steps

@@ -13,9 +13,9 @@
 #include "core/train/telemetry/report.hpp"
 #include "core/train/telemetry/trace.hpp"
 #include "core/train/timing/timeline.hpp"
+#include "core/train/timing/tuner.hpp"
 #include "core/train/update/audit.hpp"
 #include "core/train/update/sharded_update.hpp"
-#include "core/train/update/tuner.hpp"
 
 #include <chrono>
 #include <memory>
@@ -76,6 +76,13 @@ class Run {
   bool hand_out(Snapshot* saved);
   bool has_digest();
 
+  // run_async.cpp:
+  class Asynchrony;
+  void begin_asynchrony();
+  Next stretch();
+  void amend(StepEvent& event, const float* tail) const;
+  [[nodiscard]] std::optional<StartEvent::Asynchronous> asynchronous() const;
+
   // run_buckets.cpp:
   BucketWay first_way();
   void make_update(const BucketWay& way);
@@ -118,9 +125,10 @@ class Run {
   SharedSamples samples_;
   std::unique_ptr<ShardSums> sums_;
   std::unique_ptr<ShardedUpdate> update_;
-  std::optional<Tuner> tuner_;    // while it tries
-  std::optional<Window> window_;  // of the weights, in stage 3
-  Departure departure_;           // without runs if nothing leaves before all sums are there
+  std::optional<Tuner> tuner_;              // while it tries
+  std::shared_ptr<Asynchrony> asynchrony_;  // nullptr: synchronous
+  std::optional<Window> window_;            // of the weights, in stage 3
+  Departure departure_;  // without runs if nothing leaves before all sums are there
   Schedule schedule_;
   std::optional<BeatPage> beat_;  // absent if not run by dtsubmit
   Checkpoints checkpoints_;

@@ -26,6 +26,7 @@ BucketWay Run::first_way() {
   if (comm_.size() == 1) return {};
   const std::optional<bool> node_first =
       Hierarchy(comm_.nodes()).is_flat() ? false : options_.node_first;
+  if (options_.staleness) return {0, false, node_first.value_or(true)};
   if (options_.tunes_buckets) {
     tuner_.emplace(
         Tuner::ways_for(layout_.parameter_floats * sizeof(float), options_.overlap, node_first));

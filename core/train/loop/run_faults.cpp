@@ -64,15 +64,18 @@ int Run::stop_not_finite() {
                                 : fmt::format(", and {} of at most {} steps were skipped before",
                                               state_.skipped,
                                               options_.skip_nonfinite);
-  print_error(Error{Errc::invalid,
-                    fmt::format("step {}: {} is not finite{}; the state of step {} is as it was",
-                                state_.step + 1,
-                                not_finite_,
-                                spent,
-                                state_.step),
-                    "lower --lr, look at the data of that shard, or allow steps to be skipped with "
-                    "--skip-nonfinite N"},
-              -1);
+  print_error(
+      Error{Errc::invalid,
+            asynchrony_
+                ? fmt::format("before step {}: {} is not finite", state_.step, not_finite_)
+                : fmt::format("step {}: {} is not finite{}; the state of step {} is as it was",
+                              state_.step + 1,
+                              not_finite_,
+                              spent,
+                              state_.step),
+            "lower --lr, look at the data of that shard, or allow steps to be skipped with "
+            "--skip-nonfinite N"},
+      -1);
   return k_no_restart;
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/files/files.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/os/log.hpp"
+#include "core/base/text/counted.hpp"
 #include "core/train/data/sampler.hpp"
 #include "core/train/device/instruction_set.hpp"
 #include "core/train/loop/numerics.hpp"
@@ -63,6 +64,12 @@ Result<void> Run::check() const {
     return fail(Errc::usage,
                 fmt::format("{} ranks, but only --shards {}", comm_.size(), options_.shards),
                 "use at most as many ranks as shards, or a larger --shards");
+  if (options_.staleness && options_.servers >= static_cast<std::uint64_t>(comm_.size()))
+    return fail(Errc::usage,
+                fmt::format("--servers {} with --staleness, but only {}: none is left to compute",
+                            options_.servers,
+                            counted(comm_.size(), "rank")),
+                "with --staleness servers only serve: start at least one rank more than servers");
   return {};
 }
 
@@ -127,6 +134,7 @@ int Run::prepare() {
   if (const int code = agree(own, lowest); code != 0) return code;
   if (const int code = settle(make_sums()); code != 0) return code;
   make_update(first_way());
+  if (options_.staleness) begin_asynchrony();
   return 0;
 }
 
@@ -181,6 +189,7 @@ Fingerprint Run::agreed_fields() const {
   fields["verify-every"] = std::to_string(options_.verify_every);
   fields["audit"] = fmt::format("{}", options_.audit_rate);
   fields["servers"] = std::to_string(options_.servers);
+  fields["staleness"] = options_.staleness ? std::to_string(*options_.staleness) : "none";
   fields["bucket-size"] = options_.tunes_buckets  ? "auto"
                           : options_.bucket_bytes ? std::to_string(*options_.bucket_bytes)
                                                   : "as it is by default";

@@ -131,6 +131,7 @@ void Run::report_step(const float* tail, double lr, double seconds) {
                   phase_seconds(timeline_)};
   event.phases[static_cast<std::size_t>(Phase::save)] = std::exchange(saving_, 0);
   if (state_.step % k_noise_every == 0) event.shard_squares = at(Scalar::squares);
+  if (asynchrony_) amend(event, tail);
   report_.step(event);
 }
 
@@ -211,7 +212,7 @@ int Run::loop() {
   saved_at_ = Clock::now();
   while (state_.step < schedule_.total) {
     const Clock::time_point start = Clock::now();
-    const Next next = step();
+    const Next next = asynchrony_ ? stretch() : step();
     const double seconds = seconds_since(start);
     if (const int code = after(next); code != 0) return code;
     if (const int code = tune(seconds); code != 0) return code;
@@ -248,7 +249,8 @@ int Run::run() {
                    update_->is_node_first(),
                    model_.reads.what == Reads::What::tokens,
                    rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
-                   options_.peak_tflops * 1e12});
+                   options_.peak_tflops * 1e12,
+                   asynchronous()});
   comm_.started();
   begin_trace();
   const int code = loop();

@@ -114,7 +114,7 @@ void Report::started(const StartEvent& e) {
       "start",
       e.step,
       fmt::format(
-          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","hierarchy":"{}")",
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","hierarchy":"{}"{})",
           format_utc(std::chrono::system_clock::now()),
           e.total,
           e.world_size,
@@ -122,7 +122,8 @@ void Report::started(const StartEvent& e) {
           e.threads,
           e.batch,
           e.instruction_set,
-          e.is_node_first ? "node" : "flat"));
+          e.is_node_first ? "node" : "flat",
+          e.asynchronous ? fmt::format(R"(,"staleness":{})", e.asynchronous->staleness) : ""));
   say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",
                   attempt_,
                   counted(e.world_size, "rank"),
@@ -132,6 +133,10 @@ void Report::started(const StartEvent& e) {
                   e.batch,
                   e.step,
                   e.total));
+  if (e.asynchronous)
+    say(fmt::format("asynchronous: {}, staleness {}; bits depend on timing, runs do not repeat\n",
+                    e.asynchronous->who,
+                    e.asynchronous->staleness));
   progress_.begin(e.step, e.total);
 }
 
@@ -146,6 +151,10 @@ Report::Values Report::values_of(const StepEvent& e) {
   if (start_.flops > 0) values.emplace_back("flop_per_s", rate(start_.flops));
   if (start_.peak > 0) values.emplace_back("peak_share", rate(start_.flops) / start_.peak);
   values.emplace_back("seconds", e.seconds);
+  if (e.staleness) {
+    values.emplace_back("staleness_mean", e.staleness->first);
+    values.emplace_back("staleness_most", e.staleness->second);
+  }
   const auto noise = estimate_noise({e.samples,
                                      static_cast<double>(start_.shards),
                                      e.gradient_norm * e.gradient_norm,

@@ -21,6 +21,11 @@ namespace dts::train {
 void print_error(const Error& error, int rank);
 
 struct StartEvent {
+  struct Asynchronous {
+    std::string who;              // serves whom: "2 servers, 6 workers"
+    std::uint64_t staleness = 0;  // at most, in steps
+  };
+
   std::uint64_t step = 0;  // completed before
   std::uint64_t total = 0;
   int world_size = 1;
@@ -32,6 +37,7 @@ struct StartEvent {
   bool reads_tokens = false;
   double flops = 0;  // of a step, on all ranks; Model::flops says which are counted; 0: not known
   double peak = 0;   // FLOP/s of all ranks; 0: not known
+  std::optional<Asynchronous> asynchronous = std::nullopt;
 };
 
 struct StepEvent {
@@ -47,6 +53,9 @@ struct StepEvent {
   std::uint64_t root = 0;                              // Digests::root
   PhaseSeconds phases{};                               // of rank 0; `save`: since the step before
   std::optional<double> shard_squares = std::nullopt;  // GradientSquares::of_shards
+  // If asynchronous, of this step's gradients: those of others that were applied between the
+  // reading of a worker's weights and its own, on average and at most.
+  std::optional<std::pair<double, double>> staleness = std::nullopt;
 };
 
 // Of the state, two ways.

@@ -105,15 +105,16 @@ std::vector<Blame> judge(const ChunkGrid& grid,
       add(words, one.rank, fmt::format("the gradient of {} changed in its memory", tensors));
     if (one.what == Found::statistics)
       add(words, one.rank, "its running statistics are not those of the other ranks");
-    if (one.what == Found::message && !owned_up(findings, one.peer))
-      between.push_back(
-          {-1,
-           fmt::format("the gradient of {} that rank {} sent to rank {} on {} arrived "
-                       "changed: one of the two or what is between them",
-                       tensors,
-                       one.peer,
-                       one.rank,
-                       node_of(findings, one.rank))});
+    const bool are_weights = one.what == Found::answer;
+    if ((one.what == Found::message || are_weights) && !owned_up(findings, one.peer))
+      between.push_back({-1,
+                         fmt::format("the {} of {} that rank {} sent to rank {} on {} arrived "
+                                     "changed: one of the two or what is between them",
+                                     are_weights ? "weights" : "gradient",
+                                     tensors,
+                                     one.peer,
+                                     one.rank,
+                                     node_of(findings, one.rank))});
   }
   std::vector<Blame> all;
   for (auto& [rank, what] : words) all.push_back({rank, std::move(what)});

@@ -20,6 +20,7 @@ enum class Found : std::int32_t {
   gradient,    // sums of its own: not what it had computed
   message,     // sums of `peer`, for the slice of this rank: not what `peer` had computed
   statistics,  // running statistics of this rank: not those of the majority
+  answer,      // weights of `peer`, a server: not what it had sent
 };
 
 // Plain data, sent between ranks.

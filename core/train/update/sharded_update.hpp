@@ -83,6 +83,18 @@ class ShardedUpdate {
   // `not_finite` if gradients, their norm or new weights are not.
   [[nodiscard]] Ended apply(double lr, State& state);
 
+  // As apply(), but for this rank alone, which owns a part, and of a gradient of that part, in the
+  // order of what it owns. The weights of others become anything until publish(). For optimisers
+  // whose update is not by tensor; gradients are not clipped.
+  [[nodiscard]] Ended serve(const UpdateStep& step, const float* gradients, State& state);
+
+  // What `peer`, of which or of this rank the slice is, has sent arrived changed: for blame().
+  void arrived_changed(int peer);
+
+  // Collective, after any number of serve(). What each owner has of the weights is on all ranks
+  // then. False if one of them found damage, as apply().
+  [[nodiscard]] bool publish(State& state);
+
   // Of the last apply(), before clipping, over the chunks in their order: the same for any number
   // of ranks.
   [[nodiscard]] double gradient_norm() const;

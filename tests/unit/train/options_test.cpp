@@ -3,7 +3,7 @@
 #include "core/train/loop/options.hpp"
 
 #include "core/base/files/files.hpp"
-#include "core/train/update/tuner.hpp"
+#include "core/train/timing/tuner.hpp"
 #include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
@@ -222,6 +222,32 @@ TEST_CASE("how messages travel, and how long others are waited for") {
   CHECK(options->comm_timeout == 9);
   CHECK(error_of({"--transport", "tcp"}) == "--transport: 'tcp' is not valid");
   CHECK(error_of({"--comm-timeout", "0"}) == "--comm-timeout: '0' is not valid");
+}
+
+TEST_CASE("what asynchronous training excludes is refused all at once") {
+  CHECK(parse_options({"--servers", "1", "--staleness", "0"}, nothing)->staleness == 0);
+  CHECK(error_of({"--staleness", "x", "--servers", "1"}) == "--staleness: 'x' is not valid");
+  const std::string alone = error_of({"--staleness", "2"});
+  CHECK(alone.find("needs --servers S") != std::string::npos);
+  const std::string all = error_of({"--servers=1",
+                                    "--staleness=2",
+                                    "--clip-norm=1",
+                                    "--optimizer=lamb",
+                                    "--audit=1",
+                                    "--skip-nonfinite=1",
+                                    "--overlap=on",
+                                    "--bucket-size=1M",
+                                    "--inject=call@1:1"});
+  for (const char* const one : {"--clip-norm",
+                                "--optimizer lamb",
+                                "--audit",
+                                "--skip-nonfinite",
+                                "--overlap on",
+                                "--bucket-size",
+                                "--inject"})
+    CHECK(all.find(std::string("excludes ") + one) != std::string::npos);
+  CHECK(error_of({"--servers=1", "--staleness=2", "--rehearse=params=1M,step=1s"})
+            .find("excludes --rehearse") != std::string::npos);
 }
 
 TEST_CASE("what is verified, skipped, allowed to differ and broken on purpose") {

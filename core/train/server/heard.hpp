@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the first server knows of all other ranks, from what comes with gradients. Pure.
+#pragma once
+
+#include "core/train/model/layout.hpp"
+#include "core/train/server/messages.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dts::train {
+
+class Heard {
+ public:
+  explicit Heard(std::size_t workers) : has_written_(workers) {}
+
+  // The sums that come with a gradient, [Layout::tail_floats()].
+  void hear(std::size_t worker, const Layout& layout, const float* tail) {
+    const auto at = [&](Scalar which) {
+      return tail[layout.scalar(which) - layout.parameter_floats];
+    };
+    for (const auto& [sign, which] : k_signs)
+      if (at(which) > 0) signs_ |= sign;
+    has_written_[worker] = at(Scalar::writing) == 0;
+  }
+
+  // Of any rank; `own` are those of the first server.
+  [[nodiscard]] bool is_urgent(std::uint32_t own) const {
+    return ((signs_ | own) & (k_stop_sign | k_error_sign | k_broken_sign)) != 0;
+  }
+
+  // No rank is writing its part of a checkpoint any more, as far as each of them has said.
+  [[nodiscard]] bool all_have_written(std::uint32_t own) const {
+    return (own & k_writing_sign) == 0 &&
+           std::all_of(has_written_.begin(), has_written_.end(), [](bool has) { return has; });
+  }
+
+ private:
+  std::uint32_t signs_ = 0;
+  std::vector<bool> has_written_;  // by worker
+};
+
+}  // namespace dts::train

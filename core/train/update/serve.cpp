@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShardedUpdate: what a server does that applies gradients as they arrive, and how all ranks learn
+// of it.
+#include "core/train/update/sharded_update.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace dts::train {
+
+ShardedUpdate::Ended ShardedUpdate::serve(const UpdateStep& step,
+                                          const float* gradients,
+                                          State& state) {
+  sums_.gradients = gradients;
+  each(own_, [&](int chunk, int thread) {
+    if (settings_.sealed) {
+      check_weights(state, chunk);
+      check_momentum(chunk);
+    }
+    move(chunk, thread, step, 1, state);
+    const Span part = grid_.floats_of({chunk, chunk + 1});
+    record(chunk,
+           gradients + places_[static_cast<std::size_t>(chunk)],
+           next_weights_.data() + part.lo,
+           next_momentum_);
+  });
+  find_wrong();
+  if (!findings_.empty()) return Ended::damaged;
+  if (first_not_finite()) return Ended::not_finite;
+  std::swap(state.weights, next_weights_);
+  std::swap(momentum_, next_momentum_);
+  std::swap(records_, next_records_);
+  return Ended::well;
+}
+
+void ShardedUpdate::arrived_changed(int peer) {
+  const bool serves = !own_.empty();
+  find(serves ? Found::message : Found::answer,
+       ownership_.owned(serves ? comm_.rank() : peer, 0),
+       peer);
+}
+
+bool ShardedUpdate::publish(State& state) {
+  damaged_ = !findings_.empty();
+  next_records_ = records_;
+  exchange_records(state.weights.data());
+  std::swap(records_, next_records_);
+  return !damaged_;
+}
+
+}  // namespace dts::train
