@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of options of dttrain: whatever the text, options that exist or an error.
-#include "core/train/loop/config_file.hpp"
+#include "core/train/options/config_file.hpp"
 #include "tests/support/fuzz.hpp"
 
 using dts::tests::must;

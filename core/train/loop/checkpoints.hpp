@@ -9,7 +9,7 @@
 
 #include "core/train/checkpoint/checkpoint_store.hpp"
 #include "core/train/comm/comm.hpp"
-#include "core/train/loop/options.hpp"
+#include "core/train/options/options.hpp"
 #include "core/train/telemetry/report.hpp"
 
 #include <chrono>

@@ -159,10 +159,11 @@ void Run::Asynchrony::work(std::uint64_t sync) {
     in.timeline = &run_.timeline_;
     in.with_squares = false;
     const Partials mine = run_.sums_->sum(in, worker_->shards());
-    run_.set_flags(mine);
+    float* const tail = mine.begin()->second + run_.layout_.parameter_floats;
+    run_.set_flags(tail);
     const std::chrono::duration<double, std::milli> worked = Clock::now() - start;
     if (run_.beat_) run_.beat_->worked(static_cast<std::uint64_t>(worked.count()));
-    mine.begin()->second[run_.layout_.scalar(Scalar::damage)] = is_broken_ ? 1.0F : 0.0F;
+    tail[run_.layout_.in_tail(Scalar::damage)] = is_broken_ ? 1.0F : 0.0F;
     worker_->exchange(run_.state_.step, mine, run_.state_.weights.data());
     float* const weights = run_.state_.weights.data();
     inject(weights, {0, static_cast<int>(run_.layout_.parameter_floats)});

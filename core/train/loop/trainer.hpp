@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/train/comm/comm.hpp"
-#include "core/train/loop/options.hpp"
+#include "core/train/options/options.hpp"
 
 namespace dts::train {
 

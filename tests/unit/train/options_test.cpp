@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Command line and environment of dttrain.
-#include "core/train/loop/options.hpp"
+#include "core/train/options/options.hpp"
 
 #include "core/base/files/files.hpp"
 #include "core/train/timing/tuner.hpp"

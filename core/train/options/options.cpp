@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter of the table of options.
-#include "core/train/loop/options.hpp"
+#include "core/train/options/options.hpp"
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
 #include "core/base/text/text.hpp"
 #include "core/train/hub/weights.hpp"
-#include "core/train/loop/config_file.hpp"
-#include "core/train/loop/option_table.hpp"
+#include "core/train/options/config_file.hpp"
+#include "core/train/options/option_table.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 // The options of dttrain, a row each. Pure, thread-safe.
 #pragma once
 
-#include "core/train/loop/options.hpp"
+#include "core/train/options/options.hpp"
 
 #include <span>
 #include <string>

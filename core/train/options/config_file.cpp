@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/loop/config_file.hpp"
+#include "core/train/options/config_file.hpp"
 
 #include "core/base/diagnostics.hpp"
 #include "core/base/text/text.hpp"
-#include "core/train/loop/option_table.hpp"
+#include "core/train/options/option_table.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/loop/option_table.hpp"
+#include "core/train/options/option_table.hpp"
 
-#include "core/train/loop/option_values.hpp"
+#include "core/train/options/option_values.hpp"
 
 namespace dts::train {
 namespace {
