@@ -192,16 +192,16 @@ void Run::Asynchrony::take(const ParameterServer::Arrival& arrival) {
   while (run_.state_.step < server_->completed()) end_served_step();
 }
 
-// The optimiser's step for the mean gradient of a worker's part of the batch, at the learning rate
-// times this part's share of the batch.
 void Run::Asynchrony::apply(const ParameterServer::Arrival& arrival) {
   const Timed optimizing(run_.timeline_.track(0), Phase::optimizer);
   const int rank = roles_.workers()[arrival.worker].front();
   inject(arrival.gradients, own_);
   const auto floats = static_cast<std::size_t>(own_.size());
   if (sealed_ && checksum(arrival.gradients, floats) != arrival.checksum) return find_changed(rank);
-  const double lr = learning_rate(run_.schedule_, arrival.step) * roles_.share_of(arrival.worker);
-  const auto ended = run_.update_->serve({lr, ++applied_}, arrival.gradients, run_.state_);
+  const double lr = learning_rate(run_.schedule_, arrival.step);
+  const PartOfStep part = part_of_step(
+      *run_.options_.optimizer, run_.options_.optimization, roles_.share_of(arrival.worker));
+  const auto ended = run_.update_->serve(part, {lr, ++applied_}, arrival.gradients, run_.state_);
   if (ended == ShardedUpdate::Ended::well) return;
   is_broken_ = true;
   if (ended == ShardedUpdate::Ended::not_finite)

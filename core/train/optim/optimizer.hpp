@@ -54,6 +54,8 @@ struct OptimizerRow {
   // Writes the next moments and weights. The elements are independent of each other, so that a
   // tensor may be cut anywhere.
   void (*update)(const OptimizerSettings& settings, const UpdateStep& step, const UpdatePart& part);
+  // Its moments are means of gradients, not sums.
+  bool averages = false;
   // If so, update() leaves in `next_weights` of a tensor that decays not its weights but the
   // direction in which they move, and who calls it moves them by lr |weights| / |direction|, norms
   // of the whole tensor.

@@ -27,7 +27,8 @@ std::span<const OptimizerRow> optimizer_table() {
        0.01,
        {"exp_avg", "exp_avg_sq"},
        {"betas", "epsilon"},
-       update_adamw},
+       update_adamw,
+       true},
       {"lamb",
        "Adam with a rate for each tensor, for large batches",
        0.002,
@@ -35,6 +36,7 @@ std::span<const OptimizerRow> optimizer_table() {
        {"exp_avg", "exp_avg_sq"},
        {"betas", "epsilon"},
        update_lamb,
+       true,
        true},
   };
   return rows;

@@ -2,7 +2,6 @@
 #include "core/train/server/worker.hpp"
 
 #include "core/train/device/kernels.hpp"
-#include "core/train/device/optimizer_kernels.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -82,23 +81,20 @@ const float* Worker::sum_of(Span node, const ConstPartials& all, Buffer& room) c
 
 void Worker::add_up(const ConstPartials& all) {
   const std::size_t floats = layout_.sum_floats();
-  const auto share = static_cast<float>(roles_.share_of(worker_));
   const float* sum = sum_of(nodes_.front(), all, sums_);
-  if (sums_.size() == 0 && (nodes_.size() > 1 || share != 1)) sums_ = Buffer::shared(floats);
+  if (sums_.size() == 0 && nodes_.size() > 1) sums_ = Buffer::shared(floats);
   for (std::size_t i = 1; i < nodes_.size(); ++i) {
     add(sums_.data(), sum, sum_of(nodes_[i], all, next_), floats);
     sum = sums_.data();
   }
   std::copy_n(sum + layout_.parameter_floats, tail_.size(), tail_.data());
-  if (share != 1) {
-    optimizer_kernels().blend(sums_.data(), sum, sum, layout_.parameter_floats, 1 / share, 0);
-    sum = sums_.data();
-  }
   gradients_ = sum;
   const auto scalar = [&](Scalar which) -> float& {
     return tail_.data()[layout_.scalar(which) - layout_.parameter_floats];
   };
-  scalar(Scalar::squares) = static_cast<float>(sum_squares(gradients_, layout_.parameter_floats));
+  const double share = roles_.share_of(worker_);
+  const double squares = sum_squares(gradients_, layout_.parameter_floats);
+  scalar(Scalar::squares) = static_cast<float>(squares / (share * share));
   for (const auto& [sign, which] : k_signs)
     if ((signs_ & sign) != 0) scalar(which) += 1;
 }

@@ -34,9 +34,9 @@ class Worker {
   [[nodiscard]] Span shards() const { return roles_.shards_of_rank(all_.rank()); }
 
   // After a step, with `step` completed before, all ranks of the worker: `mine` has the sums of
-  // shards(), `weights` becomes what the servers have, except before a synchronisation. The
-  // gradient that goes to the servers is the mean over what the worker has of the batch;
-  // Scalar::squares of the sums that go with it is the square of its norm.
+  // shards(), `weights` becomes what the servers have, except before a synchronisation. What goes
+  // to the servers is their sum, as the mean over the whole batch has it; Scalar::squares beside it
+  // is the square of the norm of the mean over the worker's own part.
   void exchange(std::uint64_t step, const Partials& mine, float* weights);
 
   // A server whose weights are not what it sent, after exchange(); on a rank that talks to servers.

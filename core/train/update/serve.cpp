@@ -8,20 +8,23 @@
 
 namespace dts::train {
 
-ShardedUpdate::Ended ShardedUpdate::serve(const UpdateStep& step,
+ShardedUpdate::Ended ShardedUpdate::serve(const PartOfStep& part,
+                                          UpdateStep step,
                                           const float* gradients,
                                           State& state) {
   sums_.gradients = gradients;
+  settings_.optimization = part.settings;
+  step.lr *= part.share;
   each(own_, [&](int chunk, int thread) {
     if (settings_.sealed) {
       check_weights(state, chunk);
       check_momentum(chunk);
     }
-    move(chunk, thread, step, 1, state);
-    const Span part = grid_.floats_of({chunk, chunk + 1});
+    move(chunk, thread, step, part.gradient_scale, state);
+    const Span floats = grid_.floats_of({chunk, chunk + 1});
     record(chunk,
            gradients + places_[static_cast<std::size_t>(chunk)],
-           next_weights_.data() + part.lo,
+           next_weights_.data() + floats.lo,
            next_momentum_);
   });
   find_wrong();

@@ -17,6 +17,7 @@
 #include "core/train/comm/comm.hpp"
 #include "core/train/device/team.hpp"
 #include "core/train/optim/optimizer.hpp"
+#include "core/train/optim/part_of_step.hpp"
 #include "core/train/update/findings.hpp"
 #include "core/train/update/gradient_exchange.hpp"
 #include "core/train/update/levels.hpp"
@@ -83,10 +84,14 @@ class ShardedUpdate {
   // `not_finite` if gradients, their norm or new weights are not.
   [[nodiscard]] Ended apply(double lr, State& state);
 
-  // As apply(), but for this rank alone, which owns a part, and of a gradient of that part, in the
-  // order of what it owns. The weights of others become anything until publish(). For optimisers
-  // whose update is not by tensor; gradients are not clipped.
-  [[nodiscard]] Ended serve(const UpdateStep& step, const float* gradients, State& state);
+  // As apply(), but for this rank alone, and with what a part of the batch adds to the gradient of
+  // this rank's own, in the order of what it owns; `step` has the rate of the whole batch. The
+  // weights of others become anything until publish(). For optimisers whose update is not by
+  // tensor; gradients are not clipped.
+  [[nodiscard]] Ended serve(const PartOfStep& part,
+                            UpdateStep step,
+                            const float* gradients,
+                            State& state);
 
   // What `peer`, of which or of this rank the slice is, has sent arrived changed: for blame().
   void arrived_changed(int peer);

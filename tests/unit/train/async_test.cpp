@@ -4,7 +4,7 @@
 // that everybody comes to.
 #include "core/base/hash.hpp"
 #include "core/train/device/kernels.hpp"
-#include "core/train/optim/optimizer.hpp"
+#include "core/train/optim/part_of_step.hpp"
 #include "core/train/server/heard.hpp"
 #include "core/train/server/parameter_server.hpp"
 #include "core/train/server/step_tails.hpp"
@@ -87,11 +87,12 @@ struct Moved {
   Buffer weights = Buffer::shared(small_layout().parameter_floats);
   Buffer momentum = Buffer(small_layout().parameter_floats);
 
-  void move(Span slice, const float* gradients, double lr) {
+  void move(Span slice, const float* gradients, double share) {
     const float* const moments[] = {momentum.data() + slice.lo};
     float* const next[] = {momentum.data() + slice.lo};
-    find_optimizer("sgd")->update({},
-                                  {lr, 1},
+    const PartOfStep part = part_of_step(*find_optimizer("sgd"), {}, share);
+    find_optimizer("sgd")->update(part.settings,
+                                  {k_async_lr * share, 1},
                                   {gradients,
                                    weights.data() + slice.lo,
                                    weights.data() + slice.lo,
@@ -110,7 +111,7 @@ std::string trained_alone(std::uint64_t steps) {
   const Span whole{0, static_cast<int>(small_layout().parameter_floats)};
   for (std::uint64_t step = 0; step < steps; ++step) {
     const Pull sums({0, k_async_shards}, state.weights.data());
-    state.move(whole, sums.partials.begin()->second, k_async_lr);
+    state.move(whole, sums.partials.begin()->second, 1);
   }
   return state.hash();
 }
@@ -155,7 +156,7 @@ class AsyncRank {
     made.apply = [this](const ParameterServer::Arrival& arrival) {
       if (checksum(arrival.gradients, static_cast<std::size_t>(own().size())) != arrival.checksum)
         ++seen_.changed;
-      state_.move(own(), arrival.gradients, k_async_lr * roles_.share_of(arrival.worker));
+      state_.move(own(), arrival.gradients, roles_.share_of(arrival.worker));
       if (arrival.tail != nullptr) ++seen_.applied[arrival.worker];
     };
     made.weights = [this] { return state_.weights.data() + own().lo; };
@@ -274,6 +275,40 @@ TEST_CASE("the first server hears of others by what comes with gradients") {
   tail[layout.scalar(Scalar::stop) - layout.parameter_floats] = 1;
   heard.hear(0, layout, tail.data());
   CHECK(heard.is_urgent(0));
+}
+
+TEST_CASE("the steps of three thirds of a batch move weights and moments as far as one of it") {
+  // The end of `steps` steps by a gradient that does not change: a weight, its first moment.
+  const auto end_of = [](const OptimizerRow& row, int parts, int steps) {
+    const PartOfStep part = part_of_step(row, {.weight_decay = 0.01}, 1.0 / parts);
+    float weight = 3;
+    std::array<float, 2> moments{};
+    for (std::uint64_t count = 1; count <= static_cast<std::uint64_t>(steps * parts); ++count) {
+      const float gradient = 0.5F / static_cast<float>(parts) * part.gradient_scale;
+      const float now = weight;
+      const std::array<float, 2> before = moments;
+      const float* const from[] = {&before[0], &before[1]};
+      float* const to[] = {&moments[0], &moments[1]};
+      row.update(
+          part.settings, {0.01 * part.share, count}, {&gradient, &now, &weight, from, to, 1, true});
+    }
+    return std::pair(static_cast<double>(3 - weight), static_cast<double>(moments[0]));
+  };
+  for (const char* const name : {"sgd", "nesterov", "adamw"}) {
+    CAPTURE(name);
+    const OptimizerRow& row = *find_optimizer(name);
+    for (const int steps : {30, 100}) {
+      const auto [whole, moment] = end_of(row, 1, steps);
+      const auto [thirds, moment_of_thirds] = end_of(row, 3, steps);
+      CHECK(thirds == doctest::Approx(whole).epsilon(0.05));
+      CHECK(moment_of_thirds == doctest::Approx(moment).epsilon(0.05));
+    }
+    const PartOfStep whole = part_of_step(row, {.weight_decay = 0.01}, 1);
+    CHECK(whole.settings.momentum == OptimizerSettings{}.momentum);
+    CHECK(whole.settings.beta2 == OptimizerSettings{}.beta2);
+    CHECK(whole.settings.weight_decay == 0.01);
+    CHECK(whole.gradient_scale == 1);
+  }
 }
 
 TEST_CASE("with one worker, of any number of ranks, the bits are those of synchronous steps") {
