@@ -4,7 +4,7 @@ on another number, and ranks and checkpoints of another precision are noticed. A
 
 import sys
 
-from trainer_support import Trainer, digest, events
+from trainer_support import Trainer, digest, events, has_bf16
 
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 STEPS = 50
@@ -22,11 +22,6 @@ def losses(trainer, name, arguments):
     run = trainer.path(name)
     trainer.run(0, arguments + ["--run-dir", run], 2)
     return [event["loss"] for event in events(run, "step")]
-
-
-def has_bf16():
-    with open("/proc/cpuinfo", encoding="utf-8") as info:
-        return "avx512_bf16" in info.read()
 
 
 with Trainer(sys.argv[1]) as trainer:

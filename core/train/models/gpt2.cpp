@@ -119,7 +119,8 @@ class Builder : private Decoder {
                           s_.width / s_.heads,
                           heads_of(all, 0),
                           heads_of(all, 1),
-                          heads_of(all, 2)},
+                          heads_of(all, 2),
+                          plan().precision()},
                          heads));
     const Edge to = stream();
     conv1d(in_layer(layer, "attn.c_proj"), s_.width, s_.width, heads, to, from.value);

@@ -138,8 +138,14 @@ class Builder : private Decoder {
     rotate(queries);
     rotate(keys);
     const Edge heads = activation(s_.queries(), d_heads_);
-    plan().add(
-        attention({plan().micro_batch(), s_.context, s_.head_width, queries, keys, values}, heads));
+    plan().add(attention({plan().micro_batch(),
+                          s_.context,
+                          s_.head_width,
+                          queries,
+                          keys,
+                          values,
+                          plan().precision()},
+                         heads));
     const Edge to = stream();
     linear(in_layer(layer, "self_attn.o_proj.weight"),
            {s_.queries(), s_.width},
