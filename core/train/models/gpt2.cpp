@@ -193,7 +193,8 @@ constexpr HubForm::Fixed k_fixed[] = {{"activation_function", "\"gelu_new\""},
                                       {"tie_word_embeddings", "true"}};
 // Masks, which releases of before 2023 stored.
 constexpr const char* k_ignored[] = {".attn.bias", ".attn.masked_bias"};
-constexpr HubForm k_hub{"GPT2LMHeadModel", "transformer.", "lm_head.weight", k_fixed, k_ignored};
+constexpr HubForm k_hub{
+    "GPT2LMHeadModel", "transformer.", "lm_head.weight", k_fixed, k_ignored, 50256, 50256};
 
 }  // namespace
 }  // namespace gpt2

@@ -256,7 +256,7 @@ constexpr HubForm::Fixed k_fixed[] = {{"hidden_act", "\"silu\""},
                                       {"rope_scaling", "null"},
                                       {"pretraining_tp", "1"}};
 constexpr const char* k_ignored[] = {".rotary_emb.inv_freq"};
-constexpr HubForm k_hub{"LlamaForCausalLM", "model.", nullptr, k_fixed, k_ignored};
+constexpr HubForm k_hub{"LlamaForCausalLM", "model.", nullptr, k_fixed, k_ignored, 1, 2};
 
 }  // namespace
 }  // namespace llama
