@@ -39,6 +39,7 @@ with Trainer(sys.argv[1]) as trainer:
     worst = max(abs(a - b) / a for a, b in zip(fp32, bf16))
     print(f"largest relative difference of {STEPS} losses from fp32's {worst:.1e}; loss {bf16[0]:.3f} to {bf16[-1]:.3f}")
     assert len(bf16) == STEPS and bf16[-1] < bf16[0] - 1 and 0 < worst < TOLERANCE, f"{fp32}\n{bf16}"
+    assert [events(trainer.path(name), "start")[0]["precision"] for name in ("fp32", "bf16")] == ["fp32", "bf16"]
     # Half of it on three ranks, half on two.
     folder = trainer.path("checkpoints")
     part = gpt2 + BF16 + ["--steps", 12, "--checkpoint-dir", folder, "--save-every", 6]

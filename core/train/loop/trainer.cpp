@@ -195,10 +195,10 @@ std::uint64_t Run::whole_digest() {
 // The state that is saved is one that all ranks agree on.
 int Run::save() {
   if (options_.checkpoint_dir.empty()) return 0;
-  if (!update_->verify(state_)) return stop_damaged();
   const Timed saving(timeline_.track(0), Phase::save);
-  saved_step_ = state_.step;
   saved_at_ = Clock::now();
+  if (!update_->verify(state_)) return stop_damaged();
+  saved_step_ = state_.step;
   const int code =
       checkpoints_.start(state_, [this](Snapshot& saved) { return gather_moments(&saved); });
   saving_ += seconds_since(saved_at_);
@@ -277,6 +277,7 @@ int Run::run() {
                    static_cast<int>(options_.threads),
                    static_cast<int>(options_.batch),
                    to_string(instruction_set_),
+                   to_string(options_.precision),
                    update_->is_node_first(),
                    model_.reads.what == Reads::What::tokens,
                    rehearsal_ ? 0 : model_.flops * static_cast<double>(options_.batch),
