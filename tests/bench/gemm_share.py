@@ -3,8 +3,8 @@
 
 Usage: gemm_share.py DTTRAIN TIMED_SGEMM.so [--models gpt,resnet,cnn2] [--threads N] [-- OPTION_OF_DTTRAIN...]
 
-oneDNN reports how long each of its primitives took (DNNL_VERBOSE), and a preloaded library its sgemm; operations follow from their shapes,
-with padding. The peer is `dttrain bench`: the same library's product of square matrices on all cores, a thread's share of it. What a step
+oneDNN reports how long each of its primitives took (DNNL_VERBOSE), and a preloaded library its sgemm; of each shape the median counts, which
+other load disturbs least. Operations follow from their shapes, with padding. The peer is `dttrain bench`: the same library's product of square matrices on all cores, a thread's share of it. What a step
 spends besides is itemised: other primitives of oneDNN (reorders, pooling), and what is no primitive (attention's softmax, norms,
 activations, sums, the optimizer)."""
 
@@ -48,15 +48,18 @@ def operations(kind, shape):
 
 
 def primitives(output):
-    """(kind, seconds, operations) of each that oneDNN executed."""
+    """What oneDNN executed, by kind and shape and all else: how often, the median of the seconds, operations of one."""
+    durations, found = collections.defaultdict(list), {}
     for line in output.splitlines():
         fields = line.split(",")
         if fields[0] == "sgemm":
             *shape, count = map(int, fields[1:5])
-            yield "sgemm", float(fields[5]) / 1000, 2 * math.prod(shape) * count
+            found["sgemm", *shape] = count, float(fields[5]) / 1000, 2 * math.prod(shape)
         elif len(fields) > 9 and fields[0] in ("dnnl_verbose", "onednn_verbose") and "exec" in fields[1:4]:
-            kind = fields[fields.index("exec") + 2]
-            yield kind, float(fields[-1]) / 1000, operations(kind, fields[-2])
+            durations[tuple(fields[fields.index("exec") + 2:-1])].append(float(fields[-1]) / 1000)
+    for key, each in durations.items():
+        found[key] = len(each), statistics.median(each), operations(key[0], key[-1])
+    return found
 
 
 def peak(program, threads, precision):
@@ -81,10 +84,11 @@ def itemise(program, library, name, words, threads, precision):
     step = statistics.median(one["seconds"] for one in steps[WARM:])
     seconds, work = collections.Counter(), collections.Counter()
     # Of a longer run without those of a shorter one: each evaluates in the end.
-    for sign, number in ((1, WARM + count), (-1, WARM)):
-        for kind, took, done in primitives(train(program, words, threads, number, library)[1]):
-            seconds[kind] += sign * took / count
-            work[kind] += sign * done / count
+    short, long = (primitives(train(program, words, threads, number, library)[1]) for number in (WARM, WARM + count))
+    for key, (number, took, done) in long.items():
+        more = (number - short.get(key, (0,))[0]) / count
+        seconds[key[0]] += more * took
+        work[key[0]] += more * done
     best = peak(program, threads, precision)
     products = [kind for kind in seconds if work[kind]]
     took, done = sum(seconds[kind] for kind in products), sum(work[kind] for kind in products)

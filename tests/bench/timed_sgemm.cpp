@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Preloaded (LD_PRELOAD), times each dnnl_sgemm(), which oneDNN itself does not report
 // (DNNL_VERBOSE), and writes a line for each shape to stdout at exit:
-// sgemm,M,N,K,calls,milliseconds of a thread.
+// sgemm,M,N,K,calls,median of their milliseconds.
+#include "core/base/median.hpp"
+
 #include <dlfcn.h>
 #include <dnnl.h>
 
@@ -11,33 +13,32 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Shape = std::array<dnnl_dim_t, 3>;
 
-struct Calls {
-  long count = 0;
-  Clock::duration time{};
-};
+using Milliseconds = std::chrono::duration<float, std::milli>;
 
 std::mutex mutex;
 
-std::map<Shape, Calls>& calls() {
-  static auto* const all = new std::map<Shape, Calls>;  // threads may still call while it exits
+std::map<Shape, std::vector<Milliseconds>>& calls() {
+  // Threads may still call while it exits.
+  static auto* const all = new std::map<Shape, std::vector<Milliseconds>>;
   return *all;
 }
 
 void report() {
   const std::lock_guard lock(mutex);
-  for (const auto& [shape, one] : calls())
-    std::printf("sgemm,%ld,%ld,%ld,%ld,%.6f\n",
+  for (const auto& [shape, each] : calls())
+    std::printf("sgemm,%ld,%ld,%ld,%zu,%.6f\n",
                 shape[0],
                 shape[1],
                 shape[2],
-                one.count,
-                std::chrono::duration<double, std::milli>(one.time).count());
+                each.size(),
+                static_cast<double>(dts::median(each).count()));
 }
 
 }  // namespace
@@ -61,10 +62,8 @@ extern "C" __attribute__((visibility("default"))) dnnl_status_t dnnl_sgemm(char 
   (void)registered;
   const Clock::time_point start = Clock::now();
   const dnnl_status_t status = real(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-  const Clock::duration took = Clock::now() - start;
+  const Milliseconds took = Clock::now() - start;
   const std::lock_guard lock(mutex);
-  Calls& made = calls()[{m, n, k}];
-  ++made.count;
-  made.time += took;
+  calls()[{m, n, k}].push_back(took);
   return status;
 }

@@ -19,7 +19,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "integration"))
-from trainer_support import Trainer, environment, events, skip  # noqa: E402
+from trainer_support import Trainer, environment, events, has_bf16, skip  # noqa: E402
 
 STEPS = 40
 WARM = 10  # steps not timed
@@ -30,11 +30,6 @@ def processor():
     with open("/proc/cpuinfo", encoding="utf-8") as info:
         name = next(line.split(":")[1].strip() for line in info if line.startswith("model name"))
     return f"{name}, {os.cpu_count()} cores"
-
-
-def precisions():
-    with open("/proc/cpuinfo", encoding="utf-8") as info:
-        return ("fp32", "bf16") if "avx512_bf16" in info.read() else ("fp32",)
 
 
 def ours(trainer, ranks, threads, batch, precision, name):
@@ -115,7 +110,7 @@ def main():
     print(f"{'layout':<28}{'dttrain':>10}" + "".join(f"{mode:>23}" for mode in modes) + f"{'ratio':>8}")
     with Trainer(options.program) as trainer:
         for ranks, threads in ((1, 2), (2, 1)):
-            for precision in options.precisions.split(",") if options.precisions else precisions():
+            for precision in options.precisions.split(",") if options.precisions else ("fp32", "bf16") if has_bf16() else ("fp32",):
                 compare(trainer, ranks, threads, precision, options, modes)
         sixteen = [ours(trainer, 16, 1, options.batch, "fp32", f"16x1-{i}") for i in range(3)]
         print(f"{'16 ranks x 1 thread, fp32':<28}{statistics.median(sixteen):>8.0f}/s")

@@ -20,10 +20,11 @@ from trainer_reference import read_safetensors
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 CONTEXT, WIDTH, INNER, LAYERS, HEADS = 24, 32, 64, 2, 4
 GPT2 = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": 256, "n_positions": CONTEXT, "n_embd": WIDTH,
-        "n_layer": LAYERS, "n_head": HEADS, "activation_function": "gelu_new", "resid_pdrop": 0.1}
+        "n_layer": LAYERS, "n_head": HEADS, "activation_function": "gelu_new", "resid_pdrop": 0.1, "bos_token_id": 10, "eos_token_id": None}
 LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": 256, "max_position_embeddings": CONTEXT,
          "hidden_size": WIDTH, "intermediate_size": INNER, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
-         "num_key_value_heads": 2, "rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_scaling": None}
+         "num_key_value_heads": 2, "rms_norm_eps": 1e-6, "hidden_act": "silu", "rope_scaling": None,
+         "eos_token_id": [3, 4]}
 
 
 def shapes_of_gpt2():
@@ -88,6 +89,17 @@ def loss_of(logits_of, tensors):
         return torch.nn.functional.cross_entropy(logits.flatten(0, 1), text[:, 1:].flatten()).item()
 
 
+def config_of(folder):
+    with open(folder + "/config.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def check_kept(config, folder):
+    """What an imported config.json said, the tokens that end a text among them, is in the exported one."""
+    exported = config_of(folder)
+    assert {**exported, **config} == exported, (config, exported)
+
+
 def compare_with_transformers(folder, logits_of, tensors):
     try:
         from transformers import AutoModelForCausalLM
@@ -124,7 +136,11 @@ with Trainer(sys.argv[1]) as trainer:
         out, _ = trainer.run(0, kept + checkpoints + ["--run-dir", run])
         assert "resumed from checkpoint step-000000014" in out and digest(out) == digest(whole), out
         exported = trainer.path(name + "-exported")
-        trainer.run(0, ["export", trainer.path(name + "-checkpoints"), exported])
+        trainer.run(0, ["export", "--config-of", folder, trainer.path(name + "-checkpoints"), exported])
+        check_kept(config, exported)
+        trainer.run(0, ["export", trainer.path(name + "-checkpoints"), exported + "-plain"])
+        tokens = {"gpt2": [None, None], "llama": [1, 2]}[name]
+        assert [config_of(exported + "-plain")[key] for key in ("bos_token_id", "eos_token_id")] == tokens
         out, _ = trainer.run(0, ["inspect", exported])
         assert f"model       {name}" in out, out
         trained = read_safetensors(exported + "/model.safetensors")
@@ -136,6 +152,7 @@ with Trainer(sys.argv[1]) as trainer:
         compare_with_transformers(exported, logits_of, trained)
         trainer.run(0, ["convert", "--dtype", "bfloat16", "--max-file-size", 1, exported, exported + "-16"])
         trainer.run(0, ["inspect", exported + "-16"])
+        check_kept({**config, "torch_dtype": "bfloat16"}, exported + "-16")
         _, err = trainer.run(0, ["export", trainer.path(name + "-checkpoints"), exported], expect=74)
         assert "has a config.json already" in err, err
     with open(trainer.path("gpt2/config.json"), "w", encoding="utf-8") as file:

@@ -3,12 +3,10 @@
 shard and with eight that are normalised each by itself, augmented and not; the same bits for any number of ranks and threads, also
 when a training goes on with another number; damaged files are named once on all ranks."""
 
-import gzip
 import os
-import struct
 import sys
 
-from trainer_support import DATA, Trainer, digest, events, skip
+from trainer_support import Trainer, digest, events, skip
 
 try:
     import numpy
@@ -16,38 +14,15 @@ try:
 except ImportError as error:
     skip(f"{sys.executable} cannot import PyTorch: {error}")
 import trainer_resnet
-from trainer_reference import of, read_checkpoint, read_safetensors, sample_index
+from trainer_reference import read_checkpoint, read_safetensors
 
 STEPS = 50
 TOLERANCE = 1e-5  # relative, of losses
 # Rounding grows with every step, at ReLU's kinks above all: at a rate of 0.002 the losses of PyTorch in single and in double precision
 # are 1e-4 apart after 13 steps and 1e-3 after 24, as ours and either of them are.
-RATE = 0.00003
+RATE = 0.00003  # trainer_rounding.py compares at the usual one
 TRAIN, TEST = 1500, 250
 PER_FILE = TRAIN // 5
-
-
-def read_idx(name, offset):
-    with gzip.open(os.path.join(DATA, name)) as file:
-        return numpy.frombuffer(file.read(), numpy.uint8, offset=offset)
-
-
-def write_idx(path, values):
-    with gzip.open(path, "wb", compresslevel=1) as file:
-        file.write(struct.pack(f">HBB{values.ndim}I", 0, 8, values.ndim, *values.shape) + values.tobytes())
-
-
-def fashion(folder):
-    """The first of Fashion-MNIST's images, in a folder of their own: pixels and labels to train on and to evaluate with."""
-    os.makedirs(folder)
-    sets = []
-    for prefix, count in (("train", TRAIN), ("t10k", TEST)):
-        pixels = read_idx(f"{prefix}-images-idx3-ubyte.gz", 16)[:count * 784].reshape(-1, 28, 28)
-        labels = read_idx(f"{prefix}-labels-idx1-ubyte.gz", 8)[:count]
-        write_idx(os.path.join(folder, f"{prefix}-images-idx3-ubyte.gz"), pixels)
-        write_idx(os.path.join(folder, f"{prefix}-labels-idx1-ubyte.gz"), labels)
-        sets.append((pixels[:, None], labels))
-    return sets
 
 
 def cifar(folder):
@@ -66,31 +41,12 @@ def cifar(folder):
     return sets
 
 
-def batches(train, size, augments):
-    """Images and labels of each step."""
-    pixels, labels = train
-    steps = len(labels) // size
-    for step in range(STEPS):
-        epoch, first = step // steps, step % steps * size
-        drawn = [sample_index(1, epoch, first + i, len(labels)) for i in range(size)]
-        images = [trainer_resnet.augmented(pixels[i], 1, epoch, i) for i in drawn] if augments else pixels[drawn]
-        yield trainer_resnet.normalised(numpy.stack(images)), torch.from_numpy(labels[drawn].astype(numpy.int64))
-
-
-def model_of(tensors, channels):
-    model = trainer_resnet.ResNet(20, channels)
-    named = {**of(tensors, "model."), **of(tensors, "running.")}
-    missing, unexpected = model.load_state_dict({n: torch.from_numpy(v.copy()) for n, v in named.items()}, strict=False)
-    assert not unexpected and all("num_batches" in n or "running" in n for n in missing), (missing, unexpected)
-    return model
-
-
 def losses_of_pytorch(tensors, train, size, shards, augments, lr):
     """Each shard is normalised by itself; the loss is that of the whole batch."""
-    model = model_of(tensors, train[0].shape[1])
+    model = trainer_resnet.model_of(tensors, train[0].shape[1])
     optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
     losses = []
-    for images, labels in batches(train, size, augments):
+    for images, labels in trainer_resnet.batches(train, STEPS, size, augments):
         optimizer.zero_grad()
         total = 0.0
         for x, y in zip(images.chunk(shards), labels.chunk(shards)):
@@ -106,7 +62,7 @@ def compare_accuracy(folder, test, accuracy):
     """Of the checkpoint's weights and running statistics: near ties may go the other way."""
     images, labels = trainer_resnet.normalised(test[0]), torch.from_numpy(test[1].astype(numpy.int64))
     with torch.no_grad():
-        correct = (model_of(read_checkpoint(folder), images.shape[1]).eval()(images).argmax(1) == labels).sum().item()
+        correct = (trainer_resnet.model_of(read_checkpoint(folder), images.shape[1]).eval()(images).argmax(1) == labels).sum().item()
     print(f"accuracy {accuracy}, PyTorch {correct / TEST}")
     assert abs(correct - accuracy * TEST) <= 2
 
@@ -174,7 +130,7 @@ def damaged(trainer):
 
 
 with Trainer(sys.argv[1]) as trainer:
-    fashion_mnist, cifar_10 = fashion(trainer.path("fashion")), cifar(trainer.path("cifar"))
+    fashion_mnist, cifar_10 = trainer_resnet.fashion(TRAIN, TEST, trainer.path("fashion")), cifar(trainer.path("cifar"))
     compare(trainer, "resnet-1", fashion_mnist, ["--model", "resnet:20"], 16, 1, RATE)
     compare(trainer, "resnet-8", fashion_mnist, ["--model", "resnet:20"], 32, 8, RATE)
     common, expected = compare(trainer, "cifar-8", cifar_10, ["--model", "resnet:cifar20", "--augment", "crop,flip"], 32, 8, RATE)

@@ -4,7 +4,7 @@ on another number, and ranks and checkpoints of another precision are noticed. A
 
 import sys
 
-from trainer_support import Trainer, digest, events
+from trainer_support import Trainer, digest, events, has_bf16
 
 TEXT = "/usr/share/common-licenses/GPL-3"  # of Debian's base-files
 STEPS = 50
@@ -24,11 +24,6 @@ def losses(trainer, name, arguments):
     return [event["loss"] for event in events(run, "step")]
 
 
-def has_bf16():
-    with open("/proc/cpuinfo", encoding="utf-8") as info:
-        return "avx512_bf16" in info.read()
-
-
 with Trainer(sys.argv[1]) as trainer:
     gpt2 = ["--model", "gpt2:char-mini", "--data", TEXT, "--batch", 8, "--shards", 8, "--optimizer", "adamw", "--warmup", 10,
             "--clip-norm", 1]
@@ -44,6 +39,7 @@ with Trainer(sys.argv[1]) as trainer:
     worst = max(abs(a - b) / a for a, b in zip(fp32, bf16))
     print(f"largest relative difference of {STEPS} losses from fp32's {worst:.1e}; loss {bf16[0]:.3f} to {bf16[-1]:.3f}")
     assert len(bf16) == STEPS and bf16[-1] < bf16[0] - 1 and 0 < worst < TOLERANCE, f"{fp32}\n{bf16}"
+    assert [events(trainer.path(name), "start")[0]["precision"] for name in ("fp32", "bf16")] == ["fp32", "bf16"]
     # Half of it on three ranks, half on two.
     folder = trainer.path("checkpoints")
     part = gpt2 + BF16 + ["--steps", 12, "--checkpoint-dir", folder, "--save-every", 6]

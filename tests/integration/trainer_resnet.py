@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """ResNet-20 and its like in PyTorch, and the augmentation of images: the peers of core/train for tests and benches."""
 
+import gzip
+import os
+import struct
+
 import numpy
 import torch
 from torch.nn import functional
 
-from trainer_reference import WORD, mix
+from trainer_reference import WORD, mix, of, sample_index
+from trainer_support import DATA
 
 MEAN = {1: [0.2860], 3: [0.4914, 0.4822, 0.4465]}
 DEVIATION = {1: [0.3530], 3: [0.2470, 0.2435, 0.2616]}
@@ -71,3 +76,45 @@ def normalised(pixels):
     channels = pixels.shape[1]
     mean, deviation = (numpy.array(of[channels], numpy.float32).reshape(1, -1, 1, 1) for of in (MEAN, DEVIATION))
     return torch.from_numpy((pixels.astype(numpy.float32) / 255 - mean) / deviation)
+
+
+def read_idx(name, offset):
+    with gzip.open(os.path.join(DATA, name)) as file:
+        return numpy.frombuffer(file.read(), numpy.uint8, offset=offset)
+
+
+def write_idx(path, values):
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(struct.pack(f">HBB{values.ndim}I", 0, 8, values.ndim, *values.shape) + values.tobytes())
+
+
+def fashion(train, test, folder):
+    """The first of Fashion-MNIST's images, in a folder of their own: pixels and labels to train on and to evaluate with."""
+    os.makedirs(folder)
+    sets = []
+    for prefix, count in (("train", train), ("t10k", test)):
+        pixels = read_idx(f"{prefix}-images-idx3-ubyte.gz", 16)[:count * 784].reshape(-1, 28, 28)
+        labels = read_idx(f"{prefix}-labels-idx1-ubyte.gz", 8)[:count]
+        write_idx(os.path.join(folder, f"{prefix}-images-idx3-ubyte.gz"), pixels)
+        write_idx(os.path.join(folder, f"{prefix}-labels-idx1-ubyte.gz"), labels)
+        sets.append((pixels[:, None], labels))
+    return sets
+
+
+def batches(train, count, size, augments=False, seed=1):
+    """Images and labels of each step."""
+    pixels, labels = train
+    steps = len(labels) // size
+    for step in range(count):
+        epoch, first = step // steps, step % steps * size
+        drawn = [sample_index(seed, epoch, first + i, len(labels)) for i in range(size)]
+        images = [augmented(pixels[i], seed, epoch, i) for i in drawn] if augments else pixels[drawn]
+        yield normalised(numpy.stack(images)), torch.from_numpy(labels[drawn].astype(numpy.int64))
+
+
+def model_of(tensors, channels):
+    model = ResNet(20, channels)
+    named = {**of(tensors, "model."), **of(tensors, "running.")}
+    missing, unexpected = model.load_state_dict({n: torch.from_numpy(v.copy()) for n, v in named.items()}, strict=False)
+    assert not unexpected and all("num_batches" in n or "running" in n for n in missing), (missing, unexpected)
+    return model

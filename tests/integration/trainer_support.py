@@ -22,6 +22,11 @@ def environment(threads=1):
     return env
 
 
+def has_bf16():
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        return "avx512_bf16" in info.read()
+
+
 class Trainer:
     """One program under test, with a folder of its own for each run."""
 

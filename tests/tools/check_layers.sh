@@ -67,6 +67,7 @@ BEGIN {
   arrows["core/train/comm"] = "core/train/memory/ core/train/device/ core/base/"
   arrows["core/train/data"] = "core/train/comm/ core/base/"
   arrows["core/train/model"] = "core/train/timing/ core/train/data/ core/train/comm/ core/train/device/ core/train/memory/ core/base/"
+  arrows["core/train/model/attention"] = "core/train/model/ core/train/device/ core/train/memory/ core/base/"
   arrows["core/train/models"] = "core/train/model/ core/train/data/samples.hpp core/train/device/ core/base/"
   arrows["core/train/optim"] = "core/train/device/ core/base/"
   arrows["core/train/checkpoint"] = "core/train/model/ core/train/device/ core/train/memory/ core/base/"

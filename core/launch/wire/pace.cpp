@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/wire/pace.hpp"
 
+#include "core/base/median.hpp"
+
 #include <algorithm>
 
 namespace dts::launch {
-
-std::uint64_t median(std::vector<std::uint64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 void PaceWatch::see(
     std::uint64_t step, std::uint64_t save, std::uint64_t work, std::uint64_t input, Time now) {
@@ -34,7 +29,7 @@ bool PaceWatch::knows_work() const {
 
 Pace PaceWatch::pace() const {
   Pace pace;
-  pace.save = median({saves_.begin(), saves_.end()});
+  pace.save = median(std::vector(saves_.begin(), saves_.end()));
   pace.saves = seen_saves_;
   if (!knows_work()) return pace;
   std::vector<std::uint64_t> works, inputs;

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <vector>
 
 namespace dts::launch {
 
@@ -21,9 +20,6 @@ struct Pace {
 
   [[nodiscard]] bool operator==(const Pace&) const = default;
 };
-
-// The larger of the two in the middle; 0 if there are none.
-[[nodiscard]] std::uint64_t median(std::vector<std::uint64_t> values);
 
 class PaceWatch {
  public:

@@ -4,10 +4,12 @@
 // every window; one that is busy is not. Thread-safe.
 #pragma once
 
+#include "core/base/median.hpp"
 #include "core/train/bench/core_time.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 namespace dts::train::bench {
@@ -21,17 +23,7 @@ using Clock = std::chrono::steady_clock;
 // The value that a tenth of `values` do not reach; 0 of none. The minimum would be a matter of luck
 // and of the clock's resolution.
 [[nodiscard]] inline double lower_decile(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 10);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
-
-[[nodiscard]] inline double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+  return quantile(std::move(values), 0.1);
 }
 
 struct Timed {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace dts::train {
@@ -83,11 +84,15 @@ Result<Model> parse_config(std::string_view text) {
   return model;
 }
 
-std::string encode_config(const Model& model, const char* dtype) {
+std::string encode_config(const Model& model, const char* dtype, std::string_view kept) {
   const ModelRow& row = *find_model(model.name);
   const Sizes sizes = parse_sizes(row, model.sizes).value();
-  json config = {
-      {"architectures", {row.hub->architecture}}, {"model_type", row.name}, {"torch_dtype", dtype}};
+  json config = json::parse(kept, nullptr, false);
+  if (!config.is_object()) config = json::object();
+  config.erase("dtype");  // since transformers 5 instead of torch_dtype
+  config["architectures"] = {row.hub->architecture};
+  config["model_type"] = row.name;
+  config["torch_dtype"] = dtype;
   for (const HubForm::Fixed& fixed : row.hub->fixed) config[fixed.key] = json::parse(fixed.value);
   for (const Size& size : row.sizes) {
     const double value = sizes.real(size.key);
@@ -100,7 +105,11 @@ std::string encode_config(const Model& model, const char* dtype) {
     else
       config[size.key] = value;
   }
-  return config.dump(2) + "\n";
+  for (const auto& [key, token] :
+       {std::pair{"bos_token_id", row.hub->bos}, {"eos_token_id", row.hub->eos}})
+    if (!config.contains(key))
+      config[key] = token < sizes.integer("vocab_size") ? json(token) : json();
+  return config.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace dts::train

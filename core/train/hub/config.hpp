@@ -16,6 +16,11 @@ namespace dts::train {
 [[nodiscard]] Result<Model> parse_config(std::string_view text);
 
 // Of a model whose row has a HubForm. `dtype`: of the weights beside it, "float32" or "bfloat16".
-[[nodiscard]] std::string encode_config(const Model& model, const char* dtype);
+// What another config.json, `kept`, says of what is no size of ours stays: tokens with a meaning,
+// dropout. Without it, bos_token_id and eos_token_id are transformers' own if the vocabulary has
+// them, otherwise null: transformers would take them anyway if nothing was said.
+[[nodiscard]] std::string encode_config(const Model& model,
+                                        const char* dtype,
+                                        std::string_view kept = "{}");
 
 }  // namespace dts::train

@@ -29,7 +29,8 @@ const char* const k_usage =
     "       dttrain convert [options] FOLDER FOLDER\n\n"
     "Folders are those of Hugging Face's transformers: config.json and *.safetensors.\n\n"
     "  --dtype TYPE             of the weights written: float32 or bfloat16 [float32]\n"
-    "  --max-file-size MIB      of tensors in a file, before there are several [5120]\n";
+    "  --max-file-size MIB      of tensors in a file, before there are several [5120]\n"
+    "  --config-of FOLDER       of export: keep what its config.json says besides the model\n";
 
 bool set_dtype(HubWriting& how, const std::string& value) {
   how.is_bfloat16 = value == "bfloat16";
@@ -40,6 +41,19 @@ bool set_size(HubWriting& how, const std::string& value) {
   const auto mib = parse_number(value);
   how.most_bytes = mib.value_or(0) * k_mib;
   return mib && *mib > 0 && *mib < (std::uint64_t{1} << 32);
+}
+
+bool set_like(HubWriting& how, const std::string& value) {
+  how.like = value;
+  return exists(value + "/config.json");
+}
+
+using Setter = bool (*)(HubWriting& how, const std::string& value);
+
+Setter setter_of(const std::string& name) {
+  if (name == "--dtype") return set_dtype;
+  if (name == "--max-file-size") return set_size;
+  return name == "--config-of" ? set_like : nullptr;
 }
 
 Result<Words> parse(const std::vector<std::string>& words, std::size_t paths) {
@@ -53,7 +67,7 @@ Result<Words> parse(const std::vector<std::string>& words, std::size_t paths) {
     const bool has_value = name.size() < words[i].size();
     if (!has_value && i + 1 == words.size()) return fail(Errc::usage, name + " needs a value");
     const std::string value = has_value ? words[i].substr(name.size() + 1) : words[++i];
-    const auto set = name == "--dtype" ? set_dtype : name == "--max-file-size" ? set_size : nullptr;
+    const Setter set = setter_of(name);
     if (set == nullptr) return fail(Errc::usage, "unknown option " + name, k_usage);
     if (!set(parsed.how, value))
       return fail(Errc::usage, fmt::format("{}: '{}' is not valid", name, value), k_usage);
@@ -117,7 +131,9 @@ Result<void> convert_folder(const Words& words) {
   DTS_ASSIGN(const Model model, read_hub_model(words.paths[0]));
   std::vector<float> weights(model.layout.parameter_floats);
   DTS_TRY(read_hub_weights(words.paths[0], model, weights.data()));
-  return write_hub_folder(words.paths[1], model, weights.data(), words.how);
+  HubWriting how = words.how;
+  how.like = words.paths[0];
+  return write_hub_folder(words.paths[1], model, weights.data(), how);
 }
 
 int run(const std::vector<std::string>& words,

@@ -23,11 +23,13 @@ namespace dts::train {
 struct HubWriting {
   bool is_bfloat16 = false;  // rounded to nearest, to even; otherwise float32
   std::uint64_t most_bytes = std::uint64_t{5} << 30;  // of tensors in a file
+  std::string like{};  // a folder of transformers whose config.json is kept (encode_config())
 };
 
 // Makes the folder with config.json and the weights, files that are whole and on the disk once this
-// returns. Errc::io if the folder has a config.json already, or the disk is full; Errc::usage for a
-// model that transformers does not know.
+// returns. Errc::not_found or Errc::io if `like` cannot be read, Errc::io if the folder has a
+// config.json already, or the disk is full; Errc::usage for a model that transformers does not
+// know.
 [[nodiscard]] Result<void> write_hub_folder(const std::string& folder,
                                             const Model& model,
                                             const float* weights,

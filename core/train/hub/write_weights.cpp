@@ -89,6 +89,10 @@ Result<void> write_hub_folder(const std::string& folder,
     return fail(Errc::usage,
                 fmt::format("{} is no model of Hugging Face's transformers", model.name),
                 "its checkpoint's safetensors files can be read as they are");
+  std::string kept = "{}";
+  if (!how.like.empty()) {
+    DTS_ASSIGN(kept, read_file(how.like + "/config.json"));
+  }
   DTS_TRY(make_folders(folder, 0755));
   if (exists(folder + "/config.json"))
     return fail(Errc::io, folder + " has a config.json already", "choose another folder");
@@ -111,7 +115,7 @@ Result<void> write_hub_folder(const std::string& folder,
   }
   // Last: a folder without it is none.
   return write_file(folder + "/config.json",
-                    encode_config(model, how.is_bfloat16 ? "bfloat16" : "float32"),
+                    encode_config(model, how.is_bfloat16 ? "bfloat16" : "float32", kept),
                     0644);
 }
 

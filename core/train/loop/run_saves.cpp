@@ -35,10 +35,10 @@ bool Run::has_digest() {
 // The state that is saved is one that all ranks agree on.
 int Run::save() {
   if (options_.checkpoint_dir.empty()) return 0;
-  if (!update_->verify(state_)) return stop_damaged();
   const Timed saving(timeline_.track(0), Phase::save);
-  saved_step_ = state_.step;
   saved_at_ = Clock::now();
+  if (!update_->verify(state_)) return stop_damaged();
+  saved_step_ = state_.step;
   bool well = true;
   const int code = checkpoints_.start(state_, [&](Snapshot& saved) -> std::optional<std::uint64_t> {
     well = hand_out(&saved);

@@ -7,24 +7,11 @@ namespace dts::train {
 namespace {
 
 using dnnl::memory;
+using Type = memory::data_type;
 using Tag = memory::format_tag;
 
-memory::desc matrix(int rows, int columns, Precision precision, Tag tag = Tag::ab) {
-  return {{rows, columns}, type_of(precision), tag};
-}
-
-// The same memory as a matrix of that many rows, column after column.
-memory transposed(const memory& matrix_in_rows, int rows, int columns) {
-  return {matrix(rows, columns, Precision::bf16, Tag::ba), cpu(), matrix_in_rows.get_data_handle()};
-}
-
-Port rounded(int rows, int columns) {
-  const memory::desc desc = matrix(rows, columns, Precision::bf16);
-  return {desc, desc, nullptr};
-}
-
-memory output(int rows, int columns) {
-  return {matrix(rows, columns, Precision::fp32), cpu(), nullptr};
+memory matrix(int rows, int columns, Type type, bool is_transposed) {
+  return {{{rows, columns}, type, is_transposed ? Tag::ba : Tag::ab}, cpu(), nullptr};
 }
 
 dnnl::matmul::primitive_desc product_desc(const memory& a,
@@ -59,51 +46,61 @@ void multiply(const Factor& a, const Factor& b, int inner, const Product& out, b
   if (status != dnnl::status::success) throw std::runtime_error("a product of matrices failed");
 }
 
-Bf16Layer::Product::Product(const memory& a, const memory& b, const memory& out, bool adds)
-    : a_(a), b_(b), out_(out), product_(product_desc(a, b, out, adds)) {}
+Bf16Array::Bf16Array(std::size_t count)
+    : values_({{static_cast<memory::dim>(count)}, Type::bf16, Tag::a}, cpu()) {}
 
-void Bf16Layer::Product::compute(dnnl::stream& stream, float* out) {
+Bf16Product::Bf16Product(const Bf16ProductShape& s)
+    : stream_(cpu()),
+      a_(matrix(s.rows, s.inner, Type::bf16, s.is_a_transposed)),
+      b_(matrix(s.inner, s.columns, Type::bf16, s.is_b_transposed)),
+      out_(matrix(s.rows, s.columns, Type::f32, false)),
+      product_(product_desc(a_, b_, out_, s.adds)) {}
+
+void Bf16Product::compute(Bf16* a, Bf16* b, float* out) {
+  a_.set_data_handle(a);
+  b_.set_data_handle(b);
   out_.set_data_handle(out);
-  product_.execute(stream, {{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, out_}});
+  product_.execute(stream_, {{DNNL_ARG_SRC, a_}, {DNNL_ARG_WEIGHTS, b_}, {DNNL_ARG_DST, out_}});
 }
 
 Bf16Layer::Bf16Layer(const Bf16Shape& s)
-    : stream_(cpu()),
-      x_(rounded(s.rows, s.in)),
-      weights_(s.is_in_out ? rounded(s.in, s.out) : rounded(s.out, s.in)),
-      d_y_(rounded(s.rows, s.out)),
-      forward_(x_.get(),
-               s.is_in_out ? weights_.get() : transposed(weights_.get(), s.in, s.out),
-               output(s.rows, s.out),
-               s.adds_output),
-      d_weights_(
-          s.is_in_out
-              ? Product(transposed(x_.get(), s.in, s.rows), d_y_.get(), output(s.in, s.out), false)
-              : Product(
-                    transposed(d_y_.get(), s.out, s.rows), x_.get(), output(s.out, s.in), false)) {
+    : shape_(s),
+      x_(area(s.rows, s.in)),
+      weights_(area(s.in, s.out)),
+      d_y_(area(s.rows, s.out)),
+      forward_({.rows = s.rows,
+                .inner = s.in,
+                .columns = s.out,
+                .is_b_transposed = !s.is_in_out,
+                .adds = s.adds_output}),
+      d_weights_({.rows = s.is_in_out ? s.in : s.out,
+                  .inner = s.rows,
+                  .columns = s.is_in_out ? s.out : s.in,
+                  .is_a_transposed = true}) {
   if (s.has_input_gradient)
-    d_x_.emplace(d_y_.get(),
-                 s.is_in_out ? transposed(weights_.get(), s.out, s.in) : weights_.get(),
-                 output(s.rows, s.in),
-                 s.adds_input_gradient);
+    d_x_.emplace(Bf16ProductShape{.rows = s.rows,
+                                  .inner = s.out,
+                                  .columns = s.in,
+                                  .is_b_transposed = s.is_in_out,
+                                  .adds = s.adds_input_gradient});
 }
 
 void Bf16Layer::prepare(const float* weights) {
-  weights_.point_to(weights);
-  weights_.pull(stream_);
+  round_to_bf16(weights, area(shape_.in, shape_.out), weights_.data());
 }
 
 void Bf16Layer::forward(const float* x, float* y) {
-  x_.point_to(x);
-  x_.pull(stream_);
-  forward_.compute(stream_, y);
+  round_to_bf16(x, area(shape_.rows, shape_.in), x_.data());
+  forward_.compute(x_.data(), weights_.data(), y);
 }
 
 void Bf16Layer::backward(const float* d_y, float* d_weights, float* d_x) {
-  d_y_.point_to(d_y);
-  d_y_.pull(stream_);
-  d_weights_.compute(stream_, d_weights);
-  if (d_x_) d_x_->compute(stream_, d_x);
+  round_to_bf16(d_y, area(shape_.rows, shape_.out), d_y_.data());
+  if (shape_.is_in_out)
+    d_weights_.compute(x_.data(), d_y_.data(), d_weights);
+  else
+    d_weights_.compute(d_y_.data(), x_.data(), d_weights);
+  if (d_x_) d_x_->compute(d_y_.data(), weights_.data(), d_x);
 }
 
 }  // namespace dts::train

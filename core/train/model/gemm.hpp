@@ -3,11 +3,18 @@
 // so.
 #pragma once
 
-#include "core/train/model/onednn_port.hpp"
+#include "core/train/device/kernels.hpp"
+#include "core/train/model/onednn.hpp"
 
+#include <cstddef>
 #include <optional>
 
 namespace dts::train {
+
+// Elements of a matrix.
+[[nodiscard]] inline std::size_t area(int rows, int columns) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+}
 
 // A row-major matrix, or its transpose, as a factor of a product.
 struct Factor {
@@ -26,6 +33,44 @@ struct Product {
 // out = a b, or out += a b, where a has `inner` columns (after any transposition). Throws
 // std::runtime_error. Thread-safe on disjoint outputs.
 void multiply(const Factor& a, const Factor& b, int inner, const Product& out, bool adds = false);
+
+// An array of bf16 for products. Throws dnnl::error or std::bad_alloc.
+class Bf16Array {
+ public:
+  explicit Bf16Array(std::size_t count);
+
+  [[nodiscard]] Bf16* data() { return static_cast<Bf16*>(values_.get_data_handle()); }
+
+ private:
+  dnnl::memory values_;
+};
+
+// Matrices without gaps between rows; a transposed one has its columns as rows in memory.
+struct Bf16ProductShape {
+  int rows = 0;
+  int inner = 0;
+  int columns = 0;
+  bool is_a_transposed = false;
+  bool is_b_transposed = false;
+  bool adds = false;  // to what is in out
+};
+
+// out = a b, or out += a b, of bf16; `out` is fp32, as sums are. Not thread-safe.
+class Bf16Product {
+ public:
+  // Throws dnnl::error or std::bad_alloc.
+  explicit Bf16Product(const Bf16ProductShape& shape);
+
+  // Throws dnnl::error.
+  void compute(Bf16* a, Bf16* b, float* out);
+
+ private:
+  dnnl::stream stream_;
+  dnnl::memory a_;
+  dnnl::memory b_;
+  dnnl::memory out_;
+  dnnl::matmul product_;
+};
 
 struct Bf16Shape {
   int rows = 0;
@@ -53,26 +98,13 @@ class Bf16Layer {
   void backward(const float* d_y, float* d_weights, float* d_x);
 
  private:
-  // out = a b or out += a b.
-  class Product {
-   public:
-    Product(const dnnl::memory& a, const dnnl::memory& b, const dnnl::memory& out, bool adds);
-    void compute(dnnl::stream& stream, float* out);
-
-   private:
-    dnnl::memory a_;
-    dnnl::memory b_;
-    dnnl::memory out_;
-    dnnl::matmul product_;
-  };
-
-  dnnl::stream stream_;
-  Port x_;
-  Port weights_;
-  Port d_y_;
-  Product forward_;
-  Product d_weights_;
-  std::optional<Product> d_x_;
+  Bf16Shape shape_;
+  Bf16Array x_;
+  Bf16Array weights_;
+  Bf16Array d_y_;
+  Bf16Product forward_;
+  Bf16Product d_weights_;
+  std::optional<Bf16Product> d_x_;
 };
 
 }  // namespace dts::train

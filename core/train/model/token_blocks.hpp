@@ -82,6 +82,7 @@ struct Attention {
   Heads queries;
   Heads keys;
   Heads values;
+  Precision precision = Precision::fp32;  // what products read: bf16 also the weights
 };
 
 [[nodiscard]] std::unique_ptr<Block> attention(const Attention& shape, Edge out);

@@ -119,7 +119,8 @@ class Builder : private Decoder {
                           s_.width / s_.heads,
                           heads_of(all, 0),
                           heads_of(all, 1),
-                          heads_of(all, 2)},
+                          heads_of(all, 2),
+                          plan().precision()},
                          heads));
     const Edge to = stream();
     conv1d(in_layer(layer, "attn.c_proj"), s_.width, s_.width, heads, to, from.value);
@@ -192,7 +193,8 @@ constexpr HubForm::Fixed k_fixed[] = {{"activation_function", "\"gelu_new\""},
                                       {"tie_word_embeddings", "true"}};
 // Masks, which releases of before 2023 stored.
 constexpr const char* k_ignored[] = {".attn.bias", ".attn.masked_bias"};
-constexpr HubForm k_hub{"GPT2LMHeadModel", "transformer.", "lm_head.weight", k_fixed, k_ignored};
+constexpr HubForm k_hub{
+    "GPT2LMHeadModel", "transformer.", "lm_head.weight", k_fixed, k_ignored, 50256, 50256};
 
 }  // namespace
 }  // namespace gpt2

@@ -138,8 +138,14 @@ class Builder : private Decoder {
     rotate(queries);
     rotate(keys);
     const Edge heads = activation(s_.queries(), d_heads_);
-    plan().add(
-        attention({plan().micro_batch(), s_.context, s_.head_width, queries, keys, values}, heads));
+    plan().add(attention({plan().micro_batch(),
+                          s_.context,
+                          s_.head_width,
+                          queries,
+                          keys,
+                          values,
+                          plan().precision()},
+                         heads));
     const Edge to = stream();
     linear(in_layer(layer, "self_attn.o_proj.weight"),
            {s_.queries(), s_.width},
@@ -250,7 +256,7 @@ constexpr HubForm::Fixed k_fixed[] = {{"hidden_act", "\"silu\""},
                                       {"rope_scaling", "null"},
                                       {"pretraining_tp", "1"}};
 constexpr const char* k_ignored[] = {".rotary_emb.inv_freq"};
-constexpr HubForm k_hub{"LlamaForCausalLM", "model.", nullptr, k_fixed, k_ignored};
+constexpr HubForm k_hub{"LlamaForCausalLM", "model.", nullptr, k_fixed, k_ignored, 1, 2};
 
 }  // namespace
 }  // namespace llama

@@ -62,6 +62,9 @@ struct HubForm {
   const char* tied = nullptr;  // a tensor that files may repeat under this name
   std::span<const Fixed> fixed{};
   std::span<const char* const> ignored{};  // ends of names that are no weights
+  // Tokens that begin and end a text, where config.json does not say: transformers' own.
+  int bos = 0;
+  int eos = 0;
 };
 
 // Each is defined in its model's file.

@@ -114,7 +114,7 @@ void Report::started(const StartEvent& e) {
       "start",
       e.step,
       fmt::format(
-          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","hierarchy":"{}"{})",
+          R"("time":"{}","total":{},"world_size":{},"shards":{},"threads":{},"batch":{},"instruction_set":"{}","precision":"{}","hierarchy":"{}"{})",
           format_utc(std::chrono::system_clock::now()),
           e.total,
           e.world_size,
@@ -122,6 +122,7 @@ void Report::started(const StartEvent& e) {
           e.threads,
           e.batch,
           e.instruction_set,
+          e.precision,
           e.is_node_first ? "node" : "flat",
           e.asynchronous ? fmt::format(R"(,"staleness":{})", e.asynchronous->staleness) : ""));
   say(fmt::format("attempt {}: {} x {}{}, {}, batch {}, steps {} to {}\n",

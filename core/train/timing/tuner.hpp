@@ -3,9 +3,10 @@
 // (--bucket-size auto): each way is tried for some steps. Bits depend on none of it. Pure.
 #pragma once
 
+#include "core/base/median.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -86,9 +87,7 @@ class Tuner {
 
  private:
   [[nodiscard]] double median(std::size_t way) const {
-    std::vector<double> counted(seconds_[way].begin() + 1, seconds_[way].end());
-    std::sort(counted.begin(), counted.end());
-    return counted[counted.size() / 2];
+    return dts::median(std::vector<double>(seconds_[way].begin() + 1, seconds_[way].end()));
   }
 
   std::vector<BucketWay> ways_;

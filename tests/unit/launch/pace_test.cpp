@@ -44,14 +44,6 @@ class Looks {
 
 }  // namespace
 
-TEST_CASE("a median is one of the values: the larger of two in the middle") {
-  CHECK(median({}) == 0);
-  CHECK(median({7}) == 7);
-  CHECK(median({1, 9}) == 9);
-  CHECK(median({9, 1, 5}) == 5);
-  CHECK(median({4, 1, 3, 2}) == 3);
-}
-
 TEST_CASE("a program that reports nothing has no pace") {
   Looks looks;
   looks.steps(100, 0);

@@ -92,7 +92,6 @@ TEST_CASE("the fast end of durations ignores what disturbed the others") {
   std::vector<double> values(100, 9.0);
   for (std::size_t i = 20; i < 40; ++i) values[i] = 1.0;
   CHECK(lower_decile(values) == 1.0);
-  CHECK(median({3, 1, 2}) == 2);
   int calls = 0;
   CHECK(fast_seconds(0.001, 0, [&] { ++calls; }).seconds < 0.001);
   CHECK(calls > 20);

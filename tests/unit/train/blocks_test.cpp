@@ -25,7 +25,6 @@ namespace {
 constexpr int k_batch = 3;
 
 const Images k_full{k_batch, 16, 28, 28};
-const Images k_half{k_batch, 16, 14, 14};
 const Images k_wide{k_batch, 32, 14, 14};
 
 }  // namespace
@@ -59,37 +58,6 @@ TEST_CASE("the first convolution and its gradient") {
       bench.gradient("conv1.weight"),
       [&](const Values& v) { return reference::dot(forward(v), objective); },
       w,
-      1e-5);
-}
-
-TEST_CASE("the second convolution and its gradients") {
-  Bench bench(cnn2().layout);
-  Activation in(k_half.count());
-  Activation out(k_wide.count());
-  const Values x = reference::random_values(k_half.count(), 4);
-  const Values w = reference::random_values(32 * 144, 5);
-  const Values objective = reference::random_values(k_wide.count(), 6);
-  fill(in.value, x);
-  bench.set("conv2.weight", w);
-  const auto forward = [&](const Values& input, const Values& weights) {
-    return reference::convolution(
-        k_half,
-        k_wide,
-        [&](int n, int c, int y, int col) { return input[reference::at(k_half, n, c, y, col)]; },
-        weights);
-  };
-  const auto block = convolution(bench.layout, "conv2", {k_half, 32}, in.edge(), out.edge());
-  bench.run(*block, out, objective);
-  check_values(out.value.data(), forward(x, w), 1e-4);
-  check_gradient(
-      bench.gradient("conv2.weight"),
-      [&](const Values& v) { return reference::dot(forward(x, v), objective); },
-      w,
-      1e-5);
-  check_gradient(
-      in.gradient.data(),
-      [&](const Values& v) { return reference::dot(forward(v, w), objective); },
-      x,
       1e-5);
 }
 

@@ -19,9 +19,7 @@ namespace {
 constexpr int k_images = 3;
 
 Layout convolution_layout(int in, int out) {
-  Layout layout;
-  layout.add_parameter({.name = "conv.weight", .shape = {out, in, 3, 3}});
-  return layout;
+  return layout_of({{"conv.weight", {out, in, 3, 3}}});
 }
 
 Layout norm_layout(int channels) {
@@ -43,12 +41,14 @@ double plain(const Images& s, const Values& x, int n, int c, int y, int col) {
 
 }  // namespace
 
-TEST_CASE("a convolution of stride 2 and its gradients, of even and odd sizes") {
-  for (const Images& shape : {Images{k_images, 16, 14, 14}, Images{k_images, 16, 7, 9}}) {
+TEST_CASE("a convolution and its gradients, of both strides, of even and odd sizes") {
+  for (const ConvolutionShape& convolved : {ConvolutionShape{{k_images, 16, 14, 14}, 32, 1},
+                                            {{k_images, 16, 14, 14}, 32, 2},
+                                            {{k_images, 16, 7, 9}, 32, 2}}) {
     Bench bench(convolution_layout(16, 32));
-    const ConvolutionShape convolved{shape, 32, 2};
+    const Images& shape = convolved.in;
     const Images to = convolved.out();
-    CHECK(to.height == (shape.height == 14 ? 7 : 4));
+    CHECK(to.height == (convolved.stride == 1 ? 14 : shape.height == 14 ? 7 : 4));
     Activation in(shape.count());
     Activation out(to.count());
     const Values x = reference::random_values(shape.count(), 1);

@@ -3,6 +3,7 @@
 #include "core/train/device/kernel_table.hpp"
 #include "core/train/model/network.hpp"
 #include "core/train/model/token_blocks.hpp"
+#include "tests/unit/train/attention_bench.hpp"
 #include "tests/unit/train/block_bench.hpp"
 #include "tests/unit/train/cnn2.hpp"
 
@@ -77,7 +78,21 @@ void check_within(const float* ours,
   }
   CAPTURE(worst);
   CHECK(worst < 2 * k_unit + k_unit * k_unit + 1e-5);
-  CHECK(largest > 0);  // else these were no products of bf16
+  CHECK(largest > 0);  // otherwise these were no products of bf16
+}
+
+// What went through several roundings: within two of the largest number's.
+void check_near(const Buffer& ours, const Buffer& exact) {
+  double worst = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const auto to = static_cast<double>(exact.data()[i]);
+    worst = std::max(worst, std::abs(static_cast<double>(ours.data()[i]) - to));
+    largest = std::max(largest, std::abs(to));
+  }
+  CAPTURE(worst / largest);
+  CHECK(worst < 2 * k_unit * largest);
+  CHECK(worst > 0);  // otherwise these were no products of bf16
 }
 
 struct Ran {
@@ -199,11 +214,8 @@ TEST_CASE("projections of bf16 are those of fp32 within its rounding") {
   constexpr int k_in = 48;
   constexpr int k_out = 80;
   for (const bool is_in_out : {true, false}) {
-    Layout layout;
-    layout.add_parameter(
-        {.name = "p",
-         .shape = is_in_out ? std::vector<int>{k_in, k_out} : std::vector<int>{k_out, k_in}});
-    layout.add_parameter({.name = "b", .shape = {k_out}});
+    const Layout layout =
+        layout_of({{"p", {is_in_out ? k_in : k_out, is_in_out ? k_out : k_in}}, {"b", {k_out}}});
     const Inputs inputs{reference::random_values(k_rows * k_in, 1),
                         {{"p", reference::random_values(k_in * k_out, 2)},
                          {"b", reference::random_values(k_out, 3)}},
@@ -267,12 +279,26 @@ TEST_CASE("with numbers that bf16 has, a layer with ReLU loses nothing, and keep
   CHECK(std::isnan(of(Precision::bf16)->out.value.data()[0]));
 }
 
+TEST_CASE("attention of bf16 is that of fp32 within its rounding, whatever the rows and heads") {
+  if (!has_bf16()) return;
+  for (const reference::AttentionShape& shape :
+       {reference::AttentionShape{2, 5, 16, 4, 2}, {1, 150, 64, 2, 1}, {2, 64, 20, 3, 3}}) {
+    AttentionBench exact{shape};
+    AttentionBench ours{shape};
+    exact.run(Precision::fp32);
+    ours.run(Precision::bf16);
+    check_near(ours.out.value, exact.out.value);
+    check_near(ours.q.gradient, exact.q.gradient);
+    check_near(ours.k.gradient, exact.k.gradient);
+    check_near(ours.v.gradient, exact.v.gradient);
+  }
+}
+
 TEST_CASE("convolutions of bf16 are those of fp32 within its rounding, of both strides") {
   if (!has_bf16()) return;
   for (const int stride : {1, 2}) {
     const ConvolutionShape shape{{3, 16, 14, 14}, 32, stride};
-    Layout layout;
-    layout.add_parameter({.name = "conv.weight", .shape = {32, 16, 3, 3}});
+    const Layout layout = layout_of({{"conv.weight", {32, 16, 3, 3}}});
     const Inputs inputs{reference::random_values(shape.in.count(), 13),
                         {{"conv.weight", reference::random_values(32 * 144, 14)}},
                         reference::random_values(shape.out().count(), 15)};

@@ -4,8 +4,8 @@
 #include "core/train/model/token_blocks.hpp"
 
 #include "core/train/device/kernel_table.hpp"
-#include "core/train/memory/buffer.hpp"
 #include "core/train/model/network.hpp"
+#include "tests/unit/train/attention_bench.hpp"
 #include "tests/unit/train/cnn2.hpp"
 #include "tests/unit/train/gradient_check.hpp"
 #include "tests/unit/train/readiness.hpp"
@@ -23,54 +23,6 @@ using reference::random_values;
 using reference::Values;
 
 namespace {
-
-// An array and its gradient, which begins as `before`.
-struct Array {
-  Values values;
-  Buffer value;
-  Buffer gradient;
-
-  Array(std::size_t count, std::uint64_t salt, float before = 0)
-      : values(random_values(count, salt)), value(count), gradient(count) {
-    std::copy(values.begin(), values.end(), value.data());
-    std::fill_n(gradient.data(), count, before);
-  }
-
-  Edge edge() { return {value.data(), gradient.data()}; }
-};
-
-// A block with parameters of its own.
-struct Bench {
-  Layout layout;
-  Buffer weights;
-  Buffer sums;
-  std::vector<Values> values;  // of the parameters
-
-  void add(const std::string& name, std::vector<int> shape) {
-    layout.add_parameter({.name = name, .shape = std::move(shape)});
-  }
-
-  void fill(std::uint64_t salt) {
-    weights = Buffer(layout.parameter_floats);
-    sums = Buffer(layout.sum_floats());
-    for (const Tensor& tensor : layout.parameters) {
-      values.push_back(random_values(tensor.count, ++salt));
-      std::copy(values.back().begin(), values.back().end(), weights.data() + tensor.offset);
-    }
-  }
-
-  [[nodiscard]] const float* gradient(const std::string& name) const {
-    return sums.data() + layout.parameter(name).offset;
-  }
-
-  // Forward and backward with the objective's weights as d_out.
-  void run(Block& block, Array& out, const Values& objective) {
-    const Pass pass{true, weights.data(), nullptr, sums.data()};
-    block.forward(pass);
-    std::copy(objective.begin(), objective.end(), out.gradient.data());
-    block.backward(pass);
-  }
-};
 
 void with_each_instruction_set(const std::function<void()>& test) {
   for (int set = 0; set <= static_cast<int>(best_instruction_set()); ++set) {
@@ -95,13 +47,12 @@ TEST_CASE("layer norm and RMS norm, and their gradients, which are added to a st
   constexpr double k_epsilon = 1e-5;
   with_each_instruction_set([&] {
     for (const bool is_layer : {true, false}) {
-      Bench bench;
-      bench.add("n.weight", {k_width});
-      if (is_layer) bench.add("n.bias", {k_width});
-      bench.fill(20);
+      Layout layout = layout_of({{"n.weight", {k_width}}});
+      if (is_layer) layout.add_parameter({.name = "n.bias", .shape = {k_width}});
+      Bench bench(layout, 20);
       const float before = is_layer ? 0.25F : 0.0F;
-      Array x(k_rows * k_width, 1, before);
-      Array y(k_rows * k_width, 2);
+      Activation x(k_rows * k_width, 1, before);
+      Activation y(k_rows * k_width, 2);
       const Values objective = random_values(k_rows * k_width, 3);
       const Norm norm{"n", {k_rows, k_width}, 1e-5F, is_layer ? Into::adds : Into::overwrites};
       const auto block = is_layer ? layer_norm(bench.layout, norm, x.edge(), y.edge())
@@ -141,9 +92,9 @@ TEST_CASE("GELU and SwiGLU, also far from zero") {
   constexpr std::size_t k_count = 64;
   with_each_instruction_set([&] {
     Bench bench;
-    Array x(k_count, 4);
-    Array up(k_count, 5);
-    Array y(k_count, 6);
+    Activation x(k_count, 4);
+    Activation up(k_count, 5);
+    Activation y(k_count, 6);
     const Values objective = random_values(k_count, 7);
     for (std::size_t i = 0; i < k_count; ++i) {
       x.values[i] *= i < 48 ? 4 : 60;
@@ -180,15 +131,13 @@ TEST_CASE("projections in both layouts, with and without a bias and a residual")
   constexpr int k_in = 32;
   constexpr int k_out = 48;
   for (const bool is_in_out : {true, false}) {
-    Bench bench;
-    bench.add("p.weight",
-              is_in_out ? std::vector<int>{k_in, k_out} : std::vector<int>{k_out, k_in});
-    if (is_in_out) bench.add("p.bias", {k_out});
-    bench.fill(30);
+    Layout layout = layout_of({{"p.weight", {is_in_out ? k_in : k_out, is_in_out ? k_out : k_in}}});
+    if (is_in_out) layout.add_parameter({.name = "p.bias", .shape = {k_out}});
+    Bench bench(layout, 30);
     const float before = is_in_out ? 0.0F : 0.5F;
-    Array x(k_rows * k_in, 8, before);
-    Array y(k_rows * k_out, 9);
-    const Array residual(k_rows * k_out, 10);
+    Activation x(k_rows * k_in, 8, before);
+    Activation y(k_rows * k_out, 9);
+    const Activation residual(k_rows * k_out, 10);
     const Values objective = random_values(k_rows * k_out, 11);
     const auto block = projection(bench.layout,
                                   {.weight = "p.weight",
@@ -232,23 +181,9 @@ TEST_CASE("causal attention, several queries to a head of keys, over more than o
   for (const reference::AttentionShape& s :
        {reference::AttentionShape{2, 5, 16, 4, 2}, {1, 70, 8, 1, 1}, {2, 3, 20, 3, 3}}) {
     with_each_instruction_set([&] {
-      Bench bench;
-      const auto rows = static_cast<std::size_t>(s.batch * s.context);
-      const auto queries = static_cast<std::size_t>(s.heads * s.width);
-      const auto keys = static_cast<std::size_t>(s.key_heads * s.width);
-      Array q(rows * queries, 12, 9.0F);
-      Array k(rows * keys, 13, 9.0F);
-      Array v(rows * keys, 14, 9.0F);
-      Array out(rows * queries, 15);
-      const Values objective = random_values(rows * queries, 16);
-      const auto block = attention({s.batch,
-                                    s.context,
-                                    s.width,
-                                    {q.edge(), s.heads * s.width, s.heads},
-                                    {k.edge(), s.key_heads * s.width, s.key_heads},
-                                    {v.edge(), s.key_heads * s.width, s.key_heads}},
-                                   out.edge());
-      bench.run(*block, out, objective);
+      AttentionBench bench(s);
+      auto& [shape, q, k, v, out, objective] = bench;
+      bench.run(Precision::fp32);
       const auto f = [&](const Values& a, const Values& b, const Values& c) {
         return reference::dot(reference::attention(s, a, b, c), objective);
       };
@@ -281,7 +216,7 @@ TEST_CASE("rotations turn pairs by their position's angle, and gradients back") 
   constexpr int k_heads = 2;
   const auto angles = std::make_shared<const Angles>(k_context, k_width, 10000.0);
   Bench bench;
-  Array x(2 * k_context * k_heads * k_width, 17);
+  Activation x(2 * k_context * k_heads * k_width, 17);
   const auto block =
       rotation(angles, 2, k_context, k_width, {x.edge(), k_heads * k_width, k_heads});
   block->forward({});
@@ -305,12 +240,9 @@ TEST_CASE("embeddings look up, and gather the gradients of equal tokens") {
   constexpr int k_width = 16;
   const std::vector<std::uint32_t> ids{3, 1, 3, 0, 3, 2};
   for (const Into into : {Into::overwrites, Into::adds}) {
-    Bench bench;
-    bench.add("t", {5, k_width});
-    bench.add("p", {3, k_width});
-    bench.fill(40);
+    Bench bench(layout_of({{"t", {5, k_width}}, {"p", {3, k_width}}}), 40);
     std::fill_n(bench.sums.data(), bench.layout.parameter_floats, 2.0F);
-    Array out(6 * k_width, 18);
+    Activation out(6 * k_width, 18);
     const Values objective = random_values(6 * k_width, 19);
     const auto block =
         embedding(bench.layout, {"t", "p", 2, 3, k_width, into}, ids.data(), out.edge());
@@ -339,7 +271,7 @@ TEST_CASE("cross-entropy over many classes, smoothed and not, in place of the lo
   const std::vector<std::uint32_t> labels{3, 74, 9};
   with_each_instruction_set([&] {
     for (const double smoothing : {0.0, 0.2}) {
-      Array logits(3 * k_classes_here, 21);
+      Activation logits(3 * k_classes_here, 21);
       for (std::size_t i = 0; i < logits.values.size(); ++i) {
         logits.value.data()[i] *= 20;
         logits.values[i] = static_cast<double>(logits.value.data()[i]);

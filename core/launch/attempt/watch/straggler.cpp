@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/launch/attempt/watch/straggler.hpp"
 
+#include "core/base/median.hpp"
+
 #include <algorithm>
 #include <functional>
 
