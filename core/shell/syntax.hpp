@@ -20,6 +20,8 @@ struct Word;
 
 using Statements = std::vector<Statement>;
 
+// Members of a type that is not complete yet have no initializer: it would need the whole type.
+
 // A part of a word.
 struct Piece {
   enum class Kind {
@@ -34,15 +36,15 @@ struct Piece {
   Span span{};
   // The literal without its quotes, the parameter's name, or the expression.
   std::string text{};
-  std::string operation{};    // of ${NAME:-x}: ":-x", and "#" of ${#NAME}
-  bool quoted = false;        // by any kind of quote or a backslash
-  Statements commands{};      // of a command or process substitution
-  std::vector<Word> words{};  // expansions within the operation or the expression
+  std::string operation{};  // of ${NAME:-x}: ":-x", and "#" of ${#NAME}
+  bool quoted = false;      // by any kind of quote or a backslash
+  Statements commands;      // of a command or process substitution
+  std::vector<Word> words;  // expansions within the operation or the expression
 };
 
 struct Word {
   Span span{};
-  std::vector<Piece> pieces{};
+  std::vector<Piece> pieces;
 };
 
 // NAME=value, before a command, on its own, or as an argument of export, declare and the like.
@@ -52,15 +54,15 @@ struct Assignment {
   bool appends = false;     // NAME+=value
   bool is_element = false;  // NAME[i]=value
   bool is_array = false;    // NAME=(...)
-  Word value{};             // unless it is an array
-  std::vector<Word> elements{};
+  Word value;               // unless it is an array
+  std::vector<Word> elements;
 };
 
 struct Redirection {
   Span span{};
   std::string sign{};      // ">", ">>", "<", "<<-", "2>" has the sign ">" and descriptor 2
   int descriptor = -1;     // -1: the sign's own
-  Word target{};           // or the delimiter of a here-document
+  Word target;             // or the delimiter of a here-document
   int here_document = -1;  // its index in Script::here_documents
 };
 
@@ -80,20 +82,20 @@ struct Command {
 
   Kind kind = Kind::simple;
   Span span{};
-  std::vector<Assignment> assignments{};
+  std::vector<Assignment> assignments;
   std::vector<Word>
       words{};  // the command and its arguments; of `for` its items, of `case` its word
-  std::vector<Redirection> redirections{};
-  std::string name{};                    // of a function, or of the variable of `for`
-  std::vector<Statements> conditions{};  // of if, elif, while and until
-  std::vector<Statements> bodies{};
+  std::vector<Redirection> redirections;
+  std::string name{};                  // of a function, or of the variable of `for`
+  std::vector<Statements> conditions;  // of if, elif, while and until
+  std::vector<Statements> bodies;
 };
 
 // Commands joined by |.
 struct Pipeline {
   Span span{};
   bool negated = false;
-  std::vector<Command> commands{};
+  std::vector<Command> commands;
 };
 
 // Pipelines joined by && and ||.

@@ -14,9 +14,9 @@ bool is_list_of_numbers(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789, ") == std::string_view::npos;
 }
 
-// 0 to 7 of eight: these are all that a node has.
+// All GPUs of a node, in an order that suits the program: 3,2,1,0.
 bool is_whole_node(const Subject& subject, const std::string& list) {
-  constexpr std::uint64_t k_of_a_node = 8;
+  constexpr std::uint64_t k_of_a_node = 4;  // at least
   const auto gpus = subject.job.gpus_per_node;
   return gpus && *gpus >= k_of_a_node && split(list, ',').size() == *gpus;
 }

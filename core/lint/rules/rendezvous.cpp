@@ -11,22 +11,15 @@
 namespace dts::lint {
 namespace {
 
+// A name for the port at which ranks meet; services have ports as well.
 bool names_port(const std::string& name) {
   const std::string lower = in_lower_case(name);
-  for (const char* other : {"jupyter",
-                            "tensorboard",
-                            "server",
-                            "http",
-                            "ssh",
-                            "dash",
-                            "notebook",
-                            "vnc",
-                            "api",
-                            "client",
-                            "redis",
-                            "db_"})
-    if (lower.find(other) != std::string::npos) return false;
-  return lower == "port" || lower.ends_with("_port") || lower == "masterport";
+  if (lower == "port") return true;
+  if (lower.find("port") == std::string::npos) return false;
+  for (const char* word :
+       {"master", "rdzv", "rendezvous", "main_process", "head", "dist", "torch", "nccl", "init"})
+    if (lower.find(word) != std::string::npos) return true;
+  return false;
 }
 
 bool is_port(const std::optional<std::uint64_t>& number) {

@@ -74,6 +74,8 @@ Job job_of(const Header& header) {
   job.is_exclusive = find_directive(header, "exclusive") != nullptr;
   job.is_array = find_directive(header, "array") != nullptr;
   read_gpus(header, job);
+  if (const auto tasks = job.tasks_on_node(); !job.gpus_per_node && job.gpus_per_task && tasks)
+    job.gpus_per_node = *job.gpus_per_task * *tasks;
   return job;
 }
 
