@@ -37,7 +37,7 @@ struct Grid {
   bool has_words = false;
 };
 
-struct Cell {
+struct LinkCell {
   std::string kind;
   std::string tooltip;
   std::string words;
@@ -57,13 +57,13 @@ void add_names(svg::Drawing& map, const Grid& grid, const std::map<std::string, 
   }
 }
 
-Cell cell_of(const check::Pair& pair,
-             const check::LinkVerdict& link,
-             LinkSpeed which,
-             std::optional<double> speed,
-             const Grid& grid) {
+LinkCell cell_of(const check::Pair& pair,
+                 const check::LinkVerdict& link,
+                 LinkSpeed which,
+                 std::optional<double> speed,
+                 const Grid& grid) {
   const bool fit = which == LinkSpeed::bandwidth ? link.bandwidth_fit : link.latency_fit;
-  Cell cell{"self", tooltip(pair, which), "", fit ? "on" : "on bad"};
+  LinkCell cell{"self", tooltip(pair, which), "", fit ? "on" : "on bad"};
   if (!speed) return cell;
   cell.kind = shade_kind(*speed) + (fit ? " cell" : " cell unfit");
   if (grid.has_words && *speed < 0.95)
@@ -71,7 +71,7 @@ Cell cell_of(const check::Pair& pair,
   return cell;
 }
 
-void add_cell(svg::Drawing& map, const Grid& grid, int row, int column, const Cell& cell) {
+void add_cell(svg::Drawing& map, const Grid& grid, int row, int column, const LinkCell& cell) {
   const int x = grid.left + column * grid.side, y = grid.top + row * grid.side;
   map.rectangles.push_back({x, y, grid.side - 1, grid.side - 1, cell.kind, cell.tooltip, 2});
   if (cell.words.empty()) return;
@@ -108,7 +108,7 @@ svg::Drawing link_map(const CheckReport& report, LinkSpeed which) {
     add_cell(map, grid, i, i, {"self", "", "", "plain"});
   for (std::size_t p = 0; p < report.facts.pairs.size(); ++p) {
     const check::Pair& pair = report.facts.pairs[p];
-    const Cell cell = cell_of(pair, report.verdict.links[p], which, speeds.of(pair), grid);
+    const LinkCell cell = cell_of(pair, report.verdict.links[p], which, speeds.of(pair), grid);
     add_cell(map, grid, index[pair.a], index[pair.b], cell);
     add_cell(map, grid, index[pair.b], index[pair.a], cell);
   }

@@ -17,4 +17,7 @@ inline constexpr int k_wrong = 3;
 // From `dtsubmit check`: a node or a link is at fault.
 inline constexpr int k_unfit = 1;
 
+// From `dtsubmit lint`: something was found.
+inline constexpr int k_findings = 1;
+
 }  // namespace dts

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plugins/slurm_shared/semantics.hpp"
 
+#include "core/base/release.hpp"
+
 #include <array>
-#include <charconv>
-#include <compare>
-#include <optional>
 
 namespace slurm_plugin {
 namespace {
 
-// Slurm is numbered by year and month; what is after the second dot mends only.
-struct Release {
-  unsigned year = 0;
-  unsigned month = 0;
-  auto operator<=>(const Release&) const = default;
-};
-
 struct FirstRelease {
   Fact fact;
-  Release since;
+  dts::Release since;
 };
 
 constexpr std::array k_first_releases{
@@ -28,19 +20,10 @@ constexpr std::array k_first_releases{
     FirstRelease{Fact::expedited_requeue, {25, 11}},
 };
 
-std::optional<Release> release_of(std::string_view text) {
-  Release release;
-  const char* const end = text.data() + text.size();
-  const auto year = std::from_chars(text.data(), end, release.year);
-  if (year.ec != std::errc() || year.ptr == end || *year.ptr != '.') return std::nullopt;
-  const auto month = std::from_chars(year.ptr + 1, end, release.month);
-  return month.ec == std::errc() ? std::optional(release) : std::nullopt;
-}
-
 }  // namespace
 
 bool holds_for(Fact fact, std::string_view release) {
-  const auto known = release_of(release);
+  const auto known = dts::release_of(release);
   for (const FirstRelease& row : k_first_releases)
     if (row.fact == fact) return known && *known >= row.since;
   return false;

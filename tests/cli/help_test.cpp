@@ -33,6 +33,7 @@ TEST_CASE("help of the program and of every verb is as it was") {
                            "requeue",
                            "topo",
                            "nodes",
+                           "lint",
                            "simulate",
                            "drill",
                            "check",

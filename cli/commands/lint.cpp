@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit lint: finds mistakes in batch scripts and job files before they wait in the queue.
+#include "cli/output/lint.hpp"
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/job_layers.hpp"
+#include "cli/commands/lint_job_file.hpp"
+#include "cli/output/report.hpp"
+#include "cli/output/terminal.hpp"
+#include "core/base/exit_codes.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
+#include "core/lint/lint.hpp"
+#include "core/plugin/scheduler.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
+
+namespace dts::cli {
+namespace {
+
+constexpr const char* k_standard_input = "-";
+
+struct LintOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> disabled;
+  std::string slurm, severity, explained;
+  bool fix = false, json = false, sarif = false, lists_rules = false;
+};
+
+std::vector<std::string> rule_ids() {
+  std::vector<std::string> ids;
+  for (const lint::Rule& rule : lint::rules()) ids.emplace_back(rule.id);
+  return ids;
+}
+
+Result<const lint::Rule*> rule_named(const std::string& option, const std::string& id) {
+  if (const lint::Rule* rule = lint::find_rule(id)) return rule;
+  const auto similar = nearest(id, rule_ids());
+  return fail(Errc::usage,
+              fmt::format("{}: there is no rule `{}`", option, id),
+              similar ? fmt::format("a similar rule exists: `{}`", *similar)
+                      : "`dtsubmit lint --rules` lists them");
+}
+
+// "Slurm 22.05.8 through libslurm": the number. No controller is asked.
+std::optional<Release> release_here() {
+  const auto way = plugin::way_to_scheduler();
+  if (!way) return std::nullopt;
+  const auto words = split(way->words, ' ');
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (words[i - 1] == "Slurm") return release_of(words[i]);
+  return std::nullopt;
+}
+
+// Where the job would be submitted: here.
+std::optional<bool> folder_exists(const std::string& folder) {
+  struct stat info {};
+
+  if (::stat(folder.c_str(), &info) == 0) return S_ISDIR(info.st_mode);
+  if (folder[0] != '/') return false;
+  // Another machine's path, unless the folder that it would be in is here.
+  const std::size_t slash = folder.rfind('/');
+  if (slash == 0 || ::stat(folder.substr(0, slash).c_str(), &info) != 0) return std::nullopt;
+  return false;
+}
+
+Result<lint::Options> read(const LintOptions& typed) {
+  lint::Options options;
+  Diagnostics problems;
+  for (const std::string& list : typed.disabled)
+    for (const std::string& id : split(list, ',')) {
+      const auto rule = rule_named("--disable", id);
+      if (!rule) problems.push_back({"", rule.error().message, rule.error().hint});
+      options.disabled.push_back(id);
+    }
+  if (const auto least = lint::severity_of(typed.severity))
+    options.least = *least;
+  else if (!typed.severity.empty())
+    problems.push_back({"--severity",
+                        fmt::format("`{}` is none", typed.severity),
+                        "write note, warning or error"});
+  if (!typed.slurm.empty()) {
+    options.site.slurm = release_of(typed.slurm);
+    if (!options.site.slurm)
+      problems.push_back({"--slurm",
+                          fmt::format("`{}` is no release of Slurm", typed.slurm),
+                          "write year and month: 24.11"});
+  }
+  if (typed.json && typed.sarif) problems.push_back({"--json", "cannot go with --sarif"});
+  if (typed.files.empty() && !typed.lists_rules && typed.explained.empty())
+    problems.push_back({"", "no file is named", "dtsubmit lint FILE..., or - for standard input"});
+  if (!problems.empty()) return tl::unexpected<Error>(to_error(problems, Errc::usage));
+  if (!options.site.slurm && typed.slurm.empty()) options.site.slurm = release_here();
+  options.site.folder_exists = folder_exists;
+  return options;
+}
+
+// Of a file that is too large to be read; what is in it does not matter then.
+LintedFile too_large(const std::string& path) {
+  lint::Finding finding;
+  finding.rule = lint::find_rule("script-too-large");
+  finding.message =
+      fmt::format("Slurm refuses a script of more than {} MiB", lint::k_largest_script >> 20);
+  finding.help = finding.rule->fix;
+  return {path, "", {std::move(finding)}, false};
+}
+
+Result<void> fix(LintedFile& file, const lint::Options& options) {
+  const std::string fixed = lint::apply_edits(file.text, file.findings);
+  if (fixed == file.text) return {};
+
+  struct stat info {};
+
+  if (file.path == k_standard_input || ::stat(file.path.c_str(), &info) != 0 ||
+      !S_ISREG(info.st_mode))
+    return fail(Errc::invalid, fmt::format("{} cannot be rewritten: it is no file", file.path));
+  DTS_TRY(write_file(file.path, fixed, info.st_mode & 07777U));
+  file.text = fixed;
+  file.findings = lint::lint_script(file.text, options);
+  file.is_fixed = true;
+  return {};
+}
+
+Result<LintedFile> look_at(const std::string& path, lint::Options options, bool fixes) {
+  const bool is_input = path == k_standard_input;
+
+  struct stat info {};
+
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    return fail(Errc::invalid, path + " is a folder", "name the scripts in it");
+  auto text = read_file(is_input ? "/dev/stdin" : path, lint::k_largest_script);
+  if (!text && text.error().code == Errc::invalid) return too_large(path);
+  if (!text) return tl::unexpected<Error>(std::move(text).error());
+  options.file_name = path.substr(path.rfind('/') + 1);
+  LintedFile file{path, *std::move(text), {}, false};
+  if (is_job_file(path)) {
+    file.findings = lint_job_file(file.text, path, options);
+    return file;
+  }
+  file.findings = lint::lint_script(file.text, options);
+  if (fixes) DTS_TRY(fix(file, options));
+  return file;
+}
+
+int act_on_files(const LintOptions& typed, const lint::Options& options) {
+  LintReport report_of_all;
+  report_of_all.slurm = options.site.slurm;
+  int failure = 0;
+  for (const std::string& path : typed.files) {
+    auto file = look_at(path, options, typed.fix);
+    if (file) {
+      report_of_all.files.push_back(*std::move(file));
+      continue;
+    }
+    report(file.error());
+    failure = exit_code(file.error().code);
+  }
+  fmt::print("{}",
+             typed.json    ? to_json(report_of_all)
+             : typed.sarif ? to_sarif(report_of_all)
+                           : to_text(report_of_all, wants_colour(STDOUT_FILENO)));
+  if (failure != 0) return failure;
+  return report_of_all.count() > 0 ? k_findings : 0;
+}
+
+Result<int> act(const LintOptions& typed) {
+  DTS_ASSIGN(const lint::Options options, read(typed));
+  if (typed.lists_rules) {
+    fmt::print("{}", rules_text());
+    return 0;
+  }
+  if (!typed.explained.empty()) {
+    DTS_ASSIGN(const lint::Rule* rule, rule_named("--explain", typed.explained));
+    fmt::print("{}", rule_text(*rule));
+    return 0;
+  }
+  return act_on_files(typed, options);
+}
+
+}  // namespace
+
+void add_lint(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<LintOptions>();
+  CLI::App* verb =
+      app.add_subcommand("lint", "find mistakes in batch scripts and job files before they queue");
+  verb->footer(
+      "Exit codes: 0 nothing found, 1 findings, otherwise as ever.\n"
+      "In a script, `# dtsubmit: disable=RULE` turns a rule off.");
+  verb->add_option("files", options->files, "batch scripts and job files; - for standard input")
+      ->type_name("FILE");
+  verb->add_option("--slurm", options->slurm, "the release of Slurm to check for [the one here]")
+      ->type_name("RELEASE");
+  verb->add_option(
+          "--severity", options->severity, "report this and worse: note, warning or error [note]")
+      ->type_name("LEVEL");
+  verb->add_option("--disable", options->disabled, "do not check these rules; repeatable")
+      ->type_name("RULE,..")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  verb->add_flag("--fix", options->fix, "rewrite the files where a fix is safe");
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/lint/1");
+  verb->add_flag("--sarif", options->sarif, "one SARIF 2.1.0 document, for code hosts");
+  verb->add_flag("--rules", options->lists_rules, "list all rules");
+  verb->add_option("--explain", options->explained, "say what a rule is about")->type_name("RULE");
+  verb->callback(
+      [options, &invocation] { invocation.action = [options] { return act(*options); }; });
+}
+
+}  // namespace dts::cli

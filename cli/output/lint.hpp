@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output of `dtsubmit lint`.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/lint/rule.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::cli {
+
+struct LintedFile {
+  std::string path;  // as typed
+  std::string text;
+  std::vector<lint::Finding> findings;
+  bool is_fixed = false;  // the file was rewritten
+};
+
+struct LintReport {
+  std::vector<LintedFile> files;
+  std::optional<Release> slurm;
+
+  [[nodiscard]] std::size_t count() const;
+};
+
+// Each finding with its line, a caret and what to do; the last line counts them.
+[[nodiscard]] std::string to_text(const LintReport& report, bool in_colour);
+
+// One document, schema dtsubmit/lint/1.
+[[nodiscard]] std::string to_json(const LintReport& report);
+
+// One document by the OASIS standard SARIF 2.1.0, which code hosts read.
+[[nodiscard]] std::string to_sarif(const LintReport& report);
+
+// A line for each rule.
+[[nodiscard]] std::string rules_text();
+
+// All that is known of one rule.
+[[nodiscard]] std::string rule_text(const lint::Rule& rule);
+
+}  // namespace dts::cli

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file as a whole: what sbatch checks before it reads it (src/sbatch/sbatch.c), and its syntax.
+#include "core/lint/lint.hpp"
+#include "core/lint/rule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::lint {
+namespace {
+
+Span first_bytes(std::string_view text) {
+  return {0, std::min(text.find('\n'), text.size())};
+}
+
+void check_no_shebang(const Subject& subject, Report& report) {
+  // Files without #SBATCH lines may be parts of others.
+  if (subject.text.starts_with("#!") || !subject.header.has_lines) return;
+  report.add(first_bytes(subject.text),
+             "sbatch refuses a script whose first line does not begin with #!",
+             "",
+             {{{0, 0}, "#!/bin/bash\n"}});
+}
+
+void check_dos_line_ends(const Subject& subject, Report& report) {
+  const std::size_t first = subject.text.find("\r\n");
+  if (first == std::string_view::npos) return;
+  Finding& finding = report.add({first, first + 1},
+                                "sbatch refuses a script whose lines end in \\r\\n, as on Windows");
+  for (std::size_t at = first; at != std::string_view::npos; at = subject.text.find("\r\n", at + 1))
+    finding.edits.push_back({{at, at + 1}, ""});
+}
+
+void check_nul_byte(const Subject& subject, Report& report) {
+  const std::size_t at = subject.text.find('\0');
+  if (at != std::string_view::npos)
+    report.add({at, at + 1}, "Slurm refuses a script with a NUL byte");
+}
+
+void check_empty_script(const Subject& subject, Report& report) {
+  if (subject.text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos)
+    report.add({0, 0}, "sbatch refuses a script with nothing in it");
+}
+
+void check_script_too_large(const Subject& subject, Report& report) {
+  if (subject.text.size() > k_largest_script)
+    report.add({0, 0},
+               fmt::format("Slurm refuses a script of more than {} MiB", k_largest_script >> 20));
+}
+
+void check_syntax_error(const Subject& subject, Report& report) {
+  for (const shell::Problem& problem : subject.script.problems)
+    report.add(
+        problem.span,
+        problem.message,
+        problem.message.ends_with("names no file") ? "if it ends a placeholder, fill that in" : "");
+}
+
+// Job files are read elsewhere.
+void nothing_in_scripts(const Subject& /*subject*/, Report& /*report*/) {}
+
+}  // namespace
+
+std::vector<Rule> file_rules() {
+  return {
+      {.id = "no-shebang",
+       .severity = Severity::error,
+       .title = "the first line does not name an interpreter",
+       .reason = "sbatch takes a file for a batch script only if its first line begins with #!.",
+       .fix = "begin with #!/bin/bash",
+       .check = check_no_shebang,
+       .can_fix = true},
+      {.id = "dos-line-ends",
+       .severity = Severity::error,
+       .title = "lines end in \\r\\n",
+       .reason = "sbatch refuses a script with line ends of Windows.",
+       .fix = "convert the file: sed -i 's/\\r$//' FILE",
+       .check = check_dos_line_ends,
+       .can_fix = true},
+      {.id = "nul-byte",
+       .severity = Severity::error,
+       .title = "there is a NUL byte in the file",
+       .reason = "Slurm's controller takes no script with a byte 0 in it.",
+       .fix = "remove it; the file may not be a script at all",
+       .check = check_nul_byte},
+      {.id = "empty-script",
+       .severity = Severity::error,
+       .title = "the file is empty",
+       .reason = "sbatch refuses an empty script, and one of blanks alone.",
+       .fix = "write the commands of the job into it",
+       .check = check_empty_script},
+      {.id = "script-too-large",
+       .severity = Severity::error,
+       .title = "the file is larger than Slurm accepts",
+       .reason = "A script may have 4 MiB unless the site sets max_script_size.",
+       .fix = "keep data in files of their own",
+       .check = check_script_too_large},
+      {.id = "syntax-error",
+       .severity = Severity::error,
+       .title = "the script cannot be read by bash",
+       .reason = "bash reads a script while it runs it: the job starts, and ends at this place.",
+       .fix = "`bash -n FILE` says more",
+       .check = check_syntax_error},
+      {.id = "job-file",
+       .severity = Severity::error,
+       .title = "the job file is refused by dtsubmit",
+       .reason = "A key is unknown, a value cannot be read, or values do not go together: the same "
+                 "messages as from `dtsubmit submit JOB.toml`.",
+       .fix = "see dtsubmit-jobfile(5)",
+       .check = nothing_in_scripts},
+  };
+}
+
+}  // namespace dts::lint

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The #SBATCH lines of a script as sbatch reads them: by rules of its own, which are not a shell's,
+// up to the first line that is neither blank nor a comment. Source: src/sbatch/opt.c, Slurm 22.05
+// to 26.05. Pure, thread-safe.
+#pragma once
+
+#include "core/lint/script/sbatch_options.hpp"
+#include "core/shell/syntax.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::lint {
+
+using shell::Span;
+
+struct Directive {
+  std::string name;   // "nodes", also if typed as -N or --nod; as typed if unknown
+  std::string value;  // as sbatch sees it: without quotes
+  const SbatchOption* option = nullptr;  // null: sbatch itself does not know it
+  bool is_letter = false;                // "-N"
+  Span span{};                           // the option, with its value if that is in the same word
+  Span value_span{};
+  std::size_t component = 0;  // of a heterogeneous job
+};
+
+// What sbatch stumbles over in these lines.
+struct HeaderProblem {
+  enum class Kind {
+    unclosed_quote,
+    colon,          // a word that begins with one
+    stray_word,     // not an option, nor an option's value
+    missing_value,  // of the last option
+    unknown_letter,
+  };
+
+  Kind kind;
+  Span span;
+  std::string word;
+};
+
+struct Header {
+  std::vector<Directive> directives;
+  std::vector<HeaderProblem> problems;
+  std::size_t components = 1;
+  std::size_t end = 0;     // the first byte that sbatch does not read
+  bool has_lines = false;  // any line that begins with #SBATCH
+};
+
+[[nodiscard]] Header read_header(std::string_view text);
+
+// The one that counts, which is the last of that name; null: none. Of the first component.
+[[nodiscard]] const Directive* find_directive(const Header& header, std::string_view name);
+
+}  // namespace dts::lint

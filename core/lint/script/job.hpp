@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the #SBATCH lines request, as numbers. Pure, thread-safe.
+#pragma once
+
+#include "core/lint/script/header.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dts::lint {
+
+// Absent: not requested, or not a plain number ("2-4", a placeholder).
+struct Job {
+  std::optional<std::uint64_t> nodes, ntasks, ntasks_per_node, cpus_per_task;
+  std::optional<std::uint64_t> gpus_per_node, gpus_per_task;
+  std::optional<std::chrono::seconds> time;  // max(): unlimited
+  bool has_gpus = false;
+  bool is_exclusive = false;
+  bool is_array = false;
+
+  // Ranks that a plain srun starts on each node; nullopt: not known.
+  [[nodiscard]] std::optional<std::uint64_t> tasks_on_node() const;
+
+  // More than one, as far as is known.
+  [[nodiscard]] bool has_many_nodes() const { return nodes.value_or(1) > 1; }
+
+  [[nodiscard]] bool has_many_tasks() const;
+};
+
+// Of the first component.
+[[nodiscard]] Job job_of(const Header& header);
+
+// The number of GPUs that "gpu:a100:4,nvme:1" or "a100:4" asks for; nullopt: none or not plain.
+[[nodiscard]] std::optional<std::uint64_t> gpus_in(const std::string& text, bool is_gres);
+
+}  // namespace dts::lint

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/lint/script/launch.hpp"
+
+#include "core/lint/script/sbatch_options.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::lint {
+namespace {
+
+using Words = std::vector<ExpandedWord>;
+
+template <std::size_t N>
+bool is_among(const std::string_view (&names)[N], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+constexpr std::string_view k_mpi[] = {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun"};
+constexpr std::string_view k_others[] = {"pdsh",
+                                         "ssh",
+                                         "clush",
+                                         "ibrun",
+                                         "aprun",
+                                         "jsrun",
+                                         "horovodrun",
+                                         "parallel",
+                                         "blaunch",
+                                         "prun",
+                                         "runjob",
+                                         "dtsubmit"};
+constexpr std::string_view k_process_starters[] = {"torchrun", "deepspeed", "composer"};
+// Their arguments end in another command, after options of their own.
+constexpr std::string_view k_wrappers[] = {
+    "apptainer", "catchsegv", "charliecloud", "ch-run",  "conda",    "docker",      "enroot",
+    "env",       "exec",      "flock",        "ltrace",  "mamba",    "micromamba",  "mprof",
+    "ncu",       "nice",      "nohup",        "nsys",    "numactl",  "pixi",        "podman",
+    "poetry",    "rocprof",   "run",          "scalene", "shifter",  "singularity", "stdbuf",
+    "strace",    "taskset",   "time",         "timeout", "unbuffer", "uv",          "xvfb-run"};
+// What is found behind them.
+constexpr std::string_view k_programs[] = {"accelerate",
+                                           "bash",
+                                           "composer",
+                                           "deepspeed",
+                                           "julia",
+                                           "lightning",
+                                           "mpiexec",
+                                           "mpirun",
+                                           "sh",
+                                           "srun",
+                                           "torchrun"};
+
+bool is_known_program(const std::string& name) {
+  return is_among(k_programs, name) || is_python(name) || name.ends_with(".py") ||
+         name.ends_with(".sh");
+}
+
+bool is_assignment(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  return equals != std::string::npos && equals > 0 && word[0] != '-' &&
+         word.find_first_of("/ \t") > equals;
+}
+
+struct Letter {
+  char letter;
+  std::string_view name;
+};
+
+// srun's letters that sbatch does not have or that mean something else there.
+constexpr Letter k_srun_letters[] = {{'l', "label"},
+                                     {'u', "unbuffered"},
+                                     {'K', "kill-on-bad-exit"},
+                                     {'W', "wait"},
+                                     {'r', "relative"},
+                                     {'T', "threads"},
+                                     {'E', "preserve-env"},
+                                     {'X', "disable-status"},
+                                     {'Z', "no-allocate"},
+                                     {'I', "immediate"}};
+
+std::string long_name(char letter) {
+  for (const Letter& one : k_srun_letters)
+    if (one.letter == letter) return std::string(one.name);
+  const SbatchOption* option = find_sbatch_option(letter);
+  return option == nullptr ? std::string(1, letter) : std::string(option->name);
+}
+
+class LaunchReader {
+ public:
+  LaunchReader(const Words& words, Launch& launch) : words_(words), launch_(launch) {}
+
+  void read() {
+    while (at_ < words_.size() && skip_wrapper()) {
+    }
+    launch_.program_at = at_;
+    if (at_ >= words_.size()) return;
+    const std::string name = base_name(text());
+    if (launch_.launcher != Launcher::none) {
+      launch_.program = name;
+    } else if (name == "srun") {
+      launch_.launcher = Launcher::srun;
+      start_options();
+      read_srun_options();
+      return read();
+    } else if (is_among(k_mpi, name)) {
+      launch_.launcher = Launcher::mpirun;
+      start_options();
+      read_mpi_options();
+      return read();
+    } else if (is_among(k_others, name)) {
+      launch_.launcher = Launcher::other;
+      launch_.launcher_at = at_;
+      find_program();
+    }
+    launch_.program_at = at_;
+    if (at_ >= words_.size()) return;
+    launch_.program = base_name(text());
+    launch_.starts_processes = starts_processes();
+  }
+
+ private:
+  [[nodiscard]] const std::string& text() const { return words_[at_].value.text; }
+
+  // False: the program is here.
+  bool skip_wrapper() {
+    if (is_assignment(text())) {
+      ++at_;
+      return true;
+    }
+    if (!is_among(k_wrappers, base_name(text()))) return false;
+    const std::size_t wrapper = at_++;
+    find_program();
+    if (at_ < words_.size()) return true;
+    // Nothing that is known: the first word that is no option.
+    at_ = wrapper + 1;
+    while (at_ < words_.size() && (text().starts_with('-') || is_assignment(text()))) ++at_;
+    if (at_ < words_.size()) return false;
+    at_ = wrapper;
+    return false;
+  }
+
+  void find_program() {
+    while (at_ < words_.size() && !is_known_program(base_name(text()))) ++at_;
+  }
+
+  void start_options() { launch_.launcher_at = at_++; }
+
+  void add_option(std::string name, std::string value, shell::Span span) {
+    launch_.options.push_back({std::move(name), std::move(value), span});
+  }
+
+  void read_srun_options() {
+    for (; at_ < words_.size(); ++at_) {
+      const std::string& word = text();
+      if (word == ":") continue;  // the next component of a heterogeneous step
+      if (word == "--") {
+        ++at_;
+        return;
+      }
+      if (word.starts_with(k_unknown)) {
+        if (at_ + 1 >= words_.size()) return;
+        launch_.has_unknown_options = true;
+      } else if (word.starts_with("--")) {
+        read_long(word.substr(2), true);
+      } else if (word.size() > 1 && word[0] == '-') {
+        read_letter(word);
+      } else {
+        return;
+      }
+    }
+  }
+
+  void read_long(const std::string& word, bool is_srun) {
+    const shell::Span span = words_[at_].span;
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (equals != std::string::npos)
+      add_option(name, word.substr(equals + 1), span);
+    else if ((is_srun && is_srun_flag(name)) || at_ + 1 >= words_.size())
+      add_option(name, "", span);
+    else
+      add_option(name, words_[++at_].value.text, span);
+  }
+
+  void read_letter(const std::string& word) {
+    const shell::Span span = words_[at_].span;
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const std::string name = long_name(word[i]);
+      if (is_srun_flag(word[i])) {
+        const bool has_value = word[i] == 'K' && i + 1 < word.size();
+        add_option(name, has_value ? word.substr(i + 1) : "", span);
+        if (has_value) return;
+        continue;
+      }
+      std::string value = word.substr(i + 1);
+      if (value.empty() && at_ + 1 < words_.size()) value = words_[++at_].value.text;
+      add_option(name, value, span);
+      return;
+    }
+  }
+
+  // mpirun has too many options to know which take a value: numbers and unknown words are values.
+  void read_mpi_options() {
+    for (; at_ < words_.size(); ++at_) {
+      const std::string& word = text();
+      if (word.starts_with(k_unknown)) {
+        if (at_ + 1 >= words_.size()) return;
+        launch_.has_unknown_options = true;
+        continue;
+      }
+      if (word.size() < 2 || word[0] != '-') return;
+      const std::size_t equals = word.find('=');
+      std::string name = word.substr(word[1] == '-' ? 2 : 1);
+      if (equals != std::string::npos) {
+        add_option(name.substr(0, name.find('=')), word.substr(equals + 1), words_[at_].span);
+        continue;
+      }
+      constexpr std::string_view k_two[] = {"mca", "gmca", "prtemca", "pmca", "genv", "env"};
+      constexpr std::string_view k_flags[] = {"allow-run-as-root",
+                                              "tag-output",
+                                              "report-bindings",
+                                              "oversubscribe",
+                                              "bind-to-core",
+                                              "v",
+                                              "verbose",
+                                              "nolocal",
+                                              "display-map",
+                                              "display-allocation",
+                                              "bynode",
+                                              "quiet",
+                                              "use-hwthread-cpus",
+                                              "noprefix",
+                                              "nooversubscribe",
+                                              "l",
+                                              "prepend-rank"};
+      const std::size_t values = is_among(k_two, name) ? 2 : is_among(k_flags, name) ? 0 : 1;
+      std::string value = values > 0 && at_ + 1 < words_.size() ? words_[at_ + 1].value.text : "";
+      add_option(name, value, words_[at_].span);
+      at_ = std::min(at_ + values, words_.size() - 1);
+    }
+  }
+
+  [[nodiscard]] bool starts_processes() const {
+    if (is_among(k_process_starters, launch_.program)) return true;
+    if (launch_.program == "accelerate")
+      return at_ + 1 < words_.size() && words_[at_ + 1].value.text == "launch";
+    if (!is_python(launch_.program)) return false;
+    for (std::size_t i = at_ + 1; i + 1 < words_.size(); ++i) {
+      const std::string& word = words_[i].value.text;
+      if (word == "-m") {
+        const std::string& module = words_[i + 1].value.text;
+        return module.starts_with("torch.distributed.") || module.starts_with("accelerate.") ||
+               module == "deepspeed.launcher.runner";
+      }
+      if (!word.starts_with('-')) return false;
+    }
+    return false;
+  }
+
+  const Words& words_;
+  Launch& launch_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+const LaunchOption* Launch::option(std::string_view name) const {
+  const auto found = std::find_if(
+      options.begin(), options.end(), [name](const LaunchOption& one) { return one.name == name; });
+  return found == options.end() ? nullptr : &*found;
+}
+
+Launch launch_of(const std::vector<ExpandedWord>& words) {
+  Launch launch;
+  LaunchReader(words, launch).read();
+  return launch;
+}
+
+}  // namespace dts::lint

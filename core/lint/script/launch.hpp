@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command starts: the launcher with its options, and the program. Pure, thread-safe.
+#pragma once
+
+#include "core/lint/script/program.hpp"
+#include "core/lint/script/values.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::lint {
+
+enum class Launcher { none, srun, mpirun, other };  // other: pdsh, ssh, ibrun, aprun ...
+
+struct LaunchOption {
+  std::string name;   // srun's by their long names: "ntasks"
+  std::string value;  // may be unknown
+  shell::Span span;
+};
+
+struct Launch {
+  Launcher launcher = Launcher::none;
+  std::vector<LaunchOption> options;  // of the launcher
+  bool has_unknown_options = false;   // some of them come from variables
+  std::size_t launcher_at = 0;        // index of the launcher's word
+  std::size_t program_at = 0;         // index of the program's word; words.size(): there is none
+  std::string program;                // its base name: "torchrun", "python"
+  bool starts_processes = false;      // one for each GPU: torchrun, accelerate launch, deepspeed
+
+  [[nodiscard]] const LaunchOption* option(std::string_view name) const;
+};
+
+[[nodiscard]] Launch launch_of(const std::vector<ExpandedWord>& words);
+
+}  // namespace dts::lint

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --time=24h
+hostname

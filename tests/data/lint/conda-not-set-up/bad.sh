@@ -1,0 +1,3 @@
+#!/bin/bash
+conda activate torch
+python train.py

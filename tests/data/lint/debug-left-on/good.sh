@@ -1,0 +1,4 @@
+#!/bin/bash
+export NCCL_DEBUG=WARN
+# export NCCL_DEBUG=INFO
+srun python train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --comment="Anna's run"
+hostname

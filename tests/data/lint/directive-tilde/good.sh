@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=train~%j.out
+hostname

@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH -N 2
+#SBATCH hetjob
+#SBATCH --nodes=1
+hostname

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --export=NONE
+module load cuda
+srun python train.py

@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --export=NONE
+module load cuda
+export SLURM_EXPORT_ENV=ALL
+srun python train.py

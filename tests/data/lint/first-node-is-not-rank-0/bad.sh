@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=2
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+srun python train.py

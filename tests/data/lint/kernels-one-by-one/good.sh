@@ -1,0 +1,3 @@
+#!/bin/bash
+export CUDA_LAUNCH_BLOCKING=0
+srun python train.py

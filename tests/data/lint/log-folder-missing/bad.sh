@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=logs/%x-%j.out
+mkdir -p logs

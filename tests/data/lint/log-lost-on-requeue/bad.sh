@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --requeue
+#SBATCH --output=train-%j.out
+hostname

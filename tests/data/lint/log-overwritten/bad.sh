@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --output=train.out
+hostname

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --output=train.out
+#SBATCH --open-mode=append
+hostname

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --time=24:00:00
+srun python train.py --epochs 90

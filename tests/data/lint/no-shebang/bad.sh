@@ -1,0 +1,2 @@
+#SBATCH --nodes=1
+hostname

@@ -1,0 +1,2 @@
+#!/bin/bash
+echo "job $SLURM_JOBID of SLURM_JOBID"

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --segment=4
+hostname

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=1
+set -o pipefail
+srun python train.py 2>&1 | tee train.log

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --account=<your account>
+hostname

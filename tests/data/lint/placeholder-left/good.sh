@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --account=proj-yourk
+#SBATCH --output=a-yourk.out
+hostname

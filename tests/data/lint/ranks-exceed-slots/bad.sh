@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=4
+mpirun -np 16 ./train

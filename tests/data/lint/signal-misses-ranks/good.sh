@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --signal=USR1@120
+srun ./train

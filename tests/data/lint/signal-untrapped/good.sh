@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --signal=B:USR1@120
+trap save USR1
+srun python train.py &
+wait

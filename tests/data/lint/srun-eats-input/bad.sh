@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --nodes=1
+while read -r name; do
+  srun ./work "$name"
+done < names.txt

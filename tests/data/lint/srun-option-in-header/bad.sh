@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --kill-on-bad-exit=1
+srun hostname

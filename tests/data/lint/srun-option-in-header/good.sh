@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --ntasks=2
+srun --kill-on-bad-exit=1 hostname

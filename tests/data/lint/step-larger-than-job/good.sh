@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --nodes=4
+srun --nodes=2 python train.py

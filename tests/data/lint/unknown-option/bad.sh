@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --ntask-per-node=4
+hostname

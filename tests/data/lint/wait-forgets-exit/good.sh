@@ -1,0 +1,6 @@
+#!/bin/bash
+#SBATCH --nodes=2
+srun -N1 python train.py --fold 0 &
+one=$!
+srun -N1 python train.py --fold 1 &
+wait "$one" && wait $!

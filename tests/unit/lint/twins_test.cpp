@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every rule has a script in tests/data/lint that it finds fault with, at the place said there, and
+// a twin of it that is as it should be.
+#include "core/base/files/files.hpp"
+#include "core/base/text/text.hpp"
+#include "core/lint/lint.hpp"
+#include "core/lint/place.hpp"
+#include "tests/support/source_dir.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <set>
+
+using namespace dts;
+using namespace dts::lint;
+
+namespace {
+
+// No script can show these: one is about the size of a file, one about job files.
+const std::set<std::string> k_without_twins{"script-too-large", "job-file"};
+
+std::string folder_of(const Rule& rule) {
+  return tests::in_source(std::string("tests/data/lint/") + rule.id);
+}
+
+Options options_for(const Rule& rule) {
+  Options options;
+  options.site.folder_exists = [](const std::string& folder) {
+    return folder[0] == '/' ? std::nullopt : std::optional(false);
+  };
+  const auto slurm = read_file(folder_of(rule) + "/slurm");
+  options.site.slurm = release_of(slurm ? *slurm : "22.05");
+  return options;
+}
+
+std::vector<Finding> findings_of(const Rule& rule, const std::string& text) {
+  std::vector<Finding> all = lint_script(text, options_for(rule));
+  std::erase_if(all, [&](const Finding& one) { return one.rule->id != std::string_view(rule.id); });
+  return all;
+}
+
+std::string script_of(const Rule& rule, const char* name) {
+  const auto text = read_file(folder_of(rule) + "/" + name);
+  REQUIRE_MESSAGE(text, rule.id << " has no " << name);
+  return *text;
+}
+
+}  // namespace
+
+TEST_CASE("each rule finds its mistake where it is, and nothing in the twin without it") {
+  for (const Rule& rule : rules()) {
+    if (k_without_twins.contains(rule.id)) continue;
+    CAPTURE(rule.id);
+    const std::string bad = script_of(rule, "bad.sh");
+    const auto found = findings_of(rule, bad);
+    REQUIRE(found.size() == 1);
+    const Place place = place_at(bad, found[0].span.begin);
+    CHECK(fmt::format("{}:{}", place.line, place.column) == trim(script_of(rule, "place")));
+    CHECK(found[0].span.begin <= found[0].span.end);
+    CHECK(found[0].span.end <= bad.size());
+    CHECK(findings_of(rule, script_of(rule, "good.sh")).empty());
+  }
+}
+
+TEST_CASE("a rule that can fix does, once, and only such a rule does") {
+  for (const Rule& rule : rules()) {
+    if (k_without_twins.contains(rule.id)) continue;
+    CAPTURE(rule.id);
+    const std::string bad = script_of(rule, "bad.sh");
+    const std::string fixed = apply_edits(bad, findings_of(rule, bad));
+    CHECK((fixed != bad) == rule.can_fix);
+    if (!rule.can_fix) continue;
+    CHECK(findings_of(rule, fixed).empty());
+    // What is mended is still a script.
+    for (const Finding& one : lint_script(fixed, options_for(rule)))
+      CHECK(one.rule->id != std::string_view("syntax-error"));
+  }
+}
+
+TEST_CASE("rules are told apart, sorted out by release, and say all that a page needs") {
+  std::set<std::string> ids;
+  for (const Rule& rule : rules()) {
+    CAPTURE(rule.id);
+    CHECK(ids.insert(rule.id).second);
+    CHECK(std::string_view(rule.id).find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") ==
+          std::string_view::npos);
+    const std::string title = rule.title, reason = rule.reason, fix = rule.fix;
+    CHECK_FALSE(title.empty());
+    CHECK_FALSE(title.ends_with('.'));
+    CHECK(reason.ends_with('.'));
+    CHECK_FALSE(fix.empty());
+    CHECK(find_rule(rule.id) == &rule);
+  }
+  CHECK(rules().size() >= 30);
+  CHECK(find_rule("no-such-rule") == nullptr);
+}
+
+TEST_CASE("a rule holds from one release to another, and without a release unless it needs one") {
+  const Rule& cores = *find_rule("srun-loses-cores");
+  CHECK_FALSE(holds_for(cores, Release{21, 8}));
+  CHECK(holds_for(cores, Release{22, 5}));
+  CHECK(holds_for(cores, Release{23, 2}));
+  CHECK_FALSE(holds_for(cores, Release{23, 11}));
+  CHECK(holds_for(cores, std::nullopt));
+  CHECK_FALSE(holds_for(*find_rule("log-folder-missing"), Release{23, 2}));
+  CHECK_FALSE(holds_for(*find_rule("first-node-is-not-rank-0"), std::nullopt));
+}
+
+TEST_CASE("comments turn rules off: everywhere, on a line, on the next one") {
+  const auto count = [](const std::string& script, std::vector<std::string> disabled = {}) {
+    Options options;
+    options.disabled = std::move(disabled);
+    return lint_script(script, options).size();
+  };
+  const std::string port = "#!/bin/bash\n#SBATCH -N 2\nexport MASTER_PORT=29500\n";
+  CHECK(count(port) == 1);
+  CHECK(count(port, {"fixed-port"}) == 0);
+  CHECK(count(port, {"all"}) == 0);
+  CHECK(count(port, {"no-return"}) == 1);
+  const std::string head = "#!/bin/bash\n#SBATCH -N 2\n";
+  CHECK(count(head + "# dtsubmit: disable=fixed-port\nexport MASTER_PORT=29500\n") == 0);
+  CHECK(count(head +
+              "# dtsubmit: disable=no-return,fixed-port  a reason\nexport MASTER_PORT=29500\n") ==
+        0);
+  CHECK(count(head + "# dtsubmit: disable=no-return\nexport MASTER_PORT=29500\n") == 1);
+  CHECK(count(head + "cd x\nexport MASTER_PORT=29500  # dtsubmit: disable=fixed-port\n") == 0);
+  CHECK(count(head + "cd x\nexport MASTER_PORT=29500  # dtsubmit: disable=all\n") == 0);
+  CHECK(count(head + "cd x\n# dtsubmit: disable=fixed-port\nexport MASTER_PORT=29500\n") == 0);
+  CHECK(count(head + "cd x  # dtsubmit: disable=fixed-port\nexport MASTER_PORT=29500\n") == 1);
+  // Text that only looks like such a comment.
+  CHECK(count(head + "cd x\nexport MASTER_PORT=29500; echo '# dtsubmit: disable=fixed-port'\n") ==
+        1);
+  // An option's own line.
+  const std::string tilde =
+      "#!/bin/bash\n#SBATCH --chdir=~/x # dtsubmit: disable=directive-tilde\n";
+  CHECK(count(tilde) == 0);
+}
+
+TEST_CASE("what is larger than Slurm takes is not read") {
+  const std::string large = "#!/bin/bash\n" + std::string(k_largest_script, '(');
+  const auto found = lint_script(large, {});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].rule->id == std::string_view("script-too-large"));
+}
+
+TEST_CASE("a script of another interpreter has options but no commands that can be read") {
+  const std::string python = "#!/usr/bin/env python3\n#SBATCH --time=24h\nprint('it\\'s', \"`\")\n";
+  const auto found = lint_script(python, {});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].rule->id == std::string_view("bad-value"));
+}
