@@ -79,24 +79,19 @@ std::vector<Tensors> shared_out(const Layout& layout, const HubWriting& how) {
   return files;
 }
 
-}  // namespace
+Result<std::string> config_of(const Model& model, const HubWriting& how) {
+  const char* const dtype = how.is_bfloat16 ? "bfloat16" : "float32";
+  if (how.like.empty()) return encode_config(model, dtype);
+  DTS_ASSIGN(const std::string kept, read_file(how.like + "/config.json"));
+  return encode_config(model, dtype, kept);
+}
 
-Result<void> write_hub_folder(const std::string& folder,
-                              const Model& model,
-                              const float* weights,
-                              const HubWriting& how) {
-  if (find_model(model.name)->hub == nullptr)
-    return fail(Errc::usage,
-                fmt::format("{} is no model of Hugging Face's transformers", model.name),
-                "its checkpoint's safetensors files can be read as they are");
-  std::string kept = "{}";
-  if (!how.like.empty()) {
-    DTS_ASSIGN(kept, read_file(how.like + "/config.json"));
-  }
-  DTS_TRY(make_folders(folder, 0755));
-  if (exists(folder + "/config.json"))
-    return fail(Errc::io, folder + " has a config.json already", "choose another folder");
-  const std::vector<Tensors> files = shared_out(model.layout, how);
+// Makes the files, and the index if there are several.
+Result<void> write_weights(const std::string& folder,
+                           const Layout& layout,
+                           const float* weights,
+                           const HubWriting& how) {
+  const std::vector<Tensors> files = shared_out(layout, how);
   json map = json::object();
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -113,10 +108,26 @@ Result<void> write_hub_folder(const std::string& folder,
     const json index = {{"metadata", {{"total_size", bytes}}}, {"weight_map", map}};
     DTS_TRY(write_file(folder + "/model.safetensors.index.json", index.dump(2) + "\n", 0644));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_hub_folder(const std::string& folder,
+                              const Model& model,
+                              const float* weights,
+                              const HubWriting& how) {
+  if (find_model(model.name)->hub == nullptr)
+    return fail(Errc::usage,
+                fmt::format("{} is no model of Hugging Face's transformers", model.name),
+                "its checkpoint's safetensors files can be read as they are");
+  DTS_ASSIGN(const std::string config, config_of(model, how));
+  DTS_TRY(make_folders(folder, 0755));
+  if (exists(folder + "/config.json"))
+    return fail(Errc::io, folder + " has a config.json already", "choose another folder");
+  DTS_TRY(write_weights(folder, model.layout, weights, how));
   // Last: a folder without it is none.
-  return write_file(folder + "/config.json",
-                    encode_config(model, how.is_bfloat16 ? "bfloat16" : "float32", kept),
-                    0644);
+  return write_file(folder + "/config.json", config, 0644);
 }
 
 }  // namespace dts::train
