@@ -133,12 +133,21 @@ void check_directive_stray_word(const Subject& subject, Report& report) {
   }
 }
 
+// "your-name" can be a file's name, but no account's.
+bool names_site(const std::string& option) {
+  for (const char* one : {"account", "partition", "qos", "mail-user", "reservation", "constraint"})
+    if (option == one) return true;
+  return false;
+}
+
 void check_placeholder_left(const Subject& subject, Report& report) {
-  for (const Directive& one : subject.header.directives)
+  for (const Directive& one : subject.header.directives) {
+    if (!names_site(one.name) && one.value.find_first_of("<{") == std::string::npos) continue;
     if (is_placeholder(one.value) ||
         (one.value.starts_with('<') && is_placeholder(line_at(subject.text, one.value_span.begin))))
       report.add({one.span.begin, std::max(one.span.end, one.value_span.end)},
                  fmt::format("the value of --{} is still to be filled in", one.name));
+  }
 }
 
 }  // namespace

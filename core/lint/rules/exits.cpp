@@ -58,7 +58,6 @@ void check_exit_lost(const Subject& subject, Report& report) {
 void check_pipe_hides_exit(const Subject& subject, Report& report) {
   if (turns_on(subject, "pipefail") || looks_back(subject, 0)) return;
   const bool stops_at_errors = turns_on(subject, "errexit");
-  const std::size_t begin = begin_of_commands(subject);
   // Of a group of commands in front of the pipe, the last one counts.
   std::map<std::size_t, const Run*> last;
   for (const Run* run : outer_work_of(subject))
@@ -66,7 +65,7 @@ void check_pipe_hides_exit(const Subject& subject, Report& report) {
   for (const auto& [statement, run] : last) {
     std::vector<Edit> edits;
     if (statement == last.begin()->first && !stops_at_errors)
-      edits.push_back({{begin, begin}, "set -o pipefail\n"});
+      edits.push_back(line_before_commands(subject, "set -o pipefail"));
     report.add(run->span,
                "if this fails, the pipeline still ends with the exit code of its last command",
                "",

@@ -107,8 +107,10 @@ bool turns_on(const Subject& subject, std::string_view option) {
   });
 }
 
-std::size_t begin_of_commands(const Subject& subject) {
-  return subject.header.end;
+Edit line_before_commands(const Subject& subject, const std::string& line) {
+  const std::size_t at = subject.header.end;
+  const bool is_line_begin = at == 0 || subject.text[at - 1] == '\n';
+  return {{at, at}, (is_line_begin ? "" : "\n") + line + "\n"};
 }
 
 bool is_placeholder(std::string_view value) {

@@ -24,8 +24,8 @@ namespace dts::lint {
 // "pipefail".
 [[nodiscard]] bool turns_on(const Subject& subject, std::string_view option);
 
-// Where a line can be inserted so that all commands come behind it.
-[[nodiscard]] std::size_t begin_of_commands(const Subject& subject);
+// Inserts a line so that all commands come behind it.
+[[nodiscard]] Edit line_before_commands(const Subject& subject, const std::string& line);
 
 // A value that a person is to fill in: <account>, {{ nodes }}, YOUR_NAME.
 [[nodiscard]] bool is_placeholder(std::string_view value);

@@ -110,11 +110,10 @@ void check_log_lost_on_requeue(const Subject& subject, Report& report) {
   const Directive* asked = subject.directive("requeue");
   const Run* own = own_requeue(subject);
   if (asked == nullptr && own == nullptr) return;
-  report.add(
-      asked != nullptr ? asked->span : own->span,
-      "each time the job is requeued, Slurm empties its log",
-      "",
-      {{{begin_of_commands(subject), begin_of_commands(subject)}, "#SBATCH --open-mode=append\n"}});
+  report.add(asked != nullptr ? asked->span : own->span,
+             "each time the job is requeued, Slurm empties its log",
+             "",
+             {line_before_commands(subject, "#SBATCH --open-mode=append")});
 }
 
 }  // namespace

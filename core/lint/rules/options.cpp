@@ -79,6 +79,7 @@ bool is_count(const std::string& text) {
 }
 
 bool is_memory(const std::string& text) {
+  if (in_lower_case(text).starts_with("maxmem")) return true;  // MaxMemPerNode
   const std::size_t end = text.find_first_not_of("0123456789");
   if (end == 0) return false;
   if (end == std::string::npos) return true;

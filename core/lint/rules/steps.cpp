@@ -31,12 +31,11 @@ void check_srun_loses_cores(const Subject& subject, Report& report) {
   for (const Run* run : work_of(subject)) {
     if (run->launch.launcher != Launcher::srun) continue;
     if (sets_cores(run->launch) || run->launch.has_unknown_options) continue;
-    const std::size_t begin = begin_of_commands(subject);
     report.add(subject.place_of("srun", run->span),
                fmt::format("srun does not inherit --cpus-per-task={}: each task may get one core",
                            cores->value),
                "",
-               {{{begin, begin}, "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\n"}});
+               {line_before_commands(subject, "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK")});
     return;
   }
 }
@@ -107,13 +106,12 @@ void check_export_reaches_steps(const Subject& subject, Report& report) {
   for (const Run* run : work_of(subject)) {
     if (run->launch.launcher != Launcher::srun || run->launch.option("export") != nullptr) continue;
     if (run->launch.has_unknown_options) continue;
-    const std::size_t begin = begin_of_commands(subject);
     report.add(exported->span,
                fmt::format("srun inherits --export={}: what the script exports does not reach the "
                            "ranks",
                            exported->value),
                "",
-               {{{begin, begin}, "export SLURM_EXPORT_ENV=ALL\n"}});
+               {line_before_commands(subject, "export SLURM_EXPORT_ENV=ALL")});
     return;
   }
 }

@@ -137,6 +137,12 @@ TEST_CASE("comments turn rules off: everywhere, on a line, on the next one") {
   CHECK(count(tilde) == 0);
 }
 
+TEST_CASE("a line is inserted as a line, also behind a last one without an end") {
+  const std::string script = "#!/bin/bash\n#SBATCH --requeue";
+  CHECK(apply_edits(script, lint_script(script, {})) ==
+        "#!/bin/bash\n#SBATCH --requeue\n#SBATCH --open-mode=append\n");
+}
+
 TEST_CASE("what is larger than Slurm takes is not read") {
   const std::string large = "#!/bin/bash\n" + std::string(k_largest_script, '(');
   const auto found = lint_script(large, {});
