@@ -8,7 +8,7 @@
 #                           bench, faults: every fault on every launcher, for hours; DTS_REPEAT=N does each N times;
 #                           measures: what measures the machine itself, and needs it alone;
 #                           packages: Debian packages and the tarball, made and tried in root file systems of their own;
-#                           slow: ResNet-20 trained to the end, for hours; five seeds beside PyTorch; 64 layouts of the trainer)
+#                           slow: ResNet-20 trained to the end, for hours, and beside float64; five seeds beside PyTorch; 67 layouts of the trainer)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)

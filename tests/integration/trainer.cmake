@@ -1,6 +1,6 @@
 # The trainer under a real mpirun; each script says what it checks.
 find_program(DTS_SYSTEM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
-foreach(name layouts resume errors telemetry verify pytorch optimizers precision images rounding transformers hub kills corruption agreement not_finite transports buckets zero rehearse async)
+foreach(name layouts resume errors telemetry verify pytorch optimizers precision images transformers hub kills corruption agreement not_finite transports buckets zero rehearse async)
   add_test(NAME integration_trainer_${name}
            COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_${name}.py $<TARGET_FILE:dttrain>)
   set_tests_properties(integration_trainer_${name} PROPERTIES
@@ -27,3 +27,8 @@ add_test(NAME slow_trainer_quality
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_quality.py $<TARGET_FILE:dttrain>)
 set_tests_properties(slow_trainer_quality PROPERTIES
   LABELS slow TIMEOUT 7200 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+# 50 steps in float64 beside two in fp32, of three starts: minutes of computing.
+add_test(NAME slow_trainer_rounding
+         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_rounding.py $<TARGET_FILE:dttrain>)
+set_tests_properties(slow_trainer_rounding PROPERTIES
+  LABELS slow TIMEOUT 3600 SKIP_RETURN_CODE 77 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
