@@ -104,19 +104,21 @@ CudaCopies::~CudaCopies() {
 
 Result<void> CudaCopies::begin(std::size_t bytes) {
   const cuda::Functions& cu = driver_.functions_;
-  const auto check = [&](cuda::Status status, const char* function) {
-    return driver_.check(status, function);
-  };
+  DTS_TRY(driver_.check(cu.device(&device_, ordinal_), "cuDeviceGet"));
+  DTS_TRY(driver_.check(cu.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain"));
+  DTS_TRY(driver_.check(cu.set_context(context_), "cuCtxSetCurrent"));
+  DTS_TRY(driver_.check(cu.create_stream(&stream_, 0), "cuStreamCreate"));
+  DTS_TRY(driver_.check(cu.create_event(&before_, 0), "cuEventCreate"));
+  DTS_TRY(driver_.check(cu.create_event(&after_, 0), "cuEventCreate"));
+  return allocate(bytes);
+}
+
+Result<void> CudaCopies::allocate(std::size_t bytes) {
+  const cuda::Functions& cu = driver_.functions_;
   bytes_ = bytes;
-  DTS_TRY(check(cu.device(&device_, ordinal_), "cuDeviceGet"));
-  DTS_TRY(check(cu.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain"));
-  DTS_TRY(check(cu.set_context(context_), "cuCtxSetCurrent"));
-  DTS_TRY(check(cu.create_stream(&stream_, 0), "cuStreamCreate"));
-  DTS_TRY(check(cu.create_event(&before_, 0), "cuEventCreate"));
-  DTS_TRY(check(cu.create_event(&after_, 0), "cuEventCreate"));
-  DTS_TRY(check(cu.allocate_host(&host_, bytes, 0), "cuMemHostAlloc"));
-  DTS_TRY(check(cu.allocate(&first_, bytes), "cuMemAlloc_v2"));
-  DTS_TRY(check(cu.allocate(&second_, bytes), "cuMemAlloc_v2"));
+  DTS_TRY(driver_.check(cu.allocate_host(&host_, bytes, 0), "cuMemHostAlloc"));
+  DTS_TRY(driver_.check(cu.allocate(&first_, bytes), "cuMemAlloc_v2"));
+  DTS_TRY(driver_.check(cu.allocate(&second_, bytes), "cuMemAlloc_v2"));
   // Zeros would be faster: GPUs compress them.
   auto* const host = static_cast<unsigned char*>(host_);
   for (std::size_t i = 0; i < bytes; ++i) host[i] = static_cast<unsigned char>(i * 37 >> 3);

@@ -96,6 +96,7 @@ class CudaCopies {
   [[nodiscard]] Result<double> copy(Way way);
 
  private:
+  [[nodiscard]] Result<void> allocate(std::size_t bytes);
   [[nodiscard]] Result<void> enqueue(Way way) const;
 
   const CudaDriver& driver_;
