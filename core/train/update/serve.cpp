@@ -16,10 +16,7 @@ ShardedUpdate::Ended ShardedUpdate::serve(const PartOfStep& part,
   settings_.optimization = part.settings;
   step.lr *= part.share;
   each(own_, [&](int chunk, int thread) {
-    if (settings_.sealed) {
-      check_weights(state, chunk);
-      check_momentum(chunk);
-    }
+    check_own(state, chunk);
     move(chunk, thread, step, part.gradient_scale, state);
     const Span floats = grid_.floats_of({chunk, chunk + 1});
     record(chunk,

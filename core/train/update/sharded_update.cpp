@@ -140,6 +140,12 @@ void ShardedUpdate::check_momentum(int chunk) {
     wrong_[index(chunk)] |= k_momentum;
 }
 
+void ShardedUpdate::check_own(const State& state, int chunk) {
+  if (!settings_.sealed) return;
+  check_weights(state, chunk);
+  check_momentum(chunk);
+}
+
 const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
   inject_momentum(state);
   // What is its own follows in apply(), which reads it anyway.
@@ -195,10 +201,7 @@ ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
            next_momentum_);
   };
   each(own_, [&](int chunk, int thread) {  // all of it while it is in the cache
-    if (settings_.sealed) {
-      check_weights(state, chunk);
-      check_momentum(chunk);
-    }
+    check_own(state, chunk);
     if (exchange_ && !exchange_->is_whole(chunk)) wrong_[index(chunk)] |= k_gradient;
     move(chunk, thread, step, scale, state);
     if (!by_tensor) record_next(chunk);
@@ -255,10 +258,7 @@ bool ShardedUpdate::verify(const State& state) {
   if (!settings_.sealed) return true;
   if (findings_.empty()) {
     each(others_, [&](int chunk, int /*thread*/) { check_weights(state, chunk); });
-    each(own_, [&](int chunk, int /*thread*/) {
-      check_weights(state, chunk);
-      check_momentum(chunk);
-    });
+    each(own_, [&](int chunk, int /*thread*/) { check_own(state, chunk); });
     find_wrong();
   }
   const std::uint64_t mine = root(state);

@@ -172,6 +172,7 @@ class ShardedUpdate {
   void check_weights(const State& state, int chunk);
   void check_weights(const float* values, Span chunks);
   void check_momentum(int chunk);
+  void check_own(const State& state, int chunk);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
   void exchange_records(float* weights);
