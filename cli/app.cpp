@@ -39,7 +39,7 @@ constexpr Verb k_verbs[] = {
     {"cancel", add_cancel},     {"requeue", add_requeue}, {"topo", add_topo},
     {"nodes", add_nodes},       {"beat", add_beat},       {"lint", add_lint},
     {"simulate", add_simulate}, {"check", add_check},     {"drill", add_drill},
-    {"cluster", add_cluster},
+    {"cluster", add_cluster},   {"doctor", add_doctor},
 };
 
 // Only adds the verb that was typed, if there is one.

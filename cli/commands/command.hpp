@@ -35,6 +35,7 @@ void add_lint(CLI::App& app, Invocation& invocation);
 void add_simulate(CLI::App& app, Invocation& invocation);
 void add_drill(CLI::App& app, Invocation& invocation);
 void add_check(CLI::App& app, Invocation& invocation);
+void add_doctor(CLI::App& app, Invocation& invocation);
 void add_cluster(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
 void add_status(CLI::App& app, Invocation& invocation);

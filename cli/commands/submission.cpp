@@ -9,32 +9,14 @@
 #include <fmt/format.h>
 
 namespace dts::cli {
-namespace {
-
-// A list of codes and ranges, "85,90-99".
-bool lists(const std::string& codes, unsigned code) {
-  for (const std::string& item : split(codes, ',')) {
-    const std::size_t dash = item.find('-');
-    const auto low = parse_number(trim(std::string_view(item).substr(0, dash)));
-    const auto high = dash == std::string::npos
-                          ? low
-                          : parse_number(trim(std::string_view(item).substr(dash + 1)));
-    if (low && high && *low <= code && code <= *high) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 Result<void> check_exit_codes(const sched::ConfigInfo& config) {
-  for (const unsigned code : {85U, 93U}) {
-    for (const auto& [key, codes] : config.claimed_exits)
-      if (lists(codes, code))
-        return fail(
-            Errc::invalid,
-            fmt::format("this site's {} lists exit code {}, which dtsubmit uses itself", key, code),
-            "ask the administrators to take it off that list");
-  }
+  for (const unsigned code : {85U, 93U})
+    if (const auto* claim = sched::claimed_by(config, code))
+      return fail(Errc::invalid,
+                  fmt::format("this site's {} lists exit code {}, which dtsubmit uses itself",
+                              claim->setting,
+                              code),
+                  "ask the administrators to take it off that list");
   return {};
 }
 

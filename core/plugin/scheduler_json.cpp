@@ -194,6 +194,9 @@ sched::ConfigInfo config_from(const json& object) {
   reader.read("max_array_size", config.max_array_size);
   reader.read("restarts_ended_jobs", config.restarts_ended_jobs);
   reader.read("boot_time", config.boot_time);
+  if (const auto found = object.find("settings"); found != object.end() && found->is_object())
+    for (const auto& [name, value] : found->items())
+      if (value.is_string()) config.settings[name] = value.get<std::string>();
   return config;
 }
 

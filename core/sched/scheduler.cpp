@@ -3,6 +3,9 @@
 #include "core/sched/scheduler.hpp"
 
 #include "core/base/text/names.hpp"
+#include "core/base/text/number_list.hpp"
+
+#include <algorithm>
 
 namespace dts::sched {
 namespace {
@@ -44,6 +47,15 @@ const char* to_string(Preemption preemption) {
 
 Preemption preemption_of(std::string_view word) {
   return value_of(k_preemptions, word).value_or(Preemption::none);
+}
+
+const ClaimedExits* claimed_by(const ConfigInfo& config, unsigned code) {
+  constexpr unsigned k_highest = 255;  // of an exit code
+  for (const ClaimedExits& claim : config.claimed_exits)
+    if (const auto codes = parse_number_list(claim.codes, k_highest);
+        codes && std::binary_search(codes->begin(), codes->end(), code))
+      return &claim;
+  return nullptr;
 }
 
 std::string to_text(const Way& way) {

@@ -128,7 +128,12 @@ struct ConfigInfo {
   // code, unless that is forbidden first.
   bool restarts_ended_jobs = false;
   std::int64_t boot_time = 0;  // when the controller last started, Unix seconds; 0: not known
+  // All that the site has set, as the scheduler spells it: {"KillWait", "30 sec"}.
+  std::map<std::string, std::string, std::less<>> settings{};
 };
+
+// Which setting gives an exit code a meaning; nullptr: none.
+[[nodiscard]] const ClaimedExits* claimed_by(const ConfigInfo& config, unsigned code);
 
 // A batch job. The script's #SBATCH lines are rendered from these fields, but the scheduler reads
 // the fields themselves, so the request is never parsed back. Empty or absent means "not

@@ -22,7 +22,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <utility>
 
 namespace slurm_plugin {
@@ -146,6 +149,18 @@ Outcome<json> load_job(const json& request) {
   return job_json(elsewhere != nullptr ? *elsewhere : *job);
 }
 
+// What `scontrol show config` prints: all settings by their names, which differ between releases.
+std::string printed(slurm_conf_t* conf) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* stream = ::open_memstream(&text, &size);
+  if (stream == nullptr) return {};
+  slurm_print_ctl_conf(stream, conf);
+  std::fclose(stream);
+  const std::unique_ptr<char, decltype(&std::free)> owned(text, &std::free);
+  return {text, size};
+}
+
 }  // namespace
 
 Outcome<json> job(const json& request) {
@@ -193,14 +208,9 @@ Outcome<json> config(const json&) {
   slurm_conf_t* raw = nullptr;
   if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return failed_slurm();
   const Message<slurm_conf_t, free_configuration> conf(raw);
-  return reply_of(Configuration{.release = text(conf->version),
-                                .cluster_name = text(conf->cluster_name),
-                                .requeue_exit = text(conf->requeue_exit),
-                                .requeue_exit_hold = text(conf->requeue_exit_hold),
-                                .proctrack = text(conf->proctrack_type),
-                                .kill_wait = conf->kill_wait,
-                                .max_array_size = conf->max_array_sz,
-                                .boot_time = conf->boot_time});
+  json reply = config_json(parse_config(printed(conf.get())));
+  reply["boot_time"] = conf->boot_time;  // printed as SLURM_TIME_FORMAT likes
+  return reply;
 }
 
 Outcome<json> version(const json&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes, partitions and the configuration as scontrol prints them, and as replies describe them.
+// Nodes and partitions as scontrol prints them, and as replies describe them.
 // Pure.
 #pragma once
 
@@ -16,6 +16,5 @@ namespace slurm_plugin {
 
 [[nodiscard]] nlohmann::json node_json(const Record& node);
 [[nodiscard]] nlohmann::json partition_json(const Record& partition);
-[[nodiscard]] nlohmann::json config_json(const Record& config);
 
 }  // namespace slurm_plugin

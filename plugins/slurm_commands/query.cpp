@@ -5,6 +5,7 @@
 #include "plugins/slurm_commands/node_record.hpp"
 #include "plugins/slurm_shared/accounting.hpp"
 #include "plugins/slurm_shared/command.hpp"
+#include "plugins/slurm_shared/config_reply.hpp"
 #include "plugins/slurm_shared/job_record.hpp"
 #include "plugins/slurm_shared/operations.hpp"
 #include "plugins/slurm_shared/request_text.hpp"

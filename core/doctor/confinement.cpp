@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a job is alone on what it asked for: slurm.conf(5), cgroup.conf(5).
+#include "core/base/text/text.hpp"
+#include "core/doctor/questions.hpp"
+
+#include <fmt/format.h>
+
+namespace dts::doctor {
+namespace {
+
+bool is_yes(const Facts& facts, const char* name) {
+  const auto value = in_lower_case(setting(facts, name));
+  return value == "yes" || value == "true";
+}
+
+bool constrains(const Facts& facts, const char* name) {
+  return lists(facts, "TaskPlugin", "task/cgroup") && is_yes(facts, name);
+}
+
+Wish task_plugin(const Facts& facts) {
+  return {"slurm.conf",
+          "TaskPlugin",
+          std::string(setting(facts, "TaskPlugin")),
+          "task/affinity,task/cgroup",
+          "without it nothing confines a job to what it was given"};
+}
+
+// What has to be set so that `name` of cgroup.conf holds.
+std::vector<Wish> wishes_for(const Facts& facts, const char* name, const char* reason) {
+  std::vector<Wish> wishes;
+  if (!lists(facts, "TaskPlugin", "task/cgroup")) wishes.push_back(task_plugin(facts));
+  if (!is_yes(facts, name))
+    wishes.push_back({"cgroup.conf", name, std::string(setting(facts, name)), "yes", reason});
+  return wishes;
+}
+
+const Verdict k_not_known{Answer::unknown, "the scheduler does not report its settings"};
+
+}  // namespace
+
+Verdict judge_cores(const Facts& facts) {
+  if (!knows_settings(facts)) return k_not_known;
+  const std::string ours = facts.job.is_bound ? "dtsubmit binds every rank to its own cores"
+                                              : "ranks are not bound (--bind none)";
+  if (constrains(facts, "ConstrainCores"))
+    return {Answer::yes,
+            "Slurm confines every job to its cores (task/cgroup, ConstrainCores=yes), and " + ours};
+  const auto wishes = wishes_for(
+      facts, "ConstrainCores", "otherwise a job's threads run on other jobs' cores too");
+  if (!facts.job.is_bound && !lists(facts, "TaskPlugin", "task/affinity"))
+    return {Answer::no,
+            fmt::format("{}, and Slurm confines nobody (TaskPlugin={})",
+                        ours,
+                        setting(facts, "TaskPlugin")),
+            "omit --bind none",
+            wishes};
+  return {Answer::partly,
+          fmt::format("{}; but nothing keeps the processes of other jobs off them (TaskPlugin={}, "
+                      "ConstrainCores={})",
+                      ours,
+                      setting(facts, "TaskPlugin"),
+                      is_yes(facts, "ConstrainCores") ? "yes" : "no"),
+          "--exclusive has whole nodes",
+          wishes};
+}
+
+Verdict judge_memory(const Facts& facts) {
+  if (!knows_settings(facts)) return k_not_known;
+  const std::string parameters = in_lower_case(setting(facts, "SelectTypeParameters"));
+  const bool is_counted = parameters.find("memory") != std::string::npos;
+  const bool is_held = constrains(facts, "ConstrainRAMSpace") ||
+                       lists(facts, "JobAcctGatherParams", "OverMemoryKill");
+  if (is_counted && is_held)
+    return {Answer::yes, "Slurm hands memory out, and kills a job that exceeds its own"};
+  std::vector<Wish> wishes;
+  if (!is_counted)
+    wishes.push_back({"slurm.conf",
+                      "SelectTypeParameters",
+                      std::string(setting(facts, "SelectTypeParameters")),
+                      "CR_Core_Memory",
+                      "otherwise jobs are placed on nodes whose memory is in use"});
+  if (!is_held)
+    for (Wish& wish : wishes_for(facts,
+                                 "ConstrainRAMSpace",
+                                 "otherwise one job's leak ends every job of the node"))
+      wishes.push_back(std::move(wish));
+  return {Answer::partly,
+          fmt::format("{}; {}",
+                      is_counted ? "Slurm hands memory out"
+                                 : "Slurm does not count memory (SelectTypeParameters)",
+                      is_held ? "a job that exceeds its own is killed"
+                              : "nothing stops a job that takes more than its own"),
+          "--exclusive has whole nodes",
+          std::move(wishes)};
+}
+
+Verdict judge_gpus(const Facts& facts) {
+  if (facts.job.gpus_per_node == 0) return {Answer::yes, "it asks for none"};
+  if (!knows_settings(facts)) return k_not_known;
+  if (!lists(facts, "GresTypes", "gpu"))
+    return {Answer::no,
+            fmt::format("the site counts no GPUs (GresTypes={}): --gpus-per-node is refused",
+                        setting(facts, "GresTypes")),
+            "",
+            {{"slurm.conf",
+              "GresTypes",
+              std::string(setting(facts, "GresTypes")),
+              "gpu",
+              "with Gres=gpu:N on the nodes and gres.conf, Slurm hands GPUs out"}}};
+  if (constrains(facts, "ConstrainDevices"))
+    return {Answer::yes,
+            "Slurm confines every job to its GPUs (ConstrainDevices=yes), and dtsubmit gives each "
+            "rank its own"};
+  return {Answer::partly,
+          "dtsubmit gives each rank its own GPU, but nothing keeps other jobs' programs off it "
+          "(ConstrainDevices=no)",
+          "--exclusive has whole nodes",
+          wishes_for(facts, "ConstrainDevices", "otherwise a program sees GPUs of other jobs")};
+}
+
+Verdict judge_leftovers(const Facts& facts) {
+  if (!knows_settings(facts)) return k_not_known;
+  const auto proctrack = setting(facts, "ProctrackType");
+  if (proctrack == "proctrack/cgroup")
+    return {Answer::yes, "Slurm knows every process of a job by its control group"};
+  const Wish wish{"slurm.conf",
+                  "ProctrackType",
+                  std::string(proctrack),
+                  "proctrack/cgroup",
+                  "the only plug-in that knows all processes of a job"};
+  if (proctrack == "proctrack/pgid")
+    return {Answer::partly,
+            "Slurm knows a job by process groups alone (proctrack/pgid), and programs of ranks are "
+            "groups of their own: dtsubmit ends them, Slurm cannot; a process that left its group "
+            "stays",
+            "",
+            {wish}};
+  return {Answer::partly,
+          fmt::format("Slurm knows processes by their parents ({}): one whose parent has ended "
+                      "escapes; dtsubmit ends the groups of its programs",
+                      proctrack),
+          "",
+          {wish}};
+}
+
+}  // namespace dts::doctor

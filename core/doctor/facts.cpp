@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/doctor/facts.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <algorithm>
+
+namespace dts::doctor {
+
+std::string_view setting(const Facts& facts, std::string_view name) {
+  const auto found = facts.site.settings.find(name);
+  return found == facts.site.settings.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool lists(const Facts& facts, std::string_view name, std::string_view item) {
+  const auto items = split(setting(facts, name), ',');
+  return std::any_of(items.begin(), items.end(), [&](const std::string& one) {
+    return in_lower_case(trim(one)) == in_lower_case(item);
+  });
+}
+
+std::optional<std::uint64_t> number(const Facts& facts, std::string_view name) {
+  const std::string_view value = setting(facts, name);
+  return parse_number(value.substr(0, value.find_first_not_of("0123456789")));
+}
+
+bool knows_settings(const Facts& facts) {
+  return !facts.site.settings.empty();
+}
+
+}  // namespace dts::doctor

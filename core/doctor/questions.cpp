@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/doctor/questions.hpp"
+
+#include <algorithm>
+
+namespace dts::doctor {
+
+const char* to_string(Answer answer) {
+  switch (answer) {
+    case Answer::yes:
+      return "yes";
+    case Answer::partly:
+      return "partly";
+    case Answer::no:
+      return "no";
+    case Answer::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+const std::vector<Question>& questions() {
+  static const std::vector<Question> all{
+      {"exit-codes", "its exit codes mean what dtsubmit means", judge_exit_codes},
+      {"preemption", "survives a preemption", judge_preemption},
+      {"time-limit", "survives its time limit", judge_time_limit},
+      {"lost-node", "survives a lost node", judge_lost_node},
+      {"cores", "is held to its cores, and others are kept off them", judge_cores},
+      {"memory", "is held to its memory, and others are kept off it", judge_memory},
+      {"gpus", "is held to its GPUs, and others are kept off them", judge_gpus},
+      {"leftovers", "leaves no process behind", judge_leftovers},
+      {"ranks", "finds its ranks", judge_ranks},
+      {"array", "fits the site's job arrays", judge_array},
+      {"run-folder", "writes where all of its nodes can read", judge_run_folder},
+      {"locked-memory", "can lock memory for its network", judge_locked_memory},
+  };
+  return all;
+}
+
+std::vector<Answered> examine(const Facts& facts) {
+  std::vector<Answered> answers;
+  for (const Question& question : questions())
+    answers.push_back({&question, question.judge(facts)});
+  return answers;
+}
+
+bool is_refuted(const std::vector<Answered>& answers) {
+  return std::any_of(answers.begin(), answers.end(), [](const Answered& one) {
+    return one.verdict.answer == Answer::no;
+  });
+}
+
+}  // namespace dts::doctor

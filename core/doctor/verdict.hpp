@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The questions that `dtsubmit doctor` answers, a row each in questions.cpp. Pure.
+#pragma once
+
+#include "core/doctor/facts.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::doctor {
+
+enum class Answer {
+  yes,
+  partly,  // at a price that `why` names
+  no,
+  unknown,  // cannot be told from here; `todo` says how to find out
+};
+
+[[nodiscard]] const char* to_string(Answer answer);
+
+// A line of the site's configuration that would change an answer.
+struct Wish {
+  std::string file;     // "slurm.conf"
+  std::string setting;  // "KillWait"; for a partition: "PartitionName=low GraceTime"
+  std::string now;      // its value; empty: not set
+  std::string wanted;
+  std::string reason;
+};
+
+struct Verdict {
+  Answer answer = Answer::unknown;
+  std::string why{};   // a sentence or two with numbers
+  std::string todo{};  // what the user can do; may be empty
+  std::vector<Wish> wishes{};
+};
+
+struct Question {
+  const char* id;     // "preemption": never changes, scripts rely on it
+  const char* words;  // "survives a preemption"
+  Verdict (*judge)(const Facts& facts);
+};
+
+[[nodiscard]] const std::vector<Question>& questions();
+
+struct Answered {
+  const Question* question = nullptr;
+  Verdict verdict;
+};
+
+// All of them, in order.
+[[nodiscard]] std::vector<Answered> examine(const Facts& facts);
+
+// The worst answer is `no`.
+[[nodiscard]] bool is_refuted(const std::vector<Answered>& answers);
+
+}  // namespace dts::doctor
