@@ -162,11 +162,11 @@ void add_shape(CLI::App& verb, cluster::ClusterSpec& spec) {
                   spec.grace,
                   fmt::format("seconds from preemption to kill in partition low [{}]", spec.grace));
   const auto set_proctrack = [&spec](const std::string& kind) {
-    spec.proctrack = kind == "cgroup" ? cluster::Proctrack::cgroup : cluster::Proctrack::linuxproc;
+    spec.proctrack = cluster::proctrack_of(kind);
   };
   verb.add_option_function<std::string>(
-          "--proctrack", set_proctrack, "linuxproc, or as root cgroup [linuxproc]")
-      ->check(CLI::IsMember({"linuxproc", "cgroup"}))
+          "--proctrack", set_proctrack, "linuxproc, pgid, or as root cgroup [linuxproc]")
+      ->check(CLI::IsMember({"linuxproc", "pgid", "cgroup"}))
       ->type_name("KIND");
   const auto set_auth = [&spec](const std::string& kind) { spec.auth = cluster::auth_of(kind); };
   verb.add_option_function<std::string>(

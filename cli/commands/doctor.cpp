@@ -109,14 +109,12 @@ Result<std::vector<Diagnosis>> diagnose(const DoctorOptions& options,
   DTS_ASSIGN(const auto scheduler, plugin::load_scheduler());
   DTS_ASSIGN(const sched::ConfigInfo config, scheduler->config());
   DTS_ASSIGN(const auto partitions, scheduler->partitions());
-  DTS_ASSIGN(const Prepared prepared,
-             prepare(std::move(asked), {}, {}, Destination::scheduler));
+  DTS_ASSIGN(const Prepared prepared, prepare(std::move(asked), {}, {}, Destination::scheduler));
   doctor::Facts facts;
   facts.site = config;
   facts.job = job_asked(prepared);
   facts.machine = look_around(prepared.runs);
-  const auto looked_at =
-      options.site ? partitions : of_job(partitions, prepared.spec.partition);
+  const auto looked_at = options.site ? partitions : of_job(partitions, prepared.spec.partition);
   if (looked_at.empty())
     return fail(Errc::not_found,
                 prepared.spec.partition.empty()

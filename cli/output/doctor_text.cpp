@@ -22,9 +22,7 @@ constexpr std::size_t k_width = 96;
 std::string shown(Answer answer, bool in_colour) {
   const std::string word = fmt::format("{:<8}", doctor::to_string(answer));
   if (!in_colour) return word;
-  const char* const colour = answer == Answer::yes  ? "32"
-                             : answer == Answer::no ? "31"
-                                                    : "33";
+  const char* const colour = answer == Answer::yes ? "32" : answer == Answer::no ? "31" : "33";
   return fmt::format("\033[1;{}m{}\033[0m", colour, word);
 }
 
@@ -52,9 +50,8 @@ bool is_same(const Wish& one, const Wish& other) {
 std::vector<Wish> all_wishes(const std::vector<Answered>& answers, std::vector<Wish> wishes = {}) {
   for (const Answered& one : answers)
     for (const Wish& wish : one.verdict.wishes)
-      if (std::none_of(wishes.begin(), wishes.end(), [&](const Wish& had) {
-            return is_same(had, wish);
-          }))
+      if (std::none_of(
+              wishes.begin(), wishes.end(), [&](const Wish& had) { return is_same(had, wish); }))
         wishes.push_back(wish);
   std::stable_sort(wishes.begin(), wishes.end(), [](const Wish& one, const Wish& other) {
     return one.file > other.file;  // slurm.conf before cgroup.conf
@@ -80,8 +77,8 @@ std::string to_text(const Diagnosis& diagnosis, bool in_colour) {
   if (!wishes.empty()) text += "lines to ask the administrators for:\n";
   for (const Wish& wish : wishes) {
     text += fmt::format("  {}: {}", wish.file, line_of(wish, wish.wanted));
-    text += wish.now.empty() ? "\n"
-                             : fmt::format("  (now {})\n", printable(wish.now, k_longest_value));
+    text +=
+        wish.now.empty() ? "\n" : fmt::format("  (now {})\n", printable(wish.now, k_longest_value));
     text += wrapped(wish.reason, "      ");
   }
   return text;

@@ -45,15 +45,15 @@ Verdict judge_cores(const Facts& facts) {
   if (constrains(facts, "ConstrainCores"))
     return {Answer::yes,
             "Slurm confines every job to its cores (task/cgroup, ConstrainCores=yes), and " + ours};
-  const auto wishes = wishes_for(
-      facts, "ConstrainCores", "otherwise a job's threads run on other jobs' cores too");
+  const auto wishes =
+      wishes_for(facts, "ConstrainCores", "otherwise a job's threads run on other jobs' cores too");
   if (!facts.job.is_bound && !lists(facts, "TaskPlugin", "task/affinity"))
-    return {Answer::no,
-            fmt::format("{}, and Slurm confines nobody (TaskPlugin={})",
-                        ours,
-                        setting(facts, "TaskPlugin")),
-            "omit --bind none",
-            wishes};
+    return {
+        Answer::no,
+        fmt::format(
+            "{}, and Slurm confines nobody (TaskPlugin={})", ours, setting(facts, "TaskPlugin")),
+        "omit --bind none",
+        wishes};
   return {Answer::partly,
           fmt::format("{}; but nothing keeps the processes of other jobs off them (TaskPlugin={}, "
                       "ConstrainCores={})",
@@ -77,12 +77,13 @@ Verdict judge_memory(const Facts& facts) {
     wishes.push_back({"slurm.conf",
                       "SelectTypeParameters",
                       std::string(setting(facts, "SelectTypeParameters")),
-                      "CR_Core_Memory",
+                      setting(facts, "SelectTypeParameters").empty()
+                          ? "CR_Core_Memory"
+                          : fmt::format("{}_Memory", setting(facts, "SelectTypeParameters")),
                       "otherwise jobs are placed on nodes whose memory is in use"});
   if (!is_held)
-    for (Wish& wish : wishes_for(facts,
-                                 "ConstrainRAMSpace",
-                                 "otherwise one job's leak ends every job of the node"))
+    for (Wish& wish : wishes_for(
+             facts, "ConstrainRAMSpace", "otherwise one job's leak ends every job of the node"))
       wishes.push_back(std::move(wish));
   return {Answer::partly,
           fmt::format("{}; {}",

@@ -11,7 +11,7 @@ namespace {
 
 using sched::Preemption;
 
-constexpr std::uint64_t k_cred_expire = 120;    // seconds, slurm.conf(5), AuthInfo
+constexpr std::uint64_t k_cred_expire = 120;     // seconds, slurm.conf(5), AuthInfo
 constexpr std::uint64_t k_slurmd_timeout = 300;  // seconds, slurm.conf(5), SlurmdTimeout
 
 // A requeued job is not eligible before its credential has expired, and a second more.
@@ -97,7 +97,8 @@ Verdict judge_exit_codes(const Facts& facts) {
 }
 
 Verdict judge_preemption(const Facts& facts) {
-  if (!knows_settings(facts)) return {Answer::unknown, "the scheduler does not report its settings"};
+  if (!knows_settings(facts))
+    return {Answer::unknown, "the scheduler does not report its settings"};
   if (is_nobody_preempted(facts))
     return {Answer::yes, "nobody is preempted here (PreemptType=preempt/none)"};
   if (setting(facts, "PreemptType") == "preempt/qos")
@@ -109,10 +110,11 @@ Verdict judge_preemption(const Facts& facts) {
     case Preemption::none:
       return {Answer::yes, fmt::format("jobs of partition {} are not preempted", name)};
     case Preemption::suspend:
-      return {Answer::yes,
-              fmt::format("in partition {} a preempted job is suspended and goes on later; it stays "
-                          "in memory, and that time is not a hang",
-                          name)};
+      return {
+          Answer::yes,
+          fmt::format("in partition {} a preempted job is suspended and goes on later; it stays "
+                      "in memory, and that time is not a hang",
+                      name)};
     case Preemption::requeue:
       if (!facts.job.requeue) return {Answer::no, k_stays_stopped, k_drop_no_requeue};
       return judge_signalled(facts, fmt::format("partition {} requeues a preempted job", name));
@@ -155,17 +157,16 @@ Verdict judge_time_limit(const Facts& facts) {
 }
 
 Verdict judge_lost_node(const Facts& facts) {
-  if (facts.job.nodes < 2 && facts.site.settings.empty()) return {};
   const auto timeout = number(facts, "SlurmdTimeout").value_or(k_slurmd_timeout);
   if (!facts.job.requeue)
     return {Answer::no, "the job was asked not to be requeued", k_drop_no_requeue};
-  return {Answer::partly,
-          fmt::format("the run is requeued without that node and repeats the steps since its last "
-                      "checkpoint; if the node of the agent itself is lost, Slurm notices after {} s "
-                      "(SlurmdTimeout)",
-                      timeout),
-          facts.job.nodes > 1 ? "--spares 1 has a node in reserve, with which it goes on at once"
-                              : ""};
+  return {
+      Answer::partly,
+      fmt::format("the run is requeued without that node and repeats the steps since its last "
+                  "checkpoint; if the node of the agent itself is lost, Slurm notices after {} s "
+                  "(SlurmdTimeout)",
+                  timeout),
+      facts.job.nodes > 1 ? "--spares 1 has a node in reserve, with which it goes on at once" : ""};
 }
 
 }  // namespace dts::doctor

@@ -40,9 +40,8 @@ Lines controller_lines(const Layout& layout) {
 }
 
 Lines behaviour_lines(const Layout& layout) {
-  const bool cgroup = layout.spec.proctrack == Proctrack::cgroup;
   return {
-      {"ProctrackType", cgroup ? "proctrack/cgroup" : "proctrack/linuxproc"},
+      {"ProctrackType", std::string("proctrack/") + to_string(layout.spec.proctrack)},
       // task/affinity would bind to cores that the simulated node claims but does not have.
       {"TaskPlugin", layout.spec.constrain_cores ? "task/affinity,task/cgroup" : "task/none"},
       {"JobAcctGatherType", "jobacct_gather/none"},

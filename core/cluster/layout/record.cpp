@@ -46,8 +46,7 @@ Result<Layout> read_record(const std::string& folder) {
     layout.spec.folder = folder;
     layout.spec.name = record.at("name");
     layout.spec.nodes = record.at("nodes");
-    layout.spec.proctrack =
-        record.at("proctrack") == "cgroup" ? Proctrack::cgroup : Proctrack::linuxproc;
+    layout.spec.proctrack = proctrack_of(record.at("proctrack").get<std::string>());
     layout.spec.auth = auth_of(record.value("auth", "none"));
     layout.spec.accounting = record.value("accounting", false);
     layout.endpoints = {record.at("a"), record.at("b"), record.at("port"), layout.spec.accounting};

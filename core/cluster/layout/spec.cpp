@@ -62,7 +62,15 @@ void check_range(
 }  // namespace
 
 const char* to_string(Proctrack proctrack) {
-  return proctrack == Proctrack::cgroup ? "cgroup" : "linuxproc";
+  return proctrack == Proctrack::cgroup ? "cgroup"
+         : proctrack == Proctrack::pgid ? "pgid"
+                                        : "linuxproc";
+}
+
+Proctrack proctrack_of(std::string_view word) {
+  return word == "cgroup" ? Proctrack::cgroup
+         : word == "pgid" ? Proctrack::pgid
+                          : Proctrack::linuxproc;
 }
 
 const char* to_string(Auth auth) {

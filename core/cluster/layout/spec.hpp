@@ -11,9 +11,11 @@
 
 namespace dts::cluster {
 
-enum class Proctrack { linuxproc, cgroup };
+enum class Proctrack { linuxproc, cgroup, pgid };
 
 [[nodiscard]] const char* to_string(Proctrack proctrack);
+// The inverse of to_string; `linuxproc` for any other word.
+[[nodiscard]] Proctrack proctrack_of(std::string_view word);
 
 // How Slurm finds out whose request it has before it: it believes everybody, or asks a munged of
 // the cluster's own.

@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `dtsubmit doctor` says of differently configured private clusters, and what really happens there."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+from checks import check, skip, wait_for
+from main_job_support import DTTRAIN, Cluster
+
+SIDE_BY_SIDE = 4
+# Each rank leaves a file once it runs, and one once it has saved; the second attempt has nothing left to do.
+PROGRAM = ["--", "sh", "-c", """
+[ "$DTSUBMIT_ATTEMPT" -gt 1 ] && exit 0
+trap 'touch "$0/saved-$RANK"; exit 85' TERM
+touch "$0/runs-$RANK"
+while :; do sleep 0.2; done"""]
+
+
+class Site:
+    """One cluster, and what doctor said of it."""
+
+    def __init__(self, name, flavour, grace, conf, tries, options=()):
+        self.name, self.tries, self.options = name, tries, list(options)
+        words = [word for line in conf for word in (("--conf", line) if "=" in line else (line,))]
+        self.cluster = Cluster(flavour, 2, 1, grace, "--cpus-per-node", "2", *words)
+        self.lines = []
+
+    def say(self, said, happened):
+        self.lines.append(f"{self.name}: said {said}; happened: {happened}")
+
+    def answers(self, *options):
+        result = self.cluster.run(os.environ["DTSUBMIT"], "doctor", "--json", "--nodes", "2", *self.options, *options, code=None)
+        document = json.loads(result.stdout)
+        answers = {one["id"]: one for one in document["partitions"][0]["answers"]}
+        refuted = any(one["answer"] == "no" for one in answers.values())
+        assert result.returncode == (1 if refuted else 0), f"{self.name}: exit {result.returncode}\n{result.stderr}"
+        return answers
+
+    def play(self):
+        with self.cluster:
+            for one in self.tries:
+                one(self)
+
+
+def started(site, *options):
+    place = f"{site.cluster.place}/{len(os.listdir(site.cluster.place))}"
+    os.mkdir(place)
+    run = site.cluster.submit("--nodes", "2", *site.options, *options, *PROGRAM, place)
+    wait_for(120, f"{site.name}: the ranks", lambda: len(glob.glob(place + "/runs-*")) == 2)
+    time.sleep(1)
+    return run, place
+
+
+def came_of(site, run, place):
+    """Whether the run was done, how many ranks had saved, and what the agent decided last."""
+    wait_for(180, f"{site.name}: the end of the run", lambda: run.is_over())
+    decisions = [event["decision"] for event in run.ledger() if event["event"] == "decided"]
+    return decisions[-1] == "done", len(glob.glob(place + "/saved-*")), decisions
+
+
+def judge_return(site, answer, done, saved, decisions):
+    happened = f"{'done' if done else 'stopped'}, {saved} of 2 ranks saved, decisions {' '.join(decisions)}"
+    site.say(answer["answer"], happened)
+    expected = {"yes": done and saved == 2, "partly": done, "no": not done}
+    assert expected[answer["answer"]], f"{site.name}: said {answer['answer']}: {answer['why']}; happened: {happened}"
+
+
+def preempted(site, *options):
+    answer = site.answers(*options)["preemption"]
+    run, place = started(site, *options)
+    site.cluster.take_nodes(2, 1)
+    judge_return(site, answer, *came_of(site, run, place))
+
+
+def preempted_without_requeue(site):
+    preempted(site, "--no-requeue")
+
+
+def out_of_time(site):
+    words = ["--time", "2", "--signal-margin", "30s"]
+    answer = site.answers(*words)["time-limit"]
+    run, place = started(site, *words)
+    judge_return(site, answer, *came_of(site, run, place))
+
+
+def never_preempted(site):
+    """The job that wants its nodes waits; those that were there first end by themselves."""
+    answer = site.answers()["preemption"]
+    assert answer["answer"] == "yes" and "nobody" in answer["why"], answer
+    run, place = started(site)
+    waiting = site.cluster.run("sbatch", "--parsable", "-p", "high", "--nodes=2", "--exclusive", "-o", "/dev/null", "--wrap", "true").stdout.strip()
+    time.sleep(8)
+    assert site.cluster.job_state(run.job) == "RUNNING" and site.cluster.job_state(waiting) == "PENDING"
+    assert not glob.glob(place + "/saved-*")
+    site.say("yes", "the other job waits")
+    site.cluster.run("scancel", str(run.job), waiting)
+
+
+def suspended(site):
+    answer = site.answers()["preemption"]
+    assert answer["answer"] == "yes" and "suspended" in answer["why"], answer
+    run, place = started(site)
+    other = site.cluster.run("sbatch", "--parsable", "-p", "above", "--nodes=2", "--ntasks-per-node=2", "-o", "/dev/null", "--wrap", "sleep 4").stdout.strip()
+    wait_for(60, f"{site.name}: the suspension", lambda: site.cluster.job_state(run.job) == "SUSPENDED")
+    wait_for(60, f"{site.name}: the end of the other job", lambda: site.cluster.job_state(other) in ("COMPLETED", ""))
+    wait_for(60, f"{site.name}: the return", lambda: site.cluster.job_state(run.job) == "RUNNING")
+    events = [event["event"] for event in run.ledger()]
+    assert "attempt_ended" not in events and not glob.glob(place + "/saved-*"), events
+    site.say("yes", "suspended, went on in the same attempt")
+    site.cluster.run("scancel", str(run.job))
+
+
+def refused(what, *options):
+    """An answer of no means that `submit` refuses the job."""
+    def happens(site):
+        answer = site.answers(*options)[what]
+        assert answer["answer"] == "no", answer
+        result = site.cluster.run(os.environ["DTSUBMIT"], "submit", "--runs", site.cluster.runs, "--nodes", "2", *options, "--", "true", code=None)
+        assert result.returncode in (3, 5), f"{result.returncode} {result.stderr}"
+        site.say("no", result.stderr.split("\n")[0])
+    return happens
+
+
+def allowed(text):
+    """The numbers in /proc/PID/status's list."""
+    cores = set()
+    for part in text.split(","):
+        low, _, high = part.partition("-")
+        cores.update(range(int(low), int(high or low) + 1))
+    return cores
+
+
+def confined(site):
+    """A job of one core that was not started by us: where may it run? And a rank of ours?"""
+    answer = site.answers()["cores"]["answer"]
+    script = "grep Cpus_allowed_list /proc/self/status | cut -f2"
+    out = site.cluster.place + "/cores"
+    site.cluster.run("sbatch", "--wait", "-p", "low", "-N1", "-n1", "-c1", "-o", out, "--wrap", script)
+    with open(out) as file:
+        others = allowed(file.read().strip())
+    run = site.cluster.submit("--nodes", "1", "--ntasks-per-node", "1", "--cpus-per-task", "1", "--", "sh", "-c", script)
+    run.finish(120)
+    logs = glob.glob(run.path + "/**/rank-0.log", recursive=True)
+    with open(logs[0]) as file:
+        ours = allowed(file.read().split("\n")[0].strip())
+    site.say(answer, f"a job of one core may use {len(others)}, a rank of ours {len(ours)}, of {os.cpu_count()}")
+    assert (answer == "yes") == (len(others) == 1), (answer, others)
+    assert answer == "no" or len(ours) < max(2, os.cpu_count()), (answer, ours)
+
+
+def left_behind(site):
+    """A process that leaves its parent and its group, after its job has ended."""
+    answer = site.answers()["leftovers"]["answer"]
+    noted = site.cluster.place + "/left"
+    site.cluster.run("sbatch", "--wait", "-p", "low", "-N1", "-o", "/dev/null", "--wrap",
+                     f"(setsid sh -c 'echo $$ > {noted}; exec sleep 300' &) ; while [ ! -s {noted} ]; do sleep 0.1; done")
+    with open(noted) as file:
+        pid = int(file.read())
+    time.sleep(2)
+    stays = os.path.exists(f"/proc/{pid}")
+    if stays:
+        os.kill(pid, 9)
+    site.say(answer, "it stays" if stays else "it was ended")
+    assert (answer == "yes") == (not stays), (answer, stays)
+
+
+def ranks_under_srun(site):
+    """A program linked with Open MPI, and one that is not."""
+    answer = site.answers("--launcher", "srun")["ranks"]
+    words = ["--nodes", "2", "--launcher", "srun"]
+    run = site.cluster.submit(*words, "--", "sh", "-c", 'echo "$RANK of $WORLD_SIZE"')
+    assert run.finish(120)["done"]
+    run = site.cluster.submit(*words, "--on", "exit=stop", "--", DTTRAIN, "--steps", "1")
+    done = run.finish(120)["done"]
+    site.say(answer["answer"], f"other programs start, those of Open MPI {'too' if done else 'do not'}")
+    assert (answer["answer"] == "yes") == done, answer
+
+
+def without_pmix():
+    """A folder of Slurm's plug-ins in which the PMIx one is missing."""
+    found = glob.glob("/usr/lib/*/slurm-wlm") + glob.glob("/usr/lib/*/slurm")
+    if not found:
+        return None
+    folder = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"dts-doctor-plugins-{os.getpid()}")
+    os.mkdir(folder)
+    for path in glob.glob(found[0] + "/*.so"):
+        if not os.path.basename(path).startswith("mpi_pmix"):
+            os.symlink(path, os.path.join(folder, os.path.basename(path)))
+    return folder
+
+
+def sites(plugins):
+    modes = {name: f"PartitionName={name} Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=CANCEL GraceTime={grace}"
+             for name, grace in (("cancel", 0), ("cancelgrace", 20))}
+    gang = ["PreemptMode=SUSPEND,GANG",
+            *(f"PartitionName={name} Nodes=ALL MaxTime=INFINITE State=UP PriorityTier={tier} PreemptMode={mode} OverSubscribe=FORCE:1"
+              for name, tier, mode in (("suspend", 1, "SUSPEND"), ("above", 5, "OFF")))]
+    yield Site("linuxproc, requeue, grace 20", "linuxproc", 20, [], [preempted, out_of_time])
+    yield Site("linuxproc, requeue, no grace, KillWait 5", "linuxproc", 0, ["KillWait=5"], [preempted])
+    yield Site("cgroup, requeue, grace 20", "cgroup", 20, [], [preempted, left_behind])
+    yield Site("cgroup, requeue, no grace", "cgroup", 0, ["KillWait=10"], [preempted])
+    yield Site("linuxproc, cancel, grace 20", "linuxproc", 20, [modes["cancelgrace"]], [preempted], ["-p", "cancelgrace"])
+    yield Site("cgroup, cancel, no grace", "cgroup", 0, [modes["cancel"], "KillWait=10"], [preempted], ["-p", "cancel"])
+    yield Site("linuxproc, suspend", "linuxproc", 0, gang, [suspended], ["-p", "suspend"])
+    yield Site("JobRequeue=0", "linuxproc", 20, ["JobRequeue=0"], [preempted, preempted_without_requeue])
+    yield Site("RequeueExit=85", "linuxproc", 20, ["RequeueExit=85"], [refused("exit-codes")])
+    yield Site("MaxArraySize=5", "linuxproc", 20, ["MaxArraySize=5"], [refused("array", "--array", "0-9")])
+    yield Site("MaxTime=10", "linuxproc", 20, ["PartitionName=short Nodes=ALL MaxTime=10 State=UP"],
+               [refused("time-limit", "-p", "short", "--time", "20")])
+    yield Site("preempt/none", "linuxproc", 0, ["PreemptType=preempt/none", "PreemptMode=OFF"], [never_preempted])
+    yield Site("proctrack/pgid", "pgid", 20, [], [left_behind, preempted])
+    yield Site("task/none", "linuxproc", 20, [], [confined, left_behind])
+    yield Site("task/cgroup, cores constrained", "cgroup", 20, ["--constrain-cores"], [confined])
+    yield Site("with PMIx", "linuxproc", 20, [], [ranks_under_srun])
+    if plugins:
+        yield Site("without PMIx", "linuxproc", 20, [f"PluginDir={plugins}"], [ranks_under_srun])
+
+
+def play_all(all_sites):
+    """Side by side, for most of the time they wait. The problems."""
+    problems, slots = [], threading.Semaphore(SIDE_BY_SIDE)
+
+    def play(site):
+        with slots:
+            try:
+                site.play()
+            except (AssertionError, OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError):
+                problems.append(f"{site.name}\n{traceback.format_exc()}")
+    threads = [threading.Thread(target=play, args=(site,)) for site in all_sites]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return problems
+
+
+def main():
+    if os.geteuid() != 0 or not os.path.isdir("/sys/fs/cgroup/freezer"):
+        skip("needs root and control groups of version 1, for the clusters with proctrack/cgroup")
+    plugins = without_pmix()
+    if not plugins:
+        print("no folder with Slurm's plug-ins: the cluster without PMIx is omitted")
+    try:
+        only = sys.argv[1:]
+        all_sites = [site for site in sites(plugins) if not only or any(word in site.name for word in only)]
+        problems = play_all(all_sites)
+    finally:
+        if plugins:
+            shutil.rmtree(plugins)
+    for site in all_sites:
+        print("\n".join(site.lines))
+    print("\n".join(problems))
+    check(not problems, f"said = happened on {len(all_sites)} clusters")
+
+
+if __name__ == "__main__":
+    main()
