@@ -28,7 +28,8 @@ std::string coloured(Severity severity, bool in_colour) {
 Diagnostic diagnostic_of(const LintedFile& file, const Finding& finding, bool in_colour) {
   const lint::Place place = lint::place_at(file.text, finding.span.begin);
   Diagnostic shown;
-  shown.where = fmt::format("{}:{}:{}", printable(file.path, k_longest_in_line), place.line, place.column);
+  shown.where =
+      fmt::format("{}:{}:{}", printable(file.path, k_longest_in_line), place.line, place.column);
   shown.message = fmt::format("{}: {} [{}]",
                               coloured(finding.rule->severity, in_colour),
                               printable(finding.message, k_longest_in_line),
@@ -77,7 +78,8 @@ std::size_t LintReport::count() const {
 std::string to_text(const LintReport& report, bool in_colour) {
   std::string text;
   for (const LintedFile& file : report.files) {
-    if (file.is_fixed) text += fmt::format("{}: rewritten\n", printable(file.path, k_longest_in_line));
+    if (file.is_fixed)
+      text += fmt::format("{}: rewritten\n", printable(file.path, k_longest_in_line));
     for (const Finding& finding : file.findings)
       text += dts::to_text(diagnostic_of(file, finding, in_colour)) + "\n";
   }

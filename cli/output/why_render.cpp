@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t k_most_attempts = 4;
 constexpr std::size_t k_most_lines = 10;
-constexpr std::size_t k_most_slow = 3;  // ranks per attempt
+constexpr std::size_t k_most_slow = 3;       // ranks per attempt
 constexpr std::size_t k_longest_line = 160;  // of a line from an external source
 
 std::string shown(const std::string& line) {
