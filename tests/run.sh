@@ -83,7 +83,7 @@ rest() {
   local code=0
   beside sanitized_rest
   # Most of their time they wait for a cluster, so there are more of them than cores.
-  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|slow|measures|contract|walk|unit|golden|cli|lint" -j $((2 * jobs)) || code=$?
+  stage "integration" tests dev -LE "complexity|bench|frameworks|faults|packages|slow|measures|contract|walk|unit|golden|cli|lint" -j $((2 * jobs + 1)) || code=$?
   joined || code=$?
   stage "what measures this machine" tests dev -L '^measures$' || code=$?  # while nothing else computes
   [ "$code" -eq 0 ] || return "$code"
