@@ -73,7 +73,7 @@ void Checkpoints::broadcast_weights(State& state) {
   const std::size_t all = state.weights.size();
   for (std::size_t begin = 0; begin < all; begin += k_piece) {
     const Range piece{begin, std::min(begin + k_piece, all)};
-    comm_.broadcast(state.weights.data() + begin, (piece.end - begin) * sizeof(float));
+    comm_.broadcast(state.weights.data() + begin, piece.bytes());
     if (hooks_.weights_came) hooks_.weights_came(piece);
   }
 }

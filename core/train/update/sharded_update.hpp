@@ -174,6 +174,7 @@ class ShardedUpdate {
   void check_momentum(int chunk);
   void check_own(const State& state, int chunk);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
+  void record_next(int chunk);  // what apply() and serve() have made of it
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
   void exchange_records(float* weights);
   void add_slices(float* array, std::vector<Levels::Sliced>& to) const;
