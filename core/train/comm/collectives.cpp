@@ -181,19 +181,4 @@ Group::Ticket Group::post_gather_slices(float* array, const std::vector<Range>& 
   return post_slices(Call::gather_slices, others(), bytes_of(slices), out, in);
 }
 
-void Group::hand_out_slices(const float* whole, float* own, const std::vector<Range>& slices) {
-  Posted& call = begin(Call::hand_out_slices, bytes_of(slices));
-  const Range mine = slices[index(rank_)];
-  if (rank_ != 0) {
-    receive(call, 0, own, mine.bytes());
-  } else {
-    std::copy_n(whole + mine.begin, mine.size(), own);
-    for (const int peer : call.peers) {
-      const Range slice = slices[index(peer)];
-      send(call, peer, whole + slice.begin, slice.bytes());
-    }
-  }
-  wait(call.ticket);
-}
-
 }  // namespace dts::train

@@ -173,8 +173,6 @@ class Group {
 
   // Each rank's slice of `array` to all others, in place; posted, as above.
   Ticket post_gather_slices(float* array, const std::vector<Range>& slices);
-  // Of rank 0's `whole` array, each rank's slice to its `own`; other ranks may pass nullptr for it.
-  void hand_out_slices(const float* whole, float* own, const std::vector<Range>& slices);
 
  protected:
   // Nothing may be under way.

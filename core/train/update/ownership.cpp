@@ -34,6 +34,13 @@ std::vector<Range> Ownership::slices(int index) const {
   return all;
 }
 
+std::vector<Range> Ownership::runs_of(int rank) const {
+  std::vector<Range> all;
+  for (int index = 0; index < buckets(); ++index)
+    if (const Range own = grid_.floats_of(owned(rank, index)); own.size() > 0) all.push_back(own);
+  return all;
+}
+
 std::vector<Range> Ownership::leaving() const {
   std::vector<Range> all;
   for (int index = buckets() - 1; index >= 0; --index)

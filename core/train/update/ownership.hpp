@@ -49,6 +49,9 @@ class Ownership {
   // The floats of owned() of each rank.
   [[nodiscard]] std::vector<Range> slices(int index) const;
 
+  // Those of `rank`, of one bucket after the other, but for empty ones.
+  [[nodiscard]] std::vector<Range> runs_of(int rank) const;
+
   // The floats of each bucket, in the order in which their gradients leave: from the last
   // parameters to the first, as a backward pass completes them.
   [[nodiscard]] std::vector<Range> leaving() const;

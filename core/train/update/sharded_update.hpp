@@ -54,8 +54,8 @@ class ShardedUpdate {
   // `team` divides the chunks of this rank; it, `comm` and `layout` must outlive this.
   ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Settings settings);
 
-  // Collective. Takes over rank 0's momentum, slice by slice, and frees `state.momentum`. The
-  // weights are the same on every rank, or, in stage 3, those that a rank owns are there.
+  // Collective. Of weights and momentum, what a rank owns is there. The weights are on all ranks
+  // then, unless this is stage 3, and `state.momentum` is taken over and freed.
   void begin(State& state);
 
   // What sends gradients while others are still computed: of stage 1 the first, otherwise the

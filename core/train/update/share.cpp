@@ -15,13 +15,12 @@ std::size_t place(int value) {
 }  // namespace
 
 void ShardedUpdate::begin(State& state) {
-  const std::vector<std::size_t> begins = ownership_.begins_of(comm_.rank());
-  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
-    for (int bucket = 0; bucket < ownership_.buckets(); ++bucket)
-      comm_.hand_out_slices(
-          comm_.rank() == 0 ? state.momentum.data() + moment * layout_.parameter_floats : nullptr,
-          momentum_.data() + moment * own_floats_ + begins[place(bucket)],
-          ownership_.slices(bucket));
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
+    float* to = momentum_.data() + moment * own_floats_;
+    for (const Range own : ownership_.runs_of(comm_.rank()))
+      to = std::copy_n(
+          state.momentum.data() + moment * layout_.parameter_floats + own.begin, own.size(), to);
+  }
   state.momentum = Buffer();
   for (const int chunk : own_)
     record(chunk,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models of more than 2^31 parameters: where everything is, and, in memory of which hardly any
 // page is ever there, that it is found.
-#include "core/train/checkpoint/tensor_header.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/files/unique_fd.hpp"
+#include "core/train/checkpoint/checkpoint.hpp"
 #include "core/train/memory/buffer.hpp"
 #include "core/train/model/token_blocks.hpp"
 #include "core/train/models/model_table.hpp"
@@ -10,8 +12,11 @@
 #include "core/train/update/levels.hpp"
 #include "core/train/update/ownership.hpp"
 #include "tests/unit/train/rank_threads.hpp"
+#include "tests/unit/train/temporary_folder.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -148,6 +153,46 @@ TEST_CASE("shares and headers of a checkpoint of 7 billion parameters") {
   CHECK(floats == 2 * elements);
   // Where the last matrix's momentum is.
   CHECK(all_rows(layout).back().range().end == layout.parameter_floats);
+}
+
+TEST_CASE("a run beyond 2^31 floats is read out of a checkpoint, and nothing else") {
+  const Layout layout = wide_layout();
+  const TemporaryFolder folder;
+  const std::vector<Rows> rows = all_rows(layout);
+  const std::string header = encode_tensor_header(rows, 7);
+  const std::uint64_t length = header.size();
+  const std::uint64_t begin = sizeof length + length;
+  const std::uint64_t bytes = begin + 2 * layout.parameter_floats * sizeof(float);
+  const Range run{layout.parameter_floats - 1500, layout.parameter_floats};
+  const std::vector<float> values(run.size(), 2.0F);
+  // Of the weights and of the momentum, the last floats; the rest is a hole.
+  const dts::UniqueFd fd(
+      ::open((folder.path + "/state.safetensors").c_str(), O_RDWR | O_CREAT, 0600));
+  REQUIRE(::ftruncate(fd.get(), static_cast<off_t>(bytes)) == 0);
+  REQUIRE(::pwrite(fd.get(), &length, sizeof length, 0) == sizeof length);
+  REQUIRE(::pwrite(fd.get(), header.data(), header.size(), sizeof length) > 0);
+  for (const std::size_t array : {0U, 1U})
+    REQUIRE(::pwrite(fd.get(),
+                     values.data(),
+                     run.bytes(),
+                     static_cast<off_t>(begin + (array * layout.parameter_floats + run.begin) *
+                                                    sizeof(float))) > 0);
+  const Manifest manifest{7, 7, 1, 0, {{"state.safetensors", bytes, 0}}, {}};
+  REQUIRE(dts::write_file(folder.path + "/" + k_manifest_file, encode_manifest(manifest)));
+  State state(layout, false);
+  REQUIRE(read_runs(folder.path, layout, {{0, 10}, run}, state));
+  CHECK(state.step == 7);
+  for (const float* const array : {state.weights.data(), state.momentum.data()}) {
+    CHECK(array[run.begin] == 2);
+    CHECK(array[run.end - 1] == 2);
+    CHECK(array[run.begin - 1] == 0);
+    CHECK(array[9] == 0);
+  }
+  REQUIRE(::ftruncate(fd.get(), static_cast<off_t>(bytes - 1)) == 0);
+  const auto cut = read_runs(folder.path, layout, {run}, state);
+  REQUIRE(!cut);
+  CHECK(cut.error().message == "state.safetensors: " + std::to_string(bytes - 1) +
+                                   " bytes, manifest says " + std::to_string(bytes));
 }
 
 TEST_CASE("what ranks send each other is found beyond 2^31 floats") {
