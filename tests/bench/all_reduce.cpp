@@ -16,13 +16,13 @@ namespace {
 using namespace dts::train;
 
 // As the trainer does it: sums of a slice to its owner along the tree, then all slices to all.
-void reduce(Comm& comm, const std::vector<Span>& slices, Buffer& in, Buffer& out) {
-  const Span own = slices[static_cast<std::size_t>(comm.rank())];
-  const auto width = static_cast<std::size_t>(own.size());
+void reduce(Comm& comm, const std::vector<Range>& slices, Buffer& in, Buffer& out) {
+  const Range own = slices[static_cast<std::size_t>(comm.rank())];
   const Partials mine{{{comm.rank(), comm.rank() + 1}, in.data()}};
   static Group::Scattered scattered;  // its memory is used again
   comm.wait(comm.post_scatter(comm.size(), slices, mine, scattered));
-  combine_to(out.data() + own.lo, {0, comm.size()}, Group::partials(scattered, own, mine), width);
+  combine_to(
+      out.data() + own.begin, {0, comm.size()}, Group::partials(scattered, own, mine), own.size());
   comm.give_back(scattered);
   comm.wait(comm.post_gather_slices(out.data(), slices));
 }
@@ -60,9 +60,9 @@ int main(int argc, char** argv) {
     Buffer in = Buffer::shared(size), ours = Buffer::shared(size), theirs(size);
     for (int at = 0; at < count; ++at)
       in.data()[at] = static_cast<float>(at % 1000 * (comm.rank() + 1));  // exact in any order
-    std::vector<Span> slices;
+    std::vector<Range> slices;
     for (int rank = 0; rank < comm.size(); ++rank)
-      slices.push_back(part_of({0, count}, comm.size(), rank));
+      slices.push_back(Range{0, size}.part(comm.size(), rank));
     std::vector<double> us, them;
     for (int call = -1; call < calls; ++call) {  // the first warms up
       const double one = timed(comm, [&] { reduce(comm, slices, in, ours); });

@@ -22,6 +22,11 @@ add_test(NAME slow_trainer_pairwise
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_pairwise.py $<TARGET_FILE:dttrain>)
 set_tests_properties(slow_trainer_pairwise PROPERTIES
   LABELS slow TIMEOUT 1800 SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+# Models of more than 2^31 parameters: as much memory as there is.
+add_test(NAME slow_trainer_extents
+         COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_extents.py $<TARGET_FILE:dttrain>)
+set_tests_properties(slow_trainer_extents PROPERTIES
+  LABELS slow TIMEOUT 7200 SKIP_RETURN_CODE 77 RUN_SERIAL ON ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 # Five seeds of two models, ours and PyTorch's: a quarter of an hour.
 add_test(NAME slow_trainer_quality
          COMMAND ${DTS_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/trainer_quality.py $<TARGET_FILE:dttrain>)

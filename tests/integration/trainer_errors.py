@@ -3,9 +3,10 @@
 
 import os
 import shutil
+import subprocess
 import sys
 
-from trainer_support import DATA, Trainer, events, on_small_disk
+from trainer_support import DATA, Trainer, environment, events, on_small_disk
 
 
 def bad_data(trainer):
@@ -53,6 +54,13 @@ def full_disk_for_metrics(trainer):
     assert err.count("metrics.jsonl: No space left on device") == 1, err
 
 
+def no_memory(trainer):
+    """A model of 7 billion parameters where a process may have 6 GB."""
+    command = ["bash", "-c", 'ulimit -v 6000000; exec "$@"', "bash", *trainer.command(0, ["--model", "llama"])]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 70 and "not enough memory on this node for the 6738415616 parameters of llama" in done.stderr, done
+
+
 def asks_no_display(trainer):
     """MPI_Init has hwloc look for GPUs; its plugins for X displays and OpenCL stay out of it."""
     _, err = trainer.run(0, ["--steps", 1], env={"HWLOC_PLUGINS_VERBOSE": "1"})
@@ -62,6 +70,7 @@ def asks_no_display(trainer):
 
 with Trainer(sys.argv[1]) as trainer:
     asks_no_display(trainer)
+    no_memory(trainer)
     bad_data(trainer)
     unwritable(trainer)
     full_disk(trainer)

@@ -110,6 +110,21 @@ def damaged(trainer, expected):
     assert digest(out) == expected, out
 
 
+def of_another_state(trainer, expected):
+    """Files that are whole, of which a manifest says another digest: found out by all ranks together, the one before is used."""
+    where = folders(trainer, "whole")
+    path = trainer.path(f"whole-checkpoints/step-{STEPS:09}/manifest.json")
+    for ranks, stage in ((3, 3), (0, 1)):
+        with open(path, encoding="utf-8") as file:
+            manifest = json.load(file)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**manifest, "digest": "0123456789abcdef"}, file)
+        out, err = trainer.run(ranks, BASE + where + ["--zero", stage])
+        assert f"step-{STEPS:09} refused: state digest {expected}, manifest says 0123456789abcdef" in err, err
+        assert events(trainer.path("whole"), "start")[-1]["step"] == STEPS - 10
+        assert digest(out) == expected, out
+
+
 def fenced(trainer):
     """A newer attempt has taken over: do not restart, on all ranks, nothing committed."""
     where = folders(trainer, "fenced")
@@ -146,6 +161,7 @@ with Trainer(sys.argv[1]) as trainer:
         stopped(trainer, digest(whole), number)
     storm(trainer)
     damaged(trainer, digest(whole))
+    of_another_state(trainer, digest(whole))
     configured_otherwise(trainer)
     fenced(trainer)
     superseded(trainer, digest(whole))

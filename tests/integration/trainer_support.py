@@ -61,10 +61,10 @@ class Trainer:
         return subprocess.Popen(self.command(ranks, arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env={**environment(threads), **(env or {})})
 
-    def run(self, ranks, arguments, threads=1, expect=0, env=None):
+    def run(self, ranks, arguments, threads=1, expect=0, env=None, limit=600):
         """Standard output and error; `ranks` 0 is without mpirun, `expect` None any exit code."""
         process = self.start(ranks, arguments, threads, env)
-        out, err = process.communicate(timeout=600)
+        out, err = process.communicate(timeout=limit)
         assert expect in (None, process.returncode), f"{arguments}: exit {process.returncode}, not {expect}\n{out}\n{err}"
         return out, err
 

@@ -76,15 +76,22 @@ def peak(pid, reset=False):
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
 
 
-def memory(trainer, stage, ranks=4):
-    """The most that a rank has needed until then, and within some steps. With evaluations, saves and gradient noise."""
+def train(trainer, stage, steps, save_every, ranks=4):
+    """A GPT of 3.2 million parameters by AdamW, with evaluations and gradient noise, from the last save to that step."""
     run = trainer.path(f"memory-{stage}")
     model = "gpt2,vocab_size=256,n_positions=16,n_embd=256,n_layer=4,n_head=4"
-    process = trainer.start(ranks, ["--model", model, "--data", trainer.path("t.txt"), "--optimizer", "adamw", "--batch", 8,
-                                    "--shards", 8, "--steps", 18, "--transport", "mpi", "--zero", stage, "--bucket-size", "256K",
-                                    "--evaluate-every", 5, "--limit-train", 100, "--step-delay", 50, "--run-dir", run,
-                                    "--checkpoint-dir", run + "-c", "--save-every", 4])
+    return run, trainer.start(ranks, ["--model", model, "--data", trainer.path("t.txt"), "--optimizer", "adamw", "--batch", 8,
+                                      "--shards", 8, "--steps", steps, "--schedule", "constant", "--transport", "mpi",
+                                      "--zero", stage, "--bucket-size", "256K", "--evaluate-every", 5, "--limit-train", 100,
+                                      "--step-delay", 50, "--run-dir", run, "--checkpoint-dir", run + "-c", "--save-every", save_every])
+
+
+def memory(trainer, stage):
+    """The most that a rank has needed until the second step, the sixth with a save, within some more, and after a resumption."""
+    run, process = train(trainer, stage, 18, 4)
     try:
+        wait_for_step(process, run, 2, 300)
+        fresh = max(map(peak, ranks_of(process.pid)))
         wait_for_step(process, run, 6, 300)
         pids = ranks_of(process.pid)
         begun = max(map(peak, pids))
@@ -96,21 +103,32 @@ def memory(trainer, stage, ranks=4):
         assert process.returncode == 0, err
     finally:
         process.kill()
-    return begun, steps, digest(out)
+    run, process = train(trainer, stage, 22, 100)
+    try:
+        wait_for_step(process, run, 19, 300)
+        resumed = max(map(peak, ranks_of(process.pid)))
+        _, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+    finally:
+        process.kill()
+    return begun, steps, fresh, resumed, digest(out)
 
 
 def saves_memory(trainer):
-    """Of 3.2 million parameters by AdamW on 4 ranks."""
     found = {stage: memory(trainer, stage) for stage in (1, 2, 3)}
-    for stage, (begun, steps, _) in found.items():
-        print(f"--zero {stage}: {begun:.0f} MiB to the sixth step, {steps:.0f} MiB in the next five", flush=True)
-    assert len({bits for _, _, bits in found.values()}) == 1, found
+    for stage, (begun, steps, fresh, resumed, _) in found.items():
+        print(f"--zero {stage}: {begun:.0f} MiB to the sixth step, {steps:.0f} MiB in the next five; {fresh:.0f} MiB to the second "
+              f"step, {resumed:.0f} MiB resumed", flush=True)
+    assert len({bits for *_, bits in found.values()}) == 1, found
     parameters = 12.3  # MiB
     for when in (0, 1):
         # Two arrays of gradients of a rank and those of others for its share, for arrays of its share and some buckets.
         assert found[1][when] - found[2][when] > 1.8 * parameters, found
         # Two arrays of weights, for its shares of them and some buckets.
         assert found[2][when] - found[3][when] > 1.2 * parameters, found
+    # Each rank reads what it owns: none has more of the state than while it trains.
+    for _, _, fresh, resumed, _ in found.values():
+        assert resumed - fresh < 0.4 * parameters, found
 
 
 def refused(trainer):

@@ -9,8 +9,10 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -125,13 +127,88 @@ Result<Manifest> read_manifest(const std::string& folder) {
   return manifest;
 }
 
+namespace {
+
+Result<UniqueFd> open_part(const std::string& folder, const PartFile& file) {
+  const std::string path = folder + "/" + file.name;
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!fd.valid()) return fail_errno("cannot read " + path);
+  return fd;
+}
+
+Result<void> read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
+  for (auto* at = static_cast<char*>(to); bytes > 0;) {
+    const ssize_t n = ::pread(fd, at, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail_errno("cannot read it");
+    if (n == 0) return fail(Errc::invalid, "it became shorter while it was read");
+    at += n;
+    offset += static_cast<std::uint64_t>(n);
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+// The rows that have the run, which is within `rows`, a piece at a time.
+Result<void> read_run(
+    int fd, const StoredRows& stored, Range run, ColumnOrder order, State& state) {
+  constexpr std::size_t k_piece = 1 << 18;  // floats
+  const std::size_t width = stored.rows.row_floats();
+  const std::size_t begin = stored.rows.range().begin;
+  const std::size_t end = stored.rows.first + (run.end - begin + width - 1) / width;
+  Rows rows = stored.rows;
+  Buffer piece;
+  for (rows.first += (run.begin - begin) / width; rows.first < end; rows.first += rows.count) {
+    rows.count = std::min(std::max<std::size_t>(1, k_piece / width), end - rows.first);
+    if (piece.size() < rows.floats()) piece = Buffer(rows.floats());
+    DTS_TRY(read_at(fd,
+                    stored.offset + (rows.range().begin - begin) * sizeof(float),
+                    piece.data(),
+                    rows.range().bytes()));
+    copy_in(piece.data(), order, rows, state);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Manifest> read_runs(const std::string& folder,
+                           const Layout& layout,
+                           const std::vector<Range>& wanted,
+                           State& state) {
+  DTS_ASSIGN(Manifest manifest, read_manifest(folder));
+  Assembly assembly(layout, manifest.order, nullptr);
+  std::vector<UniqueFd> files;
+  for (const PartFile& file : manifest.files) {
+    DTS_ASSIGN(UniqueFd fd, open_part(folder, file));
+    DTS_TRY(assembly.add_header(files.emplace_back(std::move(fd)).get(), file));
+  }
+  DTS_TRY(assembly.complete());
+  for (const StoredRows& stored : assembly.stored()) {
+    const Range all = stored.rows.range();
+    const bool is_of_parameters =
+        stored.rows.array == Rows::Array::weights || stored.rows.array == Rows::Array::momentum;
+    const std::vector<Range> whole{all};
+    const std::vector<Range>& runs = is_of_parameters ? wanted : whole;
+    auto run = std::partition_point(
+        runs.begin(), runs.end(), [&](Range one) { return one.end <= all.begin; });
+    for (; run != runs.end() && run->begin < all.end; ++run)
+      if (const Range part = all.common(*run); part.size() > 0)
+        if (auto read = read_run(files[stored.file].get(), stored, part, manifest.order, state);
+            !read)
+          return tl::unexpected(
+              std::move(read).error().during(folder + "/" + manifest.files[stored.file].name));
+  }
+  state.step = manifest.step;
+  state.skipped = manifest.skipped;
+  return manifest;
+}
+
 Result<Manifest> read_checkpoint(const std::string& folder, const Layout& layout, State* state) {
   DTS_ASSIGN(Manifest manifest, read_manifest(folder));
   Assembly assembly(layout, manifest.order, state);
   for (const PartFile& file : manifest.files) {
-    const std::string path = folder + "/" + file.name;
-    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!fd.valid()) return fail_errno("cannot read " + path);
+    DTS_ASSIGN(const UniqueFd fd, open_part(folder, file));
     DTS_TRY(assembly.add(fd.get(), file));
   }
   DTS_TRY(assembly.complete());
@@ -139,10 +216,12 @@ Result<Manifest> read_checkpoint(const std::string& folder, const Layout& layout
   state->step = manifest.step;
   state->skipped = manifest.skipped;
   if (const std::uint64_t found = digest(*state); found != manifest.digest)
-    return fail(
-        Errc::invalid,
-        fmt::format("state digest {}, manifest says {}", to_hex(found), to_hex(manifest.digest)));
+    return fail(Errc::invalid, wrong_digest(found, manifest.digest));
   return manifest;
+}
+
+std::string wrong_digest(std::uint64_t found, std::uint64_t said) {
+  return fmt::format("state digest {}, manifest says {}", to_hex(found), to_hex(said));
 }
 
 std::string differences(const Fingerprint& there, const Fingerprint& here) {

@@ -52,6 +52,18 @@ struct Manifest {
                                                const Layout& layout,
                                                State* state);
 
+// What those runs of the flat array of parameters have of the weights and of each moment, and all
+// that is not of parameters, from a checkpoint that read_checkpoint() has verified: of the files,
+// sizes and headers are checked again. `wanted` is ascending and has no overlaps. Around a run, the
+// rest of a row may be filled, too. Errc::invalid, Errc::io.
+[[nodiscard]] Result<Manifest> read_runs(const std::string& folder,
+                                         const Layout& layout,
+                                         const std::vector<Range>& wanted,
+                                         State& state);
+
+// What is said of a state whose digest is not that of its manifest.
+[[nodiscard]] std::string wrong_digest(std::uint64_t found, std::uint64_t said);
+
 // "batch: 256 there, 512 here; seed: ...", or empty if the two are equal.
 [[nodiscard]] std::string differences(const Fingerprint& there, const Fingerprint& here);
 

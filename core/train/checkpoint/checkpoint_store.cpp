@@ -169,9 +169,8 @@ Result<Commit> CheckpointStore::take_over() {
   return Commit{};
 }
 
-Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config,
-                                            const Fingerprint& numerics,
-                                            State& state) {
+Result<Loaded> CheckpointStore::find_newest(const Fingerprint& config,
+                                            const Fingerprint& numerics) {
   Loaded loaded;
   for (const std::string& name : checkpoint_names(options_.folder)) {
     const std::string folder = options_.folder + "/" + name;
@@ -181,7 +180,11 @@ Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config,
         return fail(Errc::invalid,
                     fmt::format("{} is of another configuration: {}", folder, what),
                     "use the same options, or another --checkpoint-dir");
-    const auto manifest = read_checkpoint(folder, layout_, &state);
+    if (const auto refused = refused_.find(name); refused != refused_.end()) {
+      loaded.refusals.push_back(name + " refused: " + refused->second);
+      continue;
+    }
+    const auto manifest = read_checkpoint(folder, layout_, nullptr);
     if (!manifest) {
       loaded.refusals.push_back(name + " refused: " + manifest.error().message);
       continue;
@@ -192,6 +195,7 @@ Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config,
       continue;
     }
     loaded.name = name;
+    loaded.digest = manifest->digest;
     whole_.insert(name);
     loaded.other_bits = other_bits(*manifest, config, numerics);
     return loaded;
@@ -205,6 +209,11 @@ Result<Loaded> CheckpointStore::load_newest(const Fingerprint& config,
                 "put a good one there; to start over at step 0 remove them, or let dtsubmit do it "
                 "with --on damaged=restart");
   return loaded;
+}
+
+void CheckpointStore::refuse(const Loaded& found, std::uint64_t digest) {
+  refused_[found.name] = wrong_digest(digest, found.digest);
+  whole_.erase(found.name);
 }
 
 Result<void> CheckpointStore::move_into_place(const Manifest& manifest) {

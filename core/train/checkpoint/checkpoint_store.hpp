@@ -13,6 +13,7 @@
 #include "core/train/checkpoint/checkpoint.hpp"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct Commit {
 struct Loaded {
   std::string name;                   // of the checkpoint used; empty if none
   std::vector<std::string> refusals;  // "step-000000200: why", newest first
+  std::uint64_t digest = 0;           // of the state, as its manifest says
   std::string other_bits;             // why results will not be bit-identical; empty if they will
 };
 
@@ -62,16 +64,20 @@ class CheckpointStore {
   // higher attempt has a staging folder.
   [[nodiscard]] Result<Commit> take_over();
 
+  [[nodiscard]] const std::string& folder() const { return options_.folder; }
+
   // Where the files of a checkpoint are written, in a folder named checkpoint_name(step).
   [[nodiscard]] const std::string& staging() const { return staging_; }
 
-  // Fills `state` from the newest checkpoint that verifies; if there is none, its contents are
-  // undefined. Errc::invalid if that checkpoint belongs to another configuration (the error says
-  // what differs), or if all checkpoints are damaged and begin_anew is not set. `numerics` is what
-  // these ranks compute with: a checkpoint of others is loaded, and Loaded::other_bits says so.
-  [[nodiscard]] Result<Loaded> load_newest(const Fingerprint& config,
-                                           const Fingerprint& numerics,
-                                           State& state);
+  // The newest checkpoint that verifies but for its digest, for which all of a state must be read
+  // (read_runs()), and that was not refused. Errc::invalid if that checkpoint belongs to another
+  // configuration (the error says what differs), or if all checkpoints are damaged and begin_anew
+  // is not set. `numerics` is what these ranks compute with: a checkpoint of others is found, and
+  // Loaded::other_bits says so.
+  [[nodiscard]] Result<Loaded> find_newest(const Fingerprint& config, const Fingerprint& numerics);
+
+  // A checkpoint that find_newest() has found is damaged after all: its state's digest is this.
+  void refuse(const Loaded& found, std::uint64_t digest);
 
   // Adds the manifest to the files in staging(), which must be synced, and makes the checkpoint
   // visible and durable. Then removes older ones beyond `keep` that verify: a damaged one does not
@@ -88,7 +94,8 @@ class CheckpointStore {
   StoreOptions options_;
   const Layout& layout_;
   std::string staging_;
-  std::set<std::string> whole_;  // names that this process has written or verified
+  std::map<std::string, std::string> refused_;  // names, and why
+  std::set<std::string> whole_;                 // names that this process has written or verified
 };
 
 }  // namespace dts::train

@@ -5,7 +5,6 @@
 #include "core/base/files/files.hpp"
 #include "core/base/files/unique_fd.hpp"
 #include "core/base/hash.hpp"
-#include "core/train/checkpoint/tensor_header.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -145,7 +144,7 @@ Assembly::Assembly(const Layout& layout, ColumnOrder order, State* state)
   for (Rows& rows : all_rows(layout)) next_.emplace(rows.name, rows);
 }
 
-Result<void> Assembly::add(int fd, const PartFile& file) {
+Result<Assembly::Input> Assembly::open(int fd, const PartFile& file) {
   struct stat info {};
 
   if (::fstat(fd, &info) != 0) return fail_errno(file.name);
@@ -153,7 +152,11 @@ Result<void> Assembly::add(int fd, const PartFile& file) {
   if (!S_ISREG(info.st_mode) || size != file.bytes)
     return fail(Errc::invalid,
                 fmt::format("{}: {} bytes, manifest says {}", file.name, size, file.bytes));
-  Input input(fd, size);
+  return Input(fd, size);
+}
+
+Result<void> Assembly::add(int fd, const PartFile& file) {
+  DTS_ASSIGN(Input input, open(fd, file));
   auto added = add_contents(input);
   if (!added && added.error().code == Errc::invalid) DTS_TRY(input.skip_rest());
   if ((added || added.error().code == Errc::invalid) && input.hash() != file.hash)
@@ -165,7 +168,22 @@ Result<void> Assembly::add(int fd, const PartFile& file) {
   return {};
 }
 
+Result<void> Assembly::add_header(int fd, const PartFile& file) {
+  DTS_ASSIGN(Input input, open(fd, file));
+  if (auto added = add_rows_of(input); !added)
+    return tl::unexpected(std::move(added).error().during(file.name));
+  return {};
+}
+
 Result<void> Assembly::add_contents(Input& input) {
+  DTS_ASSIGN(const std::vector<Rows> all, add_rows_of(input));
+  for (const Rows& rows : all) DTS_TRY(add_rows(input, rows));
+  return {};
+}
+
+// Those that the header describes, in the order of their bytes.
+Result<std::vector<Rows>> Assembly::add_rows_of(Input& input) {
+  const std::uint64_t size = input.left();
   std::uint64_t length = 0;
   if (input.left() < sizeof length)
     return fail(Errc::invalid, "shorter than the length of its header");
@@ -174,27 +192,33 @@ Result<void> Assembly::add_contents(Input& input) {
     return fail(Errc::invalid, fmt::format("its header of {} bytes does not fit", length));
   std::string header(length, '\0');
   DTS_TRY(input.read(header.data(), header.size()));
-  return add_tensors(input, header);
+  DTS_ASSIGN(const std::vector<TensorEntry> entries, parse_tensor_header(header, input.left()));
+  const std::uint64_t begin = size - input.left();
+  std::vector<Rows> all;
+  for (const TensorEntry& entry : entries) {
+    DTS_ASSIGN(const Rows rows, match(entry));
+    stored_.push_back({rows, files_, begin + entry.begin});
+    all.push_back(rows);
+  }
+  ++files_;
+  return all;
 }
 
-Result<void> Assembly::add_tensors(Input& input, const std::string& header) {
-  DTS_ASSIGN(const std::vector<TensorEntry> entries, parse_tensor_header(header, input.left()));
-  for (const TensorEntry& entry : entries) {
-    const auto found = next_.find(entry.name);
-    if (found == next_.end())
-      return fail(Errc::invalid, fmt::format("tensor {}: not of this model", entry.name));
-    if (entry.dtype != "F32")
-      return fail(Errc::invalid, fmt::format("tensor {}: not F32", entry.name));
-    Rows& missing = found->second;
-    Rows rows = missing;
-    rows.count = entry.shape.empty() ? 0 : entry.shape.front();
-    if (rows.count > missing.count || rows.shape() != entry.shape)
-      return fail(Errc::invalid, fmt::format("tensor {}: another shape", entry.name));
-    DTS_TRY(add_rows(input, rows));
-    missing.first += rows.count;
-    missing.count -= rows.count;
-  }
-  return {};
+// The rows of a tensor that come next.
+Result<Rows> Assembly::match(const TensorEntry& entry) {
+  const auto found = next_.find(entry.name);
+  if (found == next_.end())
+    return fail(Errc::invalid, fmt::format("tensor {}: not of this model", entry.name));
+  if (entry.dtype != "F32")
+    return fail(Errc::invalid, fmt::format("tensor {}: not F32", entry.name));
+  Rows& missing = found->second;
+  Rows rows = missing;
+  rows.count = entry.shape.empty() ? 0 : entry.shape.front();
+  if (rows.count > missing.count || rows.shape() != entry.shape)
+    return fail(Errc::invalid, fmt::format("tensor {}: another shape", entry.name));
+  missing.first += rows.count;
+  missing.count -= rows.count;
+  return rows;
 }
 
 Result<void> Assembly::add_rows(Input& input, Rows rows) {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/base/result.hpp"
-#include "core/train/checkpoint/rows.hpp"
+#include "core/train/checkpoint/tensor_header.hpp"
 
 #include <cstdint>
 #include <map>
@@ -53,6 +53,13 @@ class Snapshot {
   Buffer values_;
 };
 
+// Rows, and where a file has them.
+struct StoredRows {
+  Rows rows;
+  std::size_t file = 0;      // the how many-th that was added
+  std::uint64_t offset = 0;  // bytes from its start
+};
+
 // Puts a state together from its files, in their order. If `state` is nullptr, it only verifies.
 class Assembly {
  public:
@@ -63,18 +70,28 @@ class Assembly {
   // Errc::io.
   [[nodiscard]] Result<void> add(int fd, const PartFile& file);
 
+  // The same of its size and header alone.
+  [[nodiscard]] Result<void> add_header(int fd, const PartFile& file);
+
   // Errc::invalid if a row of a tensor is in no file.
   [[nodiscard]] Result<void> complete() const;
 
+  // Of the files added, in their order.
+  [[nodiscard]] const std::vector<StoredRows>& stored() const { return stored_; }
+
  private:
   class Input;
+  [[nodiscard]] static Result<Input> open(int fd, const PartFile& file);
+  [[nodiscard]] Result<std::vector<Rows>> add_rows_of(Input& input);
+  [[nodiscard]] Result<Rows> match(const TensorEntry& entry);
   [[nodiscard]] Result<void> add_contents(Input& input);
-  [[nodiscard]] Result<void> add_tensors(Input& input, const std::string& header);
   [[nodiscard]] Result<void> add_rows(Input& input, Rows rows);
 
   ColumnOrder order_;
   State* state_;
   Buffer piece_;
+  std::vector<StoredRows> stored_;
+  std::size_t files_ = 0;
   std::map<std::string, Rows> next_;  // the tensors, from the first row that is still missing
 };
 

@@ -12,10 +12,10 @@
 namespace dts::train {
 
 struct State {
-  explicit State(const Layout& layout, bool has_moments = true, bool has_all_weights = true)
+  explicit State(const Layout& layout, bool has_all_weights = true)
       : weights(has_all_weights ? Buffer::shared(layout.parameter_floats)
                                 : Buffer::sparse(layout.parameter_floats)),
-        momentum(Buffer::sparse(has_moments ? layout.moment_floats() : 0)),
+        momentum(Buffer::sparse(layout.moment_floats())),
         running(layout.statistic_floats),
         ballast(layout.ballast_floats),
         has_all(has_all_weights) {}

@@ -10,13 +10,9 @@
 namespace dts::train {
 namespace {
 
-std::size_t bytes_of(Span elements) {
-  return static_cast<std::size_t>(elements.size()) * sizeof(float);
-}
-
-std::size_t bytes_of(const std::vector<Span>& slices) {
-  return std::accumulate(slices.begin(), slices.end(), std::size_t{0}, [](auto sum, Span one) {
-    return sum + bytes_of(one);
+std::size_t bytes_of(const std::vector<Range>& slices) {
+  return std::accumulate(slices.begin(), slices.end(), std::size_t{0}, [](auto sum, Range one) {
+    return sum + one.bytes();
   });
 }
 
@@ -145,26 +141,26 @@ Group::Ticket Group::post_partials(std::vector<int> peers,
 }
 
 Group::Ticket Group::post_scatter(int shards,
-                                  const std::vector<Span>& slices,
+                                  const std::vector<Range>& slices,
                                   const Partials& mine,
                                   Scattered& to) {
-  const auto own = static_cast<std::size_t>(slices[index(rank_)].size());
+  const std::size_t own = slices[index(rank_)].size();
   std::vector<Outgoing> out;
   to.theirs.clear();
   for (const int peer : others()) {
     for (const Span node : maximal_nodes(shards, part_of({0, shards}, size(), peer)))
       to.theirs.push_back({peer, rank_, node, own});
-    const Span slice = slices[index(peer)];
-    for (const auto& [node, sums] : mine) out.push_back({peer, sums + slice.lo, bytes_of(slice)});
+    const Range slice = slices[index(peer)];
+    for (const auto& [node, sums] : mine) out.push_back({peer, sums + slice.begin, slice.bytes()});
   }
   return post_partials(others(), bytes_of(slices) * index(shards), out, to);
 }
 
-ConstPartials Group::partials(const Scattered& of, Span own, const Partials& mine) {
+ConstPartials Group::partials(const Scattered& of, Range own, const Partials& mine) {
   ConstPartials all;
   for (const Scattered::Partial& one : of.theirs)
     all[one.node] = static_cast<const float*>(one.sums);
-  for (const auto& [node, sums] : mine) all[node] = sums + own.lo;
+  for (const auto& [node, sums] : mine) all[node] = sums + own.begin;
   return all;
 }
 
@@ -173,31 +169,16 @@ void Group::give_back(const Scattered& read) {
     if (one.loan != 0) transport_->give_back(one.loan);
 }
 
-Group::Ticket Group::post_gather_slices(float* array, const std::vector<Span>& slices) {
-  const Span own = slices[index(rank_)];
+Group::Ticket Group::post_gather_slices(float* array, const std::vector<Range>& slices) {
+  const Range own = slices[index(rank_)];
   std::vector<Outgoing> out;
   std::vector<Incoming> in;
   for (const int peer : others()) {
-    const Span slice = slices[index(peer)];
-    in.push_back({peer, array + slice.lo, bytes_of(slice)});
-    out.push_back({peer, array + own.lo, bytes_of(own)});
+    const Range slice = slices[index(peer)];
+    in.push_back({peer, array + slice.begin, slice.bytes()});
+    out.push_back({peer, array + own.begin, own.bytes()});
   }
   return post_slices(Call::gather_slices, others(), bytes_of(slices), out, in);
-}
-
-void Group::hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices) {
-  Posted& call = begin(Call::hand_out_slices, bytes_of(slices));
-  const Span mine = slices[index(rank_)];
-  if (rank_ != 0) {
-    receive(call, 0, own, bytes_of(mine));
-  } else {
-    std::copy_n(whole + mine.lo, mine.size(), own);
-    for (const int peer : call.peers) {
-      const Span slice = slices[index(peer)];
-      send(call, peer, whole + slice.lo, bytes_of(slice));
-    }
-  }
-  wait(call.ticket);
 }
 
 }  // namespace dts::train

@@ -17,7 +17,6 @@ enum class Call : std::uint32_t {
   broadcast,
   scatter_partials,
   gather_slices,
-  hand_out_slices,
   message,
 };
 

@@ -165,16 +165,14 @@ class Group {
   // partials() has those of all shards for this rank's own slice, from which combine_to() makes
   // their sum.
   Ticket post_scatter(int shards,
-                      const std::vector<Span>& slices,
+                      const std::vector<Range>& slices,
                       const Partials& mine,
                       Scattered& to);
-  [[nodiscard]] static ConstPartials partials(const Scattered& of, Span own, const Partials& mine);
+  [[nodiscard]] static ConstPartials partials(const Scattered& of, Range own, const Partials& mine);
   void give_back(const Scattered& read);
 
   // Each rank's slice of `array` to all others, in place; posted, as above.
-  Ticket post_gather_slices(float* array, const std::vector<Span>& slices);
-  // Of rank 0's `whole` array, each rank's slice to its `own`; other ranks may pass nullptr for it.
-  void hand_out_slices(const float* whole, float* own, const std::vector<Span>& slices);
+  Ticket post_gather_slices(float* array, const std::vector<Range>& slices);
 
  protected:
   // Nothing may be under way.

@@ -54,27 +54,29 @@ float from_half(std::uint16_t bits) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | sign);
 }
 
-// `from` has `count` numbers of that type. False for a type that is none of weights.
-bool convert(const std::string& dtype, const char* from, std::size_t count, float* to) {
+bool is_of_weights(const std::string& dtype) {
+  return dtype == "F32" || dtype == "F16" || dtype == "BF16";
+}
+
+// The `run` of numbers that are all of that type.
+void convert(const std::string& dtype, const char* from, Range run, float* to) {
   if (dtype == "F32") {
-    std::memcpy(to, from, count * sizeof(float));
-    return true;
+    std::memcpy(to, from + run.begin * sizeof(float), run.bytes());
+    return;
   }
-  if (dtype != "F16" && dtype != "BF16") return false;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = run.begin; i < run.end; ++i) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, from + 2 * i, sizeof bits);
-    to[i] = dtype == "F16" ? from_half(bits)
+    *to++ = dtype == "F16" ? from_half(bits)
                            : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
   }
-  return true;
 }
 
 // Puts tensors into their places, and notes what is wrong with them.
 class Weights {
  public:
-  Weights(const Model& model, float* weights)
-      : form_(*find_model(model.name)->hub), weights_(weights) {
+  Weights(const Model& model, const std::vector<Range>& wanted, float* weights)
+      : form_(*find_model(model.name)->hub), wanted_(wanted), weights_(weights) {
     for (const Tensor& tensor : model.layout.parameters) missing_.emplace(tensor.name, &tensor);
   }
 
@@ -98,8 +100,10 @@ class Weights {
                                    entry.name,
                                    fmt::join(entry.shape, ", "),
                                    fmt::join(tensor.shape, ", ")));
-    else if (!convert(entry.dtype, values, tensor.count, weights_ + tensor.offset))
+    else if (!is_of_weights(entry.dtype))
       wrong_.push_back(fmt::format("{} is of type {}", entry.name, entry.dtype));
+    else
+      take(tensor, entry.dtype, values);
   }
 
   [[nodiscard]] Result<void> complete() {
@@ -114,6 +118,20 @@ class Weights {
   }
 
  private:
+  // What is wanted of it.
+  void take(const Tensor& tensor, const std::string& dtype, const char* values) {
+    const Range all{tensor.offset, tensor.offset + tensor.count};
+    auto run = std::partition_point(
+        wanted_.begin(), wanted_.end(), [&](Range one) { return one.end <= all.begin; });
+    for (; run != wanted_.end() && run->begin < all.end; ++run) {
+      const Range part = all.common(*run);
+      convert(dtype,
+              values,
+              {part.begin - tensor.offset, part.end - tensor.offset},
+              weights_ + part.begin);
+    }
+  }
+
   [[nodiscard]] bool is_ignored(const std::string& name) const {
     return std::any_of(form_.ignored.begin(), form_.ignored.end(), [&](const char* end) {
       return name.ends_with(end);
@@ -121,6 +139,7 @@ class Weights {
   }
 
   const HubForm& form_;
+  const std::vector<Range>& wanted_;
   float* weights_;
   std::map<std::string, const Tensor*> missing_;
   std::vector<std::string> wrong_;
@@ -152,7 +171,14 @@ Result<Model> read_hub_model(const std::string& folder) {
 }
 
 Result<void> read_hub_weights(const std::string& folder, const Model& model, float* weights) {
-  Weights all(model, weights);
+  return read_hub_weights(folder, model, {{0, model.layout.parameter_floats}}, weights);
+}
+
+Result<void> read_hub_weights(const std::string& folder,
+                              const Model& model,
+                              const std::vector<Range>& wanted,
+                              float* weights) {
+  Weights all(model, wanted, weights);
   DTS_ASSIGN(const std::set<std::string> files, files_of(folder));
   for (const std::string& file : files) {
     const std::string path = folder + "/" + file;

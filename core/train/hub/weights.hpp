@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace dts::train {
 
@@ -18,6 +19,12 @@ namespace dts::train {
 // Errc::invalid names all tensors at once that are missing, unknown, or of another shape.
 [[nodiscard]] Result<void> read_hub_weights(const std::string& folder,
                                             const Model& model,
+                                            float* weights);
+
+// Only those of `wanted`, which is ascending and has no overlaps; the files are not read besides.
+[[nodiscard]] Result<void> read_hub_weights(const std::string& folder,
+                                            const Model& model,
+                                            const std::vector<Range>& wanted,
                                             float* weights);
 
 struct HubWriting {

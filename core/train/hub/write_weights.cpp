@@ -21,17 +21,17 @@ std::uint16_t to_bfloat16(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16U & 1U)) >> 16U);
 }
 
-std::string bytes_of(const float* values, std::size_t count, bool is_bfloat16) {
-  std::string bytes(count * (is_bfloat16 ? 2 : 4), '\0');
+void append_bytes(std::string& to, const float* values, std::size_t count, bool is_bfloat16) {
   if (!is_bfloat16) {
-    std::memcpy(bytes.data(), values, bytes.size());
-    return bytes;
+    to.append(reinterpret_cast<const char*>(values), count * sizeof(float));
+    return;
   }
+  const std::size_t at = to.size();
+  to.resize(at + count * sizeof(std::uint16_t));
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint16_t rounded = to_bfloat16(values[i]);
-    std::memcpy(bytes.data() + 2 * i, &rounded, sizeof rounded);
+    std::memcpy(to.data() + at + 2 * i, &rounded, sizeof rounded);
   }
-  return bytes;
 }
 
 std::string header_of(const Tensors& tensors, const HubWriting& how) {
@@ -55,11 +55,14 @@ Result<void> write_tensors(const std::string& path,
                            const HubWriting& how) {
   const std::string header = header_of(tensors, how);
   const std::uint64_t length = header.size();
+  std::size_t bytes = sizeof length + header.size();
+  for (const Tensor* const tensor : tensors) bytes += tensor->count * (how.is_bfloat16 ? 2 : 4);
   std::string content(sizeof length, '\0');
+  content.reserve(bytes);  // it may be as large as what memory is left
   std::memcpy(content.data(), &length, sizeof length);
   content += header;
   for (const Tensor* const tensor : tensors)
-    content += bytes_of(weights + tensor->offset, tensor->count, how.is_bfloat16);
+    append_bytes(content, weights + tensor->offset, tensor->count, how.is_bfloat16);
   return write_file(path, content, 0644);
 }
 

@@ -48,7 +48,7 @@ Checkpoints::Checkpoints(Comm& comm, const Options& options, const Layout& layou
       store_(store_options(options), layout),
       snapshot_(layout, comm.size(), comm.rank()) {}
 
-Result<void> Checkpoints::open(int& code) {
+Result<void> Checkpoints::take_over(int& code) {
   DTS_TRY(make_folders(options_.checkpoint_dir));
   DTS_ASSIGN(const Commit taken, store_.take_over());
   staging_ = store_.staging();
@@ -57,71 +57,60 @@ Result<void> Checkpoints::open(int& code) {
   return fail(Errc::invalid, taken.refusal);
 }
 
-// Initial weights that are read, by rank 0 for all. Collective.
-int Checkpoints::begin_from(State& state) {
-  Result<void> read;
-  if (comm_.rank() == 0)
-    read = read_hub_weights(options_.from, *options_.model, state.weights.data());
-  if (const int agreed = settle(comm_, read); agreed != 0) return agreed;
-  broadcast_weights(state);
-  return 0;
-}
-
-// Rank 0's, in pieces, so that no other rank needs to have all of them.
-void Checkpoints::broadcast_weights(State& state) {
-  constexpr std::size_t k_piece = 4 << 20;  // floats
-  const std::size_t all = state.weights.size();
-  for (std::size_t begin = 0; begin < all; begin += k_piece) {
-    const Range piece{begin, std::min(begin + k_piece, all)};
-    comm_.broadcast(state.weights.data() + begin, (piece.end - begin) * sizeof(float));
-    if (hooks_.weights_came) hooks_.weights_came(piece);
-  }
-}
-
-void Checkpoints::begin(State& state) {
-  initialise(layout_, options_.seed, state, hooks_.weights_came);
-}
-
-int Checkpoints::resume(const Fingerprint& config,
-                        const Fingerprint& numerics,
-                        State& state,
-                        Report& report) {
-  begin(state);
-  if (!active()) return options_.from.empty() ? 0 : begin_from(state);
+int Checkpoints::open(const Fingerprint& config, const Fingerprint& numerics) {
+  if (!active()) return 0;
   manifest_.config = config;
   manifest_.numerics = numerics;
   manifest_.attempt = options_.attempt;
   int code = exit_code(Errc::io);
   Result<void> opened;
-  if (comm_.rank() == 0) opened = open(code);
+  if (comm_.rank() == 0) opened = take_over(code);
   if (const int agreed = settle(comm_, opened, code); agreed != 0) return agreed;
   broadcast_text(comm_, staging_);
   if (!exists(staging_))
     opened = fail(Errc::io,
                   "this rank does not see rank 0's folder " + staging_,
                   "put the checkpoints on a file system that all nodes share");
-  if (const int agreed = settle(comm_, opened); agreed != 0) return agreed;
+  return settle(comm_, opened);
+}
+
+int Checkpoints::load(State& state) {
+  if (state.momentum.size() == 0) state.momentum = Buffer::sparse(layout_.moment_floats());
   Result<void> loaded;
-  bool begins = false;
-  if (comm_.rank() == 0) {
-    auto found = store_.load_newest(config, numerics, state);
-    if (!found)
+  if (active() && comm_.rank() == 0) {
+    auto found = store_.find_newest(manifest_.config, manifest_.numerics);
+    if (found)
+      loaded_ = *std::move(found);
+    else
       loaded = tl::unexpected(found.error());
-    else if (report.resumed(*found); found->name.empty())
-      begins = true;
   }
   if (const int agreed = settle(comm_, loaded); agreed != 0) return agreed;
-  comm_.broadcast(&begins, sizeof begins);
-  if (begins) {  // after what could not be loaded, the state is anything
-    begin(state);
-    return options_.from.empty() ? 0 : begin_from(state);
+  broadcast_text(comm_, loaded_.name);
+  const std::vector<Range> own = hooks_.own();
+  if (has_loaded()) {
+    const std::string folder = options_.checkpoint_dir + "/" + loaded_.name;
+    if (auto read = read_runs(folder, layout_, own, state); !read)
+      loaded = tl::unexpected(std::move(read).error().during(folder));
+  } else {
+    initialise(layout_, options_.seed, state, hooks_.weights_came);
+    if (!options_.from.empty())
+      loaded = read_hub_weights(options_.from, *options_.model, own, state.weights.data());
   }
-  comm_.broadcast(&state.step, sizeof state.step);
-  comm_.broadcast(&state.skipped, sizeof state.skipped);
-  broadcast_weights(state);
-  for (Buffer* const buffer : {&state.running, &state.ballast})
-    comm_.broadcast(buffer->data(), buffer->size() * sizeof(float));
-  return 0;
+  return settle(comm_, loaded);
+}
+
+bool Checkpoints::is_right(std::uint64_t digest, Report& report) {
+  if (!active()) return true;
+  bool right = true;
+  if (comm_.rank() == 0) {
+    right = !has_loaded() || digest == loaded_.digest;
+    if (right)
+      report.resumed(loaded_);
+    else
+      store_.refuse(loaded_, digest);
+  }
+  comm_.broadcast(&right, sizeof right);
+  return right;
 }
 
 int Checkpoints::start(const State& state,

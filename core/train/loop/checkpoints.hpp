@@ -31,21 +31,29 @@ class Checkpoints {
     // If set: what each rank writes beside its share of the state, into the folder of that step, on
     // a thread of its own.
     std::function<Result<void>(const std::string& folder, std::uint64_t step)> beside = nullptr;
-    // If set: told of weights that resume() has put there, of which a rank keeps its own.
+    // What this rank owns of the parameters, ascending.
+    std::function<std::vector<Range>()> own;
+    // If set: told of initial weights that load() has put there, of which a rank keeps its own.
     std::function<void(Range)> weights_came = nullptr;
   };
 
   // Without a folder in the options it does nothing. `layout` must outlive it.
   Checkpoints(Comm& comm, const Options& options, const Layout& layout, Hooks hooks);
 
-  // Takes the folder over from earlier attempts and fills `state` from its newest checkpoint, or
-  // initialises it: the momentum on rank 0 alone, the rest on all ranks. `config` is what a
-  // checkpoint must agree with, `numerics` what these ranks compute with; later ones are given
-  // both.
-  [[nodiscard]] int resume(const Fingerprint& config,
-                           const Fingerprint& numerics,
-                           State& state,
-                           Report& report);
+  // Takes the folder over from earlier attempts. `config` is what a checkpoint must agree with,
+  // `numerics` what these ranks compute with; later ones are given both.
+  [[nodiscard]] int open(const Fingerprint& config, const Fingerprint& numerics);
+
+  // Fills `state` from the newest checkpoint, or initialises it: of weights and momentum, each rank
+  // has then what it owns at least.
+  [[nodiscard]] int load(State& state);
+
+  // Whether load() has found one.
+  [[nodiscard]] bool has_loaded() const { return !loaded_.name.empty(); }
+
+  // Whether that is the state of its manifest, of which rank 0 knows the digest; if not, load()
+  // takes the one before. True also if none was loaded.
+  [[nodiscard]] bool is_right(std::uint64_t digest, Report& report);
 
   // Begins to save `state`. `gather` adds what each rank's share has of the arrays that are divided
   // among the ranks, and returns the digest of the whole state, which only rank 0 needs to know; if
@@ -71,10 +79,7 @@ class Checkpoints {
 
   [[nodiscard]] bool active() const { return !options_.checkpoint_dir.empty(); }
 
-  [[nodiscard]] Result<void> open(int& code);
-  [[nodiscard]] int begin_from(State& state);
-  void begin(State& state);
-  void broadcast_weights(State& state);
+  [[nodiscard]] Result<void> take_over(int& code);
   [[nodiscard]] Result<PartFile> write(std::uint64_t step) const;
   [[nodiscard]] int end_phase();
   [[nodiscard]] int end_writing();
@@ -89,6 +94,7 @@ class Checkpoints {
   Hooks hooks_;
   CheckpointStore store_;  // rank 0's
   std::string staging_;
+  Loaded loaded_;  // of other ranks than 0, the name
   Snapshot snapshot_;
   Manifest manifest_;  // of the save in flight
   Phase phase_ = Phase::idle;

@@ -45,7 +45,7 @@ class Run::Asynchrony {
   [[nodiscard]] std::uint64_t next_sync() const;
   void begin_step(bool first);
   void end_step();
-  void inject(float* received, Span floats) const;
+  void inject(float* received, Range floats) const;
   void find_changed(int peer);
   void work(std::uint64_t sync);
   void serve(std::uint64_t sync);
@@ -59,7 +59,7 @@ class Run::Asynchrony {
   Run& run_;
   Roles roles_;
   bool sealed_;
-  Span own_;  // the floats of the parameters that this rank keeps
+  Range own_;  // the floats of the parameters that this rank keeps
   std::optional<ParameterServer> server_;
   std::optional<Worker> worker_;
   StepTails tails_;        // on the first server
@@ -100,7 +100,7 @@ Run::Asynchrony::Asynchrony(Run& run)
 ParameterServer::Hooks Run::Asynchrony::hooks() {
   ParameterServer::Hooks made;
   made.apply = [this](const ParameterServer::Arrival& arrival) { take(arrival); };
-  made.weights = [this] { return run_.state_.weights.data() + own_.lo; };
+  made.weights = [this] { return run_.state_.weights.data() + own_.begin; };
   made.signs = [this] { return signs(); };
   if (run_.comm_.rank() == 0) made.wants_sync = [this] { return wants_sync(); };
   return made;
@@ -129,12 +129,11 @@ void Run::Asynchrony::begin_step(bool first) {
 }
 
 // What arrives, of these floats of the parameters: for tests.
-void Run::Asynchrony::inject(float* received, Span floats) const {
+void Run::Asynchrony::inject(float* received, Range floats) const {
   const auto& fault = run_.options_.injection;
   if (!fault || fault->rank != run_.comm_.rank()) return;
   if (!fault->is_now(Injection::What::message, run_.state_.step)) return;
-  const auto at = static_cast<int>(fault->element);
-  if (floats.lo <= at && at < floats.hi) flip_bit(received[at - floats.lo]);
+  if (floats.has(fault->element)) flip_bit(received[fault->element - floats.begin]);
 }
 
 void Run::Asynchrony::find_changed(int peer) {
@@ -166,7 +165,7 @@ void Run::Asynchrony::work(std::uint64_t sync) {
     tail[run_.layout_.in_tail(Scalar::damage)] = is_broken_ ? 1.0F : 0.0F;
     worker_->exchange(run_.state_.step, mine, run_.state_.weights.data());
     float* const weights = run_.state_.weights.data();
-    inject(weights, {0, static_cast<int>(run_.layout_.parameter_floats)});
+    inject(weights, {0, run_.layout_.parameter_floats});
     if (const auto server = worker_->changed(weights); server && !is_broken_) find_changed(*server);
     end_step();
   }
@@ -196,8 +195,8 @@ void Run::Asynchrony::apply(const ParameterServer::Arrival& arrival) {
   const Timed optimizing(run_.timeline_.track(0), Phase::optimizer);
   const int rank = roles_.workers()[arrival.worker].front();
   inject(arrival.gradients, own_);
-  const auto floats = static_cast<std::size_t>(own_.size());
-  if (sealed_ && checksum(arrival.gradients, floats) != arrival.checksum) return find_changed(rank);
+  if (sealed_ && checksum(arrival.gradients, own_.size()) != arrival.checksum)
+    return find_changed(rank);
   const double lr = learning_rate(run_.schedule_, arrival.step);
   const PartOfStep part = part_of_step(
       *run_.options_.optimizer, run_.options_.optimization, roles_.share_of(arrival.worker));

@@ -17,8 +17,7 @@ bool Run::hand_out(Snapshot* saved) {
         return rank == 0 || (saved != nullptr && shares.has(rank, array, floats));
       },
       [&](ArrayOf array, Range floats, const float* values) {
-        if (comm_.rank() == 0)
-          (array ? moments : weights).add(values, floats.size() * sizeof(float));
+        if (comm_.rank() == 0) (array ? moments : weights).add(values, floats.bytes());
         if (saved != nullptr) saved->put(array, floats, values);
       });
   const auto theirs = state_.has_all ? std::nullopt : std::optional(weights.value());

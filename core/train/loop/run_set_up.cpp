@@ -33,7 +33,7 @@ Run::Run(Comm& comm, const Options& options)
       model_(*options.model),
       layout_(state_layout(options)),
       stage_(comm.size() == 1 ? 1 : static_cast<int>(options.zero)),
-      state_(layout_, comm.rank() == 0, stage_ != 3),
+      state_(layout_, stage_ != 3),
       report_(comm.rank() == 0, options.attempt),
       beat_(BeatPage::open(options.beat)),
       checkpoints_(comm, options_, layout_, hooks()),
@@ -50,6 +50,7 @@ Checkpoints::Hooks Run::hooks() {
     if (rehearsal_) rehearsal_->saved(event.seconds, event.stalled);
     report_.saved(event);
   };
+  hooks.own = [this] { return update_->ownership().runs_of(comm_.rank()); };
   if (stage_ == 3)
     hooks.weights_came = [this](Range range) { update_->drop_weights(state_, range); };
   if (options_.rehearsal)
@@ -253,10 +254,15 @@ int Run::open_files() {
 }
 
 int Run::resume() {
-  if (const int code = checkpoints_.resume(fingerprint(), numerics_, state_, report_); code != 0)
-    return code;
+  if (const int code = checkpoints_.open(fingerprint(), numerics_); code != 0) return code;
+  for (bool is_right = false; !is_right;) {
+    if (const int code = checkpoints_.load(state_); code != 0) return code;
+    update_->begin(state_);
+    if (checkpoints_.has_loaded() && !hand_out(nullptr)) return stop_damaged();
+    is_right = checkpoints_.is_right(digest_, report_);
+    if (!is_right) digest_step_.reset();
+  }
   saved_step_ = state_.step;
-  update_->begin(state_);
   if (!rehearsal_ || state_.step == 0) return 0;
   return settle(
       rehearsal_->read(options_.checkpoint_dir + "/" + checkpoint_name(state_.step), state_.step));

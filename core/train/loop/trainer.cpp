@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -262,7 +263,19 @@ int Run::run() {
 }
 
 int train(Comm& comm, const Options& options) {
-  return Run(comm, options).run();
+  try {
+    return Run(comm, options).run();
+  } catch (const std::bad_alloc&) {  // perhaps here alone: the others would wait
+    print_error(Error{Errc::internal,
+                      fmt::format("there is not enough memory on this node for the {} parameters "
+                                  "of {}",
+                                  options.model->layout.parameter_floats,
+                                  options.model->name),
+                      "dttrain(1), --zero, says what a rank needs: divide it among more nodes, or "
+                      "choose a smaller model or --batch"},
+                comm.size() > 1 ? comm.rank() : -1);
+    Comm::abandon(exit_code(Errc::internal));
+  }
 }
 
 }  // namespace dts::train

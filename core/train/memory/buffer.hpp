@@ -2,6 +2,7 @@
 // An array of floats aligned to a cache line, initially zero. Movable; not thread-safe.
 #pragma once
 
+#include "core/train/memory/range.hpp"
 #include "core/train/memory/shared_buffers.hpp"
 #include "core/train/memory/sparse_memory.hpp"
 
@@ -58,15 +59,15 @@ class Buffer {
     return made;
   }
 
-  // Of a sparse one: whole pages of [begin, end), which may be empty, are zero and take no memory
-  // from now on.
-  void drop(std::size_t begin, std::size_t end) {
+  // Of a sparse one: whole pages of the run, which may be empty, are zero and take no memory from
+  // now on.
+  void drop(Range run) {
     if (data_.get_deleter().kind == FreeFloats::Kind::sparse)
-      drop_pages(data_.get() + begin, data_.get() + end);
+      drop_pages(data_.get() + run.begin, data_.get() + run.end);
   }
 
   void set_to_zero() {
-    drop(0, count_);
+    drop({0, count_});
     const std::size_t kept = data_.get_deleter().kind == FreeFloats::Kind::sparse
                                  ? std::min<std::size_t>(count_, k_largest_page)
                                  : count_;

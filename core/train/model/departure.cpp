@@ -35,7 +35,7 @@ void ShardSums::prepare_departure(const StepInput& input, Span run) {
     worker.last_shard = part.hi - 1;
     if (!passes_by) worker.last_node = maximal_nodes(shards_, part).back();
     worker.missing.clear();
-    for (const Range one : input.departure->runs) worker.missing.push_back(one.end - one.begin);
+    for (const Range one : input.departure->runs) worker.missing.push_back(one.size());
   }
   // Without any of them, nothing leaves before the end.
   for (auto& one : unfinished_) one.store(active == 0 ? 1 : active, std::memory_order_relaxed);
@@ -46,7 +46,7 @@ void ShardSums::carry(Worker& worker, const StepInput& input, float* sums, Range
   if (worker.is_sparse) look_at(worker, input, sums, range);
   const float* right = sums;
   for (auto left = worker.pending.rbegin(); left != worker.pending.rend(); right = *left++)
-    add(*left + range.begin, *left + range.begin, right + range.begin, range.end - range.begin);
+    add(*left + range.begin, *left + range.begin, right + range.begin, range.size());
   worker.summed = model_.layout.parameter_floats;  // when the last range has been announced
   worker.partials.try_emplace(worker.last_node,
                               worker.pending.empty() ? sums : worker.pending.front());
@@ -60,7 +60,7 @@ void ShardSums::announce(Worker& worker, const StepInput& input, Range range) {
       runs.begin(), runs.end(), [&](const Range& one) { return one.begin >= range.end; });
   for (auto one = first; one != runs.end() && one->end > range.begin; ++one) {
     const auto at = static_cast<std::size_t>(one - runs.begin());
-    worker.missing[at] -= std::min(one->end, range.end) - std::max(one->begin, range.begin);
+    worker.missing[at] -= one->common(range).size();
     if (worker.missing[at] > 0) continue;
     unfinished_[at].fetch_sub(1, std::memory_order_release);
     unfinished_[at].notify_all();
@@ -70,10 +70,8 @@ void ShardSums::announce(Worker& worker, const StepInput& input, Range range) {
 
 // What is done with the gradients of a shard, where they are never whole.
 void ShardSums::look_at(Worker& worker, const StepInput& input, float* sums, Range range) {
-  if (input.miscomputed && range.begin <= *input.miscomputed && *input.miscomputed < range.end)
-    flip_bit(sums[*input.miscomputed]);
-  if (input.with_squares)
-    worker.squares += sum_squares(sums + range.begin, range.end - range.begin);
+  if (input.miscomputed && range.has(*input.miscomputed)) flip_bit(sums[*input.miscomputed]);
+  if (input.with_squares) worker.squares += sum_squares(sums + range.begin, range.size());
 }
 
 // What all threads have finished.
@@ -108,8 +106,8 @@ void ShardSums::leave(const Departure& departure, const Partials& parts) {
   const Range free = departure.runs[departed_ - 2];
   for (Worker& worker : workers_)
     for (Buffer& buffer : worker.buffers)
-      buffer.drop(free.begin,
-                  std::min(free.end + Buffer::k_largest_page, departure.runs.front().end));
+      buffer.drop(
+          {free.begin, std::min(free.end + Buffer::k_largest_page, departure.runs.front().end)});
 }
 
 }  // namespace dts::train

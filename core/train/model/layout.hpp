@@ -2,12 +2,18 @@
 // The position of each tensor of a model in the flat arrays of weights, statistics and sums. Pure.
 #pragma once
 
+#include "core/train/memory/range.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace dts::train {
+
+// Of a model. Chunks of 1,024 of them, in which ownership and checksums go (update/chunk_grid.hpp),
+// are counted in 31 bits; so are the sizes of a single matrix.
+inline constexpr std::size_t k_most_parameters = std::size_t{1} << 40;
 
 enum class Init {
   fan_in_uniform,  // U(-b, b), b = 1 / sqrt(fan_in): what PyTorch gives convolutions and linear
@@ -47,16 +53,6 @@ enum class Scalar : std::size_t {
   damage,
   squares,
   count = 16
-};
-
-// A half-open run of the flat array of parameters, in floats.
-struct Range {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-
-  [[nodiscard]] std::size_t size() const { return end - begin; }
-
-  auto operator<=>(const Range&) const = default;
 };
 
 struct Layout {

@@ -21,6 +21,15 @@ constexpr float k_nan = std::numeric_limits<float>::quiet_NaN();
 Result<std::unique_ptr<Network>> Network::create(const Model& model,
                                                  int micro_batch,
                                                  Precision precision) {
+  const int most = std::numeric_limits<int>::max() / model.reads.predictions();
+  if (micro_batch > most)
+    return fail(Errc::usage,
+                fmt::format("{} samples per shard of {} positions each are too many, at most {} "
+                            "are possible",
+                            micro_batch,
+                            model.reads.predictions(),
+                            most),
+                "choose a smaller --batch or more --shards");
   omp_set_num_threads(1);
   try {
     return std::unique_ptr<Network>(new Network(model, micro_batch, precision));

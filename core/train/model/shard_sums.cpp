@@ -55,14 +55,15 @@ void ShardSums::shard_sum(Worker& worker, const StepInput& input, int shard, flo
                                                order.epoch_of(input.step, first + i),
                                                worker.indices[i]));
   }
-  const int predictions = input.batch * model_.reads.predictions();
+  const auto predictions =
+      static_cast<float>(input.batch) * static_cast<float>(model_.reads.predictions());
   std::function<void(Range)> ready;
   worker.squares = 0;
   if (shard == worker.last_shard) ready = [&](Range range) { carry(worker, input, sums, range); };
   worker.network->train(input.samples,
                         worker.indices,
                         {input.weights,
-                         {1.0F / static_cast<float>(predictions), input.smoothing},
+                         {1.0F / predictions, input.smoothing},
                          shard == input.nan_shard,
                          ready,
                          enter_of(input.window, worker),
@@ -154,12 +155,9 @@ void ShardSums::merge(const StepInput& input, const Partials& parts) {
       departed_ == 0 ? model_.layout.parameter_floats : input.departure->runs[departed_ - 1].begin;
   team_.run([&](int index) {
     Stopwatch watch(track_of(input, index));
-    const Span slice = part_of({0, static_cast<int>(left / k_lanes)}, team_.size(), index);
+    const Range lines = Range{0, left / k_lanes}.part(team_.size(), index);
     for (const Span node : nodes_) {
-      (void)combine(node,
-                    parts,
-                    static_cast<std::size_t>(slice.lo) * k_lanes,
-                    static_cast<std::size_t>(slice.hi) * k_lanes);
+      (void)combine(node, parts, lines.begin * k_lanes, lines.end * k_lanes);
       if (index == 0)
         (void)combine(node, parts, model_.layout.parameter_floats, model_.layout.sum_floats());
     }
@@ -170,18 +168,15 @@ void ShardSums::merge(const StepInput& input, const Partials& parts) {
 Score ShardSums::evaluate(
     const Samples& samples, const float* weights, const float* running, int parts, int part) {
   const auto micro = static_cast<std::size_t>(workers_.front().network->micro_batch());
-  const Span chunks =
-      part_of({0, static_cast<int>((samples.count + micro - 1) / micro)}, parts, part);
+  const Range chunks = Range{0, (samples.count + micro - 1) / micro}.part(parts, part);
   team_.run([&](int index) {
     Worker& worker = workers_[static_cast<std::size_t>(index)];
     worker.network->prepare(weights);
     worker.score = {};
-    const Span mine = part_of(chunks, team_.size(), index);
-    for (int chunk = mine.lo; chunk < mine.hi; ++chunk) {
-      const std::size_t first = static_cast<std::size_t>(chunk) * micro;
+    const Range mine = chunks.part(team_.size(), index);
+    for (std::size_t first = mine.begin * micro; first < mine.end * micro; first += micro)
       worker.score += worker.network->evaluate(
           samples, first, std::min(micro, samples.count - first), weights, running);
-    }
   });
   Score score;
   for (const Worker& worker : workers_) score += worker.score;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace dts::train {
 
@@ -109,13 +108,12 @@ Result<Sizes> parse_sizes(const ModelRow& row, std::string_view words) {
 
 Result<Model> make_model(const ModelRow& row, const Sizes& sizes) {
   DTS_ASSIGN(Model model, row.make(sizes));
-  constexpr std::size_t k_most = std::numeric_limits<int>::max();
-  if (model.layout.parameter_floats > k_most)
+  if (model.layout.parameter_floats > k_most_parameters)
     return fail(Errc::usage,
                 fmt::format("{} has {} parameters, at most {} are possible",
                             row.name,
                             model.layout.parameter_floats,
-                            k_most),
+                            k_most_parameters),
                 "choose smaller sizes");
   model.name = row.name;
   model.sizes = sizes.text();

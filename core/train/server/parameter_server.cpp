@@ -16,7 +16,7 @@ ParameterServer::ParameterServer(
   const bool is_first = roles.servers().front() == all.rank();
   for (const std::vector<int>& ranks : roles.workers()) {
     Channel& made = channels_.emplace_back(Channel{.group = all.with(ranks.front())});
-    made.slice = Buffer::shared(static_cast<std::size_t>(roles.slice_of(all.rank()).size()));
+    made.slice = Buffer::shared(roles.slice_of(all.rank()).size());
     made.tail = Buffer(is_first ? layout.tail_floats() : 0);
   }
 }

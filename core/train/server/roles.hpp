@@ -36,7 +36,7 @@ class Roles {
   [[nodiscard]] Span shards_of(std::size_t worker) const;
 
   // The floats of the parameters that a rank keeps; none for one that is no server.
-  [[nodiscard]] Span slice_of(int rank) const { return slices_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] Range slice_of(int rank) const { return slices_[static_cast<std::size_t>(rank)]; }
 
   // Of the batch.
   [[nodiscard]] double share_of(std::size_t worker) const {
@@ -46,7 +46,7 @@ class Roles {
   [[nodiscard]] int shards() const { return shards_; }
 
  private:
-  std::vector<Span> slices_;  // by rank
+  std::vector<Range> slices_;  // by rank
   std::vector<int> servers_;
   std::vector<std::vector<int>> workers_;
   std::vector<int> computing_;  // all ranks of workers, one worker after the other

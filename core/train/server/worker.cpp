@@ -7,13 +7,6 @@
 #include <utility>
 
 namespace dts::train {
-namespace {
-
-std::size_t slice_bytes(Span floats) {
-  return static_cast<std::size_t>(floats.size()) * sizeof(float);
-}
-
-}  // namespace
 
 Worker::Worker(Group& all, Group node, const Roles& roles, const Layout& layout, bool sealed)
     : all_(all),
@@ -102,9 +95,9 @@ void Worker::add_up(const ConstPartials& all) {
 void Worker::post(std::uint64_t step, float* weights) {
   for (Channel& channel : channels_) {
     Group& group = channel.group;
-    const std::size_t bytes = slice_bytes(channel.slice);
-    const float* const gradients = gradients_ + channel.slice.lo;
-    channel.push = {step, has_weights_ ? 0U : 1U, seal_of(gradients, bytes)};
+    const std::size_t bytes = channel.slice.bytes();
+    const float* const gradients = gradients_ + channel.slice.begin;
+    channel.push = {step, has_weights_ ? 0U : 1U, seal_of(gradients, channel.slice.size())};
     group.post_send(channel.peer(), &channel.push, sizeof channel.push);
     group.post_send(channel.peer(), gradients, bytes);
     if (&channel == channels_.data())
@@ -112,19 +105,19 @@ void Worker::post(std::uint64_t step, float* weights) {
     channel.answered = group.post_receive(channel.peer(), &channel.answer, sizeof channel.answer);
     channel.ticket = channel.answered;
     if (!has_weights_) continue;
-    group.post_receive(channel.peer(), weights + channel.slice.lo, bytes);
+    group.post_receive(channel.peer(), weights + channel.slice.begin, bytes);
     channel.ticket = group.post_receive(channel.peer(), &channel.checksum, sizeof channel.checksum);
   }
 }
 
-std::uint64_t Worker::seal_of(const float* floats, std::size_t bytes) const {
-  return sealed_ ? checksum(floats, bytes / sizeof(float)) : 0;
+std::uint64_t Worker::seal_of(const float* floats, std::size_t count) const {
+  return sealed_ ? checksum(floats, count) : 0;
 }
 
 std::optional<int> Worker::changed(const float* weights) const {
   for (std::size_t server = 0; has_weights_ && server < channels_.size(); ++server) {
     const Channel& channel = channels_[server];
-    if (seal_of(weights + channel.slice.lo, slice_bytes(channel.slice)) != channel.checksum)
+    if (seal_of(weights + channel.slice.begin, channel.slice.size()) != channel.checksum)
       return roles_.servers()[server];
   }
   return std::nullopt;

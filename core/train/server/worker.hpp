@@ -45,7 +45,7 @@ class Worker {
  private:
   struct Channel {
     Group group;
-    Span slice;  // floats
+    Range slice;
     Push push{};
     Answer answer{};
     std::uint64_t checksum = 0;  // of the weights
@@ -63,7 +63,7 @@ class Worker {
   void add_up(const ConstPartials& all);
   void post(std::uint64_t step, float* weights);
   void finish();
-  [[nodiscard]] std::uint64_t seal_of(const float* floats, std::size_t bytes) const;
+  [[nodiscard]] std::uint64_t seal_of(const float* floats, std::size_t count) const;
 
   Group& all_;
   Group node_;

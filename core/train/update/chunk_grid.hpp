@@ -16,7 +16,8 @@ namespace dts::train {
 
 class ChunkGrid {
  public:
-  static constexpr int k_floats = 1024;  // of a chunk; the last one of a tensor may have fewer
+  static constexpr std::size_t k_floats =
+      1024;  // of a chunk; the last one of a tensor may have fewer
 
   explicit ChunkGrid(const Layout& layout);
 
@@ -31,8 +32,8 @@ class ChunkGrid {
   // All chunks of that tensor.
   [[nodiscard]] Span tensor_chunks(int chunk) const { return tensor(chunk).chunks; }
 
-  // The floats [lo, hi) of a run of chunks.
-  [[nodiscard]] Span floats_of(Span chunks) const;
+  // The floats of a run of chunks.
+  [[nodiscard]] Range floats_of(Span chunks) const;
 
   // Writes checksum() of each chunk of the run; `values` is where the run begins.
   void checksums(const float* values, Span chunks, std::uint64_t* out) const;
@@ -44,7 +45,7 @@ class ChunkGrid {
     Span chunks;
   };
 
-  std::vector<int> begins_;  // of the chunks, and where the last one ends; multiples of 16
+  std::vector<std::size_t> begins_;  // of the chunks, and where the last one ends; multiples of 16
 
   [[nodiscard]] const OfTensor& tensor(int chunk) const {
     return tensors_[of_[static_cast<std::size_t>(chunk)]];

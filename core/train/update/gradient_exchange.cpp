@@ -6,13 +6,6 @@
 #include <utility>
 
 namespace dts::train {
-namespace {
-
-std::size_t width_of(Span span) {
-  return static_cast<std::size_t>(span.size());
-}
-
-}  // namespace
 
 void GradientExchange::begin(const Partials& mine, std::uint64_t step) {
   if (posted_ == 0) has_injected_ = false;
@@ -37,23 +30,23 @@ void GradientExchange::post_next() {
 
 // To the relay of each owner on this node.
 void GradientExchange::post_within(int bucket) {
-  const std::vector<Span> slices = ownership_.slices(bucket);
+  const std::vector<Range> slices = ownership_.slices(bucket);
   const int here = hierarchy().node_of(comm_.rank());
   std::vector<Group::Outgoing> out;
   auto& in = at(bucket).within.theirs;
   in.clear();
   for (int owner = 0; owner < comm_.size(); ++owner) {
-    const Span slice = slices[static_cast<std::size_t>(owner)];
+    const Range slice = slices[static_cast<std::size_t>(owner)];
     const int relay = hierarchy().relay(here, owner);
     if (slice.size() == 0) continue;
     if (relay != comm_.rank()) {
       for (const auto& [node, sums] : mine_)
-        out.push_back({levels_.place(relay), sums + slice.lo, width_of(slice) * sizeof(float)});
+        out.push_back({levels_.place(relay), sums + slice.begin, slice.bytes()});
       continue;
     }
     for (const int peer : levels_.neighbours())
       for (const Span node : nodes_of(peer))
-        if (peer != comm_.rank()) in.push_back({levels_.place(peer), owner, node, width_of(slice)});
+        if (peer != comm_.rank()) in.push_back({levels_.place(peer), owner, node, slice.size()});
   }
   Group& node = *levels_.node();
   (void)node.post_partials(node.others(), bytes_of(bucket), out, at(bucket).within);
@@ -68,8 +61,9 @@ ConstPartials GradientExchange::collect(int bucket, std::size_t place, Arrivals&
   for (const int peer : levels_.neighbours()) {
     std::size_t partial = 0;
     for (const Span node : nodes_of(peer)) {
-      const float* const sums = peer == comm_.rank() ? mine_.at(node) + grid_.floats_of(chunks).lo
-                                                     : arrived(*next++, peer);
+      const float* const sums = peer == comm_.rank()
+                                    ? mine_.at(node) + grid_.floats_of(chunks).begin
+                                    : arrived(*next++, peer);
       within_.found(levels_.place(peer), within_index(bucket, place, partial++)) =
           checksum_of(sums, chunks);
       all[node] = sums;
@@ -91,7 +85,7 @@ void GradientExchange::add_up(int bucket) {
     const int owner = levels_.relayed()[place];
     const Span chunks = ownership_.owned(owner, bucket);
     if (chunks.size() == 0) continue;
-    const std::size_t width = width_of(grid_.floats_of(chunks));
+    const std::size_t width = grid_.floats_of(chunks).size();
     const ConstPartials all = collect(bucket, place, next);
     for (const Span node : nodes) {
       combine_to(sums, node, all, width);
@@ -110,8 +104,8 @@ void GradientExchange::make_room(int bucket, std::size_t sums) {
   std::size_t chunks = 0;
   for (const int owner : levels_.relayed()) {
     const Span owned = ownership_.owned(owner, bucket);
-    floats += sums * width_of(grid_.floats_of(owned));
-    chunks += sums * width_of(owned);
+    floats += sums * grid_.floats_of(owned).size();
+    chunks += sums * static_cast<std::size_t>(owned.size());
   }
   if (one.sums.size() <= floats) one.sums = Buffer(floats + 1);
   one.sealed.resize(chunks + 1);
@@ -124,8 +118,11 @@ void GradientExchange::take_own(int bucket) {
     if (chunks.size() == 0) continue;
     auto sealed = sealed_.begin();
     for (const auto& [node, sums] : mine_)
-      at(bucket).passed.push_back(
-          {owner, chunks, node, sums + grid_.floats_of(chunks).lo, (sealed++)->data() + chunks.lo});
+      at(bucket).passed.push_back({owner,
+                                   chunks,
+                                   node,
+                                   sums + grid_.floats_of(chunks).begin,
+                                   (sealed++)->data() + chunks.lo});
   }
 }
 
@@ -140,7 +137,7 @@ void GradientExchange::pass_on() {
     add_up(bucket);
   const int own = comm_.rank();
   const auto width = [&](int owner) {
-    return width_of(grid_.floats_of(ownership_.owned(owner, bucket)));
+    return grid_.floats_of(ownership_.owned(owner, bucket)).size();
   };
   // From the next rank on, as Group::others().
   std::vector<Group::Outgoing> out;
@@ -188,7 +185,7 @@ void GradientExchange::receive(int bucket) {
   combine_to(gradients_.data() + begins_[static_cast<std::size_t>(bucket)],
              {0, settings_.shards},
              all,
-             width_of(grid_.floats_of(chunks)));
+             grid_.floats_of(chunks).size());
   comm_.give_back(one.across);
 }
 
@@ -198,7 +195,7 @@ GradientExchange::Sums GradientExchange::sum(const Partials& mine, std::uint64_t
   damaged_.clear();
   for (int bucket = 0; posted_ == 0 && bucket < ownership_.buckets(); ++bucket) seal(bucket);
   if (comm_.size() == 1) {
-    inject_gradient({0, static_cast<int>(layout_.parameter_floats)});
+    inject_gradient({0, layout_.parameter_floats});
     const float* const sums = mine.at(shards);
     return {sums, sums + layout_.parameter_floats};
   }

@@ -101,13 +101,12 @@ class GradientExchange {
 
   // gradient_seals.cpp:
   void seal(int bucket);
-  void inject_gradient(Span floats);
+  void inject_gradient(Range floats);
   void pack_within();
   void pack_across();
   void compare();
   [[nodiscard]] const float* arrived(const Group::Scattered::Partial& one, int from);
   [[nodiscard]] std::uint64_t checksum_of(const float* sums, Span chunks);
-  [[nodiscard]] static std::uint64_t hash_of(const std::uint64_t* sealed, Span chunks);
   [[nodiscard]] std::size_t within_index(int bucket, std::size_t owner, std::size_t partial) const;
   [[nodiscard]] std::optional<int> changed_in(const float* sums,
                                               Span chunks,

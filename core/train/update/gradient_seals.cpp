@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GradientExchange: checksums of what is sent, from when it was computed, and what becomes of them;
 // with them go the sums of everything but gradients.
-#include "core/base/hash.hpp"
 #include "core/train/update/gradient_exchange.hpp"
 
 #include <algorithm>
@@ -10,25 +9,19 @@
 namespace dts::train {
 namespace {
 
+// The length of the longest of the lists of the first `count` ranks, nodes or places.
+template <class List>
+std::size_t longest(int count, const List& list_of) {
+  std::size_t most = 0;
+  for (int one = 0; one < count; ++one) most = std::max(most, list_of(one).size());
+  return most;
+}
+
 std::size_t most_relayed(Levels& levels) {
-  std::size_t most = 0;
-  for (const int rank : levels.neighbours())
-    most = std::max(most, levels.hierarchy().relayed_by(rank).size());
-  return most;
-}
-
-std::size_t most_sums(const Hierarchy& hierarchy, int shards) {
-  std::size_t most = 0;
-  for (int node = 0; node < hierarchy.nodes(); ++node)
-    most = std::max(most, hierarchy.sums_of_node(node, shards).size());
-  return most;
-}
-
-std::size_t most_partials(const Hierarchy& hierarchy, int shards) {
-  std::size_t most = 0;
-  for (int rank = 0; rank < hierarchy.ranks(); ++rank)
-    most = std::max(most, hierarchy.sums_of_rank(rank, shards).size());
-  return most;
+  if (levels.node() == nullptr) return 0;
+  return longest(levels.node()->size(), [&](int place) {
+    return levels.hierarchy().relayed_by(levels.neighbours()[static_cast<std::size_t>(place)]);
+  });
 }
 
 }  // namespace
@@ -45,9 +38,11 @@ GradientExchange::GradientExchange(Levels& levels,
       ownership_(ownership),
       settings_(settings),
       begins_(ownership.begins_of(comm_.rank())),
-      most_partials_(most_partials(levels.hierarchy(), settings.shards)),
-      most_sums_(most_sums(levels.hierarchy(), settings.shards)),
-      most_relayed_(levels.node() == nullptr ? 0 : most_relayed(levels)),
+      most_partials_(longest(comm_.size(), [this](int rank) { return nodes_of(rank); })),
+      most_sums_(
+          longest(hierarchy().nodes(),
+                  [this](int node) { return hierarchy().sums_of_node(node, settings_.shards); })),
+      most_relayed_(most_relayed(levels)),
       across_(comm_.size(),
               most_sums_ * begins_.size(),
               most_partials_ * layout.tail_floats() * sizeof(float)),
@@ -66,8 +61,7 @@ std::vector<Span> GradientExchange::nodes_of(int rank) const {
 }
 
 std::uint64_t GradientExchange::bytes_of(int bucket) const {
-  return static_cast<std::uint64_t>(grid_.floats_of(ownership_.bucket(bucket)).size()) *
-         sizeof(float);
+  return grid_.floats_of(ownership_.bucket(bucket)).bytes();
 }
 
 bool GradientExchange::is_injected(Injection::What what) const {
@@ -78,16 +72,16 @@ bool GradientExchange::is_injected(Injection::What what) const {
 void GradientExchange::seal(int bucket) {
   if (!settings_.sealed) return;
   const Span chunks = ownership_.bucket(bucket);
-  const int first = grid_.floats_of(chunks).lo;
+  const std::size_t first = grid_.floats_of(chunks).begin;
   auto sums = sealed_.begin();
   for (const auto& [node, partial] : mine_)
     grid_.checksums(partial + first, chunks, (sums++)->data() + chunks.lo);
 }
 
-void GradientExchange::inject_gradient(Span floats) {
+void GradientExchange::inject_gradient(Range floats) {
   if (!is_injected(Injection::What::gradient)) return;
-  const auto element = static_cast<int>(settings_.injection->element);
-  if (floats.lo <= element && element < floats.hi) flip_bit(mine_.begin()->second[element]);
+  const std::size_t element = settings_.injection->element;
+  if (floats.has(element)) flip_bit(mine_.begin()->second[element]);
 }
 
 // Of what `from` sends, where it is; as if the first of it, from the lowest other rank that sends
@@ -108,15 +102,11 @@ const float* GradientExchange::arrived(const Group::Scattered::Partial& one, int
   return changed_.data();
 }
 
-std::uint64_t GradientExchange::hash_of(const std::uint64_t* sealed, Span chunks) {
-  return hash64(sealed, static_cast<std::size_t>(chunks.size()) * sizeof(std::uint64_t));
-}
-
 // 0 unless sealed.
 std::uint64_t GradientExchange::checksum_of(const float* sums, Span chunks) {
   if (!settings_.sealed) return 0;
   grid_.checksums(sums, chunks, now_.data());
-  return hash_of(now_.data(), chunks);
+  return seal_of(now_.data(), chunks);
 }
 
 std::size_t GradientExchange::within_index(int bucket,
@@ -133,7 +123,7 @@ void GradientExchange::pack_within() {
         const Span chunks = ownership_.owned(relayed[owner], bucket);
         for (std::size_t partial = 0; chunks.size() > 0 && partial < sealed_.size(); ++partial)
           within_.sent(levels_.place(peer), within_index(bucket, owner, partial)) =
-              hash_of(sealed_[partial].data() + chunks.lo, chunks);
+              seal_of(sealed_[partial].data() + chunks.lo, chunks);
       }
   }
 }
@@ -146,7 +136,7 @@ void GradientExchange::pack_across() {
       which = last != nullptr && last->owner == one.owner ? which + 1 : 0;
       last = &one;
       across_.sent(one.owner, static_cast<std::size_t>(bucket) * most_sums_ + which) =
-          hash_of(one.sealed, one.chunks);
+          seal_of(one.sealed, one.chunks);
     }
   }
   const std::size_t floats = layout_.tail_floats();
@@ -189,7 +179,7 @@ bool GradientExchange::is_whole(int chunk) const {
   if (comm_.size() > 1 || !settings_.sealed) return true;
   const Span one{chunk, chunk + 1};
   std::uint64_t now = 0;
-  grid_.checksums(mine_.begin()->second + grid_.floats_of(one).lo, one, &now);
+  grid_.checksums(mine_.begin()->second + grid_.floats_of(one).begin, one, &now);
   return now == sealed_.front()[static_cast<std::size_t>(chunk)];
 }
 

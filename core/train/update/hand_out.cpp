@@ -11,7 +11,7 @@ namespace dts::train {
 namespace {
 
 constexpr int k_piece_chunks = 1024;
-constexpr std::size_t k_piece_floats = std::size_t{k_piece_chunks} * ChunkGrid::k_floats;
+constexpr std::size_t k_piece_floats = k_piece_chunks * ChunkGrid::k_floats;
 
 // A part of each array that one rank owns.
 struct Owned {
@@ -25,10 +25,9 @@ std::vector<Owned> owned_parts(const Ownership& ownership) {
   std::vector<Owned> parts;
   std::vector<std::size_t> places(static_cast<std::size_t>(ownership.ranks()));
   for (int bucket = 0; bucket < ownership.buckets(); ++bucket) {
-    const std::vector<Span> slices = ownership.slices(bucket);
+    const std::vector<Range> slices = ownership.slices(bucket);
     for (int rank = 0; rank < ownership.ranks(); ++rank) {
-      const Span slice = slices[static_cast<std::size_t>(rank)];
-      const Range floats{static_cast<std::size_t>(slice.lo), static_cast<std::size_t>(slice.hi)};
+      const Range floats = slices[static_cast<std::size_t>(rank)];
       std::size_t& place = places[static_cast<std::size_t>(rank)];
       if (floats.size() > 0) parts.push_back({rank, floats, place});
       place += floats.size();
@@ -54,8 +53,7 @@ std::vector<Piece> pieces_of(const std::vector<ArrayOf>& arrays,
   for (const ArrayOf array : arrays)
     for (int chunk = 0; chunk < grid.count(); chunk += k_piece_chunks) {
       const Span chunks{chunk, std::min(chunk + k_piece_chunks, grid.count())};
-      const Span span = grid.floats_of(chunks);
-      const Range floats{static_cast<std::size_t>(span.lo), static_cast<std::size_t>(span.hi)};
+      const Range floats = grid.floats_of(chunks);
       pieces.push_back({array, chunks, floats, wants(rank, array, floats)});
     }
   return pieces;
@@ -76,13 +74,12 @@ class Handing {
       return one.floats.end <= piece.floats.begin;
     });
     for (; part != parts_.end() && part->floats.begin < piece.floats.end; ++part) {
-      const Range floats{std::max(part->floats.begin, piece.floats.begin),
-                         std::min(part->floats.end, piece.floats.end)};
+      const Range floats = part->floats.common(piece.floats);
       float* const to = room == nullptr ? nullptr : room + (floats.begin - piece.floats.begin);
       if (part->rank == comm_.rank())
         send(piece, *part, floats, to);
       else if (to != nullptr)
-        piece.ticket = comm_.post_receive(part->rank, to, floats.size() * sizeof(float));
+        piece.ticket = comm_.post_receive(part->rank, to, floats.bytes());
     }
   }
 
@@ -92,7 +89,7 @@ class Handing {
     if (to != nullptr) std::copy_n(values, floats.size(), to);
     for (int rank = 0; rank < comm_.size(); ++rank)
       if (rank != comm_.rank() && wants_(rank, piece.array, piece.floats))
-        piece.ticket = comm_.post_send(rank, values, floats.size() * sizeof(float));
+        piece.ticket = comm_.post_send(rank, values, floats.bytes());
   }
 
   Comm& comm_;

@@ -36,7 +36,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
 std::optional<std::size_t> element_of(const std::vector<Tensor>& tensors,
                                       std::string_view tensor,
                                       std::string_view index) {
-  const auto at = index.empty() ? std::optional<std::uint64_t>(0) : number(index);
+  const auto at = index.empty() ? std::optional<std::uint64_t>(0) : parse_number(index);
   for (const Tensor& one : tensors)
     if (one.name == tensor && at && *at < one.count) return one.offset + *at;
   return std::nullopt;

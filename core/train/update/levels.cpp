@@ -5,13 +5,6 @@
 #include <utility>
 
 namespace dts::train {
-namespace {
-
-std::size_t slice_bytes(Span floats) {
-  return static_cast<std::size_t>(floats.size()) * sizeof(float);
-}
-
-}  // namespace
 
 Levels::Levels(Group& all, Hierarchy hierarchy)
     : all_(all),
@@ -36,12 +29,12 @@ Group::Ticket Levels::post_across(const Sliced& one) {
   std::vector<Group::Outgoing> out;
   std::vector<Group::Incoming> in;
   std::uint64_t total = 0;
-  for (const Span each : one.slices) total += slice_bytes(each);
+  for (const Range each : one.slices) total += each.bytes();
   for (const int peer : elsewhere_) {
     if (hierarchy_.relay(hierarchy_.node_of(peer), rank()) == peer)
-      out.push_back({peer, one.array + slice(rank()).lo, slice_bytes(slice(rank()))});
+      out.push_back({peer, one.array + slice(rank()).begin, slice(rank()).bytes()});
     if (hierarchy_.relay(here_, peer) == rank())
-      in.push_back({peer, one.array + slice(peer).lo, slice_bytes(slice(peer))});
+      in.push_back({peer, one.array + slice(peer).begin, slice(peer).bytes()});
   }
   return all_.post_slices(Call::gather_slices, elsewhere_, total, out, in);
 }
@@ -53,15 +46,15 @@ Group::Ticket Levels::post_within(const Sliced& one, bool relayed) {
   std::uint64_t total = 0;
   for (int owner = 0; owner < size(); ++owner) {
     if ((hierarchy_.node_of(owner) != here_) != relayed) continue;
-    const Span slice = one.slices[static_cast<std::size_t>(owner)];
+    const Range slice = one.slices[static_cast<std::size_t>(owner)];
     const int from = hierarchy_.relay(here_, owner);
-    total += slice_bytes(slice);
+    total += slice.bytes();
     if (from != rank()) {
-      in.push_back({place(from), one.array + slice.lo, slice_bytes(slice)});
+      in.push_back({place(from), one.array + slice.begin, slice.bytes()});
       continue;
     }
     for (const int peer : node_->others())
-      out.push_back({peer, one.array + slice.lo, slice_bytes(slice)});
+      out.push_back({peer, one.array + slice.begin, slice.bytes()});
   }
   return node_->post_slices(Call::gather_slices, node_->others(), total, out, in);
 }

@@ -42,7 +42,7 @@ class Levels {
   // An array of which each rank has a slice.
   struct Sliced {
     float* array = nullptr;
-    std::vector<Span> slices;  // by rank
+    std::vector<Range> slices;  // by rank
   };
 
   // Collective: each rank's slices to all others, in place.

@@ -15,15 +15,11 @@ namespace {
 
 constexpr std::size_t k_most_moments = 4;
 
-std::size_t length(Span span) {
-  return static_cast<std::size_t>(span.size());
-}
-
 }  // namespace
 
 void ShardedUpdate::move(
     int chunk, int thread, const UpdateStep& step, float gradient_scale, const State& state) {
-  const Span part = grid_.floats_of({chunk, chunk + 1});
+  const Range part = grid_.floats_of({chunk, chunk + 1});
   const std::size_t at = places_[static_cast<std::size_t>(chunk)];
   const std::size_t moments = layout_.moments.size();
   std::array<const float*, k_most_moments> now{};
@@ -35,17 +31,17 @@ void ShardedUpdate::move(
   const float* gradients = sums_.gradients + at;
   if (gradient_scale != 1) {
     float* const scaled = scaled_[static_cast<std::size_t>(thread)].data();
-    optimizer_kernels().blend(scaled, gradients, gradients, length(part), gradient_scale, 0);
+    optimizer_kernels().blend(scaled, gradients, gradients, part.size(), gradient_scale, 0);
     gradients = scaled;
   }
   settings_.optimizer->update(settings_.optimization,
                               step,
                               {gradients,
-                               state.weights.data() + part.lo,
-                               next_weights_.data() + part.lo,
+                               state.weights.data() + part.begin,
+                               next_weights_.data() + part.begin,
                                {now.data(), moments},
                                {next.data(), moments},
-                               length(part),
+                               part.size(),
                                grid_.decays(chunk)});
 }
 
@@ -54,9 +50,9 @@ float ShardedUpdate::gradient_scale() {
   if (settings_.optimization.clip_norm == 0) return 1;
   std::vector<double> squares(static_cast<std::size_t>(grid_.count()));
   for (const int chunk : own_) {
-    const Span part = grid_.floats_of({chunk, chunk + 1});
+    const Range part = grid_.floats_of({chunk, chunk + 1});
     const auto at = static_cast<std::size_t>(chunk);
-    squares[at] = sum_squares(sums_.gradients + places_[at], length(part));
+    squares[at] = sum_squares(sums_.gradients + places_[at], part.size());
   }
   share(squares);
   double sum = 0;
@@ -70,10 +66,10 @@ void ShardedUpdate::move_by_tensor(double lr, const State& state) {
   std::vector<double> weights(chunks);
   std::vector<double> directions(chunks);
   for (const int chunk : own_) {
-    const Span part = grid_.floats_of({chunk, chunk + 1});
+    const Range part = grid_.floats_of({chunk, chunk + 1});
     const auto at = static_cast<std::size_t>(chunk);
-    weights[at] = sum_squares(state.weights.data() + part.lo, length(part));
-    directions[at] = sum_squares(next_weights_.data() + part.lo, length(part));
+    weights[at] = sum_squares(state.weights.data() + part.begin, part.size());
+    directions[at] = sum_squares(next_weights_.data() + part.begin, part.size());
   }
   share(weights);
   share(directions);
@@ -90,11 +86,11 @@ void ShardedUpdate::move_by_tensor(double lr, const State& state) {
     if (!grid_.decays(tensor.lo)) continue;
     const auto first = std::lower_bound(own_.begin(), own_.end(), tensor.lo);
     for (auto mine = first; mine != own_.end() && *mine < tensor.hi; ++mine) {
-      const Span part = grid_.floats_of({*mine, *mine + 1});
-      optimizer_kernels().move(next_weights_.data() + part.lo,
-                               state.weights.data() + part.lo,
-                               next_weights_.data() + part.lo,
-                               length(part),
+      const Range part = grid_.floats_of({*mine, *mine + 1});
+      optimizer_kernels().move(next_weights_.data() + part.begin,
+                               state.weights.data() + part.begin,
+                               next_weights_.data() + part.begin,
+                               part.size(),
                                1,
                                static_cast<float>(lr * ratio));
     }

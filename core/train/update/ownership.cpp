@@ -15,8 +15,7 @@ Ownership::Ownership(const ChunkGrid& grid, Owners owners, std::size_t bucket_by
   // Full ones from the end on, since those leave first; what is left over is at the beginning.
   for (int end = grid.count(); end > 0;) {
     int begin = bucket_bytes == 0 ? 0 : end - 1;
-    while (begin > 0 && static_cast<std::size_t>(grid.floats_of({begin - 1, end}).size()) <= most)
-      --begin;
+    while (begin > 0 && grid.floats_of({begin - 1, end}).size() <= most) --begin;
     buckets_.push_back({begin, end});
     end = begin;
   }
@@ -29,18 +28,23 @@ Span Ownership::owned(int rank, int index) const {
   return server ? part_of(all, owners_.servers, *server) : Span{all.lo, all.lo};
 }
 
-std::vector<Span> Ownership::slices(int index) const {
-  std::vector<Span> all;
+std::vector<Range> Ownership::slices(int index) const {
+  std::vector<Range> all;
   for (int rank = 0; rank < ranks(); ++rank) all.push_back(grid_.floats_of(owned(rank, index)));
+  return all;
+}
+
+std::vector<Range> Ownership::runs_of(int rank) const {
+  std::vector<Range> all;
+  for (int index = 0; index < buckets(); ++index)
+    if (const Range own = grid_.floats_of(owned(rank, index)); own.size() > 0) all.push_back(own);
   return all;
 }
 
 std::vector<Range> Ownership::leaving() const {
   std::vector<Range> all;
-  for (int index = buckets() - 1; index >= 0; --index) {
-    const Span floats = grid_.floats_of(bucket(index));
-    all.push_back({static_cast<std::size_t>(floats.lo), static_cast<std::size_t>(floats.hi)});
-  }
+  for (int index = buckets() - 1; index >= 0; --index)
+    all.push_back(grid_.floats_of(bucket(index)));
   return all;
 }
 
@@ -64,15 +68,14 @@ std::vector<std::size_t> Ownership::begins_of(int rank) const {
   std::size_t at = 0;
   for (int index = 0; index < buckets(); ++index) {
     begins.push_back(at);
-    at += static_cast<std::size_t>(grid_.floats_of(owned(rank, index)).size());
+    at += grid_.floats_of(owned(rank, index)).size();
   }
   return begins;
 }
 
 std::size_t Ownership::floats_of(int rank) const {
   std::size_t sum = 0;
-  for (int index = 0; index < buckets(); ++index)
-    sum += static_cast<std::size_t>(grid_.floats_of(owned(rank, index)).size());
+  for (int index = 0; index < buckets(); ++index) sum += grid_.floats_of(owned(rank, index)).size();
   return sum;
 }
 

@@ -47,7 +47,10 @@ class Ownership {
   [[nodiscard]] Span owned(int rank, int index) const;
 
   // The floats of owned() of each rank.
-  [[nodiscard]] std::vector<Span> slices(int index) const;
+  [[nodiscard]] std::vector<Range> slices(int index) const;
+
+  // Those of `rank`, of one bucket after the other, but for empty ones.
+  [[nodiscard]] std::vector<Range> runs_of(int rank) const;
 
   // The floats of each bucket, in the order in which their gradients leave: from the last
   // parameters to the first, as a backward pass completes them.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/train/update/round_exchange.hpp"
 
-#include "core/base/hash.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,14 +10,6 @@ namespace {
 
 std::size_t as_index(int value) {
   return static_cast<std::size_t>(value);
-}
-
-std::size_t bytes_of(Span floats) {
-  return as_index(floats.size()) * sizeof(float);
-}
-
-std::uint64_t hash_of(const std::uint64_t* sums, int count) {
-  return hash64(sums, as_index(count) * sizeof *sums);
 }
 
 }  // namespace
@@ -106,7 +96,7 @@ void RoundExchange::begin_round() {
 void RoundExchange::seal(int bucket) {
   if (!settings_.sealed) return;
   const Span chunks = ownership_.bucket(bucket);
-  const int begin = grid_.floats_of(chunks).lo;
+  const std::size_t begin = grid_.floats_of(chunks).begin;
   auto& sealed = flight(bucket).sealed;
   sealed.assign(mine_.size(), std::vector<std::uint64_t>(as_index(chunks.size())));
   int node = first_[as_index(comm_.rank())][as_index(round_)];
@@ -114,8 +104,8 @@ void RoundExchange::seal(int bucket) {
     grid_.checksums(partial + begin, chunks, sums->data());
     for (int peer = 0; peer < comm_.size(); ++peer) {
       const Span theirs = ownership_.owned(peer, bucket);
-      seals_->sent(peer, seal_of(node, bucket)) =
-          hash_of(sums->data() + (theirs.lo - chunks.lo), theirs.size());
+      seals_->sent(peer, place_of(node, bucket)) =
+          seal_of(sums->data() + (theirs.lo - chunks.lo), theirs);
     }
     ++sums;
     ++node;
@@ -123,19 +113,19 @@ void RoundExchange::seal(int bucket) {
 }
 
 void RoundExchange::post(int bucket, std::uint64_t step) {
-  const Span floats = grid_.floats_of(ownership_.bucket(bucket));
+  const Range floats = grid_.floats_of(ownership_.bucket(bucket));
   if (is_injected(Injection::What::gradient, step) && round_ == 0) {
-    const auto element = static_cast<int>(settings_.injection->element);
-    if (floats.lo <= element && element < floats.hi) flip_bit(mine_.begin()->second[element]);
+    const std::size_t element = settings_.injection->element;
+    if (floats.has(element)) flip_bit(mine_.begin()->second[element]);
   }
-  const std::vector<Span> slices = ownership_.slices(bucket);
+  const std::vector<Range> slices = ownership_.slices(bucket);
   std::vector<Group::Outgoing> out;
   for (const int peer : comm_.others())
     for (const auto& [node, sums] : mine_) {
-      const Span theirs = slices[as_index(peer)];
-      out.push_back({peer, sums + theirs.lo, bytes_of(theirs)});
+      const Range theirs = slices[as_index(peer)];
+      out.push_back({peer, sums + theirs.begin, theirs.bytes()});
     }
-  const auto width = as_index(slices[as_index(comm_.rank())].size());
+  const std::size_t width = slices[as_index(comm_.rank())].size();
   const auto theirs = as_index(shards_of(round_).size()) * width;  // at most
   Flight& now = flight(bucket);
   if (now.room.size() <= theirs) now.room = Buffer(theirs + 1);
@@ -145,7 +135,7 @@ void RoundExchange::post(int bucket, std::uint64_t step) {
     for (std::size_t left = peer == comm_.rank() ? 0 : nodes_of(round_, peer).size(); left > 0;
          --left)
       in.push_back({peer, std::exchange(to, to + width), width * sizeof(float)});
-  now.ticket = comm_.post_slices(Call::scatter_partials, comm_.others(), bytes_of(floats), out, in);
+  now.ticket = comm_.post_slices(Call::scatter_partials, comm_.others(), floats.bytes(), out, in);
 }
 
 void RoundExchange::leave(const Partials& mine, std::uint64_t step) {
@@ -162,8 +152,8 @@ void RoundExchange::leave(const Partials& mine, std::uint64_t step) {
 // Where the partials of a bucket are, for what this rank owns of it, once they have come.
 ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
   const Span chunks = ownership_.owned(comm_.rank(), bucket);
-  const Span own = grid_.floats_of(chunks);
-  const auto width = as_index(own.size());
+  const Range own = grid_.floats_of(chunks);
+  const std::size_t width = own.size();
   ConstPartials all;
   std::vector<std::uint64_t> now(as_index(chunks.size()));
   const float* at = flight(bucket).room.data();
@@ -171,7 +161,7 @@ ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
     int place = first_[as_index(peer)][as_index(round_)];
     for (const Span node : nodes_of(round_, peer)) {
       const bool is_own = peer == comm_.rank();
-      const float* sums = is_own ? mine_.at(node) + own.lo : std::exchange(at, at + width);
+      const float* sums = is_own ? mine_.at(node) + own.begin : std::exchange(at, at + width);
       if (!is_own && width > 0 && !has_injected_ && is_injected(Injection::What::message, step)) {
         has_injected_ = true;
         injected_.assign(sums, sums + width);
@@ -180,7 +170,7 @@ ConstPartials RoundExchange::arrived(int bucket, std::uint64_t step) {
       }
       if (settings_.sealed) {
         grid_.checksums(sums, chunks, now.data());
-        seals_->found(peer, seal_of(place++, bucket)) = hash_of(now.data(), chunks.size());
+        seals_->found(peer, place_of(place++, bucket)) = seal_of(now.data(), chunks);
       }
       all[node] = sums;
     }
@@ -194,7 +184,7 @@ void RoundExchange::look_again(int bucket) {
   const Span chunks = ownership_.bucket(bucket);
   std::vector<std::uint64_t> now(as_index(chunks.size()));
   for (auto was = flight(bucket).sealed.begin(); const auto& [node, partial] : mine_) {
-    grid_.checksums(partial + grid_.floats_of(chunks).lo, chunks, now.data());
+    grid_.checksums(partial + grid_.floats_of(chunks).begin, chunks, now.data());
     const auto changed = std::mismatch(now.begin(), now.end(), (was++)->begin()).first;
     if (changed != now.end()) changed_ = chunks.lo + static_cast<int>(changed - now.begin());
   }
@@ -204,11 +194,10 @@ void RoundExchange::look_again(int bucket) {
 void RoundExchange::fold(int bucket, std::uint64_t step) {
   comm_.wait(flight(bucket).ticket);
   const std::size_t begin = begins_[as_index(bucket)];
-  const Span own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
+  const Range own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
   ConstPartials all = arrived(bucket, step);
   for (const auto& [node, array] : held_) all[node] = array + begin;
-  for (const auto& [node, array] : next_)
-    combine_to(array + begin, node, all, as_index(own.size()));
+  for (const auto& [node, array] : next_) combine_to(array + begin, node, all, own.size());
   look_again(bucket);
 }
 

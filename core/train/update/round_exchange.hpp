@@ -88,7 +88,7 @@ class RoundExchange {
     return flights_[static_cast<std::size_t>(bucket % 2)];
   }
 
-  [[nodiscard]] std::size_t seal_of(int node, int bucket) const {
+  [[nodiscard]] std::size_t place_of(int node, int bucket) const {
     return static_cast<std::size_t>(node) * begins_.size() + static_cast<std::size_t>(bucket);
   }
 

@@ -3,6 +3,7 @@
 // more for every rank. Not thread-safe.
 #pragma once
 
+#include "core/base/hash.hpp"
 #include "core/train/comm/group.hpp"
 
 #include <algorithm>
@@ -12,6 +13,11 @@
 #include <vector>
 
 namespace dts::train {
+
+// Of a message of these chunks, whose checksums are given.
+[[nodiscard]] inline std::uint64_t seal_of(const std::uint64_t* checksums, Span chunks) {
+  return hash64(checksums, static_cast<std::size_t>(chunks.size()) * sizeof *checksums);
+}
 
 class Seals {
  public:

@@ -18,11 +18,7 @@ ShardedUpdate::Ended ShardedUpdate::serve(const PartOfStep& part,
   each(own_, [&](int chunk, int thread) {
     check_own(state, chunk);
     move(chunk, thread, step, part.gradient_scale, state);
-    const Span floats = grid_.floats_of({chunk, chunk + 1});
-    record(chunk,
-           gradients + places_[static_cast<std::size_t>(chunk)],
-           next_weights_.data() + floats.lo,
-           next_momentum_);
+    record_next(chunk);
   });
   find_wrong();
   if (!findings_.empty()) return Ended::damaged;

@@ -16,10 +16,6 @@
 namespace dts::train {
 namespace {
 
-std::size_t floats(Span span) {
-  return static_cast<std::size_t>(span.size());
-}
-
 std::size_t index(int value) {
   return static_cast<std::size_t>(value);
 }
@@ -73,7 +69,7 @@ ShardedUpdate::ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Setti
     for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
       own_.push_back(chunk);
       places_[index(chunk)] = at;
-      at += floats(grid_.floats_of({chunk, chunk + 1}));
+      at += grid_.floats_of({chunk, chunk + 1}).size();
     }
   }
   for (int chunk = 0; settings_.zero < 3 && chunk < grid_.count(); ++chunk)
@@ -109,7 +105,7 @@ void ShardedUpdate::find_wrong() {
 
 void ShardedUpdate::check_weights(const State& state, int chunk) {
   const Span one{chunk, chunk + 1};
-  check_weights(state.weights.data() + grid_.floats_of(one).lo, one);
+  check_weights(state.weights.data() + grid_.floats_of(one).begin, one);
 }
 
 void ShardedUpdate::check_weights(const float* values, Span chunks) {
@@ -165,11 +161,10 @@ const float* ShardedUpdate::reduce(const State& state, const Partials& mine) {
 void ShardedUpdate::inject_momentum(const State& state) {
   const auto& fault = settings_.injection;
   if (!fault || !fault->is_now(Injection::What::momentum, state.step)) return;
-  const auto at = static_cast<int>(fault->element);
   for (const int chunk : own_) {
-    const Span part = grid_.floats_of({chunk, chunk + 1});
-    if (part.lo <= at && at < part.hi)
-      flip_bit(momentum_.data()[places_[index(chunk)] + floats({part.lo, at})]);
+    const Range part = grid_.floats_of({chunk, chunk + 1});
+    if (part.has(fault->element))
+      flip_bit(momentum_.data()[places_[index(chunk)] + (fault->element - part.begin)]);
   }
 }
 
@@ -178,7 +173,7 @@ void ShardedUpdate::record(int chunk,
                            const float* weights,
                            const Buffer& moments) {
   const Span one{chunk, chunk + 1};
-  const std::size_t size = floats(grid_.floats_of(one));
+  const std::size_t size = grid_.floats_of(one).size();
   Record made;
   made.squares = gradients == nullptr ? 0 : sum_squares(gradients, size);
   made.weight_squares = sum_squares(weights, size);
@@ -189,17 +184,17 @@ void ShardedUpdate::record(int chunk,
   next_records_[index(chunk)] = made;
 }
 
+void ShardedUpdate::record_next(int chunk) {
+  record(chunk,
+         sums_.gradients + places_[index(chunk)],
+         next_weights_.data() + grid_.floats_of({chunk, chunk + 1}).begin,
+         next_momentum_);
+}
+
 ShardedUpdate::Ended ShardedUpdate::apply(double lr, State& state) {
   const UpdateStep step{lr, state.step - state.skipped + 1};
   const float scale = gradient_scale();
   const bool by_tensor = settings_.optimizer->by_tensor;
-  const auto record_next = [&](int chunk) {
-    const Span part = grid_.floats_of({chunk, chunk + 1});
-    record(chunk,
-           sums_.gradients + places_[index(chunk)],
-           next_weights_.data() + part.lo,
-           next_momentum_);
-  };
   each(own_, [&](int chunk, int thread) {  // all of it while it is in the cache
     check_own(state, chunk);
     if (exchange_ && !exchange_->is_whole(chunk)) wrong_[index(chunk)] |= k_gradient;

@@ -54,8 +54,8 @@ class ShardedUpdate {
   // `team` divides the chunks of this rank; it, `comm` and `layout` must outlive this.
   ShardedUpdate(Comm& comm, const Layout& layout, Team& team, Settings settings);
 
-  // Collective. Takes over rank 0's momentum, slice by slice, and frees `state.momentum`. The
-  // weights are the same on every rank, or, in stage 3, those that a rank owns are there.
+  // Collective. Of weights and momentum, what a rank owns is there. The weights are on all ranks
+  // then, unless this is stage 3, and `state.momentum` is taken over and freed.
   void begin(State& state);
 
   // What sends gradients while others are still computed: of stage 1 the first, otherwise the
@@ -174,6 +174,7 @@ class ShardedUpdate {
   void check_momentum(int chunk);
   void check_own(const State& state, int chunk);
   void record(int chunk, const float* gradients, const float* weights, const Buffer& moments);
+  void record_next(int chunk);  // what apply() and serve() have made of it
   [[nodiscard]] std::uint64_t moments_checksum(int chunk, const Buffer& moments) const;
   void exchange_records(float* weights);
   void add_slices(float* array, std::vector<Levels::Sliced>& to) const;

@@ -15,17 +15,18 @@ std::size_t place(int value) {
 }  // namespace
 
 void ShardedUpdate::begin(State& state) {
-  const std::vector<std::size_t> begins = ownership_.begins_of(comm_.rank());
-  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment)
-    for (int bucket = 0; bucket < ownership_.buckets(); ++bucket)
-      comm_.hand_out_slices(
-          comm_.rank() == 0 ? state.momentum.data() + moment * layout_.parameter_floats : nullptr,
-          momentum_.data() + moment * own_floats_ + begins[place(bucket)],
-          ownership_.slices(bucket));
+  for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
+    float* to = momentum_.data() + moment * own_floats_;
+    for (const Range own : ownership_.runs_of(comm_.rank()))
+      to = std::copy_n(
+          state.momentum.data() + moment * layout_.parameter_floats + own.begin, own.size(), to);
+  }
   state.momentum = Buffer();
   for (const int chunk : own_)
-    record(
-        chunk, nullptr, state.weights.data() + grid_.floats_of({chunk, chunk + 1}).lo, momentum_);
+    record(chunk,
+           nullptr,
+           state.weights.data() + grid_.floats_of({chunk, chunk + 1}).begin,
+           momentum_);
   exchange_records(state.weights.data());
   records_ = next_records_;
 }
@@ -40,7 +41,7 @@ void ShardedUpdate::exchange_records(float* weights) {
   if (comm_.size() == 1) return;
   const Header header{damaged_ ? 1U : 0U};
   const std::size_t bytes = block_bytes();
-  const auto floats = static_cast<int>(bytes / sizeof(float));
+  const Range blocks{0, place(comm_.size()) * bytes / sizeof(float)};
   std::vector<Record> records(most_chunks_);
   ownership_.pick(comm_.rank(), next_records_.data(), records.data());
   std::byte* const mine = blocks_.data() + bytes * place(comm_.rank());
@@ -48,7 +49,7 @@ void ShardedUpdate::exchange_records(float* weights) {
   std::memcpy(mine + sizeof header, records.data(), most_chunks_ * sizeof(Record));
   std::vector<Levels::Sliced> all{{reinterpret_cast<float*>(blocks_.data()), {}}};
   for (int rank = 0; rank < comm_.size(); ++rank)
-    all.front().slices.push_back({rank * floats, (rank + 1) * floats});
+    all.front().slices.push_back(blocks.part(comm_.size(), rank));
   if (settings_.zero < 3) add_slices(weights, all);
   levels_.gather(all);
   for (int rank = 0; rank < comm_.size(); ++rank) {
@@ -89,13 +90,10 @@ void ShardedUpdate::gather_weights(State& state, int bucket) {
 
 void ShardedUpdate::drop_weights(State& state, Range range) const {
   for (int bucket = 0; bucket < ownership_.buckets(); ++bucket) {
-    const Span all = grid_.floats_of(ownership_.bucket(bucket));
-    const Span own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
-    for (const Span part : {Span{all.lo, own.lo}, Span{own.hi, all.hi}}) {
-      const auto begin = std::max(place(part.lo), range.begin);
-      const auto end = std::min(place(part.hi), range.end);
-      if (begin < end) state.weights.drop(begin, end);
-    }
+    const Range all = grid_.floats_of(ownership_.bucket(bucket));
+    const Range own = grid_.floats_of(ownership_.owned(comm_.rank(), bucket));
+    for (const Range part : {Range{all.begin, own.begin}, Range{own.end, all.end}})
+      state.weights.drop(part.common(range));
   }
 }
 
@@ -113,10 +111,10 @@ void ShardedUpdate::gather_momentum(State& state) {
   for (std::size_t moment = 0; moment < layout_.moments.size(); ++moment) {
     float* const whole = state.momentum.data() + moment * layout_.parameter_floats;
     for (const int chunk : own_) {
-      const Span part = grid_.floats_of({chunk, chunk + 1});
+      const Range part = grid_.floats_of({chunk, chunk + 1});
       std::copy_n(momentum_.data() + moment * own_floats_ + places_[place(chunk)],
                   part.size(),
-                  whole + part.lo);
+                  whole + part.begin);
     }
     std::vector<Levels::Sliced> all;
     add_slices(whole, all);

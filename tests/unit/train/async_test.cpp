@@ -87,18 +87,18 @@ struct Moved {
   Buffer weights = Buffer::shared(small_layout().parameter_floats);
   Buffer momentum = Buffer(small_layout().parameter_floats);
 
-  void move(Span slice, const float* gradients, double share) {
-    const float* const moments[] = {momentum.data() + slice.lo};
-    float* const next[] = {momentum.data() + slice.lo};
+  void move(Range slice, const float* gradients, double share) {
+    const float* const moments[] = {momentum.data() + slice.begin};
+    float* const next[] = {momentum.data() + slice.begin};
     const PartOfStep part = part_of_step(*find_optimizer("sgd"), {}, share);
     find_optimizer("sgd")->update(part.settings,
                                   {k_async_lr * share, 1},
                                   {gradients,
-                                   weights.data() + slice.lo,
-                                   weights.data() + slice.lo,
+                                   weights.data() + slice.begin,
+                                   weights.data() + slice.begin,
                                    moments,
                                    next,
-                                   static_cast<std::size_t>(slice.size())});
+                                   slice.size()});
   }
 
   [[nodiscard]] std::string hash() const {
@@ -108,7 +108,7 @@ struct Moved {
 
 std::string trained_alone(std::uint64_t steps) {
   Moved state;
-  const Span whole{0, static_cast<int>(small_layout().parameter_floats)};
+  const Range whole{0, small_layout().parameter_floats};
   for (std::uint64_t step = 0; step < steps; ++step) {
     const Pull sums({0, k_async_shards}, state.weights.data());
     state.move(whole, sums.partials.begin()->second, 1);
@@ -149,17 +149,16 @@ class AsyncRank {
   }
 
  private:
-  [[nodiscard]] Span own() const { return roles_.slice_of(all_.rank()); }
+  [[nodiscard]] Range own() const { return roles_.slice_of(all_.rank()); }
 
   ParameterServer::Hooks hooks() {
     ParameterServer::Hooks made;
     made.apply = [this](const ParameterServer::Arrival& arrival) {
-      if (checksum(arrival.gradients, static_cast<std::size_t>(own().size())) != arrival.checksum)
-        ++seen_.changed;
+      if (checksum(arrival.gradients, own().size()) != arrival.checksum) ++seen_.changed;
       state_.move(own(), arrival.gradients, roles_.share_of(arrival.worker));
       if (arrival.tail != nullptr) ++seen_.applied[arrival.worker];
     };
-    made.weights = [this] { return state_.weights.data() + own().lo; };
+    made.weights = [this] { return state_.weights.data() + own().begin; };
     made.signs = [] { return 0U; };
     if (all_.rank() == 0) made.wants_sync = [this] { return seen_.wants_sync.exchange(false); };
     return made;
@@ -190,7 +189,7 @@ class AsyncRank {
   const Training& training_;
   Seen& seen_;
   Roles roles_;
-  std::vector<Span> slices_;
+  std::vector<Range> slices_;
   Moved state_;
 };
 
@@ -214,8 +213,8 @@ TEST_CASE("servers only serve, and the ranks of a node without servers are one w
   CHECK(flat.shards_of(2) == Span{4, 7});
   CHECK(flat.share_of(2) == doctest::Approx(3.0 / 7));
   CHECK(flat.slice_of(1).size() == 0);
-  CHECK(flat.slice_of(0).hi == flat.slice_of(2).lo);
-  CHECK(flat.slice_of(2).hi == static_cast<int>(small_layout().parameter_floats));
+  CHECK(flat.slice_of(0).end == flat.slice_of(2).begin);
+  CHECK(flat.slice_of(2).end == small_layout().parameter_floats);
   // Nodes need not have adjacent ranks, and one of them may have servers alone.
   const Roles nodes(small_layout(), {7, 2}, Hierarchy({0, 1, 2, 0, 1, 2, 1}), 10);
   CHECK(nodes.servers() == std::vector<int>{0, 3});

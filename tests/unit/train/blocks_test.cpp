@@ -270,16 +270,20 @@ TEST_CASE("a model that is unknown, or has no such size, is refused by name") {
        {"hidden_size", "hidden_size=", "hidden_size=0.5", "hidden_size=0"})
     CHECK(error_of((std::string("mlp,") + wrong).c_str()) ==
           "mlp: '" + std::string(wrong) + "' is not valid");
-  CHECK(make_model("mlp,hidden_size=65536,num_hidden_layers=256")
-            .error()
-            .message.find("parameters, at most 2147483647 are possible") != std::string::npos);
+  CHECK(make_model("mlp,hidden_size=65536,num_hidden_layers=256").value().layout.parameter_floats ==
+        1095285473296);
   CHECK(error_of("gpt2,n_embd=40") ==
         "gpt2: n_embd 40 and n_inner 160 must be multiples of 16, and n_embd of n_head 12");
   CHECK(error_of("resnet,depth=21").find("resnet: depth=21,") == 0);
   CHECK(error_of("resnet,num_channels=3").find("image_size=28 is not possible") !=
         std::string::npos);
   CHECK(make_model("resnet:20").value().layout.parameters.size() == 19 * 3 + 2);
-  CHECK(error_of("llama").find("6738") != std::string::npos);  // as Llama 2 7B: too many
+  CHECK(make_model("llama").value().layout.parameter_floats == 6738415616);  // as Llama 2 7B
+  CHECK(error_of("llama,hidden_size=2147483648") == "llama: 'hidden_size=2147483648' is not valid");
+  // The largest of each: no product of them overflows.
+  CHECK(error_of("llama,vocab_size=16777216,hidden_size=65536,intermediate_size=1048576,"
+                 "num_hidden_layers=1024,num_attention_heads=1024,head_dim=65536") ==
+        "llama has 18227703899553792 parameters, at most 1099511627776 are possible");
   CHECK(make_model("gpt2").value().layout.parameters.size() == 2 + 12 * 12 + 2);
   CHECK(make_model("mlp,hidden_size=64").value().sizes == "hidden_size=64,num_hidden_layers=2");
 }

@@ -93,7 +93,7 @@ TEST_CASE("of a commit and a take-over at the same time, either is first") {
     std::this_thread::sleep_for(std::chrono::microseconds(turn * 500));
     REQUIRE(heir.take_over()->refusal.empty());
     State state(layout());
-    const auto loaded = heir.load_newest(k_config, {}, state);
+    const auto loaded = load_newest(heir, k_config, {}, state);
     REQUIRE(loaded);
     CHECK(loaded->refusals.empty());
     const auto result = commit.get();

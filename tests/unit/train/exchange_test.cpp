@@ -81,8 +81,8 @@ bool gathered(Levels& levels, const Ownership& ownership) {
   std::vector<Levels::Sliced> all;
   for (int bucket = 0; bucket < ownership.buckets(); ++bucket) {
     all.push_back({whole.data(), ownership.slices(bucket)});
-    const Span own = all.back().slices[static_cast<std::size_t>(levels.rank())];
-    for (int at = own.lo; at < own.hi; ++at) whole.data()[at] = static_cast<float>(at);
+    const Range own = all.back().slices[static_cast<std::size_t>(levels.rank())];
+    for (std::size_t at = own.begin; at < own.end; ++at) whole.data()[at] = static_cast<float>(at);
   }
   levels.gather(all);
   levels.all().barrier();
@@ -107,8 +107,8 @@ std::string exchanged(Group& group, const Way& way) {
     const auto sums = exchange.sum(mine.partials, step);
     const float* at = sums.gradients;
     for (int bucket = 0; bucket < ownership.buckets(); ++bucket) {
-      const Span own = cnn2_grid().floats_of(ownership.owned(group.rank(), bucket));
-      if (!std::equal(expected.begin() + own.lo, expected.begin() + own.hi, at)) return "sums";
+      const Range own = cnn2_grid().floats_of(ownership.owned(group.rank(), bucket));
+      if (!std::equal(at, at + own.size(), expected.data() + own.begin)) return "sums";
       at += own.size();
     }
     const std::size_t tail = cnn2_layout().tail_floats();
@@ -183,9 +183,8 @@ TEST_CASE("of buckets, too, what arrives changed is found, with who sent it and 
         std::string found;
         for (const auto& [peer, chunks] : exchange.damaged()) {
           found += std::to_string(peer);
-          const Span floats = cnn2_grid().floats_of(chunks);
-          const auto at = static_cast<int>(element);
-          if (what == dts::train::Injection::What::gradient && (at < floats.lo || floats.hi <= at))
+          const Range floats = cnn2_grid().floats_of(chunks);
+          if (what == dts::train::Injection::What::gradient && !floats.has(element))
             found += " elsewhere";
         }
         if (exchange.changed_chunk()) found += " mine";
@@ -198,7 +197,7 @@ TEST_CASE("of buckets, too, what arrives changed is found, with who sent it and 
       }
       const Ownership ownership(cnn2_grid(), {3, 3}, 30000);
       int chunk = 0;
-      while (cnn2_grid().floats_of({chunk, chunk + 1}).hi <= static_cast<int>(element)) ++chunk;
+      while (cnn2_grid().floats_of({chunk, chunk + 1}).end <= element) ++chunk;
       for (int rank = 0; rank < 3; ++rank)
         CHECK(ends[static_cast<std::size_t>(rank)] ==
               std::string(rank == ownership.owner(chunk) ? "1" : "") + (rank == 1 ? " mine" : ""));
@@ -220,7 +219,7 @@ TEST_CASE("of sums that are added up on nodes, what changes on either way is fou
   const Hierarchy nodes({0, 0, 1, 1});
   const Ownership ownership(cnn2_grid(), {4, 4}, 30000);
   int chunk = 0;
-  while (cnn2_grid().floats_of({chunk, chunk + 1}).hi <= static_cast<int>(element)) ++chunk;
+  while (cnn2_grid().floats_of({chunk, chunk + 1}).end <= element) ++chunk;
   for (const Case& each : {Case{What::message, 1, 0},
                            Case{What::message, 2, 0},
                            Case{What::message, 3, 1},

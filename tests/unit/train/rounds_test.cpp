@@ -98,8 +98,8 @@ std::string exchanged(Group& group, const Way& way) {
     const auto sums = make_step(exchange, shards, way.waits);
     std::vector<float> own;
     for (int bucket = 0; bucket < ownership.buckets(); ++bucket) {
-      const Span part = chunks().floats_of(ownership.owned(group.rank(), bucket));
-      own.insert(own.end(), sum_of_all().begin() + part.lo, sum_of_all().begin() + part.hi);
+      const Range part = chunks().floats_of(ownership.owned(group.rank(), bucket));
+      own.insert(own.end(), sum_of_all().data() + part.begin, sum_of_all().data() + part.end);
     }
     if (!std::equal(own.begin(), own.end(), sums.gradients)) return "sums";
     const auto tail = sum_of_all().end() - static_cast<std::ptrdiff_t>(layout().tail_floats());
@@ -128,7 +128,7 @@ TEST_CASE("a sparse array takes memory where it is written, and gives it back") 
   std::fill_n(array.data(), k_floats, 1.0F);
   const std::size_t all = pages_in_memory(array);
   CHECK(all >= 64);
-  array.drop(k_floats / 2 + 1, k_floats);
+  array.drop({k_floats / 2 + 1, k_floats});
   CHECK(pages_in_memory(array) <= all / 2 + 1);
   CHECK(array.data()[k_floats / 2] == 1.0F);
   CHECK(array.data()[k_floats - 1] == 0.0F);

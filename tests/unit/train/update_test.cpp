@@ -55,18 +55,18 @@ std::string blamed(int ranks, const std::vector<Finding>& findings) {
 }  // namespace
 
 TEST_CASE("the chunks cover every parameter once, each within one tensor") {
-  int at = 0;
+  std::size_t at = 0;
   for (int chunk = 0; chunk < grid().count(); ++chunk) {
-    const Span floats = grid().floats_of({chunk, chunk + 1});
-    CHECK(floats.lo == at);
-    CHECK(floats.lo % 16 == 0);
+    const Range floats = grid().floats_of({chunk, chunk + 1});
+    CHECK(floats.begin == at);
+    CHECK(floats.begin % 16 == 0);
     CHECK(floats.size() <= ChunkGrid::k_floats);
     const Tensor& tensor = layout().parameter(grid().tensor_of(chunk));
-    CHECK(floats.lo >= static_cast<int>(tensor.offset));
-    CHECK(floats.lo < static_cast<int>(tensor.offset + tensor.count));
-    at = floats.hi;
+    CHECK(floats.begin >= tensor.offset);
+    CHECK(floats.begin < tensor.offset + tensor.count);
+    at = floats.end;
   }
-  CHECK(at == static_cast<int>(layout().parameter_floats));
+  CHECK(at == layout().parameter_floats);
 }
 
 TEST_CASE("any number of ranks, or of servers among them, owns each chunk once") {
@@ -77,25 +77,25 @@ TEST_CASE("any number of ranks, or of servers among them, owns each chunk once")
       CAPTURE(servers);
       for (const std::size_t bytes : {0U, 1U, 20000U, 1000000000U}) {
         const Ownership all(grid(), {ranks, servers}, bytes);
-        int at = 0;
+        std::size_t at = 0;
         for (int bucket = 0; bucket < all.buckets(); ++bucket) {
           const Span chunks = all.bucket(bucket);
-          const int first = at;
+          const std::size_t first = at;
           int with_slices = 0;
-          for (const Span slice : all.slices(bucket)) {
+          for (const Range slice : all.slices(bucket)) {
             if (slice.size() == 0) continue;
             ++with_slices;
-            CHECK(slice.lo == at);
-            at = slice.hi;
+            CHECK(slice.begin == at);
+            at = slice.end;
           }
           CHECK(with_slices == std::min(servers, chunks.size()));
-          if (bytes > 4096) CHECK(at - first <= static_cast<int>(bytes / sizeof(float)));
+          if (bytes > 4096) CHECK(at - first <= bytes / sizeof(float));
           for (int chunk = chunks.lo; chunk < chunks.hi; ++chunk) {
             const Span own = all.owned(all.owner(chunk), bucket);
             CHECK((own.lo <= chunk && chunk < own.hi));
           }
         }
-        CHECK(at == static_cast<int>(layout().parameter_floats));
+        CHECK(at == layout().parameter_floats);
         const int expected = bytes == 0 || bytes > 1000000 ? 1 : bytes == 1 ? grid().count() : 0;
         CHECK((expected == 0 || all.buckets() == expected));
       }

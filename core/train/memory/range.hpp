@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extents of arrays: 64-bit, since a model may have more than 2^31 parameters. What is counted in
+// shards, ranks, chunks or buckets is a Span (comm/tree.hpp). Pure.
+#pragma once
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+
+namespace dts::train {
+
+// A half-open run [begin, end) of an array, in floats.
+struct Range {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  [[nodiscard]] constexpr std::size_t size() const { return end - begin; }
+
+  [[nodiscard]] constexpr std::size_t bytes() const { return size() * sizeof(float); }
+
+  [[nodiscard]] constexpr bool has(std::size_t element) const {
+    return begin <= element && element < end;
+  }
+
+  // What is in both; empty if nothing is.
+  [[nodiscard]] constexpr Range common(Range other) const {
+    const std::size_t first = std::max(begin, other.begin);
+    return {first, std::max(first, std::min(end, other.end))};
+  }
+
+  // The `index`-th of `parts` contiguous parts, whose sizes differ by at most one, as part_of() a
+  // Span has them.
+  [[nodiscard]] constexpr Range part(int parts, int index) const {
+    const auto at = [&](int part) {
+      return begin + size() * static_cast<std::size_t>(part) / static_cast<std::size_t>(parts);
+    };
+    return {at(index), at(index + 1)};
+  }
+
+  auto operator<=>(const Range&) const = default;
+};
+
+}  // namespace dts::train
