@@ -170,6 +170,23 @@ Result<void> read_run(
   return {};
 }
 
+// What is wanted of the rows, all of them unless they are of parameters.
+Result<void> read_wanted(int fd,
+                         const StoredRows& stored,
+                         const std::vector<Range>& wanted,
+                         ColumnOrder order,
+                         State& state) {
+  const Range all = stored.rows.range();
+  const Rows::Array array = stored.rows.array;
+  if (array != Rows::Array::weights && array != Rows::Array::momentum)
+    return read_run(fd, stored, all, order, state);
+  auto run = std::partition_point(
+      wanted.begin(), wanted.end(), [&](Range one) { return one.end <= all.begin; });
+  for (; run != wanted.end() && run->begin < all.end; ++run)
+    DTS_TRY(read_run(fd, stored, all.common(*run), order, state));
+  return {};
+}
+
 }  // namespace
 
 Result<Manifest> read_runs(const std::string& folder,
@@ -178,26 +195,17 @@ Result<Manifest> read_runs(const std::string& folder,
                            State& state) {
   DTS_ASSIGN(Manifest manifest, read_manifest(folder));
   Assembly assembly(layout, manifest.order, nullptr);
-  std::vector<UniqueFd> files;
   for (const PartFile& file : manifest.files) {
-    DTS_ASSIGN(UniqueFd fd, open_part(folder, file));
-    DTS_TRY(assembly.add_header(files.emplace_back(std::move(fd)).get(), file));
+    DTS_ASSIGN(const UniqueFd fd, open_part(folder, file));
+    DTS_TRY(assembly.add_header(fd.get(), file));
   }
   DTS_TRY(assembly.complete());
-  for (const StoredRows& stored : assembly.stored()) {
-    const Range all = stored.rows.range();
-    const bool is_of_parameters =
-        stored.rows.array == Rows::Array::weights || stored.rows.array == Rows::Array::momentum;
-    const std::vector<Range> whole{all};
-    const std::vector<Range>& runs = is_of_parameters ? wanted : whole;
-    auto run = std::partition_point(
-        runs.begin(), runs.end(), [&](Range one) { return one.end <= all.begin; });
-    for (; run != runs.end() && run->begin < all.end; ++run)
-      if (const Range part = all.common(*run); part.size() > 0)
-        if (auto read = read_run(files[stored.file].get(), stored, part, manifest.order, state);
-            !read)
-          return tl::unexpected(
-              std::move(read).error().during(folder + "/" + manifest.files[stored.file].name));
+  auto stored = assembly.stored().begin();
+  for (std::size_t i = 0; i < manifest.files.size(); ++i) {  // one open at a time: there are many
+    DTS_ASSIGN(const UniqueFd fd, open_part(folder, manifest.files[i]));
+    for (; stored != assembly.stored().end() && stored->file == i; ++stored)
+      if (auto read = read_wanted(fd.get(), *stored, wanted, manifest.order, state); !read)
+        return tl::unexpected(std::move(read).error().during(manifest.files[i].name));
   }
   state.step = manifest.step;
   state.skipped = manifest.skipped;
