@@ -38,6 +38,7 @@ constexpr Verb k_verbs[] = {
     {"why", add_why},           {"logs", add_logs},       {"stop", add_stop},
     {"cancel", add_cancel},     {"requeue", add_requeue}, {"topo", add_topo},
     {"nodes", add_nodes},       {"beat", add_beat},       {"lint", add_lint},
+    {"convert", add_convert},
     {"simulate", add_simulate}, {"check", add_check},     {"drill", add_drill},
     {"cluster", add_cluster},
 };

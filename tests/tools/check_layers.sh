@@ -22,6 +22,7 @@ BEGIN {
   arrows["core/lint"] = "core/lint/script/ core/shell/ core/base/"
   arrows["core/lint/script"] = "core/shell/ core/spec/gres.hpp core/base/"
   arrows["core/lint/rules"] = "core/lint/ core/shell/ core/base/"
+  arrows["core/convert"] = "core/lint/ core/shell/ core/plan/ core/spec/ core/topo/topology.hpp core/base/"
   arrows["core/stage"] = "core/spec/stage.hpp core/base/"
   arrows["core/topo"] = "core/base/"
   arrows["core/topo/nvml"] = "core/topo/topology.hpp core/topo/json.hpp core/base/"
