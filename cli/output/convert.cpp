@@ -103,7 +103,8 @@ std::string account_json(const Converted& converted) {
                 {"lossless", converted.made.is_lossless()},
                 {"job_file", converted.made.job_file},
                 {"lines", std::move(rows)},
-                {"general", converted.made.general}};
+                {"general", converted.made.general},
+                {"needs", converted.made.needs}};
   if (converted.comparison)
     document["test"] = {{"differences", converted.comparison->differences},
                         {"notes", converted.comparison->notes}};

@@ -6,7 +6,7 @@
 namespace dts::convert {
 namespace {
 
-constexpr std::string_view k_blank = " \t\r\v\f;";
+constexpr std::string_view k_blank = " \t\r\v\f;\\";  // a backslash alone continues nothing
 
 // The bytes that no row and no comment covers are left; all others become blanks.
 std::string uncovered(std::string_view text,

@@ -35,6 +35,9 @@ class Converter {
     else
       other_script();
     Conversion made = repaired(draft_);
+    Names needs;
+    for (const Program& program : programs_) needs.insert(program.needs.begin(), program.needs.end());
+    made.needs.assign(needs.begin(), needs.end());
     complete(made.rows, subject_.text, subject_.script.comments, k_no_shell_text);
     return made;
   }
@@ -63,6 +66,10 @@ class Converter {
     for (const Part& part : parts_) items.push_back(part.item);
     rendezvous_ = rendezvous_of(items);
     for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
+    if (std::none_of(items.begin(), items.end(), [](const Item& one) { return one.sets.changes_folder; }) &&
+        subject_.directive("chdir") == nullptr)
+      inliner_.keep_folder();
+    inliner_.set_arguments(options_.arguments);
     last_ = parts_.size();
     for (std::size_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].role == Role::program) last_ = i;
@@ -102,6 +109,7 @@ class Converter {
       Program one = shell_program(part.item, context);
       functions.text += one.text + "\n";
       for (const auto& [name, asked] : one.settings) functions.settings[name] = asked;
+      functions.needs.merge(one.needs);
       append(functions.losses, one.losses);
       append(functions.notes, one.notes);
       starts = starts || starts_processes(part.item);
@@ -111,6 +119,7 @@ class Converter {
     if (!context.functions.empty()) {
       program.text = functions.text + program.text;
       for (const auto& [name, asked] : functions.settings) program.settings[name] = asked;
+      program.needs.merge(functions.needs);
       append(program.losses, functions.losses);
       append(program.notes, functions.notes);
     }
@@ -137,16 +146,18 @@ class Converter {
 
   // What the programs and the lines that stay use, from the last line to the first.
   void keep_needed() {
-    Names needed;
+    Names needed;             // by lines of the set-up
+    Names needed_by_program;  // each rank has variables of its own
     bool is_read = false;
     for (const Program& program : programs_)
-      if (program.needs_shell()) add_names(program.source(), needed);
+      if (program.needs_shell()) add_names(program.source(), needed_by_program);
+    std::erase_if(needed_by_program, is_given);
     for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
       if (part->role != Role::around) continue;
       const bool is_candidate = part->verdict.kind == Verdict::Kind::if_needed;
       if (part->verdict.kind == Verdict::Kind::kept) part->is_kept = true;
       if (is_candidate)
-        part->is_kept = sets_one_of(part->item, needed) ||
+        part->is_kept = sets_one_of(part->item, needed) || sets_one_of(part->item, needed_by_program) ||
                         (is_read && part->item.only_sets() && !is_rendezvous(part->item));
       if (!part->is_kept) continue;
       add_names(part->verdict.text.empty() ? part->item.source : part->verdict.text, needed);
@@ -179,7 +190,7 @@ class Converter {
       }
     });
     return std::any_of(made.begin(), made.end(), [&needed](const std::string& name) {
-      return needed.count(name) > 0 && !name.empty() && !is_given(name);
+      return needed.count(name) > 0 && !name.empty();
     });
   }
 
@@ -220,8 +231,11 @@ class Converter {
     row.why = part.verdict.why;
     const Names& names = part.item.sets.variables;
     const auto is_inlined = [&](const std::string& name) { return inliner_.inlined().count(name) > 0; };
+    const bool is_renamed = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return rendezvous_.others.count(name) > 0 || is_given(name);
+    });
     const bool is_in_arguments =
-        part.verdict.kind == Verdict::Kind::if_needed && !is_rendezvous(part.item) &&
+        part.verdict.kind == Verdict::Kind::if_needed && !is_renamed &&
         (std::any_of(names.begin(), names.end(), is_inlined) ||
          std::any_of(part.item.sets.arrays.begin(), part.item.sets.arrays.end(), is_inlined));
     if (is_in_arguments) {

@@ -23,6 +23,8 @@ struct Conversion {
   std::string job_file;
   std::vector<Row> rows;  // by place; every byte that is neither blank nor a comment is in one
   std::vector<std::string> general{};  // what is lost, but is of no line
+  // Variables of the shell that submits: once they are set, less is lost.
+  std::vector<std::string> needs{};
 
   [[nodiscard]] bool is_lossless() const;
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/flat.hpp"
 
+#include "core/base/text/text.hpp"
+
 #include <algorithm>
+#include <cctype>
 
 namespace dts::convert {
 namespace {
@@ -63,8 +66,12 @@ bool Inliner::is_constant(const FlatWord& value) const {
   return size_of(value) < k_longest_value && std::all_of(value.begin(), value.end(), [&](const auto& one) {
            if (one.kind != SegmentKind::source) return true;
            const Names used = used_names(one.text);
-           return one.text.find('(') == std::string::npos && !used.empty() &&
-                  std::none_of(used.begin(), used.end(), is_of_shell);
+           const bool is_arithmetic = one.text.starts_with("$((") && one.text.find("$(", 1) == std::string::npos &&
+                                      one.text.find('`') == std::string::npos;
+           return (is_arithmetic || one.text.find_first_of("(`") == std::string::npos) && !used.empty() &&
+                  std::none_of(used.begin(), used.end(), [&](const std::string& name) {
+                    return is_of_shell(name) && !(name == "PWD" && has_one_folder_);
+                  });
          });
 }
 
@@ -83,19 +90,34 @@ void Inliner::forget(const std::string& name) {
   });
 }
 
+Inliner Inliner::inner(std::string_view text) const {
+  Inliner made(text);
+  made.others_ = others_;
+  for (const auto& [name, value] : values_)
+    if (exported_.count(name) > 0) made.values_[name] = value;
+  return made;
+}
+
 void Inliner::follow(const shell::Statement& statement, bool is_certain) {
   const shell::Command* command = simple_command(statement);
   const SetNames names = set_names(statement);
+  exported_.insert(names.exported.begin(), names.exported.end());
   const bool only_assigns =
       command != nullptr && !statement.background &&
       (command->words.empty() || !names.variables.empty() || !names.arrays.empty()) &&
       command->redirections.empty();
   if (is_certain && only_assigns) {
-    for (const shell::Assignment& one : command->assignments) assign(one);
+    for (const shell::Assignment& one : command->assignments) {
+      assign(one);
+      assigned_.insert(one.name);
+    }
     return;
   }
   for (const auto* all : {&names.variables, &names.arrays})
-    for (const std::string& name : *all) forget(name);
+    for (const std::string& name : *all) {
+      forget(name);
+      assigned_.insert(name);
+    }
 }
 
 void Inliner::assign(const shell::Assignment& one) {
@@ -125,23 +147,51 @@ void Inliner::assign(const shell::Assignment& one) {
     value.insert(value.begin(), before->second.begin(), before->second.end());
   }
   if (!is_constant(value)) return forget(one.name);
-  // NAME="$NAME ..." of a NAME that only the shell knows.
+  // NAME="$NAME ..." of a NAME that only the shell knows, unless it can only be the environment's.
   for (const Segment& part : value)
-    if (part.kind == SegmentKind::source && used_names(part.text).count(one.name) > 0)
+    if (part.kind == SegmentKind::source && used_names(part.text).count(one.name) > 0 &&
+        assigned_.count(one.name) > 0)
       return forget(one.name);
   forget(one.name);
   values_[one.name] = std::move(value);
 }
 
+void Inliner::set_arguments(const std::vector<std::string>& arguments) {
+  arguments_ = arguments.size();
+  std::vector<FlatWord> all;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    all.push_back({{SegmentKind::literal, arguments[i], true}});
+    values_[std::to_string(i + 1)] = all.back();
+  }
+  arrays_["@"] = std::move(all);
+  values_["#"] = {{SegmentKind::literal, std::to_string(arguments.size()), true}};
+}
+
+// $NAME of a variable, $2 of an argument, ${2:-x} of one that is not given; null: not known.
+const FlatWord* Inliner::known_value(const Piece& piece) {
+  if (piece.kind != Piece::Kind::parameter) return nullptr;
+  const auto number = parse_number(piece.text);
+  const bool has_default = piece.operation.starts_with("-") || piece.operation.starts_with(":-");
+  if (number && *number > 0 && arguments_ && (piece.operation.empty() || has_default) && piece.words.empty()) {
+    if (*number <= *arguments_) return &values_[piece.text];
+    const std::string other =
+        has_default ? piece.operation.substr(piece.operation.find('-') + 1) : std::string();
+    if (other.find_first_of("$`'\"\\") != std::string::npos) return nullptr;
+    FlatWord value;
+    if (!other.empty()) value.push_back({SegmentKind::literal, other, true});
+    return &(defaults_[piece.text + piece.operation] = std::move(value));
+  }
+  const auto known = values_.find(piece.text);
+  return piece.operation.empty() && known != values_.end() ? &known->second : nullptr;
+}
+
 FlatWord Inliner::value_of(const shell::Word& word) {
   FlatWord value;
   for (const Piece& piece : word.pieces) {
-    const auto known = values_.find(piece.text);
     if (piece.kind == Piece::Kind::literal) {
       value.push_back({SegmentKind::literal, piece.text, true});
-    } else if (piece.kind == Piece::Kind::parameter && piece.operation.empty() &&
-               known != values_.end()) {
-      value.insert(value.end(), known->second.begin(), known->second.end());
+    } else if (const FlatWord* known = known_value(piece); known != nullptr) {
+      value.insert(value.end(), known->begin(), known->end());
       inlined_.insert(piece.text);
     } else {
       value.push_back(segment_of(piece));
@@ -151,14 +201,43 @@ FlatWord Inliner::value_of(const shell::Word& word) {
   return value;
 }
 
-Segment Inliner::segment_of(const Piece& piece) const {
+// The expression with the numbers that the script gives to names in it.
+std::string Inliner::with_numbers(std::string_view expression) {
+  std::string text;
+  for (std::size_t at = 0; at < expression.size();) {
+    const std::string_view rest = expression.substr(at);
+    const std::size_t sign = rest.starts_with("${") ? 2 : rest[0] == '$' ? 1 : 0;
+    std::size_t end = sign;
+    while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_')) ++end;
+    const std::string name(rest.substr(sign, end - sign));
+    const bool is_closed = sign < 2 || (end < rest.size() && rest[end] == '}');
+    const auto known = values_.find(name);
+    const auto value = known == values_.end() ? std::nullopt : plain(known->second);
+    if (is_closed && value && !value->empty() && value->find_first_not_of("0123456789") == std::string::npos) {
+      text += *value;
+      inlined_.insert(name);
+      at += end + (sign == 2 ? 1 : 0);
+      continue;
+    }
+    text += rest.substr(0, std::max<std::size_t>(end, 1));
+    at += std::max<std::size_t>(end, 1);
+  }
+  return text;
+}
+
+Segment Inliner::segment_of(const Piece& piece) {
+  if (piece.kind == Piece::Kind::arithmetic)
+    return {SegmentKind::source,
+            with_numbers(text_.substr(piece.span.begin, piece.span.end - piece.span.begin)),
+            piece.quoted};
+  const std::string_view source = text_.substr(piece.span.begin, piece.span.end - piece.span.begin);
+  if (has_one_folder_ && (source == "$(pwd)" || source == "`pwd`"))
+    return {SegmentKind::source, "$PWD", piece.quoted};
   const auto other = others_.find(piece.text);
   if (piece.kind == Piece::Kind::parameter && other != others_.end() &&
       (piece.operation.empty() || piece.operation[0] == ':'))
     return {SegmentKind::source, "$" + other->second, piece.quoted};
-  return {SegmentKind::source,
-          std::string(text_.substr(piece.span.begin, piece.span.end - piece.span.begin)),
-          piece.quoted};
+  return {SegmentKind::source, std::string(source), piece.quoted};
 }
 
 void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
@@ -167,17 +246,17 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
     return;
   }
   const bool is_parameter = piece.kind == Piece::Kind::parameter;
-  if (const auto known = values_.find(piece.text);
-      is_parameter && piece.operation.empty() && known != values_.end()) {
+  if (const FlatWord* known = known_value(piece); known != nullptr) {
     inlined_.insert(piece.text);
-    if (!piece.quoted) return add_split(words, known->second);
-    for (const Segment& one : known->second)
+    if (!piece.quoted) return add_split(words, *known);
+    for (const Segment& one : *known)
       words.back().push_back({one.kind, one.text, true});
-    if (known->second.empty()) words.back().push_back({SegmentKind::literal, "", true});
+    if (known->empty()) words.back().push_back({SegmentKind::literal, "", true});
     return;
   }
-  const auto array = arrays_.find(piece.text);
-  if (is_parameter && piece.operation == "[@]" && array != arrays_.end()) {
+  const bool is_arguments = piece.operation.empty() && piece.text == (piece.quoted ? "@" : "*");
+  const auto array = arrays_.find(is_arguments || piece.text == "@" ? "@" : piece.text);
+  if (is_parameter && (piece.operation == "[@]" || is_arguments || (piece.text == "@" && piece.operation.empty())) && array != arrays_.end()) {
     inlined_.insert(piece.text);
     for (std::size_t i = 0; i < array->second.size(); ++i) {
       if (i > 0) words.emplace_back();

@@ -44,14 +44,26 @@ using FlatWord = std::vector<Segment>;
 // For functions that look at options: sources are unknown values.
 [[nodiscard]] std::vector<lint::ExpandedWord> to_expanded(const std::vector<FlatWord>& words);
 
+// The other way round, of words that lint has expanded.
+[[nodiscard]] FlatWord from_expanded(const lint::ExpandedWord& word);
+
 // The variables of a script, followed from statement to statement.
 class Inliner {
  public:
   // `text` holds all statements that are passed, and must outlive this.
   explicit Inliner(std::string_view text) : text_(text) {}
 
+  // For a script that a shell of this one runs, `bash -c TEXT`: it sees what is exported.
+  [[nodiscard]] Inliner inner(std::string_view text) const;
+
   // A name that is expanded as another one from now on: head_node_ip as MASTER_ADDR.
   void rename(const std::string& name, const std::string& other) { others_[name] = other; }
+
+  // No line of the script changes the folder: $PWD is what it is where the job is submitted.
+  void keep_folder() { has_one_folder_ = true; }
+
+  // $1, $2 and so on.
+  void set_arguments(const std::vector<std::string>& arguments);
 
   // What `statement` sets; `is_certain`: it is run once and its values are read from its text.
   void follow(const shell::Statement& statement, bool is_certain);
@@ -65,11 +77,14 @@ class Inliner {
 
   // Replaced by their values so far.
   [[nodiscard]] const Names& inlined() const { return inlined_; }
+  void add_inlined(const Names& names) { inlined_.insert(names.begin(), names.end()); }
 
  private:
   void assign(const shell::Assignment& one);
   [[nodiscard]] FlatWord value_of(const shell::Word& word);
-  [[nodiscard]] Segment segment_of(const shell::Piece& piece) const;
+  [[nodiscard]] Segment segment_of(const shell::Piece& piece);
+  [[nodiscard]] const FlatWord* known_value(const shell::Piece& piece);
+  [[nodiscard]] std::string with_numbers(std::string_view expression);
   void add_piece(std::vector<FlatWord>& words, const shell::Piece& piece);
   [[nodiscard]] bool is_constant(const FlatWord& value) const;
 
@@ -78,6 +93,11 @@ class Inliner {
   std::map<std::string, std::vector<FlatWord>> arrays_;
   std::map<std::string, std::string> others_;
   Names inlined_;
+  Names exported_;
+  bool has_one_folder_ = false;
+  std::optional<std::size_t> arguments_;  // their number
+  std::map<std::string, FlatWord> defaults_;  // ${2:-x} of those that are not given
+  Names assigned_;  // by the script, at whatever place so far
 };
 
 }  // namespace dts::convert

@@ -4,12 +4,15 @@
 #include "core/convert/flat.hpp"
 #include "core/shell/parse.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace dts::convert {
 namespace {
 
 using SegmentKind = Segment::Kind;
+
+constexpr char k_brace = '\x02';  // a closing one within what is unknown
 
 bool is_plain_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -119,6 +122,32 @@ std::optional<std::string> to_script(const FlatWord& word) {
   return text;
 }
 
+FlatWord from_expanded(const lint::ExpandedWord& word) {
+  FlatWord made;
+  const std::string& text = word.value.text;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != lint::k_unknown || at + 1 >= text.size()) {
+      const std::size_t end = std::min(text.find(lint::k_unknown, at + 1), text.size());
+      made.push_back({SegmentKind::literal, text.substr(at, end - at), true});
+      at = end;
+      continue;
+    }
+    const char open = text[at + 1];
+    const char close = open == '{' ? '}' : open == '[' ? ']' : ')';
+    const std::size_t end = std::min(text.find(close, at + 2), text.size());
+    std::string inside = text.substr(at + 2, end - at - 2);
+    std::replace(inside.begin(), inside.end(), k_brace, close);
+    const bool is_source = inside.starts_with('$') || inside.starts_with('`');  // of to_expanded()
+    const std::string source = is_source     ? inside
+                               : open == '{' ? "${" + inside + "}"
+                               : open == '[' ? "$((" + inside + "))"
+                                             : "$(" + inside + ")";
+    made.push_back({SegmentKind::source, source, true});
+    at = end + 1;
+  }
+  return made;
+}
+
 std::vector<lint::ExpandedWord> to_expanded(const std::vector<FlatWord>& words) {
   std::vector<lint::ExpandedWord> expanded;
   for (const FlatWord& word : words) {
@@ -126,7 +155,9 @@ std::vector<lint::ExpandedWord> to_expanded(const std::vector<FlatWord>& words) 
     one.is_literal = true;
     for (const Segment& part : word) {
       if (part.kind == SegmentKind::source) {
-        one.value.text += std::string(1, lint::k_unknown) + "{" + part.text + "}";
+        std::string source = part.text;
+        std::replace(source.begin(), source.end(), '}', k_brace);
+        one.value.text += std::string(1, lint::k_unknown) + "{" + source + "}";
         one.is_literal = false;
       } else {
         one.value.text += part.text;

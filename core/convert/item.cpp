@@ -29,10 +29,19 @@ Span documents_of(const lint::Subject& subject, const shell::Statement& statemen
   return all;
 }
 
+// With the & behind it.
+Span with_sign(std::string_view text, const shell::Statement& statement) {
+  Span span = statement.span;
+  if (!statement.background) return span;
+  const std::size_t sign = text.find_first_not_of(" \t\\\n", span.end);
+  if (sign != std::string_view::npos && text[sign] == '&') span.end = sign + 1;
+  return span;
+}
+
 Item item_of(const lint::Subject& subject, const shell::Statement& statement) {
   Item item;
   item.statement = &statement;
-  item.spans.push_back(statement.span);
+  item.spans.push_back(with_sign(subject.text, statement));
   item.source = std::string(
       subject.text.substr(statement.span.begin, statement.span.end - statement.span.begin));
   const Span documents = documents_of(subject, statement);

@@ -4,6 +4,7 @@
 #include "core/base/text/text.hpp"
 #include "core/convert/requests.hpp"
 #include "core/lint/script/program.hpp"
+#include "core/lint/script/sbatch_options.hpp"
 #include "core/spec/options/of_sbatch.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,8 @@ constexpr std::string_view k_lost[] = {"multi-prog", "het-group", "relative", "n
                                        "chdir", "export-file", "preserve-env", "prolog", "epilog",
                                        "task-prolog", "task-epilog", "network", "bcast"};
 
+constexpr const char* k_no_option = "--no-option-of-this-job=";
+
 template <std::size_t N>
 bool is_one_of(const std::string_view (&names)[N], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -33,18 +36,22 @@ bool is_one_of(const std::string_view (&names)[N], std::string_view name) {
 
 class Reading {
  public:
-  Reading(Launched& made, const Resolver& resolver) : made_(made), resolver_(resolver) {}
+  Reading(Launched& made, const Resolver& resolver, const lint::Runs& runs)
+      : made_(made), resolver_(resolver), runs_(runs) {}
 
   void srun(const LaunchOption& one) {
     std::string name = one.name;
     std::replace(name.begin(), name.end(), '_', '-');
     Row row;
+    row.became = Became::option;
     if (is_one_of(k_sizes, name)) return size(name, one.value);
     if (one.value.find(lint::k_unknown) != std::string::npos && name.starts_with("container-"))
-      return lose(fmt::format("--{}: its value is known only to the shell of the job; set the "
-                              "variables and convert again",
-                              name));
-    if (read_container_option(name, one.value, made_.settings, row)) {
+      return unknown(name, one.value);
+    if (name == "container-workdir") {
+      made_.folder = one.value;
+      return note(name, "the program changes there");
+    }
+    if (read_container_option(name, absolute(name, one.value), made_.settings, row)) {
       if (row.became == Became::lost) return lose(fmt::format("--{}: {}", name, row.why));
       return note(name, row.what.empty() ? row.why : "is " + row.what);
     }
@@ -55,6 +62,8 @@ class Reading {
                               name,
                               spec::instead_of_srun("--" + name)
                                   .value_or("dtsubmit has no counterpart for one step")));
+    if (name == "no-option-of-this-job")
+      return made_.notes.emplace_back("options of srun that are not set, or only under a condition: a job does without them"), void();
     note(name, spec::instead_of_srun("--" + name).value_or("dtsubmit decides it for its own step"));
   }
 
@@ -74,12 +83,42 @@ class Reading {
   }
 
  private:
+  // Relative paths are those of the folder where the job is submitted.
+  [[nodiscard]] std::string absolute(const std::string& name, const std::string& value) const {
+    const auto here = resolver_.variable("PWD");
+    if (!here || (name != "container-image" && name != "container-mounts")) return value;
+    std::vector<std::string> all = split(value, ',');
+    for (std::string& one : all) {
+      const bool is_here = one == "." || one.starts_with("./") || one.starts_with(".:");
+      if (is_here) one = *here + one.substr(1);
+      else if (one.starts_with("../")) one = *here + "/" + one;
+    }
+    return join(all, ",");
+  }
+
   void size(const std::string& name, const std::string& value) {
     if (value.find(lint::k_unknown) != std::string::npos)
-      return lose(fmt::format("--{}: its value is known only to the shell of the job", name));
+      return unknown(name, value);
     if (const auto problem = problem_of(name, {value}))
       return lose(fmt::format("--{}={}: {}", name, value, problem->message));
     made_.settings[name] = {{value}, k_no_row};
+  }
+
+  // Needs variables of the shell that submits, or what only the job's own shell knows.
+  void unknown(const std::string& name, const std::string& value) {
+    std::string source;
+    for (const Segment& one : from_expanded({{value, true}, {}, false})) {
+      source += one.text;
+      if (one.kind != Segment::Kind::source) continue;
+      for (const std::string& variable : used_names(one.text))
+        if (!is_assigned(variable) && !variable.starts_with("SLURM")) made_.needs.insert(variable);
+    }
+    std::vector<std::string> names(made_.needs.begin(), made_.needs.end());
+    lose(fmt::format("--{}={}: {}",
+                     name,
+                     source,
+                     names.empty() ? "only the shell of the job knows its value"
+                                   : "set " + join(names, ", ") + " and convert again"));
   }
 
   void mpi_type(const std::string& value) {
@@ -111,8 +150,13 @@ class Reading {
     made_.notes.push_back(fmt::format("{}{}: {}", name.size() > 1 ? "--" : "-", name, why));
   }
 
+  [[nodiscard]] bool is_assigned(const std::string& name) const {
+    return runs_.variables.find(name) != nullptr || runs_.variables.find_array(name) != nullptr;
+  }
+
   Launched& made_;
   const Resolver& resolver_;
+  const lint::Runs& runs_;
 };
 
 // What stands before the launcher: NAME=value, time, timeout 10m, exec.
@@ -125,7 +169,10 @@ void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched
     } else if (word == "timeout") {
       made.notes.emplace_back("timeout: the run knows its time limit, and saves before it");
       while (i + 1 < count) ++i;
-    } else if (word != "time" && word != "exec" && word != "nohup" && word != "env" &&
+    } else if (word == "/usr/bin/time" || word == "time") {
+      made.notes.emplace_back("time: the run directory has the times");
+      while (i + 1 < count) ++i;
+    } else if (word != "exec" && word != "nohup" && word != "env" &&
                word != "command") {
       made.losses.push_back(fmt::format("`{}` before the launcher is not run", to_source(words[i])));
     }
@@ -157,15 +204,85 @@ std::size_t read_horovodrun(const std::vector<lint::ExpandedWord>& words,
   return std::min(at, words.size());
 }
 
+// $CMD whose value, whatever the conditions say, begins with a program.
+bool holds_program(const FlatWord& word, const lint::Variables& variables) {
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source) return false;
+  const Names names = used_names(word[0].text);
+  if (names.size() != 1 || word[0].text.find('(') != std::string::npos) return false;
+  const lint::Value* value = variables.find(*names.begin());
+  if (value == nullptr) return false;
+  const std::string_view text = trim(value->text);
+  return !text.empty() && text[0] != '-' && text[0] != lint::k_unknown;
+}
+
+// $AUTO_RESUME that is empty or --auto-resume=1, depending on conditions: options of srun that a job
+// of dtsubmit does without.
+bool holds_only_flags(const FlatWord& word, const lint::Runs& runs) {
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source) return false;
+  const Names names = used_names(word[0].text);
+  if (names.size() != 1 || word[0].text.find_first_of("([") != std::string::npos) return false;
+  bool is_set = false;
+  for (const lint::Assigned& one : runs.assigned) {
+    if (one.name != *names.begin()) continue;
+    is_set = true;
+    if (!one.value.is_known()) return false;
+    for (const std::string& option : split(trim(one.value.text), ' ')) {
+      const std::string name = option.substr(std::min<std::size_t>(2, option.size()),
+                                             option.find('=') == std::string::npos
+                                                 ? std::string::npos
+                                                 : option.find('=') - std::min<std::size_t>(2, option.find('=')));
+      const bool is_needed = is_one_of(k_sizes, name) || is_one_of(k_lost, name) ||
+                             name.starts_with("container") || name == "export" || name == "mpi";
+      if (!option.empty() && (!option.starts_with("--") || is_needed)) return false;
+    }
+  }
+  return is_set;
+}
+
+// $SRUN_ARGS that neither the script sets nor the shell that submits: no word.
+bool is_not_set(const FlatWord& word, const Resolver& resolver, const lint::Runs& runs) {
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source || word[0].quoted) return false;
+  const Names names = used_names(word[0].text);
+  if (names.size() != 1 || word[0].text.find_first_of("([:-") != std::string::npos) return false;
+  const std::string& name = *names.begin();
+  return !name.starts_with("SLURM") && runs.variables.find(name) == nullptr &&
+         runs.variables.find_array(name) == nullptr && !resolver.variable(name);
+}
+
+// The last word is the value of an option in the word before it.
+bool is_value(const std::vector<FlatWord>& words) {
+  if (words.size() < 2) return false;
+  const std::string before = plain(words[words.size() - 2]).value_or("");
+  if (!before.starts_with('-') || before.find('=') != std::string::npos) return false;
+  return before.starts_with("--") ? !lint::is_srun_flag(before.substr(2))
+                                  : before.size() == 2 && !lint::is_srun_flag(before[1]);
+}
+
+std::string unknown_options(const std::vector<FlatWord>& words, const lint::Launch& launch) {
+  std::vector<std::string> names;
+  for (std::size_t i = launch.launcher_at; i < std::min(launch.command_at, words.size()); ++i)
+    if (!plain(words[i])) names.push_back(to_source(words[i]));
+  return join(names, ", ");
+}
+
 }  // namespace
 
-Launched launched(const std::vector<FlatWord>& words, const Resolver& resolver) {
+Launched launched(const std::vector<FlatWord>& words,
+                  const Resolver& resolver,
+                  const lint::Runs& runs) {
   Launched made;
   std::vector<FlatWord> known;
-  for (const FlatWord& word : words) known.push_back(resolver.resolved(word));
+  for (const FlatWord& word : words) {
+    known.push_back(resolver.resolved(word));
+    if (holds_program(known.back(), runs.variables))
+      known.back() = {{Segment::Kind::literal, "program", true}};
+    else if (!is_value(known) &&
+             (is_not_set(known.back(), resolver, runs) || holds_only_flags(known.back(), runs)))
+      known.back() = {{Segment::Kind::literal, k_no_option, true}};
+  }
   const auto expanded = to_expanded(known);
   const lint::Launch launch = lint::launch_of(expanded);
-  Reading reading(made, resolver);
+  Reading reading(made, resolver, runs);
   std::size_t from = 0;
   if (launch.launcher != Launcher::none && launch.launcher_at < expanded.size())
     made.name = lint::base_name(expanded[launch.launcher_at].value.text);
@@ -175,8 +292,9 @@ Launched launched(const std::vector<FlatWord>& words, const Resolver& resolver) 
     for (const LaunchOption& one : launch.options)
       launch.launcher == Launcher::srun ? reading.srun(one) : reading.mpirun(one);
     if (launch.has_unknown_options)
-      made.losses.push_back(made.name +
-                            ": some of its options are known only to the shell of the job");
+      made.losses.push_back(fmt::format("{}: options in {} are known only to the shell of the job",
+                                        made.name,
+                                        unknown_options(known, launch)));
     from = launch.command_at;
   } else if (made.name == "horovodrun") {
     made.launcher = Launcher::mpirun;
@@ -184,6 +302,10 @@ Launched launched(const std::vector<FlatWord>& words, const Resolver& resolver) 
     from = read_horovodrun(expanded, launch.launcher_at, reading);
   } else if (launch.launcher == Launcher::other) {
     made.losses.push_back(made.name + " is another launcher: name the program that it starts");
+  }
+  if (made.settings.count("mount") > 0 && made.settings.count("container") == 0) {
+    made.settings.erase("mount");
+    made.notes.emplace_back("--container-mounts: without an image nothing is mounted");
   }
   made.command.assign(words.begin() + static_cast<std::ptrdiff_t>(std::min(from, words.size())),
                       words.end());

@@ -5,6 +5,7 @@
 #include "core/convert/draft.hpp"
 #include "core/convert/resolve.hpp"
 #include "core/lint/script/launch.hpp"
+#include "core/lint/script/runs.hpp"
 
 #include <string>
 #include <vector>
@@ -18,10 +19,15 @@ struct Launched {
   Settings settings;                // of this program alone
   std::vector<FlatWord> variables;  // NAME=value of the program's environment
   std::vector<FlatWord> command;    // the program and its arguments
+  std::string folder;               // of the program in its container; empty: not said
   std::vector<std::string> notes;   // "--label: ..."
   std::vector<std::string> losses;
+  Names needs;  // variables of the shell that submits, without which something is lost
 };
 
-[[nodiscard]] Launched launched(const std::vector<FlatWord>& words, const Resolver& resolver);
+// `runs`: of the script, whose values tell a program in a variable from options.
+[[nodiscard]] Launched launched(const std::vector<FlatWord>& words,
+                               const Resolver& resolver,
+                               const lint::Runs& runs);
 
 }  // namespace dts::convert

@@ -25,7 +25,8 @@ std::string name_of(const FlatWord& word) {
 
 class Maker {
  public:
-  Maker(Program& program, const ProgramContext& context) : program_(program), context_(context) {}
+  Maker(Program& program, const ProgramContext& context, Inliner& inliner)
+      : program_(program), context_(context), inliner_(inliner) {}
 
   // A simple command, with its pipeline's rest already looked at.
   void command(const shell::Command& one, Inliner& inliner) {
@@ -55,7 +56,7 @@ class Maker {
       all.erase(all.begin());
     if (!all.empty() && plain(all[0]) == "eval") return evaluated(all);
     if (!is_launched_) {
-      Launched made = launched(all, context_.resolver);
+      Launched made = launched(all, context_.resolver, context_.subject.runs);
       is_launched_ = made.launcher != lint::Launcher::none;
       if (is_launched_) settle(made);
       all = std::move(made.command);
@@ -74,6 +75,8 @@ class Maker {
       program_.settings["launcher"] = {{"mpirun"}, k_no_row};
     for (auto& [name, asked] : made.settings) program_.settings[name] = asked;
     for (FlatWord& one : made.variables) variable(std::move(one));
+    program_.folder = made.folder;
+    program_.needs.merge(made.needs);
     const auto add = [](std::vector<std::string>& to, std::vector<std::string>& from) {
       std::move(from.begin(), from.end(), std::back_inserter(to));
     };
@@ -89,7 +92,7 @@ class Maker {
       joined.insert(joined.end(), all[i].begin(), all[i].end());
     }
     const auto text = to_script(joined);
-    if (text && inner(*text)) return;
+    if (text && inner(*text, inliner_)) return;
     tell(all);
   }
 
@@ -104,7 +107,7 @@ class Maker {
       if (option.find('c') == std::string::npos) continue;
       const auto text = to_script(all[i + 1]);
       if (i + 2 < all.size() || !text) return false;
-      if (inner(*text)) return true;
+      if (inner(*text, inliner_)) return true;
       std::vector<FlatWord> edited = all;
       edited[i + 1] = {{Segment::Kind::literal, without_told(*text, context_.facts, program_), true}};
       tell(std::move(edited));
@@ -113,7 +116,7 @@ class Maker {
     return false;
   }
 
-  bool inner(const std::string& text) {
+  bool inner(const std::string& text, Inliner& outer) {
     if (++shells_ > k_most_shells) return false;
     const shell::Script script = shell::parse(text);
     if (!script.problems.empty() || script.statements.size() != 1) return false;
@@ -124,8 +127,9 @@ class Maker {
     for (const shell::Word& word : one->words)
       for (const shell::Piece& piece : word.pieces)
         if (piece.kind == shell::Piece::Kind::process) return false;
-    Inliner no_values(text);
-    command(*one, no_values);
+    Inliner exported = outer.inner(text);
+    command(*one, exported);
+    outer.add_inlined(exported.inlined());
     return true;
   }
 
@@ -154,6 +158,7 @@ class Maker {
 
   Program& program_;
   const ProgramContext& context_;
+  Inliner& inliner_;
   std::vector<FlatWord> variables_;
   bool is_launched_ = false;
   int shells_ = 0;
@@ -193,7 +198,7 @@ Program program_of(const Item& item, Inliner& inliner, const ProgramContext& con
   const shell::Statement& statement = *item.statement;
   if (context.functions.empty() && statement.pipelines.size() == 1 &&
       is_plain_pipeline(statement.pipelines[0], program)) {
-    Maker maker(program, context);
+    Maker maker(program, context, inliner);
     maker.command(statement.pipelines[0].commands[0], inliner);
     maker.finish();
     return program;

@@ -16,8 +16,10 @@ struct Program {
   Settings settings;            // its layout and launcher
   std::vector<FlatWord> words;  // the command, unless it is a text
   std::string text;             // for a shell
+  std::string folder{};         // where it is started, in its container; empty: the job's
   std::vector<std::string> notes;
   std::vector<std::string> losses;
+  Names needs;  // variables of the shell that submits, without which something is lost
 
   // The text that a shell expands.
   [[nodiscard]] std::string source() const;

@@ -161,7 +161,11 @@ void read_requests(const lint::Subject& subject, Draft& draft) {
     if (!overlaps(draft.rows, one.span)) reader.read(one);
   for (const lint::HeaderProblem& problem : subject.header.problems)
     if (problem.span.begin < problem.span.end && !overlaps(draft.rows, problem.span))
-      draft.add(problem.span, Became::lost, "", why_stumbles(problem.kind));
+      draft.add(problem.span,
+                problem.kind == lint::HeaderProblem::Kind::stray_word ? Became::unnecessary
+                                                                      : Became::lost,
+                "",
+                why_stumbles(problem.kind));
   read_other_lines(subject, draft);
 }
 
@@ -188,8 +192,6 @@ bool read_container_option(const std::string& name,
     set("container", {value});
   } else if (name == "container-mounts") {
     set("mount", split(value, ','));
-  } else if (name == "container-workdir") {
-    set("chdir", {value});
   } else if (name == "container-env") {
     set("container-env", split(value, ','));
   } else {

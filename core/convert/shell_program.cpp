@@ -71,13 +71,8 @@ void cut_launcher(const lint::Run& run, const ProgramContext& context, Cutter& c
     return;
   }
   std::vector<FlatWord> words;
-  for (const lint::ExpandedWord& one : run.words) {
-    const bool is_known = one.value.is_known();
-    words.push_back({{is_known ? Segment::Kind::literal : Segment::Kind::source,
-                      is_known ? one.value.text : "$UNKNOWN_VALUE",
-                      true}});
-  }
-  Launched made = launched(words, context.resolver);
+  for (const lint::ExpandedWord& one : run.words) words.push_back(from_expanded(one));
+  Launched made = launched(words, context.resolver, context.subject.runs);
   made.settings["launcher"] = {
       {launch.launcher == lint::Launcher::srun ? "srun" : "mpirun"}, k_no_row};
   for (auto& [name, asked] : made.settings) {
@@ -86,6 +81,7 @@ void cut_launcher(const lint::Run& run, const ProgramContext& context, Cutter& c
       program.losses.push_back(fmt::format("--{}: programs of different layouts in one statement", name));
     program.settings[name] = asked;
   }
+  program.needs.merge(made.needs);
   if (!made.variables.empty())
     program.losses.emplace_back("variables that the launcher sets for a program");
   std::move(made.notes.begin(), made.notes.end(), std::back_inserter(program.notes));
@@ -114,6 +110,8 @@ Program shell_program(const Item& item, const ProgramContext& context) {
   Program program;
   bool has_launcher = false;
   bool is_in_loop = false;
+  std::size_t backgrounds = 0;
+  std::size_t conditionals = 0;
   Cutter cutter(std::string(context.subject.text.substr(
                     item.span().begin, item.span().end - item.span().begin)),
                 item.span().begin);
@@ -122,10 +120,15 @@ Program shell_program(const Item& item, const ProgramContext& context) {
     cut_told(*run, context.facts, cutter, program);
     has_launcher = has_launcher || run->launch.launcher != lint::Launcher::none;
     is_in_loop = is_in_loop || run->around.is_in_loop;
-    if (run->around.is_background)
-      program.losses.emplace_back("a program in the background: write it as one of [[roles]]");
+    backgrounds += run->around.is_background ? 1 : 0;
+    conditionals += run->around.is_conditional ? 1 : 0;
   }
   program.text = cutter.text() + item.tail;
+  // if ...; then A & else B & fi: one of them runs, and is waited for.
+  if (backgrounds > 0 && !is_in_loop && (item.mains.size() == 1 || conditionals == item.mains.size()))
+    program.text += "\nwait $!";
+  else if (backgrounds > 0)
+    program.losses.emplace_back("programs in the background: write each as one of [[roles]]");
   const bool is_alone = !has_launcher && context.facts.nodes < 2;
   if (is_alone) return program;
   if (is_in_loop)

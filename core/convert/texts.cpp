@@ -73,7 +73,7 @@ std::vector<std::string> command_of(const Program& program,
                                     const SetUpText& set_up,
                                     const Options& options) {
   std::vector<std::string> command;
-  if (!program.needs_shell() && !set_up.sets.changes_folder) {
+  if (!program.needs_shell() && !set_up.sets.changes_folder && program.folder.empty()) {
     for (const FlatWord& word : program.words) command.push_back(*plain(word));
     return command;
   }
@@ -81,6 +81,7 @@ std::vector<std::string> command_of(const Program& program,
   if (!declarations(set_up, names_in(program)).empty())
     text += std::string("eval \"$") + k_state + "\"\n";
   if (set_up.sets.changes_folder) text += std::string("cd \"$") + k_folder + "\" || exit\n";
+  if (!program.folder.empty()) text += "cd " + shell_quote(program.folder) + " || exit\n";
   text += program.text.empty() ? "exec " + to_source(program.words) : program.text;
   command = {"bash", "-c", text};
   if (!uses_arguments(program.source())) return command;

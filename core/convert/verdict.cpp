@@ -129,6 +129,16 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
   return {};
 }
 
+// if [ $code -ne 0 ]; then scontrol requeue; exit $code; fi
+bool ends_only(const Item& item) {
+  constexpr std::string_view k_ends[] = {"echo", "printf", "exit", "scontrol", "[", "[[", "test",
+                                         "sleep", "date", "true", ":", "set", "wait", "kill"};
+  return !item.runs.empty() && !writes_file(item) && item.sets.functions.empty() &&
+         std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+           return is_named_in(k_ends, verb_of(*run));
+         });
+}
+
 }  // namespace
 
 bool only_prints(const Item& item) {
@@ -166,9 +176,9 @@ Verdict verdict_on(const Item& item,
     if (run->name() == "exit" && !is_before)
       return {VerdictKind::unnecessary, "the run's end follows from the programs' exit codes"};
   }
-  if (!is_before && item.source.find("$?") != std::string::npos)
-    return item.only_sets()
-               ? Verdict{VerdictKind::unnecessary, "the run's end follows from the programs' exit codes"}
+  if (!is_before && (item.source.find("$?") != std::string::npos || item.words.count("requeue") > 0 || ends_only(item)))
+    return item.only_sets() || ends_only(item)
+               ? Verdict{VerdictKind::unnecessary, "the run's end follows from the programs' exit codes, and dtsubmit requeues"}
                : Verdict{VerdictKind::lost, "acts on the program's exit code; dtsubmit --on says what to do about failures"};
   const bool is_of_hosts =
       asks_for_hosts(item.source) ||

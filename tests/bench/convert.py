@@ -3,7 +3,9 @@
 """What `dtsubmit convert` makes of a folder of batch scripts: how many give a job file without a loss, how many name what is lost,
 and the reasons, most frequent first. Every job file must be one that dtsubmit itself accepts, and every line must be accounted for.
 
-  convert.py DTSUBMIT FOLDER [--each]"""
+  convert.py DTSUBMIT FOLDER [--each] [--set]
+
+--set: variables that a script takes from the shell which submits it are set, as people would have them: it is converted again."""
 import collections
 import json
 import os
@@ -14,8 +16,16 @@ import tempfile
 import time
 
 
-def convert(dtsubmit, path):
-    done = subprocess.run([dtsubmit, "convert", "--json", path], capture_output=True, text=True, errors="replace", check=False)
+ROUNDS = 4  # a value that is set may show what else is missing
+
+
+def value_of(name):
+    return "2" if re.search(r"NODE|GPU|NUM|TASK|PROC|INST|NEXP", name) else f"/data/{name.lower()}"
+
+
+def convert(dtsubmit, path, variables):
+    done = subprocess.run([dtsubmit, "convert", "--json", path], capture_output=True, text=True, errors="replace", check=False,
+                          env={**os.environ, **variables})
     if done.returncode not in (0, 1):
         return None, f"exit code {done.returncode}: {done.stderr.strip()[-200:]}"
     return json.loads(done.stdout), ""
@@ -43,12 +53,18 @@ def is_accepted(dtsubmit, job_file):
 
 
 def main():
-    dtsubmit, folder, each = sys.argv[1], sys.argv[2], "--each" in sys.argv
+    dtsubmit, folder, each, sets = sys.argv[1], sys.argv[2], "--each" in sys.argv, "--set" in sys.argv
     paths = sorted(os.path.join(where, name) for where, _, names in os.walk(folder) for name in names)
     kinds, reasons, broken = collections.Counter(), collections.Counter(), []
     began = time.perf_counter()
     for path in paths:
-        account, failure = convert(dtsubmit, path)
+        account, failure = convert(dtsubmit, path, {})
+        variables = {}
+        for _ in range(ROUNDS if sets else 0):
+            if account is None or not account["needs"] or set(account["needs"]) <= set(variables):
+                break
+            variables.update({name: value_of(name) for name in account["needs"]})
+            account, failure = convert(dtsubmit, path, variables)
         if account is None:
             broken.append((path, failure))
             continue
