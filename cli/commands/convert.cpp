@@ -57,12 +57,10 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   Converted converted;
   converted.path = typed.file;
   converted.output = typed.output;
-  converted.made =
-      convert::convert_script(text, {typed.file, arguments, variable_here});
+  converted.made = convert::convert_script(text, {typed.file, arguments, variable_here});
   converted.text = std::move(text);
   const std::string& job_file = converted.made.job_file;
-  if (typed.tests)
-    converted.comparison = compare_by_test(typed.file, arguments, job_file);
+  if (typed.tests) converted.comparison = compare_by_test(typed.file, arguments, job_file);
   if (!typed.output.empty() && !job_file.empty()) DTS_TRY(write_file(typed.output, job_file, 0666));
   if (typed.json)
     fmt::print("{}", account_json(converted));

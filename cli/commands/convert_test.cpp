@@ -107,7 +107,8 @@ Comparison compare_by_test(const std::string& script,
     if (other == after->end())
       made.notes.push_back(fmt::format("{}: {} in the script, not said in the job", name, value));
     else if (other->second != value)
-      made.differences.push_back(fmt::format("{}: {}, and of the job file {}", name, value, other->second));
+      made.differences.push_back(
+          fmt::format("{}: {}, and of the job file {}", name, value, other->second));
   }
   if (made.differences.empty()) made.notes.emplace_back("Slurm sees the same request in both");
   return made;

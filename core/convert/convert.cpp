@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/convert/convert.hpp"
 
+#include "core/base/text/text.hpp"
 #include "core/convert/early.hpp"
 #include "core/convert/layout.hpp"
 #include "core/convert/parts.hpp"
@@ -8,7 +9,6 @@
 #include "core/convert/requests.hpp"
 #include "core/convert/shell_program.hpp"
 #include "core/convert/texts.hpp"
-#include "core/base/text/text.hpp"
 #include "core/lint/rules/facts.hpp"
 #include "core/plan/program/job_name.hpp"
 #include "core/plan/program/own_launcher.hpp"
@@ -36,7 +36,8 @@ class Converter {
       other_script();
     Conversion made = repaired(draft_);
     Names needs;
-    for (const Program& program : programs_) needs.insert(program.needs.begin(), program.needs.end());
+    for (const Program& program : programs_)
+      needs.insert(program.needs.begin(), program.needs.end());
     made.needs.assign(needs.begin(), needs.end());
     complete(made.rows, subject_.text, subject_.script.comments, k_no_shell_text);
     return made;
@@ -66,7 +67,8 @@ class Converter {
     for (const Part& part : parts_) items.push_back(part.item);
     rendezvous_ = rendezvous_of(items);
     for (const auto& [name, other] : rendezvous_.others) inliner_.rename(name, other);
-    if (std::none_of(items.begin(), items.end(), [](const Item& one) { return one.sets.changes_folder; }) &&
+    if (std::none_of(
+            items.begin(), items.end(), [](const Item& one) { return one.sets.changes_folder; }) &&
         subject_.directive("chdir") == nullptr)
       inliner_.keep_folder();
     inliner_.set_arguments(options_.arguments);
@@ -157,7 +159,8 @@ class Converter {
       const bool is_candidate = part->verdict.kind == Verdict::Kind::if_needed;
       if (part->verdict.kind == Verdict::Kind::kept) part->is_kept = true;
       if (is_candidate)
-        part->is_kept = sets_one_of(part->item, needed) || sets_one_of(part->item, needed_by_program) ||
+        part->is_kept = sets_one_of(part->item, needed) ||
+                        sets_one_of(part->item, needed_by_program) ||
                         (is_read && part->item.only_sets() && !is_rendezvous(part->item));
       if (!part->is_kept) continue;
       add_names(part->verdict.text.empty() ? part->item.source : part->verdict.text, needed);
@@ -230,7 +233,9 @@ class Converter {
     }
     row.why = part.verdict.why;
     const Names& names = part.item.sets.variables;
-    const auto is_inlined = [&](const std::string& name) { return inliner_.inlined().count(name) > 0; };
+    const auto is_inlined = [&](const std::string& name) {
+      return inliner_.inlined().count(name) > 0;
+    };
     const bool is_renamed = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
       return rendezvous_.others.count(name) > 0 || is_given(name);
     });
@@ -255,8 +260,7 @@ class Converter {
     if (!tear_down.text.empty()) draft_.settings["teardown"] = {{tear_down.text}, k_no_row};
     for (std::size_t i = 0; i < places_.size(); ++i) {
       Program& program = programs_[i];
-      const SetUpText set_up =
-          set_up_of(parts_, 0, places_[i], has_many_nodes, rendezvous_, stops);
+      const SetUpText set_up = set_up_of(parts_, 0, places_[i], has_many_nodes, rendezvous_, stops);
       Step step{"", parts_[places_[i]].row, program.settings, {}};
       const std::string text = with_exports(set_up, program, used_later, options_);
       if (!text.empty()) step.settings["setup"] = {{text}, k_no_row};
@@ -295,7 +299,8 @@ class Converter {
 
 bool Conversion::is_lossless() const {
   return !job_file.empty() && general.empty() &&
-         std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.became == Became::lost; });
+         std::none_of(
+             rows.begin(), rows.end(), [](const Row& row) { return row.became == Became::lost; });
 }
 
 Conversion convert_script(std::string_view text, const Options& options) {

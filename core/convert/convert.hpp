@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch script as a job file of dtsubmit, with an account of each of its lines. Pure, thread-safe.
+// A batch script as a job file of dtsubmit, with an account of each of its lines. Pure,
+// thread-safe.
 #pragma once
 
 #include "core/base/diagnostics.hpp"

@@ -89,7 +89,8 @@ std::string to_job_file(const Draft& draft) {
   } else if (!draft.steps.empty()) {
     nlohmann::json list = nlohmann::json::array();
     for (const Step& step : draft.steps) list.push_back(to_table(step));
-    layer.push_back({"steps", std::make_shared<const nlohmann::json>(std::move(list)), k_origin, "/steps", {}});
+    layer.push_back(
+        {"steps", std::make_shared<const nlohmann::json>(std::move(list)), k_origin, "/steps", {}});
   }
   return spec::to_toml(layer, spec::Origins::omitted);
 }

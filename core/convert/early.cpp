@@ -17,17 +17,18 @@ class EarlyReader {
     const auto& words = run->words;
     const std::string& name = run->name();
     if ((name == "module" || name == "ml") && !has_environment_) return modules(part, *run);
-    const bool activates = name == "conda" && words.size() == 3 && words[1].value.text == "activate";
+    const bool activates =
+        name == "conda" && words.size() == 3 && words[1].value.text == "activate";
     if (activates && !has_environment_ && words[2].is_literal)
       return environment(part, "conda", words[2].value.text);
     const bool sources = (name == "source" || name == ".") && words.size() == 2;
     constexpr std::string_view k_activate = "/bin/activate";
     if (sources && !has_environment_ && words[1].is_literal &&
         words[1].value.text.starts_with('/') && words[1].value.text.ends_with(k_activate))
-      return environment(part,
-                         "venv",
-                         words[1].value.text.substr(
-                             0, words[1].value.text.size() - k_activate.size()));
+      return environment(
+          part,
+          "venv",
+          words[1].value.text.substr(0, words[1].value.text.size() - k_activate.size()));
     if (name == "cd" && words.size() == 2) return folder(part, words[1]);
     return false;
   }

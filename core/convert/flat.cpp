@@ -18,8 +18,15 @@ constexpr std::size_t k_most_words = 4096;
 
 // Values that differ each time they are looked at, or belong to one shell.
 bool is_of_shell(std::string_view name) {
-  for (const std::string_view one : {"RANDOM", "SECONDS", "BASHPID", "LINENO", "PWD", "OLDPWD",
-                                     "EPOCHSECONDS", "EPOCHREALTIME", "HOSTNAME"})
+  for (const std::string_view one : {"RANDOM",
+                                     "SECONDS",
+                                     "BASHPID",
+                                     "LINENO",
+                                     "PWD",
+                                     "OLDPWD",
+                                     "EPOCHSECONDS",
+                                     "EPOCHREALTIME",
+                                     "HOSTNAME"})
     if (name == one) return true;
   return name.empty() || !((name[0] >= 'a' && name[0] <= 'z') ||
                            (name[0] >= 'A' && name[0] <= 'Z') || name[0] == '_');
@@ -54,7 +61,8 @@ void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
       if (begin == std::string::npos) break;
       const std::size_t end = std::min(one.text.find_first_of(k_blanks, begin), one.text.size());
       const std::string part = one.text.substr(begin, end - begin);
-      words.back().push_back({has_pattern(part) ? SegmentKind::pattern : SegmentKind::literal, part, true});
+      words.back().push_back(
+          {has_pattern(part) ? SegmentKind::pattern : SegmentKind::literal, part, true});
       at = end;
     }
   }
@@ -63,12 +71,15 @@ void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
 }  // namespace
 
 bool Inliner::is_constant(const FlatWord& value) const {
-  return size_of(value) < k_longest_value && std::all_of(value.begin(), value.end(), [&](const auto& one) {
+  return size_of(value) < k_longest_value &&
+         std::all_of(value.begin(), value.end(), [&](const auto& one) {
            if (one.kind != SegmentKind::source) return true;
            const Names used = used_names(one.text);
-           const bool is_arithmetic = one.text.starts_with("$((") && one.text.find("$(", 1) == std::string::npos &&
+           const bool is_arithmetic = one.text.starts_with("$((") &&
+                                      one.text.find("$(", 1) == std::string::npos &&
                                       one.text.find('`') == std::string::npos;
-           return (is_arithmetic || one.text.find_first_of("(`") == std::string::npos) && !used.empty() &&
+           return (is_arithmetic || one.text.find_first_of("(`") == std::string::npos) &&
+                  !used.empty() &&
                   std::none_of(used.begin(), used.end(), [&](const std::string& name) {
                     return is_of_shell(name) && !(name == "PWD" && has_one_folder_);
                   });
@@ -172,7 +183,8 @@ const FlatWord* Inliner::known_value(const Piece& piece) {
   if (piece.kind != Piece::Kind::parameter) return nullptr;
   const auto number = parse_number(piece.text);
   const bool has_default = piece.operation.starts_with("-") || piece.operation.starts_with(":-");
-  if (number && *number > 0 && arguments_ && (piece.operation.empty() || has_default) && piece.words.empty()) {
+  if (number && *number > 0 && arguments_ && (piece.operation.empty() || has_default) &&
+      piece.words.empty()) {
     if (*number <= *arguments_) return &values_[piece.text];
     const std::string other =
         has_default ? piece.operation.substr(piece.operation.find('-') + 1) : std::string();
@@ -208,12 +220,15 @@ std::string Inliner::with_numbers(std::string_view expression) {
     const std::string_view rest = expression.substr(at);
     const std::size_t sign = rest.starts_with("${") ? 2 : rest[0] == '$' ? 1 : 0;
     std::size_t end = sign;
-    while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_')) ++end;
+    while (end < rest.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_'))
+      ++end;
     const std::string name(rest.substr(sign, end - sign));
     const bool is_closed = sign < 2 || (end < rest.size() && rest[end] == '}');
     const auto known = values_.find(name);
     const auto value = known == values_.end() ? std::nullopt : plain(known->second);
-    if (is_closed && value && !value->empty() && value->find_first_not_of("0123456789") == std::string::npos) {
+    if (is_closed && value && !value->empty() &&
+        value->find_first_not_of("0123456789") == std::string::npos) {
       text += *value;
       inlined_.insert(name);
       at += end + (sign == 2 ? 1 : 0);
@@ -249,20 +264,21 @@ void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
   if (const FlatWord* known = known_value(piece); known != nullptr) {
     inlined_.insert(piece.text);
     if (!piece.quoted) return add_split(words, *known);
-    for (const Segment& one : *known)
-      words.back().push_back({one.kind, one.text, true});
+    for (const Segment& one : *known) words.back().push_back({one.kind, one.text, true});
     if (known->empty()) words.back().push_back({SegmentKind::literal, "", true});
     return;
   }
   const bool is_arguments = piece.operation.empty() && piece.text == (piece.quoted ? "@" : "*");
   const auto array = arrays_.find(is_arguments || piece.text == "@" ? "@" : piece.text);
-  if (is_parameter && (piece.operation == "[@]" || is_arguments || (piece.text == "@" && piece.operation.empty())) && array != arrays_.end()) {
+  if (is_parameter &&
+      (piece.operation == "[@]" || is_arguments ||
+       (piece.text == "@" && piece.operation.empty())) &&
+      array != arrays_.end()) {
     inlined_.insert(piece.text);
     for (std::size_t i = 0; i < array->second.size(); ++i) {
       if (i > 0) words.emplace_back();
       if (piece.quoted)
-        words.back().insert(
-            words.back().end(), array->second[i].begin(), array->second[i].end());
+        words.back().insert(words.back().end(), array->second[i].begin(), array->second[i].end());
       else
         add_split(words, array->second[i]);
     }

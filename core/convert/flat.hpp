@@ -37,8 +37,8 @@ using FlatWord = std::vector<Segment>;
 [[nodiscard]] std::string to_source(const FlatWord& word);
 [[nodiscard]] std::string to_source(const std::vector<FlatWord>& words);
 
-// A word that holds a script, bash -c TEXT, as that text; nullopt if an expansion of the outer shell
-// would not happen in the inner one.
+// A word that holds a script, bash -c TEXT, as that text; nullopt if an expansion of the outer
+// shell would not happen in the inner one.
 [[nodiscard]] std::optional<std::string> to_script(const FlatWord& word);
 
 // For functions that look at options: sources are unknown values.
@@ -77,6 +77,7 @@ class Inliner {
 
   // Replaced by their values so far.
   [[nodiscard]] const Names& inlined() const { return inlined_; }
+
   void add_inlined(const Names& names) { inlined_.insert(names.begin(), names.end()); }
 
  private:
@@ -95,9 +96,9 @@ class Inliner {
   Names inlined_;
   Names exported_;
   bool has_one_folder_ = false;
-  std::optional<std::size_t> arguments_;  // their number
+  std::optional<std::size_t> arguments_;      // their number
   std::map<std::string, FlatWord> defaults_;  // ${2:-x} of those that are not given
-  Names assigned_;  // by the script, at whatever place so far
+  Names assigned_;                            // by the script, at whatever place so far
 };
 
 }  // namespace dts::convert

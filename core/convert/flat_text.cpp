@@ -53,12 +53,14 @@ std::set<std::size_t> expansions_of(const std::string& text) {
 }
 
 bool continues_name(char c) {
-  return is_plain_byte(c) && std::string_view("./-+=:,@%*?[]{}~^!").find(c) == std::string_view::npos;
+  return is_plain_byte(c) &&
+         std::string_view("./-+=:,@%*?[]{}~^!").find(c) == std::string_view::npos;
 }
 
 // "$NAME", or "${NAME}" where the text behind it would continue the name.
 std::string delimited(const std::string& source, const FlatWord& word, std::size_t at) {
-  if (at + 1 >= word.size() || word[at + 1].kind == SegmentKind::source || word[at + 1].text.empty())
+  if (at + 1 >= word.size() || word[at + 1].kind == SegmentKind::source ||
+      word[at + 1].text.empty())
     return source;
   const char next = word[at + 1].text[0];
   if (source.size() < 2 || source[0] != '$' || !continues_name(source[1])) return source;
@@ -116,7 +118,8 @@ std::optional<std::string> to_script(const FlatWord& word) {
     if (is_source) sources.push_back(text.size());
     text += is_source ? delimited(word[i].text, word, i) : word[i].text;
   }
-  const std::set<std::size_t> begins = sources.empty() ? std::set<std::size_t>{} : expansions_of(text);
+  const std::set<std::size_t> begins =
+      sources.empty() ? std::set<std::size_t>{} : expansions_of(text);
   for (const std::size_t at : sources)
     if (begins.count(at) == 0) return std::nullopt;
   return text;

@@ -16,8 +16,7 @@ Span documents_of(const lint::Subject& subject, const shell::Statement& statemen
   const auto& documents = subject.script.here_documents;
   each_command({statement}, [&](const shell::Command& command) {
     for (const shell::Redirection& one : command.redirections) {
-      if (one.here_document < 0 ||
-          static_cast<std::size_t>(one.here_document) >= documents.size())
+      if (one.here_document < 0 || static_cast<std::size_t>(one.here_document) >= documents.size())
         continue;
       const Span& span = documents[static_cast<std::size_t>(one.here_document)].span;
       if (span.begin < statement.span.end) continue;

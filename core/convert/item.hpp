@@ -23,6 +23,7 @@ struct Item {
   std::vector<const lint::Run*> mains;  // of these: programs that do the job's work
 
   [[nodiscard]] const Span& span() const { return spans.front(); }
+
   // Only sets variables or defines functions.
   [[nodiscard]] bool only_sets() const;
 };

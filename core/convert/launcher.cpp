@@ -19,13 +19,31 @@ using lint::Launcher;
 using lint::LaunchOption;
 
 // Of srun: the same options of a job.
-constexpr std::string_view k_sizes[] = {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "gpus",
-                                        "gpus-per-node", "gpus-per-task", "gres", "cpus-per-gpu",
+constexpr std::string_view k_sizes[] = {"nodes",
+                                        "ntasks",
+                                        "ntasks-per-node",
+                                        "cpus-per-task",
+                                        "gpus",
+                                        "gpus-per-node",
+                                        "gpus-per-task",
+                                        "gres",
+                                        "cpus-per-gpu",
                                         "ntasks-per-gpu"};
 // Of srun: they change what the ranks do.
-constexpr std::string_view k_lost[] = {"multi-prog", "het-group", "relative", "nodelist", "exclude",
-                                       "chdir", "export-file", "preserve-env", "prolog", "epilog",
-                                       "task-prolog", "task-epilog", "network", "bcast"};
+constexpr std::string_view k_lost[] = {"multi-prog",
+                                       "het-group",
+                                       "relative",
+                                       "nodelist",
+                                       "exclude",
+                                       "chdir",
+                                       "export-file",
+                                       "preserve-env",
+                                       "prolog",
+                                       "epilog",
+                                       "task-prolog",
+                                       "task-epilog",
+                                       "network",
+                                       "bcast"};
 
 constexpr const char* k_no_option = "--no-option-of-this-job=";
 
@@ -58,12 +76,15 @@ class Reading {
     if (name == "mpi") return mpi_type(one.value);
     if (name == "export") return exported(one.value);
     if (is_one_of(k_lost, name))
-      return lose(fmt::format("--{} of srun: {}",
-                              name,
-                              spec::instead_of_srun("--" + name)
-                                  .value_or("dtsubmit has no counterpart for one step")));
+      return lose(fmt::format(
+          "--{} of srun: {}",
+          name,
+          spec::instead_of_srun("--" + name).value_or("dtsubmit has no counterpart for one step")));
     if (name == "no-option-of-this-job")
-      return made_.notes.emplace_back("options of srun that are not set, or only under a condition: a job does without them"), void();
+      return made_.notes.emplace_back(
+                 "options of srun that are not set, or only under a condition: a job does without "
+                 "them"),
+             void();
     note(name, spec::instead_of_srun("--" + name).value_or("dtsubmit decides it for its own step"));
   }
 
@@ -71,11 +92,14 @@ class Reading {
     const std::string& name = one.name;
     if (name == "np" || name == "n" || name == "c" || name == "num-proc")
       return size("ntasks", one.value);
-    if (name == "npernode" || name == "ppn" || name == "N") return size("ntasks-per-node", one.value);
-    if (name == "map-by" && one.value.starts_with("ppr:") && one.value.find(":node") != std::string::npos)
+    if (name == "npernode" || name == "ppn" || name == "N")
+      return size("ntasks-per-node", one.value);
+    if (name == "map-by" && one.value.starts_with("ppr:") &&
+        one.value.find(":node") != std::string::npos)
       return size("ntasks-per-node", one.value.substr(4, one.value.find(":node") - 4));
     if (name == "x") return variable(one.value);
-    if (name == "mca" || name == "gmca") return note(name + " " + one.value, "see dtsubmit-environment(7): OMPI_MCA_* are kept");
+    if (name == "mca" || name == "gmca")
+      return note(name + " " + one.value, "see dtsubmit-environment(7): OMPI_MCA_* are kept");
     if (name == "wdir" || name == "wd") return lose("-wdir of mpirun: set chdir");
     if (name == "am" || name == "app" || name == "rankfile" || name == "rf")
       return lose(fmt::format("-{} of mpirun has no counterpart", name));
@@ -90,15 +114,16 @@ class Reading {
     std::vector<std::string> all = split(value, ',');
     for (std::string& one : all) {
       const bool is_here = one == "." || one.starts_with("./") || one.starts_with(".:");
-      if (is_here) one = *here + one.substr(1);
-      else if (one.starts_with("../")) one = *here + "/" + one;
+      if (is_here)
+        one = *here + one.substr(1);
+      else if (one.starts_with("../"))
+        one = *here + "/" + one;
     }
     return join(all, ",");
   }
 
   void size(const std::string& name, const std::string& value) {
-    if (value.find(lint::k_unknown) != std::string::npos)
-      return unknown(name, value);
+    if (value.find(lint::k_unknown) != std::string::npos) return unknown(name, value);
     if (const auto problem = problem_of(name, {value}))
       return lose(fmt::format("--{}={}: {}", name, value, problem->message));
     made_.settings[name] = {{value}, k_no_row};
@@ -172,9 +197,9 @@ void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched
     } else if (word == "/usr/bin/time" || word == "time") {
       made.notes.emplace_back("time: the run directory has the times");
       while (i + 1 < count) ++i;
-    } else if (word != "exec" && word != "nohup" && word != "env" &&
-               word != "command") {
-      made.losses.push_back(fmt::format("`{}` before the launcher is not run", to_source(words[i])));
+    } else if (word != "exec" && word != "nohup" && word != "env" && word != "command") {
+      made.losses.push_back(
+          fmt::format("`{}` before the launcher is not run", to_source(words[i])));
     }
   }
 }
@@ -183,19 +208,23 @@ void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched
 std::size_t read_horovodrun(const std::vector<lint::ExpandedWord>& words,
                             std::size_t at,
                             Reading& reading) {
-  constexpr std::string_view k_flags[] = {"--verbose", "--mpi", "--gloo", "--autotune", "-v",
-                                          "--disable-cache", "--mpi-threads-disable"};
+  constexpr std::string_view k_flags[] = {"--verbose",
+                                          "--mpi",
+                                          "--gloo",
+                                          "--autotune",
+                                          "-v",
+                                          "--disable-cache",
+                                          "--mpi-threads-disable"};
   for (++at; at < words.size(); ++at) {
     const std::string& word = words[at].value.text;
     if (!word.starts_with('-')) break;
-    const std::string name = word.substr(word.find_first_not_of('-') == std::string::npos
-                                             ? word.size()
-                                             : word.find_first_not_of('-'));
+    const std::string name =
+        word.substr(word.find_first_not_of('-') == std::string::npos ? word.size()
+                                                                     : word.find_first_not_of('-'));
     const std::size_t equals = name.find('=');
     if (is_one_of(k_flags, word) || equals != std::string::npos) {
-      reading.mpirun({name.substr(0, equals),
-                      equals == std::string::npos ? "" : name.substr(equals + 1),
-                      {}});
+      reading.mpirun(
+          {name.substr(0, equals), equals == std::string::npos ? "" : name.substr(equals + 1), {}});
       continue;
     }
     reading.mpirun({name, at + 1 < words.size() ? words[at + 1].value.text : "", {}});
@@ -215,8 +244,8 @@ bool holds_program(const FlatWord& word, const lint::Variables& variables) {
   return !text.empty() && text[0] != '-' && text[0] != lint::k_unknown;
 }
 
-// $AUTO_RESUME that is empty or --auto-resume=1, depending on conditions: options of srun that a job
-// of dtsubmit does without.
+// $AUTO_RESUME that is empty or --auto-resume=1, depending on conditions: options of srun that a
+// job of dtsubmit does without.
 bool holds_only_flags(const FlatWord& word, const lint::Runs& runs) {
   if (word.size() != 1 || word[0].kind != Segment::Kind::source) return false;
   const Names names = used_names(word[0].text);
@@ -227,10 +256,11 @@ bool holds_only_flags(const FlatWord& word, const lint::Runs& runs) {
     is_set = true;
     if (!one.value.is_known()) return false;
     for (const std::string& option : split(trim(one.value.text), ' ')) {
-      const std::string name = option.substr(std::min<std::size_t>(2, option.size()),
-                                             option.find('=') == std::string::npos
-                                                 ? std::string::npos
-                                                 : option.find('=') - std::min<std::size_t>(2, option.find('=')));
+      const std::string name =
+          option.substr(std::min<std::size_t>(2, option.size()),
+                        option.find('=') == std::string::npos
+                            ? std::string::npos
+                            : option.find('=') - std::min<std::size_t>(2, option.find('=')));
       const bool is_needed = is_one_of(k_sizes, name) || is_one_of(k_lost, name) ||
                              name.starts_with("container") || name == "export" || name == "mpi";
       if (!option.empty() && (!option.starts_with("--") || is_needed)) return false;

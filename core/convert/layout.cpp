@@ -31,6 +31,13 @@ class Layout {
     if (!is_recognised) program_.settings["per-node"] = {{}, k_no_row};
   }
 
+  // Slurm gives a task one core unless it is told otherwise; dtsubmit its share of the node.
+  void one_core_each() {
+    if (has("cpus-per-task") || has("cpus-per-gpu") || has("exclusive")) return;
+    set("cpus-per-task", 1);
+    program_.notes.emplace_back("cpus_per_task = 1: as Slurm has it without --cpus-per-task");
+  }
+
   void ranks() {
     if (is_own("ntasks-per-node") && !is_own("ntasks"))
       drop("ntasks", "the launcher of the program says --ntasks-per-node");
@@ -40,18 +47,21 @@ class Layout {
       if (per_node && *per_node * nodes != *number("ntasks"))
         drop("ntasks-per-node", "the launcher of the program says how many there are");
     }
+    if (has("ntasks") && number("nodes").value_or(1) > 1 && !has("ntasks-per-node"))
+      program_.notes.emplace_back(
+          "every node gets the same number of ranks; Slurm may fill the first ones");
     const bool is_given = has("ntasks") || has("ntasks-per-node") || has("ntasks-per-gpu");
     if (!is_given) set("ntasks-per-node", 1);
   }
 
   void one_process() {
     if (number("nodes").value_or(1) > 1)
-      program_.losses.push_back(fmt::format(
-          "without srun or mpirun the program runs on the first of {} nodes alone: ask for one node, "
-          "or start it by srun",
-          *number("nodes")));
-    const std::uint64_t tasks =
-        number("ntasks-per-node").value_or(number("ntasks").value_or(1));
+      program_.losses.push_back(
+          fmt::format("without srun or mpirun the program runs on the first of {} nodes alone: ask "
+                      "for one node, "
+                      "or start it by srun",
+                      *number("nodes")));
+    const std::uint64_t tasks = number("ntasks-per-node").value_or(number("ntasks").value_or(1));
     widen_cores(tasks);
     for (const char* name : {"ntasks", "ntasks-per-gpu"})
       drop(name, "the script starts one process");
@@ -76,12 +86,13 @@ class Layout {
   [[nodiscard]] std::optional<std::uint64_t> number(const std::string& name) const {
     const auto own = program_.settings.find(name);
     const auto job = draft_.settings.find(name);
-    const Asked* asked = own != program_.settings.end()      ? &own->second
+    const Asked* asked = own != program_.settings.end() ? &own->second
                          : job != draft_.settings.end() ? &job->second
                                                         : nullptr;
     if (asked == nullptr || asked->texts.empty()) return std::nullopt;
     const std::string& text = asked->texts.back();
-    return parse_number(text.substr(text.rfind(':') == std::string::npos ? 0 : text.rfind(':') + 1));
+    return parse_number(
+        text.substr(text.rfind(':') == std::string::npos ? 0 : text.rfind(':') + 1));
   }
 
   // As the script's launcher would start them.
@@ -135,6 +146,7 @@ void settle_layout(Program& program,
                    bool starts_processes,
                    bool is_recognised) {
   Layout layout(program, draft, job);
+  layout.one_core_each();
   if (starts_processes)
     layout.processes_of_node(is_recognised);
   else if (program.settings.count("launcher") > 0)

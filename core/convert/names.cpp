@@ -40,8 +40,8 @@ class Collector {
   void command(const Command& one) {
     if (one.kind == Command::Kind::subshell) return;
     const std::string verb = one.words.empty() ? "" : literal_of(one.words[0]);
-    const bool is_prefix = !one.words.empty() && one.kind == Command::Kind::simple &&
-                           !is_declaration(verb);
+    const bool is_prefix =
+        !one.words.empty() && one.kind == Command::Kind::simple && !is_declaration(verb);
     if (!is_prefix)
       for (const shell::Assignment& part : one.assignments) assign(part, verb);
     if (one.kind == Command::Kind::function) names_.functions.insert(one.name);

@@ -12,12 +12,15 @@ namespace {
 // Of the shell or of no consequence: never a job's program.
 bool is_auxiliary(const std::string& verb) {
   for (const std::string_view one :
-       {"", "export", "set", "unset", "cd", "module", "ml", "source", ".", "mkdir", "test", "[", "[[",
-        "true", "false", ":", "exit", "return", "read", "wait", "trap", "shift", "declare", "shopt",
-        "conda", "readonly", "let", "local", "typeset", "ulimit", "umask", "cp", "mv", "rm", "ln",
-        "touch", "chmod", "tar", "pip", "pip3", "rsync", "unzip", "wget", "curl", "git", "kill", "cat",
-        "sed", "awk", "grep", "tee", "pushd", "popd", "eval", "sbatch", "scancel", "scontrol", "mapfile",
-        "readarray", "alias", "micromamba", "mamba", "pyenv", "spack", "hash", "break", "continue"})
+       {"",         "export",   "set",       "unset", "cd",         "module", "ml",      "source",
+        ".",        "mkdir",    "test",      "[",     "[[",         "true",   "false",   ":",
+        "exit",     "return",   "read",      "wait",  "trap",       "shift",  "declare", "shopt",
+        "conda",    "readonly", "let",       "local", "typeset",    "ulimit", "umask",   "cp",
+        "mv",       "rm",       "ln",        "touch", "chmod",      "tar",    "pip",     "pip3",
+        "rsync",    "unzip",    "wget",      "curl",  "git",        "kill",   "cat",     "sed",
+        "awk",      "grep",     "tee",       "pushd", "popd",       "eval",   "sbatch",  "scancel",
+        "scontrol", "mapfile",  "readarray", "alias", "micromamba", "mamba",  "pyenv",   "spack",
+        "hash",     "break",    "continue"})
     if (verb == one) return true;
   return false;
 }
@@ -48,9 +51,11 @@ bool is_for_one_node(const Item& item) {
   return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
     if (run->launch.launcher != lint::Launcher::none) return false;
     const std::string verb = verb_of(*run);
-    for (const std::string_view one : {"scp", "ssh", "rsync", "pip", "pip3", "git", "make", "cmake", "wget",
-                                       "curl", "unzip", "mv", "rm", "python", "python3", "huggingface-cli",
-                                       "uv", "poetry", "npm", "aws", "gsutil", "gcc", "nvcc", "bash", "sh"})
+    for (const std::string_view one :
+         {"scp",  "ssh",    "rsync", "pip", "pip3",   "git",    "make",    "cmake",
+          "wget", "curl",   "unzip", "mv",  "rm",     "python", "python3", "huggingface-cli",
+          "uv",   "poetry", "npm",   "aws", "gsutil", "gcc",    "nvcc",    "bash",
+          "sh"})
       if (verb == one) return true;
     return false;
   });
@@ -67,7 +72,8 @@ bool is_for_environment(const Item& item) {
 }
 
 constexpr const char* k_first_node =
-    "on_first_node() { [ \"$SLURMD_NODENAME\" = \"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | "
+    "on_first_node() { [ \"$SLURMD_NODENAME\" = \"$(scontrol show hostnames "
+    "\"$SLURM_JOB_NODELIST\" | "
     "head -n 1)\" ]; }\n";
 
 // What the ERR trap of a set-up would take for the end.
@@ -81,19 +87,22 @@ bool may_fail(const Item& item) {
   return !is_for_environment(item);
 }
 
-std::string line_of(const Part& part, bool has_many_nodes, const Rendezvous& rendezvous, bool stops) {
+std::string line_of(const Part& part,
+                    bool has_many_nodes,
+                    const Rendezvous& rendezvous,
+                    bool stops) {
   const Item& item = part.item;
-  const bool names_first = item.only_sets() && item.sets.arrays.empty() &&
-                           std::any_of(item.sets.variables.begin(),
-                                       item.sets.variables.end(),
-                                       [&](const std::string& name) {
-                                         const auto other = rendezvous.others.find(name);
-                                         return other != rendezvous.others.end() &&
-                                                other->second == "MASTER_ADDR";
-                                       });
+  const bool names_first =
+      item.only_sets() && item.sets.arrays.empty() &&
+      std::any_of(
+          item.sets.variables.begin(), item.sets.variables.end(), [&](const std::string& name) {
+            const auto other = rendezvous.others.find(name);
+            return other != rendezvous.others.end() && other->second == "MASTER_ADDR";
+          });
   if (names_first && has_many_nodes) return first_node_line(item) + "\n";
-  std::string text = part.verdict.text.empty() ? item.source.substr(0, item.source.size() - item.tail.size())
-                                               : part.verdict.text;
+  std::string text = part.verdict.text.empty()
+                         ? item.source.substr(0, item.source.size() - item.tail.size())
+                         : part.verdict.text;
   if (!stops && may_fail(item)) text += " || true";
   text += item.tail;
   if (has_many_nodes && is_for_one_node(item)) return "if on_first_node; then\n" + text + "\nfi\n";

@@ -14,7 +14,7 @@
 namespace dts::convert {
 
 enum class Role {
-  around,      // set-up before a program, tear-down behind the last
+  around,  // set-up before a program, tear-down behind the last
   program,
   definition,  // of a function that starts a program
 };

@@ -51,8 +51,8 @@ class Maker {
   }
 
   void words(std::vector<FlatWord> all) {
-    while (!all.empty() && (plain(all[0]) == "exec" || plain(all[0]) == "time" ||
-                            plain(all[0]) == "command"))
+    while (!all.empty() &&
+           (plain(all[0]) == "exec" || plain(all[0]) == "time" || plain(all[0]) == "command"))
       all.erase(all.begin());
     if (!all.empty() && plain(all[0]) == "eval") return evaluated(all);
     if (!is_launched_) {
@@ -109,7 +109,8 @@ class Maker {
       if (i + 2 < all.size() || !text) return false;
       if (inner(*text, inliner_)) return true;
       std::vector<FlatWord> edited = all;
-      edited[i + 1] = {{Segment::Kind::literal, without_told(*text, context_.facts, program_), true}};
+      edited[i + 1] = {
+          {Segment::Kind::literal, without_told(*text, context_.facts, program_), true}};
       tell(std::move(edited));
       return true;
     }
@@ -177,7 +178,8 @@ bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
   for (const shell::Redirection& one : main.redirections)
     if (one.sign.find('<') != std::string::npos) return false;
   if (pipeline.commands.size() > 1 || !main.redirections.empty())
-    program.notes.emplace_back("tee and >: each rank's output is in the run directory, see dtsubmit logs");
+    program.notes.emplace_back(
+        "tee and >: each rank's output is in the run directory, see dtsubmit logs");
   return true;
 }
 
@@ -188,9 +190,8 @@ std::string Program::source() const {
 }
 
 bool Program::needs_shell() const {
-  return !text.empty() || std::any_of(words.begin(), words.end(), [](const FlatWord& word) {
-    return !plain(word);
-  });
+  return !text.empty() ||
+         std::any_of(words.begin(), words.end(), [](const FlatWord& word) { return !plain(word); });
 }
 
 Program program_of(const Item& item, Inliner& inliner, const ProgramContext& context) {

@@ -21,29 +21,59 @@ bool is_port_name(std::string_view lower) {
 }
 
 bool is_address_name(std::string_view lower) {
-  if (has_one_of(lower, {"nodes", "hosts", "list", "array", "names", "count", "num", "file", "endpoint"}))
+  if (has_one_of(lower,
+                 {"nodes", "hosts", "list", "array", "names", "count", "num", "file", "endpoint"}))
     return false;
-  return has_one_of(lower, {"addr", "ip", "host", "master", "head", "main", "rdzv", "leader", "first",
-                            "primary", "node0", "node_0", "node1", "node_1"});
+  return has_one_of(lower,
+                    {"addr",
+                     "ip",
+                     "host",
+                     "master",
+                     "head",
+                     "main",
+                     "rdzv",
+                     "leader",
+                     "first",
+                     "primary",
+                     "node0",
+                     "node_0",
+                     "node1",
+                     "node_1"});
 }
 
 bool meets(const Names& a, const Names& b) {
-  return std::any_of(a.begin(), a.end(), [&b](const std::string& name) { return b.count(name) > 0; });
+  return std::any_of(
+      a.begin(), a.end(), [&b](const std::string& name) { return b.count(name) > 0; });
 }
 
 }  // namespace
 
 bool is_given(std::string_view name) {
-  for (const std::string_view one : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
-                                     "NODE_RANK", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT"})
+  for (const std::string_view one : {"RANK",
+                                     "WORLD_SIZE",
+                                     "LOCAL_RANK",
+                                     "LOCAL_WORLD_SIZE",
+                                     "NODE_RANK",
+                                     "GROUP_RANK",
+                                     "MASTER_ADDR",
+                                     "MASTER_PORT"})
     if (name == one) return true;
   return false;
 }
 
 bool asks_for_hosts(std::string_view text) {
   return has_one_of(text,
-                    {"scontrol show host", "hostname", "NODELIST", "SLURMD_NODENAME", "NODE_IPADDR",
-                     "COMM_HOST", "ifconfig", "ip addr", "ip -4", "nslookup", "getent hosts"});
+                    {"scontrol show host",
+                     "hostname",
+                     "NODELIST",
+                     "SLURMD_NODENAME",
+                     "NODE_IPADDR",
+                     "COMM_HOST",
+                     "ifconfig",
+                     "ip addr",
+                     "ip -4",
+                     "nslookup",
+                     "getent hosts"});
 }
 
 Rendezvous rendezvous_of(const std::vector<Item>& items) {

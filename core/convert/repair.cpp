@@ -48,6 +48,11 @@ Conversion repaired(Draft draft) {
   if (draft.steps.empty()) {
     made.general.emplace_back("no program was found in the script");
   } else {
+    const auto array = draft.settings.find("array");
+    if (draft.steps.size() > 1 && array != draft.settings.end()) {
+      draft.lose(array->second.row, "a job of several steps cannot be an array");
+      draft.settings.erase(array);
+    }
     for (int round = 0; round < k_most_rounds; ++round) {
       made.job_file = to_job_file(draft);
       const Diagnostics problems = problems_of_job_file(made.job_file);

@@ -36,7 +36,8 @@ class RequestReader {
     Row row{{one.span}, Became::option, "", ""};
     if (one.value_span.begin >= one.span.end) row.spans.push_back(one.value_span);
     if (one.component > 0)
-      lose(row, "a component of a heterogeneous job: write it as one of [[roles]] with heterogeneous");
+      lose(row,
+           "a component of a heterogeneous job: write it as one of [[roles]] with heterogeneous");
     else if (one.option == nullptr)
       foreign(one, row);
     else
@@ -76,6 +77,8 @@ class RequestReader {
         return drop(row, "the job gets the environment of the shell that submits it");
       return lose(row, *spec::instead_of("--export"));
     }
+    if ((name == "output" || name == "error") && one.value == "/dev/null")
+      return drop(row, "the logs are in the run directory");
     if (name == "module") return accept("slurm", "module=" + one.value, row);
     if (find_option(name) == nullptr) {
       const auto instead = spec::instead_of("--" + name);
@@ -92,7 +95,8 @@ class RequestReader {
     if (!is_flag) texts.push_back(value);
     if (const auto problem = problem_of(name, texts)) {
       if (name == "output" || name == "error")
-        return drop(row, "the logs are in the run directory, see dtsubmit logs; " + problem->message);
+        return drop(row,
+                    "the logs are in the run directory, see dtsubmit logs; " + problem->message);
       return lose(row, in_a_sentence(*problem));
     }
     row.what = shown(name, texts);

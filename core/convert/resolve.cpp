@@ -55,9 +55,7 @@ class Calculator {
       if (sign == 0) break;
       const Number right = factor(depth);
       if (!right || (sign != '*' && *right == 0)) return std::nullopt;
-      left = bounded(sign == '*'   ? *left * *right
-                     : sign == '/' ? *left / *right
-                                   : *left % *right);
+      left = bounded(sign == '*' ? *left * *right : sign == '/' ? *left / *right : *left % *right);
     }
     return left;
   }
@@ -118,8 +116,7 @@ std::optional<std::string> Resolver::size(std::string_view name) const {
     return in_words(job_.gpus_per_node);
   if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") {
     if (job_.ntasks) return in_words(job_.ntasks);
-    if (job_.ntasks_per_node)
-      return std::to_string(job_.nodes.value_or(1) * *job_.ntasks_per_node);
+    if (job_.ntasks_per_node) return std::to_string(job_.nodes.value_or(1) * *job_.ntasks_per_node);
     return std::to_string(job_.nodes.value_or(1));
   }
   return std::nullopt;
@@ -134,20 +131,18 @@ std::optional<std::string> Resolver::value(const std::string& source) const {
   const std::string_view text = source;
   if (text.starts_with("$((") && text.ends_with("))"))
     if (const Number number =
-            arithmetic(text.substr(3, text.size() - 5),
-                       [this](const std::string& name) -> Number {
-                         const auto value = variable(name);
-                         const auto parsed = value ? parse_number(*value) : std::nullopt;
-                         return parsed && *parsed < static_cast<std::uint64_t>(k_largest)
-                                    ? Number(static_cast<std::int64_t>(*parsed))
-                                    : std::nullopt;
-                       }))
+            arithmetic(text.substr(3, text.size() - 5), [this](const std::string& name) -> Number {
+              const auto value = variable(name);
+              const auto parsed = value ? parse_number(*value) : std::nullopt;
+              return parsed && *parsed < static_cast<std::uint64_t>(k_largest)
+                         ? Number(static_cast<std::int64_t>(*parsed))
+                         : std::nullopt;
+            }))
       return std::to_string(*number);
   if (text == "$(pwd)" || text == "`pwd`") return variable("PWD");
   if (!text.starts_with('$')) return std::nullopt;
   const bool is_braced = text.starts_with("${") && text.ends_with('}');
-  const std::string_view inner =
-      is_braced ? text.substr(2, text.size() - 3) : text.substr(1);
+  const std::string_view inner = is_braced ? text.substr(2, text.size() - 3) : text.substr(1);
   const Names names = used_names(text);
   if (names.size() != 1) return std::nullopt;
   const std::string& name = *names.begin();
@@ -167,8 +162,8 @@ FlatWord Resolver::resolved(const FlatWord& word) const {
     if (one.kind != Segment::Kind::source) continue;
     const auto known = value(one.text);
     // Several words, or none at all, are left to a shell.
-    if (!known || (!one.quoted && (known->empty() ||
-                                   known->find_first_of(" \t\n*?[") != std::string::npos)))
+    if (!known ||
+        (!one.quoted && (known->empty() || known->find_first_of(" \t\n*?[") != std::string::npos)))
       continue;
     one = {Segment::Kind::literal, *known, true};
   }

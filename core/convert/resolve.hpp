@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that a script leaves to variables and that are needed when the job file is made: sizes that
-// the #SBATCH lines give, and the environment of the shell that submits. Pure.
+// Values that a script leaves to variables and that are needed when the job file is made: sizes
+// that the #SBATCH lines give, and the environment of the shell that submits. Pure.
 #pragma once
 
 #include "core/convert/flat.hpp"

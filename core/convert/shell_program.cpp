@@ -17,10 +17,10 @@ namespace {
 // What may be run by every rank as well as once.
 bool is_harmless(const std::string& verb) {
   for (const std::string_view one :
-       {"",      "echo",  "printf", "date",  "export", "set",    "unset",   "local", "cd",
-        "module", "source", ".",     "mkdir", "test",   "[",      "[[",      "true",  "false",
-        ":",     "exit",  "return", "read",  "sleep",  "wait",   "trap",    "shift", "declare",
-        "pwd",   "shopt", "conda",  "hostname", "readonly", "let", "break", "continue"})
+       {"",       "echo",   "printf", "date",     "export",   "set",  "unset", "local",   "cd",
+        "module", "source", ".",      "mkdir",    "test",     "[",    "[[",    "true",    "false",
+        ":",      "exit",   "return", "read",     "sleep",    "wait", "trap",  "shift",   "declare",
+        "pwd",    "shopt",  "conda",  "hostname", "readonly", "let",  "break", "continue"})
     if (verb == one) return true;
   return false;
 }
@@ -63,22 +63,27 @@ void cut_told(const lint::Run& run, const Facts& facts, Cutter& cutter, Program&
   add_told(told, program);
 }
 
-void cut_launcher(const lint::Run& run, const ProgramContext& context, Cutter& cutter, Program& program) {
+void cut_launcher(const lint::Run& run,
+                  const ProgramContext& context,
+                  Cutter& cutter,
+                  Program& program) {
   const lint::Launch& launch = run.launch;
   if (launch.launcher == lint::Launcher::none) return;
   if (launch.launcher == lint::Launcher::other || launch.command_at >= run.words.size()) {
-    program.losses.push_back(fmt::format("the launcher {} within a condition or function", run.name()));
+    program.losses.push_back(
+        fmt::format("the launcher {} within a condition or function", run.name()));
     return;
   }
   std::vector<FlatWord> words;
   for (const lint::ExpandedWord& one : run.words) words.push_back(from_expanded(one));
   Launched made = launched(words, context.resolver, context.subject.runs);
-  made.settings["launcher"] = {
-      {launch.launcher == lint::Launcher::srun ? "srun" : "mpirun"}, k_no_row};
+  made.settings["launcher"] = {{launch.launcher == lint::Launcher::srun ? "srun" : "mpirun"},
+                               k_no_row};
   for (auto& [name, asked] : made.settings) {
     const auto before = program.settings.find(name);
     if (before != program.settings.end() && before->second.texts != asked.texts)
-      program.losses.push_back(fmt::format("--{}: programs of different layouts in one statement", name));
+      program.losses.push_back(
+          fmt::format("--{}: programs of different layouts in one statement", name));
     program.settings[name] = asked;
   }
   program.needs.merge(made.needs);
@@ -92,8 +97,7 @@ void cut_launcher(const lint::Run& run, const ProgramContext& context, Cutter& c
 }  // namespace
 
 void add_told(Told& told, Program& program) {
-  if (!told.notes.empty())
-    program.notes.push_back(join(told.notes, ", ") + ": told by dtsubmit");
+  if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": told by dtsubmit");
   std::move(told.losses.begin(), told.losses.end(), std::back_inserter(program.losses));
 }
 
@@ -102,7 +106,8 @@ std::string without_told(const std::string& text, const Facts& facts, Program& p
   const lint::Runs runs = lint::runs_of(script, text);
   Cutter cutter(text, 0);
   for (const lint::Run& run : runs.runs)
-    if (run.around.inner == 0 && !run.around.is_in_substitution) cut_told(run, facts, cutter, program);
+    if (run.around.inner == 0 && !run.around.is_in_substitution)
+      cut_told(run, facts, cutter, program);
   return cutter.text();
 }
 
@@ -112,8 +117,8 @@ Program shell_program(const Item& item, const ProgramContext& context) {
   bool is_in_loop = false;
   std::size_t backgrounds = 0;
   std::size_t conditionals = 0;
-  Cutter cutter(std::string(context.subject.text.substr(
-                    item.span().begin, item.span().end - item.span().begin)),
+  Cutter cutter(std::string(context.subject.text.substr(item.span().begin,
+                                                        item.span().end - item.span().begin)),
                 item.span().begin);
   for (const lint::Run* run : item.mains) {
     cut_launcher(*run, context, cutter, program);
@@ -125,7 +130,8 @@ Program shell_program(const Item& item, const ProgramContext& context) {
   }
   program.text = cutter.text() + item.tail;
   // if ...; then A & else B & fi: one of them runs, and is waited for.
-  if (backgrounds > 0 && !is_in_loop && (item.mains.size() == 1 || conditionals == item.mains.size()))
+  if (backgrounds > 0 && !is_in_loop &&
+      (item.mains.size() == 1 || conditionals == item.mains.size()))
     program.text += "\nwait $!";
   else if (backgrounds > 0)
     program.losses.emplace_back("programs in the background: write each as one of [[roles]]");

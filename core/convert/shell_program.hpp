@@ -12,7 +12,9 @@ namespace dts::convert {
 [[nodiscard]] Program shell_program(const Item& item, const ProgramContext& context);
 
 // The script without the options that dtsubmit tells torchrun and the like.
-[[nodiscard]] std::string without_told(const std::string& text, const Facts& facts, Program& program);
+[[nodiscard]] std::string without_told(const std::string& text,
+                                       const Facts& facts,
+                                       Program& program);
 
 // Notes one line for all of them.
 void add_told(Told& told, Program& program);

@@ -40,7 +40,8 @@ bool uses_arguments(const std::string& text) {
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
     std::size_t next = at + 1;
     if (next < text.size() && text[next] == '{') ++next;
-    if (next < text.size() && std::string_view("0123456789@*#").find(text[next]) != std::string::npos)
+    if (next < text.size() &&
+        std::string_view("0123456789@*#").find(text[next]) != std::string::npos)
       return true;
   }
   return false;
@@ -62,7 +63,8 @@ std::string with_exports(const SetUpText& set_up,
   const std::string state = declarations(set_up, used);
   used.insert(later.begin(), later.end());
   std::vector<std::string> names = used_of(set_up.sets.variables, used);
-  std::erase_if(names, [&](const std::string& name) { return set_up.sets.exported.count(name) > 0; });
+  std::erase_if(names,
+                [&](const std::string& name) { return set_up.sets.exported.count(name) > 0; });
   if (!names.empty()) text += "export " + join(names, " ") + "\n";
   if (!state.empty()) text += std::string("export ") + k_state + "=\"$(" + state + ")\"\n";
   if (set_up.sets.changes_folder) text += std::string("export ") + k_folder + "=$PWD\n";

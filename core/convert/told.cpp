@@ -109,7 +109,8 @@ class ToldReader {
     }
     const std::size_t equals = text.find('=');
     const std::size_t begin = text.starts_with("--") ? 2 : 1;
-    const std::string name = text.substr(begin, equals == std::string::npos ? equals : equals - begin);
+    const std::string name =
+        text.substr(begin, equals == std::string::npos ? equals : equals - begin);
     const ToldRow* row = find_row(name);
     const bool is_flag =
         row != nullptr && (row->kind == ToldKind::flag || row->kind == ToldKind::dropped);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that tell torchrun, accelerate and the like their place in a job, which dtsubmit tells them
-// itself. Pure.
+// Options that tell torchrun, accelerate and the like their place in a job, which dtsubmit tells
+// them itself. Pure.
 #pragma once
 
 #include "core/lint/script/values.hpp"

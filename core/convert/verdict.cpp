@@ -17,16 +17,16 @@ bool is_named_in(const std::string_view (&names)[N], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-constexpr std::string_view k_printers[] = {"echo",    "printf", "date",     "hostname", "clear",
-                                           "pwd",     "whoami", "uptime",   "squeue",   "sinfo",
-                                           "sacct",   "sstat",  "scontrol", "tput",     "id",
-                                           "uname",   "lscpu",  "free",     "which",    "type",
-                                           "command", "nvidia-smi", "rocm-smi", "nvcc", "env",
-                                           "printenv", "module-list", "sleep", "figlet", "df", "sprio"};
+constexpr std::string_view k_printers[] = {
+    "echo",   "printf",   "date",        "hostname", "clear",    "pwd",        "whoami",   "uptime",
+    "squeue", "sinfo",    "sacct",       "sstat",    "scontrol", "tput",       "id",       "uname",
+    "lscpu",  "free",     "which",       "type",     "command",  "nvidia-smi", "rocm-smi", "nvcc",
+    "env",    "printenv", "module-list", "sleep",    "figlet",   "df",         "sprio"};
 
 // The only command, of no pipeline; null: the item is more than that.
 const lint::Run* only_run(const Item& item) {
-  return item.runs.size() == 1 && simple_command(*item.statement) != nullptr ? item.runs[0] : nullptr;
+  return item.runs.size() == 1 && simple_command(*item.statement) != nullptr ? item.runs[0]
+                                                                             : nullptr;
 }
 
 bool writes_file(const Item& item) {
@@ -50,9 +50,14 @@ struct Limit {
 };
 
 // bash(1), ulimit: what its letters mean, and in which units.
-constexpr Limit k_limits[] = {{"-n", "nofile", 1},     {"-s", "stack", 1024}, {"-l", "memlock", 1024},
-                              {"-c", "core", 1024},    {"-u", "nproc", 1},    {"-v", "as", 1024},
-                              {"-d", "data", 1024},    {"-f", "fsize", 1024}};
+constexpr Limit k_limits[] = {{"-n", "nofile", 1},
+                              {"-s", "stack", 1024},
+                              {"-l", "memlock", 1024},
+                              {"-c", "core", 1024},
+                              {"-u", "nproc", 1},
+                              {"-v", "as", 1024},
+                              {"-d", "data", 1024},
+                              {"-f", "fsize", 1024}};
 
 Verdict limits_of(const lint::Run& run) {
   Verdict verdict{VerdictKind::option};
@@ -62,9 +67,9 @@ Verdict limits_of(const lint::Run& run) {
     std::string letter = words[i].value.text;
     if (letter == "-H" || letter == "-S") continue;
     if (letter.size() == 3 && (letter[1] == 'S' || letter[1] == 'H')) letter = {'-', letter[2]};
-    const auto* limit = std::find_if(std::begin(k_limits), std::end(k_limits), [&](const Limit& one) {
-      return one.letter == letter;
-    });
+    const auto* limit = std::find_if(std::begin(k_limits),
+                                     std::end(k_limits),
+                                     [&](const Limit& one) { return one.letter == letter; });
     if (letter == "-a") return {VerdictKind::unnecessary, "prints limits"};
     if (limit == std::end(k_limits) || i + 1 >= words.size())
       return {VerdictKind::lost, "limits of the shell are not kept: write --ulimit NAME=VALUE"};
@@ -96,7 +101,8 @@ Verdict on_set(const lint::Run& run) {
 Verdict on_quick_step(const Item& item, const lint::Run& run) {
   const std::string verb = verb_of(run);
   if (is_named_in(k_printers, verb) && !writes_file(item))
-    return {VerdictKind::unnecessary, "prints; the run directory has nodes, versions and environment"};
+    return {VerdictKind::unnecessary,
+            "prints; the run directory has nodes, versions and environment"};
   if (run.launch.command_at >= run.words.size() || simple_command(*item.statement) == nullptr)
     return {VerdictKind::lost, "a step beside the program: write it as one of [[steps]]"};
   const std::size_t at = run.words[run.launch.command_at].span.begin;
@@ -116,12 +122,14 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
     verdict.settings["umask"] = {{run.words[1].value.text}, k_no_row};
     return verdict;
   }
-  if (name == "trap") return {VerdictKind::unnecessary, "dtsubmit hears the signals, saves and continues"};
+  if (name == "trap")
+    return {VerdictKind::unnecessary, "dtsubmit hears the signals, saves and continues"};
   if (name == "wait") return {VerdictKind::unnecessary, "dtsubmit waits for the program"};
   if (name == "cd" && run.words.size() == 2 && item.used.count("SLURM_SUBMIT_DIR") > 0 &&
       run.words[1].value.text.ends_with("}"))
     return {VerdictKind::unnecessary, "the job runs where it is submitted"};
-  if (name == "sbatch") return {VerdictKind::lost, "submits another job: dtsubmit --after RUN, or --chain"};
+  if (name == "sbatch")
+    return {VerdictKind::lost, "submits another job: dtsubmit --after RUN, or --chain"};
   if (name == "scancel") return {VerdictKind::lost, "cancels jobs: dtsubmit cancel"};
   if (name == "scontrol" && run.words.size() > 1 && run.words[1].value.text == "requeue")
     return {VerdictKind::unnecessary, "dtsubmit requeues the job itself"};
@@ -131,8 +139,20 @@ Verdict on_simple(const Item& item, const lint::Run& run) {
 
 // if [ $code -ne 0 ]; then scontrol requeue; exit $code; fi
 bool ends_only(const Item& item) {
-  constexpr std::string_view k_ends[] = {"echo", "printf", "exit", "scontrol", "[", "[[", "test",
-                                         "sleep", "date", "true", ":", "set", "wait", "kill"};
+  constexpr std::string_view k_ends[] = {"echo",
+                                         "printf",
+                                         "exit",
+                                         "scontrol",
+                                         "[",
+                                         "[[",
+                                         "test",
+                                         "sleep",
+                                         "date",
+                                         "true",
+                                         ":",
+                                         "set",
+                                         "wait",
+                                         "kill"};
   return !item.runs.empty() && !writes_file(item) && item.sets.functions.empty() &&
          std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
            return is_named_in(k_ends, verb_of(*run));
@@ -147,14 +167,14 @@ bool only_prints(const Item& item) {
     return false;
   return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
     const std::string verb = verb_of(*run);
-    if (verb == "scontrol")
-      return run->words.size() > 1 && run->words[1].value.text == "show";
+    if (verb == "scontrol") return run->words.size() > 1 && run->words[1].value.text == "show";
     if (verb == "command" || verb == "env" || verb == "hostname")
       return run->words.size() == 1 || run->words[1].value.text.starts_with('-');
     if (verb == "module" || verb == "ml" || verb == "conda" || verb == "pip")
       return run->words.size() > 1 &&
              (run->words[1].value.text == "list" || run->words[1].value.text == "info");
-    return is_named_in(k_printers, verb) || (run->around.is_conditional && (verb == "[" || verb == "test"));
+    return is_named_in(k_printers, verb) ||
+           (run->around.is_conditional && (verb == "[" || verb == "test"));
   });
 }
 
@@ -165,21 +185,25 @@ bool reads_anything(const Item& item) {
   });
 }
 
-Verdict verdict_on(const Item& item,
-                   const Rendezvous& rendezvous,
-                   bool is_before) {
+Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before) {
   if (only_prints(item))
-    return {VerdictKind::unnecessary, "prints; the run directory has start, end, nodes and environment"};
+    return {VerdictKind::unnecessary,
+            "prints; the run directory has start, end, nodes and environment"};
   if (const lint::Run* run = only_run(item); run != nullptr && !item.only_sets()) {
     Verdict verdict = on_simple(item, *run);
     if (verdict.kind != VerdictKind::kept || !verdict.text.empty()) return verdict;
     if (run->name() == "exit" && !is_before)
       return {VerdictKind::unnecessary, "the run's end follows from the programs' exit codes"};
   }
-  if (!is_before && (item.source.find("$?") != std::string::npos || item.words.count("requeue") > 0 || ends_only(item)))
+  if (!is_before && (item.source.find("$?") != std::string::npos ||
+                     item.words.count("requeue") > 0 || ends_only(item)))
     return item.only_sets() || ends_only(item)
-               ? Verdict{VerdictKind::unnecessary, "the run's end follows from the programs' exit codes, and dtsubmit requeues"}
-               : Verdict{VerdictKind::lost, "acts on the program's exit code; dtsubmit --on says what to do about failures"};
+               ? Verdict{VerdictKind::unnecessary,
+                         "the run's end follows from the programs' exit codes, and dtsubmit "
+                         "requeues"}
+               : Verdict{VerdictKind::lost,
+                         "acts on the program's exit code; dtsubmit --on says what to do about "
+                         "failures"};
   const bool is_of_hosts =
       asks_for_hosts(item.source) ||
       std::any_of(item.used.begin(), item.used.end(), [&](const std::string& name) {
@@ -187,25 +211,28 @@ Verdict verdict_on(const Item& item,
       });
   if (item.only_sets()) {
     const auto is_known_elsewhere = [&](const std::string& name) {
-      return is_given(name) || rendezvous.others.count(name) > 0 || rendezvous.hosts.count(name) > 0;
+      return is_given(name) || rendezvous.others.count(name) > 0 ||
+             rendezvous.hosts.count(name) > 0;
     };
     const Names& names = item.sets.variables;
     const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
                                std::all_of(names.begin(), names.end(), is_known_elsewhere);
     if (is_rendezvous)
-      return {VerdictKind::if_needed, "dtsubmit finds the ranks' numbers, the master and a free port itself"};
+      return {VerdictKind::if_needed,
+              "dtsubmit finds the ranks' numbers, the master and a free port itself"};
     // The program may read what is exported.
     if (!item.sets.exported.empty()) return {};
     return {VerdictKind::if_needed, "nothing that is kept uses it"};
   }
-  constexpr std::string_view k_host_tools[] = {"scontrol", "echo", "printf", "hostname", "head", "sed",
-                                               "awk", "getent", "ssh", "srun", "cat", "rm", "perl",
-                                               "cut", "sort", "tr", "touch", "for", "test", "[", "read",
-                                               "grep", "true", "sleep"};
-  const bool lists_hosts = is_of_hosts && is_before &&
-                           std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
-                             return is_named_in(k_host_tools, verb_of(*run));
-                           });
+  constexpr std::string_view k_host_tools[] = {
+      "scontrol", "echo", "printf", "hostname", "head", "sed",  "awk",  "getent",
+      "ssh",      "srun", "cat",    "rm",       "perl", "cut",  "sort", "tr",
+      "touch",    "for",  "test",   "[",        "read", "grep", "true", "sleep"};
+  const bool lists_hosts =
+      is_of_hosts && is_before &&
+      std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+        return is_named_in(k_host_tools, verb_of(*run));
+      });
   if (lists_hosts) return {VerdictKind::if_needed, "dtsubmit knows the job's nodes"};
   return {};
 }

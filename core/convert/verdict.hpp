@@ -12,10 +12,10 @@ namespace dts::convert {
 
 struct Verdict {
   enum class Kind {
-    kept,         // has to be run
-    if_needed,    // only sets what other lines may use
+    kept,       // has to be run
+    if_needed,  // only sets what other lines may use
     unnecessary,
-    option,       // `settings` say the same
+    option,  // `settings` say the same
     lost,
   };
 
@@ -26,9 +26,7 @@ struct Verdict {
 };
 
 // `is_before`: it is run before the program.
-[[nodiscard]] Verdict verdict_on(const Item& item,
-                                 const Rendezvous& rendezvous,
-                                 bool is_before);
+[[nodiscard]] Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before);
 
 // The statement prints and does nothing else.
 [[nodiscard]] bool only_prints(const Item& item);

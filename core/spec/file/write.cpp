@@ -42,8 +42,8 @@ std::string toml_key(const std::string& key) {
 
 // Text of several lines as such, in a literal string of TOML, which has no escapes.
 std::string text_value(const std::string& text) {
-  const bool is_plain = text.find("'''") == std::string::npos && !text.ends_with('\'') && is_utf8(text) &&
-                        std::all_of(text.begin(), text.end(), [](unsigned char c) {
+  const bool is_plain = text.find("'''") == std::string::npos && !text.ends_with('\'') &&
+                        is_utf8(text) && std::all_of(text.begin(), text.end(), [](unsigned char c) {
                           return (c >= ' ' && c != 0x7f) || c == '\n' || c == '\t';
                         });
   if (!is_plain || text.find('\n') == std::string::npos) return quoted(text);
