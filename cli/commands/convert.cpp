@@ -8,7 +8,7 @@
 #include "cli/output/terminal.hpp"
 #include "core/base/exit_codes.hpp"
 #include "core/base/files/files.hpp"
-#include "core/base/os/environment.hpp"
+#include "core/base/os/log.hpp"
 #include "core/lint/lint.hpp"
 
 #include <CLI/CLI.hpp>
@@ -65,10 +65,10 @@ Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arg
   if (typed.json)
     fmt::print("{}", account_json(converted));
   else
-    fmt::print(stderr, "{}", account_text(converted, wants_colour(STDERR_FILENO)));
+    tell("{}", account_text(converted, wants_colour(STDERR_FILENO)));
   if (!typed.json && typed.output.empty()) fmt::print("{}", job_file);
   if (!typed.json && !typed.output.empty() && !job_file.empty())
-    fmt::print(stderr, "dtsubmit {}\n", typed.output);
+    tell("dtsubmit {}\n", typed.output);
   return converted.made.is_lossless() ? 0 : k_lossy;
 }
 

@@ -28,7 +28,8 @@ std::string coloured(Severity severity, bool in_colour) {
 Diagnostic diagnostic_of(const LintedFile& file, const Finding& finding, bool in_colour) {
   const lint::Place place = lint::place_at(file.text, finding.span.begin);
   Diagnostic shown;
-  shown.where = fmt::format("{}:{}:{}", printable(file.path, k_longest_line), place.line, place.column);
+  shown.where =
+      fmt::format("{}:{}:{}", printable(file.path, k_longest_line), place.line, place.column);
   shown.message = fmt::format("{}: {} [{}]",
                               coloured(finding.rule->severity, in_colour),
                               printable(finding.message, k_longest_line),

@@ -3,11 +3,12 @@
 
 #include "core/base/text/text.hpp"
 #include "core/convert/early.hpp"
-#include "core/convert/layout.hpp"
+#include "core/convert/job/requests.hpp"
+#include "core/convert/needed.hpp"
 #include "core/convert/parts.hpp"
+#include "core/convert/program/layout.hpp"
+#include "core/convert/program/shell_program.hpp"
 #include "core/convert/repair.hpp"
-#include "core/convert/requests.hpp"
-#include "core/convert/shell_program.hpp"
 #include "core/convert/texts.hpp"
 #include "core/lint/rules/facts.hpp"
 #include "core/plan/program/job_name.hpp"
@@ -81,7 +82,7 @@ class Converter {
             verdict_on(parts_[i].item, rendezvous_, i < last_ || last_ == parts_.size());
     early_options(parts_, resolver_, draft_);
     make_programs();
-    keep_needed();
+    keep_needed(parts_, programs_, rendezvous_);
     write_rows();
     write_steps();
   }
@@ -143,57 +144,6 @@ class Converter {
     return std::any_of(runs.begin(), runs.end(), [&](const lint::Run& run) {
       return run.launch.starts_processes && !run.around.is_in_substitution &&
              run.span.begin >= item.span().begin && run.span.end <= item.span().end;
-    });
-  }
-
-  // What the programs and the lines that stay use, from the last line to the first.
-  void keep_needed() {
-    Names needed;             // by lines of the set-up
-    Names needed_by_program;  // each rank has variables of its own
-    bool is_read = false;
-    for (const Program& program : programs_)
-      if (program.needs_shell()) add_names(program.source(), needed_by_program);
-    std::erase_if(needed_by_program, is_given);
-    for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
-      if (part->role != Role::around) continue;
-      const bool is_candidate = part->verdict.kind == Verdict::Kind::if_needed;
-      if (part->verdict.kind == Verdict::Kind::kept) part->is_kept = true;
-      if (is_candidate)
-        part->is_kept = sets_one_of(part->item, needed) ||
-                        sets_one_of(part->item, needed_by_program) ||
-                        (is_read && part->item.only_sets() && !is_rendezvous(part->item));
-      if (!part->is_kept) continue;
-      add_names(part->verdict.text.empty() ? part->item.source : part->verdict.text, needed);
-      is_read = is_read || reads_anything(part->item);
-    }
-  }
-
-  static void add_names(const std::string& text, Names& names) {
-    names.merge(used_names(text));
-    names.merge(words_of(text));
-  }
-
-  [[nodiscard]] bool is_rendezvous(const Item& item) const {
-    return std::any_of(
-        item.sets.variables.begin(), item.sets.variables.end(), [&](const std::string& name) {
-          return rendezvous_.others.count(name) > 0 || rendezvous_.hosts.count(name) > 0;
-        });
-  }
-
-  static bool sets_one_of(const Item& item, const Names& needed) {
-    Names made = item.sets.variables;
-    made.insert(item.sets.arrays.begin(), item.sets.arrays.end());
-    made.insert(item.sets.functions.begin(), item.sets.functions.end());
-    each_command({*item.statement}, [&](const shell::Command& command) {
-      for (const shell::Redirection& one : command.redirections) {
-        if (one.sign.find('>') == std::string::npos) continue;
-        made.insert(literal_of(one.target));
-        for (const shell::Piece& piece : one.target.pieces)
-          if (piece.kind == shell::Piece::Kind::parameter) made.insert(piece.text);
-      }
-    });
-    return std::any_of(made.begin(), made.end(), [&needed](const std::string& name) {
-      return needed.count(name) > 0 && !name.empty();
     });
   }
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/base/diagnostics.hpp"
-#include "core/convert/account.hpp"
-#include "core/convert/resolve.hpp"
+#include "core/convert/job/account.hpp"
+#include "core/convert/words/resolve.hpp"
 
 #include <string>
 #include <string_view>

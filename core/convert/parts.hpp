@@ -3,11 +3,11 @@
 #pragma once
 
 #include "core/convert/convert.hpp"
-#include "core/convert/draft.hpp"
-#include "core/convert/item.hpp"
-#include "core/convert/program.hpp"
-#include "core/convert/rendezvous.hpp"
-#include "core/convert/verdict.hpp"
+#include "core/convert/job/draft.hpp"
+#include "core/convert/lines/item.hpp"
+#include "core/convert/lines/rendezvous.hpp"
+#include "core/convert/lines/verdict.hpp"
+#include "core/convert/program/program.hpp"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/convert/convert.hpp"
-#include "core/convert/draft.hpp"
+#include "core/convert/job/draft.hpp"
 
 namespace dts::convert {
 
