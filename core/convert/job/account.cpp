@@ -22,6 +22,31 @@ std::string uncovered(std::string_view text,
   return rest;
 }
 
+// A byte is in one row: what an earlier row has is taken out of later ones.
+void separate(std::vector<Row>& rows, std::size_t size) {
+  std::vector<bool> is_covered(size);
+  for (Row& row : rows) {
+    std::vector<Span> own;
+    for (const Span& span : row.spans)
+      for (std::size_t i = span.begin; i < std::min(span.end, size); ++i) {
+        if (is_covered[i]) continue;
+        is_covered[i] = true;
+        if (!own.empty() && own.back().end == i)
+          ++own.back().end;
+        else
+          own.push_back({i, i + 1});
+      }
+    row.spans = std::move(own);
+  }
+  std::erase_if(rows, [](const Row& row) { return row.spans.empty(); });
+}
+
+void sort_by_place(std::vector<Row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return a.spans.front().begin < b.spans.front().begin;
+  });
+}
+
 }  // namespace
 
 const char* to_string(Became became) {
@@ -46,6 +71,9 @@ void complete(std::vector<Row>& rows,
               std::string_view text,
               const std::vector<Span>& comments,
               const std::string& why) {
+  std::erase_if(rows, [](const Row& row) { return row.spans.empty(); });
+  sort_by_place(rows);
+  separate(rows, text.size());
   const std::string rest = uncovered(text, rows, comments);
   for (std::size_t begin = 0; begin < rest.size();) {
     const std::size_t end = std::min(rest.find('\n', begin), rest.size());
@@ -57,9 +85,7 @@ void complete(std::vector<Row>& rows,
     }
     begin = end + 1;
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.spans.front().begin < b.spans.front().begin;
-  });
+  sort_by_place(rows);
 }
 
 std::vector<std::size_t> lines_to_account(std::string_view text,

@@ -147,7 +147,13 @@ void read_other_lines(const lint::Subject& subject, Draft& draft) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const Span line{begin, end};
-    if (text.substr(begin, end - begin).starts_with("#SBATCH") && !overlaps(draft.rows, line))
+    const auto& comments = subject.script.comments;
+    const bool is_comment =  // and not a part of a here-document
+        !subject.is_shell || std::any_of(comments.begin(), comments.end(), [&](const Span& one) {
+          return one.begin <= begin && begin < one.end;
+        });
+    if (is_comment && text.substr(begin, end - begin).starts_with("#SBATCH") &&
+        !overlaps(draft.rows, line))
       draft.add(line,
                 Became::unnecessary,
                 "",
