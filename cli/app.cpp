@@ -33,13 +33,13 @@ struct Verb {
 };
 
 constexpr Verb k_verbs[] = {
-    {"submit", add_submit},     {"run", add_run},         {"config", add_config},
-    {"render", add_render},     {"list", add_list},       {"status", add_status},
-    {"why", add_why},           {"logs", add_logs},       {"stop", add_stop},
-    {"cancel", add_cancel},     {"requeue", add_requeue}, {"topo", add_topo},
-    {"nodes", add_nodes},       {"beat", add_beat},       {"lint", add_lint},
-    {"simulate", add_simulate}, {"check", add_check},     {"drill", add_drill},
-    {"cluster", add_cluster},   {"doctor", add_doctor},
+    {"submit", add_submit},   {"run", add_run},           {"config", add_config},
+    {"render", add_render},   {"list", add_list},         {"status", add_status},
+    {"why", add_why},         {"logs", add_logs},         {"stop", add_stop},
+    {"cancel", add_cancel},   {"requeue", add_requeue},   {"topo", add_topo},
+    {"nodes", add_nodes},     {"beat", add_beat},         {"lint", add_lint},
+    {"convert", add_convert}, {"simulate", add_simulate}, {"check", add_check},
+    {"drill", add_drill},     {"cluster", add_cluster},   {"doctor", add_doctor},
 };
 
 // Only adds the verb that was typed, if there is one.

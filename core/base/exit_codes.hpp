@@ -20,4 +20,7 @@ inline constexpr int k_unfit = 1;
 // From `dtsubmit lint`: something was found.
 inline constexpr int k_findings = 1;
 
+// From `dtsubmit convert`: the job file does not do all that the script does.
+inline constexpr int k_lossy = 1;
+
 }  // namespace dts

@@ -34,6 +34,7 @@ TEST_CASE("help of the program and of every verb is as it was") {
                            "topo",
                            "nodes",
                            "lint",
+                           "convert",
                            "simulate",
                            "drill",
                            "check",

@@ -101,11 +101,13 @@ class LaunchReader {
       launch_.launcher = Launcher::srun;
       start_options();
       read_srun_options();
+      launch_.command_at = at_;
       return read();
     } else if (is_among(k_mpi, name)) {
       launch_.launcher = Launcher::mpirun;
       start_options();
       read_mpi_options();
+      launch_.command_at = at_;
       return read();
     } else if (is_among(k_others, name)) {
       launch_.launcher = Launcher::other;

@@ -24,6 +24,7 @@ struct Launch {
   std::vector<LaunchOption> options;  // of the launcher
   bool has_unknown_options = false;   // some of them come from variables
   std::size_t launcher_at = 0;        // index of the launcher's word
+  std::size_t command_at = 0;         // index of the first word behind the launcher's options
   std::size_t program_at = 0;         // index of the program's word; words.size(): there is none
   std::string program;                // its base name: "torchrun", "python"
   bool starts_processes = false;      // one for each GPU: torchrun, accelerate launch, deepspeed

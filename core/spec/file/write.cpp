@@ -40,9 +40,19 @@ std::string toml_key(const std::string& key) {
   return is_bare ? key : quoted(key);
 }
 
+// Text of several lines as such, in a literal string of TOML, which has no escapes.
+std::string text_value(const std::string& text) {
+  const bool is_plain = text.find("'''") == std::string::npos && !text.ends_with('\'') &&
+                        is_utf8(text) && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+                          return (c >= ' ' && c != 0x7f) || c == '\n' || c == '\t';
+                        });
+  if (!is_plain || text.find('\n') == std::string::npos) return quoted(text);
+  return "'''\n" + text + "'''";
+}
+
 std::string toml_value(const json& value) {
   std::vector<std::string> parts;
-  if (value.is_string()) return quoted(value.get<std::string>());
+  if (value.is_string()) return text_value(value.get<std::string>());
   if (value.is_array()) {
     for (const json& one : value) parts.push_back(toml_value(one));
     return "[" + join(parts, ", ") + "]";

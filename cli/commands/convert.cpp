@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// dtsubmit convert: makes a job file of a batch script, and says what became of each of its lines.
+#include "core/convert/convert.hpp"
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/convert_test.hpp"
+#include "cli/output/convert.hpp"
+#include "cli/output/terminal.hpp"
+#include "core/base/exit_codes.hpp"
+#include "core/base/files/files.hpp"
+#include "core/base/os/log.hpp"
+#include "core/lint/lint.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace dts::cli {
+namespace {
+
+struct ConvertOptions {
+  std::string file, output;
+  bool force = false, json = false, tests = false;
+};
+
+std::optional<std::string> variable_here(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+Result<std::string> read_script(const std::string& path) {
+  struct stat info {};
+
+  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    return fail(Errc::invalid, path + " is a folder", "name the script in it");
+  return read_file(path == "-" ? "/dev/stdin" : path, lint::k_largest_script);
+}
+
+Result<void> check_output(const ConvertOptions& typed) {
+  if (typed.output.empty()) return {};
+  if (!typed.output.ends_with(".toml"))
+    return fail(Errc::usage,
+                fmt::format("-o {}: a job file's name ends in .toml", typed.output),
+                fmt::format("write -o {}.toml", typed.output));
+  if (exists(typed.output) && !typed.force)
+    return fail(Errc::invalid, typed.output + " exists", "--force overwrites it");
+  return {};
+}
+
+Result<int> act(const ConvertOptions& typed, const std::vector<std::string>& arguments) {
+  DTS_TRY(check_output(typed));
+  DTS_ASSIGN(std::string text, read_script(typed.file));
+  Converted converted;
+  converted.path = typed.file;
+  converted.output = typed.output;
+  converted.made = convert::convert_script(text, {typed.file, arguments, variable_here});
+  converted.text = std::move(text);
+  const std::string& job_file = converted.made.job_file;
+  if (typed.tests) converted.comparison = compare_by_test(typed.file, arguments, job_file);
+  if (!typed.output.empty() && !job_file.empty()) DTS_TRY(write_file(typed.output, job_file, 0666));
+  if (typed.json)
+    fmt::print("{}", account_json(converted));
+  else
+    tell("{}", account_text(converted, wants_colour(STDERR_FILENO)));
+  if (!typed.json && typed.output.empty()) fmt::print("{}", job_file);
+  if (!typed.json && !typed.output.empty() && !job_file.empty())
+    tell("dtsubmit {}\n", typed.output);
+  return converted.made.is_lossless() ? 0 : k_lossy;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<ConvertOptions>();
+  CLI::App* verb = app.add_subcommand("convert", "make a job file of a batch script");
+  verb->footer(
+      "Exit codes: 0 nothing is lost, 1 something is, otherwise as ever.\n"
+      "Arguments of the script are written after `--`.");
+  verb->add_option("file", options->file, "batch script; - for standard input")
+      ->type_name("FILE")
+      ->required();
+  verb->add_option("-o,--output", options->output, "write the job file here [standard output]")
+      ->type_name("FILE.toml");
+  verb->add_flag("--force", options->force, "overwrite it");
+  verb->add_flag("--test", options->tests, "ask Slurm whether both request the same");
+  verb->add_flag("--json", options->json, "one JSON document, schema dtsubmit/convert/1");
+  verb->callback([options, &invocation] {
+    invocation.action = [options, &invocation] { return act(*options, invocation.command); };
+  });
+}
+
+}  // namespace dts::cli

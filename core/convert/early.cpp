@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/early.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+class EarlyReader {
+ public:
+  EarlyReader(const Resolver& resolver, Draft& draft) : resolver_(resolver), draft_(draft) {}
+
+  // False: lines behind this one stay as they are.
+  bool read(Part& part) {
+    const lint::Run* run = run_of(part.item);
+    if (run == nullptr) return false;
+    const auto& words = run->words;
+    const std::string& name = run->name();
+    if ((name == "module" || name == "ml") && !has_environment_) return modules(part, *run);
+    const bool activates =
+        name == "conda" && words.size() == 3 && words[1].value.text == "activate";
+    if (activates && !has_environment_ && words[2].is_literal)
+      return environment(part, "conda", words[2].value.text);
+    const bool sources = (name == "source" || name == ".") && words.size() == 2;
+    constexpr std::string_view k_activate = "/bin/activate";
+    if (sources && !has_environment_ && words[1].is_literal &&
+        words[1].value.text.starts_with('/') && words[1].value.text.ends_with(k_activate))
+      return environment(
+          part,
+          "venv",
+          words[1].value.text.substr(0, words[1].value.text.size() - k_activate.size()));
+    if (name == "cd" && words.size() == 2) return folder(part, words[1]);
+    return false;
+  }
+
+  // Exports do not depend on modules, but a folder must not change what they say.
+  [[nodiscard]] static bool is_passed(const Part& part) {
+    if (part.verdict.kind != Verdict::Kind::kept) return true;
+    const shell::Command* command = simple_command(*part.item.statement);
+    return command != nullptr && part.item.only_sets() &&
+           part.item.source.find_first_of("`(") == std::string::npos &&
+           part.item.used.count("PATH") == 0 && part.item.used.count("LD_LIBRARY_PATH") == 0 &&
+           part.item.used.count("PYTHONPATH") == 0 && part.item.used.count("PWD") == 0;
+  }
+
+ private:
+  static const lint::Run* run_of(const Item& item) {
+    const shell::Command* command = simple_command(*item.statement);
+    const bool is_plain = item.runs.size() == 1 && command != nullptr &&
+                          command->redirections.empty() && command->assignments.empty() &&
+                          !item.statement->background;
+    return is_plain ? item.runs[0] : nullptr;
+  }
+
+  bool modules(Part& part, const lint::Run& run) {
+    const bool is_load = run.name() == "module" && run.words.size() > 2 &&
+                         (run.words[1].value.text == "load" || run.words[1].value.text == "add");
+    if (!is_load) return false;
+    std::vector<std::string> names;
+    for (std::size_t i = 2; i < run.words.size(); ++i) {
+      const std::string& one = run.words[i].value.text;
+      if (!run.words[i].is_literal || one.starts_with('-') || one.find(',') != std::string::npos)
+        return false;
+      names.push_back(one);
+    }
+    std::vector<std::string>& all = draft_.settings["module"].texts;
+    all.insert(all.end(), names.begin(), names.end());
+    settle(part, "module", names);
+    return true;
+  }
+
+  bool environment(Part& part, const std::string& option, const std::string& value) {
+    has_environment_ = true;
+    if (problem_of(option, {value})) return false;
+    draft_.settings[option].texts = {value};
+    settle(part, option, {value});
+    return true;
+  }
+
+  bool folder(Part& part, const lint::ExpandedWord& word) {
+    FlatWord flat{{Segment::Kind::literal, word.value.text, true}};
+    if (!word.value.is_known() || !word.value.is_certain) return false;
+    const auto path = resolver_.text(flat);
+    if (!path || !path->starts_with('/') || problem_of("chdir", {*path})) return false;
+    draft_.settings["chdir"].texts = {*path};
+    settle(part, "chdir", {*path});
+    return true;
+  }
+
+  static void settle(Part& part, const std::string& option, const std::vector<std::string>& texts) {
+    part.verdict.kind = Verdict::Kind::option;
+    part.verdict.why = shown(option, texts);
+  }
+
+  const Resolver& resolver_;
+  Draft& draft_;
+  bool has_environment_ = false;
+};
+
+}  // namespace
+
+void early_options(std::vector<Part>& parts, const Resolver& resolver, Draft& draft) {
+  if (draft.settings.count("chdir") > 0) return;
+  EarlyReader reader(resolver, draft);
+  for (Part& part : parts) {
+    if (part.role != Role::around) return;
+    if (!EarlyReader::is_passed(part) && !reader.read(part)) return;
+  }
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job file while it is made: options with the rows of the account that ask for them.
+// Thread-compatible.
+#pragma once
+
+#include "core/base/diagnostics.hpp"
+#include "core/convert/job/account.hpp"
+#include "core/spec/file/layers.hpp"
+#include "core/spec/option.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+// A row's place in Draft::rows.
+using RowIndex = std::size_t;
+
+inline constexpr RowIndex k_no_row = static_cast<RowIndex>(-1);
+
+struct Asked {
+  std::vector<std::string> texts;  // as typed; of a flag: none
+  RowIndex row = k_no_row;         // k_no_row: follows from the way in which the program is started
+};
+
+// Options of a job or of one of its steps, by their long names without dashes.
+using Settings = std::map<std::string, Asked>;
+
+[[nodiscard]] const spec::Option* find_option(const std::string& name);
+
+// "nodes = 4", as the job file has it.
+[[nodiscard]] std::string shown(const std::string& name, const std::vector<std::string>& texts);
+
+// What is wrong with that value; nullopt: it is accepted, by itself.
+[[nodiscard]] std::optional<Diagnostic> problem_of(const std::string& name,
+                                                   const std::vector<std::string>& texts);
+
+[[nodiscard]] spec::Layer layer_of(const Settings& settings);
+
+// A program that is run after the one before it has ended.
+struct Step {
+  std::string name;
+  RowIndex row = k_no_row;
+  Settings settings;  // in addition to the job's
+  std::vector<std::string> command;
+};
+
+struct Draft {
+  std::vector<Row> rows;
+  Settings settings;
+  std::vector<Step> steps;  // one: the job's own command
+
+  RowIndex add(Row row);
+  // A row of that kind for `span`.
+  RowIndex add(Span span, Became became, std::string what, std::string why);
+  // Turns the row into a lost one, once.
+  void lose(RowIndex row, const std::string& why);
+};
+
+// The job file, TOML.
+[[nodiscard]] std::string to_job_file(const Draft& draft);
+
+}  // namespace dts::convert

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/job/requests.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/spec/options/of_sbatch.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+struct Reason {
+  std::string_view name;
+  const char* why;
+};
+
+// Options that dtsubmit needs no counterpart of.
+constexpr Reason k_unnecessary[] = {
+    {"get-user-env", "the job gets the environment of the shell that submits it"},
+    {"ignore-pbs", "dtsubmit reads no #PBS lines"},
+    {"open-mode", "logs are appended to over all attempts"},
+    {"parsable", "--json prints the job's id"},
+    {"quiet", "dtsubmit prints one line"},
+    {"verbose", "dtsubmit submit --dry-run shows what is sent"},
+};
+
+std::string in_a_sentence(const Diagnostic& problem) {
+  return problem.hint.empty() ? problem.message : problem.message + "; " + problem.hint;
+}
+
+class RequestReader {
+ public:
+  explicit RequestReader(Draft& draft) : draft_(draft) {}
+
+  void read(const lint::Directive& one) {
+    Row row{{one.span}, Became::option, "", ""};
+    if (one.value_span.begin >= one.span.end) row.spans.push_back(one.value_span);
+    if (one.component > 0)
+      lose(row,
+           "a component of a heterogeneous job: write it as one of [[roles]] with heterogeneous");
+    else if (one.option == nullptr)
+      foreign(one, row);
+    else
+      known(one, row);
+    draft_.add(std::move(row));
+  }
+
+ private:
+  static void lose(Row& row, std::string why) {
+    row.became = Became::lost;
+    row.why = std::move(why);
+  }
+
+  static void drop(Row& row, std::string why) {
+    row.became = Became::unnecessary;
+    row.why = std::move(why);
+  }
+
+  // An option of a plug-in, or one that sbatch refuses.
+  void foreign(const lint::Directive& one, Row& row) {
+    if (read_container_option(one.name, one.value, draft_.settings, row)) {
+      for (auto& [name, asked] : draft_.settings)
+        if (asked.row == k_no_row && (name.starts_with("container") || name == "mount"))
+          asked.row = draft_.rows.size();
+      return;
+    }
+    if (!lint::is_plugin_option(one.name)) return lose(row, "sbatch does not know this option");
+    accept("slurm", one.value.empty() ? one.name : one.name + "=" + one.value, row);
+  }
+
+  void known(const lint::Directive& one, Row& row) {
+    const std::string name(one.option->name);
+    for (const Reason& reason : k_unnecessary)
+      if (reason.name == name) return drop(row, reason.why);
+    if (name == "export") {
+      if (in_lower_case(one.value) == "all")
+        return drop(row, "the job gets the environment of the shell that submits it");
+      return lose(row, *spec::instead_of("--export"));
+    }
+    if ((name == "output" || name == "error") && one.value == "/dev/null")
+      return drop(row, "the logs are in the run directory");
+    if (name == "module") return accept("slurm", "module=" + one.value, row);
+    if (find_option(name) == nullptr) {
+      const auto instead = spec::instead_of("--" + name);
+      if (instead) return lose(row, *instead);
+      return accept("slurm", one.value.empty() ? name : name + "=" + one.value, row);
+    }
+    accept(name, one.value, row);
+  }
+
+  void accept(const std::string& name, const std::string& value, Row& row) {
+    const spec::Option* option = find_option(name);
+    const bool is_flag = *option->value.type == '\0';
+    std::vector<std::string> texts;
+    if (!is_flag) texts.push_back(value);
+    if (const auto problem = problem_of(name, texts)) {
+      if (name == "output" || name == "error")
+        return drop(row,
+                    "the logs are in the run directory, see dtsubmit logs; " + problem->message);
+      return lose(row, in_a_sentence(*problem));
+    }
+    row.what = shown(name, texts);
+    const auto before = draft_.settings.find(name);
+    if (before != draft_.settings.end() && option->value.repeats) {
+      before->second.texts.push_back(value);
+      return;
+    }
+    if (before != draft_.settings.end() && before->second.row < draft_.rows.size()) {
+      Row& earlier = draft_.rows[before->second.row];
+      drop(earlier, "a later line overrides it, as sbatch does");
+      earlier.what.clear();
+    }
+    draft_.settings[name] = {texts, draft_.rows.size()};
+  }
+
+  Draft& draft_;
+};
+
+const char* why_stumbles(lint::HeaderProblem::Kind kind) {
+  using Kind = lint::HeaderProblem::Kind;
+  switch (kind) {
+    case Kind::unclosed_quote:
+      return "a quotation mark is not closed: sbatch reads the line in another way";
+    case Kind::colon:
+      return "a heterogeneous job: write its components as [[roles]] with heterogeneous";
+    case Kind::stray_word:
+      return "a word that is no option and no option's value: sbatch ignores it";
+    case Kind::missing_value:
+      return "the option has no value";
+    case Kind::unknown_letter:
+      break;
+  }
+  return "sbatch does not know this option";
+}
+
+bool overlaps(const std::vector<Row>& rows, const Span& span) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return std::any_of(row.spans.begin(), row.spans.end(), [&](const Span& one) {
+      return one.begin < span.end && span.begin < one.end;
+    });
+  });
+}
+
+// Lines of options that sbatch does not read, or in which it finds none.
+void read_other_lines(const lint::Subject& subject, Draft& draft) {
+  const std::string_view text = subject.text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const Span line{begin, end};
+    const auto& comments = subject.script.comments;
+    const bool is_comment =  // and not a part of a here-document
+        !subject.is_shell || std::any_of(comments.begin(), comments.end(), [&](const Span& one) {
+          return one.begin <= begin && begin < one.end;
+        });
+    if (is_comment && text.substr(begin, end - begin).starts_with("#SBATCH") &&
+        !overlaps(draft.rows, line))
+      draft.add(line,
+                Became::unnecessary,
+                "",
+                begin < subject.header.end ? "no option is in this line"
+                                           : "sbatch reads no options behind the first command");
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+void read_requests(const lint::Subject& subject, Draft& draft) {
+  RequestReader reader(draft);
+  for (const lint::Directive& one : subject.header.directives)
+    if (!overlaps(draft.rows, one.span)) reader.read(one);
+  for (const lint::HeaderProblem& problem : subject.header.problems)
+    if (problem.span.begin < problem.span.end && !overlaps(draft.rows, problem.span))
+      draft.add(problem.span,
+                problem.kind == lint::HeaderProblem::Kind::stray_word ? Became::unnecessary
+                                                                      : Became::lost,
+                "",
+                why_stumbles(problem.kind));
+  read_other_lines(subject, draft);
+}
+
+bool read_container_option(const std::string& name,
+                           const std::string& value,
+                           Settings& settings,
+                           Row& row) {
+  if (!name.starts_with("container-") && !name.starts_with("no-container-")) return false;
+  const auto set = [&](const std::string& option, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts)
+      if (const auto problem = problem_of(option, {text})) {
+        row.became = Became::lost;
+        row.why = in_a_sentence(*problem);
+        return;
+      }
+    Asked& asked = settings[option];
+    const bool adds = find_option(option)->value.repeats && option != "container";
+    if (!adds) asked.texts.clear();
+    asked.texts.insert(asked.texts.end(), texts.begin(), texts.end());
+    row.what = shown(option, asked.texts);
+  };
+  if (name == "container-image") {
+    set("container-runtime", {"pyxis"});
+    set("container", {value});
+  } else if (name == "container-mounts") {
+    set("mount", split(value, ','));
+  } else if (name == "container-env") {
+    set("container-env", split(value, ','));
+  } else {
+    const auto instead = spec::instead_of_srun("--" + name);
+    row.became = Became::unnecessary;
+    row.why = instead ? *instead : "dtsubmit enters the image itself";
+  }
+  return true;
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements of a script's outermost list, with what they use, set and start. Pure.
+#pragma once
+
+#include "core/convert/job/account.hpp"
+#include "core/convert/words/names.hpp"
+#include "core/lint/script/subject.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+struct Item {
+  const shell::Statement* statement = nullptr;
+  std::vector<Span> spans;  // of the statement, and of its here-documents behind it
+  std::string source;       // with its here-documents
+  std::string tail;         // these alone, with the line break before them
+  Names used;               // by its text, sources of here-documents included
+  Names words;
+  SetNames sets;
+  std::vector<const lint::Run*> runs;   // commands of its own, in no substitution
+  std::vector<const lint::Run*> mains;  // of these: programs that do the job's work
+
+  [[nodiscard]] const Span& span() const { return spans.front(); }
+
+  // Only sets variables or defines functions.
+  [[nodiscard]] bool only_sets() const;
+};
+
+// `subject` must outlive them.
+[[nodiscard]] std::vector<Item> items_of(const lint::Subject& subject);
+
+// The base name of what the run starts, "echo"; of `bash -c TEXT` that.
+[[nodiscard]] std::string verb_of(const lint::Run& run);
+
+}  // namespace dts::convert

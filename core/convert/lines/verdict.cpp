@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/lines/verdict.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/words/flat.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::convert {
+namespace {
+
+using VerdictKind = Verdict::Kind;
+
+template <std::size_t N>
+bool is_named_in(const std::string_view (&names)[N], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+constexpr std::string_view k_printers[] = {
+    "echo",   "printf",   "date",        "hostname", "clear",    "pwd",        "whoami",   "uptime",
+    "squeue", "sinfo",    "sacct",       "sstat",    "scontrol", "tput",       "id",       "uname",
+    "lscpu",  "free",     "which",       "type",     "command",  "nvidia-smi", "rocm-smi", "nvcc",
+    "env",    "printenv", "module-list", "sleep",    "figlet",   "df",         "sprio"};
+
+// The only command, of no pipeline; null: the item is more than that.
+const lint::Run* only_run(const Item& item) {
+  return item.runs.size() == 1 && simple_command(*item.statement) != nullptr ? item.runs[0]
+                                                                             : nullptr;
+}
+
+bool writes_file(const Item& item) {
+  bool writes = false;
+  each_command({*item.statement}, [&](const shell::Command& command) {
+    for (const shell::Redirection& one : command.redirections) {
+      const std::string target = literal_of(one.target);
+      const bool is_stream = one.sign.find('&') != std::string::npos || target == "/dev/null" ||
+                             target == "/dev/stderr" || target == "/dev/stdout";
+      if (one.sign.find('>') != std::string::npos && !is_stream) writes = true;
+    }
+    if (!command.words.empty() && literal_of(command.words[0]) == "tee") writes = true;
+  });
+  return writes;
+}
+
+struct Limit {
+  std::string_view letter;
+  const char* name;
+  std::uint64_t unit;  // bytes of a unit of bash's; 1: a number
+};
+
+// bash(1), ulimit: what its letters mean, and in which units.
+constexpr Limit k_limits[] = {{"-n", "nofile", 1},
+                              {"-s", "stack", 1024},
+                              {"-l", "memlock", 1024},
+                              {"-c", "core", 1024},
+                              {"-u", "nproc", 1},
+                              {"-v", "as", 1024},
+                              {"-d", "data", 1024},
+                              {"-f", "fsize", 1024}};
+
+Verdict limits_of(const lint::Run& run) {
+  Verdict verdict{VerdictKind::option};
+  const auto& words = run.words;
+  std::vector<std::string> limits;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::string letter = words[i].value.text;
+    if (letter == "-H" || letter == "-S") continue;
+    if (letter.size() == 3 && (letter[1] == 'S' || letter[1] == 'H')) letter = {'-', letter[2]};
+    const auto* limit = std::find_if(std::begin(k_limits),
+                                     std::end(k_limits),
+                                     [&](const Limit& one) { return one.letter == letter; });
+    if (letter == "-a") return {VerdictKind::unnecessary, "prints limits"};
+    if (limit == std::end(k_limits) || i + 1 >= words.size())
+      return {VerdictKind::lost, "limits of the shell are not kept: write --ulimit NAME=VALUE"};
+    std::string value = words[++i].value.text;
+    const auto number = parse_number(value);
+    if (number && *number < (std::uint64_t{1} << 40)) value = std::to_string(*number * limit->unit);
+    if (problem_of("ulimit", {std::string(limit->name) + "=" + value}))
+      return {VerdictKind::lost, "the limit's value is not known: write --ulimit NAME=VALUE"};
+    limits.push_back(std::string(limit->name) + "=" + value);
+  }
+  if (limits.empty()) return {VerdictKind::unnecessary, "prints a limit"};
+  verdict.settings["ulimit"] = {limits, k_no_row};
+  return verdict;
+}
+
+Verdict on_set(const lint::Run& run) {
+  for (std::size_t i = 1; i < run.words.size(); ++i) {
+    const std::string& word = run.words[i].value.text;
+    const bool is_name = i > 1 && (word == "pipefail" || word == "errexit" || word == "nounset" ||
+                                   word == "xtrace" || word == "errtrace" || word == "verbose");
+    const bool is_letters = word.size() > 1 && (word[0] == '-' || word[0] == '+') &&
+                            word.find_first_not_of("euxvoET", 1) == std::string::npos;
+    if (!is_name && !is_letters) return {};
+  }
+  return {VerdictKind::unnecessary, "a line of the set-up that fails ends the run with its output"};
+}
+
+// srun of something quick, once on each node or once in all: mkdir, hostname.
+Verdict on_quick_step(const Item& item, const lint::Run& run) {
+  const std::string verb = verb_of(run);
+  if (is_named_in(k_printers, verb) && !writes_file(item))
+    return {VerdictKind::unnecessary,
+            "prints; the run directory has nodes, versions and environment"};
+  if (run.launch.command_at >= run.words.size() || simple_command(*item.statement) == nullptr)
+    return {VerdictKind::lost, "a step beside the program: write it as one of [[steps]]"};
+  const std::size_t at = run.words[run.launch.command_at].span.begin;
+  if (at < item.span().begin || at >= item.span().end)
+    return {VerdictKind::lost, "a step beside the program: write it as one of [[steps]]"};
+  Verdict verdict;
+  verdict.text = item.source.substr(at - item.span().begin);
+  return verdict;
+}
+
+Verdict on_simple(const Item& item, const lint::Run& run) {
+  const std::string& name = run.name();
+  if (name == "set") return on_set(run);
+  if (name == "ulimit") return limits_of(run);
+  if (name == "umask" && run.words.size() == 2 && !problem_of("umask", {run.words[1].value.text})) {
+    Verdict verdict{VerdictKind::option};
+    verdict.settings["umask"] = {{run.words[1].value.text}, k_no_row};
+    return verdict;
+  }
+  if (name == "trap")
+    return {VerdictKind::unnecessary, "dtsubmit hears the signals, saves and continues"};
+  if (name == "wait") return {VerdictKind::unnecessary, "dtsubmit waits for the program"};
+  if (name == "cd" && run.words.size() == 2 && item.used.count("SLURM_SUBMIT_DIR") > 0 &&
+      run.words[1].value.text.ends_with("}"))
+    return {VerdictKind::unnecessary, "the job runs where it is submitted"};
+  if (name == "sbatch")
+    return {VerdictKind::lost, "submits another job: dtsubmit --after RUN, or --chain"};
+  if (name == "scancel") return {VerdictKind::lost, "cancels jobs: dtsubmit cancel"};
+  if (name == "scontrol" && run.words.size() > 1 && run.words[1].value.text == "requeue")
+    return {VerdictKind::unnecessary, "dtsubmit requeues the job itself"};
+  if (run.launch.launcher == lint::Launcher::srun) return on_quick_step(item, run);
+  return {};
+}
+
+// if [ $code -ne 0 ]; then scontrol requeue; exit $code; fi
+bool ends_only(const Item& item) {
+  constexpr std::string_view k_ends[] = {"echo",
+                                         "printf",
+                                         "exit",
+                                         "scontrol",
+                                         "[",
+                                         "[[",
+                                         "test",
+                                         "sleep",
+                                         "date",
+                                         "true",
+                                         ":",
+                                         "set",
+                                         "wait",
+                                         "kill"};
+  return !item.runs.empty() && !writes_file(item) && item.sets.functions.empty() &&
+         std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+           return is_named_in(k_ends, verb_of(*run));
+         });
+}
+
+}  // namespace
+
+bool only_prints(const Item& item) {
+  if (item.runs.empty() || writes_file(item) || !item.sets.variables.empty() ||
+      !item.sets.functions.empty() || item.statement->background)
+    return false;
+  return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    const std::string verb = verb_of(*run);
+    if (verb == "scontrol") return run->words.size() > 1 && run->words[1].value.text == "show";
+    if (verb == "command" || verb == "env" || verb == "hostname")
+      return run->words.size() == 1 || run->words[1].value.text.starts_with('-');
+    if (verb == "module" || verb == "ml" || verb == "conda" || verb == "pip")
+      return run->words.size() > 1 &&
+             (run->words[1].value.text == "list" || run->words[1].value.text == "info");
+    return is_named_in(k_printers, verb) ||
+           (run->around.is_conditional && (verb == "[" || verb == "test"));
+  });
+}
+
+bool reads_anything(const Item& item) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    return run->name() == "source" || run->name() == "." || run->name() == "eval" ||
+           run->name() == "envsubst";
+  });
+}
+
+Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before) {
+  if (only_prints(item))
+    return {VerdictKind::unnecessary,
+            "prints; the run directory has start, end, nodes and environment"};
+  if (const lint::Run* run = only_run(item); run != nullptr && !item.only_sets()) {
+    Verdict verdict = on_simple(item, *run);
+    if (verdict.kind != VerdictKind::kept || !verdict.text.empty()) return verdict;
+    if (run->name() == "exit" && !is_before)
+      return {VerdictKind::unnecessary, "the run's end follows from the programs' exit codes"};
+  }
+  if (!is_before && (item.source.find("$?") != std::string::npos ||
+                     item.words.count("requeue") > 0 || ends_only(item)))
+    return item.only_sets() || ends_only(item)
+               ? Verdict{VerdictKind::unnecessary,
+                         "the run's end follows from the programs' exit codes, and dtsubmit "
+                         "requeues"}
+               : Verdict{VerdictKind::lost,
+                         "acts on the program's exit code; dtsubmit --on says what to do about "
+                         "failures"};
+  const bool is_of_hosts =
+      asks_for_hosts(item.source) ||
+      std::any_of(item.used.begin(), item.used.end(), [&](const std::string& name) {
+        return rendezvous.hosts.count(name) > 0 || rendezvous.others.count(name) > 0;
+      });
+  if (item.only_sets()) {
+    const auto is_known_elsewhere = [&](const std::string& name) {
+      return is_given(name) || rendezvous.others.count(name) > 0 ||
+             rendezvous.hosts.count(name) > 0;
+    };
+    const Names& names = item.sets.variables;
+    const bool is_rendezvous = !names.empty() && item.sets.functions.empty() &&
+                               std::all_of(names.begin(), names.end(), is_known_elsewhere);
+    if (is_rendezvous)
+      return {VerdictKind::if_needed,
+              "dtsubmit finds the ranks' numbers, the master and a free port itself"};
+    // The program may read what is exported.
+    if (!item.sets.exported.empty()) return {};
+    return {VerdictKind::if_needed, "nothing that is kept uses it"};
+  }
+  constexpr std::string_view k_host_tools[] = {
+      "scontrol", "echo", "printf", "hostname", "head", "sed",  "awk",  "getent",
+      "ssh",      "srun", "cat",    "rm",       "perl", "cut",  "sort", "tr",
+      "touch",    "for",  "test",   "[",        "read", "grep", "true", "sleep"};
+  const bool lists_hosts =
+      is_of_hosts && is_before &&
+      std::all_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+        return is_named_in(k_host_tools, verb_of(*run));
+      });
+  if (lists_hosts) return {VerdictKind::if_needed, "dtsubmit knows the job's nodes"};
+  return {};
+}
+
+}  // namespace dts::convert

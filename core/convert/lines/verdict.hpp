@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a statement that does not start the program. Pure.
+#pragma once
+
+#include "core/convert/job/draft.hpp"
+#include "core/convert/lines/item.hpp"
+#include "core/convert/lines/rendezvous.hpp"
+
+#include <string>
+
+namespace dts::convert {
+
+struct Verdict {
+  enum class Kind {
+    kept,       // has to be run
+    if_needed,  // only sets what other lines may use
+    unnecessary,
+    option,  // `settings` say the same
+    lost,
+  };
+
+  Kind kind = Kind::kept;
+  std::string why{};   // of what is unnecessary or lost; of `if_needed`: if it is not needed
+  std::string text{};  // what to run instead of the statement's source; empty: that
+  Settings settings{};
+};
+
+// `is_before`: it is run before the program.
+[[nodiscard]] Verdict verdict_on(const Item& item, const Rendezvous& rendezvous, bool is_before);
+
+// The statement prints and does nothing else.
+[[nodiscard]] bool only_prints(const Item& item);
+
+// The item runs a file or text whose use of variables cannot be seen.
+[[nodiscard]] bool reads_anything(const Item& item);
+
+}  // namespace dts::convert

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/needed.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+// It sets a variable or function, or writes a file, of one of these names.
+bool sets_one_of(const Item& item, const Names& needed) {
+  Names made = item.sets.variables;
+  made.insert(item.sets.arrays.begin(), item.sets.arrays.end());
+  made.insert(item.sets.functions.begin(), item.sets.functions.end());
+  each_command({*item.statement}, [&](const shell::Command& command) {
+    for (const shell::Redirection& one : command.redirections) {
+      if (one.sign.find('>') == std::string::npos) continue;
+      made.insert(literal_of(one.target));
+      for (const shell::Piece& piece : one.target.pieces)
+        if (piece.kind == shell::Piece::Kind::parameter) made.insert(piece.text);
+    }
+  });
+  return std::any_of(made.begin(), made.end(), [&needed](const std::string& name) {
+    return needed.count(name) > 0 && !name.empty();
+  });
+}
+
+}  // namespace
+
+void add_names(const std::string& text, Names& names) {
+  names.merge(used_names(text));
+  names.merge(words_of(text));
+}
+
+bool is_rendezvous(const Item& item, const Rendezvous& rendezvous) {
+  return std::any_of(
+      item.sets.variables.begin(), item.sets.variables.end(), [&](const std::string& name) {
+        return rendezvous.others.count(name) > 0 || rendezvous.hosts.count(name) > 0;
+      });
+}
+
+// What the programs and the lines that stay use, from the last line to the first.
+void keep_needed(std::vector<Part>& parts,
+                 const std::vector<Program>& programs,
+                 const Rendezvous& rendezvous) {
+  Names needed;             // by lines of the set-up
+  Names needed_by_program;  // each rank has variables of its own
+  bool is_read = false;
+  for (const Program& program : programs)
+    if (program.needs_shell()) add_names(program.source(), needed_by_program);
+  std::erase_if(needed_by_program, is_given);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (part->role != Role::around) continue;
+    const bool is_candidate = part->verdict.kind == Verdict::Kind::if_needed;
+    if (part->verdict.kind == Verdict::Kind::kept) part->is_kept = true;
+    if (is_candidate)
+      part->is_kept = sets_one_of(part->item, needed) ||
+                      sets_one_of(part->item, needed_by_program) ||
+                      (is_read && part->item.only_sets() && !is_rendezvous(part->item, rendezvous));
+    if (!part->is_kept) continue;
+    add_names(part->verdict.text.empty() ? part->item.source : part->verdict.text, needed);
+    is_read = is_read || reads_anything(part->item);
+  }
+}
+
+}  // namespace dts::convert

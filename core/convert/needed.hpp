@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which lines of a script are used by what remains of it. Pure.
+#pragma once
+
+#include "core/convert/parts.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+// Sets Part::is_kept of what has to be run, and of what programs and such lines use.
+void keep_needed(std::vector<Part>& parts,
+                 const std::vector<Program>& programs,
+                 const Rendezvous& rendezvous);
+
+// Adds the names that the text may use: variables, functions and files.
+void add_names(const std::string& text, Names& names);
+
+// It sets what only the names of the job's nodes are made into.
+[[nodiscard]] bool is_rendezvous(const Item& item, const Rendezvous& rendezvous);
+
+}  // namespace dts::convert

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/parts.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::convert {
+namespace {
+
+// Of the shell or of no consequence: never a job's program.
+bool is_auxiliary(const std::string& verb) {
+  for (const std::string_view one :
+       {"",         "export",   "set",       "unset", "cd",         "module", "ml",      "source",
+        ".",        "mkdir",    "test",      "[",     "[[",         "true",   "false",   ":",
+        "exit",     "return",   "read",      "wait",  "trap",       "shift",  "declare", "shopt",
+        "conda",    "readonly", "let",       "local", "typeset",    "ulimit", "umask",   "cp",
+        "mv",       "rm",       "ln",        "touch", "chmod",      "tar",    "pip",     "pip3",
+        "rsync",    "unzip",    "wget",      "curl",  "git",        "kill",   "cat",     "sed",
+        "awk",      "grep",     "tee",       "pushd", "popd",       "eval",   "sbatch",  "scancel",
+        "scontrol", "mapfile",  "readarray", "alias", "micromamba", "mamba",  "pyenv",   "spack",
+        "hash",     "break",    "continue"})
+    if (verb == one) return true;
+  return false;
+}
+
+bool calls_one_of(const Item& item, const Names& functions) {
+  return std::any_of(item.runs.begin(), item.runs.end(), [&](const lint::Run* run) {
+    return functions.count(run->name()) > 0;
+  });
+}
+
+// No launcher and no Python: the last program there is.
+void choose_program(std::vector<Part>& parts) {
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (part->item.only_sets() || only_prints(part->item)) continue;
+    for (auto run = part->item.runs.rbegin(); run != part->item.runs.rend(); ++run) {
+      if (is_auxiliary(verb_of(**run)) || (*run)->around.is_in_function) continue;
+      part->item.mains.push_back(*run);
+      part->role = Role::program;
+      return;
+    }
+  }
+}
+
+// Commands that change what all nodes see: run by one of them.
+bool is_for_one_node(const Item& item) {
+  if (!item.sets.variables.empty() || !item.sets.functions.empty() || item.sets.changes_folder)
+    return false;
+  return std::any_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    if (run->launch.launcher != lint::Launcher::none) return false;
+    const std::string verb = verb_of(*run);
+    for (const std::string_view one :
+         {"scp",  "ssh",    "rsync", "pip", "pip3",   "git",    "make",    "cmake",
+          "wget", "curl",   "unzip", "mv",  "rm",     "python", "python3", "huggingface-cli",
+          "uv",   "poetry", "npm",   "aws", "gsutil", "gcc",    "nvcc",    "bash",
+          "sh"})
+      if (verb == one) return true;
+    return false;
+  });
+}
+
+// A failure of these is worth an end: nothing works without them.
+bool is_for_environment(const Item& item) {
+  return std::all_of(item.runs.begin(), item.runs.end(), [](const lint::Run* run) {
+    for (const std::string_view one :
+         {"module", "ml", "source", ".", "conda", "cd", "export", "spack", "micromamba", "mamba"})
+      if (run->name() == one) return true;
+    return false;
+  });
+}
+
+constexpr const char* k_first_node =
+    "on_first_node() { [ \"$SLURMD_NODENAME\" = \"$(scontrol show hostnames "
+    "\"$SLURM_JOB_NODELIST\" | "
+    "head -n 1)\" ]; }\n";
+
+// What the ERR trap of a set-up would take for the end.
+bool may_fail(const Item& item) {
+  if (item.statement->background || item.statement->pipelines.size() > 1) return false;
+  if (item.only_sets()) {
+    const shell::Command* command = simple_command(*item.statement);
+    return command != nullptr && item.source.find_first_of("`(") != std::string::npos &&
+           !command->assignments.empty() && command->words.empty();
+  }
+  return !is_for_environment(item);
+}
+
+std::string line_of(const Part& part,
+                    bool has_many_nodes,
+                    const Rendezvous& rendezvous,
+                    bool stops) {
+  const Item& item = part.item;
+  const bool names_first =
+      item.only_sets() && item.sets.arrays.empty() &&
+      std::any_of(
+          item.sets.variables.begin(), item.sets.variables.end(), [&](const std::string& name) {
+            const auto other = rendezvous.others.find(name);
+            return other != rendezvous.others.end() && other->second == "MASTER_ADDR";
+          });
+  if (names_first && has_many_nodes) return first_node_line(item) + "\n";
+  std::string text = part.verdict.text.empty()
+                         ? item.source.substr(0, item.source.size() - item.tail.size())
+                         : part.verdict.text;
+  if (!stops && may_fail(item)) text += " || true";
+  text += item.tail;
+  if (has_many_nodes && is_for_one_node(item)) return "if on_first_node; then\n" + text + "\nfi\n";
+  return text + "\n";
+}
+
+}  // namespace
+
+std::vector<Part> parts_of(const lint::Subject& subject) {
+  std::vector<Part> parts;
+  Names functions;
+  for (Item& item : items_of(subject)) {
+    Part part;
+    if (!item.mains.empty()) {
+      const bool defines = !item.sets.functions.empty();
+      part.role = defines ? Role::definition : Role::program;
+      if (defines) functions.insert(item.sets.functions.begin(), item.sets.functions.end());
+    }
+    part.item = std::move(item);
+    parts.push_back(std::move(part));
+  }
+  for (Part& part : parts) {
+    if (part.role != Role::around || !calls_one_of(part.item, functions)) continue;
+    part.role = part.item.sets.functions.empty() ? Role::program : Role::definition;
+    // A function that calls such a one is another.
+    functions.insert(part.item.sets.functions.begin(), part.item.sets.functions.end());
+  }
+  const bool has_program = std::any_of(
+      parts.begin(), parts.end(), [](const Part& part) { return part.role == Role::program; });
+  if (!has_program) choose_program(parts);
+  return parts;
+}
+
+SetUpText set_up_of(const std::vector<Part>& parts,
+                    std::size_t begin,
+                    std::size_t end,
+                    bool has_many_nodes,
+                    const Rendezvous& rendezvous,
+                    bool stops_at_failures) {
+  SetUpText made;
+  for (std::size_t i = begin; i < end; ++i) {
+    const Part& part = parts[i];
+    if (!part.is_kept || part.role != Role::around) continue;
+    made.text += line_of(part, has_many_nodes, rendezvous, stops_at_failures);
+    const SetNames& sets = part.item.sets;
+    made.sets.variables.insert(sets.variables.begin(), sets.variables.end());
+    made.sets.arrays.insert(sets.arrays.begin(), sets.arrays.end());
+    made.sets.functions.insert(sets.functions.begin(), sets.functions.end());
+    made.sets.exported.insert(sets.exported.begin(), sets.exported.end());
+    made.sets.changes_folder = made.sets.changes_folder || sets.changes_folder;
+  }
+  if (made.text.find("if on_first_node; then") != std::string::npos)
+    made.text = k_first_node + made.text;
+  return made;
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements of a script by what becomes of them: before, between and after its programs. Pure.
+#pragma once
+
+#include "core/convert/convert.hpp"
+#include "core/convert/job/draft.hpp"
+#include "core/convert/lines/item.hpp"
+#include "core/convert/lines/rendezvous.hpp"
+#include "core/convert/lines/verdict.hpp"
+#include "core/convert/program/program.hpp"
+
+#include <vector>
+
+namespace dts::convert {
+
+enum class Role {
+  around,  // set-up before a program, tear-down behind the last
+  program,
+  definition,  // of a function that starts a program
+};
+
+struct Part {
+  Item item;
+  Role role = Role::around;
+  RowIndex row = k_no_row;
+  Verdict verdict{};
+  bool is_kept = false;
+};
+
+[[nodiscard]] std::vector<Part> parts_of(const lint::Subject& subject);
+
+// The set-up of the parts from `begin` to `end`, as bash text; adds their names to `kept`.
+struct SetUpText {
+  std::string text;
+  SetNames sets;
+};
+
+[[nodiscard]] SetUpText set_up_of(const std::vector<Part>& parts,
+                                  std::size_t begin,
+                                  std::size_t end,
+                                  bool has_many_nodes,
+                                  const Rendezvous& rendezvous,
+                                  bool stops_at_failures);
+
+}  // namespace dts::convert

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/program/launcher.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/job/requests.hpp"
+#include "core/convert/program/launcher_words.hpp"
+#include "core/lint/script/program.hpp"
+#include "core/lint/script/sbatch_options.hpp"
+#include "core/spec/options/of_sbatch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::convert {
+namespace {
+
+using lint::Launcher;
+using lint::LaunchOption;
+
+class Reading {
+ public:
+  Reading(Launched& made, const Resolver& resolver, const lint::Runs& runs)
+      : made_(made), resolver_(resolver), runs_(runs) {}
+
+  void srun(const LaunchOption& one) {
+    std::string name = one.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    Row row;
+    row.became = Became::option;
+    if (is_size(name)) return size(name, one.value);
+    if (one.value.find(lint::k_unknown) != std::string::npos && name.starts_with("container-"))
+      return unknown(name, one.value);
+    if (name == "container-workdir") {
+      made_.folder = one.value;
+      return note(name, "the program changes there");
+    }
+    if (read_container_option(name, absolute(name, one.value), made_.settings, row)) {
+      if (row.became == Became::lost) return lose(fmt::format("--{}: {}", name, row.why));
+      return note(name, row.what.empty() ? row.why : "becomes " + row.what);
+    }
+    if (name == "mpi") return mpi_type(one.value);
+    if (name == "export") return exported(one.value);
+    if (is_without_counterpart(name))
+      return lose(fmt::format(
+          "--{} of srun: {}",
+          name,
+          spec::instead_of_srun("--" + name).value_or("dtsubmit has no counterpart for one step")));
+    if (name == "no-option-of-this-job")
+      return made_.notes.emplace_back(
+                 "options of srun that are not set, or only under a condition: a job does without "
+                 "them"),
+             void();
+    note(name, spec::instead_of_srun("--" + name).value_or("dtsubmit decides it for its own step"));
+  }
+
+  void mpirun(const LaunchOption& one) {
+    const std::string& name = one.name;
+    if (name == "np" || name == "n" || name == "c" || name == "num-proc")
+      return size("ntasks", one.value);
+    if (name == "npernode" || name == "ppn" || name == "N")
+      return size("ntasks-per-node", one.value);
+    if (name == "map-by" && one.value.starts_with("ppr:") &&
+        one.value.find(":node") != std::string::npos)
+      return size("ntasks-per-node", one.value.substr(4, one.value.find(":node") - 4));
+    if (name == "x") return variable(one.value);
+    if (name == "mca" || name == "gmca")
+      return note(name + " " + one.value, "see dtsubmit-environment(7): OMPI_MCA_* are kept");
+    if (name == "wdir" || name == "wd") return lose("-wdir of mpirun: set chdir");
+    if (name == "am" || name == "app" || name == "rankfile" || name == "rf")
+      return lose(fmt::format("-{} of mpirun has no counterpart", name));
+    note(name, "hosts, binding and output are dtsubmit's");
+  }
+
+ private:
+  // Relative paths are those of the folder where the job is submitted.
+  [[nodiscard]] std::string absolute(const std::string& name, const std::string& value) const {
+    const auto here = resolver_.variable("PWD");
+    if (!here || (name != "container-image" && name != "container-mounts")) return value;
+    std::vector<std::string> all = split(value, ',');
+    for (std::string& one : all) {
+      const bool is_here = one == "." || one.starts_with("./") || one.starts_with(".:");
+      if (is_here)
+        one = *here + one.substr(1);
+      else if (one.starts_with("../"))
+        one = *here + "/" + one;
+    }
+    return join(all, ",");
+  }
+
+  void size(const std::string& name, const std::string& value) {
+    if (value.find(lint::k_unknown) != std::string::npos) return unknown(name, value);
+    if (const auto problem = problem_of(name, {value}))
+      return lose(fmt::format("--{}={}: {}", name, value, problem->message));
+    made_.settings[name] = {{value}, k_no_row};
+  }
+
+  // Needs variables of the shell that submits, or what only the job's own shell knows.
+  void unknown(const std::string& name, const std::string& value) {
+    std::string source;
+    for (const Segment& one : from_expanded({{value, true}, {}, false})) {
+      source += one.text;
+      if (one.kind != Segment::Kind::source) continue;
+      for (const std::string& variable : used_names(one.text))
+        if (!is_assigned(variable) && !variable.starts_with("SLURM")) made_.needs.insert(variable);
+    }
+    std::vector<std::string> names(made_.needs.begin(), made_.needs.end());
+    lose(fmt::format("--{}={}: {}",
+                     name,
+                     source,
+                     names.empty() ? "only the shell of the job knows its value"
+                                   : "set " + join(names, ", ") + " and convert again"));
+  }
+
+  void mpi_type(const std::string& value) {
+    if (problem_of("mpi", {value}) || value.find(lint::k_unknown) != std::string::npos)
+      return lose("--mpi: its value is not known");
+    made_.settings["mpi"] = {{value}, k_no_row};
+  }
+
+  void exported(const std::string& value) {
+    for (const std::string& one : split(value, ',')) {
+      if (one == "ALL" || one.empty()) continue;
+      if (one.find('=') == std::string::npos || one.find(lint::k_unknown) != std::string::npos)
+        return lose("--export of srun: every program gets the environment of the set-up");
+      variable(one);
+    }
+  }
+
+  void variable(const std::string& text) {
+    if (text.find('=') == std::string::npos)
+      return note("x " + text, "every program gets the environment of the set-up");
+    if (text.find(lint::k_unknown) != std::string::npos)
+      return lose(fmt::format("the value of {} is not known", text.substr(0, text.find('='))));
+    made_.variables.push_back({{Segment::Kind::literal, text, true}});
+  }
+
+  void lose(std::string why) { made_.losses.push_back(std::move(why)); }
+
+  void note(const std::string& name, const std::string& why) {
+    made_.notes.push_back(fmt::format("{}{}: {}", name.size() > 1 ? "--" : "-", name, why));
+  }
+
+  [[nodiscard]] bool is_assigned(const std::string& name) const {
+    return runs_.variables.find(name) != nullptr || runs_.variables.find_array(name) != nullptr;
+  }
+
+  Launched& made_;
+  const Resolver& resolver_;
+  const lint::Runs& runs_;
+};
+
+// What stands before the launcher: NAME=value, time, timeout 10m, exec.
+void read_before(const std::vector<FlatWord>& words, std::size_t count, Launched& made) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string word = plain(words[i]).value_or("");
+    const std::size_t equals = word.find('=');
+    if (equals != std::string::npos && equals > 0 && word[0] != '-' && word.find('/') > equals) {
+      made.variables.push_back(words[i]);
+    } else if (word == "timeout") {
+      made.notes.emplace_back("timeout: the run knows its time limit, and saves before it");
+      while (i + 1 < count) ++i;
+    } else if (word == "/usr/bin/time" || word == "time") {
+      made.notes.emplace_back("time: the run directory has the times");
+      while (i + 1 < count) ++i;
+    } else if (word != "exec" && word != "nohup" && word != "env" && word != "command") {
+      made.losses.push_back(
+          fmt::format("`{}` before the launcher is not run", to_source(words[i])));
+    }
+  }
+}
+
+// horovodrun's own options end at the first word that is none.
+std::size_t read_horovodrun(const std::vector<lint::ExpandedWord>& words,
+                            std::size_t at,
+                            Reading& reading) {
+  constexpr std::string_view k_flags[] = {"--verbose",
+                                          "--mpi",
+                                          "--gloo",
+                                          "--autotune",
+                                          "-v",
+                                          "--disable-cache",
+                                          "--mpi-threads-disable"};
+  for (++at; at < words.size(); ++at) {
+    const std::string& word = words[at].value.text;
+    if (!word.starts_with('-')) break;
+    const std::string name =
+        word.substr(word.find_first_not_of('-') == std::string::npos ? word.size()
+                                                                     : word.find_first_not_of('-'));
+    const std::size_t equals = name.find('=');
+    if (std::find(std::begin(k_flags), std::end(k_flags), word) != std::end(k_flags) ||
+        equals != std::string::npos) {
+      reading.mpirun(
+          {name.substr(0, equals), equals == std::string::npos ? "" : name.substr(equals + 1), {}});
+      continue;
+    }
+    reading.mpirun({name, at + 1 < words.size() ? words[at + 1].value.text : "", {}});
+    ++at;
+  }
+  return std::min(at, words.size());
+}
+
+std::string unknown_options(const std::vector<FlatWord>& words, const lint::Launch& launch) {
+  std::vector<std::string> names;
+  for (std::size_t i = launch.launcher_at; i < std::min(launch.command_at, words.size()); ++i)
+    if (!plain(words[i])) names.push_back(to_source(words[i]));
+  return join(names, ", ");
+}
+
+}  // namespace
+
+Launched launched(const std::vector<FlatWord>& words,
+                  const Resolver& resolver,
+                  const lint::Runs& runs) {
+  Launched made;
+  std::vector<FlatWord> known;
+  for (const FlatWord& word : words) {
+    known.push_back(resolver.resolved(word));
+    stand_in(known, resolver, runs);
+  }
+  const auto expanded = to_expanded(known);
+  const lint::Launch launch = lint::launch_of(expanded);
+  Reading reading(made, resolver, runs);
+  std::size_t from = 0;
+  if (launch.launcher != Launcher::none && launch.launcher_at < expanded.size())
+    made.name = lint::base_name(expanded[launch.launcher_at].value.text);
+  made.launcher = launch.launcher;
+  if (launch.launcher == Launcher::srun || launch.launcher == Launcher::mpirun) {
+    read_before(words, launch.launcher_at, made);
+    for (const LaunchOption& one : launch.options)
+      launch.launcher == Launcher::srun ? reading.srun(one) : reading.mpirun(one);
+    if (launch.has_unknown_options)
+      made.losses.push_back(fmt::format("{}: options in {} are known only to the shell of the job",
+                                        made.name,
+                                        unknown_options(known, launch)));
+    from = launch.command_at;
+  } else if (made.name == "horovodrun") {
+    made.launcher = Launcher::mpirun;
+    read_before(words, launch.launcher_at, made);
+    from = read_horovodrun(expanded, launch.launcher_at, reading);
+  } else if (launch.launcher == Launcher::other) {
+    made.losses.push_back(made.name + " is another launcher: name the program that it starts");
+  }
+  if (made.settings.count("mount") > 0 && made.settings.count("container") == 0) {
+    made.settings.erase("mount");
+    made.notes.emplace_back("--container-mounts: without an image nothing is mounted");
+  }
+  made.command.assign(words.begin() + static_cast<std::ptrdiff_t>(std::min(from, words.size())),
+                      words.end());
+  return made;
+}
+
+}  // namespace dts::convert

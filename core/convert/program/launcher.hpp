@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of srun, mpirun and horovodrun as options of a job. Pure.
+#pragma once
+
+#include "core/convert/job/draft.hpp"
+#include "core/convert/words/resolve.hpp"
+#include "core/lint/script/launch.hpp"
+#include "core/lint/script/runs.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+// What starts the ranks in the script, and what is left once it is taken away.
+struct Launched {
+  lint::Launcher launcher = lint::Launcher::none;
+  std::string name;                 // "srun"; empty: none
+  Settings settings;                // of this program alone
+  std::vector<FlatWord> variables;  // NAME=value of the program's environment
+  std::vector<FlatWord> command;    // the program and its arguments
+  std::string folder;               // of the program in its container; empty: not said
+  std::vector<std::string> notes;   // "--label: ..."
+  std::vector<std::string> losses;
+  Names needs;  // variables of the shell that submits, without which something is lost
+};
+
+// `runs`: of the script, whose values tell a program in a variable from options.
+[[nodiscard]] Launched launched(const std::vector<FlatWord>& words,
+                                const Resolver& resolver,
+                                const lint::Runs& runs);
+
+}  // namespace dts::convert

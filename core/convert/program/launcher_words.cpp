@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/program/launcher_words.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/lint/script/sbatch_options.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::convert {
+namespace {
+
+// Of srun: the same options of a job.
+constexpr std::string_view k_size_options[] = {"nodes",
+                                               "ntasks",
+                                               "ntasks-per-node",
+                                               "cpus-per-task",
+                                               "gpus",
+                                               "gpus-per-node",
+                                               "gpus-per-task",
+                                               "gres",
+                                               "cpus-per-gpu",
+                                               "ntasks-per-gpu"};
+// Of srun: they change what the ranks do.
+constexpr std::string_view k_lost_options[] = {"multi-prog",
+                                               "het-group",
+                                               "relative",
+                                               "nodelist",
+                                               "exclude",
+                                               "chdir",
+                                               "export-file",
+                                               "preserve-env",
+                                               "prolog",
+                                               "epilog",
+                                               "task-prolog",
+                                               "task-epilog",
+                                               "network",
+                                               "bcast"};
+
+template <std::size_t N>
+bool is_listed_in(const std::string_view (&names)[N], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// $CMD whose value, whatever the conditions say, begins with a program.
+bool holds_program(const FlatWord& word, const lint::Variables& variables) {
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source) return false;
+  const Names names = used_names(word[0].text);
+  if (names.size() != 1 || word[0].text.find('(') != std::string::npos) return false;
+  const lint::Value* value = variables.find(*names.begin());
+  if (value == nullptr) return false;
+  const std::string_view text = trim(value->text);
+  return !text.empty() && text[0] != '-' && text[0] != lint::k_unknown;
+}
+
+// $AUTO_RESUME that is empty or --auto-resume=1, depending on conditions: options of srun that a
+// job of dtsubmit does without.
+bool holds_only_flags(const FlatWord& word, const lint::Runs& runs) {
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source) return false;
+  const Names names = used_names(word[0].text);
+  if (names.size() != 1 || word[0].text.find_first_of("([") != std::string::npos) return false;
+  bool is_set = false;
+  for (const lint::Assigned& one : runs.assigned) {
+    if (one.name != *names.begin()) continue;
+    is_set = true;
+    if (!one.value.is_known()) return false;
+    for (const std::string& option : split(trim(one.value.text), ' ')) {
+      const std::string name =
+          option.substr(std::min<std::size_t>(2, option.size()),
+                        option.find('=') == std::string::npos
+                            ? std::string::npos
+                            : option.find('=') - std::min<std::size_t>(2, option.find('=')));
+      const bool is_needed = is_size(name) || is_without_counterpart(name) ||
+                             name.starts_with("container") || name == "export" || name == "mpi";
+      if (!option.empty() && (!option.starts_with("--") || is_needed)) return false;
+    }
+  }
+  return is_set;
+}
+
+// $SRUN_ARGS that neither the script sets nor the shell that submits: no word.
+bool is_not_set(const FlatWord& word, const Resolver& resolver, const lint::Runs& runs) {
+  if (word.size() != 1 || word[0].kind != Segment::Kind::source || word[0].quoted) return false;
+  const Names names = used_names(word[0].text);
+  if (names.size() != 1 || word[0].text.find_first_of("([:-") != std::string::npos) return false;
+  const std::string& name = *names.begin();
+  return !name.starts_with("SLURM") && runs.variables.find(name) == nullptr &&
+         runs.variables.find_array(name) == nullptr && !resolver.variable(name);
+}
+
+// The last word is the value of an option in the word before it.
+bool is_value(const std::vector<FlatWord>& words) {
+  if (words.size() < 2) return false;
+  const std::string before = plain(words[words.size() - 2]).value_or("");
+  if (!before.starts_with('-') || before.find('=') != std::string::npos) return false;
+  return before.starts_with("--") ? !lint::is_srun_flag(before.substr(2))
+                                  : before.size() == 2 && !lint::is_srun_flag(before[1]);
+}
+
+}  // namespace
+
+void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint::Runs& runs) {
+  FlatWord& last = words.back();
+  if (holds_program(last, runs.variables))
+    last = {{Segment::Kind::literal, "program", true}};
+  else if (!is_value(words) && (is_not_set(last, resolver, runs) || holds_only_flags(last, runs)))
+    last = {{Segment::Kind::literal, k_no_option, true}};
+}
+
+bool is_size(std::string_view name) {
+  return is_listed_in(k_size_options, name);
+}
+
+bool is_without_counterpart(std::string_view name) {
+  return is_listed_in(k_lost_options, name);
+}
+
+}  // namespace dts::convert

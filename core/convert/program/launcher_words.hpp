@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words between a launcher and its program whose values only conditions decide. Pure.
+#pragma once
+
+#include "core/convert/words/resolve.hpp"
+#include "core/lint/script/runs.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace dts::convert {
+
+// What stands for words that are no options, or none that matter.
+inline constexpr const char* k_no_option = "--no-option-of-this-job=";
+
+// Replaces the last of `words` if it is a variable that holds a program, or options of srun that a
+// job of dtsubmit does without, or nothing.
+void stand_in(std::vector<FlatWord>& words, const Resolver& resolver, const lint::Runs& runs);
+
+// Options of srun that say the size of a step, as those of a job do.
+[[nodiscard]] bool is_size(std::string_view name);
+
+// Options of srun that change what the ranks do, and that dtsubmit lacks.
+[[nodiscard]] bool is_without_counterpart(std::string_view name);
+
+}  // namespace dts::convert

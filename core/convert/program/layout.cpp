@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/program/layout.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+class Layout {
+ public:
+  Layout(Program& program, Draft& draft, const lint::Job& job)
+      : program_(program), draft_(draft), job_(job) {}
+
+  void processes_of_node(bool is_recognised) {
+    const std::uint64_t tasks = tasks_on_node();
+    if (!has("nodes") && number("ntasks").value_or(0) > 1) {
+      const std::uint64_t nodes = *number("ntasks") / tasks;
+      if (nodes > 1) set("nodes", nodes);
+    }
+    if (const auto gpus = number("gpus-per-task")) {
+      drop("gpus-per-task", "the launcher has all GPUs of its node");
+      if (!has("gpus-per-node")) set("gpus-per-node", *gpus * tasks);
+    }
+    widen_cores(tasks);
+    for (const char* name : {"ntasks", "ntasks-per-node", "ntasks-per-gpu"})
+      drop(name, "the launcher is started once on each node");
+    if (!is_recognised) program_.settings["per-node"] = {{}, k_no_row};
+  }
+
+  // Slurm gives a task one core unless it is told otherwise; dtsubmit its share of the node.
+  void one_core_each() {
+    if (has("cpus-per-task") || has("cpus-per-gpu") || has("exclusive")) return;
+    set("cpus-per-task", 1);
+    program_.notes.emplace_back("cpus_per_task = 1: as Slurm has it without --cpus-per-task");
+  }
+
+  void ranks() {
+    if (is_own("ntasks-per-node") && !is_own("ntasks"))
+      drop("ntasks", "the launcher of the program says --ntasks-per-node");
+    if (is_own("ntasks") && !is_own("ntasks-per-node") && !is_own("nodes")) {
+      const auto per_node = number("ntasks-per-node");
+      const std::uint64_t nodes = number("nodes").value_or(1);
+      if (per_node && *per_node * nodes != *number("ntasks"))
+        drop("ntasks-per-node", "the launcher of the program says how many there are");
+    }
+    if (has("ntasks") && number("nodes").value_or(1) > 1 && !has("ntasks-per-node"))
+      program_.notes.emplace_back(
+          "every node gets the same number of ranks; Slurm may fill the first ones");
+    const bool is_given = has("ntasks") || has("ntasks-per-node") || has("ntasks-per-gpu");
+    if (!is_given) set("ntasks-per-node", 1);
+  }
+
+  void one_process() {
+    if (number("nodes").value_or(1) > 1)
+      program_.losses.push_back(
+          fmt::format("without srun or mpirun the program runs on the first of {} nodes alone: ask "
+                      "for one node, "
+                      "or start it by srun",
+                      *number("nodes")));
+    const std::uint64_t tasks = number("ntasks-per-node").value_or(number("ntasks").value_or(1));
+    widen_cores(tasks);
+    for (const char* name : {"ntasks", "ntasks-per-gpu"})
+      drop(name, "the script starts one process");
+    if (number("ntasks-per-node").value_or(1) != 1)
+      drop("ntasks-per-node", "the script starts one process");
+    if (const auto gpus = number("gpus-per-task"); gpus && !has("gpus-per-node")) {
+      drop("gpus-per-task", "the process has all GPUs of the job");
+      set("gpus-per-node", *gpus * tasks);
+    }
+    if (!has("ntasks-per-node")) set("ntasks-per-node", 1);
+  }
+
+ private:
+  [[nodiscard]] bool is_own(const std::string& name) const {
+    return program_.settings.count(name) > 0;
+  }
+
+  [[nodiscard]] bool has(const std::string& name) const {
+    return is_own(name) || draft_.settings.count(name) > 0;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> number(const std::string& name) const {
+    const auto own = program_.settings.find(name);
+    const auto job = draft_.settings.find(name);
+    const Asked* asked = own != program_.settings.end() ? &own->second
+                         : job != draft_.settings.end() ? &job->second
+                                                        : nullptr;
+    if (asked == nullptr || asked->texts.empty()) return std::nullopt;
+    const std::string& text = asked->texts.back();
+    return parse_number(
+        text.substr(text.rfind(':') == std::string::npos ? 0 : text.rfind(':') + 1));
+  }
+
+  // As the script's launcher would start them.
+  [[nodiscard]] std::uint64_t tasks_on_node() const {
+    if (const auto tasks = number("ntasks-per-node")) return std::max<std::uint64_t>(*tasks, 1);
+    const auto all = number("ntasks");
+    const std::uint64_t nodes = std::max<std::uint64_t>(number("nodes").value_or(1), 1);
+    return all && has("nodes") ? std::max<std::uint64_t>(*all / nodes, 1) : 1;
+  }
+
+  // The cores of all tasks of a node are those of the only process on it.
+  void widen_cores(std::uint64_t tasks) {
+    const auto cores = number("cpus-per-task");
+    if (tasks < 2 || has("cpus-per-gpu")) return;
+    set("cpus-per-task", cores.value_or(1) * tasks);
+  }
+
+  void set(const std::string& name, std::uint64_t value) {
+    Asked asked{{std::to_string(value)}, k_no_row};
+    const auto before = draft_.settings.find(name);
+    if (before != draft_.settings.end() && before->second.row < draft_.rows.size()) {
+      asked.row = before->second.row;
+      draft_.rows[asked.row].what = shown(name, asked.texts);
+    }
+    program_.settings[name] = asked;
+  }
+
+  void drop(const std::string& name, const std::string& why) {
+    program_.settings.erase(name);
+    const auto before = draft_.settings.find(name);
+    if (before == draft_.settings.end()) return;
+    if (before->second.row < draft_.rows.size()) {
+      Row& row = draft_.rows[before->second.row];
+      row.became = Became::unnecessary;
+      row.what.clear();
+      row.why = why;
+    }
+    draft_.settings.erase(before);
+  }
+
+  Program& program_;
+  Draft& draft_;
+  const lint::Job& job_;
+};
+
+}  // namespace
+
+void settle_layout(Program& program,
+                   Draft& draft,
+                   const lint::Job& job,
+                   bool starts_processes,
+                   bool is_recognised) {
+  Layout layout(program, draft, job);
+  layout.one_core_each();
+  if (starts_processes)
+    layout.processes_of_node(is_recognised);
+  else if (program.settings.count("launcher") > 0)
+    layout.ranks();
+  else
+    layout.one_process();
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many ranks a program has in the script, said in the way of dtsubmit. Pure.
+#pragma once
+
+#include "core/convert/program/program.hpp"
+
+namespace dts::convert {
+
+// Completes the program's settings, and takes back those of the job that the way in which it is
+// started makes meaningless. `starts_processes`: as torchrun does, one for each GPU.
+void settle_layout(Program& program,
+                   Draft& draft,
+                   const lint::Job& job,
+                   bool starts_processes,
+                   bool is_recognised);
+
+}  // namespace dts::convert

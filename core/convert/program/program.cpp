@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/program/program.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/lines/rendezvous.hpp"
+#include "core/convert/program/launcher.hpp"
+#include "core/convert/program/shell_program.hpp"
+#include "core/lint/script/program.hpp"
+#include "core/shell/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+constexpr int k_most_shells = 4;
+
+std::string name_of(const FlatWord& word) {
+  if (word.empty() || word[0].kind == Segment::Kind::source) return "";
+  const std::size_t equals = word[0].text.find('=');
+  return equals == std::string::npos ? "" : word[0].text.substr(0, equals);
+}
+
+class Maker {
+ public:
+  Maker(Program& program, const ProgramContext& context, Inliner& inliner)
+      : program_(program), context_(context), inliner_(inliner) {}
+
+  // A simple command, with its pipeline's rest already looked at.
+  void command(const shell::Command& one, Inliner& inliner) {
+    for (const shell::Assignment& part : one.assignments) variable(inliner.assignment(part));
+    words(inliner.words(one.words));
+  }
+
+  void finish() {
+    if (!variables_.empty()) {
+      FlatWord env{{Segment::Kind::literal, "env", true}};
+      variables_.insert(variables_.begin(), std::move(env));
+      program_.words.insert(program_.words.begin(), variables_.begin(), variables_.end());
+    }
+  }
+
+ private:
+  void variable(FlatWord word) {
+    if (is_given(name_of(word)))
+      program_.notes.push_back(name_of(word) + ": each rank gets its own");
+    else
+      variables_.push_back(std::move(word));
+  }
+
+  void words(std::vector<FlatWord> all) {
+    while (!all.empty() &&
+           (plain(all[0]) == "exec" || plain(all[0]) == "time" || plain(all[0]) == "command"))
+      all.erase(all.begin());
+    if (!all.empty() && plain(all[0]) == "eval") return evaluated(all);
+    if (!is_launched_) {
+      Launched made = launched(all, context_.resolver, context_.subject.runs);
+      is_launched_ = made.launcher != lint::Launcher::none;
+      if (is_launched_) settle(made);
+      all = std::move(made.command);
+    }
+    while (!all.empty() && !name_of(all[0]).empty() && name_of(all[0])[0] != '-' &&
+           name_of(all[0]).find('/') == std::string::npos) {
+      variable(std::move(all[0]));
+      all.erase(all.begin());
+    }
+    if (!unwrap(all)) tell(std::move(all));
+  }
+
+  void settle(Launched& made) {
+    if (made.launcher == lint::Launcher::srun) program_.settings["launcher"] = {{"srun"}, k_no_row};
+    if (made.launcher == lint::Launcher::mpirun)
+      program_.settings["launcher"] = {{"mpirun"}, k_no_row};
+    for (auto& [name, asked] : made.settings) program_.settings[name] = asked;
+    for (FlatWord& one : made.variables) variable(std::move(one));
+    program_.folder = made.folder;
+    program_.needs.merge(made.needs);
+    const auto add = [](std::vector<std::string>& to, std::vector<std::string>& from) {
+      std::move(from.begin(), from.end(), std::back_inserter(to));
+    };
+    add(program_.notes, made.notes);
+    add(program_.losses, made.losses);
+  }
+
+  // eval WORDS: the words joined are a script.
+  void evaluated(const std::vector<FlatWord>& all) {
+    FlatWord joined;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      if (i > 1) joined.push_back({Segment::Kind::literal, " ", true});
+      joined.insert(joined.end(), all[i].begin(), all[i].end());
+    }
+    const auto text = to_script(joined);
+    if (text && inner(*text, inliner_)) return;
+    tell(all);
+  }
+
+  // bash -c TEXT: what it runs, if that is a single command.
+  bool unwrap(const std::vector<FlatWord>& all) {
+    if (all.size() < 3) return false;
+    const std::string shell = lint::base_name(plain(all[0]).value_or(""));
+    if (shell != "bash" && shell != "sh") return false;
+    for (std::size_t i = 1; i + 1 < all.size(); ++i) {
+      const std::string option = plain(all[i]).value_or("");
+      if (!option.starts_with('-') || option.starts_with("--")) return false;
+      if (option.find('c') == std::string::npos) continue;
+      const auto text = to_script(all[i + 1]);
+      if (i + 2 < all.size() || !text) return false;
+      if (inner(*text, inliner_)) return true;
+      std::vector<FlatWord> edited = all;
+      edited[i + 1] = {
+          {Segment::Kind::literal, without_told(*text, context_.facts, program_), true}};
+      tell(std::move(edited));
+      return true;
+    }
+    return false;
+  }
+
+  bool inner(const std::string& text, Inliner& outer) {
+    if (++shells_ > k_most_shells) return false;
+    const shell::Script script = shell::parse(text);
+    if (!script.problems.empty() || script.statements.size() != 1) return false;
+    const shell::Command* one = simple_command(script.statements[0]);
+    if (one == nullptr || script.statements[0].background || !one->redirections.empty() ||
+        one->words.empty())
+      return false;
+    for (const shell::Word& word : one->words)
+      for (const shell::Piece& piece : word.pieces)
+        if (piece.kind == shell::Piece::Kind::process) return false;
+    Inliner exported = outer.inner(text);
+    command(*one, exported);
+    outer.add_inlined(exported.inlined());
+    return true;
+  }
+
+  // The last of all: options that dtsubmit tells the program's own launcher.
+  void tell(std::vector<FlatWord> all) {
+    std::vector<FlatWord> known;
+    for (const FlatWord& word : all) known.push_back(context_.resolver.resolved(word));
+    const auto expanded = to_expanded(known);
+    const lint::Launch launch = lint::launch_of(expanded);
+    if (launch.starts_processes && launch.launcher == lint::Launcher::none) {
+      Told told = told_options(expanded, launch.program_at, context_.facts);
+      add_told(told, program_);
+      replace_deepspeed(all, launch);
+      std::size_t at = 0;
+      std::erase_if(all, [&](const FlatWord&) { return told.is_dropped[at++]; });
+    }
+    program_.words = std::move(all);
+  }
+
+  // On several nodes it would start the others itself, through ssh.
+  void replace_deepspeed(std::vector<FlatWord>& all, const lint::Launch& launch) {
+    if (launch.program != "deepspeed" || context_.facts.nodes < 2) return;
+    all[launch.program_at] = {{Segment::Kind::literal, "torchrun", true}};
+    program_.notes.emplace_back("deepspeed: torchrun starts the same processes on each node");
+  }
+
+  Program& program_;
+  const ProgramContext& context_;
+  Inliner& inliner_;
+  std::vector<FlatWord> variables_;
+  bool is_launched_ = false;
+  int shells_ = 0;
+};
+
+// Whether the pipeline is `main ... | tee LOG`, and its output goes nowhere else.
+bool is_plain_pipeline(const shell::Pipeline& pipeline, Program& program) {
+  const shell::Command& main = pipeline.commands[0];
+  if (main.kind != shell::Command::Kind::simple || pipeline.negated) return false;
+  for (std::size_t i = 1; i < pipeline.commands.size(); ++i) {
+    const shell::Command& one = pipeline.commands[i];
+    if (one.kind != shell::Command::Kind::simple || one.words.empty() ||
+        literal_of(one.words[0]) != "tee")
+      return false;
+  }
+  for (const shell::Redirection& one : main.redirections)
+    if (one.sign.find('<') != std::string::npos) return false;
+  if (pipeline.commands.size() > 1 || !main.redirections.empty())
+    program.notes.emplace_back(
+        "tee and >: each rank's output is in the run directory, see dtsubmit logs");
+  return true;
+}
+
+}  // namespace
+
+std::string Program::source() const {
+  return text.empty() ? to_source(words) : text;
+}
+
+bool Program::needs_shell() const {
+  return !text.empty() ||
+         std::any_of(words.begin(), words.end(), [](const FlatWord& word) { return !plain(word); });
+}
+
+Program program_of(const Item& item, Inliner& inliner, const ProgramContext& context) {
+  Program program;
+  const shell::Statement& statement = *item.statement;
+  if (context.functions.empty() && statement.pipelines.size() == 1 &&
+      is_plain_pipeline(statement.pipelines[0], program)) {
+    Maker maker(program, context, inliner);
+    maker.command(statement.pipelines[0].commands[0], inliner);
+    maker.finish();
+    return program;
+  }
+  return shell_program(item, context);
+}
+
+}  // namespace dts::convert

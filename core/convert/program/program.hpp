@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A statement that starts the job's work, as a command of dtsubmit. Pure.
+#pragma once
+
+#include "core/convert/job/draft.hpp"
+#include "core/convert/lines/item.hpp"
+#include "core/convert/program/told.hpp"
+#include "core/convert/words/resolve.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+struct Program {
+  Settings settings;            // its layout and launcher
+  std::vector<FlatWord> words;  // the command, unless it is a text
+  std::string text;             // for a shell
+  std::string folder{};         // where it is started, in its container; empty: the job's
+  std::vector<std::string> notes;
+  std::vector<std::string> losses;
+  Names needs;  // variables of the shell that submits, without which something is lost
+
+  // The text that a shell expands.
+  [[nodiscard]] std::string source() const;
+  [[nodiscard]] bool needs_shell() const;
+};
+
+struct ProgramContext {
+  const lint::Subject& subject;
+  const Resolver& resolver;
+  Facts facts;
+  std::string functions{};  // definitions that the statement calls, for a text
+};
+
+// `inliner` has followed the statements before.
+[[nodiscard]] Program program_of(const Item& item, Inliner& inliner, const ProgramContext& context);
+
+}  // namespace dts::convert

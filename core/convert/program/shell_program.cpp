@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/program/shell_program.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/convert/program/launcher.hpp"
+#include "core/lint/lint.hpp"
+#include "core/lint/script/program.hpp"
+#include "core/shell/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+// What may be run by every rank as well as once.
+bool is_harmless(const std::string& verb) {
+  for (const std::string_view one :
+       {"",       "echo",   "printf", "date",     "export",   "set",  "unset", "local",   "cd",
+        "module", "source", ".",      "mkdir",    "test",     "[",    "[[",    "true",    "false",
+        ":",      "exit",   "return", "read",     "sleep",    "wait", "trap",  "shift",   "declare",
+        "pwd",    "shopt",  "conda",  "hostname", "readonly", "let",  "break", "continue"})
+    if (verb == one) return true;
+  return false;
+}
+
+// Ranges of `text` without what the launchers are.
+class Cutter {
+ public:
+  Cutter(std::string text, std::size_t begin) : text_(std::move(text)), begin_(begin) {}
+
+  void cut(std::size_t from, std::size_t to) {
+    if (from >= begin_ && from < to && to <= begin_ + text_.size())
+      edits_.push_back({{from - begin_, to - begin_}, ""});
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::vector<lint::Finding> findings(1);
+    for (const lint::Edit& edit : edits_) findings[0].edits.push_back(edit);
+    return lint::apply_edits(text_, findings);
+  }
+
+ private:
+  std::string text_;
+  std::size_t begin_;  // its place in the script
+  std::vector<lint::Edit> edits_;
+};
+
+void cut_told(const lint::Run& run, const Facts& facts, Cutter& cutter, Program& program) {
+  if (!run.launch.starts_processes || run.launch.program_at >= run.words.size()) return;
+  Told told = told_options(run.words, run.launch.program_at, facts);
+  const auto is_alone = [&](std::size_t at) {  // not one of several words of a variable
+    const Span& span = run.words[at].span;
+    return std::count_if(run.words.begin(), run.words.end(), [&](const lint::ExpandedWord& one) {
+             return one.span.begin == span.begin;
+           }) == 1;
+  };
+  for (std::size_t i = 0; i < run.words.size(); ++i)
+    if (told.is_dropped[i] && !is_alone(i)) return;  // kept: they say the same
+  for (std::size_t i = 0; i < run.words.size(); ++i)
+    if (told.is_dropped[i]) cutter.cut(run.words[i].span.begin, run.words[i].span.end);
+  add_told(told, program);
+}
+
+void cut_launcher(const lint::Run& run,
+                  const ProgramContext& context,
+                  Cutter& cutter,
+                  Program& program) {
+  const lint::Launch& launch = run.launch;
+  if (launch.launcher == lint::Launcher::none) return;
+  if (launch.launcher == lint::Launcher::other || launch.command_at >= run.words.size()) {
+    program.losses.push_back(
+        fmt::format("the launcher {} within a condition or function", run.name()));
+    return;
+  }
+  std::vector<FlatWord> words;
+  for (const lint::ExpandedWord& one : run.words) words.push_back(from_expanded(one));
+  Launched made = launched(words, context.resolver, context.subject.runs);
+  made.settings["launcher"] = {{launch.launcher == lint::Launcher::srun ? "srun" : "mpirun"},
+                               k_no_row};
+  for (auto& [name, asked] : made.settings) {
+    const auto before = program.settings.find(name);
+    if (before != program.settings.end() && before->second.texts != asked.texts)
+      program.losses.push_back(
+          fmt::format("--{}: programs of different layouts in one statement", name));
+    program.settings[name] = asked;
+  }
+  program.needs.merge(made.needs);
+  if (!made.variables.empty())
+    program.losses.emplace_back("variables that the launcher sets for a program");
+  std::move(made.notes.begin(), made.notes.end(), std::back_inserter(program.notes));
+  std::move(made.losses.begin(), made.losses.end(), std::back_inserter(program.losses));
+  cutter.cut(run.words[launch.launcher_at].span.begin, run.words[launch.command_at].span.begin);
+}
+
+}  // namespace
+
+void add_told(Told& told, Program& program) {
+  if (!told.notes.empty()) program.notes.push_back(join(told.notes, ", ") + ": told by dtsubmit");
+  std::move(told.losses.begin(), told.losses.end(), std::back_inserter(program.losses));
+}
+
+std::string without_told(const std::string& text, const Facts& facts, Program& program) {
+  const shell::Script script = shell::parse(text);
+  const lint::Runs runs = lint::runs_of(script, text);
+  Cutter cutter(text, 0);
+  for (const lint::Run& run : runs.runs)
+    if (run.around.inner == 0 && !run.around.is_in_substitution)
+      cut_told(run, facts, cutter, program);
+  return cutter.text();
+}
+
+Program shell_program(const Item& item, const ProgramContext& context) {
+  Program program;
+  bool has_launcher = false;
+  bool is_in_loop = false;
+  std::size_t backgrounds = 0;
+  std::size_t conditionals = 0;
+  Cutter cutter(std::string(context.subject.text.substr(item.span().begin,
+                                                        item.span().end - item.span().begin)),
+                item.span().begin);
+  for (const lint::Run* run : item.mains) {
+    cut_launcher(*run, context, cutter, program);
+    cut_told(*run, context.facts, cutter, program);
+    has_launcher = has_launcher || run->launch.launcher != lint::Launcher::none;
+    is_in_loop = is_in_loop || run->around.is_in_loop;
+    backgrounds += run->around.is_background ? 1 : 0;
+    conditionals += run->around.is_conditional ? 1 : 0;
+  }
+  program.text = cutter.text() + item.tail;
+  // if ...; then A & else B & fi: one of them runs, and is waited for.
+  if (backgrounds > 0 && !is_in_loop &&
+      (item.mains.size() == 1 || conditionals == item.mains.size()))
+    program.text += "\nwait $!";
+  else if (backgrounds > 0)
+    program.losses.emplace_back("programs in the background: write each as one of [[roles]]");
+  const bool is_alone = !has_launcher && context.facts.nodes < 2;
+  if (is_alone) return program;
+  if (is_in_loop)
+    program.losses.emplace_back(
+        "a loop that starts programs: write a sweep, or each of them as one of [[steps]]");
+  for (const lint::Run* run : item.runs) {
+    const bool is_main = std::find(item.mains.begin(), item.mains.end(), run) != item.mains.end();
+    if (!is_main && !is_harmless(verb_of(*run)) && !run->around.is_in_function)
+      program.losses.push_back(
+          fmt::format("`{}` beside the program: every rank would run it", run->name()));
+  }
+  return program;
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that only a shell can run: with conditions, functions or several commands. Their text is
+// kept, without the launchers in it. Pure.
+#pragma once
+
+#include "core/convert/program/program.hpp"
+
+#include <string>
+
+namespace dts::convert {
+
+[[nodiscard]] Program shell_program(const Item& item, const ProgramContext& context);
+
+// The script without the options that dtsubmit tells torchrun and the like.
+[[nodiscard]] std::string without_told(const std::string& text,
+                                       const Facts& facts,
+                                       Program& program);
+
+// Notes one line for all of them.
+void add_told(Told& told, Program& program);
+
+}  // namespace dts::convert

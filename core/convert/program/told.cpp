@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/program/told.hpp"
+
+#include "core/base/text/text.hpp"
+#include "core/lint/script/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::convert {
+namespace {
+
+enum class ToldKind {
+  place,      // nodes, ranks, rendezvous: told by dtsubmit
+  processes,  // of a node
+  all,        // processes of all nodes
+  flag,       // has no value, and stays
+  dropped,    // has no value, and goes
+  lost,
+};
+
+struct ToldRow {
+  std::string_view name;
+  ToldKind kind;
+};
+
+constexpr ToldRow k_told[] = {
+    {"nnodes", ToldKind::place},
+    {"node_rank", ToldKind::place},
+    {"rdzv_id", ToldKind::place},
+    {"rdzv_backend", ToldKind::place},
+    {"rdzv_endpoint", ToldKind::place},
+    {"rdzv_conf", ToldKind::place},
+    {"master_addr", ToldKind::place},
+    {"master_port", ToldKind::place},
+    {"local_addr", ToldKind::place},
+    {"nproc_per_node", ToldKind::processes},
+    {"standalone", ToldKind::dropped},
+    {"num_machines", ToldKind::place},
+    {"machine_rank", ToldKind::place},
+    {"main_process_ip", ToldKind::place},
+    {"main_process_port", ToldKind::place},
+    {"mpirun_hostfile", ToldKind::place},
+    {"same_network", ToldKind::dropped},
+    {"num_processes", ToldKind::all},
+    {"num_nodes", ToldKind::place},
+    {"num_gpus", ToldKind::processes},
+    {"hostfile", ToldKind::place},
+    {"launcher", ToldKind::place},
+    {"launcher_args", ToldKind::place},
+    {"no_ssh", ToldKind::dropped},
+    {"no_ssh_check", ToldKind::dropped},
+    {"include", ToldKind::lost},
+    {"exclude", ToldKind::lost},
+    {"base_rank", ToldKind::place},
+    {"world_size", ToldKind::place},
+    {"no_python", ToldKind::flag},
+    {"use_env", ToldKind::flag},
+    {"multi_gpu", ToldKind::flag},
+    {"cpu", ToldKind::flag},
+    {"use_deepspeed", ToldKind::flag},
+    {"use_fsdp", ToldKind::flag},
+    {"u", ToldKind::flag},
+};
+
+const ToldRow* find_row(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  const auto* found = std::find_if(
+      std::begin(k_told), std::end(k_told), [&](const ToldRow& row) { return row.name == name; });
+  return found == std::end(k_told) ? nullptr : found;
+}
+
+bool is_script(const std::string& word) {
+  return word.ends_with(".py") || word.ends_with(".sh");
+}
+
+class ToldReader {
+ public:
+  ToldReader(const std::vector<lint::ExpandedWord>& words, const Facts& facts)
+      : words_(words), facts_(facts) {
+    told_.is_dropped.resize(words.size());
+  }
+
+  Told read(std::size_t at) {
+    for (at = behind_name(at); at < words_.size() && !ends_;) at = option(at);
+    return std::move(told_);
+  }
+
+ private:
+  [[nodiscard]] const std::string& word(std::size_t at) const { return words_[at].value.text; }
+
+  // Behind "accelerate launch", "python -u -m torch.distributed.run".
+  [[nodiscard]] std::size_t behind_name(std::size_t at) const {
+    const std::string program = lint::base_name(word(at++));
+    if (program == "accelerate" || program == "tune" || program == "colossalai")
+      return std::min(at + 1, words_.size());
+    if (!lint::is_python(program)) return at;
+    while (at < words_.size() && word(at) != "-m") ++at;
+    return std::min(at + 2, words_.size());
+  }
+
+  std::size_t option(std::size_t at) {
+    const std::string& text = word(at);
+    if (!text.starts_with('-') || text == "-m" || text == "--module" || text == "--") {
+      ends_ = true;
+      return at;
+    }
+    const std::size_t equals = text.find('=');
+    const std::size_t begin = text.starts_with("--") ? 2 : 1;
+    const std::string name =
+        text.substr(begin, equals == std::string::npos ? equals : equals - begin);
+    const ToldRow* row = find_row(name);
+    const bool is_flag =
+        row != nullptr && (row->kind == ToldKind::flag || row->kind == ToldKind::dropped);
+    const bool is_next = equals == std::string::npos && !is_flag && at + 1 < words_.size() &&
+                         !is_script(word(at + 1)) &&
+                         (row != nullptr || !word(at + 1).starts_with('-'));
+    const std::size_t last = is_next ? at + 1 : at;
+    if (row != nullptr)
+      judge(*row, at, last, equals != std::string::npos ? text.substr(equals + 1) : word(last));
+    return last + 1;
+  }
+
+  void judge(const ToldRow& row, std::size_t at, std::size_t last, const std::string& value) {
+    switch (row.kind) {
+      case ToldKind::flag:
+        return;
+      case ToldKind::lost:
+        return told_.losses.push_back(
+            fmt::format("{} chooses among the nodes: ask for them by --nodelist", word(at)));
+      case ToldKind::processes:
+        if (!is_one_for_each_gpu(value, 1)) return;
+        break;
+      case ToldKind::all:
+        if (!is_one_for_each_gpu(value, facts_.nodes)) return;
+        break;
+      case ToldKind::place:
+      case ToldKind::dropped:
+        break;
+    }
+    for (std::size_t i = at; i <= last; ++i) told_.is_dropped[i] = true;
+    const std::string name = word(at).substr(0, word(at).find('='));
+    told_.notes.push_back(name);
+  }
+
+  [[nodiscard]] bool is_one_for_each_gpu(const std::string& value, std::uint64_t nodes) const {
+    if (value.find("SLURM_GPUS") != std::string::npos && nodes == 1) return true;
+    const auto number = parse_number(value);
+    return number && facts_.gpus_per_node && *number == *facts_.gpus_per_node * nodes;
+  }
+
+  const std::vector<lint::ExpandedWord>& words_;
+  const Facts& facts_;
+  Told told_;
+  bool ends_ = false;
+};
+
+}  // namespace
+
+Told told_options(const std::vector<lint::ExpandedWord>& words,
+                  std::size_t at,
+                  const Facts& facts) {
+  return ToldReader(words, facts).read(at);
+}
+
+}  // namespace dts::convert

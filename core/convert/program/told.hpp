@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that tell torchrun, accelerate and the like their place in a job, which dtsubmit tells
+// them itself. Pure.
+#pragma once
+
+#include "core/lint/script/values.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+// What is known of the job's size.
+struct Facts {
+  std::uint64_t nodes = 1;
+  std::optional<std::uint64_t> gpus_per_node;
+};
+
+struct Told {
+  std::vector<bool> is_dropped;    // for each word
+  std::vector<std::string> notes;  // one for each option
+  std::vector<std::string> losses;
+};
+
+// `words` are a command whose launcher is words[at].
+[[nodiscard]] Told told_options(const std::vector<lint::ExpandedWord>& words,
+                                std::size_t at,
+                                const Facts& facts);
+
+}  // namespace dts::convert

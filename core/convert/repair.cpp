@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/repair.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+constexpr int k_most_rounds = 16;
+
+std::string sentence(const Diagnostic& problem) {
+  std::string text = problem.message;
+  if (!problem.hint.empty()) text += "; " + problem.hint;
+  return text;
+}
+
+// The option that a problem is about: "--nodes", "step `train`: --nodes".
+std::string option_in(const std::string& where) {
+  const std::size_t at = where.rfind("--");
+  if (at == std::string::npos) return "";
+  return where.substr(at + 2, where.find_first_of(" :", at) - at - 2);
+}
+
+// False: nothing could be taken out.
+bool take_out(const Diagnostic& problem, Draft& draft, std::vector<std::string>& general) {
+  const std::string option = option_in(problem.where);
+  const auto asked = draft.settings.find(option);
+  if (asked != draft.settings.end()) {
+    if (asked->second.row == k_no_row)
+      general.push_back("--" + option + ": " + sentence(problem));
+    else
+      draft.lose(asked->second.row, sentence(problem));
+    draft.settings.erase(asked);
+    return true;
+  }
+  for (Step& step : draft.steps)
+    if (step.settings.erase(option) > 0) {
+      draft.lose(step.row, "--" + option + ": " + sentence(problem));
+      return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+Conversion repaired(Draft draft) {
+  Conversion made;
+  if (draft.steps.empty()) {
+    made.general.emplace_back("no program was found in the script");
+  } else {
+    const auto array = draft.settings.find("array");
+    if (draft.steps.size() > 1 && array != draft.settings.end()) {
+      draft.lose(array->second.row, "a job of several steps cannot be an array");
+      draft.settings.erase(array);
+    }
+    for (int round = 0; round < k_most_rounds; ++round) {
+      made.job_file = to_job_file(draft);
+      const Diagnostics problems = problems_of_job_file(made.job_file);
+      if (problems.empty()) break;
+      made.job_file.clear();
+      if (take_out(problems.front(), draft, made.general)) continue;
+      if (draft.steps.size() == 1)
+        draft.lose(draft.steps[0].row, sentence(problems.front()));
+      else
+        made.general.push_back(problems.front().where + ": " + sentence(problems.front()));
+      break;
+    }
+    if (made.job_file.empty()) made.general.emplace_back("no job file can be made of it");
+  }
+  made.rows = std::move(draft.rows);
+  return made;
+}
+
+}  // namespace dts::convert

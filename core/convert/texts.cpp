@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/texts.hpp"
+
+#include "core/base/text/text.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+constexpr const char* k_folder = "SCRIPT_FOLDER";  // where the set-up's cd leads
+constexpr const char* k_state = "SCRIPT_STATE";    // its arrays and functions
+
+// Names of `all` that `text` uses.
+std::vector<std::string> used_of(const Names& all, const Names& used) {
+  std::vector<std::string> names;
+  std::set_intersection(
+      all.begin(), all.end(), used.begin(), used.end(), std::back_inserter(names));
+  return names;
+}
+
+Names names_in(const Program& program) {
+  Names names;
+  if (!program.needs_shell()) return names;
+  names = used_names(program.source());
+  names.merge(words_of(program.source()));
+  return names;
+}
+
+std::string declarations(const SetUpText& set_up, const Names& used) {
+  std::vector<std::string> commands;
+  const auto arrays = used_of(set_up.sets.arrays, used);
+  const auto functions = used_of(set_up.sets.functions, used);
+  if (!arrays.empty()) commands.push_back("declare -p " + join(arrays, " "));
+  if (!functions.empty()) commands.push_back("declare -f " + join(functions, " "));
+  return join(commands, "; ");
+}
+
+bool uses_arguments(const std::string& text) {
+  for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
+    std::size_t next = at + 1;
+    if (next < text.size() && text[next] == '{') ++next;
+    if (next < text.size() &&
+        std::string_view("0123456789@*#").find(text[next]) != std::string::npos)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string with_exports(const SetUpText& set_up,
+                         const Program& program,
+                         const Names& later,
+                         const Options& options) {
+  std::string text = set_up.text;
+  if (!options.arguments.empty() && uses_arguments(text)) {
+    std::string line = "set --";
+    for (const std::string& one : options.arguments) line += " " + shell_quote(one);
+    text = line + "\n" + text;
+  }
+  Names used = names_in(program);
+  const std::string state = declarations(set_up, used);
+  used.insert(later.begin(), later.end());
+  std::vector<std::string> names = used_of(set_up.sets.variables, used);
+  std::erase_if(names,
+                [&](const std::string& name) { return set_up.sets.exported.count(name) > 0; });
+  if (!names.empty()) text += "export " + join(names, " ") + "\n";
+  if (!state.empty()) text += std::string("export ") + k_state + "=\"$(" + state + ")\"\n";
+  if (set_up.sets.changes_folder) text += std::string("export ") + k_folder + "=$PWD\n";
+  return text;
+}
+
+std::vector<std::string> command_of(const Program& program,
+                                    const SetUpText& set_up,
+                                    const Options& options) {
+  std::vector<std::string> command;
+  if (!program.needs_shell() && !set_up.sets.changes_folder && program.folder.empty()) {
+    for (const FlatWord& word : program.words) command.push_back(*plain(word));
+    return command;
+  }
+  std::string text;
+  if (!declarations(set_up, names_in(program)).empty())
+    text += std::string("eval \"$") + k_state + "\"\n";
+  if (set_up.sets.changes_folder) text += std::string("cd \"$") + k_folder + "\" || exit\n";
+  if (!program.folder.empty()) text += "cd " + shell_quote(program.folder) + " || exit\n";
+  text += program.text.empty() ? "exec " + to_source(program.words) : program.text;
+  command = {"bash", "-c", text};
+  if (!uses_arguments(program.source())) return command;
+  command.push_back(options.path.empty() ? "script" : options.path);
+  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  return command;
+}
+
+std::string shell_text_of(const std::vector<std::string>& command) {
+  constexpr std::size_t k_longest_shown = 200;
+  std::vector<std::string> words;
+  for (const std::string& word : command) words.push_back(shell_quote(word));
+  std::string text = join(words, " ");
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  if (text.size() > k_longest_shown) text = text.substr(0, k_longest_shown - 4) + " ...";
+  return text;
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts that shells run: the set-up of a node and the command of a rank, with what one hands to
+// the other. Pure.
+#pragma once
+
+#include "core/convert/convert.hpp"
+#include "core/convert/parts.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dts::convert {
+
+// The set-up and, behind it, what it exports of its own variables: those that the program's text or
+// `later` use.
+[[nodiscard]] std::string with_exports(const SetUpText& set_up,
+                                       const Program& program,
+                                       const Names& later,
+                                       const Options& options);
+
+// The argv of a rank.
+[[nodiscard]] std::vector<std::string> command_of(const Program& program,
+                                                  const SetUpText& set_up,
+                                                  const Options& options);
+
+// For people: "python3 train.py", of a bash -c TEXT the text's first line.
+[[nodiscard]] std::string shell_text_of(const std::vector<std::string>& command);
+
+}  // namespace dts::convert

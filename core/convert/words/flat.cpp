@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/words/flat.hpp"
+
+#include <algorithm>
+
+namespace dts::convert {
+namespace {
+
+using shell::Piece;
+using SegmentKind = Segment::Kind;
+
+constexpr std::string_view k_blanks = " \t\n";
+constexpr std::size_t k_longest_value = std::size_t{64} << 10;
+constexpr std::size_t k_most_words = 4096;
+
+// Values that differ each time they are looked at, or belong to one shell.
+bool is_of_shell(std::string_view name) {
+  for (const std::string_view one : {"RANDOM",
+                                     "SECONDS",
+                                     "BASHPID",
+                                     "LINENO",
+                                     "PWD",
+                                     "OLDPWD",
+                                     "EPOCHSECONDS",
+                                     "EPOCHREALTIME",
+                                     "HOSTNAME"})
+    if (name == one) return true;
+  return name.empty() || !((name[0] >= 'a' && name[0] <= 'z') ||
+                           (name[0] >= 'A' && name[0] <= 'Z') || name[0] == '_');
+}
+
+bool has_pattern(std::string_view text) {
+  return text.find_first_of("*?[") != std::string_view::npos;
+}
+
+Segment literal_segment(const Piece& piece) {
+  const bool is_active = !piece.quoted && (has_pattern(piece.text) ||
+                                           piece.text.find_first_of("{~") != std::string::npos);
+  return {is_active ? SegmentKind::pattern : SegmentKind::literal, piece.text, true};
+}
+
+std::size_t size_of(const FlatWord& word) {
+  std::size_t size = 0;
+  for (const Segment& one : word) size += one.text.size();
+  return size;
+}
+
+// An unquoted value: blanks of its literals end words.
+void add_split(std::vector<FlatWord>& words, const FlatWord& value) {
+  for (const Segment& one : value) {
+    if (one.kind == SegmentKind::source) {
+      words.back().push_back({SegmentKind::source, one.text, false});
+      continue;
+    }
+    for (std::size_t at = 0; at < one.text.size() && words.size() < k_most_words;) {
+      const std::size_t begin = one.text.find_first_not_of(k_blanks, at);
+      if (begin > at && !words.back().empty()) words.emplace_back();
+      if (begin == std::string::npos) break;
+      const std::size_t end = std::min(one.text.find_first_of(k_blanks, begin), one.text.size());
+      const std::string part = one.text.substr(begin, end - begin);
+      words.back().push_back(
+          {has_pattern(part) ? SegmentKind::pattern : SegmentKind::literal, part, true});
+      at = end;
+    }
+  }
+}
+
+}  // namespace
+
+bool Inliner::is_constant(const FlatWord& value) const {
+  return size_of(value) < k_longest_value &&
+         std::all_of(value.begin(), value.end(), [&](const auto& one) {
+           if (one.kind != SegmentKind::source) return true;
+           const Names used = used_names(one.text);
+           const bool is_arithmetic = one.text.starts_with("$((") &&
+                                      one.text.find("$(", 1) == std::string::npos &&
+                                      one.text.find('`') == std::string::npos;
+           return (is_arithmetic || one.text.find_first_of("(`") == std::string::npos) &&
+                  !used.empty() &&
+                  std::none_of(used.begin(), used.end(), [&](const std::string& name) {
+                    return is_of_shell(name) && !(name == "PWD" && has_one_folder_);
+                  });
+         });
+}
+
+// A value that was made from NAME before NAME changes can no longer be written with it.
+void Inliner::forget(const std::string& name) {
+  const auto is_made_of = [&name](const FlatWord& value) {
+    return std::any_of(value.begin(), value.end(), [&name](const Segment& part) {
+      return part.kind == SegmentKind::source && used_names(part.text).count(name) > 0;
+    });
+  };
+  values_.erase(name);
+  arrays_.erase(name);
+  std::erase_if(values_, [&](const auto& one) { return is_made_of(one.second); });
+  std::erase_if(arrays_, [&](const auto& one) {
+    return std::any_of(one.second.begin(), one.second.end(), is_made_of);
+  });
+}
+
+Inliner Inliner::inner(std::string_view text) const {
+  Inliner made(text);
+  made.others_ = others_;
+  for (const auto& [name, value] : values_)
+    if (exported_.count(name) > 0) made.values_[name] = value;
+  return made;
+}
+
+void Inliner::follow(const shell::Statement& statement, bool is_certain) {
+  const shell::Command* command = simple_command(statement);
+  const SetNames names = set_names(statement);
+  exported_.insert(names.exported.begin(), names.exported.end());
+  const bool only_assigns =
+      command != nullptr && !statement.background &&
+      (command->words.empty() || !names.variables.empty() || !names.arrays.empty()) &&
+      command->redirections.empty();
+  if (is_certain && only_assigns) {
+    for (const shell::Assignment& one : command->assignments) {
+      assign(one);
+      assigned_.insert(one.name);
+    }
+    return;
+  }
+  for (const auto* all : {&names.variables, &names.arrays})
+    for (const std::string& name : *all) {
+      forget(name);
+      assigned_.insert(name);
+    }
+}
+
+void Inliner::assign(const shell::Assignment& one) {
+  if (one.is_element || others_.count(one.name) > 0) return forget(one.name);
+  if (one.is_array) {
+    std::vector<FlatWord> elements;
+    if (one.appends) {
+      const auto before = arrays_.find(one.name);
+      if (before == arrays_.end()) return forget(one.name);
+      elements = before->second;
+    }
+    for (const shell::Word& word : one.elements)
+      for (FlatWord& part : words(word)) elements.push_back(std::move(part));
+    const bool is_known = elements.size() < k_most_words &&
+                          std::all_of(elements.begin(), elements.end(), [&](const FlatWord& word) {
+                            return is_constant(word);
+                          });
+    if (!is_known) return forget(one.name);
+    forget(one.name);
+    arrays_[one.name] = std::move(elements);
+    return;
+  }
+  FlatWord value = value_of(one.value);
+  if (one.appends) {
+    const auto before = values_.find(one.name);
+    if (before == values_.end()) return forget(one.name);
+    value.insert(value.begin(), before->second.begin(), before->second.end());
+  }
+  if (!is_constant(value)) return forget(one.name);
+  // NAME="$NAME ..." of a NAME that only the shell knows, unless it can only be the environment's.
+  for (const Segment& part : value)
+    if (part.kind == SegmentKind::source && used_names(part.text).count(one.name) > 0 &&
+        assigned_.count(one.name) > 0)
+      return forget(one.name);
+  forget(one.name);
+  values_[one.name] = std::move(value);
+}
+
+FlatWord Inliner::value_of(const shell::Word& word) {
+  FlatWord value;
+  for (const Piece& piece : word.pieces) {
+    if (piece.kind == Piece::Kind::literal) {
+      value.push_back({SegmentKind::literal, piece.text, true});
+    } else if (const FlatWord* known = known_value(piece); known != nullptr) {
+      value.insert(value.end(), known->begin(), known->end());
+      inlined_.insert(piece.text);
+    } else {
+      value.push_back(segment_of(piece));
+      value.back().quoted = true;
+    }
+  }
+  return value;
+}
+
+void Inliner::add_piece(std::vector<FlatWord>& words, const Piece& piece) {
+  if (piece.kind == Piece::Kind::literal) {
+    words.back().push_back(literal_segment(piece));
+    return;
+  }
+  const bool is_parameter = piece.kind == Piece::Kind::parameter;
+  if (const FlatWord* known = known_value(piece); known != nullptr) {
+    inlined_.insert(piece.text);
+    if (!piece.quoted) return add_split(words, *known);
+    for (const Segment& one : *known) words.back().push_back({one.kind, one.text, true});
+    if (known->empty()) words.back().push_back({SegmentKind::literal, "", true});
+    return;
+  }
+  const bool is_arguments = piece.operation.empty() && piece.text == (piece.quoted ? "@" : "*");
+  const auto array = arrays_.find(is_arguments || piece.text == "@" ? "@" : piece.text);
+  if (is_parameter &&
+      (piece.operation == "[@]" || is_arguments ||
+       (piece.text == "@" && piece.operation.empty())) &&
+      array != arrays_.end()) {
+    inlined_.insert(piece.text);
+    for (std::size_t i = 0; i < array->second.size(); ++i) {
+      if (i > 0) words.emplace_back();
+      if (piece.quoted)
+        words.back().insert(words.back().end(), array->second[i].begin(), array->second[i].end());
+      else
+        add_split(words, array->second[i]);
+    }
+    return;
+  }
+  words.back().push_back(segment_of(piece));
+}
+
+std::vector<FlatWord> Inliner::words(const shell::Word& word) {
+  std::vector<FlatWord> all(1);
+  for (const Piece& piece : word.pieces)
+    if (all.size() < k_most_words) add_piece(all, piece);
+  if (all.back().empty()) all.pop_back();
+  return all;
+}
+
+std::vector<FlatWord> Inliner::words(const std::vector<shell::Word>& all) {
+  std::vector<FlatWord> flat;
+  for (const shell::Word& word : all)
+    for (FlatWord& one : words(word))
+      if (flat.size() < k_most_words) flat.push_back(std::move(one));
+  return flat;
+}
+
+FlatWord Inliner::assignment(const shell::Assignment& one) {
+  FlatWord word = value_of(one.value);
+  word.insert(word.begin(), {SegmentKind::literal, one.name + (one.appends ? "+=" : "="), true});
+  return word;
+}
+
+}  // namespace dts::convert

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words of a command with the script's own variables replaced by their values, as far as these are
+// certain, and written out as shell text again. Pure.
+#pragma once
+
+#include "core/convert/words/names.hpp"
+#include "core/lint/script/values.hpp"
+#include "core/shell/syntax.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts::convert {
+
+// A part of a word: text as it is, or shell text that is expanded where the word is used.
+struct Segment {
+  enum class Kind {
+    literal,
+    pattern,  // a literal in which * ? [ are expanded, and as typed also { and ~
+    source,   // $NAME, ${NAME:-x}, $(...)
+  };
+
+  Kind kind = Kind::literal;
+  std::string text;
+  bool quoted = false;  // a source that stays one word
+};
+
+using FlatWord = std::vector<Segment>;
+
+// The word's text if nothing in it is expanded.
+[[nodiscard]] std::optional<std::string> plain(const FlatWord& word);
+
+// As shell text that means the same.
+[[nodiscard]] std::string to_source(const FlatWord& word);
+[[nodiscard]] std::string to_source(const std::vector<FlatWord>& words);
+
+// A word that holds a script, bash -c TEXT, as that text; nullopt if an expansion of the outer
+// shell would not happen in the inner one.
+[[nodiscard]] std::optional<std::string> to_script(const FlatWord& word);
+
+// For functions that look at options: sources are unknown values.
+[[nodiscard]] std::vector<lint::ExpandedWord> to_expanded(const std::vector<FlatWord>& words);
+
+// The other way round, of words that lint has expanded.
+[[nodiscard]] FlatWord from_expanded(const lint::ExpandedWord& word);
+
+// The variables of a script, followed from statement to statement.
+class Inliner {
+ public:
+  // `text` holds all statements that are passed, and must outlive this.
+  explicit Inliner(std::string_view text) : text_(text) {}
+
+  // For a script that a shell of this one runs, `bash -c TEXT`: it sees what is exported.
+  [[nodiscard]] Inliner inner(std::string_view text) const;
+
+  // A name that is expanded as another one from now on: head_node_ip as MASTER_ADDR.
+  void rename(const std::string& name, const std::string& other) { others_[name] = other; }
+
+  // No line of the script changes the folder: $PWD is what it is where the job is submitted.
+  void keep_folder() { has_one_folder_ = true; }
+
+  // $1, $2 and so on.
+  void set_arguments(const std::vector<std::string>& arguments);
+
+  // What `statement` sets; `is_certain`: it is run once and its values are read from its text.
+  void follow(const shell::Statement& statement, bool is_certain);
+  // The value is left to the shell from now on.
+  void forget(const std::string& name);
+
+  [[nodiscard]] std::vector<FlatWord> words(const shell::Word& word);
+  [[nodiscard]] std::vector<FlatWord> words(const std::vector<shell::Word>& all);
+  // NAME=value as one word.
+  [[nodiscard]] FlatWord assignment(const shell::Assignment& one);
+
+  // Replaced by their values so far.
+  [[nodiscard]] const Names& inlined() const { return inlined_; }
+
+  void add_inlined(const Names& names) { inlined_.insert(names.begin(), names.end()); }
+
+ private:
+  void assign(const shell::Assignment& one);
+  [[nodiscard]] FlatWord value_of(const shell::Word& word);
+  [[nodiscard]] Segment segment_of(const shell::Piece& piece);
+  [[nodiscard]] const FlatWord* known_value(const shell::Piece& piece);
+  [[nodiscard]] std::string with_numbers(std::string_view expression);
+  void add_piece(std::vector<FlatWord>& words, const shell::Piece& piece);
+  [[nodiscard]] bool is_constant(const FlatWord& value) const;
+
+  std::string_view text_;
+  std::map<std::string, FlatWord> values_;
+  std::map<std::string, std::vector<FlatWord>> arrays_;
+  std::map<std::string, std::string> others_;
+  Names inlined_;
+  Names exported_;
+  bool has_one_folder_ = false;
+  std::optional<std::size_t> arguments_;      // their number
+  std::map<std::string, FlatWord> defaults_;  // ${2:-x} of those that are not given
+  Names assigned_;                            // by the script, at whatever place so far
+};
+
+}  // namespace dts::convert

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values that are known of arguments, numbers and variables.
+#include "core/base/text/text.hpp"
+#include "core/convert/words/flat.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace dts::convert {
+
+using shell::Piece;
+
+void Inliner::set_arguments(const std::vector<std::string>& arguments) {
+  arguments_ = arguments.size();
+  std::vector<FlatWord> all;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    all.push_back({{Segment::Kind::literal, arguments[i], true}});
+    values_[std::to_string(i + 1)] = all.back();
+  }
+  arrays_["@"] = std::move(all);
+  values_["#"] = {{Segment::Kind::literal, std::to_string(arguments.size()), true}};
+}
+
+// $NAME of a variable, $2 of an argument, ${2:-x} of one that is not given; null: not known.
+const FlatWord* Inliner::known_value(const Piece& piece) {
+  if (piece.kind != Piece::Kind::parameter) return nullptr;
+  const auto number = parse_number(piece.text);
+  const bool has_default = piece.operation.starts_with("-") || piece.operation.starts_with(":-");
+  if (number && *number > 0 && arguments_ && (piece.operation.empty() || has_default) &&
+      piece.words.empty()) {
+    if (*number <= *arguments_) return &values_[piece.text];
+    const std::string other =
+        has_default ? piece.operation.substr(piece.operation.find('-') + 1) : std::string();
+    if (other.find_first_of("$`'\"\\") != std::string::npos) return nullptr;
+    FlatWord value;
+    if (!other.empty()) value.push_back({Segment::Kind::literal, other, true});
+    return &(defaults_[piece.text + piece.operation] = std::move(value));
+  }
+  const auto known = values_.find(piece.text);
+  return piece.operation.empty() && known != values_.end() ? &known->second : nullptr;
+}
+
+// The expression with the numbers that the script gives to names in it.
+std::string Inliner::with_numbers(std::string_view expression) {
+  std::string text;
+  for (std::size_t at = 0; at < expression.size();) {
+    const std::string_view rest = expression.substr(at);
+    const std::size_t sign = rest.starts_with("${") ? 2 : rest[0] == '$' ? 1 : 0;
+    std::size_t end = sign;
+    while (end < rest.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 || rest[end] == '_'))
+      ++end;
+    const std::string name(rest.substr(sign, end - sign));
+    const bool is_closed = sign < 2 || (end < rest.size() && rest[end] == '}');
+    const auto known = values_.find(name);
+    const auto value = known == values_.end() ? std::nullopt : plain(known->second);
+    if (is_closed && value && !value->empty() &&
+        value->find_first_not_of("0123456789") == std::string::npos) {
+      text += *value;
+      inlined_.insert(name);
+      at += end + (sign == 2 ? 1 : 0);
+      continue;
+    }
+    text += rest.substr(0, std::max<std::size_t>(end, 1));
+    at += std::max<std::size_t>(end, 1);
+  }
+  return text;
+}
+
+Segment Inliner::segment_of(const Piece& piece) {
+  if (piece.kind == Piece::Kind::arithmetic)
+    return {Segment::Kind::source,
+            with_numbers(text_.substr(piece.span.begin, piece.span.end - piece.span.begin)),
+            piece.quoted};
+  const std::string_view source = text_.substr(piece.span.begin, piece.span.end - piece.span.begin);
+  if (has_one_folder_ && (source == "$(pwd)" || source == "`pwd`"))
+    return {Segment::Kind::source, "$PWD", piece.quoted};
+  const auto other = others_.find(piece.text);
+  if (piece.kind == Piece::Kind::parameter && other != others_.end() &&
+      (piece.operation.empty() || piece.operation[0] == ':'))
+    return {Segment::Kind::source, "$" + other->second, piece.quoted};
+  return {Segment::Kind::source, std::string(source), piece.quoted};
+}
+
+}  // namespace dts::convert

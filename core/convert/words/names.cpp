@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/convert/words/names.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace dts::convert {
+namespace {
+
+using shell::Command;
+
+bool begins_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool continues_name(char c) {
+  return begins_name(c) || (c >= '0' && c <= '9');
+}
+
+// The name at `at`; empty: none begins there.
+std::string_view name_at(std::string_view text, std::size_t at) {
+  if (at >= text.size() || !begins_name(text[at])) return {};
+  std::size_t end = at;
+  while (end < text.size() && continues_name(text[end])) ++end;
+  return text.substr(at, end - at);
+}
+
+class Collector {
+ public:
+  explicit Collector(SetNames& names) : names_(names) {}
+
+  void statement(const shell::Statement& one) {
+    for (const shell::Pipeline& pipeline : one.pipelines)
+      for (const Command& command : pipeline.commands)
+        if (pipeline.commands.size() == 1 || command.kind != Command::Kind::subshell)
+          this->command(command);
+  }
+
+ private:
+  void command(const Command& one) {
+    if (one.kind == Command::Kind::subshell) return;
+    const std::string verb = one.words.empty() ? "" : literal_of(one.words[0]);
+    const bool is_prefix =
+        !one.words.empty() && one.kind == Command::Kind::simple && !is_declaration(verb);
+    if (!is_prefix)
+      for (const shell::Assignment& part : one.assignments) assign(part, verb);
+    if (one.kind == Command::Kind::function) names_.functions.insert(one.name);
+    if (one.kind == Command::Kind::each) names_.variables.insert(one.name);
+    if (one.kind == Command::Kind::simple) simple(one, verb);
+    for (const auto* lists : {&one.conditions, &one.bodies})
+      for (const shell::Statements& all : *lists)
+        for (const shell::Statement& part : all) statement(part);
+  }
+
+  static bool is_declaration(const std::string& verb) {
+    return verb == "export" || verb == "declare" || verb == "typeset" || verb == "readonly" ||
+           verb == "local";
+  }
+
+  void assign(const shell::Assignment& one, const std::string& verb) {
+    (one.is_array || one.is_element ? names_.arrays : names_.variables).insert(one.name);
+    if (verb == "export") names_.exported.insert(one.name);
+  }
+
+  void simple(const Command& one, const std::string& verb) {
+    if (verb == "cd" || verb == "pushd" || verb == "popd") names_.changes_folder = true;
+    const bool reads = verb == "read" || verb == "mapfile" || verb == "readarray" ||
+                       verb == "getopts" || verb == "let";
+    const bool is_array = verb == "mapfile" || verb == "readarray";
+    const bool is_export = verb == "export" || is_declaration(verb);
+    for (std::size_t i = 1; i < one.words.size(); ++i) {
+      const std::string word = literal_of(one.words[i]);
+      if (name_at(word, 0).size() != word.size() || word.empty()) {
+        if (verb == "read" && word == "-a" && i + 1 < one.words.size())
+          names_.arrays.insert(literal_of(one.words[i + 1]));
+        if (verb == "printf" && word == "-v" && i + 1 < one.words.size())
+          names_.variables.insert(literal_of(one.words[i + 1]));
+        continue;
+      }
+      if (reads) (is_array ? names_.arrays : names_.variables).insert(word);
+      if (is_export && verb == "export") names_.exported.insert(word);
+    }
+  }
+
+  SetNames& names_;
+};
+
+}  // namespace
+
+Names used_names(std::string_view text) {
+  Names names;
+  const bool has_arithmetic = text.find("((") != std::string_view::npos ||
+                              text.find("let ") != std::string_view::npos ||
+                              text.find("$[") != std::string_view::npos;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::size_t at = i + 1;
+    if (text[i] == '$') {
+      if (at < text.size() && text[at] == '{') ++at;
+      while (at < text.size() && (text[at] == '#' || text[at] == '!')) ++at;
+    } else if (!has_arithmetic || (i > 0 && continues_name(text[i - 1]))) {
+      continue;
+    } else {
+      at = i;
+    }
+    if (const std::string_view name = name_at(text, at); !name.empty()) names.emplace(name);
+  }
+  return names;
+}
+
+Names words_of(std::string_view text) {
+  Names words;
+  constexpr std::string_view k_ends = " \t\n\r;&|(){}<>\"'`$=";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = text.find_first_not_of(k_ends, at);
+    if (begin == std::string_view::npos) break;
+    const std::size_t end = std::min(text.find_first_of(k_ends, begin), text.size());
+    words.emplace(text.substr(begin, end - begin));
+    at = end;
+  }
+  return words;
+}
+
+SetNames set_names(const shell::Statement& statement) {
+  SetNames names;
+  Collector(names).statement(statement);
+  return names;
+}
+
+namespace {
+
+void each_command_in(const shell::Word& word, const std::function<void(const Command&)>& see) {
+  for (const shell::Piece& piece : word.pieces) {
+    each_command(piece.commands, see);
+    for (const shell::Word& inner : piece.words) each_command_in(inner, see);
+  }
+}
+
+void each_inner_command(const Command& command, const std::function<void(const Command&)>& see) {
+  for (const shell::Assignment& one : command.assignments) {
+    each_command_in(one.value, see);
+    for (const shell::Word& element : one.elements) each_command_in(element, see);
+  }
+  for (const shell::Word& word : command.words) each_command_in(word, see);
+  for (const auto* lists : {&command.conditions, &command.bodies})
+    for (const shell::Statements& all : *lists) each_command(all, see);
+}
+
+}  // namespace
+
+void each_command(const shell::Statements& statements,
+                  const std::function<void(const Command&)>& see) {
+  for (const shell::Statement& statement : statements)
+    for (const shell::Pipeline& pipeline : statement.pipelines)
+      for (const Command& command : pipeline.commands) {
+        see(command);
+        each_inner_command(command, see);
+      }
+}
+
+std::string literal_of(const shell::Word& word) {
+  std::string text;
+  for (const shell::Piece& piece : word.pieces) {
+    if (piece.kind != shell::Piece::Kind::literal) return {};
+    text += piece.text;
+  }
+  return text;
+}
+
+const shell::Command* simple_command(const shell::Statement& statement) {
+  if (statement.pipelines.size() != 1 || statement.pipelines[0].commands.size() != 1)
+    return nullptr;
+  const Command& command = statement.pipelines[0].commands[0];
+  return command.kind == Command::Kind::simple ? &command : nullptr;
+}
+
+}  // namespace dts::convert

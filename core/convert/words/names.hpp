@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names that parts of a script use and set. Pure, thread-safe.
+#pragma once
+
+#include "core/shell/syntax.hpp"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace dts::convert {
+
+using Names = std::set<std::string, std::less<>>;
+
+// Every name that the text may use, in whatever quotes: $NAME, ${NAME...}, and all words of
+// arithmetic. Rather too many than too few.
+[[nodiscard]] Names used_names(std::string_view text);
+
+// All words of the text, for names of functions.
+[[nodiscard]] Names words_of(std::string_view text);
+
+// The variables that a statement sets in the shell itself, under whatever condition, and the
+// functions that it defines.
+struct SetNames {
+  Names variables;
+  Names arrays;
+  Names functions;
+  Names exported;  // of the variables
+  bool changes_folder = false;
+};
+
+[[nodiscard]] SetNames set_names(const shell::Statement& statement);
+
+// Every command of the statements, those within others and within substitutions included.
+void each_command(const shell::Statements& statements,
+                  const std::function<void(const shell::Command&)>& see);
+
+// "NAME", for words without expansions; empty otherwise.
+[[nodiscard]] std::string literal_of(const shell::Word& word);
+
+// The only simple command of the statement; null: it has another form. The statement may be in the
+// background.
+[[nodiscard]] const shell::Command* simple_command(const shell::Statement& statement);
+
+}  // namespace dts::convert

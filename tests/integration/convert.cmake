@@ -1,0 +1,2 @@
+# Batch scripts and the job files made of them.
+dts_script_test(convert_both_ways integration 300 convert)

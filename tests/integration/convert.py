@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Batch scripts in the styles of the field, run on a private Slurm as they are and as the job files that `dtsubmit convert` makes of
+them: both have the same ranks on the same number of nodes, the same cores and GPUs, arguments and environment, and sbatch --test-only
+says the same of both.
+
+torchrun and mpirun are Debian's. accelerate, deepspeed and apptainer are stand-ins of the same command line that start the processes by
+torchrun, or the program itself: none of them is in Debian 12."""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+from checks import check, wait_for
+from frameworks_support import PYTHON, TORCHRUN, need
+from main_job_support import DTSUBMIT, Cluster
+
+SAY = f"""#!{PYTHON}
+import json, os, sys
+known = os.environ
+def first(*names):
+    return next((int(known[name]) for name in names if name in known), 1)  # a batch script without --ntasks has no size
+own = {{"rank": first("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"), "size": first("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"),
+       "local": first("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"), "slurm_nodes": known["SLURM_NNODES"],
+       "gpus": [gpu for gpu in known.get("CUDA_VISIBLE_DEVICES", "").split(",") if gpu], "arguments": sys.argv[1:],
+       "index": known.get("SLURM_ARRAY_TASK_ID"), "folder": os.getcwd(), "prefix": known.get("VIRTUAL_ENV"),
+       "environment": {{name: value for name, value in known.items() if name.startswith(("NCCL_DEBUG", "MARK_", "OMP_NUM"))}}}}
+folder = known["SAY_OUT"] + (f"-{{own['index']}}" if own["index"] else "")
+os.makedirs(folder, exist_ok=True)
+name = f"{{folder}}/{{own['rank']}}-{{known['SLURMD_NODENAME']}}-{{os.getpid()}}"
+own["node"] = known["SLURMD_NODENAME"]
+with open(name + ".new", "w") as file:
+    json.dump(own, file)
+os.rename(name + ".new", name + ".json")
+"""
+
+# accelerate launch and deepspeed: options with values, then the program.
+LAUNCHER = """#!{python}
+import os, sys
+words, told = sys.argv[1:], {{}}
+if words[0] == "launch":
+    words = words[1:]
+while words[0].startswith("-"):
+    if "=" not in words[0]:
+        words[:2] = [words[0] + "=" + words[1]]
+    name, value = words.pop(0).lstrip("-").split("=", 1)
+    told[name.replace("-", "_")] = value
+nodes = int(told.get("num_machines", "1"))
+each = int(told["num_processes"]) // nodes if "num_processes" in told else int(told.get("num_gpus", os.environ.get("LAUNCHER_GPUS", "2")))
+place = ["--nnodes", str(nodes), "--nproc_per_node", str(each)]
+if nodes > 1:
+    place += ["--node_rank", told["machine_rank"], "--master_addr", told["main_process_ip"], "--master_port", told["main_process_port"]]
+os.execv("{place}/bin/torchrun", ["torchrun", *place, *words])
+"""
+
+APPTAINER = """#!/bin/bash
+[ "$1" = exec ] || exit 2
+shift
+while [[ $1 == -* ]]; do [ "$1" = --bind ] && shift; shift; done
+shift
+exec "$@"
+"""
+
+HEAD = "#!/bin/bash\n#SBATCH --time=5\n#SBATCH --mem=100M\n#SBATCH --output=/dev/null\n"
+
+# Each with "PLACE" for the folder; the arguments end in what the shell makes of quotes.
+SCRIPTS = {
+    "torchrun": """#SBATCH --job-name=tr --nodes=2 --ntasks-per-node=1 --gpus-per-node=2 --cpus-per-task=2
+set -e
+export NCCL_DEBUG=WARN
+GPUS_PER_NODE=2
+export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+export MASTER_PORT=29517
+LAUNCHER="torchrun --nnodes $SLURM_NNODES --nproc_per_node $GPUS_PER_NODE \\
+  --rdzv_backend c10d --rdzv_endpoint $MASTER_ADDR:$MASTER_PORT --rdzv_id 7"
+srun bash -c "$LAUNCHER --node_rank \\$SLURM_NODEID PLACE/say.py --lr 0.1 --name 'a b'" 2>&1 | tee PLACE/log
+echo "END $(date)"
+""",
+    "srun": """#SBATCH -N 2
+#SBATCH --ntasks-per-node=2
+#SBATCH --cpus-per-task=1
+#SBATCH --gres=gpu:2
+nodes=( $( scontrol show hostnames $SLURM_JOB_NODELIST ) )
+head_node=${nodes[0]}
+head_node_ip=$(srun --nodes=1 --ntasks=1 -w "$head_node" hostname --ip-address)
+export WORLD_SIZE=$SLURM_NTASKS
+export MARK_A="two  words"
+RUN_NAME="run-${MARK_A}"
+srun --kill-on-bad-exit=1 bash -c "RANK=\\$SLURM_PROCID LOCAL_RANK=\\$SLURM_LOCALID PLACE/say.py --name \\"$RUN_NAME\\" --x=\\$HOME"
+""",
+    "mpirun": """#SBATCH --nodes=2 --ntasks-per-node=2
+export MARK_B=$SLURM_JOB_NUM_NODES
+mpirun --allow-run-as-root --oversubscribe -np 4 --map-by ppr:2:node -x MARK_B -x MARK_C=3 PLACE/say.py "it's" '$HOME'
+""",
+    "accelerate": """#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=2
+head_node_ip=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)
+export LAUNCHER="accelerate launch --num_processes $((SLURM_NNODES * 2)) --num_machines $SLURM_NNODES \\
+  --main_process_ip $head_node_ip --main_process_port 29519 --machine_rank \\$SLURM_PROCID"
+export SCRIPT_ARGS=" --seed 1 --out PLACE "
+CMD="$LAUNCHER PLACE/say.py $SCRIPT_ARGS"
+srun --wait=60 bash -c "$CMD"
+""",
+    "deepspeed": """#SBATCH --nodes=1 --ntasks-per-node=1 --gpus-per-node=2 --cpus-per-task=2
+HOSTFILE=PLACE/hostfile
+scontrol show hostnames $SLURM_JOB_NODELIST > $HOSTFILE
+sed -i 's/$/ slots=2/' $HOSTFILE
+deepspeed --hostfile $HOSTFILE --num_gpus 2 PLACE/say.py --deepspeed PLACE/ds.json
+""",
+    "array": """#SBATCH --array=1-2
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=1
+LR=$(sed -n "${SLURM_ARRAY_TASK_ID}p" PLACE/rates)
+srun PLACE/say.py --lr $LR
+""",
+    "venv": """#SBATCH --nodes=2 --ntasks=4 --ntasks-per-node=2 --gpus-per-node=2
+source PLACE/env/bin/activate
+cd PLACE/sub
+export OMP_NUM_THREADS=3
+srun --cpu-bind=cores PLACE/say.py --model small
+""",
+    "apptainer": """#SBATCH --nodes=1 --ntasks=2 --gpus-per-node=2
+IMAGE=PLACE/image.sif
+srun apptainer exec --nv --bind /tmp $IMAGE PLACE/say.py --in-image
+""",
+    "plain": """#SBATCH --nodes=1 --cpus-per-task=2 --gpus-per-node=1
+module() { export MARK_MODULES="$*"; }
+module load cuda
+mkdir -p PLACE/made
+for i in 1 2 3; do echo $i >> PLACE/made/numbers; done
+cat > PLACE/made/config.json <<EOF
+{"lr": "$SLURM_NNODES"}
+EOF
+if [ -f PLACE/made/config.json ]; then CONFIG=PLACE/made/config.json; fi
+PLACE/say.py --config $CONFIG "$(cat PLACE/made/config.json)" > PLACE/plain.log
+rm -rf PLACE/made
+""",
+    "arrays": """#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=2
+GPUS=2
+ARGS=(--batch 8
+  --note "a 'quoted' \\"note\\"")
+if [ -d / ]; then ARGS+=(--extra "$GPUS"); fi
+trap 'echo stopped' USR1
+srun --output=PLACE/%t.log PLACE/say.py "${ARGS[@]}" -- *.none &
+wait
+""",
+}
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, 0o755)
+
+
+def prepare(place):
+    for folder in ("bin", "sub", "scripts", "out"):
+        os.makedirs(f"{place}/{folder}")
+    write(place + "/say.py", SAY)
+    write(place + "/bin/torchrun", TORCHRUN)
+    for name in ("accelerate", "deepspeed"):
+        write(f"{place}/bin/{name}", LAUNCHER.format(python=PYTHON, place=place))
+    write(place + "/bin/apptainer", APPTAINER)
+    write(place + "/rates", "0.1\n0.01\n")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place + "/env"], check=True)
+    for name, text in SCRIPTS.items():
+        write(f"{place}/scripts/{name}.sh", HEAD + text.replace("PLACE", place))
+
+
+def request(cluster, job):
+    """Nodes, cores and GPUs of a job, as Slurm has them."""
+    words = dict(word.split("=", 1) for word in cluster.run("scontrol", "show", "job", job).stdout.split() if "=" in word)
+    return {"nodes": words["NumNodes"].split("-")[0], "cores": words["NumCPUs"], "gpus": words.get("TresPerNode", "").rsplit(":", 1)[-1], "time": words["TimeLimit"],
+            "memory": words.get("MinMemoryNode"), "partition": words["Partition"]}
+
+
+def said(cluster, name, how, count):
+    """What each rank said, once all did."""
+    pattern = f"{cluster.place}/out/{name}-{how}*/*.json"
+    paths = wait_for(90, f"{name}, {how}: {count} ranks", lambda: len(glob.glob(pattern)) >= count and sorted(glob.glob(pattern)))
+    ranks = []
+    for path in paths:
+        with open(path) as file:
+            ranks.append(json.load(file))
+    return ranks
+
+
+def told(ranks):
+    """What has to be alike: each rank's place, arguments and environment, and the GPUs of each node."""
+    order = {node: str(at) for at, node in enumerate(sorted({rank["node"] for rank in ranks}))}
+    alike = [{**rank, "node": order[rank["node"]], "gpus": None} for rank in ranks]
+    gpus = {}
+    for rank in ranks:
+        gpus.setdefault(order[rank["node"]], set()).update(rank["gpus"])
+    return (sorted(alike, key=lambda rank: (rank["index"] or "", rank["rank"], rank["node"])), {node: len(found) for node, found in gpus.items()})
+
+
+COUNTS = {"torchrun": 4, "srun": 4, "mpirun": 4, "accelerate": 4, "deepspeed": 2, "array": 2, "venv": 4, "apptainer": 2, "plain": 1, "arrays": 2}
+
+
+def convert(cluster, name):
+    script, job_file = f"{cluster.place}/scripts/{name}.sh", f"{cluster.place}/scripts/{name}.toml"
+    done = cluster.dtsubmit("convert", script, "-o", job_file)
+    check("nothing is lost" in done.stderr, f"{name}: converted without a loss\n{done.stderr}")
+    return script, job_file
+
+
+def start(cluster, name, script, job_file):
+    """Both jobs: the script and the job file made of it."""
+    cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-script"
+    first = cluster.run("sbatch", "--parsable", script).stdout.strip()
+    cluster.environment["SAY_OUT"] = f"{cluster.place}/out/{name}-job"
+    return first, cluster.submit(job_file).job
+
+
+def main():
+    need("torch")
+    with Cluster("linuxproc", 2, 4, 20, "--cpus-per-node", "8") as cluster:
+        place = cluster.place
+        prepare(place)
+        cluster.environment["PATH"] = f"{place}/bin:" + cluster.environment["PATH"]
+        cluster.environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        files = {name: convert(cluster, name) for name in SCRIPTS}
+        tests = cluster.dtsubmit("convert", "--test", files["torchrun"][0]).stderr
+        check("Slurm sees the same request in both" in tests, "sbatch --test-only says the same: torchrun\n" + tests[-400:])
+        jobs = {name: start(cluster, name, *both) for name, both in files.items()}
+        for name, (first, second) in jobs.items():
+            before, after = (request(cluster, str(job)) for job in (first, second))
+            check(before == after, f"{name}: the same request: {before}\n{after}")
+        for name in SCRIPTS:
+            script, job = (said(cluster, name, how, COUNTS[name]) for how in ("script", "job"))
+            for rank in job:  # dtsubmit adds its advice, such as OMP_NUM_THREADS, to what the script sets
+                rank["environment"] = {key: value for key, value in rank["environment"].items() if key in script[0]["environment"]}
+            if name == "mpirun":  # whose ranks of other nodes see the variables of mpirun's own step there
+                for rank in script + job:
+                    del rank["slurm_nodes"]
+            before, after = told(script), told(job)
+            check(before == after, f"{name}: {len(before[0])} ranks with the same place, arguments and environment\n{before}\n{after}")
+
+
+if __name__ == "__main__":
+    main()
