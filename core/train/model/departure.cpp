@@ -100,16 +100,11 @@ void ShardSums::depart_rest(const StepInput& input, const Partials& all) {
     leave(*input.departure, all);
 }
 
-// The next run; the memory of the one before is free then, up to the page that it shares with the
-// one before that.
 void ShardSums::leave(const Departure& departure, const Partials& parts) {
   departure.leave(parts);
-  if (++departed_ < 2 || !departure.drops) return;
-  const Range free = departure.runs[departed_ - 2];
+  const Range free = free_after(departure, ++departed_);
   for (Worker& worker : workers_)
-    for (Buffer& buffer : worker.buffers)
-      buffer.drop(free.begin,
-                  std::min(free.end + Buffer::k_largest_page, departure.runs.front().end));
+    for (Buffer& buffer : worker.buffers) buffer.drop(free.begin, free.end);
 }
 
 }  // namespace dts::train

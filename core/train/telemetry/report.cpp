@@ -237,7 +237,7 @@ void Report::evaluated(std::uint64_t step, double accuracy, double loss) {
                   start_.reads_tokens ? fmt::format(", loss {:.4f}", loss) : ""));
 }
 
-void Report::rehearses(const std::string& lines) {
+void Report::note(const std::string& lines) {
   if (active_) say(lines);
 }
 

@@ -101,8 +101,8 @@ class Report {
                  int rank,
                  const std::string& what);                           // a negative rank: between two
   void evaluated(std::uint64_t step, double accuracy, double loss);  // loss: mean of a prediction
-  // What a rehearsal says of itself: whole lines, for people.
-  void rehearses(const std::string& lines);
+  // Whole lines, for people.
+  void note(const std::string& lines);
   void stopped(std::uint64_t step, const Digests& digests, bool saved);
   void done(std::uint64_t step, double accuracy, const Digests& digests);
 
