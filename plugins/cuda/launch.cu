@@ -22,7 +22,8 @@ class DeviceBlock {
 };
 
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::k_threads) run_block(const Kernel kernel) {
+__global__ void __launch_bounds__(Kernel::k_threads)
+    run_block(const __grid_constant__ Kernel kernel) {
   __shared__ typename Kernel::Shared shared;
   kernel.run(DeviceBlock(), shared);
 }

@@ -156,16 +156,14 @@ cublasStatus_t choose(dttrain_context& context, ChosenProduct& chosen, const dtt
 }  // namespace
 
 const char* cuda_multiply(dttrain_context* context, const dttrain_product* product) {
-  const auto shape = shape_of(*product);
-  auto at = context->chosen.find(shape);
-  if (at == context->chosen.end()) {
-    ChosenProduct chosen;
-    if (const char* const wrong = context->check(choose(*context, chosen, *product),
-                                                 "choosing an algorithm for a product"))
-      return wrong;
-    at = context->chosen.emplace(shape, chosen).first;
+  const auto [at, is_new] = context->chosen.try_emplace(shape_of(*product));
+  ChosenProduct& chosen = at->second;  // described where it stays
+  if (is_new) {
+    const char* const wrong =
+        context->check(choose(*context, chosen, *product), "choosing an algorithm for a product");
+    if (wrong != nullptr) context->chosen.erase(at);
+    if (wrong != nullptr) return wrong;
   }
-  ChosenProduct& chosen = at->second;
   const float one = 1;
   const float before = product->adds != 0 ? 1 : 0;
   return context->check(cublasLtMatmul(context->products,

@@ -64,6 +64,7 @@ def layouts(trainer, module):
     worst = max(abs(a - b) / a for a, b in zip(on_cpu, on_device))
     print(f"largest relative difference of {STEPS} losses from the processor's {worst:.1e}; loss {on_cpu[0]:.3f} to {on_cpu[-1]:.3f}")
     assert alone != other and on_device[-1] < on_device[0] - 0.5 and worst < TOLERANCE, f"{on_cpu}\n{on_device}"
+    assert [events(trainer.path(name), "start")[0]["device"] for name in ("cpu", "device")] == ["cpu", "cuda"]
     for ranks, more in ((2, []), (3, ["--audit", 0.5]), (6, ["--overlap", "on", "--bucket-size", "20K"]), (3, ["--zero", 2]), (2, ["--zero", 3]),
                         (6, ["--zero", 3, "--bucket-size", "9K"]), (3, ["--servers", 1]), (2, ["--transport", "mpi", "--device", "auto"])):
         out, err = trainer.run(ranks, [*SMALL, *CUDA, *more, "--steps", STEPS], env=module)

@@ -5,8 +5,8 @@
 
 #include "core/base/result.hpp"
 #include "core/train/accelerator/device_network.hpp"
+#include "core/train/backend/backend.hpp"
 #include "core/train/memory/buffer.hpp"
-#include "core/train/model/backend.hpp"
 
 #include <deque>
 #include <functional>

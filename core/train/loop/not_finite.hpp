@@ -2,7 +2,7 @@
 // Where a loss, a gradient or a weight first became NaN or infinite. Not thread-safe.
 #pragma once
 
-#include "core/train/model/backend.hpp"
+#include "core/train/backend/backend.hpp"
 
 #include <optional>
 #include <string>

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "core/base/files/beat_page.hpp"
+#include "core/train/backend/backend.hpp"
 #include "core/train/comm/comm.hpp"
 #include "core/train/data/shared_samples.hpp"
 #include "core/train/loop/checkpoints.hpp"
 #include "core/train/loop/settle.hpp"
-#include "core/train/model/backend.hpp"
 #include "core/train/options/options.hpp"
 #include "core/train/rehearsal/rehearsal.hpp"
 #include "core/train/telemetry/report.hpp"

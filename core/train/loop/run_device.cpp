@@ -5,8 +5,8 @@
 #include "core/base/text/number_list.hpp"
 #include "core/train/accelerator/device_sums.hpp"
 #include "core/train/accelerator/open_device.hpp"
+#include "core/train/backend/shard_sums.hpp"
 #include "core/train/loop/run.hpp"
-#include "core/train/model/shard_sums.hpp"
 
 #include <fmt/format.h>
 

@@ -34,6 +34,7 @@ struct StartEvent {
   int batch = 1;
   const char* instruction_set = "";
   const char* precision = "";
+  const char* device = "";
   bool is_node_first = false;  // sums and weights: within each node, then across
   bool reads_tokens = false;
   double flops = 0;  // of a step, on all ranks; Model::flops says which are counted; 0: not known

@@ -3,8 +3,8 @@
 // the tree over them, evaluation, and what else a step may ask for.
 #include "core/train/accelerator/device_sums.hpp"
 
+#include "core/train/backend/shard_sums.hpp"
 #include "core/train/device/kernels.hpp"
-#include "core/train/model/shard_sums.hpp"
 #include "core/train/models/model_table.hpp"
 #include "tests/unit/accelerator/device.hpp"
 

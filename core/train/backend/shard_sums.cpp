@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depth-first sums over sub-trees of shards, one sub-tree per thread.
-#include "core/train/model/shard_sums.hpp"
+#include "core/train/backend/shard_sums.hpp"
 
 #include "core/train/device/kernels.hpp"
 

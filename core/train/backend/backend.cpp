@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/train/model/backend.hpp"
+#include "core/train/backend/backend.hpp"
 
 #include "core/train/data/read_ahead.hpp"
 #include "core/train/memory/buffer.hpp"

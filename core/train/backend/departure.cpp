@@ -3,8 +3,8 @@
 // A range that is final there is at once added to the sums that wait for it, along the same tree as
 // otherwise; a run leaves when all threads have done so. The thread that called sum() hands it
 // over, in its own backward pass or at the end: only that one may use MPI.
+#include "core/train/backend/shard_sums.hpp"
 #include "core/train/device/kernels.hpp"
-#include "core/train/model/shard_sums.hpp"
 
 #include <algorithm>
 

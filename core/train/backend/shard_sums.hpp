@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/train/backend/backend.hpp"
 #include "core/train/memory/buffer.hpp"
-#include "core/train/model/backend.hpp"
 
 #include <algorithm>
 #include <atomic>
